@@ -1,0 +1,166 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Code, Codes, Domain, Kind, Value, each_width};
+
+/// A name, a domain, and one code per row.
+///
+/// `Debug` prints the shape only: a row of microdata never reaches a log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Column {
+    name: String,
+    domain: Arc<Domain>,
+    codes: Codes,
+}
+
+/// A stretch of rows coded against an unsorted dictionary.
+#[derive(Debug)]
+pub struct DictionaryChunk {
+    /// Codes of the stretch's own, small dictionary.
+    pub codes: Codes,
+    /// From those to positions in the dictionary of the whole column.
+    pub to_dictionary: Vec<u32>,
+}
+
+impl Column {
+    /// Puts a column together from a domain and codes that belong to it.
+    ///
+    /// # Panics
+    /// In debug builds, when a code lies outside the domain.
+    pub fn new(name: impl Into<String>, domain: Arc<Domain>, codes: Codes) -> Self {
+        debug_assert!(codes.iter().all(|code| (code as usize) < domain.len()));
+        Column { name: name.into(), domain, codes }
+    }
+
+    /// A column from what a reader gathered: values in order of appearance (`None` is missing) and chunks of codes.
+    ///
+    /// The domain comes out sorted, equal values (`1.0` and `1`) become one, and nothing of the order of appearance
+    /// survives. `order` gives the rank of each dictionary entry for ordinals and is empty otherwise.
+    pub fn from_dictionary(
+        name: impl Into<String>,
+        kind: Kind,
+        dictionary: Vec<Option<Value>>,
+        order: &[usize],
+        chunks: Vec<DictionaryChunk>,
+    ) -> Self {
+        let mut by_value: Vec<usize> = (0..dictionary.len()).collect();
+        if kind == Kind::Ordinal {
+            by_value.sort_by_key(|&entry| dictionary[entry].as_ref().map(|_| order[entry]));
+        } else {
+            by_value.sort_by(|&a, &b| dictionary[a].cmp(&dictionary[b]));
+        }
+        let mut code_of = vec![0; dictionary.len()];
+        let mut n_codes: Code = 0;
+        for (place, &entry) in by_value.iter().enumerate() {
+            let repeats = place > 0 && dictionary[by_value[place - 1]] == dictionary[entry];
+            n_codes += Code::from(!repeats);
+            code_of[entry] = n_codes - 1;
+        }
+        let has_missing = by_value.first().is_some_and(|&entry| dictionary[entry].is_none());
+        let mut dictionary = dictionary;
+        let mut values: Vec<Value> = by_value.iter().filter_map(|&entry| dictionary[entry].take()).collect();
+        values.dedup();
+        let domain = Domain::new(kind, values, has_missing);
+        let codes = concatenate(domain.len(), &code_of, chunks);
+        Column::new(name, Arc::new(domain), codes)
+    }
+
+    /// A column of integers, for ids and counts.
+    pub fn integers(name: impl Into<String>, numbers: &[i64]) -> Self {
+        let mut values = numbers.to_vec();
+        values.sort_unstable();
+        values.dedup();
+        let codes = numbers.iter().map(|number| values.partition_point(|value| value < number) as Code);
+        let codes = Codes::collect(values.len(), codes);
+        let values = values.into_iter().map(Value::Integer).collect();
+        Column::new(name, Arc::new(Domain::new(Kind::Integer, values, false)), codes)
+    }
+
+    /// A column of words; an empty word is a missing value.
+    pub fn texts<'a>(name: impl Into<String>, texts: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let mut values: Vec<&str> = texts.clone().filter(|text| !text.is_empty()).collect();
+        values.sort_unstable();
+        values.dedup();
+        let has_missing = texts.clone().any(str::is_empty);
+        let shift = usize::from(has_missing);
+        let code = |text: &str| if text.is_empty() { 0 } else { values.partition_point(|value| *value < text) + shift };
+        let codes = Codes::collect(values.len() + shift, texts.map(|text| code(text) as Code));
+        let values = values.into_iter().map(|text| Value::Text(text.into())).collect();
+        Column::new(name, Arc::new(Domain::new(Kind::Category, values, has_missing)), codes)
+    }
+
+    /// The column's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its distinct values.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
+    }
+
+    /// One code per row.
+    pub fn codes(&self) -> &Codes {
+        &self.codes
+    }
+
+    /// The code of a row.
+    pub fn code(&self, row: usize) -> Code {
+        self.codes.get(row)
+    }
+
+    /// How often each code occurs.
+    pub fn histogram(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.domain.len()];
+        each_width!(&self.codes, codes => codes.iter().for_each(|&code| counts[code as usize] += 1));
+        counts
+    }
+
+    /// The same values for a selection of rows; values that no longer occur leave the domain.
+    pub fn gather(&self, rows: &[u32]) -> Column {
+        let codes = self.codes.gather(rows);
+        let mut occurs = vec![false; self.domain.len()];
+        codes.iter().for_each(|code| occurs[code as usize] = true);
+        if occurs.iter().all(|&occurs| occurs) {
+            return Column { name: self.name.clone(), domain: Arc::clone(&self.domain), codes };
+        }
+        let mut next = 0;
+        let code_of: Vec<Code> = occurs
+            .iter()
+            .map(|&occurs| {
+                next += Code::from(occurs);
+                next.saturating_sub(1)
+            })
+            .collect();
+        let values = (0..self.domain.len())
+            .filter(|&code| occurs[code])
+            .filter_map(|code| self.domain.value(code as Code).cloned())
+            .collect();
+        let has_missing = self.domain.has_missing() && occurs[0];
+        let domain = Domain::new(self.domain.kind(), values, has_missing);
+        let codes = Codes::collect(domain.len(), codes.iter().map(|code| code_of[code as usize]));
+        Column { name: self.name.clone(), domain: Arc::new(domain), codes }
+    }
+}
+
+/// Rewrites all chunks into final codes, freeing each chunk as it goes.
+fn concatenate(domain_len: usize, code_of: &[Code], chunks: Vec<DictionaryChunk>) -> Codes {
+    let rows = chunks.iter().map(|chunk| chunk.codes.len()).sum();
+    let mut all = Codes::with_capacity(domain_len, rows);
+    for chunk in chunks {
+        let map: Vec<Code> = chunk.to_dictionary.iter().map(|&entry| code_of[entry as usize]).collect();
+        each_width!(&chunk.codes, codes => match &mut all {
+            // PROOF: with_capacity chose a width that holds every code below `domain_len`.
+            Codes::U8(all) => all.extend(codes.iter().map(|&code| map[code as usize] as u8)),
+            Codes::U16(all) => all.extend(codes.iter().map(|&code| map[code as usize] as u16)),
+            Codes::U32(all) => all.extend(codes.iter().map(|&code| map[code as usize])),
+        });
+    }
+    all
+}
+
+impl fmt::Debug for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Column({}: {}, {} values, {} rows)", self.name, self.domain.kind(), self.domain.len(), self.codes.len())
+    }
+}

@@ -1,0 +1,206 @@
+//! CSV in: delimiter detected or given, quotes, a byte order mark, any line ends but a lone carriage return.
+//!
+//! One thread cuts the stream at record borders, the others turn each piece into codes of a small dictionary of its
+//! own, and the text is forgotten. At the end the dictionaries are merged and sorted. So memory follows the codes.
+
+mod dialect;
+mod dictionary;
+mod parse;
+mod pieces;
+
+use std::io::Read;
+use std::sync::{Condvar, Mutex};
+
+use rayon::prelude::*;
+
+use crate::column::DictionaryChunk;
+use crate::table::resolve;
+use crate::{Column, ColumnRequest, Kind, Table, TableError, Value};
+use dictionary::LocalColumn;
+use parse::{Layout, ParsedPiece};
+use pieces::Pieces;
+
+/// How to read a CSV stream.
+#[derive(Clone, Debug)]
+pub struct CsvOptions {
+    /// The byte between fields; detected among `,`, `;`, tab and `|` when absent.
+    pub delimiter: Option<u8>,
+    /// How many bytes a thread gets at a time.
+    pub piece_len: usize,
+}
+
+impl Default for CsvOptions {
+    fn default() -> Self {
+        CsvOptions { delimiter: None, piece_len: 1 << 20 }
+    }
+}
+
+/// Told how many more bytes (or rows) are done; called from any thread.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// For callers that do not show progress.
+pub fn no_progress(_: u64) {}
+
+/// A CSV stream whose header has been read.
+pub struct CsvReader<R> {
+    pieces: Pieces<R>,
+    delimiter: u8,
+    header: Vec<String>,
+}
+
+impl<R: Read> CsvReader<R> {
+    /// Reads the header and settles the delimiter.
+    pub fn open(input: R, options: &CsvOptions) -> Result<Self, TableError> {
+        let mut pieces = Pieces::new(input, options.piece_len);
+        let start = pieces.peek()?;
+        dialect::check_encoding(start)?;
+        let bom = if start.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        pieces.skip(bom);
+        let delimiter = match options.delimiter {
+            Some(delimiter) => delimiter,
+            None => dialect::detect_delimiter(pieces.peek()?),
+        };
+        pieces.set_delimiter(delimiter);
+        let header = pieces.take_record()?.ok_or(TableError::Empty)?;
+        let header = parse::header(&header, delimiter)?;
+        Ok(CsvReader { pieces, delimiter, header })
+    }
+
+    /// The column names.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// The delimiter in use.
+    pub fn delimiter(&self) -> char {
+        char::from(self.delimiter)
+    }
+
+    /// Reads the wanted columns, in the order they are asked for; all others are passed over.
+    pub fn read(self, wanted: &[ColumnRequest]) -> Result<Table, TableError> {
+        self.read_with(wanted, &no_progress)
+    }
+
+    /// The same, telling how many bytes are done.
+    pub fn read_with(self, wanted: &[ColumnRequest], progress: Progress<'_>) -> Result<Table, TableError> {
+        let layout = Layout::new(self.delimiter, self.header.len(), &resolve(&self.header, wanted)?);
+        let parsed = parse_all(self.pieces, &layout, progress)?;
+        let rows: usize = parsed.iter().map(|piece| piece.rows).sum();
+        if rows == 0 {
+            return Err(TableError::NoRows);
+        }
+        if rows > u32::MAX as usize {
+            return Err(TableError::TooManyRows { limit: u32::MAX as usize });
+        }
+        let mut by_column: Vec<Vec<LocalColumn>> = wanted.iter().map(|_| Vec::with_capacity(parsed.len())).collect();
+        for piece in parsed {
+            for (all, local) in by_column.iter_mut().zip(piece.columns) {
+                all.push(local);
+            }
+        }
+        let columns = wanted.par_iter().zip(by_column).map(|(request, locals)| merge(request, locals));
+        Ok(Table::new(columns.collect::<Result<_, _>>()?))
+    }
+}
+
+/// Pieces in flight for every thread: enough to keep all busy, few enough to keep memory small.
+const PIECES_PER_THREAD: usize = 3;
+
+/// Cuts and parses; the first error in file order wins, whatever thread met it.
+fn parse_all<R: Read>(
+    mut pieces: Pieces<R>,
+    layout: &Layout,
+    progress: Progress<'_>,
+) -> Result<Vec<ParsedPiece>, TableError> {
+    let in_flight = (Mutex::new(0usize), Condvar::new());
+    let limit = rayon::current_num_threads() * PIECES_PER_THREAD;
+    let done: Mutex<Vec<(usize, Result<ParsedPiece, TableError>)>> = Mutex::new(Vec::new());
+    let mut cut_error = None;
+    rayon::in_place_scope(|scope| {
+        for index in 0.. {
+            wait_below(limit, &in_flight);
+            let piece = match pieces.next_piece() {
+                Ok(Some(piece)) => piece,
+                Ok(None) => break,
+                Err(error) => {
+                    cut_error = Some(error);
+                    break;
+                }
+            };
+            let (in_flight, done) = (&in_flight, &done);
+            scope.spawn(move |_| {
+                let result = parse::piece(&piece.bytes, piece.first_line, layout);
+                progress(piece.bytes.len() as u64);
+                lock(done).push((index, result));
+                *lock(&in_flight.0) -= 1;
+                in_flight.1.notify_one();
+            });
+            if lock(done).iter().any(|(_, result)| result.is_err()) {
+                break;
+            }
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.sort_by_key(|(index, _)| *index);
+    let parsed = done.into_iter().map(|(_, result)| result).collect::<Result<Vec<_>, _>>()?;
+    match cut_error {
+        Some(error) => Err(error),
+        None => Ok(parsed),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Waits for a free place. On a thread of the pool it works meanwhile, so that a pool of one cannot lock itself up.
+fn wait_below(limit: usize, (count, freed): &(Mutex<usize>, Condvar)) {
+    let mut busy = lock(count);
+    while *busy >= limit {
+        if rayon::current_thread_index().is_some() {
+            drop(busy);
+            rayon::yield_now();
+            busy = lock(count);
+        } else {
+            busy = freed.wait(busy).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+    }
+    *busy += 1;
+}
+
+/// One column from the pieces' dictionaries.
+fn merge(request: &ColumnRequest, locals: Vec<LocalColumn>) -> Result<Column, TableError> {
+    let mut all = dictionary::Merged::default();
+    let chunks: Vec<DictionaryChunk> = locals.into_iter().map(|local| all.absorb(local)).collect();
+    let texts = all.into_texts();
+    let present = texts.iter().map(AsRef::as_ref).filter(|text: &&str| !text.is_empty());
+    let kind = request.kind.unwrap_or_else(|| Value::infer(present));
+    let mut order = Vec::new();
+    let mut values = Vec::with_capacity(texts.len());
+    for text in &texts {
+        let value = if text.is_empty() { None } else { Some(value(request, kind, text)?) };
+        if kind == Kind::Ordinal {
+            order.push(rank(request, text)?);
+        }
+        values.push(value);
+    }
+    Ok(Column::from_dictionary(&request.name, kind, values, &order, chunks))
+}
+
+fn value(request: &ColumnRequest, kind: Kind, text: &str) -> Result<Value, TableError> {
+    Value::parse(kind, text).ok_or_else(|| TableError::WrongKind {
+        column: request.name.clone(),
+        value: text.chars().take(40).collect(),
+        kind,
+    })
+}
+
+fn rank(request: &ColumnRequest, text: &str) -> Result<usize, TableError> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    request.order.iter().position(|known| known == text).ok_or_else(|| TableError::NotInOrder {
+        column: request.name.clone(),
+        value: text.chars().take(40).collect(),
+    })
+}

@@ -1,0 +1,354 @@
+use thiserror::Error;
+
+use crate::Kind;
+
+/// What can be wrong with a table that somebody hands in.
+///
+/// Messages name columns, lines and at most one value; never the values of one person together.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// There is nothing at all.
+    #[error("the file is empty")]
+    Empty,
+    /// A header, and then nothing.
+    #[error("the table has no rows")]
+    NoRows,
+    /// A record with too few or too many fields.
+    #[error("line {line} has {found} fields, the header has {expected}")]
+    Ragged {
+        /// Line where the record starts, from 1.
+        line: u64,
+        /// Fields found.
+        found: usize,
+        /// Fields in the header.
+        expected: usize,
+    },
+    /// Bytes that are no text.
+    #[error("line {line} holds bytes that are not UTF-8 text")]
+    NotText {
+        /// Line, from 1.
+        line: u64,
+    },
+    /// A byte order mark of an encoding we do not read.
+    #[error("the file is encoded as {encoding}")]
+    Encoding {
+        /// The encoding's name.
+        encoding: &'static str,
+    },
+    /// A record that does not end.
+    #[error("the record that starts on line {line} is longer than {limit} bytes")]
+    LongRecord {
+        /// Line, from 1.
+        line: u64,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// A quoted field that is still open at the end of the file.
+    #[error("the quoted field that starts on line {line} is never closed")]
+    OpenQuote {
+        /// Line of the record, from 1.
+        line: u64,
+    },
+    /// Two columns with one name.
+    #[error("the header names column `{column}` twice")]
+    DuplicateColumn {
+        /// The name.
+        column: String,
+    },
+    /// A column without a name.
+    #[error("column {position} of the header has no name")]
+    UnnamedColumn {
+        /// From 1.
+        position: usize,
+    },
+    /// A column that is not there.
+    #[error("there is no column `{column}`; the columns are {}", list(columns))]
+    UnknownColumn {
+        /// What was asked for.
+        column: String,
+        /// What there is.
+        columns: Vec<String>,
+    },
+    /// A value that does not fit the kind somebody gave.
+    #[error("`{value}` in column `{column}` is not {}", article(*kind))]
+    WrongKind {
+        /// The column.
+        column: String,
+        /// The value, shortened.
+        value: String,
+        /// The kind it should have.
+        kind: Kind,
+    },
+    /// An ordinal value that the order leaves out.
+    #[error("`{value}` in column `{column}` does not stand in its order")]
+    NotInOrder {
+        /// The column.
+        column: String,
+        /// The value, shortened.
+        value: String,
+    },
+    /// A missing value where none is allowed.
+    #[error("column `{column}` has {count} missing values, the first in row {row}")]
+    MissingValue {
+        /// The column.
+        column: String,
+        /// Row, from 1, header not counted.
+        row: usize,
+        /// How many.
+        count: usize,
+    },
+    /// More rows than a row number can count.
+    #[error("the table has more than {limit} rows")]
+    TooManyRows {
+        /// What is allowed.
+        limit: usize,
+    },
+    /// The bytes could not be had.
+    #[error("reading failed: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl TableError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            TableError::Empty | TableError::NoRows => "check that the export that made it went through".into(),
+            TableError::Ragged { .. } => {
+                "check quotes and delimiter on that line, or name the delimiter with --delimiter".into()
+            }
+            TableError::NotText { .. } => "convert the file to UTF-8, or check that it is a CSV or Parquet file".into(),
+            TableError::Encoding { .. } => "save it as UTF-8".into(),
+            TableError::LongRecord { .. } | TableError::OpenQuote { .. } => {
+                "look for a quote that is opened and never closed".into()
+            }
+            TableError::DuplicateColumn { .. } => "rename one of the two".into(),
+            TableError::UnnamedColumn { .. } => "give every column a name in the first line".into(),
+            TableError::UnknownColumn { column, columns } => match nearest(column, columns) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => "names are case-sensitive; check the spelling".into(),
+            },
+            TableError::WrongKind { .. } => "correct the value, or leave the kind out to have it inferred".into(),
+            TableError::NotInOrder { .. } => "add it to `order`, from lowest to highest".into(),
+            TableError::MissingValue { .. } => "fill them in, or use --missing as-value or --missing drop".into(),
+            TableError::TooManyRows { .. } => "split the table".into(),
+            TableError::Io(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                "the file is cut off: copy it again".into()
+            }
+            TableError::Io(_) => "check that the file is whole and readable".into(),
+        }
+    }
+}
+
+/// What can be wrong with a taxonomy.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TaxonomyError {
+    /// No line at all.
+    #[error("the taxonomy is empty")]
+    Empty,
+    /// A line with fewer or more levels than the first.
+    #[error("line {line} (`{leaf}`) has {found} levels, line 1 has {expected}")]
+    Ragged {
+        /// Line, from 1.
+        line: usize,
+        /// The value the line is about.
+        leaf: String,
+        /// Levels found.
+        found: usize,
+        /// Levels of the first line.
+        expected: usize,
+    },
+    /// More levels than are allowed.
+    #[error("the taxonomy has {found} levels, at most {limit} are allowed")]
+    TooDeep {
+        /// Levels found.
+        found: usize,
+        /// Levels allowed.
+        limit: usize,
+    },
+    /// A level without a label.
+    #[error("line {line} has an empty label at level {level}")]
+    EmptyLabel {
+        /// Line, from 1.
+        line: usize,
+        /// Level, from 1.
+        level: usize,
+    },
+    /// A value with two lines.
+    #[error("line {line} repeats `{leaf}` of line {first}")]
+    Duplicate {
+        /// The later line.
+        line: usize,
+        /// The earlier line.
+        first: usize,
+        /// The value.
+        leaf: String,
+    },
+    /// Labels that lie above each other.
+    #[error("line {line}: `{label}` lies above `{below}`, which lies above `{label}` elsewhere")]
+    Cycle {
+        /// Line, from 1.
+        line: usize,
+        /// A label of the cycle.
+        label: String,
+        /// Another one.
+        below: String,
+    },
+    /// A label with two parents.
+    #[error("line {line} puts `{label}` under `{parent}`, line {first} under `{other}`")]
+    TwoParents {
+        /// The later line.
+        line: usize,
+        /// The earlier line.
+        first: usize,
+        /// The label.
+        label: String,
+        /// Its parent on the later line.
+        parent: String,
+        /// Its parent on the earlier line.
+        other: String,
+    },
+    /// A label that is both a value and a group of values.
+    #[error("line {line}: `{label}` is a value and also a group of other values")]
+    LeafIsGroup {
+        /// Line, from 1.
+        line: usize,
+        /// The label.
+        label: String,
+    },
+    /// No common root.
+    #[error("line {line} ends in `{root}`, line 1 in `{expected}`")]
+    TwoRoots {
+        /// Line, from 1.
+        line: usize,
+        /// Its root.
+        root: String,
+        /// The root of the first line.
+        expected: String,
+    },
+    /// A value of the table that no line is about.
+    #[error("value `{value}` has no line in the taxonomy")]
+    MissingLeaf {
+        /// The value.
+        value: String,
+    },
+    /// A leaf that cannot be a value of an ordered column.
+    #[error("line {line}: `{leaf}` is not {}", article(*kind))]
+    WrongKind {
+        /// Line, from 1.
+        line: usize,
+        /// The leaf.
+        leaf: String,
+        /// The column's kind.
+        kind: Kind,
+    },
+    /// A label over an ordered column that is not a range.
+    #[error("`{label}` is not a range: it leaves out values between its smallest and its largest")]
+    NotARange {
+        /// The label.
+        label: String,
+    },
+    /// Widths that do not nest.
+    #[error("interval widths must grow, each a multiple of the one before: {width} does not follow {before}")]
+    Widths {
+        /// The offending width.
+        width: String,
+        /// The one before it.
+        before: String,
+    },
+    /// Intervals over words.
+    #[error("intervals need an ordered column, this one is {}", article(*kind))]
+    NoIntervals {
+        /// The column's kind.
+        kind: Kind,
+    },
+    /// Prefixes over words of several lengths.
+    #[error("prefix masking needs values of one length: `{value}` has {found} characters, `{other}` has {expected}")]
+    PrefixLength {
+        /// A value.
+        value: String,
+        /// Its length.
+        found: usize,
+        /// Another value.
+        other: String,
+        /// Its length.
+        expected: usize,
+    },
+}
+
+impl TaxonomyError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            TaxonomyError::Empty => "write one line per value: `value;group;…;*`".into(),
+            TaxonomyError::Ragged { .. } => "repeat a label to fill a level: `value;value;*`".into(),
+            TaxonomyError::TooDeep { .. } => "leave some levels out".into(),
+            TaxonomyError::EmptyLabel { .. } => "every level needs a label; the last one is `*`".into(),
+            TaxonomyError::Duplicate { .. } => "keep one of the two lines".into(),
+            TaxonomyError::Cycle { .. } | TaxonomyError::TwoParents { .. } => {
+                "a label stands for one set of values: rename one of the two".into()
+            }
+            TaxonomyError::LeafIsGroup { .. } => "rename the group".into(),
+            TaxonomyError::TwoRoots { .. } => "end every line with the same label, usually `*`".into(),
+            TaxonomyError::MissingLeaf { value } => format!("add a line `{value};…;*`"),
+            TaxonomyError::WrongKind { .. } => "correct the leaf, or make the column a category".into(),
+            TaxonomyError::NotARange { .. } => "group neighbouring values only".into(),
+            TaxonomyError::Widths { .. } => "for example 5,10,20,40".into(),
+            TaxonomyError::NoIntervals { .. } => "use a taxonomy file or prefix masking".into(),
+            TaxonomyError::PrefixLength { .. } => "pad the codes to one length, or use a taxonomy file".into(),
+        }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let mut text = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}
+
+fn article(kind: Kind) -> String {
+    match kind {
+        Kind::Integer => "an integer".into(),
+        Kind::Ordinal => "an ordinal".into(),
+        Kind::Date => "a date (YYYY-MM-DD)".into(),
+        _ => format!("a {kind}"),
+    }
+}
+
+/// The known name closest to what was typed, if it is close enough to be a slip.
+fn nearest<'a>(typed: &str, names: &'a [String]) -> Option<&'a String> {
+    let allowed = typed.chars().count().div_ceil(3);
+    names.iter().map(|name| (edits(typed, name), name)).filter(|(n, _)| *n <= allowed).min().map(|(_, name)| name)
+}
+
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.to_lowercase().chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_column_lists_what_there_is_and_guesses() {
+        let columns = vec!["age".to_owned(), "work_class".to_owned()];
+        let error = TableError::UnknownColumn { column: "workclass".into(), columns };
+        assert_eq!(error.to_string(), "there is no column `workclass`; the columns are `age`, `work_class`");
+        assert_eq!(error.hint(), "did you mean `work_class`?");
+    }
+}

@@ -1,0 +1,95 @@
+//! Taxonomies: what is refused, with which words, and what the tree looks like.
+
+use chrysalis_table::{Column, Domain, Kind, Taxonomy, TaxonomyError, TaxonomyFile, Value};
+
+fn words(texts: &[&str]) -> Domain {
+    (**Column::texts("x", texts.iter().copied()).domain()).clone()
+}
+
+fn integers(numbers: &[i64]) -> Domain {
+    Domain::new(Kind::Integer, numbers.iter().copied().map(Value::Integer).collect(), false)
+}
+
+fn check_error(text: &str, message: &str) {
+    let error = TaxonomyFile::parse(text).unwrap_err();
+    assert_eq!(error.to_string(), message);
+    assert!(!error.hint().is_empty());
+}
+
+#[test]
+fn broken_taxonomies_name_the_line_and_the_value() {
+    check_error("", "the taxonomy is empty");
+    check_error("a;g;*\nb;*\n", "line 2 (`b`) has 2 levels, line 1 has 3");
+    check_error("a;g;*\na;h;*\n", "line 2 repeats `a` of line 1");
+    check_error("a;b;c;*\nd;c;b;*\n", "line 2: `b` lies above `c`, which lies above `b` elsewhere");
+    check_error("a;b;a;*\n", "line 1: `a` lies above `b`, which lies above `a` elsewhere");
+    check_error("a;g;x;*\nb;g;y;*\n", "line 2 puts `g` under `y`, line 1 under `x`");
+    check_error("a;b;*\nb;g;*\n", "line 1: `b` is a value and also a group of other values");
+    check_error("a;g;*\nb;g;all\n", "line 2 ends in `all`, line 1 in `*`");
+    check_error("a;;*\n", "line 1 has an empty label at level 2");
+    check_error(&format!("{}*\n", "x;".repeat(64)), "the taxonomy has 65 levels, at most 64 are allowed");
+}
+
+#[test]
+fn a_value_without_a_line_is_an_error_unless_it_is_missing() {
+    let file = TaxonomyFile::parse("Truck;Vehicle;*\nSedan;Vehicle;*\n").unwrap();
+    let error = file.bind(&words(&["Bus", "Sedan"])).unwrap_err();
+    assert_eq!(error, TaxonomyError::MissingLeaf { value: "Bus".into() });
+    let tree = file.bind(&words(&["", "Sedan"])).unwrap();
+    assert_eq!(tree.node(tree.common_ancestor(0..=1)).label, "*");
+}
+
+#[test]
+fn the_tree_keeps_only_what_occurs_and_nodes_cover_contiguous_ranks() {
+    let file = TaxonomyFile::parse("a;g;*\nb;h;*\nc;g;*\nd;h;*\nz;i;*\n").unwrap();
+    let domain = words(&["a", "b", "c", "d"]);
+    let tree = file.bind(&domain).unwrap();
+    assert_eq!(tree.n_leaves(), 4);
+    let g = tree.common_ancestor(0..=1);
+    let below: Vec<_> = tree.codes_below(g).map(|code| domain.text(code).into_owned()).collect();
+    assert_eq!((tree.node(g).label.as_str(), below), ("g", vec!["a".to_owned(), "c".to_owned()]));
+    assert_eq!(tree.common_ancestor(1..=2), 0);
+    assert_eq!(tree.node(tree.common_ancestor(3..=3)).label, "d");
+    assert_eq!(TaxonomyFile::from_lines(&tree.lines()).unwrap().bind(&domain).unwrap(), tree);
+}
+
+#[test]
+fn intervals_nest_and_carry_their_bounds() {
+    let tree = Taxonomy::intervals(&integers(&[-3, 4, 17, 19, 20, 38]), &[5.0, 10.0, 20.0]).unwrap();
+    let bounds = |ranks| {
+        let (low, high) = tree.node(tree.common_ancestor(ranks)).bounds.clone().unwrap();
+        format!("{low}..{high}")
+    };
+    assert_eq!(bounds(2..=3), "15..19");
+    assert_eq!(bounds(1..=3), "0..19");
+    assert_eq!(bounds(4..=5), "20..39");
+    assert_eq!(bounds(0..=5), "-3..38");
+    assert_eq!(bounds(4..=4), "20..20");
+    let error = Taxonomy::intervals(&integers(&[1]), &[5.0, 12.0]).unwrap_err();
+    assert_eq!(error.to_string(), "interval widths must grow, each a multiple of the one before: 12 does not follow 5");
+    assert!(Taxonomy::intervals(&words(&["a"]), &[5.0]).is_err());
+    assert!(Taxonomy::intervals(&integers(&[1]), &[0.0]).is_err());
+}
+
+#[test]
+fn prefixes_mask_from_the_right() {
+    let tree = Taxonomy::prefixes(&words(&["14248", "14249", "14311", "90210"])).unwrap();
+    let label = |ranks| tree.node(tree.common_ancestor(ranks)).label.clone();
+    assert_eq!([label(0..=0), label(0..=1), label(0..=2), label(0..=3)], ["14248", "1424*", "14***", "*"]);
+    let error = Taxonomy::prefixes(&words(&["123", "14249"])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "prefix masking needs values of one length: `123` has 3 characters, `14249` has 5"
+    );
+}
+
+#[test]
+fn an_ordered_column_needs_ranges_and_takes_the_bounds_of_the_whole_label() {
+    let file = TaxonomyFile::parse("1;low;*\n2;low;*\n3;high;*\n4;high;*\n").unwrap();
+    let tree = file.bind(&integers(&[2, 3, 4])).unwrap();
+    assert_eq!(tree.node(1).bounds, Some((Value::Integer(1), Value::Integer(2))));
+    let file = TaxonomyFile::parse("1;odd;*\n2;even;*\n3;odd;*\n").unwrap();
+    assert_eq!(file.bind(&integers(&[1, 2, 3])).unwrap_err(), TaxonomyError::NotARange { label: "odd".into() });
+    let file = TaxonomyFile::parse("1;x;*\nb;x;*\n").unwrap();
+    assert_eq!(file.bind(&integers(&[1])).unwrap_err().to_string(), "line 2: `b` is not an integer");
+}

@@ -1,0 +1,131 @@
+//! `cargo xtask bench`: what publishing costs, against what moving the same rows costs.
+//!
+//! The yardstick is polars: read the CSV, sort by four columns, write Parquet, as a whole process
+//! with default settings. It alternates with a whole `chrysalis publish`, so that a busy machine
+//! slows both. Then mondrian alone, on one thread. The chore reports; it judges nobody.
+
+mod data;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use serde_json::Value;
+
+use crate::measure::{self, Run};
+use crate::referees;
+use crate::shell::{self, Failure};
+use data::Input;
+
+pub(crate) struct Options {
+    /// The folder the user named, if any.
+    data: Option<PathBuf>,
+    repeat: usize,
+}
+
+impl Options {
+    pub(crate) fn parse(arguments: &[String], called_from: &Path) -> Result<Self, Failure> {
+        let data = env::var_os("CHRYSALIS_DATA").map(|folder| called_from.join(folder));
+        let mut options = Self { data, repeat: 5 };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--repeat" => options.repeat = shell::count("--repeat", arguments.next())?,
+                "--data" => {
+                    let folder = arguments.next();
+                    let folder = folder.ok_or_else(|| Failure::usage("--data wants a folder"))?;
+                    options.data = Some(called_from.join(folder));
+                }
+                _ => return Err(Failure::usage(format!("bench has no `{argument}`"))),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// The programs and the folder of one benchmark.
+struct Bench {
+    python: PathBuf,
+    chrysalis: PathBuf,
+    folder: PathBuf,
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let python =
+        referees::prepare().map_err(|reason| Failure::new(format!("no polars to measure against: {reason}")))?;
+    let chrysalis = shell::build_chrysalis()?;
+    let folder = shell::target_dir().join("bench");
+    fs::create_dir_all(&folder).map_err(|error| Failure::new(format!("cannot make {}: {error}", folder.display())))?;
+    let bench = Bench { python, chrysalis, folder };
+
+    let input = data::prepare(&bench, options.data.as_deref())?;
+    report::heading(&input, options.repeat);
+    let mut polars = Vec::new();
+    let mut publish = Vec::new();
+    let mut summary = Value::Null;
+    for _ in 0..options.repeat {
+        polars.push(bench.move_rows(&input)?);
+        let (run, phases) = bench.publish(&input, input.requirement, None)?;
+        publish.push(run);
+        summary = phases;
+        report::pair(polars.len(), &polars, &publish);
+    }
+    report::comparison(&polars, &publish, &summary);
+
+    let mut partition = Vec::new();
+    for _ in 0..options.repeat {
+        let (_, summary) = bench.publish(&input, Some("k=10"), Some("1"))?;
+        let seconds = summary["phases"]["partition"].as_f64();
+        partition
+            .push(seconds.ok_or_else(|| Failure::new("the summary of `chrysalis publish` has no `phases.partition`"))?);
+    }
+    report::mondrian(input.rows, &partition);
+    Ok(())
+}
+
+impl Bench {
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// (a) polars, as a whole process.
+    fn move_rows(&self, input: &Input) -> Result<Run, Failure> {
+        let mut command = Command::new(&self.python);
+        command.arg("referee/move_rows.py");
+        command.args([&input.csv, &self.file("moved.parquet")]);
+        command.args(&input.sort_by);
+        measure::run(default_threads(&mut command), &self.file("move_rows.out"))
+    }
+
+    /// (b) chrysalis, as a whole process, with the summary it prints.
+    fn publish(
+        &self,
+        input: &Input,
+        requirement: Option<&str>,
+        threads: Option<&str>,
+    ) -> Result<(Run, Value), Failure> {
+        let mut command = Command::new(&self.chrysalis);
+        command.arg("publish").args(&input.publish);
+        command.args(["--method", "generalize"]);
+        command.args(requirement.iter().flat_map(|principle| ["--require", principle]));
+        command.arg("--out").arg(self.file("release"));
+        command.args(["--force", "--output", "json"]);
+        default_threads(&mut command);
+        if let Some(threads) = threads {
+            command.env("RAYON_NUM_THREADS", threads);
+        }
+        let printed = self.file("publish.json");
+        let run = measure::run(&mut command, &printed)?;
+        let summary = fs::read(&printed).ok();
+        let summary = summary.and_then(|json| serde_json::from_slice(&json).ok());
+        let summary = summary
+            .ok_or_else(|| Failure::new("`chrysalis publish --output json` printed something other than JSON"))?;
+        Ok((run, summary))
+    }
+}
+
+/// Both programs take every core, whatever the caller's environment says.
+fn default_threads(command: &mut Command) -> &mut Command {
+    command.env_remove("POLARS_MAX_THREADS").env_remove("RAYON_NUM_THREADS")
+}

@@ -1,0 +1,124 @@
+//! The rows of the benchmark: CENSUS four times over, or the example generator in its place.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::Bench;
+use crate::shell::{self, Failure};
+
+const CENSUS: &str = "census_sal_500k.csv.gz";
+const QUASI: &str = "age,gender,education,marital_status,race,work_class,country";
+const COPIES: usize = 4;
+const STAND_IN_ROWS: usize = 2_000_000;
+const STAND_IN_SORT: [&str; 4] = ["age", "sex", "zip_code", "occupation"];
+
+/// One table and how both programs are told about it.
+pub(super) struct Input {
+    pub(super) name: String,
+    pub(super) csv: PathBuf,
+    pub(super) rows: usize,
+    /// The four columns polars sorts by.
+    pub(super) sort_by: Vec<String>,
+    /// The file, and the roles of its columns, for `chrysalis publish`.
+    pub(super) publish: Vec<OsString>,
+    /// What the timed runs require; `None` leaves it to the spec file.
+    pub(super) requirement: Option<&'static str>,
+}
+
+/// CENSUS from the folder the user named, or from its usual place; else the stand-in.
+pub(super) fn prepare(bench: &Bench, named: Option<&Path>) -> Result<Input, Failure> {
+    let usual = Path::new("../shared/data");
+    let source = named.unwrap_or(usual).join(CENSUS);
+    if source.is_file() {
+        census(bench, &source)
+    } else if named.is_some() {
+        Err(Failure::new(format!("there is no {}", source.display())))
+    } else {
+        stand_in(bench)
+    }
+}
+
+fn census(bench: &Bench, source: &Path) -> Result<Input, Failure> {
+    let csv = bench.file("census_2m.csv");
+    let text = decompress(bench, source)?;
+    let rows = repeat_rows(&text, COPIES, &csv)?;
+    let publish = [csv.as_os_str(), "--quasi".as_ref(), QUASI.as_ref()];
+    let sensitive = ["--sensitive".into(), "salary_class".into()];
+    Ok(Input {
+        name: format!("CENSUS (salary), {CENSUS} {COPIES} times"),
+        rows,
+        sort_by: QUASI.split(',').take(4).map(str::to_owned).collect(),
+        publish: publish.map(OsString::from).into_iter().chain(sensitive).collect(),
+        requirement: Some("l=10"),
+        csv,
+    })
+}
+
+fn stand_in(bench: &Bench) -> Result<Input, Failure> {
+    let parent = bench.file("stand-in");
+    shell::empty_dir(&parent)?;
+    let folder = parent.join("hospital");
+    let mut make = Command::new(&bench.chrysalis);
+    make.args(["example", "--rows", &STAND_IN_ROWS.to_string(), "--out"]).arg(&folder);
+    shell::run(make.stdout(Stdio::null()))?;
+    let csv = folder.join("patients.csv");
+    Ok(Input {
+        name: format!("the example generator's hospital table (no {CENSUS} found: a stand-in)"),
+        rows: STAND_IN_ROWS,
+        sort_by: STAND_IN_SORT.map(str::to_owned).to_vec(),
+        publish: vec![folder.join("chrysalis.toml").into_os_string()],
+        requirement: None,
+        csv,
+    })
+}
+
+/// The text of a gzip file, by `gzip` or else by Python.
+fn decompress(bench: &Bench, source: &Path) -> Result<Vec<u8>, Failure> {
+    let mut gzip = Command::new("gzip");
+    gzip.arg("-dc").arg(source);
+    let mut python = Command::new(&bench.python);
+    let script = "import gzip, shutil, sys\n\
+                  shutil.copyfileobj(gzip.open(sys.argv[1]), sys.stdout.buffer)";
+    python.args(["-c", script]).arg(source);
+    for command in [&mut gzip, &mut python] {
+        match command.stdin(Stdio::null()).output() {
+            Ok(output) if output.status.success() => return Ok(output.stdout),
+            _ => {}
+        }
+    }
+    Err(Failure::new(format!("cannot decompress {}", source.display())))
+}
+
+/// Writes the header once and the rows `copies` times; says how many rows that makes.
+fn repeat_rows(text: &[u8], copies: usize, target: &Path) -> Result<usize, Failure> {
+    let header_end = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
+    let (header, rows) = text.split_at(header_end);
+    let n_rows = rows.iter().filter(|&&byte| byte == b'\n').count();
+    let write = || -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(target)?);
+        file.write_all(header)?;
+        for _ in 0..copies {
+            file.write_all(rows)?;
+        }
+        file.flush()
+    };
+    write().map_err(|error| Failure::new(format!("cannot write {}: {error}", target.display())))?;
+    Ok(n_rows * copies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_repeated_under_one_header() {
+        let target = std::env::temp_dir().join(format!("xtask-rows-{}.csv", std::process::id()));
+        let rows = repeat_rows(b"a,b\n1,2\n3,4\n", 2, &target).unwrap();
+        let text = std::fs::read_to_string(&target).unwrap();
+        std::fs::remove_file(&target).unwrap();
+        assert_eq!((rows, text.as_str()), (4, "a,b\n1,2\n3,4\n1,2\n3,4\n"));
+    }
+}

@@ -1,0 +1,241 @@
+//! `cargo xtask check-deps`: the walls between our crates.
+//!
+//! The analyst's side cannot name microdata and the judge shares no code with the maker because
+//! the crates cannot see each other (STYLE, section 2). This chore reads the manifests and keeps
+//! those edges as they were decided. Dev-dependencies are free: tests may look anywhere.
+
+use serde_json::Value;
+
+use crate::shell::{self, Failure};
+
+/// Which of our crates one of our crates may depend on.
+enum Allowed {
+    Only(&'static [&'static str]),
+    AllBut(&'static str),
+}
+
+/// Short names: `table` is `chrysalis-table`. `None`: nobody has decided yet.
+fn allowed(krate: &str) -> Option<Allowed> {
+    use Allowed::{AllBut, Only};
+    Some(match krate {
+        "table" | "example" => Only(&[]),
+        "criteria" | "release" => Only(&["table"]),
+        // The analyst's side is `query`: never `publish`, where microdata lives.
+        "store" | "query" => Only(&["table", "release"]),
+        // The maker and the judge: the same shelf, but never each other.
+        "publish" | "audit" => Only(&["table", "criteria", "release"]),
+        "testkit" => AllBut("cli"),
+        "cli" => AllBut("testkit"),
+        _ => return None,
+    })
+}
+
+/// One workspace member with what it needs to be built.
+struct Package {
+    name: String,
+    dependencies: Vec<String>,
+}
+
+pub(crate) fn run() -> Result<(), Failure> {
+    let arguments = ["metadata", "--format-version", "1", "--no-deps"];
+    let output = shell::cargo(&arguments)
+        .output()
+        .map_err(|error| Failure::new(format!("cannot start cargo metadata: {error}")))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Failure::new(format!("cargo metadata failed: {said}")));
+    }
+    let packages = serde_json::from_slice(&output.stdout)
+        .ok()
+        .and_then(|metadata| packages(&metadata))
+        .ok_or_else(|| Failure::new("cargo metadata printed something unexpected"))?;
+
+    let found = violations(&packages);
+    for violation in &found {
+        eprintln!("{violation}");
+    }
+    match found.len() {
+        0 => {
+            println!("check-deps: the edges of {} packages are as decided", packages.len());
+            Ok(())
+        }
+        1 => Err(Failure::new("1 dependency is not allowed")),
+        many => Err(Failure::new(format!("{many} dependencies are not allowed"))),
+    }
+}
+
+/// What `cargo metadata` knows, without dev-dependencies. `None` if it has another shape.
+fn packages(metadata: &Value) -> Option<Vec<Package>> {
+    metadata["packages"].as_array()?.iter().map(package).collect()
+}
+
+fn package(value: &Value) -> Option<Package> {
+    let needed = value["dependencies"].as_array()?.iter();
+    let needed = needed.filter(|dependency| dependency["kind"] != "dev");
+    let name_of = |value: &Value| value["name"].as_str().map(str::to_owned);
+    Some(Package { name: name_of(value)?, dependencies: needed.map(name_of).collect::<Option<_>>()? })
+}
+
+/// One sentence per edge that nobody decided on, in the order of the packages.
+fn violations(packages: &[Package]) -> Vec<String> {
+    packages.iter().flat_map(violations_of).collect()
+}
+
+fn violations_of(package: &Package) -> Vec<String> {
+    let name = &package.name;
+    let edges = package.dependencies.iter();
+    // This package has chores, no product code, and the product has no chores.
+    if name == "xtask" {
+        return edges
+            .filter(|needed| is_ours(needed))
+            .map(|needed| format!("`xtask` must not depend on `{needed}`: run it as a program"))
+            .collect();
+    }
+    let Some(rule) = name.strip_prefix("chrysalis-").and_then(allowed) else {
+        return vec![format!(
+            "`{name}` is not in xtask/src/check_deps.rs: add what it may depend on, with a decision page"
+        )];
+    };
+    edges
+        .filter_map(|needed| {
+            if is_heavy(needed) && name != "chrysalis-store" {
+                Some(format!("`{name}` must not depend on `{needed}`: Parquet and Arrow stay in `chrysalis-store`"))
+            } else if is_ours(needed) && !rule.permits(needed) {
+                Some(format!("`{name}` must not depend on `{needed}`: it may use {}", rule.said()))
+            } else {
+                None
+            }
+        })
+        .collect()
+}
+
+impl Allowed {
+    fn permits(&self, needed: &str) -> bool {
+        let needed = needed.trim_start_matches("chrysalis-");
+        match self {
+            Self::Only(names) => names.contains(&needed),
+            Self::AllBut(name) => needed != *name && needed != "xtask",
+        }
+    }
+
+    fn said(&self) -> String {
+        match self {
+            Self::Only([]) => "none of our crates".to_owned(),
+            Self::Only(names) => format!("only {}", names.join(", ")),
+            Self::AllBut(name) => format!("any of our crates but {name}"),
+        }
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    name.starts_with("chrysalis-") || name == "xtask"
+}
+
+/// These compile for minutes; an edit of an algorithm must not wait for them.
+fn is_heavy(name: &str) -> bool {
+    name == "parquet" || name == "arrow" || name.starts_with("arrow-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, dependencies: &[&str], expected: &[&str]) {
+        let dependencies = dependencies.iter().map(|&name| name.to_owned()).collect();
+        let name = name.to_owned();
+        assert_eq!(violations(&[Package { name, dependencies }]), expected);
+    }
+
+    #[test]
+    fn decided_edges_pass() {
+        check("chrysalis-table", &["csv", "rayon"], &[]);
+        check("chrysalis-criteria", &["chrysalis-table"], &[]);
+        check("chrysalis-store", &["chrysalis-table", "chrysalis-release", "parquet", "arrow-array"], &[]);
+        check("chrysalis-audit", &["chrysalis-table", "chrysalis-criteria", "chrysalis-release"], &[]);
+        check("chrysalis-query", &["chrysalis-table", "chrysalis-release"], &[]);
+        check("chrysalis-testkit", &["chrysalis-publish", "chrysalis-audit", "proptest"], &[]);
+        check("chrysalis-cli", &["chrysalis-publish", "chrysalis-query", "chrysalis-example"], &[]);
+        check("xtask", &["serde_json"], &[]);
+    }
+
+    #[test]
+    fn the_judge_may_not_see_the_maker() {
+        check(
+            "chrysalis-audit",
+            &["chrysalis-table", "chrysalis-publish"],
+            &["`chrysalis-audit` must not depend on `chrysalis-publish`: it may use only table, criteria, release"],
+        );
+        check(
+            "chrysalis-audit",
+            &["chrysalis-store", "chrysalis-query"],
+            &[
+                "`chrysalis-audit` must not depend on `chrysalis-store`: it may use only table, criteria, release",
+                "`chrysalis-audit` must not depend on `chrysalis-query`: it may use only table, criteria, release",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_analyst_may_not_see_microdata() {
+        check(
+            "chrysalis-query",
+            &["chrysalis-release", "chrysalis-publish"],
+            &["`chrysalis-query` must not depend on `chrysalis-publish`: it may use only table, release"],
+        );
+    }
+
+    #[test]
+    fn the_test_kit_is_for_tests_and_the_front_end_for_nobody() {
+        check(
+            "chrysalis-cli",
+            &["chrysalis-testkit"],
+            &["`chrysalis-cli` must not depend on `chrysalis-testkit`: it may use any of our crates but testkit"],
+        );
+        check(
+            "chrysalis-testkit",
+            &["chrysalis-cli"],
+            &["`chrysalis-testkit` must not depend on `chrysalis-cli`: it may use any of our crates but cli"],
+        );
+        check(
+            "chrysalis-example",
+            &["chrysalis-table"],
+            &["`chrysalis-example` must not depend on `chrysalis-table`: it may use none of our crates"],
+        );
+        check("xtask", &["chrysalis-table"], &["`xtask` must not depend on `chrysalis-table`: run it as a program"]);
+    }
+
+    #[test]
+    fn heavy_crates_stay_in_the_store() {
+        for name in ["parquet", "arrow", "arrow-schema"] {
+            let sentence =
+                format!("`chrysalis-cli` must not depend on `{name}`: Parquet and Arrow stay in `chrysalis-store`");
+            check("chrysalis-cli", &[name], &[sentence.as_str()]);
+        }
+        check("chrysalis-cli", &["arrowhead"], &[]);
+    }
+
+    #[test]
+    fn a_new_crate_wants_a_decision() {
+        check(
+            "chrysalis-web",
+            &[],
+            &["`chrysalis-web` is not in xtask/src/check_deps.rs: add what it may depend on, with a decision page"],
+        );
+    }
+
+    #[test]
+    fn dev_dependencies_are_free_and_build_dependencies_are_not() {
+        let metadata = serde_json::json!({ "packages": [{
+            "name": "chrysalis-audit",
+            "dependencies": [
+                { "name": "chrysalis-publish", "kind": "dev" },
+                { "name": "chrysalis-table", "kind": null },
+                { "name": "chrysalis-store", "kind": "build" },
+            ],
+        }]});
+        let packages = packages(&metadata).unwrap();
+        assert_eq!(packages[0].dependencies, ["chrysalis-table", "chrysalis-store"]);
+        assert!(super::packages(&serde_json::json!({ "packages": 3 })).is_none());
+    }
+}

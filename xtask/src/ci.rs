@@ -1,0 +1,80 @@
+//! `cargo xtask ci`: the README's test command, and exactly what CI runs. Each step says its name
+//! and how long it took; the first failure ends the run.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use crate::shell::{self, Failure};
+use crate::{check_deps, referees};
+
+pub(crate) fn run() -> Result<(), Failure> {
+    let start = Instant::now();
+    let mut skipped = Vec::new();
+
+    let python = step("referees", || Ok(referees::prepare()))?;
+    if let Err(reason) = &python {
+        skip(&mut skipped, format!("the referee tests will skip: {reason}"));
+    }
+    if shell::has_cargo_command("fmt") {
+        cargo_step("format", &["fmt", "--all", "--check"])?;
+    } else {
+        skip(&mut skipped, "format is not checked: rustfmt is not installed");
+    }
+    if shell::has_cargo_command("clippy") {
+        cargo_step("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    } else {
+        skip(&mut skipped, "lints are not checked: clippy is not installed");
+    }
+    step("check-deps", check_deps::run)?;
+
+    let python = python.ok();
+    let runner: &[&str] = if shell::has_cargo_command("nextest") {
+        &["nextest", "run", "--workspace"]
+    } else {
+        // Not the doc tests, which have their own step.
+        &["test", "--workspace", "--lib", "--bins", "--tests"]
+    };
+    step("tests", || shell::run(&mut testing(runner, python.as_deref())))?;
+    let doc_tests = ["test", "--workspace", "--doc"];
+    step("doc tests", || shell::run(&mut testing(&doc_tests, python.as_deref())))?;
+    step("docs", || {
+        let mut command = shell::cargo(&["doc", "--workspace", "--no-deps"]);
+        shell::run(command.env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+
+    println!("\nall steps passed in {:.1} s", start.elapsed().as_secs_f64());
+    for sentence in skipped {
+        println!("note: {sentence}");
+    }
+    Ok(())
+}
+
+fn cargo_step(name: &str, arguments: &[&str]) -> Result<(), Failure> {
+    step(name, || shell::run(&mut shell::cargo(arguments)))
+}
+
+fn step<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    println!("\n== {name}");
+    let start = Instant::now();
+    let done = work();
+    let outcome = if done.is_ok() { "done" } else { "FAILED" };
+    println!("== {name}: {outcome}, {:.1} s", start.elapsed().as_secs_f64());
+    done
+}
+
+/// Says it now, and again at the end, where it is not scrolled away.
+fn skip(skipped: &mut Vec<String>, sentence: impl Into<String>) {
+    let sentence = sentence.into();
+    println!("{sentence}");
+    skipped.push(sentence);
+}
+
+/// Tests that ask a referee find its Python in the environment, and skip if it is not there.
+fn testing(arguments: &[&str], python: Option<&Path>) -> Command {
+    let mut command = shell::cargo(arguments);
+    if let Some(python) = python {
+        command.env("CHRYSALIS_REFEREE_PYTHON", python);
+    }
+    command
+}

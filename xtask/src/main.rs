@@ -1,0 +1,94 @@
+//! Chores of this repository, run as `cargo xtask <chore>`.
+//!
+//! One file per chore. Chores are programs for people at a terminal: they print, start other
+//! programs and stop at the first failure. Nothing of the product lives here, and no crate of the
+//! product depends on this one.
+
+// Printing is what a chore is for.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod bless;
+mod check_deps;
+mod ci;
+mod example;
+mod measure;
+mod referees;
+mod shell;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, io};
+
+use shell::Failure;
+
+const HELP: &str = "\
+Chores of the Chrysalis workspace.
+
+usage: cargo xtask <chore> [options]
+
+  ci                     everything CI runs: referees, format, clippy, check-deps, tests, docs
+  example [--rows N]     make the example hospital table, publish it, audit the release
+  bench [--data DIR]     publish 2,000,000 CENSUS rows and time it against polars
+        [--repeat N]     (DIR holds census_sal_500k.csv.gz; default: the environment variable
+                         CHRYSALIS_DATA, then ../shared/data, then the example generator)
+  bless                  rewrite the expected transcripts of the command line
+  check-deps             check which of our crates may depend on which
+  referees               install pycanon and polars into target/referee
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match start(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                eprintln!("error: {}", failure.message);
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn start(arguments: &[String]) -> Result<(), Failure> {
+    let called_from = env::current_dir().map_err(cannot_enter)?;
+    env::set_current_dir(repository_root()).map_err(cannot_enter)?;
+    dispatch(arguments, &called_from)
+}
+
+fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
+    let Some((chore, rest)) = arguments.split_first() else {
+        return Err(Failure::usage(format!("which chore?\n\n{HELP}")));
+    };
+    if chore == "help" || arguments.iter().any(|a| a == "--help" || a == "-h") {
+        print!("{HELP}");
+        return Ok(());
+    }
+    match chore.as_str() {
+        "ci" => no_options(rest).and_then(|()| ci::run()),
+        "example" => example::run(&example::Options::parse(rest)?),
+        "bench" => bench::run(&bench::Options::parse(rest, called_from)?),
+        "bless" => no_options(rest).and_then(|()| bless::run()),
+        "check-deps" => no_options(rest).and_then(|()| check_deps::run()),
+        "referees" => no_options(rest).and_then(|()| referees::run()),
+        _ => Err(Failure::usage(format!("no chore `{chore}`\n\n{HELP}"))),
+    }
+}
+
+fn no_options(rest: &[String]) -> Result<(), Failure> {
+    match rest.first() {
+        None => Ok(()),
+        Some(extra) => Err(Failure::usage(format!("unexpected `{extra}`\n\n{HELP}"))),
+    }
+}
+
+/// Cargo names this package's folder when it runs us; the repository is the folder above it.
+fn repository_root() -> PathBuf {
+    let package =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    package.parent().map(Path::to_path_buf).unwrap_or(package)
+}
+
+fn cannot_enter(error: io::Error) -> Failure {
+    Failure::new(format!("cannot enter the repository: {error}"))
+}

@@ -1,0 +1,97 @@
+//! The outside referees: Python packages that judge our numbers and our speed, in a virtual
+//! environment under `target/referee`. Nobody needs Python to build or to use Chrysalis, so their
+//! absence is a sentence, not a failure.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, io};
+
+use crate::shell::{self, Failure};
+
+const REQUIREMENTS: &str = "referee/requirements.txt";
+
+/// `cargo xtask referees`.
+pub(crate) fn run() -> Result<(), Failure> {
+    let python = prepare().map_err(Failure::new)?;
+    println!("referees: {}", python.display());
+    Ok(())
+}
+
+/// The Python of a virtual environment that holds exactly what `referee/requirements.txt` asks
+/// for, as an absolute path; or why there is none. A second call finds the first one's work.
+pub(crate) fn prepare() -> Result<PathBuf, String> {
+    let wanted = fs::read_to_string(REQUIREMENTS).map_err(|error| format!("cannot read {REQUIREMENTS}: {error}"))?;
+    let environment = std::path::absolute(shell::target_dir().join("referee"))
+        .map_err(|error| format!("cannot place the virtual environment: {error}"))?;
+    let python = python_of(&environment);
+    let stamp = environment.join("stamp");
+    if fs::read_to_string(&stamp).is_ok_and(|made| made == stamp_of(&wanted)) && works(&python) {
+        return Ok(python);
+    }
+
+    println!("referees: installing {REQUIREMENTS} with pip");
+    match fs::remove_dir_all(&environment) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(format!("cannot remove the old environment: {error}"));
+        }
+        _ => {}
+    }
+    let mut make = Command::new("python3");
+    quietly(make.args(["-m", "venv"]).arg(&environment))?;
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    quietly(install.args(["--requirement", REQUIREMENTS]))?;
+    // Last, so that an install that was cut short is made anew.
+    fs::write(&stamp, stamp_of(&wanted)).map_err(|error| format!("cannot write the stamp: {error}"))?;
+    Ok(python)
+}
+
+fn python_of(environment: &Path) -> PathBuf {
+    if cfg!(windows) { environment.join("Scripts").join("python.exe") } else { environment.join("bin").join("python") }
+}
+
+/// FNV-1a, 64 bits: the standard library's hasher may change from one Rust to the next.
+fn stamp_of(requirements: &str) -> String {
+    let hash = requirements
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    format!("{hash:016x}\n")
+}
+
+/// A system upgrade may take away the Python an environment points to.
+fn works(python: &Path) -> bool {
+    Command::new(python)
+        .args(["-c", "import polars, pycanon"])
+        .stdin(Stdio::null())
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// Runs without output; on failure the last thing the program said.
+fn quietly(command: &mut Command) -> Result<(), String> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("cannot start {}: {error}", shell::shown(command)))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    // pip complains on one stream, venv on the other.
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    let last = last.unwrap_or("it said nothing").trim();
+    Err(format!("{} failed: {last}", shell::shown(command)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stamp_is_fnv_1a_and_tells_versions_apart() {
+        assert_eq!(stamp_of(""), "cbf29ce484222325\n");
+        assert_eq!(stamp_of("a"), "af63dc4c8601ec8c\n");
+        assert_ne!(stamp_of("polars==2.1.0\n"), stamp_of("polars==2.1.1\n"));
+    }
+}

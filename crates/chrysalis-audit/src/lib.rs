@@ -1,1 +1,74 @@
-//! Placeholder.
+//! The judge: measures what tables and releases really satisfy.
+//!
+//! A publisher that checks its own work repeats its own mistakes. So this crate shares no deciding code with the
+//! publisher: from `chrysalis-criteria` it takes only how a principle is *written*, and it measures every principle
+//! anew, from the published tables alone, in a different shape. A publisher asks of one group after another "does it
+//! pass?"; the audit asks "what is the worst level any group reaches, and which group is it?" and only then compares
+//! that level with the promise.
+//!
+//! Two questions are answered:
+//!
+//! - [`profile`]: what does any table satisfy today, ours or not?
+//! - [`audit`]: does a release keep what its manifest promises, is it what the manifest says it is, and, with the
+//!   microdata at hand, is it a truthful picture of them?
+//!
+//! Levels are exact: counts, ratios of counts ([`num_rational::BigRational`]) and, for entropy, a decision in whole
+//! numbers wherever floating point comes near the line. Only a level that is irrational by nature (the entropy itself,
+//! the logarithm of δ-disclosure) is reported as a float.
+//!
+//! What it deliberately does not do: open files, verify hashes (the store does, before anyone sees a table), print, or
+//! stop at the first finding. A hostile release gives findings or an [`AuditError`], never a panic. No message names
+//! the values of a person: a group id, a column and a count say enough for an owner to find the place.
+//!
+//! # Example
+//!
+//! ```
+//! use chrysalis_audit::profile;
+//! use chrysalis_table::{Column, Table};
+//!
+//! let table = Table::new(vec![
+//!     Column::integers("age", &[30, 30, 40, 40]),
+//!     Column::texts("disease", ["flu", "gastritis", "flu", "flu"].into_iter()),
+//! ]);
+//! let levels = profile(&table, &["age"], Some("disease"), None)?;
+//! assert_eq!((levels.k, levels.groups), (2, 2));
+//! let sensitive = levels.sensitive.unwrap();
+//! assert_eq!((sensitive.distinct_l, sensitive.alpha), (1, 1.0));
+//! # Ok::<(), chrysalis_audit::AuditError>(())
+//! ```
+
+mod error;
+mod findings;
+mod generalized;
+mod grouping;
+pub mod measure;
+mod profile;
+mod promise;
+mod report;
+
+pub use error::AuditError;
+pub use grouping::Groups;
+pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
+pub use report::{Attacks, AuditReport, Check, Linking, PrincipleResult};
+
+use chrysalis_release::Release;
+use chrysalis_table::Table;
+
+/// Recomputes everything a release promises from its own tables; with the microdata, also that it is faithful.
+///
+/// The microdata hold at least the published attributes, read with the manifest's kinds and with missing values as
+/// values of their own.
+///
+/// # Guarantees
+/// A report that is [`ok`](AuditReport::ok) means: every promised principle holds in every published group, decided
+/// exactly; the tables have the shape the manifest describes; and, where microdata were given, some one-to-one
+/// assignment of people to published rows exists under which every published cell is true.
+///
+/// # Cost
+/// n log n in the rows, plus a maximum flow over those rows that fit several groups and have no free place.
+pub fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
+    match release.manifest.method.as_str() {
+        "generalize" => generalized::audit(release, microdata),
+        method => Err(AuditError::UnsupportedMethod { method: method.chars().take(40).collect() }),
+    }
+}

@@ -1,1 +1,20 @@
-//! Placeholder.
+//! What a group must satisfy, and what a partition costs.
+//!
+//! A [`PrincipleSpec`] is what a user wrote (`l=4`). Bound to a sensitive column it becomes a [`Principle`], which
+//! decides group after group without ever failing or rounding: privacy is decided in integers and exact rationals.
+//! A [loss](mod@loss) is an ordinary floating-point number.
+
+mod categories;
+mod error;
+mod laws;
+pub mod loss;
+pub mod principle;
+mod rational;
+mod spec;
+
+pub use categories::{Categories, Weights};
+pub use error::CriteriaError;
+pub use laws::Laws;
+pub use principle::{All, Principle, Sensitive};
+pub use rational::{Rational, parse_rational, show_rational};
+pub use spec::PrincipleSpec;

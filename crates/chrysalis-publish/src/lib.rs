@@ -1,1 +1,20 @@
-//! Placeholder.
+//! The owner's side: microdata in, a release out.
+//!
+//! Three choices make a release. A *principle* says what every group must satisfy ([`chrysalis_criteria`]), a
+//! [`Partitioner`] forms groups that do, and a *method* ([`method`]) decides what is shown of them. They are
+//! orthogonal: any principle works with any partitioner that supports it, any partition can be shown in any form that
+//! fits.
+//!
+//! Randomness is a parameter everywhere: `&mut dyn CryptoRng`, drawn from the operating system by the front end. The
+//! result does not depend on the number of threads.
+
+mod error;
+pub mod method;
+mod microdata;
+mod partition;
+pub mod partitioner;
+
+pub use error::PublishError;
+pub use microdata::{AttributeSpec, Microdata, TaxonomySource};
+pub use partition::Partition;
+pub use partitioner::Partitioner;

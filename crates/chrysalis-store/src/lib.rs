@@ -1,1 +1,16 @@
-//! Placeholder.
+//! Files in and out, and nothing else: tables from CSV and Parquet, releases to and from a folder.
+//!
+//! Everything heavy that deals with file formats lives here, so that an edit of an algorithm recompiles none of it.
+//! A release is written beside its place, synced, and then renamed: it appears whole or not at all. A reader verifies
+//! every hash before anyone sees a table.
+
+mod csv_out;
+mod error;
+mod folder;
+mod input;
+mod parquet_in;
+mod parquet_out;
+
+pub use error::StoreError;
+pub use folder::{Format, MANIFEST, read_release, write_release};
+pub use input::{Input, Source};

@@ -1,0 +1,106 @@
+use chrysalis_release::ReleaseError;
+use chrysalis_table::Kind;
+use thiserror::Error;
+
+/// Why something could not be measured at all. What was measured and found wanting is in the report instead.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// A form of release this version cannot audit.
+    #[error("releases by method `{method}` cannot be audited yet")]
+    UnsupportedMethod {
+        /// The method.
+        method: String,
+    },
+    /// A table or column that the form needs is not there.
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
+    /// A published column of the wrong kind.
+    #[error("column `{column}` of table `{table}` is {found}, not {expected}")]
+    WrongKind {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// What it is.
+        found: Kind,
+        /// What the manifest says.
+        expected: Kind,
+    },
+    /// A promise that means nothing for this release.
+    #[error("the manifest promises `{principle}`, which cannot be checked: {problem}")]
+    Promise {
+        /// What stands there.
+        principle: String,
+        /// Why not.
+        problem: String,
+    },
+    /// An attribute described in a way that makes no sense.
+    #[error("the manifest describes `{attribute}` badly: {problem}")]
+    Attribute {
+        /// The attribute.
+        attribute: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Nothing to measure.
+    #[error("{what} has no rows")]
+    NoRows {
+        /// What has none.
+        what: &'static str,
+    },
+    /// More rows than 32 bits can number.
+    #[error("{what} has {rows} rows, at most {} can be measured", u32::MAX)]
+    TooManyRows {
+        /// What has them.
+        what: &'static str,
+        /// How many.
+        rows: usize,
+    },
+    /// A taxonomy of some other column.
+    #[error("the taxonomy is not one over the values of `{column}`")]
+    Taxonomy {
+        /// The column.
+        column: String,
+    },
+    /// A column that somebody named.
+    #[error("the {what} has no column `{column}`")]
+    UnknownColumn {
+        /// The table or the microdata.
+        what: &'static str,
+        /// The column.
+        column: String,
+        /// What there is.
+        columns: Vec<String>,
+    },
+    /// Microdata read with another kind than the release was made with.
+    #[error("column `{column}` of the microdata is {found}, the release has it as {expected}")]
+    MicrodataKind {
+        /// The column.
+        column: String,
+        /// What it is.
+        found: Kind,
+        /// What the manifest says.
+        expected: Kind,
+    },
+}
+
+impl AuditError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            AuditError::UnsupportedMethod { .. } => "audit a release made with `--method generalize`".into(),
+            AuditError::Release(error) => error.hint(),
+            AuditError::WrongKind { .. } | AuditError::Promise { .. } | AuditError::Attribute { .. } => {
+                "the release was changed after it was published: get it again from its publisher".into()
+            }
+            AuditError::NoRows { .. } => "name a file that holds rows below its header".into(),
+            AuditError::TooManyRows { .. } => "measure a sample of the rows".into(),
+            AuditError::Taxonomy { column } => format!("bind the taxonomy to the domain of `{column}`"),
+            AuditError::UnknownColumn { columns, .. } => format!("the columns are {}", columns.join(", ")),
+            AuditError::MicrodataKind { expected, .. } => {
+                format!("read the microdata with the manifest's kinds: here as {expected}")
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The published columns, found and of the right kind.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, TABLE, max_column, min_column};
+use chrysalis_release::{Attribute, GROUP_ID, Manifest, Release, ReleaseError, RoleName};
+use chrysalis_table::{Code, Column, Date, Kind, Table, Value};
+
+use crate::AuditError;
+use crate::profile::check_size;
+
+/// A generalized release whose columns are all there. What they hold is not yet believed.
+pub(super) struct Published<'a> {
+    pub(super) manifest: &'a Manifest,
+    pub(super) table: &'a Table,
+    pub(super) group: &'a Column,
+    pub(super) quasi: Vec<Cells<'a>>,
+    pub(super) others: Vec<(&'a Attribute, &'a Column)>,
+    pub(super) sensitive: Option<(&'a Attribute, &'a Column)>,
+    pub(super) members: Option<&'a Table>,
+}
+
+/// The cells of one quasi attribute.
+pub(super) struct Cells<'a> {
+    pub(super) attribute: &'a Attribute,
+    /// Where the lower ends stand, or the labels.
+    pub(super) low: &'a Column,
+    /// Where the upper ends stand, or the labels again.
+    pub(super) high: &'a Column,
+}
+
+impl Cells<'_> {
+    pub(super) fn is_range(&self) -> bool {
+        Kind::from(self.attribute.kind).is_ordered()
+    }
+}
+
+impl<'a> Published<'a> {
+    pub(super) fn open(release: &'a Release) -> Result<Published<'a>, AuditError> {
+        let manifest = &release.manifest;
+        let table = release.table(TABLE)?;
+        check_size("the release", table.rows())?;
+        let exact = |attribute: &'a Attribute| Ok((attribute, find(table, TABLE, &attribute.name, attribute.kind.into())?));
+        let with = |role| manifest.with_role(role);
+        let mut sensitive = with(RoleName::Sensitive);
+        let first = sensitive.next();
+        if let Some(attribute) = sensitive.next() {
+            let problem = "a generalized release has one sensitive attribute, this is another".to_owned();
+            return Err(AuditError::Attribute { attribute: attribute.name.clone(), problem });
+        }
+        let quasi: Vec<Cells<'_>> =
+            with(RoleName::Quasi).map(|attribute| cells(table, attribute)).collect::<Result<_, AuditError>>()?;
+        Ok(Published {
+            manifest,
+            table,
+            group: find(table, TABLE, GROUP_ID, Kind::Integer)?,
+            members: members(release, quasi.iter().any(|cells| !cells.is_range()))?,
+            quasi,
+            others: with(RoleName::Other).map(exact).collect::<Result<_, AuditError>>()?,
+            sensitive: first.map(exact).transpose()?,
+        })
+    }
+
+    /// The columns that cells stand in, each once.
+    pub(super) fn cell_columns(&self) -> Vec<&'a Column> {
+        let columns = |cells: &Cells<'a>| if cells.is_range() { vec![cells.low, cells.high] } else { vec![cells.low] };
+        self.quasi.iter().flat_map(columns).collect()
+    }
+
+    /// What `members` says, as (attribute, label) → values. An empty text is a missing one.
+    pub(super) fn label_sets(&self) -> BTreeMap<(String, String), BTreeSet<String>> {
+        let mut sets: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+        for [attribute, label, value] in self.member_rows() {
+            sets.entry((attribute, label)).or_default().insert(value);
+        }
+        sets
+    }
+
+    /// The rows of `members` as texts.
+    pub(super) fn member_rows(&self) -> impl Iterator<Item = [String; 3]> + '_ {
+        self.members.into_iter().flat_map(|table| {
+            (0..table.rows()).map(move |row| MEMBERS_COLUMNS.map(|name| match table.column(name) {
+                Some(column) => column.domain().text(column.code(row)).into_owned(),
+                None => String::new(),
+            }))
+        })
+    }
+
+    /// The group id of a row for messages.
+    pub(super) fn group_of(&self, row: usize) -> String {
+        self.group.domain().display(self.group.code(row)).into_owned()
+    }
+}
+
+fn cells<'a>(table: &'a Table, attribute: &'a Attribute) -> Result<Cells<'a>, AuditError> {
+    let kind = Kind::from(attribute.kind);
+    if kind.is_ordered() {
+        let low = find(table, TABLE, &min_column(&attribute.name), kind)?;
+        Ok(Cells { attribute, low, high: find(table, TABLE, &max_column(&attribute.name), kind)? })
+    } else {
+        let label = find(table, TABLE, &attribute.name, Kind::Category)?;
+        Ok(Cells { attribute, low: label, high: label })
+    }
+}
+
+fn members(release: &Release, is_needed: bool) -> Result<Option<&Table>, AuditError> {
+    let table = match release.table(MEMBERS) {
+        Ok(table) => table,
+        Err(_) if !is_needed => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    for name in MEMBERS_COLUMNS {
+        find(table, MEMBERS, name, Kind::Category)?;
+    }
+    Ok(Some(table))
+}
+
+fn find<'a>(table: &'a Table, table_name: &str, name: &str, expected: Kind) -> Result<&'a Column, AuditError> {
+    let column = table.column(name).ok_or_else(|| ReleaseError::MissingColumn {
+        table: table_name.to_owned(),
+        column: name.to_owned(),
+    })?;
+    let found = column.domain().kind();
+    if found == expected {
+        return Ok(column);
+    }
+    Err(AuditError::WrongKind { table: table_name.to_owned(), column: name.to_owned(), found, expected })
+}
+
+/// The places of an ordered attribute's values on a line, the missing value before all others.
+pub(super) struct Positions {
+    kind: Kind,
+    rank_of_word: BTreeMap<String, i64>,
+}
+
+impl Positions {
+    pub(super) fn of(attribute: &Attribute) -> Positions {
+        let words = attribute.domain.order().into_iter();
+        Positions { kind: attribute.kind.into(), rank_of_word: words.zip(0..).collect() }
+    }
+
+    /// Where a value lies. Words that the manifest does not know lie beyond all others.
+    pub(super) fn of_value(&self, value: Option<&Value>) -> Option<i64> {
+        Some(match value? {
+            Value::Integer(number) => *number,
+            // The order of `total_cmp`, as an integer.
+            Value::Real(number) => {
+                let bits = number.to_bits() as i64;
+                bits ^ (((bits >> 63) as u64) >> 1) as i64
+            }
+            Value::Date(Date(days)) => i64::from(*days),
+            Value::Text(word) => self.rank_of_word.get(word.as_ref()).copied().unwrap_or(i64::MAX),
+        })
+    }
+
+    /// The place of every code of a column.
+    pub(super) fn of_column(&self, column: &Column) -> Vec<Option<i64>> {
+        let domain = column.domain();
+        (0..domain.len() as Code).map(|code| self.of_value(domain.value(code))).collect()
+    }
+
+    /// The place of a value of the manifest; `None` for what is no value of the attribute.
+    pub(super) fn of_json(&self, value: &serde_json::Value) -> Option<i64> {
+        self.of_value(from_json(self.kind, value).as_ref())
+    }
+}
+
+/// A value as a manifest writes it.
+pub(super) fn from_json(kind: Kind, value: &serde_json::Value) -> Option<Value> {
+    match kind {
+        Kind::Integer => value.as_i64().map(Value::Integer),
+        Kind::Real => value.as_f64().filter(|number| number.is_finite()).map(|number| Value::Real(number + 0.0)),
+        Kind::Date => value.as_str().and_then(Date::parse).map(Value::Date),
+        Kind::Ordinal | Kind::Category => value.as_str().map(|text| Value::Text(text.into())),
+    }
+}

@@ -1,0 +1,161 @@
+//! Whether cells and values are ones that the manifest knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrysalis_table::{Code, Kind, Value};
+
+use super::cells::{Cells, Positions, Published, from_json};
+use crate::findings::Findings;
+use crate::{Check, Groups};
+
+/// Ranges begin before they end and touch the attribute's domain.
+pub(super) fn ranges(published: &Published<'_>) -> Check {
+    let mut findings = Findings::new("ranges");
+    let mut n_ranges = 0;
+    for cells in published.quasi.iter().filter(|cells| cells.is_range()) {
+        n_ranges += ranges_of(published, cells, &mut findings);
+    }
+    findings.check(format!("{n_ranges} different ranges"))
+}
+
+fn ranges_of(published: &Published<'_>, cells: &Cells<'_>, findings: &mut Findings) -> usize {
+    let (attribute, name) = (cells.attribute, &cells.attribute.name);
+    let positions = Positions::of(attribute);
+    let (lows, highs) = (positions.of_column(cells.low), positions.of_column(cells.high));
+    let domain = &attribute.domain;
+    let (first, last) = match Kind::from(attribute.kind) {
+        Kind::Ordinal => (Some(0), (domain.order().len() as i64).checked_sub(1).filter(|&last| last >= 0)),
+        _ => {
+            let place = |end: &Option<serde_json::Value>| end.as_ref().and_then(|end| positions.of_json(end));
+            (place(&domain.min), place(&domain.max))
+        }
+    };
+    if last.is_none() && highs.iter().any(Option::is_some) {
+        findings.add("domains", || format!("the manifest gives no domain for `{name}`"));
+    }
+    let different = Groups::of_columns(&[cells.low, cells.high], published.table.rows());
+    let rows = representatives(&different);
+    for &row in &rows {
+        let (low, high) = (lows[cells.low.code(row) as usize], highs[cells.high.code(row) as usize]);
+        let group = || published.group_of(row);
+        if high.is_none() && low.is_some() {
+            findings.add("ranges without an end", || format!("group {}: `{name}` has no upper end", group()));
+        } else if low > high {
+            findings.add("ranges that end before they begin", || {
+                format!("group {}: the range of `{name}` ends before it begins", group())
+            });
+        } else if high.is_some() && (high < first || last.is_some() && low > last) {
+            findings.add("ranges outside the domain", || {
+                format!("group {}: the range of `{name}` lies outside its domain", group())
+            });
+        }
+        if low.is_none() && !domain.missing {
+            findings.add("missing values", || {
+                format!("group {}: `{name}` may be missing, but its domain has no missing value", group())
+            });
+        }
+    }
+    rows.len()
+}
+
+/// One row of every group.
+fn representatives(groups: &Groups) -> Vec<usize> {
+    let mut rows = vec![0; groups.n_groups];
+    (0..).zip(&groups.of_row).rev().for_each(|(row, &group): (usize, _)| rows[group as usize] = row);
+    rows
+}
+
+/// Every label stands for values of the domain, and `members` speaks of nothing else.
+pub(super) fn labels(published: &Published<'_>) -> Check {
+    let mut findings = Findings::new("labels");
+    let sets = published.label_sets();
+    let mut used: BTreeSet<(&str, String)> = BTreeSet::new();
+    for cells in published.quasi.iter().filter(|cells| !cells.is_range()) {
+        let name = cells.attribute.name.as_str();
+        let occurs = cells.low.histogram();
+        for code in (0..cells.low.domain().len() as Code).filter(|&code| occurs[code as usize] > 0) {
+            let label = cells.low.domain().text(code).into_owned();
+            if !sets.contains_key(&(name.to_owned(), label.clone())) {
+                findings.add("labels without members", || format!("label `{label}` of `{name}` has no members"));
+            }
+            used.insert((name, label));
+        }
+    }
+    stray_members(published, &sets, &used, &mut findings);
+    let n_rows = published.members.map_or(0, |members| members.rows());
+    let n_members: usize = sets.values().map(BTreeSet::len).sum();
+    if n_members != n_rows {
+        findings.add("repeated members", || format!("{} rows of `members` repeat another", n_rows - n_members));
+    }
+    findings.check(format!("{} labels, {n_members} members", used.len()))
+}
+
+fn stray_members(
+    published: &Published<'_>,
+    sets: &BTreeMap<(String, String), BTreeSet<String>>,
+    used: &BTreeSet<(&str, String)>,
+    findings: &mut Findings,
+) {
+    let quasi = || published.quasi.iter().filter(|cells| !cells.is_range());
+    let domains: BTreeMap<&str, BTreeSet<String>> =
+        quasi().map(|cells| (cells.attribute.name.as_str(), texts(&cells.attribute.domain.values))).collect();
+    for ((attribute, label), values) in sets {
+        let Some(domain) = domains.get(attribute.as_str()) else {
+            findings.add("stray attributes", || format!("`members` speaks of `{attribute}`, which has no labels"));
+            continue;
+        };
+        if !used.contains(&(attribute.as_str(), label.clone())) {
+            findings.add("stray labels", || format!("label `{label}` of `{attribute}` is in `members`, but not used"));
+        }
+        for value in values.difference(domain) {
+            findings.add("stray values", || {
+                format!("label `{label}` of `{attribute}` stands for `{value}`, which is not in the domain")
+            });
+        }
+    }
+}
+
+/// The words of a manifest's domain; the missing one is empty.
+fn texts(values: &Option<Vec<serde_json::Value>>) -> BTreeSet<String> {
+    values.iter().flatten().map(|value| value.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// Sensitive values are those of the domain, each as often as the manifest says.
+pub(super) fn sensitive_values(published: &Published<'_>) -> Check {
+    let mut findings = Findings::new("sensitive values");
+    let Some((attribute, column)) = published.sensitive else {
+        return findings.check("no sensitive attribute".into());
+    };
+    let (name, kind) = (&attribute.name, Kind::from(attribute.kind));
+    let (domain, found) = (column.domain(), column.histogram());
+    let (Some(values), Some(counts)) = (&attribute.domain.values, &attribute.domain.counts) else {
+        findings.add("domains", || format!("the manifest does not say how often the values of `{name}` occur"));
+        return findings.check(String::new());
+    };
+    let mut is_known = vec![false; domain.len()];
+    let mut codes = Vec::new();
+    for (json, &count) in values.iter().zip(counts) {
+        let value: Option<Value> = from_json(kind, json);
+        let code = if json.is_null() || value.is_some() { domain.code_of(value.as_ref()) } else { None };
+        let occurs = code.map_or(0, |code| found[code as usize]);
+        if let Some(code) = code {
+            is_known[code as usize] = true;
+            codes.push(code);
+        }
+        if occurs != count {
+            findings.add("values that occur another number of times", || {
+                format!("a value of `{name}` occurs {occurs} times, the manifest says {count}")
+            });
+        }
+    }
+    if !codes.is_sorted_by(|a, b| a < b) {
+        findings.add("order", || format!("the manifest lists the values of `{name}` in another order"));
+    }
+    let unknown = (0..domain.len()).filter(|&code| !is_known[code] && found[code] > 0);
+    for count in unknown.map(|code| found[code]) {
+        findings.add("values outside the domain", || {
+            format!("a value of `{name}` that is not in the domain occurs {count} times")
+        });
+    }
+    findings.check(format!("{} values of `{name}`, each as often as the manifest says", values.len()))
+}

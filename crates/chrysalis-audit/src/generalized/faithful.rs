@@ -1,0 +1,160 @@
+//! Whether a release is a truthful picture of the microdata.
+
+use std::collections::BTreeMap;
+
+use chrysalis_table::{Code, Codes, Column, Kind, MissingPolicy, Table};
+use rayon::prelude::*;
+
+use super::cells::Published;
+use super::index::Boxes;
+use super::matching::{Class, Outcome, assign};
+use super::space::Axis;
+use crate::findings::Findings;
+use crate::grouping::Key;
+use crate::profile::check_size;
+use crate::{AuditError, Check, Groups};
+
+/// Some one-to-one assignment of people to published rows makes every published cell true.
+pub(super) fn check(published: &Published<'_>, microdata: &Table) -> Result<Check, AuditError> {
+    let mut findings = Findings::new("faithful");
+    let (table, n_dropped) = relevant(published, microdata)?;
+    let (found, shown) = (table.rows(), published.table.rows());
+    check_size("the microdata", table.rows() + shown)?;
+    if found != shown {
+        findings.add("rows", || format!("the microdata have {found} rows, the release {shown}"));
+    }
+    for (attribute, column) in published.others.iter().chain(&published.sensitive) {
+        let n_different = table.column(&attribute.name).map_or(0, |source| different_counts(source, column));
+        if n_different > 0 {
+            findings.add("values", || {
+                format!("{n_different} values of `{}` occur another number of times in the microdata", attribute.name)
+            });
+        }
+    }
+    let outcome = place(published, &table);
+    if outcome.uncovered > 0 {
+        findings.add("rows no cell covers", || {
+            format!("{} rows of the microdata are covered by no published row", outcome.uncovered)
+        });
+    }
+    let squeezed = outcome.left_over - outcome.uncovered;
+    if squeezed > 0 {
+        findings.add("rows without a place", || {
+            format!("{squeezed} rows of the microdata are covered, but find no published row of their own")
+        });
+    }
+    let dropped = if n_dropped > 0 { format!(", {n_dropped} with missing values left out") } else { String::new() };
+    Ok(findings.check(format!("each of {found} rows of the microdata has a published row of its own{dropped}")))
+}
+
+/// The published attributes of the microdata, in the manifest's order.
+///
+/// A release without missing values may come from microdata with some: publishing dropped those rows, so do we.
+fn relevant(published: &Published<'_>, microdata: &Table) -> Result<(Table, usize), AuditError> {
+    let attributes = &published.manifest.attributes;
+    let mut columns = Vec::with_capacity(attributes.len());
+    for attribute in attributes {
+        let column = microdata.column(&attribute.name).ok_or_else(|| AuditError::UnknownColumn {
+            what: "microdata",
+            column: attribute.name.clone(),
+            columns: microdata.columns().iter().map(|column| column.name().to_owned()).collect(),
+        })?;
+        let (found, expected) = (column.domain().kind(), Kind::from(attribute.kind));
+        if found != expected {
+            return Err(AuditError::MicrodataKind { column: attribute.name.clone(), found, expected });
+        }
+        columns.push(column.clone());
+    }
+    let drop = attributes.iter().all(|attribute| !attribute.domain.missing);
+    let policy = if drop { MissingPolicy::Drop } else { MissingPolicy::AsValue };
+    // PROOF: only the policy `Error` can fail.
+    Table::new(columns).with_missing(policy).map_err(|_| AuditError::NoRows { what: "the microdata" })
+}
+
+/// How many values occur another number of times in one column than in the other.
+fn different_counts(source: &Column, published: &Column) -> usize {
+    let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for (code, count) in (0..).zip(source.histogram()) {
+        counts.entry(source.domain().text(code).into_owned()).or_default().0 += count;
+    }
+    for (code, count) in (0..).zip(published.histogram()) {
+        counts.entry(published.domain().text(code).into_owned()).or_default().1 += count;
+    }
+    counts.values().filter(|(found, shown)| found != shown).count()
+}
+
+/// Rows with other exact values can never take each other's place, so each combination of those is a problem of its
+/// own.
+fn place(published: &Published<'_>, microdata: &Table) -> Outcome {
+    let sets = published.label_sets();
+    let quasi: Vec<&Column> =
+        published.quasi.iter().filter_map(|cells| microdata.column(&cells.attribute.name)).collect();
+    let axes: Vec<Axis<'_>> =
+        published.quasi.iter().zip(&quasi).map(|(cells, column)| Axis::new(cells, column, &sets)).collect();
+    let payloads = Payloads::new(published, microdata);
+
+    let classes = distinct(&payloads.of_source, payloads.n, &quasi);
+    let slots = distinct(&payloads.of_published, payloads.n, &published.cell_columns());
+    let problems = classes.into_par_iter().zip(slots).map(|(classes, slots)| {
+        let point = |row: usize| axes.iter().zip(&quasi).map(|(axis, column)| axis.rank(column.code(row))).collect();
+        let classes: Vec<Class> =
+            classes.into_iter().map(|(row, rows)| Class { point: point(row as usize), rows }).collect();
+        let intervals = slots.iter().flat_map(|&(row, _)| axes.iter().map(move |axis| axis.interval(row as usize)));
+        let boxes = Boxes { axes: &axes, intervals: intervals.collect(), n: slots.len() };
+        assign(&classes, &boxes, slots.iter().map(|&(_, rows)| rows).collect())
+    });
+    problems.reduce(Outcome::default, |a, b| Outcome {
+        uncovered: a.uncovered + b.uncovered,
+        left_over: a.left_over + b.left_over,
+    })
+}
+
+/// The combination of other and sensitive values of every row, numbered alike on both sides.
+struct Payloads {
+    of_source: Vec<u32>,
+    of_published: Vec<u32>,
+    n: usize,
+}
+
+impl Payloads {
+    fn new(published: &Published<'_>, microdata: &Table) -> Payloads {
+        let exact = published.others.iter().chain(&published.sensitive);
+        let joined: Vec<(Codes, usize)> = exact
+            .filter_map(|(attribute, column)| Some(join(microdata.column(&attribute.name)?, column)))
+            .collect();
+        let keys: Vec<Key<'_>> = joined.iter().map(|(codes, n_codes)| Key { codes, n_codes: *n_codes }).collect();
+        let rows = microdata.rows() + published.table.rows();
+        let Groups { of_row: mut of_source, n_groups } = Groups::of_keys(&keys, rows);
+        let of_published = of_source.split_off(microdata.rows());
+        Payloads { of_source, of_published, n: n_groups }
+    }
+}
+
+/// Two columns under one numbering: the source's codes, and beyond them the values that only the other one has.
+fn join(source: &Column, published: &Column) -> (Codes, usize) {
+    let n_source = source.domain().len();
+    let translate = |code: Code| {
+        let known = source.domain().code_of(published.domain().value(code));
+        known.unwrap_or(n_source as Code + code)
+    };
+    let translated: Vec<Code> = (0..published.domain().len() as Code).map(translate).collect();
+    let n_codes = n_source + translated.len();
+    let published = published.codes().iter().map(|code| translated[code as usize]);
+    (Codes::collect(n_codes, source.codes().iter().chain(published)), n_codes)
+}
+
+/// For every payload the distinct rows under some columns: one row of each, and how many there are.
+fn distinct(payload_of_row: &[u32], n_payloads: usize, columns: &[&Column]) -> Vec<Vec<(u32, u32)>> {
+    let payloads = Codes::U32(payload_of_row.to_vec());
+    let mut keys = vec![Key { codes: &payloads, n_codes: n_payloads }];
+    keys.extend(columns.iter().map(|column| Key::of(column)));
+    let groups = Groups::of_keys(&keys, payload_of_row.len());
+    let mut all: Vec<(u32, u32)> = vec![(0, 0); groups.n_groups];
+    for (row, &group) in (0..).zip(&groups.of_row) {
+        let known = &mut all[group as usize];
+        *known = (row, known.1 + 1);
+    }
+    let mut by_payload = vec![Vec::new(); n_payloads];
+    all.into_iter().for_each(|(row, rows)| by_payload[payload_of_row[row as usize] as usize].push((row, rows)));
+    by_payload
+}

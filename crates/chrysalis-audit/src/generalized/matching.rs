@@ -1,0 +1,196 @@
+//! Whether every row of the microdata finds a published row of its own.
+//!
+//! A class is some rows with the same values; a slot is some published rows with the same cells. A class may go to any
+//! slot whose box covers it, as far as the slot has room. Most classes have only one slot to go to, and nothing needs
+//! to be searched. For the rest: fill what is open, then look for augmenting paths, breadth first. A search that fails
+//! leaves behind a set of full slots all of whose rows could only go to slots of the same set. No later path can pass
+//! through it (Kuhn's Hungarian tree), so it is never looked at again. What is left over then is left over in every
+//! assignment.
+
+use rayon::prelude::*;
+
+use super::index::{Boxes, Index, Mark};
+
+/// Rows with the same values: one rank per axis, and how many there are.
+pub(super) struct Class {
+    pub(super) point: Vec<u32>,
+    pub(super) rows: u32,
+}
+
+/// How a best assignment comes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// Rows that no published row covers, full or not.
+    pub(super) uncovered: u64,
+    /// Rows that find no place in a best assignment, those not covered included.
+    pub(super) left_over: u64,
+}
+
+struct Matching<'a> {
+    classes: &'a [Class],
+    index: Index<'a>,
+    room: Vec<u32>,
+    /// Which classes a slot holds, and how many rows of each.
+    held: Vec<Vec<(u32, u32)>>,
+    left: Vec<u32>,
+}
+
+/// Assigns as many rows as possible. `room` says how many published rows every box stands for.
+pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>) -> Outcome {
+    let left: Vec<u32> = classes.iter().map(|class| class.rows).collect();
+    let mut matching =
+        Matching { classes, index: Index::new(boxes), held: vec![Vec::new(); room.len()], room, left };
+    let uncovered = matching.place_the_certain();
+    (0..classes.len() as u32).for_each(|class| matching.fill(class));
+    let mut search = Search::new(classes.len(), boxes.n);
+    for class in 0..classes.len() as u32 {
+        while matching.left[class as usize] > 0 && search.augment(&mut matching, class) {}
+    }
+    Outcome { uncovered, left_over: matching.left.iter().map(|&rows| u64::from(rows)).sum() }
+}
+
+impl Matching<'_> {
+    /// Places the classes that have one slot to go to; tells how many rows have none.
+    fn place_the_certain(&mut self) -> u64 {
+        let choices: Vec<(u32, Option<u32>)> = self
+            .classes
+            .par_iter()
+            .with_min_len(256)
+            .map(|class| {
+                let (mut n, mut slot) = (0, None);
+                self.index.visit(Mark::Unseen, &class.point, |index| {
+                    n += 1;
+                    slot = Some(index);
+                    n < 2
+                });
+                (n, slot)
+            })
+            .collect();
+        let mut uncovered = 0;
+        for (class, (n, slot)) in (0u32..).zip(choices) {
+            match slot {
+                None => uncovered += u64::from(self.classes[class as usize].rows),
+                Some(slot) if n == 1 => self.place(class, slot, self.left[class as usize].min(self.room[slot as usize])),
+                Some(_) => {}
+            }
+        }
+        uncovered
+    }
+
+    /// Fills open slots with what is left of a class.
+    fn fill(&mut self, class: u32) {
+        while self.left[class as usize] > 0 {
+            let Some(slot) = self.index.first(Mark::Open, &self.classes[class as usize].point) else { return };
+            self.place(class, slot, self.left[class as usize].min(self.room[slot as usize]));
+        }
+    }
+
+    /// Moves rows from those left of a class into the room of a slot.
+    fn place(&mut self, class: u32, slot: u32, rows: u32) {
+        if rows > 0 {
+            self.left[class as usize] -= rows;
+            self.room[slot as usize] -= rows;
+            self.held[slot as usize].push((class, rows));
+        }
+        if self.room[slot as usize] == 0 {
+            self.index.set(Mark::Open, slot, false);
+        }
+    }
+}
+
+/// Breadth-first search for a way to make room.
+struct Search {
+    /// In which search a class was last met.
+    met: Vec<u32>,
+    round: u32,
+    /// Where a class that was met is held: slot and position in its list.
+    home: Vec<(u32, u32)>,
+    /// From which class a slot was reached.
+    reached_from: Vec<u32>,
+    queue: Vec<u32>,
+    seen: Vec<u32>,
+}
+
+impl Search {
+    fn new(n_classes: usize, n_slots: usize) -> Search {
+        Search {
+            met: vec![0; n_classes],
+            round: 0,
+            home: vec![(0, 0); n_classes],
+            reached_from: vec![0; n_slots],
+            queue: Vec::new(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// Finds room for at least one more row of a class, or shows that there is none.
+    fn augment(&mut self, matching: &mut Matching<'_>, source: u32) -> bool {
+        self.round += 1;
+        self.queue.clear();
+        self.seen.clear();
+        self.queue.push(source);
+        self.met[source as usize] = self.round;
+        let mut next = 0;
+        while let Some(&class) = self.queue.get(next) {
+            next += 1;
+            let point = &matching.classes[class as usize].point;
+            if let Some(slot) = matching.index.first(Mark::Open, point) {
+                self.shift(matching, source, class, slot);
+                self.seen.iter().for_each(|&slot| matching.index.set(Mark::Unseen, slot, true));
+                return true;
+            }
+            self.expand(matching, class);
+        }
+        // The slots stay marked as seen: no path of a later search leads out of them.
+        false
+    }
+
+    /// Meets every new slot that covers a class, and the classes held there.
+    fn expand(&mut self, matching: &mut Matching<'_>, class: u32) {
+        let first = self.seen.len();
+        matching.index.visit(Mark::Unseen, &matching.classes[class as usize].point, |slot| {
+            self.seen.push(slot);
+            true
+        });
+        for &slot in &self.seen[first..] {
+            matching.index.set(Mark::Unseen, slot, false);
+            self.reached_from[slot as usize] = class;
+            for (position, &(held, _)) in (0..).zip(&matching.held[slot as usize]) {
+                if self.met[held as usize] != self.round {
+                    self.met[held as usize] = self.round;
+                    self.home[held as usize] = (slot, position);
+                    self.queue.push(held);
+                }
+            }
+        }
+    }
+
+    /// Moves rows along the path from an open slot back to the source, as many as every step allows.
+    fn shift(&self, matching: &mut Matching<'_>, source: u32, last: u32, open: u32) {
+        let mut rows = matching.left[source as usize].min(matching.room[open as usize]);
+        let mut class = last;
+        while class != source {
+            let (home, position) = self.home[class as usize];
+            rows = rows.min(matching.held[home as usize][position as usize].1);
+            class = self.reached_from[home as usize];
+        }
+        let (mut class, mut to) = (last, open);
+        matching.room[open as usize] -= rows;
+        while class != source {
+            let (home, position) = self.home[class as usize];
+            let held = &mut matching.held[home as usize];
+            // PROOF: a path passes through a slot once, so the positions noted for other slots stay good.
+            held[position as usize].1 -= rows;
+            if held[position as usize].1 == 0 {
+                held.swap_remove(position as usize);
+            }
+            matching.held[to as usize].push((class, rows));
+            (to, class) = (home, self.reached_from[home as usize]);
+        }
+        matching.held[to as usize].push((source, rows));
+        matching.left[source as usize] -= rows;
+        if matching.room[open as usize] == 0 {
+            matching.index.set(Mark::Open, open, false);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+use chrysalis_table::{Column, Table, Taxonomy};
+use rayon::prelude::*;
+
+use crate::grouping::{Key, combination_sizes};
+use crate::measure::{self, Ground, Sample};
+use crate::promise::show;
+use crate::{AuditError, Groups};
+
+/// What a table satisfies today.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Levels {
+    /// Rows of the table.
+    pub rows: u64,
+    /// Groups of rows that agree on all quasi columns.
+    pub groups: u64,
+    /// Size of the smallest group.
+    pub k: u64,
+    /// What depends on the sensitive column; absent without one.
+    pub sensitive: Option<SensitiveLevels>,
+    /// How far each quasi column, each pair and all together single people out.
+    pub uniqueness: Vec<Uniqueness>,
+}
+
+/// What the groups of a table satisfy about a sensitive column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SensitiveLevels {
+    /// Fewest distinct values in any group.
+    pub distinct_l: u64,
+    /// The largest whole l for which entropy l-diversity holds, decided exactly.
+    pub entropy_l: u64,
+    /// The least e^H over all groups, of which `entropy_l` is the whole part.
+    pub entropy: f64,
+    /// The least whole c for which recursive (c,l)-diversity holds at l = `distinct_l`; absent when that is 1.
+    pub recursive_c: Option<u64>,
+    /// Largest share of one value in any group.
+    pub alpha: f64,
+    /// The same, exactly.
+    pub alpha_text: String,
+    /// Largest earth mover's distance of any group from the whole table.
+    pub t: f64,
+    /// The same, exactly.
+    pub t_text: String,
+    /// Largest relative gain of any value in any group over the whole table.
+    pub beta: f64,
+    /// The same, exactly.
+    pub beta_text: String,
+    /// Largest |ln(p/q)| over the values present in a group.
+    pub delta: f64,
+}
+
+/// How far some columns single people out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uniqueness {
+    /// The columns.
+    pub attributes: Vec<String>,
+    /// Distinct combinations of their values.
+    pub combinations: u64,
+    /// Rows whose combination no other row has.
+    pub unique_rows: u64,
+    /// Rows that share the rarest combination.
+    pub smallest: u64,
+}
+
+/// Measures a table: quasi columns and the sensitive column by name, and the sensitive column's taxonomy if it has one.
+///
+/// Without quasi columns the whole table is one group. Definitions are those of pycanon, without its slips: entropy l
+/// is decided exactly, and the counts of recursive diversity descend.
+pub fn profile(
+    table: &Table,
+    quasi: &[impl AsRef<str>],
+    sensitive: Option<&str>,
+    taxonomy: Option<&Taxonomy>,
+) -> Result<Levels, AuditError> {
+    let quasi: Vec<&Column> = quasi.iter().map(|name| named(table, name.as_ref())).collect::<Result<_, _>>()?;
+    let sensitive = sensitive.map(|name| named(table, name)).transpose()?;
+    check_size("the table", table.rows())?;
+    let groups = Groups::of_columns(&quasi, table.rows());
+    let sizes = groups.sizes();
+    let no_rows = AuditError::NoRows { what: "the table" };
+    let k = measure::smallest(&sizes).map(|worst| worst.level).ok_or(no_rows)?;
+    let sensitive = match sensitive {
+        None => None,
+        Some(column) => sensitive_levels(&groups, column, taxonomy)?,
+    };
+    let uniqueness = uniqueness(&quasi, table.rows(), &sizes);
+    Ok(Levels { rows: table.rows() as u64, groups: groups.n_groups as u64, k, sensitive, uniqueness })
+}
+
+/// Everything below counts rows in 32 bits.
+pub(crate) fn check_size(what: &'static str, rows: usize) -> Result<(), AuditError> {
+    match rows {
+        0 => Err(AuditError::NoRows { what }),
+        rows if u32::try_from(rows).is_err() => Err(AuditError::TooManyRows { what, rows }),
+        _ => Ok(()),
+    }
+}
+
+fn named<'a>(table: &'a Table, name: &str) -> Result<&'a Column, AuditError> {
+    let columns = || table.columns().iter().map(|column| column.name().to_owned()).collect();
+    table.column(name).ok_or_else(|| AuditError::UnknownColumn {
+        what: "table",
+        column: name.to_owned(),
+        columns: columns(),
+    })
+}
+
+fn sensitive_levels(
+    groups: &Groups,
+    column: &Column,
+    taxonomy: Option<&Taxonomy>,
+) -> Result<Option<SensitiveLevels>, AuditError> {
+    let domain = column.domain();
+    if taxonomy.is_some_and(|taxonomy| taxonomy.n_leaves() != domain.len()) {
+        return Err(AuditError::Taxonomy { column: column.name().to_owned() });
+    }
+    let sample = Sample::new(groups, column.codes(), domain.len());
+    Ok(levels(&sample, Ground::of(domain, taxonomy)))
+}
+
+/// `None` only when there are no rows.
+fn levels(sample: &Sample, ground: Ground<'_>) -> Option<SensitiveLevels> {
+    let distinct_l = measure::distinct(sample)?.level;
+    let recursive = measure::recursive(sample, distinct_l)?.level;
+    // r₁ < c·tail first holds for the whole number after the quotient.
+    let recursive_c = recursive.numerator.checked_div(recursive.denominator).map(|c| c as u64 + 1);
+    let alpha = measure::share(sample)?.level.exact()?;
+    let t = measure::closeness(sample, ground)?.level;
+    let beta = measure::gain(sample)?.level.exact()?;
+    let ratio = measure::ratio(sample)?.level.exact()?;
+    Some(SensitiveLevels {
+        distinct_l,
+        entropy_l: measure::entropy_floor(sample)?,
+        entropy: measure::least_entropy(sample)?.level,
+        recursive_c: recursive_c.filter(|_| distinct_l > 1),
+        alpha: measure::to_float(Some(&alpha)),
+        alpha_text: show(&alpha),
+        t: measure::to_float(Some(&t)),
+        t_text: show(&t),
+        beta: measure::to_float(Some(&beta)),
+        beta_text: show(&beta),
+        delta: measure::to_float(Some(&ratio)).ln(),
+    })
+}
+
+/// Single columns, then pairs, then all of them together where that is more than two.
+fn uniqueness(quasi: &[&Column], rows: usize, whole: &[u64]) -> Vec<Uniqueness> {
+    let singles = quasi.iter().map(|&column| vec![column]);
+    let pairs = quasi.iter().enumerate().flat_map(|(i, &a)| quasi[i + 1..].iter().map(move |&b| vec![a, b]));
+    let sets: Vec<Vec<&Column>> = singles.chain(pairs).collect();
+    let names = |set: &[&Column]| set.iter().map(|column| column.name().to_owned()).collect();
+    let mut all: Vec<Uniqueness> = sets
+        .par_iter()
+        .map(|set| {
+            let keys: Vec<Key<'_>> = set.iter().map(|column| Key::of(column)).collect();
+            let sizes = combination_sizes(&keys, rows);
+            summary(names(set), sizes.into_iter().map(u64::from))
+        })
+        .collect();
+    if quasi.len() > 2 {
+        all.push(summary(names(quasi), whole.iter().copied()));
+    }
+    all
+}
+
+fn summary(attributes: Vec<String>, sizes: impl Iterator<Item = u64>) -> Uniqueness {
+    let mut uniqueness = Uniqueness { attributes, combinations: 0, unique_rows: 0, smallest: u64::MAX };
+    for size in sizes {
+        uniqueness.combinations += 1;
+        uniqueness.unique_rows += u64::from(size == 1);
+        uniqueness.smallest = uniqueness.smallest.min(size);
+    }
+    uniqueness
+}

@@ -1,0 +1,196 @@
+//! Compares the worst level of any group with what was promised.
+
+use std::cmp::Ordering;
+
+use chrysalis_criteria::{PrincipleSpec, Rational, show_rational};
+use chrysalis_table::{Domain, Taxonomy};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+
+use crate::measure::{self, Categories, Decision, Fraction, Ground, Group, Sample, Worst};
+use crate::{AuditError, PrincipleResult};
+
+/// The sensitive column of a release, counted by group.
+pub(crate) struct Sensitive<'a> {
+    pub(crate) domain: &'a Domain,
+    pub(crate) taxonomy: Option<&'a Taxonomy>,
+    pub(crate) categories: Option<&'a Categories>,
+    pub(crate) sample: &'a Sample,
+}
+
+/// What a promise is held against.
+pub(crate) struct Evidence<'a> {
+    /// Rows of every group.
+    pub(crate) sizes: &'a [u64],
+    /// Absent where nothing sensitive is published.
+    pub(crate) sensitive: Option<Sensitive<'a>>,
+    /// The published id of every group, if it has one.
+    pub(crate) ids: &'a [Option<i64>],
+}
+
+/// One condition of a principle, at its worst.
+struct Part {
+    holds: bool,
+    level: f64,
+    text: String,
+    group: usize,
+}
+
+impl Evidence<'_> {
+    /// Measures one promise as the manifest writes it.
+    pub(crate) fn judge(&self, text: &str) -> Result<PrincipleResult, AuditError> {
+        let shown: String = text.chars().take(80).collect();
+        let unusable = |problem: String| AuditError::Promise { principle: shown.clone(), problem };
+        let spec: PrincipleSpec = text.parse().map_err(|error| unusable(format!("{error}")))?;
+        let parts = self.parts(&spec).map_err(|problem| unusable(problem.to_owned()))?;
+        let headline = parts.iter().find(|part| !part.holds).or(parts.first());
+        let headline = headline.ok_or(AuditError::NoRows { what: "the release" })?;
+        Ok(PrincipleResult {
+            principle: text.to_owned(),
+            holds: parts.iter().all(|part| part.holds),
+            worst: headline.level,
+            worst_text: parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", "),
+            worst_group: self.ids.get(headline.group).copied().flatten(),
+        })
+    }
+
+    /// Every condition of a principle; none where there are no rows.
+    fn parts(&self, spec: &PrincipleSpec) -> Result<Vec<Part>, &'static str> {
+        if let PrincipleSpec::KAnonymity { k } = spec {
+            return Ok(self.size(*k, "").into_iter().collect());
+        }
+        let sensitive = self.sensitive.as_ref().ok_or("the release has no sensitive attribute")?;
+        let sample = sensitive.sample;
+        let parts = match spec {
+            PrincipleSpec::KAnonymity { .. } => Vec::new(),
+            PrincipleSpec::DistinctL { l } => vec![at_least(measure::distinct(sample), *l, "")],
+            PrincipleSpec::FrequencyL { l } => vec![frequency(sample, l)],
+            PrincipleSpec::EntropyL { l } => vec![entropy(sample, *l, |group| group.counts().collect(), "")],
+            PrincipleSpec::RecursiveCl { c, l } => vec![recursive(measure::recursive(sample, *l), c, "")],
+            PrincipleSpec::TCloseness { t } => {
+                let ground = Ground::of(sensitive.domain, sensitive.taxonomy);
+                vec![at_most(measure::closeness(sample, ground).map(some), t, "")]
+            }
+            PrincipleSpec::Ke { k, e } => sensitive.spread(*k, e)?,
+            PrincipleSpec::AlphaK { alpha, k } => {
+                vec![at_most(measure::share(sample).map(fraction), alpha, "share "), self.size(*k, " rows")]
+            }
+            PrincipleSpec::DistinctLAlpha { .. }
+            | PrincipleSpec::EntropyLAlpha { .. }
+            | PrincipleSpec::RecursiveLAlpha { .. } => sensitive.weighted(spec)?,
+            PrincipleSpec::Beta { beta } => vec![at_most(measure::gain(sample).map(fraction), beta, "")],
+        };
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    fn size(&self, k: u64, unit: &str) -> Option<Part> {
+        at_least(measure::smallest(self.sizes), k, unit)
+    }
+}
+
+impl Sensitive<'_> {
+    fn spread(&self, k: u64, e: &Rational) -> Result<Vec<Option<Part>>, &'static str> {
+        if !self.domain.kind().is_numeric() {
+            return Err("the sensitive attribute is not numeric");
+        }
+        let values = at_least(measure::distinct_numbers(self.sample, self.domain), k, " values");
+        let span = measure::span(self.sample, self.domain).map(|worst| Part {
+            holds: worst.level >= big(e),
+            level: measure::to_float(Some(&worst.level)),
+            text: format!("span {}", show(&worst.level)),
+            group: worst.group,
+        });
+        Ok(vec![values, span])
+    }
+
+    fn weighted(&self, spec: &PrincipleSpec) -> Result<Vec<Option<Part>>, &'static str> {
+        let categories = self.categories.ok_or("the sensitive attribute has no categories with weights")?;
+        let counts = |group: Group<'_>| categories.counts(group);
+        let (l, alpha, extra) = match spec {
+            PrincipleSpec::EntropyLAlpha { l, alpha } => {
+                (l, alpha, entropy(self.sample, Rational::from_integer(*l), counts, "entropy "))
+            }
+            PrincipleSpec::RecursiveLAlpha { c, l, alpha } => {
+                let ratio = |group: Group<'_>| measure::recursive_ratio(counts(group).into_iter(), *l);
+                (l, alpha, recursive(self.sample.worst(ratio, Fraction::compare), c, "ratio "))
+            }
+            PrincipleSpec::DistinctLAlpha { l, alpha } => (l, alpha, None),
+            _ => return Ok(Vec::new()),
+        };
+        let weight = measure::least_weight(self.sample, categories).map(|worst| Part {
+            holds: worst.level >= big(alpha),
+            level: measure::to_float(Some(&worst.level)),
+            text: format!("weight {}", show(&worst.level)),
+            group: worst.group,
+        });
+        Ok(vec![at_least(measure::distinct(self.sample), *l, " values"), weight, extra])
+    }
+}
+
+fn at_least(worst: Option<Worst<u64>>, least: u64, unit: &str) -> Option<Part> {
+    let Worst { level, group } = worst?;
+    Some(Part { holds: level >= least, level: level as f64, text: format!("{level}{unit}"), group })
+}
+
+/// One over the largest share is at least l.
+fn frequency(sample: &Sample, l: &Rational) -> Option<Part> {
+    let Worst { level, group } = measure::share(sample)?;
+    let reached = Fraction::new(level.denominator, level.numerator).exact()?;
+    let (holds, level) = (reached >= big(l), measure::to_float(Some(&reached)));
+    Some(Part { holds, level, text: show(&reached), group })
+}
+
+fn at_most(worst: Option<Worst<Option<BigRational>>>, most: &Rational, name: &str) -> Option<Part> {
+    let Worst { level, group } = worst?;
+    let holds = level.as_ref().is_some_and(|level| *level <= big(most));
+    Some(Part { holds, level: measure::to_float(level.as_ref()), text: name.to_owned() + &show_or_none(level), group })
+}
+
+/// c must be *above* the ratio, and no c is above an infinite one.
+fn recursive(worst: Option<Worst<Fraction>>, c: &Rational, name: &str) -> Option<Part> {
+    let Worst { level, group } = fraction(worst?);
+    let holds = level.as_ref().is_some_and(|ratio| *ratio < big(c));
+    Some(Part { holds, level: measure::to_float(level.as_ref()), text: name.to_owned() + &show_or_none(level), group })
+}
+
+/// The least e^H; where a group fails, the least among those that do, as decided exactly.
+fn entropy(sample: &Sample, l: Rational, counts: impl Fn(Group<'_>) -> Vec<u64> + Sync, name: &str) -> Option<Part> {
+    let level = |group: Group<'_>| {
+        let counts = counts(group);
+        let counts = || counts.iter().copied().filter(|&count| count > 0);
+        (measure::entropy_at_least(counts(), l), measure::effective_values(counts()))
+    };
+    let badness = |a: &(Decision, f64), b: &(Decision, f64)| -> Ordering {
+        b.0.holds().cmp(&a.0.holds()).then(b.1.total_cmp(&a.1))
+    };
+    let Worst { level: (decision, level), group } = sample.worst(level, badness)?;
+    let number = format!("{level:.9}");
+    let number = number.trim_end_matches('0').trim_end_matches('.');
+    let doubt = if decision == Decision::Doubt { ", too near to decide" } else { "" };
+    Some(Part { holds: decision.holds(), level, text: format!("{name}{number}{doubt}"), group })
+}
+
+fn fraction(worst: Worst<Fraction>) -> Worst<Option<BigRational>> {
+    Worst { level: worst.level.exact(), group: worst.group }
+}
+
+fn some(worst: Worst<BigRational>) -> Worst<Option<BigRational>> {
+    Worst { level: Some(worst.level), group: worst.group }
+}
+
+fn big(number: &Rational) -> BigRational {
+    BigRational::new(BigInt::from(*number.numer()), BigInt::from(*number.denom()))
+}
+
+fn show_or_none(level: Option<BigRational>) -> String {
+    level.map_or_else(|| "unbounded".into(), |level| show(&level))
+}
+
+/// An exact number: as a decimal where that is short and exact, as a fraction otherwise.
+pub(crate) fn show(number: &BigRational) -> String {
+    match (number.numer().to_u64(), number.denom().to_u64()) {
+        (Some(numerator), Some(denominator)) => show_rational(Rational::new(numerator, denominator)),
+        _ => number.to_string(),
+    }
+}

@@ -1,0 +1,85 @@
+use chrysalis_table::Kind;
+use thiserror::Error;
+
+/// What can be wrong with a principle that somebody wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CriteriaError {
+    /// No such principle.
+    #[error("`{text}` is not a principle")]
+    Unknown {
+        /// What was written.
+        text: String,
+    },
+    /// A known principle with parameters that make no sense.
+    #[error("`{text}`: {problem}")]
+    Parameter {
+        /// What was written.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A principle on values of people, without a column of such values.
+    #[error("`{text}` needs a sensitive column")]
+    NoSensitive {
+        /// The principle.
+        text: String,
+    },
+    /// A principle that subtracts values, on a column that has none to subtract.
+    #[error("`{text}` needs a numeric sensitive column, `{column}` is {kind}")]
+    NotNumeric {
+        /// The principle.
+        text: String,
+        /// The sensitive column.
+        column: String,
+        /// Its kind.
+        kind: Kind,
+    },
+    /// An (l,α) principle without categories.
+    #[error("`{text}` needs the values of `{column}` in categories, from most to least sensitive")]
+    NoCategories {
+        /// The principle.
+        text: String,
+        /// The sensitive column.
+        column: String,
+    },
+    /// Categories that do not split the domain.
+    #[error("the categories of `{column}` {problem}")]
+    Categories {
+        /// The sensitive column.
+        column: String,
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// Weights nobody can compute.
+    #[error("`{text}` is not a weighting: {problem}")]
+    Weights {
+        /// What was written.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl CriteriaError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            CriteriaError::Unknown { .. } => {
+                "write one of k=10, distinct-l=4, l=4, entropy-l=4, recursive-l=3,4, t=0.2, ke=4,100, alpha-k=0.5,10, \
+                 distinct-l-alpha=3,1, entropy-l-alpha=2,2, recursive-l-alpha=3,4,2, beta=1"
+                    .into()
+            }
+            CriteriaError::Parameter { .. } => "see `chrysalis publish --help` for what each parameter means".into(),
+            CriteriaError::NoSensitive { .. } => "name one with --sensitive".into(),
+            CriteriaError::NotNumeric { .. } => "choose an integer or real column, or another principle".into(),
+            CriteriaError::NoCategories { column, .. } => {
+                format!("add `categories = [[…], […]]` to [attributes.{column}] in chrysalis.toml")
+            }
+            CriteriaError::Categories { .. } => "list every value of the column once, in exactly one category".into(),
+            CriteriaError::Weights { .. } => {
+                "write \"uniform\", \"sensitivity(2)\", or one number per category from 0 to 1".into()
+            }
+        }
+    }
+}

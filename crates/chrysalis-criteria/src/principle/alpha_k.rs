@@ -1,0 +1,59 @@
+use std::fmt;
+
+use chrysalis_table::SaCounts;
+
+use super::{Limit, Principle, Sensitive, most_frequent};
+use crate::{Laws, Rational, show_rational};
+
+/// (α,k)-anonymity: a group has at least k rows, and no sensitive value makes up more than α of it.
+///
+/// # Guarantees
+/// k-anonymity, and a confidence of at most α in anyone's value.
+/// # Against whom
+/// An attacker who links by the quasi-identifier.
+/// # Cost
+/// Linear in the values present.
+/// # Paper
+/// Wong et al.; for all values, not one chosen value.
+#[derive(Debug)]
+pub(super) struct AlphaKAnonymity {
+    pub(super) alpha: Rational,
+    pub(super) k: u64,
+}
+
+impl Principle for AlphaKAnonymity {
+    /// Not scale-free, because of k.
+    fn laws(&self) -> Laws {
+        Laws { monotone: true, scale_free: false }
+    }
+
+    fn holds(&self, group: &SaCounts) -> bool {
+        let (p, q) = (u128::from(*self.alpha.numer()), u128::from(*self.alpha.denom()));
+        group.total() >= self.k && u128::from(group.max()) * q <= u128::from(group.total()) * p
+    }
+
+    fn least_size(&self) -> u64 {
+        // One row of a value needs 1/α rows in all.
+        self.k.max(self.alpha.recip().ceil().to_integer())
+    }
+
+    fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
+        if whole.total() < self.k {
+            let reason = format!("the table has {} rows, a group needs {}", whole.total(), self.k);
+            return Limit { reason, possible: Some(format!("alpha-k={},{}", show_rational(self.alpha), whole.total())) };
+        }
+        let allowed = 100.0 * *self.alpha.numer() as f64 / *self.alpha.denom() as f64;
+        // Rounded up to four digits, so that what we propose does work.
+        let alpha = (whole.max() * 10_000).div_ceil(whole.total());
+        Limit {
+            reason: format!("{}, at most {allowed:.2} % may have it", most_frequent(whole, sensitive)),
+            possible: Some(format!("alpha-k={},{}", show_rational(Rational::new(alpha, 10_000)), self.k)),
+        }
+    }
+}
+
+impl fmt::Display for AlphaKAnonymity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "alpha-k={},{}", show_rational(self.alpha), self.k)
+    }
+}

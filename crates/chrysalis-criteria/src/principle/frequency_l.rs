@@ -1,0 +1,51 @@
+use std::fmt;
+
+use chrysalis_table::SaCounts;
+
+use super::{Limit, Principle, Sensitive, most_frequent};
+use crate::{Laws, Rational, show_rational};
+
+/// Frequency l-diversity: no sensitive value makes up more than 1/l of a group.
+///
+/// # Guarantees
+/// Nobody's value can be named with a confidence above 1/l.
+/// # Against whom
+/// An attacker who links by the quasi-identifier and has no other knowledge of values.
+/// # Cost
+/// Linear in the values present.
+/// # Paper
+/// The l-diversity of `pa` and `angel`; a cap on frequency, not a count of values.
+#[derive(Debug)]
+pub(super) struct FrequencyLDiversity {
+    pub(super) l: Rational,
+}
+
+impl Principle for FrequencyLDiversity {
+    fn laws(&self) -> Laws {
+        Laws { monotone: true, scale_free: true }
+    }
+
+    /// c·l ≤ n, with l = p/q: c·p ≤ n·q.
+    fn holds(&self, group: &SaCounts) -> bool {
+        let (p, q) = (u128::from(*self.l.numer()), u128::from(*self.l.denom()));
+        u128::from(group.max()) * p <= u128::from(group.total()) * q
+    }
+
+    fn least_size(&self) -> u64 {
+        self.l.ceil().to_integer()
+    }
+
+    fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
+        let allowed = 100.0 * *self.l.denom() as f64 / *self.l.numer() as f64;
+        Limit {
+            reason: format!("{}, at most {allowed:.2} % may have it", most_frequent(whole, sensitive)),
+            possible: whole.total().checked_div(whole.max()).map(|l| format!("l={l}")),
+        }
+    }
+}
+
+impl fmt::Display for FrequencyLDiversity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "l={}", show_rational(self.l))
+    }
+}

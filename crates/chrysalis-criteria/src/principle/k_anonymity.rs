@@ -1,0 +1,54 @@
+use std::fmt;
+
+use chrysalis_table::SaCounts;
+
+use super::{Limit, Principle, Sensitive};
+use crate::Laws;
+
+/// k-anonymity: a group has at least k rows.
+///
+/// # Guarantees
+/// A person known by the quasi-identifier cannot be told from k−1 others.
+/// # Against whom
+/// An attacker who links by the quasi-identifier and knows nothing of sensitive values.
+/// # Cost
+/// Constant.
+/// # Paper
+/// Samarati and Sweeney; the ground of `butterfly` and of angel's buckets.
+#[derive(Debug)]
+pub(super) struct KAnonymity {
+    pub(super) k: u64,
+}
+
+impl Principle for KAnonymity {
+    /// Not scale-free: one row fails k=2, the same row twice passes.
+    fn laws(&self) -> Laws {
+        Laws { monotone: true, scale_free: false }
+    }
+
+    fn holds(&self, group: &SaCounts) -> bool {
+        group.total() >= self.k
+    }
+
+    fn least_size(&self) -> u64 {
+        self.k
+    }
+
+    fn is_size_only(&self) -> bool {
+        true
+    }
+
+    fn limit(&self, whole: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {
+        let rows = whole.total();
+        Limit {
+            reason: format!("the table has {rows} rows, a group needs {}", self.k),
+            possible: (rows > 0).then(|| format!("k={rows}")),
+        }
+    }
+}
+
+impl fmt::Display for KAnonymity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "k={}", self.k)
+    }
+}

@@ -1,0 +1,96 @@
+use std::fmt;
+
+use chrysalis_table::{SaCounts, Value};
+use num_bigint::{BigInt, BigUint};
+use num_rational::BigRational;
+
+use super::{Limit, Principle, Sensitive, column_name};
+use crate::{CriteriaError, Laws, Rational, show_rational};
+
+/// (k,e)-anonymity: a group has at least k distinct numbers, and they span at least e.
+///
+/// # Guarantees
+/// A person's number is one of k different ones and cannot be pinned to a range shorter than e.
+/// # Against whom
+/// An attacker who links by the quasi-identifier.
+/// # Cost
+/// Linear in the values present. A missing value neither counts nor spans.
+/// # Paper
+/// ke, definition 1: k distinct values, not k rows.
+#[derive(Debug)]
+pub(super) struct KeAnonymity {
+    k: u64,
+    e: Rational,
+    values: Vec<Option<Value>>,
+}
+
+impl KeAnonymity {
+    pub(super) fn bind(k: u64, e: Rational, sensitive: &Sensitive<'_>) -> Result<Self, CriteriaError> {
+        let kind = sensitive.domain.kind();
+        if !kind.is_numeric() {
+            let text = format!("ke={k},{}", show_rational(e));
+            return Err(CriteriaError::NotNumeric { text, column: sensitive.name.to_owned(), kind });
+        }
+        let codes = 0..sensitive.domain.len() as u32;
+        Ok(KeAnonymity { k, e, values: codes.map(|code| sensitive.domain.value(code).cloned()).collect() })
+    }
+
+    /// Distinct numbers, and the smallest and largest of them.
+    fn extent(&self, group: &SaCounts) -> (u64, Option<(&Value, &Value)>) {
+        let codes = group.iter().map(|(code, _)| code).filter(|&code| self.values[code as usize].is_some());
+        let n = codes.clone().count() as u64;
+        let value = |code: Option<u32>| code.and_then(|code| self.values[code as usize].as_ref());
+        (n, value(codes.clone().min()).zip(value(codes.max())))
+    }
+}
+
+/// high − low ≥ e, exactly.
+fn spans(low: &Value, high: &Value, e: Rational) -> bool {
+    let (p, q) = (i128::from(*e.numer()), i128::from(*e.denom()));
+    match (low, high) {
+        // PROOF: a difference of 64-bit numbers has 65 bits, the denominator 30.
+        (Value::Integer(low), Value::Integer(high)) => (i128::from(*high) - i128::from(*low)) * q >= p,
+        (Value::Real(low), Value::Real(high)) => {
+            let exact = |number: f64| BigRational::from_float(number);
+            let e = BigRational::new(BigInt::from(BigUint::from(*e.numer())), BigInt::from(BigUint::from(*e.denom())));
+            exact(*high).zip(exact(*low)).is_some_and(|(high, low)| high - low >= e)
+        }
+        _ => false,
+    }
+}
+
+impl Principle for KeAnonymity {
+    fn laws(&self) -> Laws {
+        Laws { monotone: true, scale_free: true }
+    }
+
+    fn holds(&self, group: &SaCounts) -> bool {
+        let (distinct, extent) = self.extent(group);
+        distinct >= self.k && extent.is_some_and(|(low, high)| spans(low, high, self.e))
+    }
+
+    fn least_size(&self) -> u64 {
+        self.k
+    }
+
+    fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
+        let column = column_name(sensitive);
+        let (distinct, extent) = self.extent(whole);
+        if distinct < self.k {
+            let reason = format!("{column} has {distinct} distinct numbers, a group needs {}", self.k);
+            return Limit { reason, possible: (distinct > 0).then(|| format!("ke={distinct},{}", show_rational(self.e))) };
+        }
+        let span = extent.and_then(|(low, high)| Some(high.number()? - low.number()?)).unwrap_or(0.0);
+        let whole_span = span.floor() as u64;
+        Limit {
+            reason: format!("the numbers of {column} span {span}, a group needs {}", show_rational(self.e)),
+            possible: Some(format!("ke={},{whole_span}", self.k)),
+        }
+    }
+}
+
+impl fmt::Display for KeAnonymity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ke={},{}", self.k, show_rational(self.e))
+    }
+}

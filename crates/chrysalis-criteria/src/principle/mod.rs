@@ -1,0 +1,176 @@
+//! Conditions on the sensitive values of one group, one file per principle.
+//!
+//! Each is bound once to the sensitive column, which supplies what it needs of the whole table: the numbers behind
+//! (k,e), the counts behind t-closeness and β-likeness, the categories behind (l,α). After that [`Principle::holds`]
+//! cannot fail, so the hot loops of the partitioners have no error path.
+
+mod alpha_k;
+mod beta_likeness;
+mod distinct_l;
+mod entropy_l;
+mod frequency_l;
+mod k_anonymity;
+mod ke;
+mod l_alpha;
+mod recursive_cl;
+mod t_closeness;
+
+use std::fmt;
+
+use chrysalis_table::{Domain, SaCounts, Taxonomy};
+
+use crate::{Categories, CriteriaError, Laws, PrincipleSpec};
+
+/// A principle bound to a sensitive column.
+pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
+    /// What a method may rely on.
+    fn laws(&self) -> Laws;
+
+    /// Whether a group with these sensitive values passes. Exact: doubt means no.
+    fn holds(&self, group: &SaCounts) -> bool;
+
+    /// No smaller group can pass. Lets a partitioner reject a cut without looking at values.
+    fn least_size(&self) -> u64;
+
+    /// Whether size is all that matters, so that a group of `least_size` rows passes whatever its values.
+    fn is_size_only(&self) -> bool {
+        false
+    }
+
+    /// Why the whole table fails, and the strongest variant of this principle that it satisfies.
+    ///
+    /// By monotonicity, what fails for the whole table fails for every partition of it.
+    fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit;
+}
+
+/// Why a principle is out of reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// What was found and what is allowed, as a clause.
+    pub reason: String,
+    /// The strongest variant that would work, as it is written on the command line.
+    pub possible: Option<String>,
+}
+
+/// The sensitive column, as far as principles look at it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sensitive<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its values.
+    pub domain: &'a Domain,
+    /// How often each occurs in the whole table.
+    pub counts: &'a SaCounts,
+    /// Its taxonomy, which makes t-closeness hierarchical.
+    pub taxonomy: Option<&'a Taxonomy>,
+    /// Its categories, which the (l,α) principles need.
+    pub categories: Option<&'a Categories>,
+}
+
+impl PrincipleSpec {
+    /// Binds to a sensitive column; everything that can be wrong is found here.
+    pub fn bind(&self, sensitive: Option<&Sensitive<'_>>) -> Result<Box<dyn Principle>, CriteriaError> {
+        if let PrincipleSpec::KAnonymity { k } = self {
+            return Ok(Box::new(k_anonymity::KAnonymity { k: *k }));
+        }
+        let sensitive = sensitive.ok_or_else(|| CriteriaError::NoSensitive { text: self.to_string() })?;
+        let categories = || {
+            sensitive.categories.ok_or_else(|| CriteriaError::NoCategories {
+                text: self.to_string(),
+                column: sensitive.name.to_owned(),
+            })
+        };
+        Ok(match self.clone() {
+            PrincipleSpec::KAnonymity { k } => Box::new(k_anonymity::KAnonymity { k }),
+            PrincipleSpec::DistinctL { l } => Box::new(distinct_l::DistinctLDiversity { l }),
+            PrincipleSpec::FrequencyL { l } => Box::new(frequency_l::FrequencyLDiversity { l }),
+            PrincipleSpec::EntropyL { l } => Box::new(entropy_l::EntropyLDiversity { l }),
+            PrincipleSpec::RecursiveCl { c, l } => Box::new(recursive_cl::RecursiveClDiversity { c, l }),
+            PrincipleSpec::TCloseness { t } => Box::new(t_closeness::TCloseness::bind(t, sensitive)),
+            PrincipleSpec::Ke { k, e } => Box::new(ke::KeAnonymity::bind(k, e, sensitive)?),
+            PrincipleSpec::AlphaK { alpha, k } => Box::new(alpha_k::AlphaKAnonymity { alpha, k }),
+            PrincipleSpec::Beta { beta } => Box::new(beta_likeness::BetaLikeness::bind(beta, sensitive)),
+            PrincipleSpec::DistinctLAlpha { .. }
+            | PrincipleSpec::EntropyLAlpha { .. }
+            | PrincipleSpec::RecursiveLAlpha { .. } => {
+                Box::new(l_alpha::LAlphaDiversity::bind(self.clone(), sensitive.name, categories()?)?)
+            }
+        })
+    }
+}
+
+/// Several principles at once: all must hold.
+#[derive(Debug)]
+pub struct All {
+    parts: Vec<Box<dyn Principle>>,
+}
+
+impl All {
+    /// Joins principles; of none, every non-empty group passes.
+    pub fn of(parts: Vec<Box<dyn Principle>>) -> Self {
+        All { parts }
+    }
+
+    /// The principles, in the order given.
+    pub fn parts(&self) -> &[Box<dyn Principle>] {
+        &self.parts
+    }
+
+    /// The first principle that fails for a group.
+    pub fn first_failure(&self, group: &SaCounts) -> Option<&dyn Principle> {
+        self.parts.iter().find(|part| !part.holds(group)).map(|part| &**part)
+    }
+}
+
+impl Principle for All {
+    fn laws(&self) -> Laws {
+        Laws {
+            monotone: self.parts.iter().all(|part| part.laws().monotone),
+            scale_free: self.parts.iter().all(|part| part.laws().scale_free),
+        }
+    }
+
+    fn holds(&self, group: &SaCounts) -> bool {
+        group.total() > 0 && self.parts.iter().all(|part| part.holds(group))
+    }
+
+    fn least_size(&self) -> u64 {
+        self.parts.iter().map(|part| part.least_size()).max().unwrap_or(1).max(1)
+    }
+
+    fn is_size_only(&self) -> bool {
+        self.parts.iter().all(|part| part.is_size_only())
+    }
+
+    fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
+        match self.first_failure(whole) {
+            Some(part) => part.limit(whole, sensitive),
+            None => Limit { reason: "nothing stands in the way".into(), possible: None },
+        }
+    }
+}
+
+impl fmt::Display for All {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = self.parts.iter().map(ToString::to_string).collect();
+        f.write_str(&parts.join(" and "))
+    }
+}
+
+/// `Flu` of `disease`, for messages: the most frequent value by name, and how frequent it is.
+fn most_frequent(whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> String {
+    let value = whole.most_frequent().zip(sensitive);
+    let value = value.map_or_else(String::new, |(code, column)| {
+        format!("value `{}` of `{}` has ", column.domain.display(code), column.name)
+    });
+    format!("{value}{} of {} rows ({:.2} %)", whole.max(), whole.total(), percent(whole.max(), whole.total()))
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole as f64
+}
+
+/// `column` in backticks, or a word for the case that there is none.
+fn column_name(sensitive: Option<&Sensitive<'_>>) -> String {
+    sensitive.map_or_else(|| "the sensitive column".to_owned(), |column| format!("`{}`", column.name))
+}

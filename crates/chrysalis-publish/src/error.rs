@@ -1,0 +1,98 @@
+use chrysalis_criteria::CriteriaError;
+use chrysalis_table::{TableError, TaxonomyError};
+use thiserror::Error;
+
+/// Why nothing was published.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// A principle that the whole table fails, and so every partition of it.
+    #[error("cannot reach {principle}: {reason}")]
+    Infeasible {
+        /// The principle, as written.
+        principle: String,
+        /// What stands in the way.
+        reason: String,
+        /// The strongest variant that would work.
+        possible: Option<String>,
+    },
+    /// A group that was given, and fails.
+    #[error("cannot keep {principle}: group `{group}` of column `{column}` fails it ({n_failing} of {n_groups} groups do)")]
+    GroupFails {
+        /// The principle, as written.
+        principle: String,
+        /// The column the groups come from.
+        column: String,
+        /// The first failing group.
+        group: String,
+        /// How many fail.
+        n_failing: usize,
+        /// Of how many.
+        n_groups: usize,
+    },
+    /// No column is known to an attacker.
+    #[error("no quasi-identifier is named")]
+    NoQuasi,
+    /// A column with two roles.
+    #[error("column `{column}` is named as {first} and as {second}")]
+    TwoRoles {
+        /// The column.
+        column: String,
+        /// One role.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+    /// A column name that the release needs for itself.
+    #[error("the published table would have two columns `{column}`")]
+    NameClash {
+        /// The name.
+        column: String,
+    },
+    /// A taxonomy that does not fit its column.
+    #[error("taxonomy of `{column}`: {error}")]
+    Taxonomy {
+        /// The column.
+        column: String,
+        /// What is wrong.
+        error: TaxonomyError,
+    },
+    /// A method that needs something the request lacks.
+    #[error("{0}")]
+    Request(String),
+    /// A principle that does not fit the column.
+    #[error(transparent)]
+    Criteria(#[from] CriteriaError),
+    /// The table itself.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A bug.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl PublishError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            PublishError::Infeasible { possible: Some(possible), .. } => {
+                format!("the strongest that this table allows is {possible}")
+            }
+            PublishError::Infeasible { possible: None, .. } => "choose a weaker principle".into(),
+            PublishError::GroupFails { .. } => "merge it with another group, or choose a weaker principle".into(),
+            PublishError::NoQuasi => "name the columns an attacker may know with --quasi a,b,c".into(),
+            PublishError::TwoRoles { .. } => "give every column one role".into(),
+            PublishError::NameClash { column } => format!("rename the column `{column}` in the input"),
+            PublishError::Taxonomy { error, .. } => error.hint(),
+            PublishError::Request(_) => "see `chrysalis publish --help`".into(),
+            PublishError::Criteria(error) => error.hint(),
+            PublishError::Table(error) => error.hint(),
+            PublishError::Internal(_) => "please report this with the command you ran".into(),
+        }
+    }
+
+    /// Whether the request was fine and the data cannot meet it.
+    pub fn is_infeasible(&self) -> bool {
+        matches!(self, PublishError::Infeasible { .. } | PublishError::GroupFails { .. })
+    }
+}

@@ -1,0 +1,196 @@
+//! What the rows of a group have in common, attribute by attribute.
+
+use std::sync::Arc;
+
+use chrysalis_criteria::loss::{range_ncp, set_ncp};
+use chrysalis_release::generalized::{max_column, min_column};
+use chrysalis_release::set_label;
+use chrysalis_table::{Code, Codes, Column, DictionaryChunk, Domain, Kind, Node, Taxonomy, Value};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::Partition;
+
+/// One attribute, summarized for every group of a partition.
+pub(super) struct Summary {
+    name: String,
+    /// One row per group: the range's ends, or the label.
+    columns: Vec<Column>,
+    /// Every label with the values behind it; none for ordered kinds.
+    members: Vec<(String, Vec<String>)>,
+    /// The penalty of one row, per group.
+    ncp: Vec<f64>,
+}
+
+/// The names of the columns an attribute becomes.
+pub(super) fn column_names(column: &Column) -> Vec<String> {
+    let name = column.name();
+    if column.domain().kind().is_ordered() { vec![min_column(name), max_column(name)] } else { vec![name.to_owned()] }
+}
+
+impl Summary {
+    pub(super) fn of(column: &Column, taxonomy: Option<&Taxonomy>, partition: &Partition) -> Self {
+        match taxonomy {
+            Some(tree) => of_nodes(column, tree, partition),
+            None if column.domain().kind().is_ordered() => of_ranges(column, partition),
+            None => of_sets(column, partition),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    pub(super) fn members(&self) -> &[(String, Vec<String>)] {
+        &self.members
+    }
+
+    /// The penalty over all rows, in the order of the groups.
+    pub(super) fn ncp(&self, partition: &Partition) -> f64 {
+        self.ncp.iter().zip(partition.sizes()).map(|(ncp, size)| ncp * size as f64).sum()
+    }
+}
+
+/// The smallest and largest code of every group.
+fn extremes(column: &Column, partition: &Partition, rank: impl Fn(Code) -> u32) -> Vec<(u32, u32)> {
+    let codes = column.codes();
+    let extreme = |group: &[u32]| {
+        group.iter().fold((u32::MAX, 0), |(low, high): (u32, u32), &row| {
+            let rank = rank(codes.get(row as usize));
+            (low.min(rank), high.max(rank))
+        })
+    };
+    partition.groups().map(extreme).collect()
+}
+
+fn of_ranges(column: &Column, partition: &Partition) -> Summary {
+    let domain = column.domain();
+    let ends = extremes(column, partition, |code| code);
+    let end_column = |name: String, codes: Vec<u32>| {
+        let all: Vec<u32> = (0..codes.len() as u32).collect();
+        // Values that are nobody's end leave the domain.
+        Column::new(name, Arc::clone(domain), Codes::collect(domain.len(), codes.into_iter())).gather(&all)
+    };
+    Summary {
+        name: column.name().to_owned(),
+        columns: vec![
+            end_column(min_column(column.name()), ends.iter().map(|(low, _)| *low).collect()),
+            end_column(max_column(column.name()), ends.iter().map(|(_, high)| *high).collect()),
+        ],
+        members: Vec::new(),
+        ncp: ends.iter().map(|&(low, high)| range_ncp(domain, low, high)).collect(),
+    }
+}
+
+/// The penalty of a row that shows a node.
+pub(crate) fn node_ncp(domain: &Domain, tree: &Taxonomy, node: &Node) -> f64 {
+    if node.n_leaves() == 1 && node.children.is_empty() {
+        return 0.0;
+    }
+    if !domain.kind().is_ordered() || domain.kind() == Kind::Ordinal {
+        return set_ncp(node.n_leaves(), tree.n_leaves());
+    }
+    let has_missing = domain.has_missing() && node.ranks.contains(&tree.rank(0));
+    let ends = node.bounds.as_ref().and_then(|(low, high)| low.number().zip(high.number()));
+    let whole = domain.bounds().and_then(|(low, high)| low.number().zip(high.number()));
+    match (ends, whole) {
+        (Some((low, high)), Some((first, last))) if !has_missing && last > first => {
+            ((high - low) / (last - first)).min(1.0)
+        }
+        _ => 1.0,
+    }
+}
+
+fn of_nodes(column: &Column, tree: &Taxonomy, partition: &Partition) -> Summary {
+    let domain = column.domain();
+    let ends = extremes(column, partition, |code| tree.rank(code));
+    let nodes: Vec<usize> = ends.iter().map(|&(low, high)| tree.common_ancestor(low..=high)).collect();
+    let ncp_of: Vec<f64> = tree.nodes().iter().map(|node| node_ncp(domain, tree, node)).collect();
+    let ncp = nodes.iter().map(|&id| ncp_of[id]).collect();
+    let name = column.name().to_owned();
+    if domain.kind().is_ordered() {
+        let end = |pick: fn(&(Value, Value)) -> &Value, id: usize, last: bool| node_end(domain, tree, id, pick, last);
+        let low: Vec<Option<Value>> = nodes.iter().map(|&id| end(|(low, _)| low, id, false)).collect();
+        let high: Vec<Option<Value>> = nodes.iter().map(|&id| end(|(_, high)| high, id, true)).collect();
+        let columns = vec![value_column(min_column(&name), domain, low), value_column(max_column(&name), domain, high)];
+        return Summary { name, columns, members: Vec::new(), ncp };
+    }
+    let columns = vec![Column::texts(&name, nodes.iter().map(|&id| tree.node(id).label.as_str()))];
+    let mut used = nodes;
+    used.sort_unstable();
+    used.dedup();
+    let texts = |id: usize| tree.codes_below(id).map(|code| domain.text(code).into_owned()).collect();
+    let members = used.into_iter().map(|id| (tree.node(id).label.clone(), texts(id))).collect();
+    Summary { name, columns, members, ncp }
+}
+
+/// One end of the range a node stands for. A node that covers the missing value reaches down to it.
+fn node_end(
+    domain: &Domain,
+    tree: &Taxonomy,
+    id: usize,
+    pick: fn(&(Value, Value)) -> &Value,
+    is_high: bool,
+) -> Option<Value> {
+    let node = tree.node(id);
+    let covers_missing = domain.has_missing() && node.ranks.contains(&tree.rank(0));
+    if covers_missing && (!is_high || node.n_leaves() == 1) {
+        return None;
+    }
+    let by_leaves = || {
+        let mut codes = tree.codes_below(id);
+        let code = if is_high { codes.max() } else { codes.next() };
+        code.and_then(|code| domain.value(code).cloned())
+    };
+    node.bounds.as_ref().map(|bounds| pick(bounds).clone()).or_else(by_leaves)
+}
+
+/// A column of values that need not all be in the attribute's domain (the ends of an interval may not occur).
+fn value_column(name: String, domain: &Domain, values: Vec<Option<Value>>) -> Column {
+    let codes: Vec<u32> = (0..values.len() as u32).collect();
+    let chunk = DictionaryChunk { codes: Codes::collect(values.len(), 0..values.len() as u32), to_dictionary: codes };
+    let order = |value: &Option<Value>| value.as_ref().map_or(0, |value| domain.code_of(Some(value)).unwrap_or(0) as usize);
+    let order: Vec<usize> = if domain.kind() == Kind::Ordinal { values.iter().map(order).collect() } else { Vec::new() };
+    Column::from_dictionary(name, domain.kind(), values, &order, vec![chunk])
+}
+
+fn of_sets(column: &Column, partition: &Partition) -> Summary {
+    let (domain, codes) = (column.domain(), column.codes());
+    let mut sets: Vec<Vec<Code>> = Vec::new();
+    let mut index: HashMap<Vec<Code>, u32, FixedState> = HashMap::default();
+    let mut set_of_group = Vec::with_capacity(partition.n_groups());
+    let mut occurs = vec![false; domain.len()];
+    let mut set = Vec::new();
+    for group in partition.groups() {
+        set.clear();
+        for &row in group {
+            let code = codes.get(row as usize);
+            if !std::mem::replace(&mut occurs[code as usize], true) {
+                set.push(code);
+            }
+        }
+        set.sort_unstable();
+        set.iter().for_each(|&code| occurs[code as usize] = false);
+        let known = index.get(&set).copied();
+        set_of_group.push(known.unwrap_or_else(|| {
+            sets.push(set.clone());
+            index.insert(set.clone(), sets.len() as u32 - 1);
+            sets.len() as u32 - 1
+        }));
+    }
+    let texts = |set: &Vec<Code>| -> Vec<String> { set.iter().map(|&code| domain.text(code).into_owned()).collect() };
+    let members: Vec<(String, Vec<String>)> = sets
+        .iter()
+        .map(|set| {
+            let values = texts(set);
+            (set_label(values.iter().map(String::as_str)), values)
+        })
+        .collect();
+    let labels = set_of_group.iter().map(|&set| members[set as usize].0.as_str());
+    let ncp = set_of_group.iter().map(|&set| set_ncp(sets[set as usize].len(), domain.len())).collect();
+    Summary { name: column.name().to_owned(), columns: vec![Column::texts(column.name(), labels)], members, ncp }
+}

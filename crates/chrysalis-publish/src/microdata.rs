@@ -1,0 +1,173 @@
+use chrysalis_criteria::{All, Categories, CriteriaError, PrincipleSpec, Sensitive, Weights};
+use chrysalis_table::{Column, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
+
+use crate::PublishError;
+
+/// Where the taxonomy of an attribute comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaxonomySource {
+    /// Lines of a file.
+    File(TaxonomyFile),
+    /// Interval widths.
+    Intervals(Vec<f64>),
+    /// Masking from the right.
+    Prefix,
+}
+
+/// What the owner says of one column.
+#[derive(Clone, Debug)]
+pub struct AttributeSpec {
+    /// The column's name.
+    pub name: String,
+    /// Its role.
+    pub role: Role,
+    /// Its taxonomy, if it has one.
+    pub taxonomy: Option<TaxonomySource>,
+    /// For the sensitive column: its categories, most sensitive first, and their weights.
+    pub categories: Option<(Vec<Vec<String>>, Weights)>,
+}
+
+impl AttributeSpec {
+    /// A column with a role and nothing else.
+    pub fn new(name: impl Into<String>, role: Role) -> Self {
+        AttributeSpec { name: name.into(), role, taxonomy: None, categories: None }
+    }
+}
+
+/// The source table with a role for every column that is used: the only thing partitioners see of it.
+#[derive(Debug)]
+pub struct Microdata {
+    table: Table,
+    quasi: Vec<usize>,
+    other: Vec<usize>,
+    sensitive: Option<usize>,
+    taxonomies: Vec<Option<Taxonomy>>,
+    categories: Option<Categories>,
+    sensitive_counts: SaCounts,
+}
+
+impl Microdata {
+    /// Checks that names, roles, taxonomies and categories fit the table.
+    ///
+    /// Identifiers are dropped here; columns that no spec names stay invisible (a group column, say).
+    pub fn new(table: Table, attributes: &[AttributeSpec]) -> Result<Self, PublishError> {
+        let index_of = |name: &str| table.columns().iter().position(|column| column.name() == name);
+        let mut taxonomies: Vec<Option<Taxonomy>> = vec![None; table.columns().len()];
+        let (mut quasi, mut other, mut sensitive, mut categories) = (Vec::new(), Vec::new(), None, None);
+        for attribute in attributes.iter().filter(|attribute| attribute.role != Role::Identifier) {
+            let index = index_of(&attribute.name)
+                .ok_or_else(|| PublishError::Internal(format!("column `{}` was not read", attribute.name)))?;
+            let column = &table.columns()[index];
+            taxonomies[index] = attribute.taxonomy.as_ref().map(|source| bind_taxonomy(source, column)).transpose()?;
+            match attribute.role {
+                Role::QuasiIdentifier => quasi.push(index),
+                Role::Other => other.push(index),
+                Role::Sensitive if sensitive.is_some() => {
+                    return Err(PublishError::Request("only one column can be sensitive".into()));
+                }
+                Role::Sensitive => {
+                    sensitive = Some(index);
+                    let bind = |(names, weights): &(Vec<Vec<String>>, Weights)| {
+                        Categories::new(column.name(), column.domain(), names.clone(), weights)
+                    };
+                    categories = attribute.categories.as_ref().map(bind).transpose()?;
+                }
+                Role::Identifier => {}
+            }
+        }
+        if quasi.is_empty() {
+            return Err(PublishError::NoQuasi);
+        }
+        let sensitive_counts = match sensitive {
+            Some(index) => counts_of(&table.columns()[index]),
+            // Without a sensitive column every row has the same, unknown value.
+            None => {
+                let mut counts = SaCounts::new(1);
+                counts.add_many(0, u32::try_from(table.rows()).unwrap_or(u32::MAX));
+                counts
+            }
+        };
+        Ok(Microdata { table, quasi, other, sensitive, taxonomies, categories, sensitive_counts })
+    }
+
+    /// All columns that were read.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.table.rows()
+    }
+
+    /// The quasi-identifier, in the order named, with taxonomies.
+    pub fn quasi(&self) -> impl ExactSizeIterator<Item = (&Column, Option<&Taxonomy>)> + Clone {
+        self.quasi.iter().map(|&index| (&self.table.columns()[index], self.taxonomies[index].as_ref()))
+    }
+
+    /// Columns published as they are.
+    pub fn other(&self) -> impl ExactSizeIterator<Item = &Column> + Clone {
+        self.other.iter().map(|&index| &self.table.columns()[index])
+    }
+
+    /// The sensitive column.
+    pub fn sensitive(&self) -> Option<&Column> {
+        self.sensitive.map(|index| &self.table.columns()[index])
+    }
+
+    /// Its taxonomy.
+    pub fn sensitive_taxonomy(&self) -> Option<&Taxonomy> {
+        self.sensitive.and_then(|index| self.taxonomies[index].as_ref())
+    }
+
+    /// Its categories.
+    pub fn categories(&self) -> Option<&Categories> {
+        self.categories.as_ref()
+    }
+
+    /// How often each sensitive value occurs; without a sensitive column, one value that all rows share.
+    pub fn sensitive_counts(&self) -> &SaCounts {
+        &self.sensitive_counts
+    }
+
+    /// Binds principles to the sensitive column, and stops when the whole table fails one of them.
+    pub fn goal(&self, specs: &[PrincipleSpec]) -> Result<All, PublishError> {
+        let sensitive = self.bound_sensitive();
+        let parts = specs.iter().map(|spec| spec.bind(sensitive.as_ref())).collect::<Result<Vec<_>, CriteriaError>>()?;
+        let goal = All::of(parts);
+        if let Some(failure) = goal.first_failure(&self.sensitive_counts) {
+            let limit = failure.limit(&self.sensitive_counts, sensitive.as_ref());
+            let principle = failure.to_string();
+            return Err(PublishError::Infeasible { principle, reason: limit.reason, possible: limit.possible });
+        }
+        Ok(goal)
+    }
+
+    fn bound_sensitive(&self) -> Option<Sensitive<'_>> {
+        let column = self.sensitive()?;
+        Some(Sensitive {
+            name: column.name(),
+            domain: column.domain(),
+            counts: &self.sensitive_counts,
+            taxonomy: self.sensitive_taxonomy(),
+            categories: self.categories(),
+        })
+    }
+}
+
+fn bind_taxonomy(source: &TaxonomySource, column: &Column) -> Result<Taxonomy, PublishError> {
+    let bound = match source {
+        TaxonomySource::File(file) => file.bind(column.domain()),
+        TaxonomySource::Intervals(widths) => Taxonomy::intervals(column.domain(), widths),
+        TaxonomySource::Prefix => Taxonomy::prefixes(column.domain()),
+    };
+    bound.map_err(|error| PublishError::Taxonomy { column: column.name().to_owned(), error })
+}
+
+fn counts_of(column: &Column) -> SaCounts {
+    let mut counts = SaCounts::new(column.domain().len());
+    for (code, count) in (0..).zip(column.histogram()) {
+        counts.add_many(code, u32::try_from(count).unwrap_or(u32::MAX));
+    }
+    counts
+}

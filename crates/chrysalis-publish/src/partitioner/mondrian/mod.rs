@@ -1,0 +1,107 @@
+//! The kd-tree partitioner; see `spec.md` for the steps that the comments number.
+
+mod axis;
+mod cut;
+mod records;
+
+use chrysalis_criteria::Principle;
+use chrysalis_table::Progress;
+use rand::CryptoRng;
+use rand::seq::SliceRandom;
+
+use super::Partitioner;
+use crate::{Microdata, Partition, PublishError};
+use axis::Axis;
+use cut::{Chooser, Scratch};
+use records::{Rank, Records, Slice};
+
+/// Cuts the table in two, again and again, as long as both sides satisfy every principle.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mondrian {
+    /// Whether rows with equal values may end up on both sides of a cut.
+    pub relaxed: bool,
+}
+
+/// Groups with fewer rows than this are not worth another task.
+const ROWS_PER_TASK: usize = 8_192;
+
+impl Partitioner for Mondrian {
+    fn name(&self) -> &'static str {
+        "mondrian"
+    }
+
+    fn partition(
+        &self,
+        data: &Microdata,
+        goal: &dyn Principle,
+        rng: &mut dyn CryptoRng,
+        progress: Progress<'_>,
+    ) -> Result<Partition, PublishError> {
+        let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
+        let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
+        if self.relaxed {
+            // LEAK: which of several equal rows go left must not depend on where they stood in the input.
+            rows.shuffle(rng);
+        }
+        let widest = axes.iter().map(Axis::n_ranks).max().unwrap_or(1).max(data.sensitive_counts().domain_len());
+        let run = Run { axes: &axes, goal, relaxed: self.relaxed, progress };
+        // The narrowest records that hold every rank: most tables need one byte per cell.
+        if widest <= 1 << 8 {
+            Ok(run.partition::<u8>(data, rows))
+        } else if widest <= 1 << 16 {
+            Ok(run.partition::<u16>(data, rows))
+        } else {
+            Ok(run.partition::<u32>(data, rows))
+        }
+    }
+}
+
+struct Run<'a> {
+    axes: &'a [Axis],
+    goal: &'a dyn Principle,
+    relaxed: bool,
+    progress: Progress<'a>,
+}
+
+impl Run<'_> {
+    fn partition<T: Rank>(&self, data: &Microdata, rows: Vec<u32>) -> Partition {
+        let mut records = Records::<T>::new(data, self.axes, rows);
+        let chooser = Chooser::new(self.axes, self.goal, self.relaxed, data.sensitive_counts().domain_len());
+        let sizes = self.split(&chooser, records.all(), &mut chooser.scratch());
+        Partition::new(records.into_rows(), &sizes)
+    }
+
+    /// Divides a group as far as it goes; tells the sizes of the groups it became, in the order of its rows.
+    fn split<T: Rank>(&self, chooser: &Chooser<'_>, mut group: Slice<'_, T>, scratch: &mut Scratch) -> Vec<u32> {
+        let mut sizes = Vec::new();
+        // Sizes of groups to the right of what is still being divided, nearest last.
+        let mut right_sizes: Vec<Vec<u32>> = Vec::new();
+        loop {
+            let Some(cut) = chooser.best_cut(&group, scratch) else {
+                (self.progress)(group.len() as u64);
+                sizes.push(group.len() as u32);
+                break;
+            };
+            // Step 5. The call goes to the smaller side and the loop on with the larger, so the stack stays shallow.
+            let (left, right) = group.divide(&cut);
+            if left.len().min(right.len()) >= ROWS_PER_TASK {
+                let mut scratch_right = chooser.scratch();
+                let (a, b) = rayon::join(
+                    || self.split(chooser, left, scratch),
+                    || self.split(chooser, right, &mut scratch_right),
+                );
+                sizes.extend(a);
+                sizes.extend(b);
+                break;
+            } else if left.len() <= right.len() {
+                sizes.extend(self.split(chooser, left, scratch));
+                group = right;
+            } else {
+                right_sizes.push(self.split(chooser, right, scratch));
+                group = left;
+            }
+        }
+        sizes.extend(right_sizes.into_iter().rev().flatten());
+        sizes
+    }
+}

@@ -1,0 +1,235 @@
+//! A release as a folder: written beside its place, synced, then renamed.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use chrysalis_release::{Manifest, Release, ReleaseError, TableEntry};
+use chrysalis_table::{ColumnRequest, CsvOptions, Kind, Table};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use sha2::{Digest, Sha256};
+
+use crate::{Input, Source, StoreError, csv_out, parquet_out};
+
+/// The file that makes a folder a release.
+pub const MANIFEST: &str = "release.json";
+
+/// A manifest is a few kilobytes, or a few megabytes where a sensitive column has very many values.
+const MAX_MANIFEST: u64 = 256 << 20;
+
+/// How tables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Format {
+    /// Parquet.
+    #[default]
+    Parquet,
+    /// CSV.
+    Csv,
+}
+
+impl Format {
+    fn extension(self) -> &'static str {
+        match self {
+            Format::Parquet => "parquet",
+            Format::Csv => "csv",
+        }
+    }
+}
+
+/// Writes a release to a folder that must not exist yet, unless `force` replaces the release that is there.
+///
+/// Whatever happens on the way, the folder is either the whole new release or what it was before.
+pub fn write_release(release: &Release, out: &Path, format: Format, force: bool) -> Result<Manifest, StoreError> {
+    check_place(out, force)?;
+    let parent = match out.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let io_error = |action, path: &Path| {
+        let path = path.to_owned();
+        move |source| StoreError::Io { action, path, source }
+    };
+    // Dropped, and so removed, on every early return.
+    let beside = tempfile::Builder::new()
+        .prefix(".chrysalis-")
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .tempdir_in(&parent)
+        .map_err(io_error("write to", out))?;
+    let mut manifest = release.manifest.clone();
+    for (entry, table) in manifest.tables.iter_mut().zip(&release.tables) {
+        entry.file = format!("{}.{}", entry.name, format.extension());
+        let path = beside.path().join(&entry.file);
+        entry.sha256 = write_table(table, &path, format).map_err(io_error("write to", out))?;
+    }
+    let json = manifest.to_json().map_err(|error| StoreError::Release { path: out.display().to_string(), error })?;
+    let path = beside.path().join(MANIFEST);
+    write_synced(&path, json.as_bytes()).map_err(io_error("write to", out))?;
+    sync_folder(beside.path()).map_err(io_error("write to", out))?;
+    put_in_place(beside.path(), out, force).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => StoreError::Exists { path: out.to_owned() },
+        _ => StoreError::Io { action: "write to", path: out.to_owned(), source },
+    })?;
+    sync_folder(&parent).map_err(io_error("sync", &parent))?;
+    Ok(manifest)
+}
+
+/// Refuses early, before hours of work, what would be refused at the end.
+fn check_place(out: &Path, force: bool) -> Result<(), StoreError> {
+    if fs::symlink_metadata(out).is_err() {
+        return Ok(());
+    }
+    if !force {
+        return Err(StoreError::Exists { path: out.to_owned() });
+    }
+    let is_release = out.is_dir() && !out.is_symlink() && out.join(MANIFEST).is_file();
+    let is_empty = || fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_none());
+    if is_release || is_empty() { Ok(()) } else { Err(StoreError::NotARelease { path: out.to_owned() }) }
+}
+
+/// One rename. With `force` the two folders change places, and the old release is removed with the temporary folder.
+fn put_in_place(beside: &Path, out: &Path, force: bool) -> io::Result<()> {
+    let flags = if force && out.exists() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
+    match renameat_with(CWD, beside, CWD, out, flags) {
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            // A file system without these flags: the old release steps aside, then the new one takes its place.
+            if out.exists() {
+                if !force {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                fs::remove_dir_all(out)?;
+            }
+            fs::rename(beside, out)
+        }
+        result => Ok(result?),
+    }
+}
+
+fn write_table(table: &Table, path: &Path, format: Format) -> io::Result<String> {
+    let mut out = Hashed { file: File::create_new(path)?, hash: Sha256::new() };
+    match format {
+        Format::Parquet => parquet_out::write(table, &mut out).map_err(|error| match error {
+            parquet::errors::ParquetError::External(error) => match error.downcast::<io::Error>() {
+                Ok(error) => *error,
+                Err(error) => io::Error::other(error),
+            },
+            error => io::Error::other(error),
+        })?,
+        Format::Csv => csv_out::write(table, &mut out)?,
+    }
+    out.file.sync_all()?;
+    Ok(hex(&out.hash.finalize()))
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Hashes what it writes.
+struct Hashed {
+    file: File,
+    hash: Sha256,
+}
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.file.write(bytes)?;
+        self.hash.update(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads a release, verifying version, paths, hashes, columns and row counts.
+pub fn read_release(folder: &Path) -> Result<Release, StoreError> {
+    let manifest_path = folder.join(MANIFEST);
+    let io_error = |path: &Path| {
+        let path = path.to_owned();
+        move |source| StoreError::Io { action: "read", path, source }
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(&manifest_path).map_err(io_error(&manifest_path))?;
+    file.take(MAX_MANIFEST).read_to_end(&mut bytes).map_err(io_error(&manifest_path))?;
+    let release_error = |error: ReleaseError| StoreError::Release { path: manifest_path.display().to_string(), error };
+    let manifest = Manifest::parse(&bytes).map_err(release_error)?;
+    let mut tables = Vec::with_capacity(manifest.tables.len());
+    for entry in &manifest.tables {
+        let path = folder.join(&entry.file);
+        // LEAK: a link could lead outside the release.
+        let metadata = fs::symlink_metadata(&path).map_err(io_error(&path))?;
+        if !metadata.is_file() {
+            return Err(release_error(ReleaseError::UnsafeFile { file: entry.file.clone() }));
+        }
+        verify_hash(&path, entry)?;
+        tables.push(read_table(&path, entry, &manifest)?);
+    }
+    Ok(Release { manifest, tables })
+}
+
+fn verify_hash(path: &Path, entry: &TableEntry) -> Result<(), StoreError> {
+    let io_error = |source| StoreError::Io { action: "read", path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(io_error)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let n = file.read(&mut buffer).map_err(io_error)?;
+        if n == 0 {
+            break;
+        }
+        hash.update(&buffer[..n]);
+    }
+    if hex(&hash.finalize()) == entry.sha256.to_lowercase() {
+        Ok(())
+    } else {
+        Err(StoreError::Hash { file: path.display().to_string() })
+    }
+}
+
+fn read_table(path: &Path, entry: &TableEntry, manifest: &Manifest) -> Result<Table, StoreError> {
+    let options = CsvOptions { delimiter: Some(b','), ..CsvOptions::default() };
+    let input = Input::open(&Source::Path(path.to_owned()), &options)?;
+    let mismatch = |found: String, expected: String| StoreError::Mismatch {
+        file: path.display().to_string(),
+        found,
+        expected,
+    };
+    let names: Vec<&String> = entry.columns.iter().map(|column| &column.name).collect();
+    if !input.header().iter().eq(names.iter().copied()) {
+        let list = |names: &[String]| format!("the columns {}", names.join(", "));
+        let expected: Vec<String> = names.into_iter().cloned().collect();
+        return Err(mismatch(list(input.header()), list(&expected)));
+    }
+    let wanted: Vec<ColumnRequest> = entry
+        .columns
+        .iter()
+        .map(|column| ColumnRequest {
+            name: column.name.clone(),
+            kind: Some(column.kind.into()),
+            order: if Kind::from(column.kind) == Kind::Ordinal { order_of(manifest, &column.name) } else { Vec::new() },
+        })
+        .collect();
+    let table = input.read(&wanted)?;
+    if table.rows() as u64 != entry.rows {
+        return Err(mismatch(format!("{} rows", table.rows()), entry.rows.to_string()));
+    }
+    Ok(table)
+}
+
+/// The order of an ordinal column: that of its attribute, whose name it has but for a `_min` or `_max`.
+fn order_of(manifest: &Manifest, column: &str) -> Vec<String> {
+    let stem = column.strip_suffix("_min").or_else(|| column.strip_suffix("_max"));
+    let attribute = manifest.attribute(column).or_else(|| manifest.attribute(stem?));
+    attribute.map_or_else(Vec::new, |attribute| attribute.domain.order())
+}

@@ -1,0 +1,164 @@
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Progress, Table, TableError, no_progress};
+
+use crate::StoreError;
+use crate::parquet_in::ParquetInput;
+
+/// Where a table comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    Path(PathBuf),
+    /// Standard input, written `-`.
+    Stdin,
+}
+
+impl Source {
+    /// A path, or `-`.
+    pub fn from_arg(text: &str) -> Self {
+        if text == "-" { Source::Stdin } else { Source::Path(text.into()) }
+    }
+
+    /// How messages call it.
+    pub fn name(&self) -> String {
+        match self {
+            Source::Path(path) => path.display().to_string(),
+            Source::Stdin => "standard input".into(),
+        }
+    }
+}
+
+/// An opened table whose column names are known. What it is, and how it is packed, is seen from its first bytes.
+pub struct Input {
+    name: String,
+    form: Form,
+    /// Bytes to come from the file, where that is known.
+    size: Option<u64>,
+    bytes_read: Arc<AtomicU64>,
+}
+
+enum Form {
+    Csv(CsvReader<Box<dyn Read + Send>>),
+    Parquet(ParquetInput),
+}
+
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+const PARQUET: &[u8] = b"PAR1";
+
+impl Input {
+    /// Opens a file or standard input.
+    pub fn open(source: &Source, options: &CsvOptions) -> Result<Input, StoreError> {
+        match source {
+            Source::Stdin => Input::from_reader(source.name(), io::stdin(), None, options),
+            Source::Path(path) => {
+                let io_error = |source| StoreError::Io { action: "read", path: path.clone(), source };
+                let file = File::open(path).map_err(io_error)?;
+                let metadata = file.metadata().map_err(io_error)?;
+                if metadata.is_dir() {
+                    return Err(io_error(io::Error::other("it is a folder")));
+                }
+                let mut start = Vec::new();
+                if metadata.is_file() {
+                    (&file).take(4).read_to_end(&mut start).map_err(io_error)?;
+                    io::Seek::rewind(&mut &file).map_err(io_error)?;
+                }
+                if start == PARQUET {
+                    let form = Form::Parquet(ParquetInput::from_file(source.name(), file)?);
+                    return Ok(Input { name: source.name(), form, size: None, bytes_read: Arc::default() });
+                }
+                let size = metadata.is_file().then_some(metadata.len());
+                Input::from_reader(source.name(), file, size, options)
+            }
+        }
+    }
+
+    fn from_reader(
+        name: String,
+        reader: impl Read + Send + 'static,
+        size: Option<u64>,
+        options: &CsvOptions,
+    ) -> Result<Input, StoreError> {
+        let table_error = |error: TableError| StoreError::Table { path: name.clone(), error };
+        let bytes_read = Arc::new(AtomicU64::new(0));
+        let counted = Counted { inner: reader, n: Arc::clone(&bytes_read) };
+        let mut reader = BufReader::with_capacity(1 << 18, counted);
+        let start = reader.fill_buf().map_err(|error| table_error(error.into()))?;
+        if start.starts_with(PARQUET) {
+            let mut bytes = Vec::new();
+            reader.read_to_end(&mut bytes).map_err(|error| table_error(error.into()))?;
+            let form = Form::Parquet(ParquetInput::from_bytes(name.clone(), Bytes::from(bytes))?);
+            return Ok(Input { name, form, size: None, bytes_read });
+        }
+        let unpacked: Box<dyn Read + Send> = if start.starts_with(GZIP) {
+            Box::new(flate2::bufread::MultiGzDecoder::new(reader))
+        } else if start.starts_with(ZSTD) {
+            Box::new(zstd::Decoder::with_buffer(reader).map_err(|error| table_error(error.into()))?)
+        } else {
+            Box::new(reader)
+        };
+        let csv = CsvReader::open(unpacked, options).map_err(table_error)?;
+        Ok(Input { name, form: Form::Csv(csv), size, bytes_read })
+    }
+
+    /// The column names.
+    pub fn header(&self) -> &[String] {
+        match &self.form {
+            Form::Csv(csv) => csv.header(),
+            Form::Parquet(parquet) => parquet.header(),
+        }
+    }
+
+    /// The delimiter of a CSV file.
+    pub fn delimiter(&self) -> Option<char> {
+        match &self.form {
+            Form::Csv(csv) => Some(csv.delimiter()),
+            Form::Parquet(_) => None,
+        }
+    }
+
+    /// Bytes on disk, where that is known: what `progress` will sum up to.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// Reads the wanted columns.
+    pub fn read(self, wanted: &[ColumnRequest]) -> Result<Table, StoreError> {
+        self.read_with(wanted, &no_progress)
+    }
+
+    /// The same, telling how many bytes of the file are done.
+    pub fn read_with(self, wanted: &[ColumnRequest], progress: Progress<'_>) -> Result<Table, StoreError> {
+        let name = self.name;
+        let table_error = |error: TableError| StoreError::Table { path: name.clone(), error };
+        let told = AtomicU64::new(0);
+        let tell = |_: u64| {
+            let now = self.bytes_read.load(Ordering::Relaxed);
+            progress(now.saturating_sub(told.fetch_max(now, Ordering::Relaxed)));
+        };
+        match self.form {
+            Form::Csv(csv) => csv.read_with(wanted, &tell).map_err(table_error),
+            Form::Parquet(parquet) => parquet.read(wanted),
+        }
+    }
+}
+
+/// Counts what comes off the disk, before unpacking, so that a progress bar knows the end.
+struct Counted<R> {
+    inner: R,
+    n: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        self.n.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}

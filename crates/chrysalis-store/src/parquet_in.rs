@@ -1,0 +1,311 @@
+//! Parquet in: every wanted column is decoded on its own, all of them in parallel, into a dictionary and codes.
+
+use std::fs::File;
+use std::hash::Hash;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use bytes::Bytes;
+use chrysalis_table::{
+    Codes, Column, ColumnRequest, Date, DictionaryChunk, Kind, Table, TableError, Value, resolve,
+};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
+use rayon::prelude::*;
+
+use crate::StoreError;
+
+pub(crate) struct ParquetInput {
+    name: String,
+    bytes: Handle,
+    metadata: ArrowReaderMetadata,
+    header: Vec<String>,
+}
+
+enum Handle {
+    File(File),
+    Bytes(Bytes),
+}
+
+const ROWS_PER_BATCH: usize = 65_536;
+
+impl ParquetInput {
+    pub(crate) fn from_file(name: String, file: File) -> Result<Self, StoreError> {
+        let metadata = guarded(&name, || ArrowReaderMetadata::load(&file, options()))?;
+        Self::new(name, Handle::File(file), metadata)
+    }
+
+    pub(crate) fn from_bytes(name: String, bytes: Bytes) -> Result<Self, StoreError> {
+        let metadata = guarded(&name, || ArrowReaderMetadata::load(&bytes, options()))?;
+        Self::new(name, Handle::Bytes(bytes), metadata)
+    }
+
+    fn new(name: String, bytes: Handle, metadata: ArrowReaderMetadata) -> Result<Self, StoreError> {
+        let header: Vec<String> = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let twice = header.iter().enumerate().find(|(at, column)| header[..*at].contains(column));
+        if let Some((_, column)) = twice {
+            let error = TableError::DuplicateColumn { column: column.clone() };
+            return Err(StoreError::Table { path: name, error });
+        }
+        Ok(ParquetInput { name, bytes, metadata, header })
+    }
+
+    pub(crate) fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    pub(crate) fn read(self, wanted: &[ColumnRequest]) -> Result<Table, StoreError> {
+        let table_error = |error| StoreError::Table { path: self.name.clone(), error };
+        let places = resolve(&self.header, wanted).map_err(table_error)?;
+        let columns: Vec<Column> = wanted
+            .par_iter()
+            .zip(places)
+            .map(|(request, place)| self.read_column(request, place))
+            .collect::<Result<_, _>>()?;
+        let rows = columns.first().map_or(0, |column| column.codes().len());
+        if columns.iter().any(|column| column.codes().len() != rows) {
+            return Err(StoreError::Parquet { path: self.name, problem: "its columns differ in length".into() });
+        }
+        if rows == 0 {
+            return Err(table_error(TableError::NoRows));
+        }
+        if rows > u32::MAX as usize {
+            return Err(table_error(TableError::TooManyRows { limit: u32::MAX as usize }));
+        }
+        Ok(Table::new(columns))
+    }
+
+    fn read_column(&self, request: &ColumnRequest, place: usize) -> Result<Column, StoreError> {
+        let mut gathered = Gathered::default();
+        let wrong_type = |array: &ArrayRef| StoreError::ColumnType {
+            path: self.name.clone(),
+            column: request.name.clone(),
+            found: array.data_type().to_string(),
+        };
+        self.each_batch(place, |array| if gathered.add(array) { Ok(()) } else { Err(wrong_type(array)) })?;
+        gathered.finish(request).map_err(|error| StoreError::Table { path: self.name.clone(), error })
+    }
+
+    fn each_batch(
+        &self,
+        place: usize,
+        mut each: impl FnMut(&ArrayRef) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let reader = guarded(&self.name, || {
+            let mask = ProjectionMask::roots(self.metadata.parquet_schema(), [place]);
+            Ok(match &self.bytes {
+                Handle::File(file) => ParquetRecordBatchReaderBuilder::new_with_metadata(
+                    file.try_clone()?,
+                    self.metadata.clone(),
+                )
+                .with_projection(mask)
+                .with_batch_size(ROWS_PER_BATCH)
+                .build()
+                .map(Batches::File)?,
+                Handle::Bytes(bytes) => {
+                    ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), self.metadata.clone())
+                        .with_projection(mask)
+                        .with_batch_size(ROWS_PER_BATCH)
+                        .build()
+                        .map(Batches::File)?
+                }
+            })
+        })?;
+        let Batches::File(mut reader) = reader;
+        loop {
+            let batch = guarded(&self.name, || reader.next().transpose().map_err(ParquetError::from))?;
+            match batch {
+                Some(batch) => each(batch.column(0))?,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+enum Batches {
+    File(parquet::arrow::arrow_reader::ParquetRecordBatchReader),
+}
+
+fn options() -> ArrowReaderOptions {
+    // What the writer says about Arrow types is a hint at best: the Parquet types are enough.
+    ArrowReaderOptions::new().with_skip_arrow_metadata(true)
+}
+
+/// Runs a step of the Parquet reader. A broken file may make it panic, which is the file's fault and no crash of ours.
+fn guarded<T>(name: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, StoreError> {
+    let problem = |problem: String| StoreError::Parquet { path: name.to_owned(), problem };
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(step)) {
+        Ok(result) => result.map_err(|error| problem(error.to_string())),
+        Err(_) => Err(problem("its pages contradict each other".into())),
+    }
+}
+
+/// Distinct values in order of appearance, and the rows' codes batch by batch.
+#[derive(Default)]
+struct Gathered {
+    kind: Option<Kind>,
+    dictionary: Vec<Option<Value>>,
+    integers: HashMap<i64, u32, FixedState>,
+    reals: HashMap<u64, u32, FixedState>,
+    texts: HashMap<Box<str>, u32, FixedState>,
+    missing: Option<u32>,
+    codes: Vec<Codes>,
+}
+
+impl Gathered {
+    /// Adds a batch; `false` when its type is none of ours.
+    fn add(&mut self, array: &ArrayRef) -> bool {
+        match array.data_type() {
+            DataType::Int8 => self.integers(array.as_primitive::<Int8Type>().iter().map(|v| v.map(i64::from))),
+            DataType::Int16 => self.integers(array.as_primitive::<Int16Type>().iter().map(|v| v.map(i64::from))),
+            DataType::Int32 => self.integers(array.as_primitive::<Int32Type>().iter().map(|v| v.map(i64::from))),
+            DataType::Int64 => self.integers(array.as_primitive::<Int64Type>().iter()),
+            DataType::UInt8 => self.integers(array.as_primitive::<UInt8Type>().iter().map(|v| v.map(i64::from))),
+            DataType::UInt16 => self.integers(array.as_primitive::<UInt16Type>().iter().map(|v| v.map(i64::from))),
+            DataType::UInt32 => self.integers(array.as_primitive::<UInt32Type>().iter().map(|v| v.map(i64::from))),
+            DataType::UInt64 => {
+                let values = array.as_primitive::<UInt64Type>();
+                if values.iter().flatten().any(|value| i64::try_from(value).is_err()) {
+                    return false;
+                }
+                self.integers(values.iter().map(|v| v.and_then(|v| i64::try_from(v).ok())));
+            }
+            DataType::Float32 => self.reals(array.as_primitive::<Float32Type>().iter().map(|v| v.map(f64::from))),
+            DataType::Float64 => self.reals(array.as_primitive::<Float64Type>().iter()),
+            DataType::Decimal128(_, scale) => {
+                let scale = 10f64.powi(i32::from(*scale));
+                self.reals(array.as_primitive::<Decimal128Type>().iter().map(|v| v.map(|v| v as f64 / scale)));
+            }
+            DataType::Date32 => self.dates(array.as_primitive::<Date32Type>().iter()),
+            DataType::Utf8 => self.texts(array.as_string::<i32>().iter()),
+            DataType::LargeUtf8 => self.texts(array.as_string::<i64>().iter()),
+            DataType::Utf8View => self.texts(array.as_string_view().iter()),
+            DataType::Boolean => {
+                let values = array.as_boolean().iter();
+                self.texts(values.map(|value| value.map(|value| if value { "true" } else { "false" })));
+            }
+            DataType::Null => self.texts((0..array.len()).map(|_| None::<&str>)),
+            _ => return false,
+        }
+        true
+    }
+
+    fn integers(&mut self, values: impl Iterator<Item = Option<i64>>) {
+        self.kind = Some(Kind::Integer);
+        let codes = values.map(|value| match value {
+            Some(value) => intern(&mut self.integers, value, &mut self.dictionary, || Value::Integer(value)),
+            None => missing(&mut self.missing, &mut self.dictionary),
+        });
+        let codes = codes.collect();
+        self.push(codes);
+    }
+
+    fn dates(&mut self, values: impl Iterator<Item = Option<i32>>) {
+        self.kind = Some(Kind::Date);
+        let codes = values.map(|value| match value {
+            Some(day) => {
+                intern(&mut self.integers, i64::from(day), &mut self.dictionary, || Value::Date(Date(day)))
+            }
+            None => missing(&mut self.missing, &mut self.dictionary),
+        });
+        let codes = codes.collect();
+        self.push(codes);
+    }
+
+    /// What is not a finite number is missing: databases write it where they have none.
+    fn reals(&mut self, values: impl Iterator<Item = Option<f64>>) {
+        self.kind = Some(Kind::Real);
+        let codes = values.map(|value| match value.filter(|value| value.is_finite()).map(|value| value + 0.0) {
+            Some(value) => intern(&mut self.reals, value.to_bits(), &mut self.dictionary, || Value::Real(value)),
+            None => missing(&mut self.missing, &mut self.dictionary),
+        });
+        let codes = codes.collect();
+        self.push(codes);
+    }
+
+    fn texts<'a>(&mut self, values: impl Iterator<Item = Option<&'a str>>) {
+        self.kind = Some(Kind::Category);
+        let mut codes = Vec::new();
+        for value in values {
+            codes.push(match value.filter(|text| !text.is_empty()) {
+                None => missing(&mut self.missing, &mut self.dictionary),
+                Some(text) => match self.texts.get(text) {
+                    Some(&code) => code,
+                    None => intern(&mut self.texts, text.into(), &mut self.dictionary, || Value::Text(text.into())),
+                },
+            });
+        }
+        self.push(codes);
+    }
+
+    fn push(&mut self, codes: Vec<u32>) {
+        self.codes.push(Codes::collect(self.dictionary.len(), codes.into_iter()));
+    }
+
+    fn finish(self, request: &ColumnRequest) -> Result<Column, TableError> {
+        let found = self.kind.unwrap_or(Kind::Category);
+        let kind = request.kind.unwrap_or(found);
+        let dictionary = self.dictionary.into_iter();
+        let dictionary: Vec<Option<Value>> = dictionary
+            .map(|value| match value {
+                Some(value) if kind != found => convert(request, kind, &value).map(Some),
+                value => Ok(value),
+            })
+            .collect::<Result<_, _>>()?;
+        let order = if kind == Kind::Ordinal { ranks(request, &dictionary)? } else { Vec::new() };
+        let to_dictionary: Vec<u32> = (0..dictionary.len() as u32).collect();
+        let chunk = |codes| DictionaryChunk { codes, to_dictionary: to_dictionary.clone() };
+        let chunks = self.codes.into_iter().map(chunk).collect();
+        Ok(Column::from_dictionary(&request.name, kind, dictionary, &order, chunks))
+    }
+}
+
+fn intern<K: Hash + Eq>(
+    index: &mut HashMap<K, u32, FixedState>,
+    key: K,
+    dictionary: &mut Vec<Option<Value>>,
+    value: impl FnOnce() -> Value,
+) -> u32 {
+    *index.entry(key).or_insert_with(|| {
+        dictionary.push(Some(value()));
+        dictionary.len() as u32 - 1
+    })
+}
+
+fn missing(known: &mut Option<u32>, dictionary: &mut Vec<Option<Value>>) -> u32 {
+    *known.get_or_insert_with(|| {
+        dictionary.push(None);
+        dictionary.len() as u32 - 1
+    })
+}
+
+fn convert(request: &ColumnRequest, kind: Kind, value: &Value) -> Result<Value, TableError> {
+    let text = value.to_string();
+    Value::parse(kind, &text).ok_or_else(|| TableError::WrongKind {
+        column: request.name.clone(),
+        value: text.chars().take(40).collect(),
+        kind,
+    })
+}
+
+fn ranks(request: &ColumnRequest, dictionary: &[Option<Value>]) -> Result<Vec<usize>, TableError> {
+    let rank = |value: &Option<Value>| match value {
+        None => Ok(0),
+        Some(value) => {
+            let text = value.to_string();
+            request.order.iter().position(|known| *known == text).ok_or_else(|| TableError::NotInOrder {
+                column: request.name.clone(),
+                value: text.chars().take(40).collect(),
+            })
+        }
+    };
+    dictionary.iter().map(rank).collect()
+}

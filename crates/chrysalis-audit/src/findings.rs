@@ -33,10 +33,6 @@ impl Findings {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
-    }
-
     /// The check: fine, with what was seen, or all findings.
     pub(crate) fn check(self, fine: String) -> Check {
         let mut findings = Vec::new();

@@ -171,3 +171,73 @@ fn summary(attributes: Vec<String>, sizes: impl Iterator<Item = u64>) -> Uniquen
     }
     uniqueness
 }
+
+#[cfg(test)]
+mod tests {
+    use chrysalis_table::TaxonomyFile;
+
+    use super::*;
+
+    fn table() -> Table {
+        Table::new(vec![
+            Column::integers("age", &[1, 1, 1, 2, 2, 3]),
+            Column::texts("sex", ["F", "F", "M", "M", "M", "M"].into_iter()),
+            Column::texts("zip", ["a", "a", "a", "a", "b", "b"].into_iter()),
+            Column::texts("disease", ["flu", "flu", "cold", "flu", "cold", "cold"].into_iter()),
+        ])
+    }
+
+    #[test]
+    fn every_column_every_pair_and_all_are_looked_at() {
+        let levels = profile(&table(), &["age", "sex", "zip"], None, None).unwrap();
+        assert_eq!((levels.rows, levels.groups, levels.k, levels.sensitive), (6, 5, 1, None));
+        let seen: Vec<_> = levels
+            .uniqueness
+            .iter()
+            .map(|set| (set.attributes.join(","), set.combinations, set.unique_rows, set.smallest))
+            .collect();
+        let expected = [
+            ("age", 3, 1, 1),
+            ("sex", 2, 0, 2),
+            ("zip", 2, 0, 2),
+            ("age,sex", 4, 2, 1),
+            ("age,zip", 4, 3, 1),
+            ("sex,zip", 3, 0, 2),
+            ("age,sex,zip", 5, 4, 1),
+        ];
+        assert_eq!(seen, expected.map(|(names, a, b, c)| (names.to_owned(), a, b, c)));
+        assert_eq!(profile(&table(), &["age", "sex"], None, None).unwrap().uniqueness.len(), 3);
+    }
+
+    #[test]
+    fn without_quasi_columns_the_table_is_one_group() {
+        let levels = profile(&table(), &[] as &[&str], Some("disease"), None).unwrap();
+        assert_eq!((levels.groups, levels.k, levels.uniqueness.len()), (1, 6, 0));
+        let sensitive = levels.sensitive.unwrap();
+        assert_eq!((sensitive.distinct_l, sensitive.entropy_l, sensitive.recursive_c), (2, 2, Some(2)));
+        assert_eq!((sensitive.t, sensitive.beta, sensitive.delta), (0.0, 0.0, 0.0));
+        assert_eq!((sensitive.alpha_text.as_str(), sensitive.t_text.as_str()), ("0.5", "0"));
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_said() {
+        let check = |error: AuditError, message: &str, hint: &str| {
+            assert_eq!(error.to_string(), message);
+            assert_eq!(error.hint(), hint);
+        };
+        let error = profile(&table(), &["height"], None, None).unwrap_err();
+        check(error, "the table has no column `height`", "the columns are age, sex, zip, disease");
+        let error = profile(&Table::new(vec![Column::integers("age", &[])]), &["age"], None, None).unwrap_err();
+        check(error, "the table has no rows", "name a file that holds rows below its header");
+        let lines = [vec!["F".to_owned(), "*".to_owned()], vec!["M".to_owned(), "*".to_owned()]];
+        let taxonomy = TaxonomyFile::from_lines(&lines).unwrap().bind(table().columns()[1].domain()).unwrap();
+        let error = profile(&table(), &["sex"], Some("age"), Some(&taxonomy)).unwrap_err();
+        check(error, "the taxonomy is not one over the values of `age`", "bind the taxonomy to the domain of `age`");
+        let error = check_size("the table", u32::MAX as usize + 1).unwrap_err();
+        check(
+            error,
+            "the table has 4294967296 rows, at most 4294967295 can be measured",
+            "measure a sample of the rows",
+        );
+    }
+}

@@ -102,7 +102,8 @@ impl Categories {
             return Err(error("must not be empty".into()));
         }
         let place = |text: &str| names.iter().position(|category| category.iter().any(|name| name == text));
-        let repeated = names.iter().flatten().find(|name| names.iter().flatten().filter(|other| other == name).count() > 1);
+        let repeated =
+            names.iter().flatten().find(|name| names.iter().flatten().filter(|other| other == name).count() > 1);
         if let Some(name) = repeated {
             return Err(error(format!("list `{name}` twice")));
         }

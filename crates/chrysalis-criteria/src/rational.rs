@@ -48,7 +48,9 @@ mod tests {
 
     #[test]
     fn decimals_and_fractions_are_exact_both_ways() {
-        for (text, numerator, denominator) in [("3", 3, 1), ("0.25", 1, 4), (".5", 1, 2), ("36/49", 36, 49), ("1.50", 3, 2)] {
+        for (text, numerator, denominator) in
+            [("3", 3, 1), ("0.25", 1, 4), (".5", 1, 2), ("36/49", 36, 49), ("1.50", 3, 2)]
+        {
             assert_eq!(parse_rational(text), Some(Ratio::new(numerator, denominator)), "{text}");
         }
         for text in ["", "-1", "1e3", "1.", "x", "1/0", "0.1234567891", "12345678901", "+1", "1/2/3", "."] {

@@ -140,7 +140,10 @@ impl FromStr for PrincipleSpec {
             }
             "distinct-l-alpha" => {
                 let parameters = parameters.only(&["l", "alpha"])?;
-                Ok(PrincipleSpec::DistinctLAlpha { l: parameters.count(0, "l")?, alpha: parameters.number(1, "alpha")? })
+                Ok(PrincipleSpec::DistinctLAlpha {
+                    l: parameters.count(0, "l")?,
+                    alpha: parameters.number(1, "alpha")?,
+                })
             }
             "entropy-l-alpha" => {
                 let parameters = parameters.only(&["l", "alpha"])?;

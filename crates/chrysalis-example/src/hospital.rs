@@ -44,14 +44,10 @@ impl Hospital {
                 .map(|women| Weighted::new([(Sex::Female, women), (Sex::Male, 100 - women)]))
                 .into(),
             zip_codes: zip_codes(),
-            occupations: (0..STAGES.len())
-                .map(|stage| [0, 1].map(|sex| occupations(stage, sex)))
-                .collect(),
+            occupations: (0..STAGES.len()).map(|stage| [0, 1].map(|sex| occupations(stage, sex))).collect(),
             dates: dates(),
             diseases: (0..BANDS.len())
-                .map(|band| {
-                    [0, 1].map(|sex| [0, 1, 2, 3].map(|season| diseases(band, sex, season)))
-                })
+                .map(|band| [0, 1].map(|sex| [0, 1, 2, 3].map(|season| diseases(band, sex, season))))
                 .collect(),
         }
     }
@@ -71,16 +67,7 @@ impl Hospital {
         let admission_date = self.dates.draw(rng);
         let disease = self.diseases[band][sex_index][season(admission_date.month)].draw(rng);
         let cost = cost(disease, age, rng.next_u64());
-        Patient {
-            id: self.ids.next(),
-            age,
-            sex,
-            zip_code,
-            occupation,
-            admission_date,
-            disease: disease.name,
-            cost,
-        }
+        Patient { id: self.ids.next(), age, sex, zip_code, occupation, admission_date, disease: disease.name, cost }
     }
 }
 
@@ -95,9 +82,7 @@ impl Iterator for Hospital {
 
 impl fmt::Debug for Hospital {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hospital")
-            .field("admitted", &self.ids.issued)
-            .finish_non_exhaustive()
+        f.debug_struct("Hospital").field("admitted", &self.ids.issued).finish_non_exhaustive()
     }
 }
 
@@ -122,24 +107,14 @@ fn ages() -> Weighted<u8> {
 
 fn zip_codes() -> Weighted<ZipCode> {
     Weighted::new(REGIONS.iter().flat_map(|region| {
-        (0..region.n_codes).map(|i| {
-            (
-                ZipCode(region.first + i * region.step),
-                region.weight * 60 / (i + 3),
-            )
-        })
+        (0..region.n_codes).map(|i| (ZipCode(region.first + i * region.step), region.weight * 60 / (i + 3)))
     }))
 }
 
 fn occupations(stage: usize, sex: usize) -> Weighted<Option<&'static str>> {
-    let known = OCCUPATIONS
-        .iter()
-        .map(|each| (Some(each.name), each.by_age[stage] * each.by_sex[sex]));
+    let known = OCCUPATIONS.iter().map(|each| (Some(each.name), each.by_age[stage] * each.by_sex[sex]));
     let total: u32 = known.clone().map(|(_, weight)| weight).sum();
-    let missing = (
-        None,
-        total * tables::MISSING_OCCUPATIONS / (1000 - tables::MISSING_OCCUPATIONS),
-    );
+    let missing = (None, total * tables::MISSING_OCCUPATIONS / (1000 - tables::MISSING_OCCUPATIONS));
     Weighted::new(known.chain([missing]))
 }
 
@@ -151,28 +126,17 @@ fn dates() -> Weighted<Date> {
         _ => 31,
     };
     let dates = [2023, 2024].into_iter().flat_map(|year| {
-        (1..=12).flat_map(move |month| {
-            (1..=days_in(year, month)).map(move |day| Date { year, month, day })
-        })
+        (1..=12).flat_map(move |month| (1..=days_in(year, month)).map(move |day| Date { year, month, day }))
     });
     // The 1st of January 2023 was a Sunday, the last of the seven.
-    Weighted::new(
-        dates
-            .zip((0..7).cycle().skip(6))
-            .map(|(date, weekday): (Date, usize)| {
-                let by_season = tables::ADMISSIONS_BY_SEASON[season(date.month)];
-                (date, tables::ADMISSIONS_BY_WEEKDAY[weekday] * by_season)
-            }),
-    )
+    Weighted::new(dates.zip((0..7).cycle().skip(6)).map(|(date, weekday): (Date, usize)| {
+        let by_season = tables::ADMISSIONS_BY_SEASON[season(date.month)];
+        (date, tables::ADMISSIONS_BY_WEEKDAY[weekday] * by_season)
+    }))
 }
 
 fn diseases(band: usize, sex: usize, season: usize) -> Weighted<&'static Disease> {
-    Weighted::new(DISEASES.iter().map(|each| {
-        (
-            each,
-            each.by_age[band] * each.by_sex[sex] * each.by_season[season],
-        )
-    }))
+    Weighted::new(DISEASES.iter().map(|each| (each, each.by_age[band] * each.by_sex[sex] * each.by_season[season])))
 }
 
 /// Roughly log-normal around what the disease costs at that age: the middle half of the stays lies
@@ -202,10 +166,7 @@ impl PatientIds {
     const BLOCK: u64 = Self::HALF * Self::HALF;
 
     fn new(rng: &mut impl Rng) -> Self {
-        Self {
-            keys: std::array::from_fn(|_| rng.next_u64()),
-            issued: 0,
-        }
+        Self { keys: std::array::from_fn(|_| rng.next_u64()), issued: 0 }
     }
 
     fn next(&mut self) -> PatientId {
@@ -218,15 +179,9 @@ impl PatientIds {
     // PROOF: each round can be undone (subtract what was added), so the whole is a bijection
     // whatever `scramble` does.
     fn permute(&self, place: u64) -> u64 {
-        let (left, right) = self.keys.iter().fold(
-            (place / Self::HALF, place % Self::HALF),
-            |(left, right), key| {
-                (
-                    right,
-                    (left + below(scramble(right ^ key) >> 32, Self::HALF)) % Self::HALF,
-                )
-            },
-        );
+        let (left, right) = self.keys.iter().fold((place / Self::HALF, place % Self::HALF), |(left, right), key| {
+            (right, (left + below(scramble(right ^ key) >> 32, Self::HALF)) % Self::HALF)
+        });
         left * Self::HALF + right
     }
 }

@@ -39,16 +39,8 @@ pub use hospital::Hospital;
 pub use patient::{Date, Patient, PatientId, Sex, ZipCode};
 
 /// The columns of the table, in order.
-pub const COLUMNS: [&str; 8] = [
-    "patient_id",
-    "age",
-    "sex",
-    "zip_code",
-    "occupation",
-    "admission_date",
-    "disease",
-    "cost",
-];
+pub const COLUMNS: [&str; 8] =
+    ["patient_id", "age", "sex", "zip_code", "occupation", "admission_date", "disease", "cost"];
 
 /// Taxonomy of the occupations in the format of ARX, three levels: `nurse;health and teaching;*`.
 ///

@@ -27,16 +27,7 @@ pub struct Patient {
 impl Patient {
     /// Writes the patient as one line of CSV. No value ever needs quotes.
     pub(crate) fn write_record(&self, out: &mut impl Write) -> io::Result<()> {
-        let Self {
-            id,
-            age,
-            sex,
-            zip_code,
-            occupation,
-            admission_date,
-            disease,
-            cost,
-        } = self;
+        let Self { id, age, sex, zip_code, occupation, admission_date, disease, cost } = self;
         let occupation = occupation.unwrap_or_default();
         write!(out, "{id},{age},{sex},{zip_code},{occupation},")?;
         writeln!(out, "{admission_date},{disease},{cost}")

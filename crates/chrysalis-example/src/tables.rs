@@ -3,9 +3,8 @@
 //! All of them are relative weights, chosen to be plausible rather than taken from any source.
 
 /// Patients at the ages 0, 5, 10 … 100; ages in between are interpolated.
-pub(crate) const PATIENTS_BY_AGE: [u32; 21] = [
-    150, 80, 55, 70, 95, 110, 120, 115, 105, 105, 115, 130, 150, 170, 185, 190, 170, 120, 60, 20, 4,
-];
+pub(crate) const PATIENTS_BY_AGE: [u32; 21] =
+    [150, 80, 55, 70, 95, 110, 120, 115, 105, 105, 115, 130, 150, 170, 185, 190, 170, 120, 60, 20, 4];
 
 /// First age of each band in [`WOMEN_PERCENT`] and [`Disease::by_age`].
 pub(crate) const BANDS: [u8; 7] = [0, 5, 15, 30, 45, 65, 80];
@@ -33,42 +32,12 @@ pub(crate) struct Region {
 
 /// 96 codes behind six prefixes, three of which begin with a zero.
 pub(crate) const REGIONS: [Region; 6] = [
-    Region {
-        first: 1201,
-        step: 3,
-        n_codes: 26,
-        weight: 300,
-    },
-    Region {
-        first: 1301,
-        step: 7,
-        n_codes: 12,
-        weight: 80,
-    },
-    Region {
-        first: 6702,
-        step: 8,
-        n_codes: 10,
-        weight: 60,
-    },
-    Region {
-        first: 12010,
-        step: 4,
-        n_codes: 18,
-        weight: 120,
-    },
-    Region {
-        first: 12106,
-        step: 5,
-        n_codes: 16,
-        weight: 140,
-    },
-    Region {
-        first: 12202,
-        step: 2,
-        n_codes: 14,
-        weight: 220,
-    },
+    Region { first: 1201, step: 3, n_codes: 26, weight: 300 },
+    Region { first: 1301, step: 7, n_codes: 12, weight: 80 },
+    Region { first: 6702, step: 8, n_codes: 10, weight: 60 },
+    Region { first: 12010, step: 4, n_codes: 18, weight: 120 },
+    Region { first: 12106, step: 5, n_codes: 16, weight: 140 },
+    Region { first: 12202, step: 2, n_codes: 14, weight: 220 },
 ];
 
 /// An occupation and how common it is.
@@ -84,11 +53,7 @@ pub(crate) struct Occupation {
 pub(crate) const STAGES: [u8; 9] = [0, 6, 16, 19, 26, 45, 60, 68, 75];
 
 const fn occupation(name: &'static str, by_sex: [u32; 2], by_age: [u32; 9]) -> Occupation {
-    Occupation {
-        name,
-        by_age,
-        by_sex,
-    }
+    Occupation { name, by_age, by_sex }
 }
 
 #[rustfmt::skip]
@@ -127,20 +92,8 @@ pub(crate) struct Disease {
     pub(crate) cost: u32,
 }
 
-const fn disease(
-    name: &'static str,
-    cost: u32,
-    by_sex: [u32; 2],
-    by_season: [u32; 4],
-    by_age: [u32; 7],
-) -> Disease {
-    Disease {
-        name,
-        by_age,
-        by_sex,
-        by_season,
-        cost,
-    }
+const fn disease(name: &'static str, cost: u32, by_sex: [u32; 2], by_season: [u32; 4], by_age: [u32; 7]) -> Disease {
+    Disease { name, by_age, by_sex, by_season, cost }
 }
 
 // Whatever the age, sex and season, no disease should take a quarter of the patients: small groups
@@ -179,8 +132,7 @@ mod tests {
     fn no_disease_has_a_quarter_of_similar_patients() {
         for band in 0..BANDS.len() {
             for (sex, season) in (0..2).flat_map(|sex| (0..4).map(move |season| (sex, season))) {
-                let weight =
-                    |each: &Disease| each.by_age[band] * each.by_sex[sex] * each.by_season[season];
+                let weight = |each: &Disease| each.by_age[band] * each.by_sex[sex] * each.by_season[season];
                 let total: u32 = DISEASES.iter().map(weight).sum();
                 for each in &DISEASES {
                     let found = weight(each);

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use crate::{
-    COLUMNS, DISEASE_TAXONOMY, Hospital, OCCUPATION_TAXONOMY, Patient, SPEC, Sex, write_csv,
-};
+use crate::{COLUMNS, DISEASE_TAXONOMY, Hospital, OCCUPATION_TAXONOMY, Patient, SPEC, Sex, write_csv};
 
 const ROWS: usize = 50_000;
 
@@ -33,26 +31,18 @@ fn leaves(taxonomy: &'static str) -> BTreeSet<&'static str> {
     let mut parents = BTreeSet::new();
     for line in taxonomy.lines() {
         let levels: Vec<&str> = line.split(';').collect();
-        let [leaf, parent, "*"] = levels[..] else {
-            panic!("`{line}` is not `leaf;parent;*`")
-        };
+        let [leaf, parent, "*"] = levels[..] else { panic!("`{line}` is not `leaf;parent;*`") };
         assert!(leaves.insert(leaf), "`{leaf}` occurs twice");
         parents.insert(parent);
     }
-    assert!(
-        leaves.is_disjoint(&parents),
-        "a leaf and an inner node share a name"
-    );
+    assert!(leaves.is_disjoint(&parents), "a leaf and an inner node share a name");
     leaves
 }
 
 #[test]
 fn one_seed_gives_one_table() {
     assert_eq!(csv(2_000, 42), csv(2_000, 42));
-    assert!(
-        csv(2_000, 42).starts_with(&csv(500, 42)),
-        "fewer rows are a prefix of more"
-    );
+    assert!(csv(2_000, 42).starts_with(&csv(500, 42)), "fewer rows are a prefix of more");
     assert_ne!(csv(10, 42), csv(10, 43));
 }
 
@@ -73,9 +63,7 @@ fn ten_thousand_rows_of_seed_1_keep_their_checksum() {
     // FNV-1a: short enough to stand here, and a changed byte anywhere shows.
     let sum = csv(10_000, 1)
         .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     assert_eq!(sum, 0xa89d_ef78_8887_4d34, "{sum:#x}");
 }
 
@@ -84,31 +72,20 @@ fn patient_ids_are_unique_and_in_no_order() {
     let ids: Vec<_> = patients().map(|patient| patient.id).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ROWS);
     let ascents = ids.windows(2).filter(|pair| pair[0] < pair[1]).count();
-    assert!(
-        (ROWS * 49 / 100..ROWS * 51 / 100).contains(&ascents),
-        "{ascents} ascents"
-    );
+    assert!((ROWS * 49 / 100..ROWS * 51 / 100).contains(&ascents), "{ascents} ascents");
     assert!(ids.iter().all(|id| id.to_string().len() == 9));
 }
 
 #[test]
 fn no_disease_has_a_tenth_of_the_rows() {
     let counts = counts(patients().map(|patient| patient.disease));
-    assert!(
-        counts.values().all(|&found| found * 10 < ROWS),
-        "{counts:?}"
-    );
-    assert!(
-        counts.values().all(|&found| found * 100 >= ROWS),
-        "each has at least one percent: {counts:?}"
-    );
+    assert!(counts.values().all(|&found| found * 10 < ROWS), "{counts:?}");
+    assert!(counts.values().all(|&found| found * 100 >= ROWS), "each has at least one percent: {counts:?}");
 }
 
 #[test]
 fn every_occupation_and_disease_is_a_leaf_and_every_leaf_occurs() {
-    let occupations: BTreeSet<_> = patients()
-        .filter_map(|patient| patient.occupation)
-        .collect();
+    let occupations: BTreeSet<_> = patients().filter_map(|patient| patient.occupation).collect();
     assert_eq!(occupations, leaves(OCCUPATION_TAXONOMY));
     let diseases: BTreeSet<_> = patients().map(|patient| patient.disease).collect();
     assert_eq!(diseases, leaves(DISEASE_TAXONOMY));
@@ -116,13 +93,8 @@ fn every_occupation_and_disease_is_a_leaf_and_every_leaf_occurs() {
 
 #[test]
 fn about_one_occupation_in_a_hundred_is_missing() {
-    let missing = patients()
-        .filter(|patient| patient.occupation.is_none())
-        .count();
-    assert!(
-        (ROWS * 8 / 1000..ROWS * 12 / 1000).contains(&missing),
-        "{missing} of {ROWS}"
-    );
+    let missing = patients().filter(|patient| patient.occupation.is_none()).count();
+    assert!((ROWS * 8 / 1000..ROWS * 12 / 1000).contains(&missing), "{missing} of {ROWS}");
 }
 
 #[test]
@@ -145,9 +117,7 @@ fn occupations_suit_the_age() {
 
 #[test]
 fn diseases_follow_sex_and_season() {
-    assert!(
-        patients().all(|patient| patient.disease != "breast cancer" || patient.sex == Sex::Female)
-    );
+    assert!(patients().all(|patient| patient.disease != "breast cancer" || patient.sex == Sex::Female));
     let influenza = patients().filter(|patient| patient.disease == "influenza");
     let by_month = counts(influenza.map(|patient| patient.admission_date.month));
     assert!(by_month[&1] > 5 * by_month[&7], "{by_month:?}");
@@ -155,27 +125,17 @@ fn diseases_follow_sex_and_season() {
 
 #[test]
 fn zip_codes_have_five_digits_and_some_begin_with_zero() {
-    let codes: BTreeSet<String> = patients()
-        .map(|patient| patient.zip_code.to_string())
-        .collect();
+    let codes: BTreeSet<String> = patients().map(|patient| patient.zip_code.to_string()).collect();
     assert!(codes.iter().all(|code| code.len() == 5));
     assert_eq!(codes.len(), 96);
-    assert_eq!(
-        codes.iter().filter(|code| code.starts_with('0')).count(),
-        48
-    );
+    assert_eq!(codes.iter().filter(|code| code.starts_with('0')).count(), 48);
     let prefixes: BTreeSet<&str> = codes.iter().map(|code| &code[..3]).collect();
-    assert_eq!(
-        Vec::from_iter(prefixes),
-        ["012", "013", "067", "120", "121", "122"]
-    );
+    assert_eq!(Vec::from_iter(prefixes), ["012", "013", "067", "120", "121", "122"]);
 }
 
 #[test]
 fn admissions_cover_two_years_day_by_day() {
-    let days: BTreeSet<String> = patients()
-        .map(|patient| patient.admission_date.to_string())
-        .collect();
+    let days: BTreeSet<String> = patients().map(|patient| patient.admission_date.to_string()).collect();
     assert_eq!(days.len(), 731);
     assert_eq!(days.first().unwrap(), "2023-01-01");
     assert_eq!(days.last().unwrap(), "2024-12-31");
@@ -184,17 +144,11 @@ fn admissions_cover_two_years_day_by_day() {
 
 #[test]
 fn costs_are_positive_spread_out_and_skewed() {
-    let mut costs: Vec<u64> = Hospital::new(1)
-        .take(10_000)
-        .map(|patient| patient.cost.into())
-        .collect();
+    let mut costs: Vec<u64> = Hospital::new(1).take(10_000).map(|patient| patient.cost.into()).collect();
     costs.sort_unstable();
     assert!(costs[0] > 0);
     assert!(costs.iter().collect::<BTreeSet<_>>().len() > 5_000);
-    let (median, mean) = (
-        costs[costs.len() / 2],
-        costs.iter().sum::<u64>() / costs.len() as u64,
-    );
+    let (median, mean) = (costs[costs.len() / 2], costs.iter().sum::<u64>() / costs.len() as u64);
     assert!(mean * 10 > median * 13, "mean {mean}, median {median}");
 }
 
@@ -202,18 +156,13 @@ fn costs_are_positive_spread_out_and_skewed() {
 fn no_field_needs_quotes() {
     let text = csv(5_000, 3);
     assert!(text.is_ascii() && !text.contains(['"', '\'', ';', '\r']));
-    assert!(
-        text.lines()
-            .all(|line| line.split(',').count() == COLUMNS.len())
-    );
+    assert!(text.lines().all(|line| line.split(',').count() == COLUMNS.len()));
 }
 
 #[test]
 fn the_spec_names_every_column_but_cost() {
-    let named: Vec<&str> = SPEC
-        .lines()
-        .filter_map(|line| line.strip_prefix("[attributes.")?.strip_suffix("]"))
-        .collect();
+    let named: Vec<&str> =
+        SPEC.lines().filter_map(|line| line.strip_prefix("[attributes.")?.strip_suffix("]")).collect();
     assert_eq!(named, COLUMNS[..7]);
 }
 

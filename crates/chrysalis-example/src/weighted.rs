@@ -21,27 +21,17 @@ struct Cell<T> {
 impl<T: Copy> Weighted<T> {
     /// Weights are relative; one at least is positive and their sum is below 2^32.
     pub(crate) fn new(items: impl IntoIterator<Item = (T, u32)>) -> Self {
-        let mut cells: Vec<Cell<T>> = items
-            .into_iter()
-            .map(|(item, weight)| Cell {
-                keep: weight.into(),
-                own: item,
-                other: item,
-            })
-            .collect();
+        let mut cells: Vec<Cell<T>> =
+            items.into_iter().map(|(item, weight)| Cell { keep: weight.into(), own: item, other: item }).collect();
         let total: u64 = cells.iter().map(|cell| cell.keep).sum();
-        assert!(
-            0 < total && total < 1 << 32,
-            "weights must sum to 1..2^32, not {total}"
-        );
+        assert!(0 < total && total < 1 << 32, "weights must sum to 1..2^32, not {total}");
 
         // In units of 1 / (total * cells) every cell has room for exactly `total`.
         let n_cells = cells.len() as u64;
         for cell in &mut cells {
             cell.keep *= n_cells;
         }
-        let (mut short, mut over): (Vec<usize>, Vec<usize>) =
-            (0..cells.len()).partition(|&i| cells[i].keep < total);
+        let (mut short, mut over): (Vec<usize>, Vec<usize>) = (0..cells.len()).partition(|&i| cells[i].keep < total);
         while let (Some(taker), Some(&giver)) = (short.pop(), over.last()) {
             cells[taker].other = cells[giver].own;
             cells[giver].keep -= total - cells[taker].keep;
@@ -60,11 +50,7 @@ impl<T: Copy> Weighted<T> {
     pub(crate) fn draw(&self, rng: &mut impl Rng) -> T {
         let word = rng.next_u64();
         let cell = &self.cells[below(word >> 32, self.cells.len() as u64) as usize];
-        if below(word & 0xffff_ffff, self.total) < cell.keep {
-            cell.own
-        } else {
-            cell.other
-        }
+        if below(word & 0xffff_ffff, self.total) < cell.keep { cell.own } else { cell.other }
     }
 }
 
@@ -92,18 +78,9 @@ mod tests {
 
     #[test]
     fn cells_together_hold_exactly_the_weights() {
-        for weights in [
-            &[5][..],
-            &[1, 1],
-            &[0, 3, 0],
-            &[1, 2, 3, 4],
-            &[1000, 1, 1, 0, 7, 7, 13],
-        ] {
+        for weights in [&[5][..], &[1, 1], &[0, 3, 0], &[1, 2, 3, 4], &[1000, 1, 1, 0, 7, 7, 13]] {
             let n_items = weights.len() as u64;
-            let expected: Vec<u64> = weights
-                .iter()
-                .map(|&weight| u64::from(weight) * n_items)
-                .collect();
+            let expected: Vec<u64> = weights.iter().map(|&weight| u64::from(weight) * n_items).collect();
             assert_eq!(shares(weights), expected, "{weights:?}");
         }
     }

@@ -17,7 +17,9 @@ pub enum PublishError {
         possible: Option<String>,
     },
     /// A group that was given, and fails.
-    #[error("cannot keep {principle}: group `{group}` of column `{column}` fails it ({n_failing} of {n_groups} groups do)")]
+    #[error(
+        "cannot keep {principle}: group `{group}` of column `{column}` fails it ({n_failing} of {n_groups} groups do)"
+    )]
     GroupFails {
         /// The principle, as written.
         principle: String,

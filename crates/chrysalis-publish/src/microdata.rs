@@ -14,6 +14,18 @@ pub enum TaxonomySource {
     Prefix,
 }
 
+impl TaxonomySource {
+    /// Checks the taxonomy against the values of a column.
+    pub fn bind(&self, column: &Column) -> Result<Taxonomy, PublishError> {
+        let bound = match self {
+            TaxonomySource::File(file) => file.bind(column.domain()),
+            TaxonomySource::Intervals(widths) => Taxonomy::intervals(column.domain(), widths),
+            TaxonomySource::Prefix => Taxonomy::prefixes(column.domain()),
+        };
+        bound.map_err(|error| PublishError::Taxonomy { column: column.name().to_owned(), error })
+    }
+}
+
 /// What the owner says of one column.
 #[derive(Clone, Debug)]
 pub struct AttributeSpec {
@@ -58,7 +70,7 @@ impl Microdata {
             let index = index_of(&attribute.name)
                 .ok_or_else(|| PublishError::Internal(format!("column `{}` was not read", attribute.name)))?;
             let column = &table.columns()[index];
-            taxonomies[index] = attribute.taxonomy.as_ref().map(|source| bind_taxonomy(source, column)).transpose()?;
+            taxonomies[index] = attribute.taxonomy.as_ref().map(|source| source.bind(column)).transpose()?;
             match attribute.role {
                 Role::QuasiIdentifier => quasi.push(index),
                 Role::Other => other.push(index),
@@ -133,7 +145,8 @@ impl Microdata {
     /// Binds principles to the sensitive column, and stops when the whole table fails one of them.
     pub fn goal(&self, specs: &[PrincipleSpec]) -> Result<All, PublishError> {
         let sensitive = self.bound_sensitive();
-        let parts = specs.iter().map(|spec| spec.bind(sensitive.as_ref())).collect::<Result<Vec<_>, CriteriaError>>()?;
+        let parts =
+            specs.iter().map(|spec| spec.bind(sensitive.as_ref())).collect::<Result<Vec<_>, CriteriaError>>()?;
         let goal = All::of(parts);
         if let Some(failure) = goal.first_failure(&self.sensitive_counts) {
             let limit = failure.limit(&self.sensitive_counts, sensitive.as_ref());
@@ -153,15 +166,6 @@ impl Microdata {
             categories: self.categories(),
         })
     }
-}
-
-fn bind_taxonomy(source: &TaxonomySource, column: &Column) -> Result<Taxonomy, PublishError> {
-    let bound = match source {
-        TaxonomySource::File(file) => file.bind(column.domain()),
-        TaxonomySource::Intervals(widths) => Taxonomy::intervals(column.domain(), widths),
-        TaxonomySource::Prefix => Taxonomy::prefixes(column.domain()),
-    };
-    bound.map_err(|error| PublishError::Taxonomy { column: column.name().to_owned(), error })
 }
 
 fn counts_of(column: &Column) -> SaCounts {

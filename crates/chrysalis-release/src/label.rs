@@ -8,7 +8,8 @@ pub fn set_label<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> String {
         let value = values.into_iter().next().unwrap_or_default();
         return if value.starts_with(['{', '"']) { format!("{{{}}}", quoted(value)) } else { value.to_owned() };
     }
-    let parts: Vec<String> = values.map(|value| if is_plain(value) { value.to_owned() } else { quoted(value) }).collect();
+    let parts: Vec<String> =
+        values.map(|value| if is_plain(value) { value.to_owned() } else { quoted(value) }).collect();
     format!("{{{}}}", parts.join(","))
 }
 

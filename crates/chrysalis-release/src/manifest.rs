@@ -273,7 +273,9 @@ impl Manifest {
         }
         for name in self.quasi_identifiers.iter().flatten() {
             if self.attribute(name).is_none_or(|attribute| attribute.role != RoleName::Quasi) {
-                return Err(ReleaseError::Nonsense(format!("`{name}` is a quasi-identifier, but lists no such attribute")));
+                return Err(ReleaseError::Nonsense(format!(
+                    "`{name}` is a quasi-identifier, but lists no such attribute"
+                )));
             }
         }
         for attribute in &self.attributes {

@@ -15,7 +15,8 @@ pub(crate) fn write(table: &Table, out: impl Write) -> io::Result<()> {
         .iter()
         .map(|column| {
             let domain = column.domain();
-            let text = |code| if domain.value(code).is_none() { missing.to_owned() } else { quoted(&domain.text(code)) };
+            let text =
+                |code| if domain.value(code).is_none() { missing.to_owned() } else { quoted(&domain.text(code)) };
             (0..domain.len() as Code).map(text).collect()
         })
         .collect();

@@ -73,8 +73,8 @@ pub fn write_release(release: &Release, out: &Path, format: Format, force: bool)
     Ok(manifest)
 }
 
-/// Refuses early, before hours of work, what would be refused at the end.
-fn check_place(out: &Path, force: bool) -> Result<(), StoreError> {
+/// Refuses early, before hours of work, what [`write_release`] would refuse at the end.
+pub fn check_place(out: &Path, force: bool) -> Result<(), StoreError> {
     if fs::symlink_metadata(out).is_err() {
         return Ok(());
     }
@@ -200,11 +200,8 @@ fn verify_hash(path: &Path, entry: &TableEntry) -> Result<(), StoreError> {
 fn read_table(path: &Path, entry: &TableEntry, manifest: &Manifest) -> Result<Table, StoreError> {
     let options = CsvOptions { delimiter: Some(b','), ..CsvOptions::default() };
     let input = Input::open(&Source::Path(path.to_owned()), &options)?;
-    let mismatch = |found: String, expected: String| StoreError::Mismatch {
-        file: path.display().to_string(),
-        found,
-        expected,
-    };
+    let mismatch =
+        |found: String, expected: String| StoreError::Mismatch { file: path.display().to_string(), found, expected };
     let names: Vec<&String> = entry.columns.iter().map(|column| &column.name).collect();
     if !input.header().iter().eq(names.iter().copied()) {
         let list = |names: &[String]| format!("the columns {}", names.join(", "));

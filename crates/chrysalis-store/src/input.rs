@@ -1,8 +1,8 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Progress, Table, TableError, no_progress};

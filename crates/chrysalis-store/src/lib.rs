@@ -12,5 +12,5 @@ mod parquet_in;
 mod parquet_out;
 
 pub use error::StoreError;
-pub use folder::{Format, MANIFEST, read_release, write_release};
+pub use folder::{Format, MANIFEST, check_place, read_release, write_release};
 pub use input::{Input, Source};

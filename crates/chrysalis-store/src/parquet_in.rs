@@ -11,14 +11,15 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use bytes::Bytes;
-use chrysalis_table::{
-    Codes, Column, ColumnRequest, Date, DictionaryChunk, Kind, Table, TableError, Value, resolve,
-};
+use chrysalis_table::{Codes, Column, ColumnRequest, Date, DictionaryChunk, Kind, Table, TableError, Value, resolve};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
 use parquet::errors::ParquetError;
+use parquet::file::reader::ChunkReader;
 use rayon::prelude::*;
 
 use crate::StoreError;
@@ -99,27 +100,16 @@ impl ParquetInput {
         place: usize,
         mut each: impl FnMut(&ArrayRef) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let reader = guarded(&self.name, || {
-            let mask = ProjectionMask::roots(self.metadata.parquet_schema(), [place]);
-            Ok(match &self.bytes {
-                Handle::File(file) => ParquetRecordBatchReaderBuilder::new_with_metadata(
-                    file.try_clone()?,
-                    self.metadata.clone(),
-                )
-                .with_projection(mask)
-                .with_batch_size(ROWS_PER_BATCH)
-                .build()
-                .map(Batches::File)?,
-                Handle::Bytes(bytes) => {
-                    ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), self.metadata.clone())
-                        .with_projection(mask)
-                        .with_batch_size(ROWS_PER_BATCH)
-                        .build()
-                        .map(Batches::File)?
-                }
-            })
+        let mask = || ProjectionMask::roots(self.metadata.parquet_schema(), [place]);
+        let metadata = self.metadata.clone();
+        let mut reader = guarded(&self.name, || match &self.bytes {
+            Handle::File(file) => {
+                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata), mask())
+            }
+            Handle::Bytes(bytes) => {
+                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata), mask())
+            }
         })?;
-        let Batches::File(mut reader) = reader;
         loop {
             let batch = guarded(&self.name, || reader.next().transpose().map_err(ParquetError::from))?;
             match batch {
@@ -130,8 +120,11 @@ impl ParquetInput {
     }
 }
 
-enum Batches {
-    File(parquet::arrow::arrow_reader::ParquetRecordBatchReader),
+fn batches<T: ChunkReader + 'static>(
+    builder: ParquetRecordBatchReaderBuilder<T>,
+    mask: ProjectionMask,
+) -> Result<ParquetRecordBatchReader, ParquetError> {
+    builder.with_projection(mask).with_batch_size(ROWS_PER_BATCH).build()
 }
 
 fn options() -> ArrowReaderOptions {
@@ -211,9 +204,7 @@ impl Gathered {
     fn dates(&mut self, values: impl Iterator<Item = Option<i32>>) {
         self.kind = Some(Kind::Date);
         let codes = values.map(|value| match value {
-            Some(day) => {
-                intern(&mut self.integers, i64::from(day), &mut self.dictionary, || Value::Date(Date(day)))
-            }
+            Some(day) => intern(&mut self.integers, i64::from(day), &mut self.dictionary, || Value::Date(Date(day))),
             None => missing(&mut self.missing, &mut self.dictionary),
         });
         let codes = codes.collect();

@@ -92,12 +92,10 @@ fn array(column: &Column, from: usize, to: usize) -> ArrayRef {
             let values = lookup(column, |value| if let Value::Date(date) = value { date.0 } else { 0 });
             Arc::new(Date32Array::from_iter(rows.map(|code| values[code as usize])))
         }
-        Kind::Ordinal | Kind::Category => {
-            Arc::new(StringArray::from_iter(rows.map(|code| match domain.value(code) {
-                Some(Value::Text(text)) => Some(&**text),
-                _ => None,
-            })))
-        }
+        Kind::Ordinal | Kind::Category => Arc::new(StringArray::from_iter(rows.map(|code| match domain.value(code) {
+            Some(Value::Text(text)) => Some(&**text),
+            _ => None,
+        }))),
     }
 }
 

@@ -161,6 +161,13 @@ fn concatenate(domain_len: usize, code_of: &[Code], chunks: Vec<DictionaryChunk>
 
 impl fmt::Debug for Column {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Column({}: {}, {} values, {} rows)", self.name, self.domain.kind(), self.domain.len(), self.codes.len())
+        write!(
+            f,
+            "Column({}: {}, {} values, {} rows)",
+            self.name,
+            self.domain.kind(),
+            self.domain.len(),
+            self.codes.len()
+        )
     }
 }

@@ -49,10 +49,10 @@ pub fn resolve(header: &[String], wanted: &[ColumnRequest]) -> Result<Vec<usize>
     wanted
         .iter()
         .map(|request| {
-            header.iter().position(|name| *name == request.name).ok_or_else(|| TableError::UnknownColumn {
-                column: request.name.clone(),
-                columns: header.to_vec(),
-            })
+            header
+                .iter()
+                .position(|name| *name == request.name)
+                .ok_or_else(|| TableError::UnknownColumn { column: request.name.clone(), columns: header.to_vec() })
         })
         .collect()
 }

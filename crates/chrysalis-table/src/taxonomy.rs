@@ -277,7 +277,8 @@ impl Taxonomy {
 
     /// Builds the tree from one path per code, root first, without the leaf's own step (or with it: it is merged).
     fn build(domain: &Domain, paths: Vec<Vec<Step>>) -> Result<Taxonomy, TaxonomyError> {
-        let root = paths.first().and_then(|path| path.first()).map_or_else(|| "*".to_owned(), |step| step.label.clone());
+        let root =
+            paths.first().and_then(|path| path.first()).map_or_else(|| "*".to_owned(), |step| step.label.clone());
         let mut tree = Taxonomy {
             nodes: vec![Node {
                 label: root,

@@ -19,7 +19,9 @@ impl Date {
             return None;
         }
         let number = |range: std::ops::Range<usize>| -> Option<u32> {
-            bytes[range].iter().try_fold(0, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0')))
+            bytes[range]
+                .iter()
+                .try_fold(0, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0')))
         };
         let year = i32::try_from(number(0..4)?).ok()?;
         let date = NaiveDate::from_ymd_opt(year, number(5..7)?, number(8..10)?)?;

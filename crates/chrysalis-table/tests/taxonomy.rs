@@ -77,10 +77,7 @@ fn prefixes_mask_from_the_right() {
     let label = |ranks| tree.node(tree.common_ancestor(ranks)).label.clone();
     assert_eq!([label(0..=0), label(0..=1), label(0..=2), label(0..=3)], ["14248", "1424*", "14***", "*"]);
     let error = Taxonomy::prefixes(&words(&["123", "14249"])).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "prefix masking needs values of one length: `123` has 3 characters, `14249` has 5"
-    );
+    assert_eq!(error.to_string(), "prefix masking needs values of one length: `123` has 3 characters, `14249` has 5");
 }
 
 #[test]

@@ -40,7 +40,8 @@ impl<'a> Published<'a> {
         let manifest = &release.manifest;
         let table = release.table(TABLE)?;
         check_size("the release", table.rows())?;
-        let exact = |attribute: &'a Attribute| Ok((attribute, find(table, TABLE, &attribute.name, attribute.kind.into())?));
+        let exact =
+            |attribute: &'a Attribute| Ok((attribute, find(table, TABLE, &attribute.name, attribute.kind.into())?));
         let with = |role| manifest.with_role(role);
         let mut sensitive = with(RoleName::Sensitive);
         let first = sensitive.next();
@@ -79,10 +80,12 @@ impl<'a> Published<'a> {
     /// The rows of `members` as texts.
     pub(super) fn member_rows(&self) -> impl Iterator<Item = [String; 3]> + '_ {
         self.members.into_iter().flat_map(|table| {
-            (0..table.rows()).map(move |row| MEMBERS_COLUMNS.map(|name| match table.column(name) {
-                Some(column) => column.domain().text(column.code(row)).into_owned(),
-                None => String::new(),
-            }))
+            (0..table.rows()).map(move |row| {
+                MEMBERS_COLUMNS.map(|name| match table.column(name) {
+                    Some(column) => column.domain().text(column.code(row)).into_owned(),
+                    None => String::new(),
+                })
+            })
         })
     }
 
@@ -116,10 +119,9 @@ fn members(release: &Release, is_needed: bool) -> Result<Option<&Table>, AuditEr
 }
 
 fn find<'a>(table: &'a Table, table_name: &str, name: &str, expected: Kind) -> Result<&'a Column, AuditError> {
-    let column = table.column(name).ok_or_else(|| ReleaseError::MissingColumn {
-        table: table_name.to_owned(),
-        column: name.to_owned(),
-    })?;
+    let column = table
+        .column(name)
+        .ok_or_else(|| ReleaseError::MissingColumn { table: table_name.to_owned(), column: name.to_owned() })?;
     let found = column.domain().kind();
     if found == expected {
         return Ok(column);

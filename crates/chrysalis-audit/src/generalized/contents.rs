@@ -61,7 +61,7 @@ fn ranges_of(published: &Published<'_>, cells: &Cells<'_>, findings: &mut Findin
 /// One row of every group.
 fn representatives(groups: &Groups) -> Vec<usize> {
     let mut rows = vec![0; groups.n_groups];
-    (0..).zip(&groups.of_row).rev().for_each(|(row, &group): (usize, _)| rows[group as usize] = row);
+    groups.of_row.iter().enumerate().rev().for_each(|(row, &group)| rows[group as usize] = row);
     rows
 }
 

@@ -85,7 +85,7 @@ fn different_counts(source: &Column, published: &Column) -> usize {
 
 /// Rows with other exact values can never take each other's place, so each combination of those is a problem of its
 /// own.
-fn place(published: &Published<'_>, microdata: &Table) -> Outcome {
+pub(super) fn place(published: &Published<'_>, microdata: &Table) -> Outcome {
     let sets = published.label_sets();
     let quasi: Vec<&Column> =
         published.quasi.iter().filter_map(|cells| microdata.column(&cells.attribute.name)).collect();
@@ -119,9 +119,8 @@ struct Payloads {
 impl Payloads {
     fn new(published: &Published<'_>, microdata: &Table) -> Payloads {
         let exact = published.others.iter().chain(&published.sensitive);
-        let joined: Vec<(Codes, usize)> = exact
-            .filter_map(|(attribute, column)| Some(join(microdata.column(&attribute.name)?, column)))
-            .collect();
+        let joined: Vec<(Codes, usize)> =
+            exact.filter_map(|(attribute, column)| Some(join(microdata.column(&attribute.name)?, column))).collect();
         let keys: Vec<Key<'_>> = joined.iter().map(|(codes, n_codes)| Key { codes, n_codes: *n_codes }).collect();
         let rows = microdata.rows() + published.table.rows();
         let Groups { of_row: mut of_source, n_groups } = Groups::of_keys(&keys, rows);

@@ -2,10 +2,10 @@
 //!
 //! A class is some rows with the same values; a slot is some published rows with the same cells. A class may go to any
 //! slot whose box covers it, as far as the slot has room. Most classes have only one slot to go to, and nothing needs
-//! to be searched. For the rest: fill what is open, then look for augmenting paths, breadth first. A search that fails
-//! leaves behind a set of full slots all of whose rows could only go to slots of the same set. No later path can pass
-//! through it (Kuhn's Hungarian tree), so it is never looked at again. What is left over then is left over in every
-//! assignment.
+//! to be searched. For the rest: fill what is open, then look for augmenting paths, breadth first, in phases. Within a
+//! phase no slot is met by two large searches, so a phase costs no more than one look at everything. A phase in which
+//! every search fails has met all slots that can be reached, and all of them are full: what is left over then is left
+//! over in every assignment (Berge).
 
 use rayon::prelude::*;
 
@@ -38,14 +38,11 @@ struct Matching<'a> {
 /// Assigns as many rows as possible. `room` says how many published rows every box stands for.
 pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>) -> Outcome {
     let left: Vec<u32> = classes.iter().map(|class| class.rows).collect();
-    let mut matching =
-        Matching { classes, index: Index::new(boxes), held: vec![Vec::new(); room.len()], room, left };
+    let mut matching = Matching { classes, index: Index::new(boxes), held: vec![Vec::new(); room.len()], room, left };
     let uncovered = matching.place_the_certain();
     (0..classes.len() as u32).for_each(|class| matching.fill(class));
     let mut search = Search::new(classes.len(), boxes.n);
-    for class in 0..classes.len() as u32 {
-        while matching.left[class as usize] > 0 && search.augment(&mut matching, class) {}
-    }
+    while search.phase(&mut matching) {}
     Outcome { uncovered, left_over: matching.left.iter().map(|&rows| u64::from(rows)).sum() }
 }
 
@@ -70,7 +67,9 @@ impl Matching<'_> {
         for (class, (n, slot)) in (0u32..).zip(choices) {
             match slot {
                 None => uncovered += u64::from(self.classes[class as usize].rows),
-                Some(slot) if n == 1 => self.place(class, slot, self.left[class as usize].min(self.room[slot as usize])),
+                Some(slot) if n == 1 => {
+                    self.place(class, slot, self.left[class as usize].min(self.room[slot as usize]))
+                }
                 Some(_) => {}
             }
         }
@@ -98,6 +97,9 @@ impl Matching<'_> {
     }
 }
 
+/// A search that met fewer slots than this forgets them when it succeeds, so that others can use the same way.
+const SMALL: usize = 32;
+
 /// Breadth-first search for a way to make room.
 struct Search {
     /// In which search a class was last met.
@@ -108,6 +110,7 @@ struct Search {
     /// From which class a slot was reached.
     reached_from: Vec<u32>,
     queue: Vec<u32>,
+    /// Slots met by the search at hand, after those of earlier searches of the phase.
     seen: Vec<u32>,
 }
 
@@ -123,11 +126,28 @@ impl Search {
         }
     }
 
-    /// Finds room for at least one more row of a class, or shows that there is none.
+    /// Searches from every class that has rows left; tells whether any search made room.
+    fn phase(&mut self, matching: &mut Matching<'_>) -> bool {
+        let mut success = false;
+        for class in 0..matching.classes.len() as u32 {
+            while matching.left[class as usize] > 0 && self.augment(matching, class) {
+                success = true;
+            }
+        }
+        self.forget(matching, 0);
+        success
+    }
+
+    /// Forgets all slots met after the first few.
+    fn forget(&mut self, matching: &mut Matching<'_>, first: usize) {
+        self.seen.drain(first..).for_each(|slot| matching.index.set(Mark::Unseen, slot, true));
+    }
+
+    /// Finds room for at least one more row of a class, or finds none among the slots not yet met in this phase.
     fn augment(&mut self, matching: &mut Matching<'_>, source: u32) -> bool {
         self.round += 1;
+        let first = self.seen.len();
         self.queue.clear();
-        self.seen.clear();
         self.queue.push(source);
         self.met[source as usize] = self.round;
         let mut next = 0;
@@ -136,12 +156,13 @@ impl Search {
             let point = &matching.classes[class as usize].point;
             if let Some(slot) = matching.index.first(Mark::Open, point) {
                 self.shift(matching, source, class, slot);
-                self.seen.iter().for_each(|&slot| matching.index.set(Mark::Unseen, slot, true));
+                if self.seen.len() - first < SMALL {
+                    self.forget(matching, first);
+                }
                 return true;
             }
             self.expand(matching, class);
         }
-        // The slots stay marked as seen: no path of a later search leads out of them.
         false
     }
 

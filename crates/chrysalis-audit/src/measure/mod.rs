@@ -132,9 +132,11 @@ impl Sample {
         badness: impl Fn(&T, &T) -> Ordering + Sync,
     ) -> Option<Worst<T>> {
         let levels = self.groups().map(|(index, group)| Worst { level: level(group), group: index });
-        levels.reduce_with(|first, second| {
-            if badness(&second.level, &first.level) == Ordering::Greater { second } else { first }
-        })
+        levels.reduce_with(
+            |first, second| {
+                if badness(&second.level, &first.level) == Ordering::Greater { second } else { first }
+            },
+        )
     }
 }
 

@@ -22,7 +22,9 @@ impl Categories {
             return Err(format!("{} categories, {} weights", names.len(), weights.len()));
         }
         let mut place: BTreeMap<&str, usize> = BTreeMap::new();
-        for (category, name) in names.iter().enumerate().flat_map(|(index, all)| all.iter().map(move |name| (index, name))) {
+        for (category, name) in
+            names.iter().enumerate().flat_map(|(index, all)| all.iter().map(move |name| (index, name)))
+        {
             if place.insert(name, category).is_some() {
                 return Err(format!("`{name}` stands in two categories"));
             }
@@ -86,7 +88,8 @@ pub fn least_weight(sample: &Sample, categories: &Categories) -> Option<Worst<Bi
 
 /// (k,e)-anonymity: the fewest distinct numbers in any group. A missing value is none.
 pub fn distinct_numbers(sample: &Sample, domain: &Domain) -> Option<Worst<u64>> {
-    let is_missing = |group: Group<'_>| domain.has_missing() && group.values.first().is_some_and(|&(code, _)| code == 0);
+    let is_missing =
+        |group: Group<'_>| domain.has_missing() && group.values.first().is_some_and(|&(code, _)| code == 0);
     sample.worst(|group| group.values.len() as u64 - u64::from(is_missing(group)), |a, b| b.cmp(a))
 }
 

@@ -40,7 +40,10 @@ impl Principle for AlphaKAnonymity {
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         if whole.total() < self.k {
             let reason = format!("the table has {} rows, a group needs {}", whole.total(), self.k);
-            return Limit { reason, possible: Some(format!("alpha-k={},{}", show_rational(self.alpha), whole.total())) };
+            return Limit {
+                reason,
+                possible: Some(format!("alpha-k={},{}", show_rational(self.alpha), whole.total())),
+            };
         }
         let allowed = 100.0 * *self.alpha.numer() as f64 / *self.alpha.denom() as f64;
         // Rounded up to four digits, so that what we propose does work.

@@ -78,7 +78,10 @@ impl Principle for KeAnonymity {
         let (distinct, extent) = self.extent(whole);
         if distinct < self.k {
             let reason = format!("{column} has {distinct} distinct numbers, a group needs {}", self.k);
-            return Limit { reason, possible: (distinct > 0).then(|| format!("ke={distinct},{}", show_rational(self.e))) };
+            return Limit {
+                reason,
+                possible: (distinct > 0).then(|| format!("ke={distinct},{}", show_rational(self.e))),
+            };
         }
         let span = extent.and_then(|(low, high)| Some(high.number()? - low.number()?)).unwrap_or(0.0);
         let whole_span = span.floor() as u64;

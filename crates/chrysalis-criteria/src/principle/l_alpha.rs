@@ -123,15 +123,16 @@ impl Principle for LAlphaDiversity {
         let counts = self.category_counts(whole);
         if let PrincipleSpec::RecursiveLAlpha { l, .. } = self.spec {
             let (first, tail) = head_and_tail(counts, l);
-            let reason = format!(
-                "the largest category of {column} has {first} rows, all from the {l}th on together {tail}"
-            );
+            let reason =
+                format!("the largest category of {column} has {first} rows, all from the {l}th on together {tail}");
             return Limit { reason, possible: least_c(first, tail).map(|c| self.spec.with_c(c).to_string()) };
         }
         let reached = entropy(counts.iter().copied()).exp();
         let possible = (1..=counts.len() as u64).rev().map(|l| self.spec.with_l(l));
         let enough = |spec: &PrincipleSpec| match spec {
-            PrincipleSpec::EntropyLAlpha { l, .. } => entropy_is_at_least_ln(counts.iter().copied(), Rational::from(*l)),
+            PrincipleSpec::EntropyLAlpha { l, .. } => {
+                entropy_is_at_least_ln(counts.iter().copied(), Rational::from(*l))
+            }
             _ => false,
         };
         Limit {

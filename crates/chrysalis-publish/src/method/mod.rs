@@ -2,5 +2,5 @@
 
 mod generalize;
 
-pub use generalize::{Generalize, Outcome};
 pub(crate) use generalize::node_ncp;
+pub use generalize::{Generalize, Outcome};

@@ -21,7 +21,8 @@ pub(super) fn check_encoding(start: &[u8]) -> Result<(), TableError> {
 /// The candidate that cuts the first lines into the most equal number of fields, more than one; a comma otherwise.
 pub(super) fn detect_delimiter(start: &[u8]) -> u8 {
     let whole = memchr::memrchr(b'\n', start).map_or(start, |end| &start[..end]);
-    let lines: Vec<&[u8]> = whole.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).take(SAMPLE_LINES).collect();
+    let lines: Vec<&[u8]> =
+        whole.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).take(SAMPLE_LINES).collect();
     let score = |delimiter: u8| -> (usize, usize) {
         let counts: Vec<usize> = lines.iter().map(|line| count_unquoted(line, delimiter)).collect();
         let header = counts.first().copied().unwrap_or(0);
@@ -48,7 +49,9 @@ mod tests {
 
     #[test]
     fn the_delimiter_is_the_one_that_cuts_lines_evenly() {
-        let check = |text: &str, expected: u8| assert_eq!(detect_delimiter(text.as_bytes()) as char, expected as char, "{text:?}");
+        let check = |text: &str, expected: u8| {
+            assert_eq!(detect_delimiter(text.as_bytes()) as char, expected as char, "{text:?}")
+        };
         check("a,b\n1,2\n", b',');
         check("a;b\n1,5;2\n3,5;4\n", b';');
         check("a\tb c\n1\t2,3,4\n", b'\t');

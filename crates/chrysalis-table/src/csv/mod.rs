@@ -199,8 +199,9 @@ fn rank(request: &ColumnRequest, text: &str) -> Result<usize, TableError> {
     if text.is_empty() {
         return Ok(0);
     }
-    request.order.iter().position(|known| known == text).ok_or_else(|| TableError::NotInOrder {
-        column: request.name.clone(),
-        value: text.chars().take(40).collect(),
-    })
+    request
+        .order
+        .iter()
+        .position(|known| known == text)
+        .ok_or_else(|| TableError::NotInOrder { column: request.name.clone(), value: text.chars().take(40).collect() })
 }

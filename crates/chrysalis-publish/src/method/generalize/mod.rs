@@ -93,10 +93,7 @@ impl Generalize {
             summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();
         Ok(Outcome {
             release: Release { manifest, tables },
-            ncp: Ncp {
-                sum: by_attribute.iter().map(|(_, ncp)| ncp).sum(),
-                cells: (data.rows() * quasi.len()) as u64,
-            },
+            ncp: Ncp { sum: by_attribute.iter().map(|(_, ncp)| ncp).sum(), cells: (data.rows() * quasi.len()) as u64 },
             ncp_by_attribute: by_attribute,
             discernibility: discernibility(sizes()),
             group_sizes: (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0)),
@@ -196,7 +193,8 @@ fn attribute(column: &Column, role: RoleName, published: Published) -> Attribute
 /// What the manifest says of a table; the store fills in file and hash.
 fn table_entry(name: &str, table: &Table) -> TableEntry {
     let columns = table.columns().iter();
-    let columns = columns.map(|column| ColumnEntry { name: column.name().to_owned(), kind: column.domain().kind().into() });
+    let columns =
+        columns.map(|column| ColumnEntry { name: column.name().to_owned(), kind: column.domain().kind().into() });
     TableEntry {
         name: name.to_owned(),
         file: String::new(),

@@ -153,8 +153,10 @@ fn node_end(
 fn value_column(name: String, domain: &Domain, values: Vec<Option<Value>>) -> Column {
     let codes: Vec<u32> = (0..values.len() as u32).collect();
     let chunk = DictionaryChunk { codes: Codes::collect(values.len(), 0..values.len() as u32), to_dictionary: codes };
-    let order = |value: &Option<Value>| value.as_ref().map_or(0, |value| domain.code_of(Some(value)).unwrap_or(0) as usize);
-    let order: Vec<usize> = if domain.kind() == Kind::Ordinal { values.iter().map(order).collect() } else { Vec::new() };
+    let order =
+        |value: &Option<Value>| value.as_ref().map_or(0, |value| domain.code_of(Some(value)).unwrap_or(0) as usize);
+    let order: Vec<usize> =
+        if domain.kind() == Kind::Ordinal { values.iter().map(order).collect() } else { Vec::new() };
     Column::from_dictionary(name, domain.kind(), values, &order, vec![chunk])
 }
 

@@ -200,7 +200,12 @@ impl<'a> Chooser<'a> {
             }
             let after = f64::from(n_left) * line.width(first, profile[at - 1].0, at)
                 + f64::from(n_right) * line.width(profile[at].0, last, p - at);
-            cuts.push(Cut { axis, side: Side::Below(profile[at].0), gain: before - after, smaller: n_left.min(n_right) });
+            cuts.push(Cut {
+                axis,
+                side: Side::Below(profile[at].0),
+                gain: before - after,
+                smaller: n_left.min(n_right),
+            });
         }
         if matches!(line.shape(), Shape::Set) && p > 2 && p <= MOST_CUTS {
             self.cuts_off_one(axis, n, profile, cuts);

@@ -1,0 +1,272 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use chrysalis_store::Format;
+use chrysalis_table::{Kind, MissingPolicy};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Publish microdata without giving away who is who, and check what was published.
+#[derive(Debug, Parser)]
+#[command(name = "chrysalis", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "FORM")]
+    pub(crate) output: Output,
+    /// Say nothing but results and errors.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Number of threads; all cores when absent. The result does not depend on it.
+    #[arg(long, global = true, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 2 bad input or usage, 3 cannot be satisfied, 4 audit failed, 1 anything \
+                          else.\n\nStart with:\n  chrysalis example --out hospital\n  chrysalis publish \
+                          hospital/chrysalis.toml --out release\n  chrysalis audit release --microdata \
+                          hospital/patients.csv";
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs.
+    Json,
+    /// For spreadsheets.
+    Csv,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a commented spec for a table, with guessed roles.
+    Init(InitArgs),
+    /// Tell what a table satisfies today: k, l, t, and who stands out.
+    Profile(ProfileArgs),
+    /// Publish a table under privacy principles.
+    Publish(Box<PublishArgs>),
+    /// Check from the release alone that every promise holds.
+    Audit(AuditArgs),
+    /// Write an example: a made-up hospital table, its taxonomies and a spec.
+    Example(ExampleArgs),
+}
+
+/// How to read a table.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ReadArgs {
+    /// The byte between CSV fields (`,`, `;`, `|`, `tab`); detected when absent.
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub(crate) delimiter: Option<u8>,
+    /// Rows that lack a value: `as-value` keeps them, `drop` removes them, `error` refuses them.
+    #[arg(long, value_name = "POLICY", value_parser = missing)]
+    pub(crate) missing: Option<MissingPolicy>,
+    /// The kind of a column (integer, real, date, ordinal, category) where it should not be inferred.
+    #[arg(long = "kind", value_name = "COLUMN=KIND", value_parser = kind_of)]
+    pub(crate) kinds: Vec<(String, Kind)>,
+    /// The values of an ordinal column, from lowest to highest.
+    #[arg(long = "order", value_name = "COLUMN=A,B,…", value_parser = list_of)]
+    pub(crate) orders: Vec<(String, Vec<String>)>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chrysalis init patients.csv\n  chrysalis init patients.parquet --out spec.toml")]
+pub(crate) struct InitArgs {
+    /// CSV (also gzip or zstd) or Parquet.
+    pub(crate) file: String,
+    /// Where to write the spec.
+    #[arg(long, value_name = "FILE", default_value = "chrysalis.toml")]
+    pub(crate) out: PathBuf,
+    /// Replace a spec that is already there.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chrysalis profile patients.csv\n  chrysalis profile patients.csv --quasi age,sex,zip_code \
+                  --sensitive disease\n  zcat adult.csv.gz | chrysalis profile - --quasi age,sex --sensitive \
+                  occupation --output json"
+)]
+pub(crate) struct ProfileArgs {
+    /// CSV (also gzip or zstd), Parquet, a spec (`.toml`), or `-` for standard input.
+    pub(crate) file: String,
+    /// Columns an attacker may know.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) quasi: Vec<String>,
+    /// The column nobody may learn about a person.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) sensitive: Option<String>,
+    /// A taxonomy for the sensitive column, which makes t hierarchical.
+    #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
+    pub(crate) taxonomies: Vec<(String, PathBuf)>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+const PUBLISH_HELP: &str = "\
+Principles for --require (several may be given; all must hold in every group):
+  k=10                   every group has at least 10 rows
+  distinct-l=4           at least 4 distinct sensitive values
+  l=4                    no sensitive value in more than 1/4 of a group
+  entropy-l=4            as diverse as 4 equally frequent values
+  recursive-l=3,4        r1 < 3·(r4 + r5 + …), counts in descending order
+  t=0.2                  distribution within 0.2 of the whole table's (earth mover's distance)
+  ke=4,100               at least 4 distinct numbers that span at least 100
+  alpha-k=0.5,10         at least 10 rows, no value in more than half of them
+  beta=1                 no value more than (1+1) times as frequent as in the whole table
+  distinct-l-alpha=3,1   at least 3 distinct values that weigh at least 1 (needs categories in the spec)
+  entropy-l-alpha=2,2    the same, and categories as diverse as 2 equally frequent ones
+  recursive-l-alpha=3,4,2
+
+Examples:
+  chrysalis publish patients.csv --quasi age,sex,zip_code --sensitive disease --require k=10 --require l=4 --out release
+  chrysalis publish chrysalis.toml --out release
+  chrysalis publish patients.csv --quasi age,country --taxonomy country=country.csv --intervals age=5,10,20 \\
+      --sensitive disease --require t=0.2 --out release --format csv";
+
+#[derive(Debug, Args)]
+#[command(after_help = PUBLISH_HELP)]
+pub(crate) struct PublishArgs {
+    /// CSV (also gzip or zstd), Parquet, a spec (`.toml`), or `-` for standard input.
+    pub(crate) file: String,
+    /// Columns an attacker may know; repeat for several quasi-identifiers.
+    #[arg(long, value_name = "A,B,…")]
+    pub(crate) quasi: Vec<String>,
+    /// The column nobody may learn about a person.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) sensitive: Option<String>,
+    /// Columns to keep as they are.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) other: Vec<String>,
+    /// How the groups are shown [default: generalize].
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) method: Option<String>,
+    /// What every group must satisfy.
+    #[arg(long, value_name = "PRINCIPLE")]
+    pub(crate) require: Vec<String>,
+    /// How the groups are formed: mondrian or column [default: mondrian].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partitioner: Option<String>,
+    /// Let mondrian put equal values on both sides of a cut.
+    #[arg(long)]
+    pub(crate) relaxed: bool,
+    /// The column that holds the groups, for `--partitioner column`.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) group_column: Option<String>,
+    /// A taxonomy file: one line per value, `value;group;…;*`.
+    #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
+    pub(crate) taxonomies: Vec<(String, PathBuf)>,
+    /// Publish an ordered column in intervals of these widths, each a multiple of the one before.
+    #[arg(long = "intervals", value_name = "COLUMN=5,10,…", value_parser = widths_of)]
+    pub(crate) intervals: Vec<(String, Vec<f64>)>,
+    /// Publish codes such as zip codes masked from the right: 1424*, 142**.
+    #[arg(long = "prefix", value_name = "COLUMN")]
+    pub(crate) prefixes: Vec<String>,
+    /// The folder to write; it must not exist yet.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// How tables are written: parquet or csv [default: parquet].
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub(crate) format: Option<Format>,
+    /// Draw from this seed, for experiments only: such a release is marked and must not be published.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Replace a release that is already there.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chrysalis audit release\n  chrysalis audit release --microdata patients.csv --output json"
+)]
+pub(crate) struct AuditArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The table it was made from: also check that the release is faithful to it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) microdata: Option<String>,
+    /// The byte between CSV fields of the microdata; detected when absent.
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub(crate) delimiter: Option<u8>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chrysalis example --out hospital\n  chrysalis example --rows 1000000 --seed 7 --out big"
+)]
+pub(crate) struct ExampleArgs {
+    /// The folder to write; it must not exist yet.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Number of patients.
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) rows: u64,
+    /// The same seed gives the same patients.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| "expected a number from 1 to 1024".to_owned())
+}
+
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if matches!(text, "tab" | "\\t") => Ok(b'\t'),
+        [byte] if !matches!(byte, b'"' | b'\n' | b'\r' | 0) => Ok(*byte),
+        _ => Err("expected one character, such as `,`, `;`, `|` or `tab`".into()),
+    }
+}
+
+pub(crate) fn missing(text: &str) -> Result<MissingPolicy, String> {
+    match text {
+        "as-value" => Ok(MissingPolicy::AsValue),
+        "drop" => Ok(MissingPolicy::Drop),
+        "error" => Ok(MissingPolicy::Error),
+        _ => Err("expected as-value, drop or error".into()),
+    }
+}
+
+pub(crate) fn format(text: &str) -> Result<Format, String> {
+    match text {
+        "parquet" => Ok(Format::Parquet),
+        "csv" => Ok(Format::Csv),
+        _ => Err("expected parquet or csv".into()),
+    }
+}
+
+/// `column=rest`.
+fn pair(text: &str) -> Result<(String, &str), String> {
+    let (column, rest) = text.split_once('=').ok_or("expected COLUMN=…")?;
+    if column.is_empty() || rest.is_empty() { Err("expected COLUMN=…".into()) } else { Ok((column.to_owned(), rest)) }
+}
+
+fn kind_of(text: &str) -> Result<(String, Kind), String> {
+    let (column, kind) = pair(text)?;
+    Ok((column, kind.parse()?))
+}
+
+fn list_of(text: &str) -> Result<(String, Vec<String>), String> {
+    let (column, values) = pair(text)?;
+    Ok((column, values.split(',').map(|value| value.trim().to_owned()).collect()))
+}
+
+fn path_of(text: &str) -> Result<(String, PathBuf), String> {
+    let (column, path) = pair(text)?;
+    Ok((column, path.into()))
+}
+
+fn widths_of(text: &str) -> Result<(String, Vec<f64>), String> {
+    let (column, widths) = pair(text)?;
+    let widths = widths.split(',').map(|width| width.trim().parse().map_err(|_| format!("`{width}` is not a number")));
+    Ok((column, widths.collect::<Result<_, _>>()?))
+}

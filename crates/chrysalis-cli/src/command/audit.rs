@@ -1,0 +1,160 @@
+use std::process::ExitCode;
+
+use chrysalis_audit::AuditReport;
+use chrysalis_release::Manifest;
+use chrysalis_store::{Input, Source, read_release};
+use chrysalis_table::{ColumnRequest, CsvOptions, Table};
+use serde_json::json;
+
+use crate::args::{AuditArgs, Cli};
+use crate::failure::{AUDIT_FAILED, DONE, Failure};
+use crate::progress::{Phases, Unit};
+use crate::render::{self, Report, count, number};
+
+pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
+    let mut phases = Phases::new(cli.quiet);
+    let release = phases.run("read", None, Unit::Rows, |_| read_release(&args.release))?;
+    let microdata = match &args.microdata {
+        Some(file) => Some(read_microdata(file, args.delimiter, &release.manifest, &mut phases)?),
+        None => None,
+    };
+    let report = phases.run("audit", None, Unit::Rows, |_| chrysalis_audit::audit(&release, microdata.as_ref()))?;
+    if release.manifest.reproducible {
+        phases.note("this release was made with a fixed seed: whoever knows it can undo the randomness");
+    }
+    render_report(&report, &release.manifest, args).print(cli.output)?;
+    Ok(ExitCode::from(if report.ok() { DONE } else { AUDIT_FAILED }))
+}
+
+/// The published attributes, with the kinds the release was made with.
+fn read_microdata(
+    file: &str,
+    delimiter: Option<u8>,
+    manifest: &Manifest,
+    phases: &mut Phases,
+) -> Result<Table, Failure> {
+    let options = CsvOptions { delimiter, ..CsvOptions::default() };
+    let input = Input::open(&Source::from_arg(file), &options)?;
+    let wanted: Vec<ColumnRequest> = manifest
+        .attributes
+        .iter()
+        .map(|attribute| ColumnRequest {
+            name: attribute.name.clone(),
+            kind: Some(attribute.kind.into()),
+            order: attribute.domain.order(),
+        })
+        .collect();
+    let size = input.size();
+    Ok(phases.run("microdata", size, Unit::Bytes, |progress| input.read_with(&wanted, progress))?)
+}
+
+fn render_report(report: &AuditReport, manifest: &Manifest, args: &AuditArgs) -> Report {
+    let verdict = if report.ok() { "Every promise holds" } else { "The audit FAILED" };
+    let title = format!(
+        "{verdict}: {} rows in {} groups, {} by {}",
+        count(report.rows),
+        count(report.groups),
+        manifest.method,
+        manifest.partitioner
+    );
+    let mut blocks = vec![title, principles(report), checks(report)];
+    if let Some(linking) = &report.attacks.linking {
+        blocks.push(format!(
+            "Attacks\n  linking  an attacker who finds a person's group guesses the sensitive value right in at most {} of \
+             cases\n           ({} in the worst group; {} rows are open to a guess this good)",
+            percent(linking.confidence),
+            linking.confidence_text,
+            count(linking.rows),
+        ));
+    }
+    if args.microdata.is_none() {
+        blocks.push("Name the source with --microdata to check that the release is faithful to it as well.".into());
+    }
+    Report { blocks, json: to_json(report), rows: csv_rows(report) }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+fn principles(report: &AuditReport) -> String {
+    let rows: Vec<Vec<String>> = report
+        .principles
+        .iter()
+        .map(|result| {
+            let group = result.worst_group.map_or_else(String::new, |group| group.to_string());
+            let level = if result.worst.is_finite() && result.worst_text.contains('/') {
+                format!("{} ({})", number(result.worst), result.worst_text)
+            } else {
+                result.worst_text.clone()
+            };
+            vec![result.principle.clone(), yes(result.holds), level, group]
+        })
+        .collect();
+    render::table(&["principle", "holds", "worst group has", "group"], &rows)
+}
+
+fn checks(report: &AuditReport) -> String {
+    let mut lines = vec!["Checks".to_owned()];
+    let width = report.checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    for check in &report.checks {
+        lines.push(format!("  {:width$}  {:6}  {}", check.name, if check.ok { "ok" } else { "FAILED" }, check.detail));
+        lines.extend(check.findings.iter().map(|finding| format!("  {:width$}          - {finding}", "")));
+    }
+    lines.join("\n")
+}
+
+fn yes(holds: bool) -> String {
+    if holds { "yes" } else { "NO" }.to_owned()
+}
+
+fn to_json(report: &AuditReport) -> serde_json::Value {
+    // JSON has no infinity: a level that no parameter would meet is null.
+    let level = |worst: f64| if worst.is_finite() { json!(worst) } else { serde_json::Value::Null };
+    let principles: Vec<_> = report
+        .principles
+        .iter()
+        .map(|result| {
+            json!({
+                "principle": result.principle,
+                "holds": result.holds,
+                "worst": level(result.worst),
+                "worst_exact": result.worst_text,
+                "group": result.worst_group,
+            })
+        })
+        .collect();
+    let checks: Vec<_> = report
+        .checks
+        .iter()
+        .map(|check| json!({"name": check.name, "ok": check.ok, "detail": check.detail, "findings": check.findings}))
+        .collect();
+    let linking = report.attacks.linking.as_ref().map(|linking| {
+        json!({
+            "confidence": linking.confidence,
+            "confidence_exact": linking.confidence_text,
+            "group": linking.group,
+            "rows": linking.rows,
+        })
+    });
+    json!({
+        "ok": report.ok(),
+        "rows": report.rows,
+        "groups": report.groups,
+        "principles": principles,
+        "checks": checks,
+        "attacks": {"linking": linking},
+    })
+}
+
+fn csv_rows(report: &AuditReport) -> Vec<Vec<String>> {
+    let header = ["what", "name", "ok", "detail"].map(str::to_owned).to_vec();
+    let principles = report.principles.iter().map(|result| {
+        vec!["principle".into(), result.principle.clone(), result.holds.to_string(), result.worst_text.clone()]
+    });
+    let checks = report
+        .checks
+        .iter()
+        .map(|check| vec!["check".into(), check.name.into(), check.ok.to_string(), check.detail.clone()]);
+    std::iter::once(header).chain(principles).chain(checks).collect()
+}

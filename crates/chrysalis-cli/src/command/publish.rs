@@ -1,0 +1,189 @@
+use std::process::ExitCode;
+
+use chrysalis_criteria::PrincipleSpec;
+use chrysalis_criteria::loss::average_group_size;
+use chrysalis_publish::method::{Generalize, Outcome};
+use chrysalis_publish::partitioner::{ByColumn, Mondrian};
+use chrysalis_publish::{Microdata, Partitioner};
+use chrysalis_release::{Manifest, Published};
+use chrysalis_store::{Input, check_place, write_release};
+use serde_json::json;
+
+use crate::args::{Cli, PublishArgs};
+use crate::failure::{DONE, Failure};
+use crate::plan::{Draft, PartitionerChoice, Plan};
+use crate::progress::{Phases, Unit};
+use crate::randomness::generator;
+use crate::render::{self, Report, count, number};
+
+pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
+    let mut phases = Phases::new(cli.quiet);
+    check_place(&args.out, args.force)?;
+    let draft = Draft::new(&args.file, &args.read)?;
+    let input = Input::open(&draft.source, &draft.options)?;
+    let plan = Plan::new(&draft, args, input.header())?;
+    let size = input.size();
+    let table = phases.run("read", size, Unit::Bytes, |progress| input.read_with(&plan.requests, progress))?;
+    let table_error = |error| chrysalis_store::StoreError::Table { path: draft.source.name(), error };
+    let (table, dropped_rows) = table.with_missing(draft.missing).map_err(table_error)?;
+    if table.rows() == 0 {
+        return Err(Failure::bad_input("every row lacks a value, so nothing is left", "use --missing as-value"));
+    }
+    let rows = table.rows() as u64;
+    let data = Microdata::new(table, &plan.attributes)?;
+    Generalize.check_names(&data)?;
+    let goal = data.goal(&plan.require)?;
+    let mut rng = generator(args.seed)?;
+    let partitioner: Box<dyn Partitioner> = match &plan.partitioner {
+        PartitionerChoice::Mondrian { relaxed } => Box::new(Mondrian { relaxed: *relaxed }),
+        PartitionerChoice::Column(column) => Box::new(ByColumn { column: column.clone() }),
+    };
+    let partition = phases
+        .run("partition", Some(rows), Unit::Rows, |progress| partitioner.partition(&data, &goal, &mut rng, progress))?;
+    let mut outcome = phases.run("publish", None, Unit::Rows, |_| {
+        Generalize.publish(&data, &partition, partitioner.name(), &plan.require, &mut rng)
+    })?;
+    outcome.release.manifest.reproducible = args.seed.is_some();
+    drop((partition, data));
+    let manifest = phases
+        .run("write", None, Unit::Rows, |_| write_release(&outcome.release, &args.out, plan.format, args.force))?;
+    if args.seed.is_some() {
+        phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
+    }
+    let summary = Summary { args, plan: &plan, outcome: &outcome, manifest: &manifest, dropped_rows, phases: &phases };
+    summary.report().print(cli.output)?;
+    Ok(ExitCode::from(DONE))
+}
+
+/// What the owner wants to know.
+struct Summary<'a> {
+    args: &'a PublishArgs,
+    plan: &'a Plan,
+    outcome: &'a Outcome,
+    manifest: &'a Manifest,
+    dropped_rows: usize,
+    phases: &'a Phases,
+}
+
+impl Summary<'_> {
+    fn report(&self) -> Report {
+        let json = self.json();
+        let rows = std::iter::once(vec!["name".to_owned(), "value".to_owned()]).chain(flatten("", &json)).collect();
+        Report { blocks: self.blocks(), json, rows }
+    }
+
+    /// CAVG needs a k: the size no group may fall below.
+    fn average_group_size(&self) -> Option<f64> {
+        let k = self.plan.require.iter().filter_map(|spec| match spec {
+            PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. } => Some(*k),
+            _ => None,
+        });
+        k.max().map(|k| average_group_size(self.manifest.rows, self.manifest.groups, k))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let (outcome, manifest) = (self.outcome, self.manifest);
+        let by_attribute: serde_json::Map<String, serde_json::Value> = outcome
+            .ncp_by_attribute
+            .iter()
+            .map(|(name, sum)| (name.clone(), json!(sum / manifest.rows as f64)))
+            .collect();
+        let phases: serde_json::Map<String, serde_json::Value> =
+            self.phases.done().iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
+        let dropped: Vec<_> =
+            self.plan.dropped.iter().map(|(name, reason)| json!({"name": name, "reason": reason})).collect();
+        json!({
+            "out": self.args.out.display().to_string(),
+            "method": manifest.method,
+            "partitioner": manifest.partitioner,
+            "guarantees": manifest.guarantees,
+            "rows": manifest.rows,
+            "groups": manifest.groups,
+            "smallest_group": outcome.group_sizes.0,
+            "largest_group": outcome.group_sizes.1,
+            "dropped_rows": self.dropped_rows,
+            "dropped_columns": dropped,
+            "ncp": outcome.ncp.mean(),
+            "ncp_sum": outcome.ncp.sum,
+            "ncp_by_attribute": by_attribute,
+            "discernibility": u64::try_from(outcome.discernibility).unwrap_or(u64::MAX),
+            "average_group_size": self.average_group_size(),
+            "reproducible": manifest.reproducible,
+            "seconds": self.phases.seconds(),
+            "phases": phases,
+        })
+    }
+
+    fn blocks(&self) -> Vec<String> {
+        let (outcome, manifest) = (self.outcome, self.manifest);
+        let title = format!(
+            "Published {} rows in {} groups to {}",
+            count(manifest.rows),
+            count(manifest.groups),
+            self.args.out.display()
+        );
+        let mean_size = manifest.rows as f64 / manifest.groups as f64;
+        let mut facts = vec![
+            ("method", format!("{} by {}", manifest.method, manifest.partitioner)),
+            ("every group", manifest.guarantees.join(", ")),
+            (
+                "group size",
+                format!(
+                    "{} to {}, {mean_size:.1} on average",
+                    count(outcome.group_sizes.0),
+                    count(outcome.group_sizes.1)
+                ),
+            ),
+            ("loss (NCP)", format!("{} per cell (0 nothing lost, 1 nothing left)", number(outcome.ncp.mean()))),
+        ];
+        if self.dropped_rows > 0 {
+            facts.push(("dropped rows", format!("{} with missing values", count(self.dropped_rows as u64))));
+        }
+        if !self.plan.dropped.is_empty() {
+            let names = self.plan.dropped.iter().map(|(name, reason)| format!("{name} ({reason})"));
+            facts.push(("left out", names.collect::<Vec<_>>().join(", ")));
+        }
+        let files = manifest.tables.iter().map(|table| format!("{} ({} rows)", table.file, count(table.rows)));
+        facts.push(("files", files.collect::<Vec<_>>().join(", ")));
+        let phases = self.phases.done().iter().map(|(name, seconds)| format!("{name} {seconds:.2}"));
+        let phases = phases.collect::<Vec<_>>().join(", ");
+        facts.push(("seconds", format!("{:.2} ({phases})", self.phases.seconds())));
+        vec![title, self.attributes(), render::facts(&facts)]
+    }
+
+    fn attributes(&self) -> String {
+        let rows: Vec<Vec<String>> = self
+            .manifest
+            .attributes
+            .iter()
+            .map(|attribute| {
+                let published = match attribute.published {
+                    Published::Exact => "exact",
+                    Published::Permuted => "permuted",
+                    Published::Generalized => "generalized",
+                };
+                let loss = self.outcome.ncp_by_attribute.iter().find(|(name, _)| *name == attribute.name);
+                let loss = loss.map_or_else(String::new, |(_, sum)| number(sum / self.manifest.rows as f64));
+                let role = serde_json::to_value(attribute.role).ok();
+                let kind = chrysalis_table::Kind::from(attribute.kind);
+                let role = role.and_then(|role| role.as_str().map(str::to_owned)).unwrap_or_default();
+                vec![attribute.name.clone(), role, kind.to_string(), published.to_owned(), loss]
+            })
+            .collect();
+        render::table(&["attribute", "role", "kind", "published", "loss"], &rows)
+    }
+}
+
+/// JSON as name and value, one line per leaf.
+pub(crate) fn flatten(prefix: &str, value: &serde_json::Value) -> Vec<Vec<String>> {
+    let join = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+    match value {
+        serde_json::Value::Object(map) => map.iter().flat_map(|(key, value)| flatten(&join(key), value)).collect(),
+        serde_json::Value::Array(items) => {
+            items.iter().enumerate().flat_map(|(at, value)| flatten(&join(&at.to_string()), value)).collect()
+        }
+        serde_json::Value::String(text) => vec![vec![prefix.to_owned(), text.clone()]],
+        serde_json::Value::Null => vec![vec![prefix.to_owned(), String::new()]],
+        other => vec![vec![prefix.to_owned(), other.to_string()]],
+    }
+}

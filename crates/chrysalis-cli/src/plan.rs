@@ -1,0 +1,297 @@
+//! Spec and flags become one plan; flags win.
+
+use chrysalis_criteria::{PrincipleSpec, Weights};
+use chrysalis_publish::{AttributeSpec, TaxonomySource};
+use chrysalis_store::{Format, Source, StoreError};
+use chrysalis_table::{ColumnRequest, CsvOptions, Kind, MissingPolicy, Role, resolve};
+
+use crate::args::{self, PublishArgs, ReadArgs};
+use crate::failure::Failure;
+use crate::spec::{Spec, load_taxonomy, two_taxonomies};
+
+/// What is known before the input is opened.
+pub(crate) struct Draft {
+    pub(crate) spec: Spec,
+    pub(crate) source: Source,
+    pub(crate) options: CsvOptions,
+    pub(crate) missing: MissingPolicy,
+}
+
+impl Draft {
+    /// From a data file or a spec.
+    pub(crate) fn new(file: &str, read: &ReadArgs) -> Result<Draft, Failure> {
+        let is_spec = file.ends_with(".toml");
+        let spec = if is_spec { Spec::load(file.as_ref())? } else { Spec::default() };
+        let source = match (&spec.input, is_spec) {
+            (Some(input), _) if input.as_os_str() == "-" => Source::Stdin,
+            (Some(input), _) => Source::Path(spec.resolve(input)),
+            (None, false) => Source::from_arg(file),
+            (None, true) => {
+                return Err(Failure::bad_input(format!("{file} names no input"), "add a line `input = \"data.csv\"`"));
+            }
+        };
+        let in_spec =
+            |problem: String| Failure::bad_input(format!("{file}: {problem}"), "see `chrysalis publish --help`");
+        let delimiter = match (&read.delimiter, &spec.delimiter) {
+            (Some(delimiter), _) => Some(*delimiter),
+            (None, Some(text)) => Some(args::delimiter(text).map_err(|error| in_spec(format!("delimiter: {error}")))?),
+            (None, None) => None,
+        };
+        let missing = match (read.missing, &spec.missing) {
+            (Some(missing), _) => missing,
+            (None, Some(text)) => args::missing(text).map_err(|error| in_spec(format!("missing: {error}")))?,
+            (None, None) => MissingPolicy::AsValue,
+        };
+        Ok(Draft { spec, source, options: CsvOptions { delimiter, ..CsvOptions::default() }, missing })
+    }
+
+    /// How a column is to be read.
+    pub(crate) fn request(&self, name: &str, read: &ReadArgs) -> Result<ColumnRequest, Failure> {
+        let attribute = self.spec.attributes.get(name);
+        let flag = |pairs: &[(String, Vec<String>)]| {
+            pairs.iter().find(|(column, _)| column == name).map(|(_, order)| order.clone())
+        };
+        let order =
+            flag(&read.orders).or_else(|| attribute.map(|attribute| attribute.order.clone())).unwrap_or_default();
+        let kind = read.kinds.iter().find(|(column, _)| column == name).map(|(_, kind)| *kind);
+        let kind = kind.or_else(|| attribute.and_then(|attribute| attribute.kind).map(|kind| kind.0));
+        let kind = kind.or((!order.is_empty()).then_some(Kind::Ordinal));
+        if kind == Some(Kind::Ordinal) && order.is_empty() {
+            let message = format!("column `{name}` is ordinal, but its order is not given");
+            return Err(Failure::bad_input(message, format!("add --order {name}=low,middle,high")));
+        }
+        Ok(ColumnRequest { name: name.to_owned(), kind, order })
+    }
+
+    /// Stops at the first name that the input lacks.
+    pub(crate) fn check_names<'a>(
+        &self,
+        header: &[String],
+        names: impl Iterator<Item = &'a String>,
+    ) -> Result<(), Failure> {
+        let wanted: Vec<ColumnRequest> = names.map(ColumnRequest::named).collect();
+        let error = |error| StoreError::Table { path: self.source.name(), error };
+        Ok(resolve(header, &wanted).map(drop).map_err(error)?)
+    }
+
+    /// Quasi columns: as the flag lists them, or as the spec says, in the order of the header.
+    pub(crate) fn quasi(&self, flag: &[String], header: &[String]) -> Vec<String> {
+        if !flag.is_empty() {
+            return flag.to_vec();
+        }
+        let listed: Vec<&String> = self.spec.quasi_identifiers.iter().flatten().collect();
+        let is_quasi = |name: &&String| self.has_role(name, Role::QuasiIdentifier) || listed.contains(name);
+        let mut names: Vec<String> = header.iter().filter(is_quasi).cloned().collect();
+        // A name that is not in the header is kept, so that the check of names finds it.
+        let rest = self.spec.attributes.keys().chain(listed.iter().copied()).filter(is_quasi);
+        for name in rest {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
+
+    /// The columns the spec gives a role, by name.
+    pub(crate) fn with_role(&self, role: Role) -> Vec<String> {
+        self.spec.attributes.keys().filter(|name| self.has_role(name, role)).cloned().collect()
+    }
+
+    fn has_role(&self, name: &str, role: Role) -> bool {
+        self.spec.attributes.get(name).and_then(|attribute| attribute.role).is_some_and(|known| known.0 == role)
+    }
+}
+
+/// Everything a publication needs but the data.
+pub(crate) struct Plan {
+    pub(crate) attributes: Vec<AttributeSpec>,
+    pub(crate) requests: Vec<ColumnRequest>,
+    pub(crate) dropped: Vec<(String, &'static str)>,
+    pub(crate) partitioner: PartitionerChoice,
+    pub(crate) require: Vec<PrincipleSpec>,
+    pub(crate) format: Format,
+}
+
+pub(crate) enum PartitionerChoice {
+    Mondrian { relaxed: bool },
+    Column(String),
+}
+
+impl Plan {
+    pub(crate) fn new(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Plan, Failure> {
+        check_method(draft, args)?;
+        let require = principles(draft, args)?;
+        let roles = roles(draft, args, header)?;
+        let partitioner = partitioner(draft, args)?;
+        draft.check_names(header, roles.iter().map(|(name, _)| name))?;
+        let settings =
+            args.read.kinds.iter().map(|(name, _)| name).chain(args.read.orders.iter().map(|(name, _)| name));
+        let spec_names = draft.spec.attributes.keys();
+        draft.check_names(header, settings.chain(spec_names))?;
+        let mut requests = Vec::new();
+        let mut attributes = Vec::new();
+        for (name, role) in &roles {
+            let taxonomy = taxonomy(draft, args, name)?;
+            let categories = categories(draft, name)?;
+            if *role != Role::Identifier {
+                let mut request = draft.request(name, &args.read)?;
+                if taxonomy == Some(TaxonomySource::Prefix) {
+                    // Codes keep their leading zeros.
+                    request.kind = Some(Kind::Category);
+                }
+                requests.push(request);
+            }
+            attributes.push(AttributeSpec { name: name.clone(), role: *role, taxonomy, categories });
+        }
+        check_taxonomies_are_used(args, &roles)?;
+        if let PartitionerChoice::Column(column) = &partitioner {
+            draft.check_names(header, std::iter::once(column))?;
+            if !requests.iter().any(|request| request.name == *column) {
+                requests.push(draft.request(column, &args.read)?);
+            }
+        }
+        let is_kept = |name: &String| roles.iter().any(|(known, role)| known == name && *role != Role::Identifier);
+        let reason = |name: &String| match &partitioner {
+            PartitionerChoice::Column(column) if column == name => "holds the groups",
+            _ if roles.iter().any(|(known, _)| known == name) => "identifier",
+            _ => "not named",
+        };
+        let dropped = header.iter().filter(|name| !is_kept(name)).map(|name| (name.clone(), reason(name))).collect();
+        let format = match (&args.format, &draft.spec.release.format) {
+            (Some(format), _) => *format,
+            (None, Some(text)) => args::format(text)
+                .map_err(|error| Failure::bad_input(format!("format: {error}"), "see `chrysalis publish --help`"))?,
+            (None, None) => Format::default(),
+        };
+        Ok(Plan { attributes, requests, dropped, partitioner, require, format })
+    }
+}
+
+const METHOD: &str = "generalize";
+
+fn check_method(draft: &Draft, args: &PublishArgs) -> Result<(), Failure> {
+    let method = args.method.as_ref().or(draft.spec.release.method.as_ref());
+    match method {
+        Some(method) if method != METHOD => {
+            Err(Failure::bad_input(format!("`{method}` is not a method of this version"), "use --method generalize"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn principles(draft: &Draft, args: &PublishArgs) -> Result<Vec<PrincipleSpec>, Failure> {
+    let texts = if args.require.is_empty() { &draft.spec.release.require } else { &args.require };
+    if texts.is_empty() {
+        let hint = "say what every group must satisfy, for example --require k=10 --require l=4";
+        return Err(Failure::bad_input("no principle is required", hint));
+    }
+    Ok(texts.iter().map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?)
+}
+
+/// Every named column with its role, quasi columns first, the sensitive one last.
+fn roles(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Vec<(String, Role)>, Failure> {
+    if args.quasi.len() > 1 || draft.spec.quasi_identifiers.len() > 1 && args.quasi.is_empty() {
+        let message = "the method generalize protects one quasi-identifier, several are named";
+        return Err(Failure::bad_input(message, "put all columns an attacker may know into one --quasi a,b,c"));
+    }
+    let flag: Vec<String> = args
+        .quasi
+        .iter()
+        .flat_map(|list| list.split(','))
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect();
+    let quasi = draft.quasi(&flag, header);
+    let other = if args.other.is_empty() { draft.with_role(Role::Other) } else { args.other.clone() };
+    let sensitive = args.sensitive.clone().map_or_else(|| draft.with_role(Role::Sensitive), |name| vec![name]);
+    let identifiers = draft.with_role(Role::Identifier);
+    if let [_, second, ..] = &sensitive[..] {
+        let message = format!("`{}` and `{second}` are both sensitive", sensitive[0]);
+        return Err(Failure::bad_input(message, "choose one with --sensitive"));
+    }
+    let mut roles: Vec<(String, Role)> = Vec::new();
+    let with = |names: Vec<String>, role: Role| names.into_iter().map(move |name| (name, role));
+    let from_flags =
+        |name: &String| flag.contains(name) || args.other.contains(name) || args.sensitive.as_ref() == Some(name);
+    let all =
+        with(quasi, Role::QuasiIdentifier).chain(with(other, Role::Other)).chain(with(sensitive, Role::Sensitive));
+    for (name, role) in all.chain(with(identifiers, Role::Identifier)) {
+        match roles.iter().position(|(known, _)| *known == name) {
+            None => roles.push((name, role)),
+            // The flag gives a column another role than the spec: the flag wins.
+            Some(_) if role == Role::Identifier && from_flags(&name) => {}
+            Some(at)
+                if from_flags(&name)
+                    && args.sensitive.as_ref() == Some(&name)
+                    && !flag.contains(&name)
+                    && !args.other.contains(&name) =>
+            {
+                roles.remove(at);
+                roles.push((name, role));
+            }
+            Some(at) => {
+                let (first, second) = (roles[at].1.name(), role.name());
+                let message = format!("column `{name}` is named twice, as {first} and as {second}");
+                return Err(Failure::bad_input(message, "give every column one role"));
+            }
+        }
+    }
+    Ok(roles)
+}
+
+fn partitioner(draft: &Draft, args: &PublishArgs) -> Result<PartitionerChoice, Failure> {
+    let spec = &draft.spec.release;
+    let name = args.partitioner.as_ref().or(spec.partitioner.as_ref()).map_or("mondrian", String::as_str);
+    let group_column = args.group_column.as_ref().or(spec.group_column.as_ref());
+    match (name, group_column) {
+        ("mondrian", None) => Ok(PartitionerChoice::Mondrian { relaxed: args.relaxed || spec.relaxed }),
+        ("column", Some(_)) if args.relaxed => {
+            Err(Failure::bad_input("--relaxed goes with mondrian, not with column", "leave one of them out"))
+        }
+        ("column", Some(column)) => Ok(PartitionerChoice::Column(column.clone())),
+        ("column", None) => Err(Failure::bad_input(
+            "--partitioner column needs a column that holds the groups",
+            "name it with --group-column",
+        )),
+        ("mondrian", Some(_)) => Err(Failure::bad_input(
+            "a group column is named, but groups come from mondrian",
+            "add --partitioner column",
+        )),
+        _ => {
+            Err(Failure::bad_input(format!("`{name}` is not a partitioner of this version"), "use mondrian or column"))
+        }
+    }
+}
+
+fn taxonomy(draft: &Draft, args: &PublishArgs, name: &str) -> Result<Option<TaxonomySource>, Failure> {
+    let files = args.taxonomies.iter().filter(|(column, _)| column == name);
+    let files = files.map(|(_, path)| load_taxonomy(path).map(TaxonomySource::File));
+    let intervals = args.intervals.iter().filter(|(column, _)| column == name);
+    let intervals = intervals.map(|(_, widths)| Ok(TaxonomySource::Intervals(widths.clone())));
+    let prefixes = args.prefixes.iter().filter(|column| *column == name).map(|_| Ok(TaxonomySource::Prefix));
+    let mut sources: Vec<TaxonomySource> = files.chain(intervals).chain(prefixes).collect::<Result<_, Failure>>()?;
+    match (sources.len(), draft.spec.attributes.get(name)) {
+        (0, Some(attribute)) => attribute.taxonomy(name, &draft.spec),
+        (0 | 1, _) => Ok(sources.pop()),
+        _ => Err(two_taxonomies(name)),
+    }
+}
+
+/// A taxonomy for a column that plays no part is a slip of the pen.
+fn check_taxonomies_are_used(args: &PublishArgs, roles: &[(String, Role)]) -> Result<(), Failure> {
+    let files = args.taxonomies.iter().map(|(name, _)| name);
+    let named = files.chain(args.intervals.iter().map(|(name, _)| name)).chain(&args.prefixes);
+    for name in named {
+        if !roles.iter().any(|(known, _)| known == name) {
+            let message = format!("column `{name}` has a taxonomy but no role");
+            return Err(Failure::bad_input(message, "name it with --quasi or --sensitive, or check its spelling"));
+        }
+    }
+    Ok(())
+}
+
+fn categories(draft: &Draft, name: &str) -> Result<Option<(Vec<Vec<String>>, Weights)>, Failure> {
+    let Some(attribute) = draft.spec.attributes.get(name) else { return Ok(None) };
+    let weights = attribute.weights.as_ref().map_or(Ok(Weights::Uniform), crate::spec::WeightsSpec::weights)?;
+    Ok(attribute.categories.clone().map(|categories| (categories, weights)))
+}

@@ -1,0 +1,11 @@
+//! Slow and obviously right: definitions written down once more, and every partition of a few rows.
+
+mod loss;
+mod partitions;
+mod principle;
+mod transport;
+
+pub use loss::{cell_ncp, group_ncp};
+pub use partitions::{best_partition, for_each_partition, members};
+pub use principle::{distance, holds, weaker, weight};
+pub use transport::least_cost;

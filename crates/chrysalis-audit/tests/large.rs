@@ -24,13 +24,12 @@ fn halve(table: &Table, n_quasi: usize, rows: Vec<u32>, k: usize, strict: bool, 
     for column in columns {
         let mut rows = rows.clone();
         rows.sort_unstable_by_key(|&row| column.code(row as usize));
-        let mut middle = rows.len() / 2;
-        if strict {
-            let median = column.code(rows[middle] as usize);
-            middle = rows.partition_point(|&row| column.code(row as usize) < median);
-        }
-        if middle >= k && rows.len() - middle >= k {
-            let right = rows.split_off(middle);
+        let median = column.code(rows[rows.len() / 2] as usize);
+        let before = rows.partition_point(|&row| column.code(row as usize) < median);
+        let after = rows.partition_point(|&row| column.code(row as usize) <= median);
+        let cuts = if strict { vec![before, after] } else { vec![rows.len() / 2] };
+        if let Some(cut) = cuts.into_iter().find(|&cut| cut >= k && rows.len() - cut >= k) {
+            let right = rows.split_off(cut);
             halve(table, n_quasi, rows, k, strict, groups);
             return halve(table, n_quasi, right, k, strict, groups);
         }

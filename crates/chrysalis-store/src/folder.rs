@@ -198,7 +198,7 @@ fn verify_hash(path: &Path, entry: &TableEntry) -> Result<(), StoreError> {
 }
 
 fn read_table(path: &Path, entry: &TableEntry, manifest: &Manifest) -> Result<Table, StoreError> {
-    let options = CsvOptions { delimiter: Some(b','), ..CsvOptions::default() };
+    let options = CsvOptions { delimiter: Some(b','), allow_empty: true, ..CsvOptions::default() };
     let input = Input::open(&Source::Path(path.to_owned()), &options)?;
     let mismatch =
         |found: String, expected: String| StoreError::Mismatch { file: path.display().to_string(), found, expected };

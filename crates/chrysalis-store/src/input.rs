@@ -41,6 +41,7 @@ pub struct Input {
     /// Bytes to come from the file, where that is known.
     size: Option<u64>,
     bytes_read: Arc<AtomicU64>,
+    allow_empty: bool,
 }
 
 enum Form {
@@ -70,8 +71,14 @@ impl Input {
                     io::Seek::rewind(&mut &file).map_err(io_error)?;
                 }
                 if start == PARQUET {
-                    let form = Form::Parquet(ParquetInput::from_file(source.name(), file)?);
-                    return Ok(Input { name: source.name(), form, size: None, bytes_read: Arc::default() });
+                    let form = Form::Parquet(ParquetInput::from_file(source.name(), path)?);
+                    return Ok(Input {
+                        name: source.name(),
+                        form,
+                        size: None,
+                        bytes_read: Arc::default(),
+                        allow_empty: options.allow_empty,
+                    });
                 }
                 let size = metadata.is_file().then_some(metadata.len());
                 Input::from_reader(source.name(), file, size, options)
@@ -94,7 +101,7 @@ impl Input {
             let mut bytes = Vec::new();
             reader.read_to_end(&mut bytes).map_err(|error| table_error(error.into()))?;
             let form = Form::Parquet(ParquetInput::from_bytes(name.clone(), Bytes::from(bytes))?);
-            return Ok(Input { name, form, size: None, bytes_read });
+            return Ok(Input { name, form, size: None, bytes_read, allow_empty: options.allow_empty });
         }
         let unpacked: Box<dyn Read + Send> = if start.starts_with(GZIP) {
             Box::new(flate2::bufread::MultiGzDecoder::new(reader))
@@ -104,7 +111,7 @@ impl Input {
             Box::new(reader)
         };
         let csv = CsvReader::open(unpacked, options).map_err(table_error)?;
-        Ok(Input { name, form: Form::Csv(csv), size, bytes_read })
+        Ok(Input { name, form: Form::Csv(csv), size, bytes_read, allow_empty: options.allow_empty })
     }
 
     /// The column names.
@@ -144,7 +151,7 @@ impl Input {
         };
         match self.form {
             Form::Csv(csv) => csv.read_with(wanted, &tell).map_err(table_error),
-            Form::Parquet(parquet) => parquet.read(wanted),
+            Form::Parquet(parquet) => parquet.read(wanted, self.allow_empty),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::hash::Hash;
+use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -31,17 +32,18 @@ pub(crate) struct ParquetInput {
     header: Vec<String>,
 }
 
+/// Columns are read in parallel, so each opens the file for itself: clones of one handle would share its place.
 enum Handle {
-    File(File),
+    File(PathBuf),
     Bytes(Bytes),
 }
 
 const ROWS_PER_BATCH: usize = 65_536;
 
 impl ParquetInput {
-    pub(crate) fn from_file(name: String, file: File) -> Result<Self, StoreError> {
-        let metadata = guarded(&name, || ArrowReaderMetadata::load(&file, options()))?;
-        Self::new(name, Handle::File(file), metadata)
+    pub(crate) fn from_file(name: String, path: &Path) -> Result<Self, StoreError> {
+        let metadata = guarded(&name, || ArrowReaderMetadata::load(&File::open(path)?, options()))?;
+        Self::new(name, Handle::File(path.to_owned()), metadata)
     }
 
     pub(crate) fn from_bytes(name: String, bytes: Bytes) -> Result<Self, StoreError> {
@@ -63,7 +65,7 @@ impl ParquetInput {
         &self.header
     }
 
-    pub(crate) fn read(self, wanted: &[ColumnRequest]) -> Result<Table, StoreError> {
+    pub(crate) fn read(self, wanted: &[ColumnRequest], allow_empty: bool) -> Result<Table, StoreError> {
         let table_error = |error| StoreError::Table { path: self.name.clone(), error };
         let places = resolve(&self.header, wanted).map_err(table_error)?;
         let columns: Vec<Column> = wanted
@@ -75,7 +77,7 @@ impl ParquetInput {
         if columns.iter().any(|column| column.codes().len() != rows) {
             return Err(StoreError::Parquet { path: self.name, problem: "its columns differ in length".into() });
         }
-        if rows == 0 {
+        if rows == 0 && !allow_empty {
             return Err(table_error(TableError::NoRows));
         }
         if rows > u32::MAX as usize {
@@ -103,8 +105,8 @@ impl ParquetInput {
         let mask = || ProjectionMask::roots(self.metadata.parquet_schema(), [place]);
         let metadata = self.metadata.clone();
         let mut reader = guarded(&self.name, || match &self.bytes {
-            Handle::File(file) => {
-                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata), mask())
+            Handle::File(path) => {
+                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata), mask())
             }
             Handle::Bytes(bytes) => {
                 batches(ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata), mask())

@@ -17,6 +17,15 @@ impl Boxes<'_> {
         self.intervals[index * self.axes.len() + axis]
     }
 
+    /// The sides of a box, each from 0 to 2²⁰ of its axis, added up.
+    fn girth(&self, index: usize) -> u64 {
+        let side = |axis: usize| {
+            let cell = self.interval(index, axis);
+            (u64::from(cell.high.saturating_sub(cell.low)) << 20) / self.axes[axis].len().max(1) as u64
+        };
+        (0..self.axes.len()).map(side).sum()
+    }
+
     /// Whether a box covers a point, one rank per axis.
     pub(super) fn covers(&self, index: usize, point: &[u32]) -> bool {
         let covers = |(axis, &rank): (usize, &u32)| self.axes[axis].covers(self.interval(index, axis), rank);
@@ -52,6 +61,7 @@ pub(super) struct Index<'a> {
     bounds: Vec<(u32, u32)>,
     leaf_of: Vec<u32>,
     marked: Vec<[bool; 2]>,
+    girth: Vec<u64>,
 }
 
 impl<'a> Index<'a> {
@@ -65,6 +75,7 @@ impl<'a> Index<'a> {
             bounds: Vec::new(),
             leaf_of: vec![0; n],
             marked: vec![[true; 2]; n],
+            girth: (0..n).map(|index| boxes.girth(index)).collect(),
         };
         if n > 0 {
             index.build(0, n, 0);
@@ -105,6 +116,11 @@ impl<'a> Index<'a> {
         };
         let spreads = (0..self.boxes.axes.len()).map(|axis| (axis, spread(axis)));
         spreads.filter(|(_, spread)| *spread > 0.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(axis, _)| axis)
+    }
+
+    /// How small a box is, smallest first.
+    pub(super) fn tightness(&self, index: u32) -> u64 {
+        self.girth[index as usize]
     }
 
     /// Calls `visit` with boxes that carry a mark and cover a point, until it says stop.

@@ -17,6 +17,9 @@ pub(super) struct Class {
     pub(super) rows: u32,
 }
 
+/// Classes with this many choices are all alike.
+const MANY: u32 = 16;
+
 /// How a best assignment comes out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
@@ -39,48 +42,48 @@ struct Matching<'a> {
 pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>) -> Outcome {
     let left: Vec<u32> = classes.iter().map(|class| class.rows).collect();
     let mut matching = Matching { classes, index: Index::new(boxes), held: vec![Vec::new(); room.len()], room, left };
-    let uncovered = matching.place_the_certain();
-    (0..classes.len() as u32).for_each(|class| matching.fill(class));
+    let choices = matching.choices();
+    let uncovered = choices.iter().zip(classes).filter(|(n, _)| **n == 0).map(|(_, class)| u64::from(class.rows)).sum();
+    // Who has one choice goes first, then those with few: most of what is certain follows from that alone.
+    let mut order: Vec<u32> = (0..classes.len() as u32).collect();
+    order.sort_by_key(|&class| choices[class as usize]);
+    order.into_iter().for_each(|class| matching.fill(class));
     let mut search = Search::new(classes.len(), boxes.n);
-    while search.phase(&mut matching) {}
+    let left0: u64 = matching.left.iter().map(|&r| u64::from(r)).sum();
+    let t = std::time::Instant::now();
+    let mut log = Vec::new();
+    loop { let tt = std::time::Instant::now(); let r0=search.round; let go = search.phase(&mut matching); log.push((search.round-r0, tt.elapsed().as_millis(), matching.left.iter().map(|&r| u64::from(r)).sum::<u64>())); if !go {break} }
+    if classes.len() > 8000 { eprintln!("classes {} many {} slots {} left {left0} {:?} {log:?}", classes.len(), choices.iter().filter(|n| **n>=MANY).count(), boxes.n, t.elapsed()); }
     Outcome { uncovered, left_over: matching.left.iter().map(|&rows| u64::from(rows)).sum() }
 }
 
 impl Matching<'_> {
-    /// Places the classes that have one slot to go to; tells how many rows have none.
-    fn place_the_certain(&mut self) -> u64 {
-        let choices: Vec<(u32, Option<u32>)> = self
-            .classes
-            .par_iter()
-            .with_min_len(256)
-            .map(|class| {
-                let (mut n, mut slot) = (0, None);
-                self.index.visit(Mark::Unseen, &class.point, |index| {
-                    n += 1;
-                    slot = Some(index);
-                    n < 2
-                });
-                (n, slot)
-            })
-            .collect();
-        let mut uncovered = 0;
-        for (class, (n, slot)) in (0u32..).zip(choices) {
-            match slot {
-                None => uncovered += u64::from(self.classes[class as usize].rows),
-                Some(slot) if n == 1 => {
-                    self.place(class, slot, self.left[class as usize].min(self.room[slot as usize]))
-                }
-                Some(_) => {}
-            }
-        }
-        uncovered
+    /// How many slots cover each class, counted up to a few.
+    fn choices(&self) -> Vec<u32> {
+        let count = |class: &Class| {
+            let mut n = 0;
+            self.index.visit(Mark::Unseen, &class.point, |_| {
+                n += 1;
+                n < MANY
+            });
+            n
+        };
+        self.classes.par_iter().with_min_len(256).map(count).collect()
     }
 
-    /// Fills open slots with what is left of a class.
+    /// Fills open slots with what is left of a class, tight ones first: fewer others could use them.
     fn fill(&mut self, class: u32) {
-        while self.left[class as usize] > 0 {
-            let Some(slot) = self.index.first(Mark::Open, &self.classes[class as usize].point) else { return };
+        let mut open = Vec::new();
+        self.index.visit(Mark::Open, &self.classes[class as usize].point, |slot| {
+            open.push((self.index.tightness(slot), slot));
+            true
+        });
+        open.sort_unstable();
+        for (_, slot) in open {
             self.place(class, slot, self.left[class as usize].min(self.room[slot as usize]));
+            if self.left[class as usize] == 0 {
+                return;
+            }
         }
     }
 

@@ -10,6 +10,10 @@ use crate::{Code, Codes};
 /// Fields of up to this many bytes are looked up as one machine word.
 const WORD: usize = 8;
 
+const RECENT: usize = 256;
+/// No field: a key with a zero byte below a byte that is not zero, which no text has.
+const NO_KEY: u64 = 1 << 63;
+
 fn hash(value: impl Hash) -> u64 {
     // The order of these tables reaches no output, so a fixed state is enough; keys come from the owner's own file.
     FixedState::with_seed(0x9e37_79b9).hash_one(value)
@@ -19,6 +23,8 @@ fn hash(value: impl Hash) -> u64 {
 pub(super) struct LocalColumn {
     pub(super) codes: Codes,
     texts: Texts,
+    /// The fields met last, by a few bits of their hash: in most columns almost every field is found here.
+    recent: Box<[(u64, Code); RECENT]>,
     short: HashTable<(u64, Code)>,
     long: HashTable<Code>,
 }
@@ -53,16 +59,18 @@ impl LocalColumn {
         LocalColumn {
             codes: Codes::with_capacity(1, rows),
             texts: Texts::default(),
+            recent: Box::new([(NO_KEY, 0); RECENT]),
             short: HashTable::new(),
             long: HashTable::new(),
         }
     }
 
-    /// Appends a row with this field; `false` when a new text is not UTF-8.
+    /// Appends a row with the field that `bytes` has from `start` to `end`; `false` when a new text is not UTF-8.
     ///
     /// The field must not contain a zero byte: that is what keeps short keys apart.
-    pub(super) fn push(&mut self, field: &[u8]) -> bool {
-        let code = if field.len() <= WORD { self.short_code(field) } else { self.long_code(field) };
+    #[inline]
+    pub(super) fn push(&mut self, bytes: &[u8], start: usize, end: usize) -> bool {
+        let code = if end - start <= WORD { self.short_code(bytes, start, end) } else { self.long_code(&bytes[start..end]) };
         match code {
             Some(code) => {
                 self.codes.push(code);
@@ -72,16 +80,23 @@ impl LocalColumn {
         }
     }
 
-    fn short_code(&mut self, field: &[u8]) -> Option<Code> {
-        let mut word = [0; WORD];
-        word[..field.len()].copy_from_slice(field);
-        let key = u64::from_le_bytes(word);
+    #[inline]
+    fn short_code(&mut self, bytes: &[u8], start: usize, end: usize) -> Option<Code> {
+        let key = word(bytes, start, end - start);
         let hash = mix(key);
-        if let Some(&(_, code)) = self.short.find(hash, |&(known, _)| known == key) {
-            return Some(code);
+        let recent = &mut self.recent[(hash >> 20) as usize % RECENT];
+        if recent.0 == key {
+            return Some(recent.1);
         }
-        let code = self.texts.push(std::str::from_utf8(field).ok()?);
-        self.short.insert_unique(hash, (key, code), |&(known, _)| mix(known));
+        let code = match self.short.find(hash, |&(known, _)| known == key) {
+            Some(&(_, code)) => code,
+            None => {
+                let code = self.texts.push(std::str::from_utf8(&bytes[start..end]).ok()?);
+                self.short.insert_unique(hash, (key, code), |&(known, _)| mix(known));
+                code
+            }
+        };
+        *recent = (key, code);
         Some(code)
     }
 
@@ -95,6 +110,18 @@ impl LocalColumn {
         self.long.insert_unique(hashed, code, |&code| hash(texts.get(code).as_bytes()));
         Some(code)
     }
+}
+
+/// Up to eight bytes as one number. Where eight can be read at once, the rest is masked away.
+#[inline]
+fn word(bytes: &[u8], start: usize, len: usize) -> u64 {
+    if let Some(eight) = bytes.get(start..start + WORD).and_then(|eight| <[u8; WORD]>::try_from(eight).ok()) {
+        let unused = 8 * (WORD - len);
+        return u64::from_le_bytes(eight).checked_shl(unused as u32).map_or(0, |shifted| shifted >> unused);
+    }
+    let mut word = [0; WORD];
+    word[..len].copy_from_slice(&bytes[start..start + len]);
+    u64::from_le_bytes(word)
 }
 
 /// Spreads a word over all bits: the table takes its place from the low and its tag from the high ones.

@@ -27,11 +27,13 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
     /// How many bytes a thread gets at a time.
     pub piece_len: usize,
+    /// Whether a header without rows is a table. A source is not, a table of a release may be.
+    pub allow_empty: bool,
 }
 
 impl Default for CsvOptions {
     fn default() -> Self {
-        CsvOptions { delimiter: None, piece_len: 1 << 20 }
+        CsvOptions { delimiter: None, piece_len: 1 << 20, allow_empty: false }
     }
 }
 
@@ -46,6 +48,7 @@ pub struct CsvReader<R> {
     pieces: Pieces<R>,
     delimiter: u8,
     header: Vec<String>,
+    allow_empty: bool,
 }
 
 impl<R: Read> CsvReader<R> {
@@ -63,7 +66,7 @@ impl<R: Read> CsvReader<R> {
         pieces.set_delimiter(delimiter);
         let header = pieces.take_record()?.ok_or(TableError::Empty)?;
         let header = parse::header(&header, delimiter)?;
-        Ok(CsvReader { pieces, delimiter, header })
+        Ok(CsvReader { pieces, delimiter, header, allow_empty: options.allow_empty })
     }
 
     /// The column names.
@@ -86,7 +89,7 @@ impl<R: Read> CsvReader<R> {
         let layout = Layout::new(self.delimiter, self.header.len(), &resolve(&self.header, wanted)?);
         let parsed = parse_all(self.pieces, &layout, progress)?;
         let rows: usize = parsed.iter().map(|piece| piece.rows).sum();
-        if rows == 0 {
+        if rows == 0 && !self.allow_empty {
             return Err(TableError::NoRows);
         }
         if rows > u32::MAX as usize {

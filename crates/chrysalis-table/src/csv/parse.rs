@@ -76,7 +76,12 @@ pub(super) fn piece(bytes: &[u8], first_line: u64, layout: &Layout) -> Result<Pa
             let field = next_field(bytes, at, layout.delimiter, &mut scratch)
                 .ok_or_else(|| TableError::OpenQuote { line: line_at(start) })?;
             for &target in layout.targets.get(n_fields).map_or(&[][..], Vec::as_slice) {
-                if !columns[target].push(field.text(bytes, &scratch)) {
+                let column = &mut columns[target];
+                let pushed = match field.in_scratch {
+                    true => column.push(&scratch, 0, scratch.len()),
+                    false => column.push(bytes, field.start, field.end),
+                };
+                if !pushed {
                     return Err(TableError::NotText { line: line_at(start) });
                 }
             }

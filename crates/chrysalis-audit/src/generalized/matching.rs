@@ -2,10 +2,11 @@
 //!
 //! A class is some rows with the same values; a slot is some published rows with the same cells. A class may go to any
 //! slot whose box covers it, as far as the slot has room. Most classes have only one slot to go to, and nothing needs
-//! to be searched. For the rest: fill what is open, then look for augmenting paths, breadth first, in phases. Within a
-//! phase no slot is met by two large searches, so a phase costs no more than one look at everything. A phase in which
-//! every search fails has met all slots that can be reached, and all of them are full: what is left over then is left
-//! over in every assignment (Berge).
+//! to be searched. For the rest: fill what is open, then look for augmenting paths in phases. In a phase, a tree grows
+//! breadth first from every class that has rows left; no two trees share a slot, so a phase costs one look at
+//! everything. A tree that reaches an open slot moves rows along the way back and is done. A phase in which no tree
+//! does has met all slots that can be reached, and all of them are full: what is left over then is left over in every
+//! assignment (Berge).
 
 use rayon::prelude::*;
 
@@ -49,11 +50,7 @@ pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>) -> Ou
     order.sort_by_key(|&class| choices[class as usize]);
     order.into_iter().for_each(|class| matching.fill(class));
     let mut search = Search::new(classes.len(), boxes.n);
-    let left0: u64 = matching.left.iter().map(|&r| u64::from(r)).sum();
-    let t = std::time::Instant::now();
-    let mut log = Vec::new();
-    loop { let tt = std::time::Instant::now(); let r0=search.round; let go = search.phase(&mut matching); log.push((search.round-r0, tt.elapsed().as_millis(), matching.left.iter().map(|&r| u64::from(r)).sum::<u64>())); if !go {break} }
-    if classes.len() > 8000 { eprintln!("classes {} many {} slots {} left {left0} {:?} {log:?}", classes.len(), choices.iter().filter(|n| **n>=MANY).count(), boxes.n, t.elapsed()); }
+    while search.phase(&mut matching) {}
     Outcome { uncovered, left_over: matching.left.iter().map(|&rows| u64::from(rows)).sum() }
 }
 
@@ -100,28 +97,30 @@ impl Matching<'_> {
     }
 }
 
-/// A search that met fewer slots than this forgets them when it succeeds, so that others can use the same way.
-const SMALL: usize = 32;
-
-/// Breadth-first search for a way to make room.
+/// Trees of alternating paths.
 struct Search {
-    /// In which search a class was last met.
+    phase: u32,
+    /// In which phase a class was last met.
     met: Vec<u32>,
-    round: u32,
+    /// The class from which the tree of a class that was met grows.
+    root: Vec<u32>,
+    /// In which phase the tree of a root was last done.
+    done: Vec<u32>,
     /// Where a class that was met is held: slot and position in its list.
     home: Vec<(u32, u32)>,
     /// From which class a slot was reached.
     reached_from: Vec<u32>,
     queue: Vec<u32>,
-    /// Slots met by the search at hand, after those of earlier searches of the phase.
     seen: Vec<u32>,
 }
 
 impl Search {
     fn new(n_classes: usize, n_slots: usize) -> Search {
         Search {
+            phase: 0,
             met: vec![0; n_classes],
-            round: 0,
+            root: vec![0; n_classes],
+            done: vec![0; n_classes],
             home: vec![(0, 0); n_classes],
             reached_from: vec![0; n_slots],
             queue: Vec::new(),
@@ -129,44 +128,38 @@ impl Search {
         }
     }
 
-    /// Searches from every class that has rows left; tells whether any search made room.
+    /// Grows a tree from every class that has rows left; tells whether any made room.
     fn phase(&mut self, matching: &mut Matching<'_>) -> bool {
-        let mut success = false;
-        for class in 0..matching.classes.len() as u32 {
-            while matching.left[class as usize] > 0 && self.augment(matching, class) {
-                success = true;
-            }
-        }
-        self.forget(matching, 0);
-        success
-    }
-
-    /// Forgets all slots met after the first few.
-    fn forget(&mut self, matching: &mut Matching<'_>, first: usize) {
-        self.seen.drain(first..).for_each(|slot| matching.index.set(Mark::Unseen, slot, true));
-    }
-
-    /// Finds room for at least one more row of a class, or finds none among the slots not yet met in this phase.
-    fn augment(&mut self, matching: &mut Matching<'_>, source: u32) -> bool {
-        self.round += 1;
-        let first = self.seen.len();
+        self.phase += 1;
         self.queue.clear();
-        self.queue.push(source);
-        self.met[source as usize] = self.round;
+        for class in (0..matching.classes.len() as u32).filter(|&class| matching.left[class as usize] > 0) {
+            self.meet(class, class);
+        }
+        let mut success = false;
         let mut next = 0;
         while let Some(&class) = self.queue.get(next) {
             next += 1;
-            let point = &matching.classes[class as usize].point;
-            if let Some(slot) = matching.index.first(Mark::Open, point) {
-                self.shift(matching, source, class, slot);
-                if self.seen.len() - first < SMALL {
-                    self.forget(matching, first);
-                }
-                return true;
+            let root = self.root[class as usize];
+            if self.done[root as usize] == self.phase {
+                continue;
             }
-            self.expand(matching, class);
+            match matching.index.first(Mark::Open, &matching.classes[class as usize].point) {
+                None => self.expand(matching, class),
+                Some(slot) => {
+                    self.shift(matching, root, class, slot);
+                    self.done[root as usize] = self.phase;
+                    success = true;
+                }
+            }
         }
-        false
+        self.seen.drain(..).for_each(|slot| matching.index.set(Mark::Unseen, slot, true));
+        success
+    }
+
+    fn meet(&mut self, class: u32, root: u32) {
+        self.met[class as usize] = self.phase;
+        self.root[class as usize] = root;
+        self.queue.push(class);
     }
 
     /// Meets every new slot that covers a class, and the classes held there.
@@ -176,14 +169,14 @@ impl Search {
             self.seen.push(slot);
             true
         });
-        for &slot in &self.seen[first..] {
+        for place in first..self.seen.len() {
+            let slot = self.seen[place];
             matching.index.set(Mark::Unseen, slot, false);
             self.reached_from[slot as usize] = class;
             for (position, &(held, _)) in (0..).zip(&matching.held[slot as usize]) {
-                if self.met[held as usize] != self.round {
-                    self.met[held as usize] = self.round;
+                if self.met[held as usize] != self.phase {
                     self.home[held as usize] = (slot, position);
-                    self.queue.push(held);
+                    self.meet(held, self.root[class as usize]);
                 }
             }
         }
@@ -203,7 +196,8 @@ impl Search {
         while class != source {
             let (home, position) = self.home[class as usize];
             let held = &mut matching.held[home as usize];
-            // PROOF: a path passes through a slot once, so the positions noted for other slots stay good.
+            // PROOF: a slot belongs to one tree, a path passes through it once, and the tree is done afterwards. So
+            // no position noted for this slot is used again, and those noted for others stay good.
             held[position as usize].1 -= rows;
             if held[position as usize].1 == 0 {
                 held.swap_remove(position as usize);

@@ -1,5 +1,8 @@
 //! The shared data sets, where they are.
 
+// Clippy knows tests by their attribute; helpers of tests have none.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
 use std::path::PathBuf;
 
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Table};

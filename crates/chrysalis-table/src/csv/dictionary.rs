@@ -70,7 +70,8 @@ impl LocalColumn {
     /// The field must not contain a zero byte: that is what keeps short keys apart.
     #[inline]
     pub(super) fn push(&mut self, bytes: &[u8], start: usize, end: usize) -> bool {
-        let code = if end - start <= WORD { self.short_code(bytes, start, end) } else { self.long_code(&bytes[start..end]) };
+        let code =
+            if end - start <= WORD { self.short_code(bytes, start, end) } else { self.long_code(&bytes[start..end]) };
         match code {
             Some(code) => {
                 self.codes.push(code);

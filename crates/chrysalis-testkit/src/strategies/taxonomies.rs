@@ -12,7 +12,7 @@ pub fn taxonomy_over(domain: &Domain) -> BoxedStrategy<TaxonomyFile> {
             let leaves = leaves(&domain, has_more);
             let ordered = domain.kind().is_ordered();
             let first = parents(leaves.len(), &first, ordered);
-            let second = parents(leaves.len(), &second, ordered);
+            let second = parents(9, &second, ordered);
             let lines: Vec<Vec<String>> = (0..leaves.len())
                 .map(|at| {
                     let is_alone = first.iter().filter(|&&group| group == first[at]).count() == 1;

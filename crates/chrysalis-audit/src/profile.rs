@@ -127,10 +127,12 @@ fn levels(sample: &Sample, ground: Ground<'_>) -> Option<SensitiveLevels> {
     let t = measure::closeness(sample, ground)?.level;
     let beta = measure::gain(sample)?.level.exact()?;
     let ratio = measure::ratio(sample)?.level.exact()?;
+    let entropy_l = measure::entropy_floor(sample)?;
     Some(SensitiveLevels {
         distinct_l,
-        entropy_l: measure::entropy_floor(sample)?,
-        entropy: measure::least_entropy(sample)?.level,
+        entropy_l,
+        // An even group reaches its number of values, whatever the rounding of logarithms says.
+        entropy: measure::least_entropy(sample)?.level.max(entropy_l as f64),
         recursive_c: recursive_c.filter(|_| distinct_l > 1),
         alpha: measure::to_float(Some(&alpha)),
         alpha_text: show(&alpha),

@@ -165,6 +165,9 @@ fn entropy(sample: &Sample, l: Rational, counts: impl Fn(Group<'_>) -> Vec<u64> 
         b.0.holds().cmp(&a.0.holds()).then(b.1.total_cmp(&a.1))
     };
     let Worst { level: (decision, level), group } = sample.worst(level, badness)?;
+    // What holds exactly must not look as if it fell short by a rounding error.
+    let line = l.to_f64().unwrap_or(0.0);
+    let level = if decision.holds() { level.max(line) } else { level };
     let number = format!("{level:.9}");
     let number = number.trim_end_matches('0').trim_end_matches('.');
     let doubt = if decision == Decision::Doubt { ", too near to decide" } else { "" };
@@ -192,5 +195,31 @@ pub(crate) fn show(number: &BigRational) -> String {
     match (number.numer().to_u64(), number.denom().to_u64()) {
         (Some(numerator), Some(denominator)) => show_rational(Rational::new(numerator, denominator)),
         _ => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrysalis_table::{Codes, Kind, Value};
+
+    use super::*;
+    use crate::Groups;
+
+    #[test]
+    fn doubt_is_said_and_means_fail() {
+        let words = ["a", "b"].map(|word| Value::Text(word.into())).to_vec();
+        let domain = Domain::new(Kind::Category, words, false);
+        let judge = |counts: [usize; 2]| {
+            let codes = (0u8..).zip(counts).flat_map(|(code, count)| std::iter::repeat_n(code, count)).collect();
+            let n = counts[0] + counts[1];
+            let sample = Sample::new(&Groups { of_row: vec![0; n], n_groups: 1 }, &Codes::U8(codes), 2);
+            let sensitive = Sensitive { domain: &domain, taxonomy: None, categories: None, sample: &sample };
+            let evidence = Evidence { sizes: sample.sizes(), sensitive: Some(sensitive), ids: &[Some(7)] };
+            evidence.judge("entropy-l=2").unwrap()
+        };
+        let doubtful = judge([1_000_000, 1_000_001]);
+        assert_eq!((doubtful.holds, doubtful.worst_text.as_str()), (false, "2, too near to decide"));
+        let even = judge([1_000_000, 1_000_000]);
+        assert_eq!((even.holds, even.worst, even.worst_text.as_str()), (true, 2.0, "2"));
     }
 }

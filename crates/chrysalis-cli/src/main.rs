@@ -9,7 +9,9 @@ mod randomness;
 mod render;
 mod spec;
 
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Parser;
 
@@ -18,16 +20,29 @@ use failure::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let result = start_threads(cli.threads).and_then(|()| match &cli.command {
-        Command::Init(args) => command::init::run(args, &cli),
-        Command::Profile(args) => command::profile::run(args, &cli),
-        Command::Publish(args) => command::publish::run(args, &cli),
-        Command::Audit(args) => command::audit::run(args, &cli),
-        Command::Example(args) => command::example::run(args, &cli),
+    // A panic is a bug of ours (or of a library that met a broken file, which is caught where it happens): it is
+    // reported like every other error.
+    panic::set_hook(Box::new(|info| *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = info.to_string()));
+    let result = panic::catch_unwind(AssertUnwindSafe(|| run(&cli))).unwrap_or_else(|_| {
+        let what = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).replace('\n', " ");
+        Err(Failure::internal(format!("internal error: {what}")))
     });
     match result {
         Ok(code) => code,
         Err(failure) => failure.report(),
+    }
+}
+
+static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
+
+fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    start_threads(cli.threads)?;
+    match &cli.command {
+        Command::Init(args) => command::init::run(args, cli),
+        Command::Profile(args) => command::profile::run(args, cli),
+        Command::Publish(args) => command::publish::run(args, cli),
+        Command::Audit(args) => command::audit::run(args, cli),
+        Command::Example(args) => command::example::run(args, cli),
     }
 }
 

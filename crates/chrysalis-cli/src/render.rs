@@ -93,10 +93,17 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// `1 row`, `2,000 rows`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// Enough digits to tell two releases apart, and no more.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 {
         "0".into()
+    } else if value.abs() < 0.000_05 {
+        format!("{value:.0e}")
     } else if value.abs() >= 1000.0 {
         format!("{value:.1}")
     } else {

@@ -5,6 +5,8 @@ use chrysalis_release::ReleaseError;
 use chrysalis_table::TableError;
 use thiserror::Error;
 
+use crate::MANIFEST;
+
 /// What can go wrong between memory and disk.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -87,7 +89,10 @@ impl StoreError {
     /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
-            StoreError::Io { source, action, .. } => match source.kind() {
+            StoreError::Io { source, action, path } => match source.kind() {
+                io::ErrorKind::NotFound if path.ends_with(MANIFEST) => {
+                    "name the folder that `chrysalis publish --out` wrote".into()
+                }
                 io::ErrorKind::NotFound => "check the path".into(),
                 io::ErrorKind::PermissionDenied => "check who may read and write there".into(),
                 io::ErrorKind::StorageFull => "free some space, or name another place with --out".into(),

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::{AuditArgs, Cli};
 use crate::failure::{AUDIT_FAILED, DONE, Failure};
 use crate::progress::{Phases, Unit};
-use crate::render::{self, Report, count, number};
+use crate::render::{self, Report, counted, number};
 
 pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let mut phases = Phases::new(cli.quiet);
@@ -51,9 +51,9 @@ fn read_microdata(
 fn render_report(report: &AuditReport, manifest: &Manifest, args: &AuditArgs) -> Report {
     let verdict = if report.ok() { "Every promise holds" } else { "The audit FAILED" };
     let title = format!(
-        "{verdict}: {} rows in {} groups, {} by {}",
-        count(report.rows),
-        count(report.groups),
+        "{verdict}: {} in {}, {} by {}",
+        counted(report.rows, "row"),
+        counted(report.groups, "group"),
         manifest.method,
         manifest.partitioner
     );
@@ -61,10 +61,10 @@ fn render_report(report: &AuditReport, manifest: &Manifest, args: &AuditArgs) ->
     if let Some(linking) = &report.attacks.linking {
         blocks.push(format!(
             "Attacks\n  linking  an attacker who finds a person's group guesses the sensitive value right in at most {} of \
-             cases\n           ({} in the worst group; {} rows are open to a guess this good)",
+             cases\n           ({} in the worst group; {} open to a guess this good)",
             percent(linking.confidence),
             linking.confidence_text,
-            count(linking.rows),
+            counted(linking.rows, "row"),
         ));
     }
     if args.microdata.is_none() {

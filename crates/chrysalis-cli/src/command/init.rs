@@ -8,7 +8,7 @@ use chrysalis_table::{Column, ColumnRequest, Kind, Role, Table};
 use serde_json::json;
 
 use crate::args::{Cli, InitArgs};
-use crate::command::profile::suggest;
+use crate::command::profile::{privacy_rank, suggest};
 use crate::failure::{DONE, Failure};
 use crate::plan::Draft;
 use crate::progress::{Phases, Unit};
@@ -77,41 +77,45 @@ method = \"generalize\"
 
 fn spec_text(file: &str, out: &Path, table: &Table) -> String {
     let mut text = HEAD.to_owned();
-    text.push_str(&format!("\ninput = {}          # relative to this file\n", quoted(&relative(file, out))));
-    text.push_str("missing = \"as-value\"          # or \"drop\", or \"error\"\n\n");
-    // One sensitive column at most: further candidates are commented out.
-    let mut has_sensitive = false;
-    for column in table.columns() {
-        let role = suggest(column, table.rows());
-        let is_second = role == Role::Sensitive && has_sensitive;
-        has_sensitive |= role == Role::Sensitive;
+    text.push('\n');
+    text.push_str(&commented(&format!("input = {}", quoted(&relative(file, out))), "relative to this file"));
+    text.push_str(&commented("missing = \"as-value\"", "or \"drop\", or \"error\""));
+    text.push('\n');
+    // One column can be sensitive: the one that sounds most private. Other candidates are commented out.
+    let roles: Vec<Role> = table.columns().iter().map(|column| suggest(column, table.rows())).collect();
+    let candidates = table.columns().iter().zip(&roles).enumerate().filter(|(_, (_, role))| **role == Role::Sensitive);
+    let sensitive = candidates.min_by_key(|(at, (column, _))| (privacy_rank(column), *at)).map(|(at, _)| at);
+    for (at, (column, &role)) in table.columns().iter().zip(&roles).enumerate() {
+        let is_second = role == Role::Sensitive && sensitive != Some(at);
         text.push_str(&attribute_text(column, role, is_second || role == Role::Other));
     }
     text.push_str(TAIL);
-    let require = if has_sensitive { "require = [\"k=10\", \"l=2\"]\n" } else { "require = [\"k=10\"]\n" };
-    text.push_str(require);
+    text.push_str(if sensitive.is_some() { "require = [\"k=10\", \"l=2\"]\n" } else { "require = [\"k=10\"]\n" });
     text
 }
 
-fn attribute_text(column: &Column, role: Role, commented: bool) -> String {
-    let domain = column.domain();
-    let mark = if commented { "# " } else { "" };
-    let kind = domain.kind();
-    let mut lines = vec![
-        format!("[attributes.{}]", quoted_key(column.name())),
-        format!("role = \"{role}\""),
-        format!("kind = \"{kind}\"          # {}", range_text(column)),
-    ];
+/// A line with its comment, comments below each other.
+fn commented(line: &str, comment: &str) -> String {
+    format!("{line:34} # {comment}\n")
+}
+
+fn attribute_text(column: &Column, role: Role, is_commented_out: bool) -> String {
+    let kind = column.domain().kind();
+    let mut text = format!("[attributes.{}]\n", quoted_key(column.name()));
+    text.push_str(&format!("role = \"{role}\"\n"));
+    if role != Role::Identifier {
+        text.push_str(&commented(&format!("kind = \"{kind}\""), &range_text(column)));
+    }
     if role == Role::QuasiIdentifier {
-        lines.push(match kind {
+        text.push_str(&match kind {
             Kind::Integer | Kind::Real | Kind::Date => {
-                "# intervals = [5, 10, 20]     # publish in steps of these widths".into()
+                commented("# intervals = [5, 10, 20]", "publish in steps of these widths")
             }
-            _ => "# taxonomy = \"values.csv\"     # lines `value;group;…;*`; or prefix = true for codes".into(),
+            _ => commented("# taxonomy = \"values.csv\"", "lines `value;group;…;*`; or prefix = true for codes"),
         });
     }
-    let text: Vec<String> = lines.into_iter().map(|line| format!("{mark}{line}")).collect();
-    format!("{}\n\n", text.join("\n"))
+    let mark = if is_commented_out { "# " } else { "" };
+    text.lines().map(|line| format!("{mark}{line}\n")).chain(std::iter::once("\n".to_owned())).collect()
 }
 
 /// How many values, and for numbers and dates from where to where. No value of a word: a spec may travel.

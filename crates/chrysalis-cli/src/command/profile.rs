@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use chrysalis_audit::{Levels, profile};
 use chrysalis_publish::TaxonomySource;
 use chrysalis_store::Input;
-use chrysalis_table::{Column, ColumnRequest, Role, Table, Taxonomy};
+use chrysalis_table::{Column, ColumnRequest, Kind, Role, Table, Taxonomy};
 use serde_json::json;
 
 use crate::args::{Cli, ProfileArgs};
@@ -61,40 +61,46 @@ fn sensitive_taxonomy(
     Ok(bound)
 }
 
+/// Parts of names that tell of something private, the most private first.
+const SENSITIVE: [&str; 16] = [
+    "disease",
+    "diagnos",
+    "hiv",
+    "illness",
+    "symptom",
+    "condition",
+    "treatment",
+    "salary",
+    "income",
+    "wage",
+    "debt",
+    "cost",
+    "capital",
+    "religion",
+    "crime",
+    "occupation",
+];
+/// Parts of names that tell of something that names a person.
+const IDENTIFIER: [&str; 8] = ["name", "ssn", "email", "e_mail", "phone", "passport", "address", "iban"];
+
+/// How private a column sounds: 0 the most, `None` not at all.
+pub(crate) fn privacy_rank(column: &Column) -> Option<usize> {
+    let name = column.name().to_lowercase();
+    SENSITIVE.iter().position(|word| name.contains(word))
+}
+
 /// A guess from names and numbers; the owner decides.
 pub(crate) fn suggest(column: &Column, rows: usize) -> Role {
-    const SENSITIVE: [&str; 16] = [
-        "disease",
-        "diagnos",
-        "illness",
-        "condition",
-        "symptom",
-        "salary",
-        "income",
-        "wage",
-        "cost",
-        "capital",
-        "religion",
-        "occupation",
-        "hiv",
-        "debt",
-        "crime",
-        "treatment",
-    ];
-    const IDENTIFIER: [&str; 8] = ["name", "ssn", "email", "e_mail", "phone", "passport", "address", "iban"];
     let name = column.name().to_lowercase();
-    let n_values = column.domain().len();
-    let is_id = name == "id"
-        || name.ends_with("_id")
-        || name.starts_with("id_")
-        || IDENTIFIER.iter().any(|word| name.contains(word));
-    let mostly_unique =
-        rows >= 20 && n_values * 10 >= rows * 9 && column.domain().kind() != chrysalis_table::Kind::Real;
-    if mostly_unique || (is_id && n_values * 2 > rows) {
+    let (n_values, kind) = (column.domain().len(), column.domain().kind());
+    let is_id = name == "id" || name.ends_with("_id") || name.starts_with("id_");
+    let names_a_person = is_id || IDENTIFIER.iter().any(|word| name.contains(word));
+    let mostly_unique = rows >= 20 && n_values * 10 >= rows * 9 && kind != Kind::Real;
+    if mostly_unique || (names_a_person && n_values * 2 > rows) {
         Role::Identifier
-    } else if SENSITIVE.iter().any(|word| name.contains(word)) {
+    } else if privacy_rank(column).is_some() {
         Role::Sensitive
-    } else if column.domain().kind() == chrysalis_table::Kind::Real || n_values > 1_000 || n_values <= 1 {
+    } else if kind == Kind::Real || n_values > 1_000 || n_values <= 1 {
         Role::Other
     } else {
         Role::QuasiIdentifier

@@ -14,7 +14,7 @@ use crate::failure::{DONE, Failure};
 use crate::plan::{Draft, PartitionerChoice, Plan};
 use crate::progress::{Phases, Unit};
 use crate::randomness::generator;
-use crate::render::{self, Report, count, number};
+use crate::render::{self, Report, count, counted, number};
 
 pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let mut phases = Phases::new(cli.quiet);
@@ -49,6 +49,10 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         .run("write", None, Unit::Rows, |_| write_release(&outcome.release, &args.out, plan.format, args.force))?;
     if args.seed.is_some() {
         phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
+    }
+    if manifest.groups == 1 && manifest.rows > 1 {
+        phases
+            .note("no cut left both sides satisfied, so all rows are one group: nothing is left of the quasi columns");
     }
     let summary = Summary { args, plan: &plan, outcome: &outcome, manifest: &manifest, dropped_rows, phases: &phases };
     summary.report().print(cli.output)?;
@@ -117,9 +121,9 @@ impl Summary<'_> {
     fn blocks(&self) -> Vec<String> {
         let (outcome, manifest) = (self.outcome, self.manifest);
         let title = format!(
-            "Published {} rows in {} groups to {}",
-            count(manifest.rows),
-            count(manifest.groups),
+            "Published {} in {} to {}",
+            counted(manifest.rows, "row"),
+            counted(manifest.groups, "group"),
             self.args.out.display()
         );
         let mean_size = manifest.rows as f64 / manifest.groups as f64;
@@ -139,11 +143,14 @@ impl Summary<'_> {
         if self.dropped_rows > 0 {
             facts.push(("dropped rows", format!("{} with missing values", count(self.dropped_rows as u64))));
         }
-        if !self.plan.dropped.is_empty() {
-            let names = self.plan.dropped.iter().map(|(name, reason)| format!("{name} ({reason})"));
-            facts.push(("left out", names.collect::<Vec<_>>().join(", ")));
+        for reason in ["identifier", "holds the groups", "not named"] {
+            let names = self.plan.dropped.iter().filter(|(_, why)| *why == reason).map(|(name, _)| name.as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
+            if !names.is_empty() {
+                facts.push(("left out", format!("{names} ({reason})")));
+            }
         }
-        let files = manifest.tables.iter().map(|table| format!("{} ({} rows)", table.file, count(table.rows)));
+        let files = manifest.tables.iter().map(|table| format!("{} ({})", table.file, counted(table.rows, "row")));
         facts.push(("files", files.collect::<Vec<_>>().join(", ")));
         let phases = self.phases.done().iter().map(|(name, seconds)| format!("{name} {seconds:.2}"));
         let phases = phases.collect::<Vec<_>>().join(", ");

@@ -35,16 +35,6 @@ pub enum PublishError {
     /// No column is known to an attacker.
     #[error("no quasi-identifier is named")]
     NoQuasi,
-    /// A column with two roles.
-    #[error("column `{column}` is named as {first} and as {second}")]
-    TwoRoles {
-        /// The column.
-        column: String,
-        /// One role.
-        first: &'static str,
-        /// The other.
-        second: &'static str,
-    },
     /// A column name that the release needs for itself.
     #[error("the published table would have two columns `{column}`")]
     NameClash {
@@ -83,7 +73,6 @@ impl PublishError {
             PublishError::Infeasible { possible: None, .. } => "choose a weaker principle".into(),
             PublishError::GroupFails { .. } => "merge it with another group, or choose a weaker principle".into(),
             PublishError::NoQuasi => "name the columns an attacker may know with --quasi a,b,c".into(),
-            PublishError::TwoRoles { .. } => "give every column one role".into(),
             PublishError::NameClash { column } => format!("rename the column `{column}` in the input"),
             PublishError::Taxonomy { error, .. } => error.hint(),
             PublishError::Request(_) => "see `chrysalis publish --help`".into(),

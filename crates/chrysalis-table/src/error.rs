@@ -263,6 +263,12 @@ pub enum TaxonomyError {
         /// The column's kind.
         kind: Kind,
     },
+    /// Prefixes over words that look masked already.
+    #[error("prefix masking cannot tell value `{value}` from a masked one")]
+    Masked {
+        /// The value.
+        value: String,
+    },
     /// Prefixes over words of several lengths.
     #[error("prefix masking needs values of one length: `{value}` has {found} characters, `{other}` has {expected}")]
     PrefixLength {
@@ -296,6 +302,7 @@ impl TaxonomyError {
             TaxonomyError::NotARange { .. } => "group neighbouring values only".into(),
             TaxonomyError::Widths { .. } => "for example 5,10,20,40".into(),
             TaxonomyError::NoIntervals { .. } => "use a taxonomy file or prefix masking".into(),
+            TaxonomyError::Masked { .. } => "use a taxonomy file, or clean the column".into(),
             TaxonomyError::PrefixLength { .. } => "pad the codes to one length, or use a taxonomy file".into(),
         }
     }

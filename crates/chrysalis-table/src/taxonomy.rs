@@ -228,7 +228,9 @@ impl Taxonomy {
         }
         let mut before = if kind == Kind::Real { f64::MIN_POSITIVE } else { 1.0 };
         for &width in widths {
-            let nests = kind == Kind::Real && before == f64::MIN_POSITIVE || width % before == 0.0;
+            let ratio = width / before;
+            // Tenths are not exact in binary: 0.5 is five times 0.1 all the same.
+            let nests = before == f64::MIN_POSITIVE || (ratio - ratio.round()).abs() < 1e-9;
             if !(width.is_finite() && width > before && nests) {
                 let before = if before == f64::MIN_POSITIVE { 0.0 } else { before };
                 return Err(TaxonomyError::Widths { width: width.to_string(), before: before.to_string() });
@@ -248,6 +250,9 @@ impl Taxonomy {
     /// Masks codes from the right: `14248`, `1424*`, `142**`, … `*`.
     pub fn prefixes(domain: &Domain) -> Result<Taxonomy, TaxonomyError> {
         let texts: Vec<Vec<char>> = (0..domain.len() as Code).map(|code| domain.text(code).chars().collect()).collect();
+        if let Some(masked) = texts.iter().find(|text| text.contains(&'*')) {
+            return Err(TaxonomyError::Masked { value: masked.iter().collect() });
+        }
         let length = texts.iter().map(Vec::len).max().unwrap_or(0);
         let incomplete = texts.iter().find(|text| !text.is_empty() && text.len() != length);
         if let (Some(short), Some(full)) = (incomplete, texts.iter().find(|text| text.len() == length)) {
@@ -430,6 +435,12 @@ impl Taxonomy {
     }
 }
 
+/// `index · width`, as people write it: 17 · 0.1 is 1.7, not 1.7000000000000002.
+fn multiple(index: f64, width: f64) -> f64 {
+    let inverse = (1.0 / width).round();
+    if inverse >= 1.0 && (inverse * width - 1.0).abs() < 1e-9 { index / inverse } else { index * width }
+}
+
 /// The interval of a width that holds a value, as a label with its bounds.
 fn interval(value: &Value, width: f64) -> Option<Step> {
     let (low, high) = match value {
@@ -444,8 +455,15 @@ fn interval(value: &Value, width: f64) -> Option<Step> {
             (Value::Date(Date(low)), Value::Date(Date(low.saturating_add(width - 1))))
         }
         Value::Real(number) => {
-            let low = (number / width).floor() * width;
-            (Value::Real(low), Value::Real(low + width))
+            let mut index = (number / width).floor();
+            // The quotient is rounded: the interval must hold its value whatever the last bit says.
+            while multiple(index, width) > *number {
+                index -= 1.0;
+            }
+            while multiple(index + 1.0, width) < *number {
+                index += 1.0;
+            }
+            (Value::Real(multiple(index, width)), Value::Real(multiple(index + 1.0, width)))
         }
         Value::Text(_) => return None,
     };

@@ -19,7 +19,7 @@ fn partitions_are_counted_by_the_bell_numbers_and_each_comes_once() {
     for (n, bell) in (1..=9).zip([1, 2, 5, 15, 52, 203, 877, 4140, 21147]) {
         let mut seen = BTreeSet::new();
         for_each_partition(n, &mut |groups| {
-            assert_eq!(groups.iter().fold(0, |all, group| all + group), (1 << n) - 1, "a disjoint cover");
+            assert_eq!(groups.iter().sum::<u32>(), (1 << n) - 1, "a disjoint cover");
             assert!(groups.iter().all(|&group| group != 0));
             let mut groups = groups.to_vec();
             groups.sort_unstable();

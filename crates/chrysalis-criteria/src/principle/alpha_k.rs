@@ -38,20 +38,18 @@ impl Principle for AlphaKAnonymity {
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
-        if whole.total() < self.k {
-            let reason = format!("the table has {} rows, a group needs {}", whole.total(), self.k);
-            return Limit {
-                reason,
-                possible: Some(format!("alpha-k={},{}", show_rational(self.alpha), whole.total())),
-            };
-        }
-        let allowed = 100.0 * *self.alpha.numer() as f64 / *self.alpha.denom() as f64;
+        let reason = if whole.total() < self.k {
+            format!("the table has {} rows, a group needs {}", whole.total(), self.k)
+        } else {
+            let allowed = 100.0 * *self.alpha.numer() as f64 / *self.alpha.denom() as f64;
+            format!("{}, at most {allowed:.2} % may have it", most_frequent(whole, sensitive))
+        };
         // Rounded up to four digits, so that what we propose does work.
-        let alpha = (whole.max() * 10_000).div_ceil(whole.total());
-        Limit {
-            reason: format!("{}, at most {allowed:.2} % may have it", most_frequent(whole, sensitive)),
-            possible: Some(format!("alpha-k={},{}", show_rational(Rational::new(alpha, 10_000)), self.k)),
-        }
+        let share = Rational::new((whole.max() * 10_000).div_ceil(whole.total().max(1)), 10_000);
+        let share_is_fine = AlphaKAnonymity { alpha: self.alpha, k: 1 }.holds(whole);
+        let possible =
+            AlphaKAnonymity { alpha: if share_is_fine { self.alpha } else { share }, k: self.k.min(whole.total()) };
+        Limit { reason, possible: (whole.total() > 0).then(|| possible.to_string()) }
     }
 }
 

@@ -40,8 +40,8 @@ impl Principle for EntropyLDiversity {
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let reached = entropy(whole.iter().map(|(_, count)| count)).exp();
         let hundredths = (reached * 100.0).floor() as u64;
-        // The float may stand a hair above the truth: go down until the exact test agrees.
-        let possible = (100..=hundredths).rev().take(2).map(|l| Rational::new(l, 100));
+        // The float may stand a hair off the truth: start above it and go down until the exact test agrees.
+        let possible = (100..=hundredths.max(99) + 1).rev().take(3).map(|l| Rational::new(l, 100));
         let possible = possible.map(|l| EntropyLDiversity { l }).find(|weaker| weaker.holds(whole));
         Limit {
             reason: format!(

@@ -76,19 +76,19 @@ impl Principle for KeAnonymity {
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let column = column_name(sensitive);
         let (distinct, extent) = self.extent(whole);
-        if distinct < self.k {
-            let reason = format!("{column} has {distinct} distinct numbers, a group needs {}", self.k);
-            return Limit {
-                reason,
-                possible: (distinct > 0).then(|| format!("ke={distinct},{}", show_rational(self.e))),
-            };
-        }
         let span = extent.and_then(|(low, high)| Some(high.number()? - low.number()?)).unwrap_or(0.0);
-        let whole_span = span.floor() as u64;
-        Limit {
-            reason: format!("the numbers of {column} span {span}, a group needs {}", show_rational(self.e)),
-            possible: Some(format!("ke={},{whole_span}", self.k)),
-        }
+        let reason = if distinct < self.k {
+            format!("{column} has {distinct} distinct numbers, a group needs {}", self.k)
+        } else {
+            format!("the numbers of {column} span {span}, a group needs {}", show_rational(self.e))
+        };
+        let spans_e = |e: Rational| extent.is_some_and(|(low, high)| spans(low, high, e));
+        // The difference is rounded: it may stand a hair above a whole number that the values do not span.
+        let whole_span = Rational::from(span.floor() as u64);
+        let candidates = [self.e, whole_span, Rational::from((span.floor() as u64).saturating_sub(1))];
+        let e = candidates.into_iter().find(|&e| spans_e(e)).unwrap_or(Rational::from(0));
+        let possible = KeAnonymity { k: self.k.min(distinct), e, values: Vec::new() };
+        Limit { reason, possible: (distinct > 0).then(|| possible.to_string()) }
     }
 }
 

@@ -111,34 +111,35 @@ impl Principle for LAlphaDiversity {
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let (column, distinct) = (column_name(sensitive), whole.distinct() as u64);
-        if distinct < self.l() {
-            let reason = format!("{column} has {distinct} distinct values, a group needs {}", self.l());
-            return Limit { reason, possible: Some(self.spec.with_l(distinct).to_string()) };
-        }
-        if !self.is_heavy(whole) {
-            let weight = u64::try_from(self.weight(whole) / self.denominator).unwrap_or(u64::MAX);
-            let reason = format!("all rows together weigh {weight}, a group needs {}", show_rational(self.alpha()));
-            return Limit { reason, possible: Some(self.spec.with_alpha(Rational::from(weight)).to_string()) };
-        }
+        let hundredths = u64::try_from(self.weight(whole) * 100 / self.denominator).unwrap_or(u64::MAX);
+        let weight = Rational::new(hundredths, 100);
         let counts = self.category_counts(whole);
-        if let PrincipleSpec::RecursiveLAlpha { l, .. } = self.spec {
-            let (first, tail) = head_and_tail(counts, l);
-            let reason =
-                format!("the largest category of {column} has {first} rows, all from the {l}th on together {tail}");
-            return Limit { reason, possible: least_c(first, tail).map(|c| self.spec.with_c(c).to_string()) };
-        }
-        let reached = entropy(counts.iter().copied()).exp();
-        let possible = (1..=counts.len() as u64).rev().map(|l| self.spec.with_l(l));
-        let enough = |spec: &PrincipleSpec| match spec {
-            PrincipleSpec::EntropyLAlpha { l, .. } => {
-                entropy_is_at_least_ln(counts.iter().copied(), Rational::from(*l))
-            }
-            _ => false,
+        let reason = if distinct < self.l() {
+            format!("{column} has {distinct} distinct values, a group needs {}", self.l())
+        } else if !self.is_heavy(whole) {
+            let needed = show_rational(self.alpha());
+            format!("all rows together weigh {}, a group needs {needed}", show_rational(weight))
+        } else if let PrincipleSpec::RecursiveLAlpha { l, .. } = self.spec {
+            let (first, tail) = head_and_tail(counts.clone(), l);
+            format!("the largest category of {column} has {first} rows, all from the {l}th on together {tail}")
+        } else {
+            let reached = entropy(counts.iter().copied()).exp();
+            format!("the categories of {column} are as diverse as {reached:.2} equally frequent ones")
         };
-        Limit {
-            reason: format!("the categories of {column} are as diverse as {reached:.2} equally frequent ones"),
-            possible: possible.into_iter().find(enough).map(|spec| spec.to_string()),
-        }
+        // Every parameter as strong as the whole table allows it.
+        let alpha = if self.is_heavy(whole) { self.alpha() } else { weight };
+        let spec = self.spec.with_alpha(alpha);
+        let weaker = (1..=self.l().min(distinct)).rev().filter_map(|l| {
+            let spec = spec.with_l(l);
+            let PrincipleSpec::RecursiveLAlpha { c, .. } = spec else { return Some(spec) };
+            let (first, tail) = head_and_tail(counts.clone(), l);
+            Some(spec.with_c(if is_recursive(counts.clone(), c, l) { c } else { least_c(first, tail)? }))
+        });
+        let holds = |spec: &PrincipleSpec| {
+            let (categories, weights) = (self.categories.clone(), self.weights.clone());
+            LAlphaDiversity { spec: spec.clone(), categories, weights, denominator: self.denominator }.holds(whole)
+        };
+        Limit { reason, possible: weaker.into_iter().find(holds).map(|spec| spec.to_string()) }
     }
 }
 

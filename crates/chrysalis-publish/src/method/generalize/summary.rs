@@ -91,8 +91,12 @@ pub(crate) fn node_ncp(domain: &Domain, tree: &Taxonomy, node: &Node) -> f64 {
     if node.n_leaves() == 1 && node.children.is_empty() {
         return 0.0;
     }
-    if !domain.kind().is_ordered() || domain.kind() == Kind::Ordinal {
+    if !domain.kind().is_ordered() {
         return set_ncp(node.n_leaves(), tree.n_leaves());
+    }
+    if domain.kind() == Kind::Ordinal {
+        // PROOF: over an ordered column ranks follow codes.
+        return range_ncp(domain, tree.code_at(*node.ranks.start()), tree.code_at(*node.ranks.end()));
     }
     let has_missing = domain.has_missing() && node.ranks.contains(&tree.rank(0));
     let ends = node.bounds.as_ref().and_then(|(low, high)| low.number().zip(high.number()));

@@ -1,0 +1,110 @@
+//! SIGKILL at any moment: a release is there whole or not at all.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::Release;
+
+const MOMENTS: u32 = 20;
+const ROWS: u32 = 100_000;
+
+/// When to kill, as shares of a full run: one moment in each twentieth, somewhere inside it, a little past the end.
+fn moments() -> impl Iterator<Item = f64> {
+    let mut state = 20_u64;
+    (0..MOMENTS).map(move |at| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let inside = (state >> 40) as f64 / (1_u64 << 24) as f64;
+        (f64::from(at) + inside) / f64::from(MOMENTS) * 1.1
+    })
+}
+
+/// Publishes and kills the process after `delay`.
+fn publish_and_kill(folder: &Path, line: &str, delay: Duration) {
+    let mut command = common::chrysalis(folder);
+    command.args(common::split(line)).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    std::thread::sleep(delay);
+    // An error means that it had ended already.
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+fn hospital() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    common::run(folder.path(), &format!("example --rows {ROWS} --out hospital --quiet")).expect(0);
+    folder
+}
+
+fn seconds(folder: &Path, line: &str) -> f64 {
+    let start = Instant::now();
+    common::run(folder, line).expect(0);
+    start.elapsed().as_secs_f64()
+}
+
+#[test]
+fn a_killed_publish_leaves_a_whole_release_or_none() {
+    let ground = hospital();
+    let folder = ground.path();
+    let publish = |out: &str| format!("publish hospital/chrysalis.toml --out {out}");
+    let full = seconds(folder, &publish("full"));
+    let mut whole = 0;
+    for (at, share) in moments().enumerate() {
+        let out = format!("release-{at}");
+        publish_and_kill(folder, &publish(&out), Duration::from_secs_f64(full * share));
+        if folder.join(&out).exists() {
+            let audit = common::run(folder, &format!("audit {out} --quiet"));
+            assert_eq!(audit.code, Some(0), "killed after {:.0} % of {full:.2} s\n{audit}", share * 100.0);
+            whole += 1;
+        }
+    }
+    println!("{whole} of {MOMENTS} runs came to a release; a full run takes {full:.2} s");
+    assert!(whole < MOMENTS, "no run was killed in time");
+}
+
+#[test]
+fn a_killed_publish_with_force_leaves_the_old_release_or_the_new_one() {
+    let ground = hospital();
+    let folder = ground.path();
+    let publish = |k: u32| format!("publish hospital/chrysalis.toml --require k={k} --out release --force");
+    let full = seconds(folder, &publish(10));
+    let release = Release::at(folder.join("release"));
+    let mut replaced = 0;
+    for (at, share) in (11..).zip(moments()) {
+        let before = release.manifest()["guarantees"].clone();
+        publish_and_kill(folder, &publish(at), Duration::from_secs_f64(full * share));
+        let place = format!("killed after {:.0} % of {full:.2} s", share * 100.0);
+        assert!(release.folder.is_dir(), "{place}: neither the old release nor the new one is there");
+        let audit = common::run(folder, "audit release --quiet");
+        assert_eq!(audit.code, Some(0), "{place}\n{audit}");
+        let after = release.manifest()["guarantees"].clone();
+        let new = serde_json::json!([format!("k={at}")]);
+        assert!(after == before || after == new, "{place}: {after} is neither {before} nor {new}");
+        replaced += u32::from(after == new);
+    }
+    println!("{replaced} of {MOMENTS} runs replaced the release; a full run takes {full:.2} s");
+    assert!(replaced < MOMENTS, "no run was killed in time");
+}
+
+#[test]
+fn what_a_killed_publish_left_does_not_disturb_the_next_one() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    common::run(folder, "example --rows 20000 --out hospital --quiet").expect(0);
+    let publish = "publish hospital/chrysalis.toml --out release";
+    let full = seconds(folder, &publish.replace("release", "full"));
+    for share in [0.3, 0.6, 0.8, 0.9] {
+        publish_and_kill(folder, publish, Duration::from_secs_f64(full * share));
+        if folder.join("release").exists() {
+            break;
+        }
+    }
+    if !folder.join("release").exists() {
+        common::run(folder, publish).expect(0);
+    }
+    common::run(folder, "audit release --quiet").expect(0);
+}

@@ -1,0 +1,113 @@
+//! `profile` against pycanon, and recursive c, which pycanon gets wrong, against a count of our own.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+const ADULT: &str = "adult_train_complete.csv.gz";
+
+/// Small enough for pycanon, which filters the whole frame once per group and value.
+const CASES: &[(&str, &str)] = &[
+    ("sex,race", "hours_per_week"),
+    ("education,sex", "occupation"),
+    ("marital_status,sex", "age"),
+    ("relationship", "education_num"),
+    ("workclass,sex", "occupation"),
+    ("race,income", "occupation"),
+    ("relationship,race", "education"),
+    ("sex,race", "occupation"),
+    ("race,income", "hours_per_week"),
+    ("relationship", "income"),
+    ("sex,race", "capital_gain"),
+    ("sex,native_country", "income"),
+];
+
+fn profile(adult: &Path, quasi: &str, sensitive: &str) -> Value {
+    let line = format!("profile {} --quasi {quasi} --sensitive {sensitive} --output json", adult.display());
+    common::run(Path::new("."), &line).expect(0).json()["anonymity"].clone()
+}
+
+#[test]
+fn profile_says_what_pycanon_says() {
+    let Some(adult) = common::data(ADULT) else { return };
+    let Some(python) = std::env::var_os("CHRYSALIS_REFEREE_PYTHON") else {
+        eprintln!("skipped: CHRYSALIS_REFEREE_PYTHON names no Python with pycanon (see `cargo xtask referees`)");
+        return;
+    };
+    let theirs = pycanon(Path::new(&python), &adult);
+    let mut wrong = String::new();
+    for ((quasi, sensitive), theirs) in CASES.iter().zip(&theirs) {
+        let ours = profile(&adult, quasi, sensitive);
+        for level in ["k", "distinct_l", "entropy_l"] {
+            if ours[level] != theirs[level] {
+                wrong +=
+                    &format!("{quasi} | {sensitive}: {level} is {}, pycanon says {}\n", ours[level], theirs[level]);
+            }
+        }
+        for level in ["alpha", "t", "beta", "delta"] {
+            let (a, b) = (ours[level].as_f64().unwrap(), theirs[level].as_f64().unwrap());
+            if (a - b).abs() > 1e-9 * b.abs().max(1e-300) {
+                wrong += &format!("{quasi} | {sensitive}: {level} is {a}, pycanon says {b}\n");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn pycanon(python: &Path, adult: &Path) -> Vec<Value> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../referee/pycanon_levels.py");
+    let mut command = Command::new(python);
+    command.arg(script).arg(adult).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let cases: Vec<Value> = CASES
+        .iter()
+        .map(|(quasi, sensitive)| json!({"quasi": quasi.split(',').collect::<Vec<_>>(), "sensitive": sensitive}))
+        .collect();
+    child.stdin.take().unwrap().write_all(json!(cases).to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "the referee failed");
+    let levels: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(levels.len(), CASES.len());
+    levels
+}
+
+/// Smallest whole c with r₁ < c·(r_l + … + r_m) in every group, r descending, l the least number of distinct values.
+fn recursive_c(table: &[Vec<String>], quasi: &str, sensitive: &str) -> Option<u64> {
+    let column = |name: &str| table[0].iter().position(|column| column == name).unwrap();
+    let quasi: Vec<usize> = quasi.split(',').map(column).collect();
+    let sensitive = column(sensitive);
+    let mut groups: BTreeMap<Vec<&str>, BTreeMap<&str, u64>> = BTreeMap::new();
+    for row in &table[1..] {
+        let key = quasi.iter().map(|&at| row[at].as_str()).collect();
+        *groups.entry(key).or_default().entry(&row[sensitive]).or_default() += 1;
+    }
+    let l = groups.values().map(BTreeMap::len).min()?;
+    if l == 1 {
+        return None;
+    }
+    let of_group = |counts: &BTreeMap<&str, u64>| {
+        let mut counts: Vec<u64> = counts.values().copied().collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        counts[0] / counts[l - 1..].iter().sum::<u64>() + 1
+    };
+    groups.values().map(of_group).max()
+}
+
+#[test]
+fn recursive_c_follows_from_the_definition() {
+    let Some(adult) = common::data(ADULT) else { return };
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(&adult).unwrap()).read_to_string(&mut text).unwrap();
+    let table = common::parse_csv(&text);
+    for (quasi, sensitive) in CASES {
+        let ours = profile(&adult, quasi, sensitive)["recursive_c"].clone();
+        assert_eq!(ours, json!(recursive_c(&table, quasi, sensitive)), "{quasi} | {sensitive}");
+    }
+}

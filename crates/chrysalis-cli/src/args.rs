@@ -14,15 +14,18 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// How results are printed.
-    #[arg(long, value_enum, default_value_t, global = true, value_name = "FORM")]
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "FORM", help_heading = EVERYWHERE)]
     pub(crate) output: Output,
     /// Say nothing but results and errors.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = EVERYWHERE)]
     pub(crate) quiet: bool,
     /// Number of threads; all cores when absent. The result does not depend on it.
-    #[arg(long, global = true, value_name = "N", value_parser = threads)]
+    #[arg(long, global = true, value_name = "N", value_parser = threads, help_heading = EVERYWHERE)]
     pub(crate) threads: Option<usize>,
 }
+
+/// Where the options stand that every command has.
+const EVERYWHERE: &str = "Options of every command";
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 2 bad input or usage, 3 cannot be satisfied, 4 audit failed, 1 anything \
                           else.\n\nStart with:\n  chrysalis example --out hospital\n  chrysalis publish \
@@ -61,7 +64,8 @@ pub(crate) struct ReadArgs {
     /// The byte between CSV fields (`,`, `;`, `|`, `tab`); detected when absent.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,
-    /// Rows that lack a value: `as-value` keeps them, `drop` removes them, `error` refuses them.
+    /// Rows that lack a value: `as-value` keeps them, `drop` removes them, `error` refuses them
+    /// [default: as-value].
     #[arg(long, value_name = "POLICY", value_parser = missing)]
     pub(crate) missing: Option<MissingPolicy>,
     /// The kind of a column (integer, real, date, ordinal, category) where it should not be inferred.
@@ -120,15 +124,16 @@ Principles for --require (several may be given; all must hold in every group):
   ke=4,100               at least 4 distinct numbers that span at least 100
   alpha-k=0.5,10         at least 10 rows, no value in more than half of them
   beta=1                 no value more than (1+1) times as frequent as in the whole table
-  distinct-l-alpha=3,1   at least 3 distinct values that weigh at least 1 (needs categories in the spec)
+  distinct-l-alpha=3,1   at least 3 distinct values, weights of at least 1 in all (needs categories)
   entropy-l-alpha=2,2    the same, and categories as diverse as 2 equally frequent ones
-  recursive-l-alpha=3,4,2
+  recursive-l-alpha=3,4,2  the same for l=4 and α=2, and r1 < 3·(r4 + …) over categories
 
 Examples:
-  chrysalis publish patients.csv --quasi age,sex,zip_code --sensitive disease --require k=10 --require l=4 --out release
   chrysalis publish chrysalis.toml --out release
-  chrysalis publish patients.csv --quasi age,country --taxonomy country=country.csv --intervals age=5,10,20 \\
-      --sensitive disease --require t=0.2 --out release --format csv";
+  chrysalis publish patients.csv --quasi age,sex,zip_code --sensitive disease \\
+      --require k=10 --require l=4 --out release
+  chrysalis publish patients.csv --quasi age,country --taxonomy country=country.csv \\
+      --intervals age=5,10,20 --sensitive disease --require t=0.2 --out release --format csv";
 
 #[derive(Debug, Args)]
 #[command(after_help = PUBLISH_HELP)]

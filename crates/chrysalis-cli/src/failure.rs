@@ -8,6 +8,8 @@ use chrysalis_publish::PublishError;
 use chrysalis_release::ReleaseError;
 use chrysalis_store::StoreError;
 
+use crate::render::printable;
+
 /// Done.
 pub(crate) const DONE: u8 = 0;
 /// Anything else.
@@ -32,17 +34,40 @@ impl Failure {
         Failure { message: message.into(), hint: hint.into(), code: BAD_INPUT }
     }
 
+    /// The command line cannot be understood: clap's own sentence, with its tip or the usage as a hint.
+    pub(crate) fn usage(error: &clap::Error) -> Self {
+        let text = error.to_string();
+        let mut paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+        let message = paragraphs.next().unwrap_or_default();
+        let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
+        let rest: Vec<String> = paragraphs.collect();
+        let tip = rest.iter().find_map(|part| part.strip_prefix("tip: ")).filter(|tip| !tip.contains("'-- -"));
+        let usage = rest.iter().find_map(|part| part.strip_prefix("Usage: "));
+        let hint = match (tip, usage) {
+            (Some(tip), _) => tip.to_owned(),
+            (None, Some(usage)) => format!("usage: {usage}; --help tells more"),
+            (None, None) => "--help tells what can be said".to_owned(),
+        };
+        Failure::bad_input(message, hint)
+    }
+
     /// We are.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         let hint = "please report this with the command you ran".into();
         Failure { message: message.into(), hint, code: INTERNAL }
     }
 
+    /// The work is done, but nobody can be told.
+    pub(crate) fn unprinted(error: &std::io::Error) -> Self {
+        let message = format!("cannot print the result: {error}");
+        Failure { message, hint: "the work itself is done; check where the output goes".into(), code: INTERNAL }
+    }
+
     #[allow(clippy::print_stderr, reason = "this is where errors are printed")]
     pub(crate) fn report(self) -> ExitCode {
-        eprintln!("error: {}", self.message);
+        eprintln!("error: {}", printable(&self.message));
         if !self.hint.is_empty() {
-            eprintln!("hint: {}", self.hint);
+            eprintln!("hint: {}", printable(&self.hint));
         }
         ExitCode::from(self.code)
     }

@@ -19,7 +19,12 @@ use args::{Cli, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => return Failure::usage(&error).report(),
+        // Help and version are answers, not errors.
+        Err(answer) => answer.exit(),
+    };
     // A panic is a bug of ours (or of a library that met a broken file, which is caught where it happens): it is
     // reported like every other error.
     panic::set_hook(Box::new(|info| *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = info.to_string()));

@@ -56,6 +56,10 @@ impl Draft {
         let kind = read.kinds.iter().find(|(column, _)| column == name).map(|(_, kind)| *kind);
         let kind = kind.or_else(|| attribute.and_then(|attribute| attribute.kind).map(|kind| kind.0));
         let kind = kind.or((!order.is_empty()).then_some(Kind::Ordinal));
+        if let Some(twice) = order.iter().enumerate().find(|(at, value)| order[..*at].contains(value)) {
+            let message = format!("the order of column `{name}` lists `{}` twice", twice.1);
+            return Err(Failure::bad_input(message, "list every value once, from lowest to highest"));
+        }
         if kind == Some(Kind::Ordinal) && order.is_empty() {
             let message = format!("column `{name}` is ordinal, but its order is not given");
             return Err(Failure::bad_input(message, format!("add --order {name}=low,middle,high")));
@@ -135,9 +139,12 @@ impl Plan {
             let categories = categories(draft, name)?;
             if *role != Role::Identifier {
                 let mut request = draft.request(name, &args.read)?;
-                if taxonomy == Some(TaxonomySource::Prefix) {
+                match &taxonomy {
                     // Codes keep their leading zeros.
-                    request.kind = Some(Kind::Category);
+                    Some(TaxonomySource::Prefix) => request.kind = Some(Kind::Category),
+                    // Who writes labels wants to see them, unless the kind says otherwise.
+                    Some(TaxonomySource::File(_)) => request.kind = request.kind.or(Some(Kind::Category)),
+                    _ => {}
                 }
                 requests.push(request);
             }
@@ -290,7 +297,10 @@ fn check_taxonomies_are_used(args: &PublishArgs, roles: &[(String, Role)]) -> Re
     Ok(())
 }
 
-fn categories(draft: &Draft, name: &str) -> Result<Option<(Vec<Vec<String>>, Weights)>, Failure> {
+/// Categories from most to least sensitive, and their weights.
+type Categories = (Vec<Vec<String>>, Weights);
+
+fn categories(draft: &Draft, name: &str) -> Result<Option<Categories>, Failure> {
     let Some(attribute) = draft.spec.attributes.get(name) else { return Ok(None) };
     let weights = attribute.weights.as_ref().map_or(Ok(Weights::Uniform), crate::spec::WeightsSpec::weights)?;
     Ok(attribute.categories.clone().map(|categories| (categories, weights)))

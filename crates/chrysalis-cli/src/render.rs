@@ -21,18 +21,27 @@ impl Report {
     /// Prints to standard output. A reader that went away is no error.
     pub(crate) fn print(&self, output: Output) -> Result<(), Failure> {
         let text = match output {
-            Output::Table => format!("{}\n", self.blocks.join("\n\n")),
+            Output::Table => format!("{}\n", printable(&self.blocks.join("\n\n"))),
             Output::Json => format!("{}\n", self.json),
             Output::Csv => self.rows.iter().map(|row| csv_line(row)).collect(),
         };
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Failure::bad_input(format!("cannot print the result: {error}"), "check where the output goes"))
-            }
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::unprinted(&error)),
             _ => Ok(()),
         }
     }
+}
+
+/// Control characters from data or file names, such as a terminal's escape sequences, written out.
+pub(crate) fn printable(text: &str) -> String {
+    let is_safe = |letter: char| letter == '\n' || !letter.is_control();
+    if text.chars().all(is_safe) {
+        return text.to_owned();
+    }
+    text.chars()
+        .map(|letter| if is_safe(letter) { letter.to_string() } else { letter.escape_default().to_string() })
+        .collect()
 }
 
 fn csv_line(fields: &[String]) -> String {
@@ -85,7 +94,7 @@ pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

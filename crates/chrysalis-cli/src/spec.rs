@@ -109,8 +109,12 @@ impl Spec {
     pub(crate) fn load(path: &Path) -> Result<Spec, Failure> {
         let text = read_text(path)?;
         let mut spec: Spec = toml::from_str(&text).map_err(|error| {
-            let shown = error.to_string();
-            let message = format!("{}: {}", path.display(), shown.trim_end());
+            let start = error.span().map_or(0, |span| span.start.min(text.len()));
+            let before = text.get(..start).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+            let problem = error.message().replace('\n', ", ");
+            let message = format!("{}, line {line}, column {column}: {problem}", path.display());
             Failure::bad_input(message, "`chrysalis init FILE` writes a spec to start from")
         })?;
         spec.folder = path.parent().map(Path::to_owned).unwrap_or_default();
@@ -156,8 +160,12 @@ pub(crate) fn load_taxonomy(path: &Path) -> Result<TaxonomyFile, Failure> {
 const MAX_TEXT: u64 = 64 << 20;
 
 fn read_text(path: &Path) -> Result<String, Failure> {
-    let failed =
-        |problem: String| Failure::bad_input(format!("cannot read {}: {problem}", path.display()), "check the path");
+    let failed = |problem: String| {
+        Failure::bad_input(
+            format!("cannot read {}: {problem}", path.display()),
+            "check that the path names the right text file",
+        )
+    };
     let size = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
     if size > MAX_TEXT {
         return Err(failed(format!("it has {size} bytes, more than any spec or taxonomy")));

@@ -188,7 +188,7 @@ impl<'a> Parameters<'a> {
 
     fn count(&self, index: usize, name: &str) -> Result<u64, CriteriaError> {
         let number = self.values[index].parse::<u32>().ok().filter(|&number| number > 0);
-        number.map(u64::from).ok_or_else(|| self.error(format!("{name} must be a whole number of at least 1")))
+        number.map(u64::from).ok_or_else(|| self.error(format!("{name} must be a whole number from 1 to {}", u32::MAX)))
     }
 
     fn number(&self, index: usize, name: &str) -> Result<Rational, CriteriaError> {
@@ -203,14 +203,16 @@ impl<'a> Parameters<'a> {
 
     fn at_least_one(&self, index: usize, name: &str) -> Result<Rational, CriteriaError> {
         let number = parse_rational(self.values[index]).filter(|number| *number >= Rational::one());
-        number.ok_or_else(|| self.error(format!("{name} must be a number of at least 1")))
+        number.ok_or_else(|| {
+            self.error(format!("{name} must be a number of at least 1, with at most nine digits on either side"))
+        })
     }
 
     fn share(&self, index: usize, name: &str, or_zero: bool) -> Result<Rational, CriteriaError> {
         let number = parse_rational(self.values[index]).filter(|number| *number <= Rational::one());
         let number = number.filter(|number| or_zero || !number.is_zero());
-        let low = if or_zero { "from" } else { "above" };
-        number.ok_or_else(|| self.error(format!("{name} must be a number {low} 0 to 1")))
+        let range = if or_zero { "from 0 to 1" } else { "above 0 and at most 1" };
+        number.ok_or_else(|| self.error(format!("{name} must be a number {range}")))
     }
 }
 
@@ -234,12 +236,12 @@ mod tests {
             assert_eq!(error.to_string(), message);
             assert!(!error.hint().is_empty());
         };
-        check("l=0", "`l=0`: l must be a number of at least 1");
-        check("k=-1", "`k=-1`: k must be a whole number of at least 1");
-        check("k=0", "`k=0`: k must be a whole number of at least 1");
-        check("k=1.5", "`k=1.5`: k must be a whole number of at least 1");
+        check("l=0", "`l=0`: l must be a number of at least 1, with at most nine digits on either side");
+        check("k=-1", "`k=-1`: k must be a whole number from 1 to 4294967295");
+        check("k=0", "`k=0`: k must be a whole number from 1 to 4294967295");
+        check("k=1.5", "`k=1.5`: k must be a whole number from 1 to 4294967295");
         check("t=1.2", "`t=1.2`: t must be a number from 0 to 1");
-        check("alpha-k=0,3", "`alpha-k=0,3`: alpha must be a number above 0 to 1");
+        check("alpha-k=0,3", "`alpha-k=0,3`: alpha must be a number above 0 and at most 1");
         check("recursive-l=3", "`recursive-l=3`: numbers expected (c,l), 1 given");
         check("recursive-l=0,2", "`recursive-l=0,2`: c must be greater than 0");
         check("k=1,2", "`k=1,2`: one number expected (k), 2 given");

@@ -279,6 +279,9 @@ impl Manifest {
             }
         }
         for attribute in &self.attributes {
+            let values = attribute.domain.values.iter().flatten();
+            let texts: Vec<String> = values.map(ToString::to_string).collect();
+            once("value", texts.iter())?;
             let n_values = attribute.domain.values.as_ref().map_or(0, Vec::len);
             if attribute.domain.counts.as_ref().is_some_and(|counts| counts.len() != n_values) {
                 let text = format!("`{}` has {n_values} values, but another number of counts", attribute.name);

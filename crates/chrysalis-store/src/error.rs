@@ -53,8 +53,8 @@ pub enum StoreError {
         /// The place.
         path: PathBuf,
     },
-    /// `--force` on something that is no release.
-    #[error("{} is not a release, so it is not replaced", path.display())]
+    /// `--force` on something that is more than a release.
+    #[error("{} holds other things than a release, so it is not replaced", path.display())]
     NotARelease {
         /// The place.
         path: PathBuf,
@@ -106,7 +106,7 @@ impl StoreError {
                 "turn it into numbers, text or a date before publishing, or leave the column out".into()
             }
             StoreError::Exists { .. } => "choose another name, or replace it with --force".into(),
-            StoreError::NotARelease { .. } => "choose another name".into(),
+            StoreError::NotARelease { .. } => "choose another name, or move them away".into(),
             StoreError::Release { error, .. } => error.hint(),
             StoreError::Hash { .. } | StoreError::Mismatch { .. } => {
                 "the release was changed after it was published: get it again from its publisher".into()

@@ -50,11 +50,16 @@ pub fn write_release(release: &Release, out: &Path, format: Format, force: bool)
         move |source| StoreError::Io { action, path, source }
     };
     // Dropped, and so removed, on every early return.
+    if !parent.is_dir() {
+        let source = io::Error::new(io::ErrorKind::NotFound, "there is no such folder");
+        return Err(StoreError::Io { action: "write to", path: parent, source });
+    }
     let beside = tempfile::Builder::new()
         .prefix(".chrysalis-")
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .tempdir_in(&parent)
-        .map_err(io_error("write to", out))?;
+        // The error's own text names the temporary folder, which is nobody's business.
+        .map_err(|error| io_error("write to", out)(error.kind().into()))?;
     let mut manifest = release.manifest.clone();
     for (entry, table) in manifest.tables.iter_mut().zip(&release.tables) {
         entry.file = format!("{}.{}", entry.name, format.extension());
@@ -81,9 +86,25 @@ pub fn check_place(out: &Path, force: bool) -> Result<(), StoreError> {
     if !force {
         return Err(StoreError::Exists { path: out.to_owned() });
     }
-    let is_release = out.is_dir() && !out.is_symlink() && out.join(MANIFEST).is_file();
-    let is_empty = || fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_none());
-    if is_release || is_empty() { Ok(()) } else { Err(StoreError::NotARelease { path: out.to_owned() }) }
+    if !out.is_symlink() && holds_only_a_release(out) {
+        Ok(())
+    } else {
+        Err(StoreError::NotARelease { path: out.to_owned() })
+    }
+}
+
+/// Whether a folder holds nothing but a release, or nothing at all: `--force` removes no file that we did not write.
+fn holds_only_a_release(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    let names: Vec<_> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect();
+    if names.is_empty() {
+        return true;
+    }
+    let Ok(manifest) = read_manifest(folder) else { return false };
+    names.into_iter().all(|name| {
+        let name = name.ok().and_then(|name| name.into_string().ok());
+        name.is_some_and(|name| name == MANIFEST || manifest.tables.iter().any(|table| table.file == name))
+    })
 }
 
 /// One rename. With `force` the two folders change places, and the old release is removed with the temporary folder.
@@ -154,28 +175,36 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Reads a release, verifying version, paths, hashes, columns and row counts.
 pub fn read_release(folder: &Path) -> Result<Release, StoreError> {
-    let manifest_path = folder.join(MANIFEST);
-    let io_error = |path: &Path| {
-        let path = path.to_owned();
-        move |source| StoreError::Io { action: "read", path, source }
-    };
-    let mut bytes = Vec::new();
-    let file = File::open(&manifest_path).map_err(io_error(&manifest_path))?;
-    file.take(MAX_MANIFEST).read_to_end(&mut bytes).map_err(io_error(&manifest_path))?;
-    let release_error = |error: ReleaseError| StoreError::Release { path: manifest_path.display().to_string(), error };
-    let manifest = Manifest::parse(&bytes).map_err(release_error)?;
+    let manifest = read_manifest(folder)?;
     let mut tables = Vec::with_capacity(manifest.tables.len());
     for entry in &manifest.tables {
         let path = folder.join(&entry.file);
-        // LEAK: a link could lead outside the release.
-        let metadata = fs::symlink_metadata(&path).map_err(io_error(&path))?;
-        if !metadata.is_file() {
-            return Err(release_error(ReleaseError::UnsafeFile { file: entry.file.clone() }));
-        }
+        check_plain_file(&path, &entry.file)?;
         verify_hash(&path, entry)?;
         tables.push(read_table(&path, entry, &manifest)?);
     }
     Ok(Release { manifest, tables })
+}
+
+fn read_manifest(folder: &Path) -> Result<Manifest, StoreError> {
+    let path = folder.join(MANIFEST);
+    check_plain_file(&path, MANIFEST)?;
+    let io_error = |source| StoreError::Io { action: "read", path: path.clone(), source };
+    let mut bytes = Vec::new();
+    let file = File::open(&path).map_err(io_error)?;
+    file.take(MAX_MANIFEST).read_to_end(&mut bytes).map_err(io_error)?;
+    Manifest::parse(&bytes).map_err(|error| StoreError::Release { path: path.display().to_string(), error })
+}
+
+/// LEAK: a link could lead outside the release, and a pipe could keep us waiting for ever.
+fn check_plain_file(path: &Path, name: &str) -> Result<(), StoreError> {
+    let metadata = fs::symlink_metadata(path);
+    let metadata = metadata.map_err(|source| StoreError::Io { action: "read", path: path.to_owned(), source })?;
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let error = ReleaseError::UnsafeFile { file: name.to_owned() };
+    Err(StoreError::Release { path: path.display().to_string(), error })
 }
 
 fn verify_hash(path: &Path, entry: &TableEntry) -> Result<(), StoreError> {

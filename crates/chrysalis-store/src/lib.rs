@@ -10,7 +10,9 @@ mod folder;
 mod input;
 mod parquet_in;
 mod parquet_out;
+mod whole;
 
 pub use error::StoreError;
 pub use folder::{Format, MANIFEST, check_place, read_release, write_release};
 pub use input::{Input, Source};
+pub use whole::{write_file, write_folder};

@@ -25,7 +25,7 @@ pub enum TableError {
         expected: usize,
     },
     /// Bytes that are no text.
-    #[error("line {line} holds bytes that are not UTF-8 text")]
+    #[error("line {line} holds bytes that are not text")]
     NotText {
         /// Line, from 1.
         line: u64,
@@ -117,7 +117,9 @@ impl TableError {
             TableError::Ragged { .. } => {
                 "check quotes and delimiter on that line, or name the delimiter with --delimiter".into()
             }
-            TableError::NotText { .. } => "convert the file to UTF-8, or check that it is a CSV or Parquet file".into(),
+            TableError::NotText { .. } => {
+                "convert the file to UTF-8, or check that it is a CSV or Parquet file at all".into()
+            }
             TableError::Encoding { .. } => "save it as UTF-8".into(),
             TableError::LongRecord { .. } | TableError::OpenQuote { .. } => {
                 "look for a quote that is opened and never closed".into()
@@ -170,6 +172,14 @@ pub enum TaxonomyError {
     /// A level without a label.
     #[error("line {line} has an empty label at level {level}")]
     EmptyLabel {
+        /// Line, from 1.
+        line: usize,
+        /// Level, from 1.
+        level: usize,
+    },
+    /// A label that is no text.
+    #[error("line {line} has control characters at level {level}")]
+    NotText {
         /// Line, from 1.
         line: usize,
         /// Level, from 1.
@@ -291,6 +301,7 @@ impl TaxonomyError {
             TaxonomyError::Ragged { .. } => "repeat a label to fill a level: `value;value;*`".into(),
             TaxonomyError::TooDeep { .. } => "leave some levels out".into(),
             TaxonomyError::EmptyLabel { .. } => "every level needs a label; the last one is `*`".into(),
+            TaxonomyError::NotText { .. } => "check that the file is a text file".into(),
             TaxonomyError::Duplicate { .. } => "keep one of the two lines".into(),
             TaxonomyError::Cycle { .. } | TaxonomyError::TwoParents { .. } => {
                 "a label stands for one set of values: rename one of the two".into()
@@ -328,7 +339,7 @@ fn article(kind: Kind) -> String {
 
 /// The known name closest to what was typed, if it is close enough to be a slip.
 fn nearest<'a>(typed: &str, names: &'a [String]) -> Option<&'a String> {
-    let allowed = typed.chars().count().div_ceil(3);
+    let allowed = typed.chars().count() / 3;
     names.iter().map(|name| (edits(typed, name), name)).filter(|(n, _)| *n <= allowed).min().map(|(_, name)| name)
 }
 

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{Column, Kind, TableError, each_width};
@@ -46,15 +47,9 @@ impl ColumnRequest {
 
 /// Where each requested column stands in a header, or an error that lists what is there.
 pub fn resolve(header: &[String], wanted: &[ColumnRequest]) -> Result<Vec<usize>, TableError> {
-    wanted
-        .iter()
-        .map(|request| {
-            header
-                .iter()
-                .position(|name| *name == request.name)
-                .ok_or_else(|| TableError::UnknownColumn { column: request.name.clone(), columns: header.to_vec() })
-        })
-        .collect()
+    let place: BTreeMap<&str, usize> = header.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+    let unknown = |column: &str| TableError::UnknownColumn { column: column.to_owned(), columns: header.to_vec() };
+    wanted.iter().map(|request| place.get(&*request.name).copied().ok_or_else(|| unknown(&request.name))).collect()
 }
 
 impl Table {

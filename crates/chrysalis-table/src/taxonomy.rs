@@ -109,6 +109,9 @@ fn check_shape(line: usize, labels: &[String], first: &[String]) -> Result<(), T
     if let Some(level) = labels.iter().position(String::is_empty) {
         return Err(TaxonomyError::EmptyLabel { line, level: level + 1 });
     }
+    if let Some(level) = labels.iter().position(|label| label.chars().any(char::is_control)) {
+        return Err(TaxonomyError::NotText { line, level: level + 1 });
+    }
     let (root, expected) = (&labels[labels.len() - 1], &first[first.len() - 1]);
     if root != expected {
         return Err(TaxonomyError::TwoRoots { line, root: root.clone(), expected: expected.clone() });

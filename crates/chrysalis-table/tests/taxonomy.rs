@@ -1,5 +1,7 @@
 //! Taxonomies: what is refused, with which words, and what the tree looks like.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use chrysalis_table::{Column, Domain, Kind, Taxonomy, TaxonomyError, TaxonomyFile, Value};
 
 fn words(texts: &[&str]) -> Domain {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use chrysalis_release::generalized::{MEMBERS, TABLE};
-use chrysalis_release::{GROUP_ID, KindName, Release, RoleName, TableEntry};
+use chrysalis_release::{GROUP_ID, KindName, Published as Form, Release, RoleName, TableEntry};
 use chrysalis_table::{Column, Table};
 
 use super::cells::Published;
@@ -28,6 +28,17 @@ pub(super) fn tables(release: &Release, published: &Published<'_>) -> Check {
     if manifest.rows != published.table.rows() as u64 {
         let (found, promised) = (published.table.rows(), manifest.rows);
         findings.add("rows", || format!("`{TABLE}` has {found} rows, the manifest says {promised}"));
+    }
+    if manifest.guarantees.is_empty() {
+        findings.add("promises", || "the manifest promises nothing, so nothing can hold".to_owned());
+    }
+    for attribute in &manifest.attributes {
+        let is_quasi = attribute.role == RoleName::Quasi;
+        let expected = if is_quasi { Form::Generalized } else { Form::Exact };
+        if attribute.published != expected {
+            let name = &attribute.name;
+            findings.add("forms", || format!("`{name}` is not published in the form the manifest says"));
+        }
     }
     stray_columns(published, &mut findings);
     attributes(published, &mut findings);

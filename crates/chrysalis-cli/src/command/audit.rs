@@ -49,7 +49,11 @@ fn read_microdata(
 }
 
 fn render_report(report: &AuditReport, manifest: &Manifest, args: &AuditArgs) -> Report {
-    let verdict = if report.ok() { "Every promise holds" } else { "The audit FAILED" };
+    let verdict = match report.ok() {
+        true if report.principles.is_empty() => "Nothing is promised",
+        true => "Every promise holds",
+        false => "The audit FAILED",
+    };
     let title = format!(
         "{verdict}: {} in {}, {} by {}",
         counted(report.rows, "row"),
@@ -98,7 +102,9 @@ fn checks(report: &AuditReport) -> String {
     let mut lines = vec!["Checks".to_owned()];
     let width = report.checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
     for check in &report.checks {
-        lines.push(format!("  {:width$}  {:6}  {}", check.name, if check.ok { "ok" } else { "FAILED" }, check.detail));
+        let summary = if check.ok || check.findings.is_empty() { check.detail.as_str() } else { "" };
+        let line = format!("  {:width$}  {:6}  {summary}", check.name, if check.ok { "ok" } else { "FAILED" });
+        lines.push(line.trim_end().to_owned());
         lines.extend(check.findings.iter().map(|finding| format!("  {:width$}          - {finding}", "")));
     }
     lines.join("\n")

@@ -1,8 +1,8 @@
 use std::fs::{self, File};
-use std::path::Path;
 use std::process::ExitCode;
 
 use chrysalis_example::{DISEASE_TAXONOMY, OCCUPATION_TAXONOMY, SPEC, write_csv};
+use chrysalis_store::write_folder;
 use serde_json::json;
 
 use crate::args::{Cli, ExampleArgs};
@@ -10,29 +10,18 @@ use crate::failure::{DONE, Failure};
 use crate::render::{Report, count};
 
 pub(crate) fn run(args: &ExampleArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let failed = |path: &Path| {
-        let path = path.display().to_string();
-        move |error: std::io::Error| {
-            let hint = if error.kind() == std::io::ErrorKind::AlreadyExists {
-                "choose another name"
-            } else {
-                "check the path and the disk"
-            };
-            Failure::bad_input(format!("cannot write {path}: {error}"), hint)
-        }
-    };
-    fs::create_dir(&args.out).map_err(failed(&args.out))?;
-    let patients = args.out.join("patients.csv");
-    let mut file = File::create_new(&patients).map_err(failed(&patients))?;
-    write_csv(&mut file, args.rows, args.seed).map_err(failed(&patients))?;
-    for (name, text) in
-        [("occupation.csv", OCCUPATION_TAXONOMY), ("disease.csv", DISEASE_TAXONOMY), ("chrysalis.toml", SPEC)]
-    {
-        let path = args.out.join(name);
-        fs::write(&path, text).map_err(failed(&path))?;
+    if args.out.exists() {
+        return Err(Failure::bad_input(format!("{} exists already", args.out.display()), "choose another name"));
     }
+    write_folder(&args.out, |folder| {
+        let mut patients = File::create_new(folder.join("patients.csv"))?;
+        write_csv(&mut patients, args.rows, args.seed)?;
+        fs::write(folder.join("occupation.csv"), OCCUPATION_TAXONOMY)?;
+        fs::write(folder.join("disease.csv"), DISEASE_TAXONOMY)?;
+        fs::write(folder.join("chrysalis.toml"), SPEC)
+    })?;
     let out = args.out.display().to_string();
-    let title = format!("Wrote {} made-up patients to {}", count(args.rows), patients.display());
+    let title = format!("Wrote {} made-up patients to {}", count(args.rows), args.out.join("patients.csv").display());
     let next = format!("Next:\n  chrysalis publish {out}/chrysalis.toml --out release");
     let report = Report {
         blocks: vec![title, next],

@@ -1,9 +1,7 @@
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use chrysalis_store::Input;
+use chrysalis_store::{Input, write_file};
 use chrysalis_table::{Column, ColumnRequest, Kind, Role, Table};
 use serde_json::json;
 
@@ -24,7 +22,7 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let size = input.size();
     let table = phases.run("read", size, Unit::Bytes, |progress| input.read_with(&requests, progress))?;
     let text = spec_text(&args.file, &args.out, &table);
-    write(&args.out, &text, args.force)?;
+    write_file(&args.out, text.as_bytes(), args.force)?;
     let out = args.out.display().to_string();
     let report = Report {
         blocks: vec![format!(
@@ -35,24 +33,6 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     };
     report.print(cli.output)?;
     Ok(ExitCode::from(DONE))
-}
-
-fn write(out: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if force {
-        options.create(true).truncate(true)
-    } else {
-        options.create_new(true)
-    };
-    let failed = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Failure::bad_input(
-            format!("{} exists already", out.display()),
-            "choose another name with --out, or replace it with --force",
-        ),
-        _ => Failure::bad_input(format!("cannot write {}: {error}", out.display()), "check the path and the disk"),
-    };
-    options.open(out).and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)
 }
 
 const HEAD: &str = "\
@@ -72,6 +52,8 @@ method = \"generalize\"
 # Several principles may be required; all hold in every group.
 # k=10            at least 10 rows
 # l=4             no sensitive value in more than a quarter of the rows
+# distinct-l-alpha=3,1 and the like need `categories = [[\"HIV\", \"Cancer\"], [\"Flu\"]]`, most sensitive first, and
+# `weights = \"uniform\"`, \"sensitivity(2)\" or one number per category in the sensitive attribute.
 # distinct-l=4, entropy-l=4, recursive-l=3,4, t=0.2, beta=1, alpha-k=0.5,10, ke=4,100: see `chrysalis publish --help`
 ";
 

@@ -21,6 +21,10 @@ pub(crate) fn run(args: &ProfileArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let quasi = draft.quasi(&args.quasi, &header);
     let sensitive = args.sensitive.clone().or_else(|| draft.with_role(Role::Sensitive).into_iter().next());
     draft.check_names(&header, quasi.iter().chain(&sensitive).chain(args.read.kinds.iter().map(|(name, _)| name)))?;
+    if let Some(both) = sensitive.as_ref().filter(|name| quasi.contains(name)) {
+        let message = format!("column `{both}` is named as quasi and as sensitive");
+        return Err(Failure::bad_input(message, "give every column one role"));
+    }
     let requests: Vec<ColumnRequest> =
         header.iter().map(|name| draft.request(name, &args.read)).collect::<Result<_, _>>()?;
     let size = input.size();

@@ -121,7 +121,7 @@ impl Principle for LAlphaDiversity {
             format!("all rows together weigh {}, a group needs {needed}", show_rational(weight))
         } else if let PrincipleSpec::RecursiveLAlpha { l, .. } = self.spec {
             let (first, tail) = head_and_tail(counts.clone(), l);
-            format!("the largest category of {column} has {first} rows, all from the {l}th on together {tail}")
+            format!("the largest category of {column} has {first} rows, all from number {l} on together {tail}")
         } else {
             let reached = entropy(counts.iter().copied()).exp();
             format!("the categories of {column} are as diverse as {reached:.2} equally frequent ones")

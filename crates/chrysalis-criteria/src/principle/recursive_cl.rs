@@ -42,7 +42,7 @@ impl Principle for RecursiveClDiversity {
             format!("{} has {l} distinct values, a group needs {}", column_name(sensitive), self.l)
         } else {
             let column = column_name(sensitive);
-            format!("the most frequent value of {column} has {first} rows, all from the {l}th on together {tail}")
+            format!("the most frequent value of {column} has {first} rows, all from number {l} on together {tail}")
         };
         Limit { reason, possible: least_c(first, tail).map(|c| format!("recursive-l={},{l}", show_rational(c))) }
     }

@@ -1,5 +1,7 @@
 //! Records into fields. Spaces round an unquoted field do not belong to it; a quoted empty field is missing too.
 
+use std::collections::BTreeSet;
+
 use super::dictionary::LocalColumn;
 use super::pieces::after_quoted;
 use crate::TableError;
@@ -32,6 +34,7 @@ pub(super) struct ParsedPiece {
 pub(super) fn header(record: &[u8], delimiter: u8) -> Result<Vec<String>, TableError> {
     let not_text = || TableError::NotText { line: 1 };
     let mut names: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut scratch = Vec::new();
     let mut at = 0;
     loop {
@@ -43,7 +46,7 @@ pub(super) fn header(record: &[u8], delimiter: u8) -> Result<Vec<String>, TableE
         if name.is_empty() {
             return Err(TableError::UnnamedColumn { position: names.len() + 1 });
         }
-        if names.iter().any(|known| known == name) {
+        if !seen.insert(name.to_owned()) {
             return Err(TableError::DuplicateColumn { column: name.to_owned() });
         }
         names.push(name.to_owned());

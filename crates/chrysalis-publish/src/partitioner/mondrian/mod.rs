@@ -5,9 +5,10 @@ mod cut;
 mod records;
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::Progress;
+use chrysalis_table::{Codes, Column, Progress};
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
+use rayon::slice::ParallelSliceMut;
 
 use super::Partitioner;
 use crate::{Microdata, Partition, PublishError};
@@ -40,7 +41,13 @@ impl Partitioner for Mondrian {
         let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
         let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
         if self.relaxed {
-            // LEAK: which of several equal rows go left must not depend on where they stood in the input.
+            // LEAK: which of several equal rows go left must not depend on where they stood in the input: the order is
+            // first that of the values, then that of the generator.
+            let columns: Vec<&Codes> = data.table().columns().iter().map(Column::codes).collect();
+            rows.par_sort_unstable_by(|&a, &b| {
+                let key = |row: u32| columns.iter().map(move |codes| codes.get(row as usize));
+                key(a).cmp(key(b))
+            });
             rows.shuffle(rng);
         }
         let widest = axes.iter().map(Axis::n_ranks).max().unwrap_or(1).max(data.sensitive_counts().domain_len());

@@ -15,6 +15,6 @@ mod spec;
 pub use categories::{Categories, Weights};
 pub use error::CriteriaError;
 pub use laws::Laws;
-pub use principle::{All, Principle, Sensitive};
+pub use principle::{All, Limit, Minimum, Principle, Sensitive};
 pub use rational::{Rational, parse_rational, show_rational};
 pub use spec::PrincipleSpec;

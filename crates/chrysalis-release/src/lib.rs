@@ -6,10 +6,14 @@
 //!
 //! A published table is an ordinary [`Table`]: any SQL engine reads it, and so does this crate.
 
+pub mod anatomy;
 mod error;
 pub mod generalized;
 mod label;
 mod manifest;
+pub mod permuted;
+pub mod shuffled;
+pub mod swapped;
 
 pub use error::ReleaseError;
 pub use label::set_label;

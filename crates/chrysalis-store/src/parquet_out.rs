@@ -66,40 +66,58 @@ fn encode(
     start: usize,
     end: usize,
 ) -> Result<ArrowColumnChunk, ParquetError> {
+    let values = Values::of(column);
     for from in (start..end).step_by(ROWS_PER_BATCH) {
-        let array = array(column, from, end.min(from + ROWS_PER_BATCH));
-        for leaf in compute_leaves(field, &array)? {
+        let codes = (from..end.min(from + ROWS_PER_BATCH)).map(|row| column.code(row) as usize);
+        for leaf in compute_leaves(field, &values.array(codes))? {
             writer.write(&leaf)?;
         }
     }
     writer.close()
 }
 
-fn array(column: &Column, from: usize, to: usize) -> ArrayRef {
-    let (domain, codes) = (column.domain(), column.codes());
-    let code = |row: usize| codes.get(row);
-    let rows = (from..to).map(code);
-    match domain.kind() {
-        Kind::Integer => {
-            let values = lookup(column, |value| if let Value::Integer(number) = value { *number } else { 0 });
-            Arc::new(Int64Array::from_iter(rows.map(|code| values[code as usize])))
+/// The typed value behind every code of a column.
+enum Values<'a> {
+    Integers(Vec<Option<i64>>),
+    Reals(Vec<Option<f64>>),
+    Dates(Vec<Option<i32>>),
+    Texts(Vec<Option<&'a str>>),
+}
+
+impl<'a> Values<'a> {
+    fn of(column: &'a Column) -> Self {
+        match column.domain().kind() {
+            Kind::Integer => Values::Integers(lookup(column, |value| match value {
+                Value::Integer(number) => Some(*number),
+                _ => None,
+            })),
+            Kind::Real => Values::Reals(lookup(column, |value| match value {
+                Value::Real(number) => Some(*number),
+                _ => None,
+            })),
+            Kind::Date => Values::Dates(lookup(column, |value| match value {
+                Value::Date(date) => Some(date.0),
+                _ => None,
+            })),
+            Kind::Ordinal | Kind::Category => Values::Texts(lookup(column, |value| match value {
+                Value::Text(text) => Some(&**text),
+                _ => None,
+            })),
         }
-        Kind::Real => {
-            let values = lookup(column, |value| if let Value::Real(number) = value { *number } else { 0.0 });
-            Arc::new(Float64Array::from_iter(rows.map(|code| values[code as usize])))
+    }
+
+    fn array(&self, codes: impl Iterator<Item = usize>) -> ArrayRef {
+        match self {
+            Values::Integers(values) => Arc::new(Int64Array::from_iter(codes.map(|code| values[code]))),
+            Values::Reals(values) => Arc::new(Float64Array::from_iter(codes.map(|code| values[code]))),
+            Values::Dates(values) => Arc::new(Date32Array::from_iter(codes.map(|code| values[code]))),
+            Values::Texts(values) => Arc::new(StringArray::from_iter(codes.map(|code| values[code]))),
         }
-        Kind::Date => {
-            let values = lookup(column, |value| if let Value::Date(date) = value { date.0 } else { 0 });
-            Arc::new(Date32Array::from_iter(rows.map(|code| values[code as usize])))
-        }
-        Kind::Ordinal | Kind::Category => Arc::new(StringArray::from_iter(rows.map(|code| match domain.value(code) {
-            Some(Value::Text(text)) => Some(&**text),
-            _ => None,
-        }))),
     }
 }
 
-/// The typed value behind every code; values of one domain share a variant, so the other arms never speak.
-fn lookup<T>(column: &Column, value: impl Fn(&Value) -> T) -> Vec<Option<T>> {
-    (0..column.domain().len() as Code).map(|code| column.domain().value(code).map(&value)).collect()
+/// Values of one domain share a variant, so the arms for others above never speak.
+fn lookup<'a, T>(column: &'a Column, typed: impl Fn(&'a Value) -> Option<T>) -> Vec<Option<T>> {
+    let domain = column.domain();
+    (0..domain.len() as Code).map(|code| domain.value(code).and_then(&typed)).collect()
 }

@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -65,15 +66,38 @@ impl Column {
         Column::new(name, Arc::new(domain), codes)
     }
 
-    /// A column of integers, for ids and counts.
+    /// A column of integers, for ids, counts and sums.
     pub fn integers(name: impl Into<String>, numbers: &[i64]) -> Self {
-        let mut values = numbers.to_vec();
-        values.sort_unstable();
-        values.dedup();
-        let codes = numbers.iter().map(|number| values.partition_point(|value| value < number) as Code);
-        let codes = Codes::collect(values.len(), codes);
-        let values = values.into_iter().map(Value::Integer).collect();
-        Column::new(name, Arc::new(Domain::new(Kind::Integer, values, false)), codes)
+        Column::sorted(name, Kind::Integer, numbers, i64::cmp, Value::Integer)
+    }
+
+    /// A column of numbers, none of them NaN.
+    pub fn reals(name: impl Into<String>, numbers: &[f64]) -> Self {
+        Column::sorted(name, Kind::Real, numbers, f64::total_cmp, Value::Real)
+    }
+
+    fn sorted<T: Copy>(
+        name: impl Into<String>,
+        kind: Kind,
+        numbers: &[T],
+        compare: impl Fn(&T, &T) -> Ordering,
+        value: impl Fn(T) -> Value,
+    ) -> Self {
+        let mut rows: Vec<(T, u32)> = numbers.iter().copied().zip(0..).collect();
+        // The stable sort, because it makes use of stretches that are in order already, as running sums are.
+        rows.sort_by(|(a, _), (b, _)| compare(a, b));
+        let mut domain: Vec<Value> = Vec::new();
+        let mut codes = vec![0; rows.len()];
+        let mut last = None;
+        for (number, row) in rows {
+            if last.is_none_or(|last| compare(&last, &number).is_ne()) {
+                domain.push(value(number));
+                last = Some(number);
+            }
+            codes[row as usize] = domain.len() as Code - 1;
+        }
+        let codes = Codes::collect(domain.len(), codes.into_iter());
+        Column::new(name, Arc::new(Domain::new(kind, domain, false)), codes)
     }
 
     /// A column of words; an empty word is a missing value.

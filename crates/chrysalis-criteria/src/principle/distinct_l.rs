@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Principle, Sensitive, column_name};
+use super::{Limit, Minimum, Principle, Sensitive, column_name};
 use crate::Laws;
 
 /// Distinct l-diversity: a group has at least l distinct sensitive values.
@@ -31,6 +31,10 @@ impl Principle for DistinctLDiversity {
 
     fn least_size(&self) -> u64 {
         self.l
+    }
+
+    fn minimum(&self) -> Option<Minimum> {
+        Some(Minimum { rows: self.l, distinct: self.l, span: None })
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

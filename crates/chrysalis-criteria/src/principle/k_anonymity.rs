@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Principle, Sensitive};
+use super::{Limit, Minimum, Principle, Sensitive};
 use crate::Laws;
 
 /// k-anonymity: a group has at least k rows.
@@ -36,6 +36,10 @@ impl Principle for KAnonymity {
 
     fn is_size_only(&self) -> bool {
         true
+    }
+
+    fn minimum(&self) -> Option<Minimum> {
+        Some(Minimum { rows: self.k, distinct: 1, span: None })
     }
 
     fn limit(&self, whole: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {

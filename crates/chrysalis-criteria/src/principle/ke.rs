@@ -4,7 +4,7 @@ use chrysalis_table::{SaCounts, Value};
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 
-use super::{Limit, Principle, Sensitive, column_name};
+use super::{Limit, Minimum, Principle, Sensitive, column_name};
 use crate::{CriteriaError, Laws, Rational, show_rational};
 
 /// (k,e)-anonymity: a group has at least k distinct numbers, and they span at least e.
@@ -45,12 +45,17 @@ impl KeAnonymity {
 }
 
 /// high − low ≥ e, exactly.
-fn spans(low: &Value, high: &Value, e: Rational) -> bool {
+pub fn spans(low: &Value, high: &Value, e: Rational) -> bool {
     let (p, q) = (i128::from(*e.numer()), i128::from(*e.denom()));
     match (low, high) {
         // PROOF: a difference of 64-bit numbers has 65 bits, the denominator 30.
         (Value::Integer(low), Value::Integer(high)) => (i128::from(*high) - i128::from(*low)) * q >= p,
         (Value::Real(low), Value::Real(high)) => {
+            // Far from the line floats decide: the difference and the quotient are off by less than one part in 2^50.
+            let (difference, line) = (high - low, p as f64 / q as f64);
+            if (difference - line).abs() > line * 1e-12 && difference.is_finite() {
+                return difference > line;
+            }
             let exact = |number: f64| BigRational::from_float(number);
             let e = BigRational::new(BigInt::from(BigUint::from(*e.numer())), BigInt::from(BigUint::from(*e.denom())));
             exact(*high).zip(exact(*low)).is_some_and(|(high, low)| high - low >= e)
@@ -71,6 +76,10 @@ impl Principle for KeAnonymity {
 
     fn least_size(&self) -> u64 {
         self.k
+    }
+
+    fn minimum(&self) -> Option<Minimum> {
+        Some(Minimum { rows: self.k, distinct: self.k, span: Some(self.e) })
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

@@ -15,11 +15,13 @@ mod l_alpha;
 mod recursive_cl;
 mod t_closeness;
 
+pub use ke::spans;
+
 use std::fmt;
 
 use chrysalis_table::{Domain, SaCounts, Taxonomy};
 
-use crate::{Categories, CriteriaError, Laws, PrincipleSpec};
+use crate::{Categories, CriteriaError, Laws, PrincipleSpec, Rational};
 
 /// A principle bound to a sensitive column.
 pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
@@ -37,10 +39,26 @@ pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
         false
     }
 
+    /// What a group needs at least, where that is all that is asked: then any row may join a group that passes.
+    fn minimum(&self) -> Option<Minimum> {
+        None
+    }
+
     /// Why the whole table fails, and the strongest variant of this principle that it satisfies.
     ///
     /// By monotonicity, what fails for the whole table fails for every partition of it.
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit;
+}
+
+/// Least numbers a group must reach. Whatever reaches them still does after more rows have joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Minimum {
+    /// Rows.
+    pub rows: u64,
+    /// Distinct sensitive values.
+    pub distinct: u64,
+    /// From the smallest to the largest of them; `None` asks nothing.
+    pub span: Option<Rational>,
 }
 
 /// Why a principle is out of reach.
@@ -140,6 +158,18 @@ impl Principle for All {
 
     fn is_size_only(&self) -> bool {
         self.parts.iter().all(|part| part.is_size_only())
+    }
+
+    fn minimum(&self) -> Option<Minimum> {
+        let nothing = Minimum { rows: 1, distinct: 1, span: None };
+        self.parts.iter().try_fold(nothing, |all, part| {
+            let part = part.minimum()?;
+            Some(Minimum {
+                rows: all.rows.max(part.rows),
+                distinct: all.distinct.max(part.distinct),
+                span: all.span.max(part.span),
+            })
+        })
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

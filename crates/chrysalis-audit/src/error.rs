@@ -43,6 +43,12 @@ pub enum AuditError {
         /// What is wrong.
         problem: String,
     },
+    /// A form that is about a sensitive attribute, without one.
+    #[error("a release by method `{method}` needs a sensitive attribute, the manifest has none")]
+    NoSensitive {
+        /// The method.
+        method: String,
+    },
     /// Nothing to measure.
     #[error("{what} has no rows")]
     NoRows {
@@ -89,9 +95,14 @@ impl AuditError {
     /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
-            AuditError::UnsupportedMethod { .. } => "audit a release made with `--method generalize`".into(),
+            AuditError::UnsupportedMethod { .. } => {
+                "audit a release made with `--method generalize`, `anatomy`, `permute`, `shuffle` or `rank-swap`".into()
+            }
             AuditError::Release(error) => error.hint(),
-            AuditError::WrongKind { .. } | AuditError::Promise { .. } | AuditError::Attribute { .. } => {
+            AuditError::WrongKind { .. }
+            | AuditError::Promise { .. }
+            | AuditError::Attribute { .. }
+            | AuditError::NoSensitive { .. } => {
                 "the release was changed after it was published: get it again from its publisher".into()
             }
             AuditError::NoRows { .. } => "name a file that holds rows below its header".into(),

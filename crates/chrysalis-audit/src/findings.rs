@@ -33,6 +33,11 @@ impl Findings {
         }
     }
 
+    /// Whether nothing was found so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
     /// The check: fine, with what was seen, or all findings.
     pub(crate) fn check(self, fine: String) -> Check {
         let mut findings = Vec::new();

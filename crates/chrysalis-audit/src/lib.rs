@@ -37,6 +37,7 @@
 //! # Ok::<(), chrysalis_audit::AuditError>(())
 //! ```
 
+mod columns;
 mod error;
 mod findings;
 mod generalized;
@@ -45,14 +46,19 @@ pub mod measure;
 mod profile;
 mod promise;
 mod report;
+mod sensitive;
+mod shape;
+mod source;
+mod verbatim;
 
 pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
-pub use report::{Attacks, AuditReport, Check, Linking, PrincipleResult};
+pub use report::{Attacks, AuditReport, Check, Linking, Presence, PresenceOver, PrincipleResult, Utility};
 
 use chrysalis_release::Release;
 use chrysalis_table::Table;
+use verbatim::Form;
 
 /// Recomputes everything a release promises from its own tables; with the microdata, also that it is faithful.
 ///
@@ -61,14 +67,25 @@ use chrysalis_table::Table;
 ///
 /// # Guarantees
 /// A report that is [`ok`](AuditReport::ok) means: every promised principle holds in every published group, decided
-/// exactly; the tables have the shape the manifest describes; and, where microdata were given, some one-to-one
-/// assignment of people to published rows exists under which every published cell is true.
+/// exactly; the tables have the shape the manifest describes, agree with each other, and keep nothing of the input's
+/// order. With microdata also that nothing published contradicts them:
+///
+/// - generalized: some one-to-one assignment of people to published rows exists under which every cell is true;
+/// - anatomy, permuted and shuffled: people can be assigned to groups such that every group has the values it shows. That
+///   is NP-complete, so it is decided where it can be in reasonable time: the detail of the check `faithful` says whether
+///   an assignment was found, or else what was checked and for how many people it is open;
+/// - swapped: the same quasi rows and the same sensitive values; which belong together cannot be known.
 ///
 /// # Cost
-/// n log n in the rows, plus a maximum flow over those rows that fit several groups and have no free place.
+/// n log n in the rows; with microdata, plus a maximum flow over the rows that fit several groups (generalized), or a
+/// bounded search (the other forms).
 pub fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
     match release.manifest.method.as_str() {
         "generalize" => generalized::audit(release, microdata),
+        "anatomy" => verbatim::audit(release, Form::Anatomy, microdata),
+        "permute" => verbatim::audit(release, Form::Permute, microdata),
+        "shuffle" => verbatim::audit(release, Form::Shuffle, microdata),
+        "rank-swap" => verbatim::audit(release, Form::RankSwap, microdata),
         method => Err(AuditError::UnsupportedMethod { method: method.chars().take(40).collect() }),
     }
 }

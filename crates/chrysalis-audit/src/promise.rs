@@ -3,30 +3,47 @@
 use std::cmp::Ordering;
 
 use chrysalis_criteria::{PrincipleSpec, Rational, show_rational};
+use chrysalis_release::{Attribute, Manifest};
 use chrysalis_table::{Domain, Taxonomy};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use crate::measure::{self, Categories, Decision, Fraction, Ground, Group, Sample, Worst};
+use crate::sensitive::{categories, taxonomy};
 use crate::{AuditError, PrincipleResult};
 
+/// Measures every promise of a manifest: on the rows of every group, and on the sensitive values if there are any.
+pub(crate) fn judge(
+    manifest: &Manifest,
+    sizes: &[u64],
+    ids: &[Option<i64>],
+    shown: Option<(&Attribute, &Domain, &Sample)>,
+) -> Result<Vec<PrincipleResult>, AuditError> {
+    let taxonomy = shown.map(|(attribute, domain, _)| taxonomy(attribute, domain)).transpose()?.flatten();
+    let categories = shown.map(|(attribute, domain, _)| categories(attribute, domain)).transpose()?.flatten();
+    let (taxonomy, categories) = (taxonomy.as_ref(), categories.as_ref());
+    let sensitive = shown.map(|(_, domain, sample)| Sensitive { domain, taxonomy, categories, sample });
+    let evidence = Evidence { sizes, sensitive, ids };
+    manifest.guarantees.iter().map(|promise| evidence.judge(promise)).collect()
+}
+
 /// The sensitive column of a release, counted by group.
-pub(crate) struct Sensitive<'a> {
-    pub(crate) domain: &'a Domain,
-    pub(crate) taxonomy: Option<&'a Taxonomy>,
-    pub(crate) categories: Option<&'a Categories>,
-    pub(crate) sample: &'a Sample,
+struct Sensitive<'a> {
+    domain: &'a Domain,
+    taxonomy: Option<&'a Taxonomy>,
+    categories: Option<&'a Categories>,
+    sample: &'a Sample,
 }
 
 /// What a promise is held against.
-pub(crate) struct Evidence<'a> {
+struct Evidence<'a> {
     /// Rows of every group.
-    pub(crate) sizes: &'a [u64],
+    sizes: &'a [u64],
     /// Absent where nothing sensitive is published.
-    pub(crate) sensitive: Option<Sensitive<'a>>,
+    sensitive: Option<Sensitive<'a>>,
     /// The published id of every group, if it has one.
-    pub(crate) ids: &'a [Option<i64>],
+    ids: &'a [Option<i64>],
 }
 
 /// One condition of a principle, at its worst.
@@ -39,7 +56,7 @@ struct Part {
 
 impl Evidence<'_> {
     /// Measures one promise as the manifest writes it.
-    pub(crate) fn judge(&self, text: &str) -> Result<PrincipleResult, AuditError> {
+    fn judge(&self, text: &str) -> Result<PrincipleResult, AuditError> {
         let shown: String = text.chars().take(80).collect();
         let unusable = |problem: String| AuditError::Promise { principle: shown.clone(), problem };
         let spec: PrincipleSpec = text.parse().map_err(|error| unusable(format!("{error}")))?;

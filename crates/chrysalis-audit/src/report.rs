@@ -7,9 +7,11 @@ pub struct AuditReport {
     pub checks: Vec<Check>,
     /// What an attacker can do with the release.
     pub attacks: Attacks,
+    /// What the release costs in truth; absent for forms that pa does not measure.
+    pub utility: Option<Utility>,
     /// Rows that were published.
     pub rows: u64,
-    /// Groups they stand in: distinct group ids.
+    /// Groups they stand in: distinct group ids; 0 for a form without groups.
     pub groups: u64,
 }
 
@@ -40,7 +42,8 @@ pub struct PrincipleResult {
 /// Something that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What: `tables`, `groups`, `ranges`, `labels`, `sensitive values`, `row order`, `faithful`.
+    /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
+    /// `faithful`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,
@@ -53,8 +56,49 @@ pub struct Check {
 /// What an attacker can do with a release.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attacks {
-    /// Linking a known person to a sensitive value; absent where nothing sensitive is published.
+    /// Linking a known person to a sensitive value; absent where nothing sensitive is published, or without groups.
     pub linking: Option<Linking>,
+    /// Finding out whether a known person is in the data at all; absent for generalized releases.
+    pub presence: Option<Presence>,
+}
+
+/// An attacker knows all quasi values of a person and asks how likely it is that the person is in some group.
+///
+/// pa, Lemma 1: δ = Π n_i / n^d, where n_i of the n rows of a group have the person's value of attribute i.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Presence {
+    /// The largest δ.
+    pub delta: f64,
+    /// The same as an exact fraction.
+    pub delta_text: String,
+    /// The group where it is reached; the lowest id where there are several. Absent where there are no groups.
+    pub group: Option<i64>,
+    /// Over whom the maximum was taken.
+    pub over: PresenceOver,
+}
+
+/// Over whom a presence attack was maximised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PresenceOver {
+    /// Nobody needs to be tried: quasi values are published as they are, so whoever is in the data is found there.
+    ExactValues,
+    /// Every row that one could put together from the values of a group: no person can be worse off.
+    Conceivable,
+    /// The people of the microdata, each in every group that has all their values.
+    People,
+}
+
+/// What pa measures about a release.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Utility {
+    /// The reconstruction error (pa eq. 6 and 9), expected over the worlds that the release leaves open.
+    ///
+    /// That is pa's sum over the people themselves where no more than one quasi attribute repeats values in a group,
+    /// as in pa Table 4, and for exact quasi values; elsewhere the sum depends on who is who.
+    pub rce: f64,
+    /// pa's lower bound for the frequency l-diversity that was promised; absent without such a promise, where it is
+    /// broken, and where the theorem does not hold because a group repeats a sensitive value (errata pa-thm2).
+    pub rce_bound: Option<f64>,
 }
 
 /// An attacker knows all quasi values of everyone, finds a person's group and bets on its most frequent value.

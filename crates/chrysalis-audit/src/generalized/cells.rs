@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, TABLE, max_column, min_column};
-use chrysalis_release::{Attribute, GROUP_ID, Manifest, Release, ReleaseError, RoleName};
-use chrysalis_table::{Code, Column, Date, Kind, Table, Value};
+use chrysalis_release::{Attribute, GROUP_ID, Manifest, Release, RoleName};
+use chrysalis_table::{Column, Kind, Table};
 
 use crate::AuditError;
+use crate::columns::{find, only_sensitive};
 use crate::profile::check_size;
 
 /// A generalized release whose columns are all there. What they hold is not yet believed.
@@ -43,12 +44,6 @@ impl<'a> Published<'a> {
         let exact =
             |attribute: &'a Attribute| Ok((attribute, find(table, TABLE, &attribute.name, attribute.kind.into())?));
         let with = |role| manifest.with_role(role);
-        let mut sensitive = with(RoleName::Sensitive);
-        let first = sensitive.next();
-        if let Some(attribute) = sensitive.next() {
-            let problem = "a generalized release has one sensitive attribute, this is another".to_owned();
-            return Err(AuditError::Attribute { attribute: attribute.name.clone(), problem });
-        }
         let quasi: Vec<Cells<'_>> =
             with(RoleName::Quasi).map(|attribute| cells(table, attribute)).collect::<Result<_, AuditError>>()?;
         Ok(Published {
@@ -58,7 +53,7 @@ impl<'a> Published<'a> {
             members: members(release, quasi.iter().any(|cells| !cells.is_range()))?,
             quasi,
             others: with(RoleName::Other).map(exact).collect::<Result<_, AuditError>>()?,
-            sensitive: first.map(exact).transpose()?,
+            sensitive: only_sensitive(manifest)?.map(exact).transpose()?,
         })
     }
 
@@ -116,63 +111,4 @@ fn members(release: &Release, is_needed: bool) -> Result<Option<&Table>, AuditEr
         find(table, MEMBERS, name, Kind::Category)?;
     }
     Ok(Some(table))
-}
-
-fn find<'a>(table: &'a Table, table_name: &str, name: &str, expected: Kind) -> Result<&'a Column, AuditError> {
-    let column = table
-        .column(name)
-        .ok_or_else(|| ReleaseError::MissingColumn { table: table_name.to_owned(), column: name.to_owned() })?;
-    let found = column.domain().kind();
-    if found == expected {
-        return Ok(column);
-    }
-    Err(AuditError::WrongKind { table: table_name.to_owned(), column: name.to_owned(), found, expected })
-}
-
-/// The places of an ordered attribute's values on a line, the missing value before all others.
-pub(super) struct Positions {
-    kind: Kind,
-    rank_of_word: BTreeMap<String, i64>,
-}
-
-impl Positions {
-    pub(super) fn of(attribute: &Attribute) -> Positions {
-        let words = attribute.domain.order().into_iter();
-        Positions { kind: attribute.kind.into(), rank_of_word: words.zip(0..).collect() }
-    }
-
-    /// Where a value lies. Words that the manifest does not know lie beyond all others.
-    pub(super) fn of_value(&self, value: Option<&Value>) -> Option<i64> {
-        Some(match value? {
-            Value::Integer(number) => *number,
-            // The order of `total_cmp`, as an integer.
-            Value::Real(number) => {
-                let bits = number.to_bits() as i64;
-                bits ^ (((bits >> 63) as u64) >> 1) as i64
-            }
-            Value::Date(Date(days)) => i64::from(*days),
-            Value::Text(word) => self.rank_of_word.get(word.as_ref()).copied().unwrap_or(i64::MAX),
-        })
-    }
-
-    /// The place of every code of a column.
-    pub(super) fn of_column(&self, column: &Column) -> Vec<Option<i64>> {
-        let domain = column.domain();
-        (0..domain.len() as Code).map(|code| self.of_value(domain.value(code))).collect()
-    }
-
-    /// The place of a value of the manifest; `None` for what is no value of the attribute.
-    pub(super) fn of_json(&self, value: &serde_json::Value) -> Option<i64> {
-        self.of_value(from_json(self.kind, value).as_ref())
-    }
-}
-
-/// A value as a manifest writes it.
-pub(super) fn from_json(kind: Kind, value: &serde_json::Value) -> Option<Value> {
-    match kind {
-        Kind::Integer => value.as_i64().map(Value::Integer),
-        Kind::Real => value.as_f64().filter(|number| number.is_finite()).map(|number| Value::Real(number + 0.0)),
-        Kind::Date => value.as_str().and_then(Date::parse).map(Value::Date),
-        Kind::Ordinal | Kind::Category => value.as_str().map(|text| Value::Text(text.into())),
-    }
 }

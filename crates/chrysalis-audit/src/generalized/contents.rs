@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrysalis_table::{Code, Kind, Value};
+use chrysalis_table::{Code, Kind};
 
-use super::cells::{Cells, Positions, Published, from_json};
+use super::cells::{Cells, Published};
+use crate::columns::Positions;
 use crate::findings::Findings;
 use crate::{Check, Groups};
 
@@ -118,44 +119,4 @@ fn stray_members(
 /// The words of a manifest's domain; the missing one is empty.
 fn texts(values: &Option<Vec<serde_json::Value>>) -> BTreeSet<String> {
     values.iter().flatten().map(|value| value.as_str().unwrap_or_default().to_owned()).collect()
-}
-
-/// Sensitive values are those of the domain, each as often as the manifest says.
-pub(super) fn sensitive_values(published: &Published<'_>) -> Check {
-    let mut findings = Findings::new("sensitive values");
-    let Some((attribute, column)) = published.sensitive else {
-        return findings.check("no sensitive attribute".into());
-    };
-    let (name, kind) = (&attribute.name, Kind::from(attribute.kind));
-    let (domain, found) = (column.domain(), column.histogram());
-    let (Some(values), Some(counts)) = (&attribute.domain.values, &attribute.domain.counts) else {
-        findings.add("domains", || format!("the manifest does not say how often the values of `{name}` occur"));
-        return findings.check(String::new());
-    };
-    let mut is_known = vec![false; domain.len()];
-    let mut codes = Vec::new();
-    for (json, &count) in values.iter().zip(counts) {
-        let value: Option<Value> = from_json(kind, json);
-        let code = if json.is_null() || value.is_some() { domain.code_of(value.as_ref()) } else { None };
-        let occurs = code.map_or(0, |code| found[code as usize]);
-        if let Some(code) = code {
-            is_known[code as usize] = true;
-            codes.push(code);
-        }
-        if occurs != count {
-            findings.add("values that occur another number of times", || {
-                format!("a value of `{name}` occurs {occurs} times, the manifest says {count}")
-            });
-        }
-    }
-    if !codes.is_sorted_by(|a, b| a < b) {
-        findings.add("order", || format!("the manifest lists the values of `{name}` in another order"));
-    }
-    let unknown = (0..domain.len()).filter(|&code| !is_known[code] && found[code] > 0);
-    for count in unknown.map(|code| found[code]) {
-        findings.add("values outside the domain", || {
-            format!("a value of `{name}` that is not in the domain occurs {count} times")
-        });
-    }
-    findings.check(format!("{} values of `{name}`, each as often as the manifest says", values.len()))
 }

@@ -1,8 +1,6 @@
 //! Whether a release is a truthful picture of the microdata.
 
-use std::collections::BTreeMap;
-
-use chrysalis_table::{Code, Codes, Column, Kind, MissingPolicy, Table};
+use chrysalis_table::{Codes, Column, Table};
 use rayon::prelude::*;
 
 use super::cells::Published;
@@ -12,12 +10,13 @@ use super::space::Axis;
 use crate::findings::Findings;
 use crate::grouping::Key;
 use crate::profile::check_size;
+use crate::source::{different_counts, join, relevant};
 use crate::{AuditError, Check, Groups};
 
 /// Some one-to-one assignment of people to published rows makes every published cell true.
 pub(super) fn check(published: &Published<'_>, microdata: &Table) -> Result<Check, AuditError> {
     let mut findings = Findings::new("faithful");
-    let (table, n_dropped) = relevant(published, microdata)?;
+    let (table, n_dropped) = relevant(published.manifest, microdata)?;
     let (found, shown) = (table.rows(), published.table.rows());
     check_size("the microdata", table.rows() + shown)?;
     if found != shown {
@@ -45,42 +44,6 @@ pub(super) fn check(published: &Published<'_>, microdata: &Table) -> Result<Chec
     }
     let dropped = if n_dropped > 0 { format!(", {n_dropped} with missing values left out") } else { String::new() };
     Ok(findings.check(format!("each of {found} rows of the microdata has a published row of its own{dropped}")))
-}
-
-/// The published attributes of the microdata, in the manifest's order.
-///
-/// A release without missing values may come from microdata with some: publishing dropped those rows, so do we.
-fn relevant(published: &Published<'_>, microdata: &Table) -> Result<(Table, usize), AuditError> {
-    let attributes = &published.manifest.attributes;
-    let mut columns = Vec::with_capacity(attributes.len());
-    for attribute in attributes {
-        let column = microdata.column(&attribute.name).ok_or_else(|| AuditError::UnknownColumn {
-            what: "microdata",
-            column: attribute.name.clone(),
-            columns: microdata.columns().iter().map(|column| column.name().to_owned()).collect(),
-        })?;
-        let (found, expected) = (column.domain().kind(), Kind::from(attribute.kind));
-        if found != expected {
-            return Err(AuditError::MicrodataKind { column: attribute.name.clone(), found, expected });
-        }
-        columns.push(column.clone());
-    }
-    let drop = attributes.iter().all(|attribute| !attribute.domain.missing);
-    let policy = if drop { MissingPolicy::Drop } else { MissingPolicy::AsValue };
-    // PROOF: only the policy `Error` can fail.
-    Table::new(columns).with_missing(policy).map_err(|_| AuditError::NoRows { what: "the microdata" })
-}
-
-/// How many values occur another number of times in one column than in the other.
-fn different_counts(source: &Column, published: &Column) -> usize {
-    let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-    for (code, count) in (0..).zip(source.histogram()) {
-        counts.entry(source.domain().text(code).into_owned()).or_default().0 += count;
-    }
-    for (code, count) in (0..).zip(published.histogram()) {
-        counts.entry(published.domain().text(code).into_owned()).or_default().1 += count;
-    }
-    counts.values().filter(|(found, shown)| found != shown).count()
 }
 
 /// Rows with other exact values can never take each other's place, so each combination of those is a problem of its
@@ -127,19 +90,6 @@ impl Payloads {
         let of_published = of_source.split_off(microdata.rows());
         Payloads { of_source, of_published, n: n_groups }
     }
-}
-
-/// Two columns under one numbering: the source's codes, and beyond them the values that only the other one has.
-fn join(source: &Column, published: &Column) -> (Codes, usize) {
-    let n_source = source.domain().len();
-    let translate = |code: Code| {
-        let known = source.domain().code_of(published.domain().value(code));
-        known.unwrap_or(n_source as Code + code)
-    };
-    let translated: Vec<Code> = (0..published.domain().len() as Code).map(translate).collect();
-    let n_codes = n_source + translated.len();
-    let published = published.codes().iter().map(|code| translated[code as usize]);
-    (Codes::collect(n_codes, source.codes().iter().chain(published)), n_codes)
 }
 
 /// For every payload the distinct rows under some columns: one row of each, and how many there are.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_table::{Code, Column};
 
-use super::cells::{Cells, Positions};
+use super::cells::Cells;
+use crate::columns::Positions;
 
 /// What `members` says, as (attribute, label) → values.
 pub(super) type LabelSets = BTreeMap<(String, String), BTreeSet<String>>;

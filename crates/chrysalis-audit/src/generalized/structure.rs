@@ -1,86 +1,25 @@
 //! Whether the tables have the shape that the manifest describes.
 
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::iter::once;
 
-use chrysalis_release::generalized::{MEMBERS, TABLE};
-use chrysalis_release::{GROUP_ID, KindName, Published as Form, Release, RoleName, TableEntry};
-use chrysalis_table::{Column, Table};
+use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, TABLE};
+use chrysalis_release::{GROUP_ID, Published as Shown, Release, RoleName};
+use chrysalis_table::Column;
 
 use super::cells::Published;
 use crate::findings::Findings;
+use crate::shape::{self, Part};
 use crate::{Check, Groups};
 
 /// Tables, columns and numbers of rows are those of the manifest, and nothing else is published.
 pub(super) fn tables(release: &Release, published: &Published<'_>) -> Check {
-    let mut findings = Findings::new("tables");
-    let manifest = &release.manifest;
-    if release.tables.len() != manifest.tables.len() {
-        let (found, listed) = (release.tables.len(), manifest.tables.len());
-        findings.add("tables", || format!("the release has {found} tables, the manifest lists {listed}"));
-    }
-    for (entry, table) in manifest.tables.iter().zip(&release.tables) {
-        if entry.name != TABLE && entry.name != MEMBERS {
-            findings.add("stray tables", || format!("table `{}` does not belong to this form", entry.name));
-        }
-        compare(entry, table, &mut findings);
-    }
-    if manifest.rows != published.table.rows() as u64 {
-        let (found, promised) = (published.table.rows(), manifest.rows);
-        findings.add("rows", || format!("`{TABLE}` has {found} rows, the manifest says {promised}"));
-    }
-    if manifest.guarantees.is_empty() {
-        findings.add("promises", || "the manifest promises nothing, so nothing can hold".to_owned());
-    }
-    for attribute in &manifest.attributes {
-        let is_quasi = attribute.role == RoleName::Quasi;
-        let expected = if is_quasi { Form::Generalized } else { Form::Exact };
-        if attribute.published != expected {
-            let name = &attribute.name;
-            findings.add("forms", || format!("`{name}` is not published in the form the manifest says"));
-        }
-    }
-    stray_columns(published, &mut findings);
-    attributes(published, &mut findings);
-    findings.check(format!("{} rows, {} attributes", published.table.rows(), manifest.attributes.len()))
-}
-
-fn compare(entry: &TableEntry, table: &Table, findings: &mut Findings) {
-    let shape = |name: &str, kind: KindName| format!("{name} {kind:?}");
-    let found: Vec<String> =
-        table.columns().iter().map(|column| shape(column.name(), column.domain().kind().into())).collect();
-    let listed: Vec<String> = entry.columns.iter().map(|column| shape(&column.name, column.kind)).collect();
-    if found != listed {
-        findings.add("columns", || format!("the columns of `{}` are not those the manifest lists", entry.name));
-    }
-    if entry.rows != table.rows() as u64 {
-        let (found, listed) = (table.rows(), entry.rows);
-        findings.add("rows", || format!("`{}` has {found} rows, the manifest lists {listed}", entry.name));
-    }
-}
-
-/// LEAK: a column that nobody described could hold anything.
-fn stray_columns(published: &Published<'_>, findings: &mut Findings) {
     let exact = published.others.iter().chain(&published.sensitive).map(|(_, column)| *column);
-    let known: BTreeSet<&str> = published.cell_columns().into_iter().chain(exact).map(Column::name).collect();
-    for column in published.table.columns() {
-        if column.name() != GROUP_ID && !known.contains(column.name()) {
-            findings.add("stray columns", || format!("column `{}` belongs to no attribute", column.name()));
-        }
-    }
-}
-
-fn attributes(published: &Published<'_>, findings: &mut Findings) {
-    let manifest = published.manifest;
-    let known: BTreeSet<&str> = manifest.quasi_identifiers.iter().flatten().map(String::as_str).collect();
-    for attribute in manifest.with_role(RoleName::Quasi) {
-        if !known.contains(attribute.name.as_str()) {
-            findings.add("attributes", || format!("`{}` is quasi, but in no quasi-identifier", attribute.name));
-        }
-    }
-    for attribute in manifest.with_role(RoleName::Identifier) {
-        findings.add("attributes", || format!("`{}` is an identifier and must not be published", attribute.name));
-    }
+    let columns = published.cell_columns().into_iter().chain(exact).map(Column::name).chain(once(GROUP_ID)).collect();
+    let main = Part { name: TABLE, table: published.table, columns };
+    let members = published.members.map(|table| Part { name: MEMBERS, table, columns: MEMBERS_COLUMNS.to_vec() });
+    let fits =
+        |role: RoleName, shown: Shown| shown == if role == RoleName::Quasi { Shown::Generalized } else { Shown::Exact };
+    shape::tables(release, &once(main).chain(members).collect::<Vec<_>>(), fits)
 }
 
 /// Every row has a group, there are as many as promised, and all rows of one show the same cells.
@@ -122,20 +61,12 @@ fn rows_that_differ(column: &Column, groups: &Groups) -> Vec<usize> {
     rows
 }
 
-/// Rows ascend by group id, then by the other columns, then by sensitive value: nothing of the input's order is left.
+/// Rows ascend by group id, then by the other columns, then by sensitive value; `members` by its texts.
 pub(super) fn row_order(published: &Published<'_>) -> Check {
-    let mut findings = Findings::new("row order");
     let exact = published.others.iter().chain(&published.sensitive).map(|(_, column)| *column);
-    let keys: Vec<&Column> = std::iter::once(published.group).chain(exact).collect();
-    let order = |row: usize| {
-        let sides = keys.iter().map(|column| column.code(row - 1).cmp(&column.code(row)));
-        sides.fold(Ordering::Equal, Ordering::then)
-    };
-    let n_inversions = (1..published.table.rows()).filter(|&row| order(row).is_gt()).count();
-    if n_inversions > 0 {
-        findings.add("rows out of order", || {
-            format!("{n_inversions} rows come before one that should precede them, which could tell the input's order")
-        });
-    }
-    findings.check("canonical: nothing of the input's order is left".into())
+    let main = (TABLE, once(published.group).chain(exact).collect());
+    let members = published
+        .members
+        .map(|table| (MEMBERS, MEMBERS_COLUMNS.iter().filter_map(|name| table.column(name)).collect::<Vec<_>>()));
+    shape::row_order(&once(main).chain(members).collect::<Vec<_>>())
 }

@@ -97,6 +97,28 @@ impl Sample {
         Sample { starts, ends, values, sizes, whole }
     }
 
+    /// The same from counts of (group, code) that somebody made already. Together they stay below 2³².
+    pub fn from_counts(n_groups: usize, n_codes: usize, mut lines: Vec<(u32, Code, u32)>) -> Sample {
+        lines.sort_unstable();
+        lines.dedup_by(|next, kept| {
+            let is_same = (next.0, next.1) == (kept.0, kept.1);
+            if is_same {
+                kept.2 += next.2;
+            }
+            is_same
+        });
+        let first = |group: usize| lines.partition_point(|line| (line.0 as usize) < group);
+        let starts: Vec<usize> = (0..n_groups).map(first).collect();
+        let ends: Vec<usize> = (1..=n_groups).map(first).collect();
+        let (mut sizes, mut whole) = (vec![0; n_groups], vec![0; n_codes]);
+        for &(group, code, count) in &lines {
+            sizes[group as usize] += u64::from(count);
+            whole[code as usize] += u64::from(count);
+        }
+        let values = lines.into_iter().map(|(_, code, count)| (code, count)).collect();
+        Sample { starts, ends, values, sizes, whole }
+    }
+
     /// Rows of the whole table.
     pub fn rows(&self) -> u64 {
         self.sizes.iter().sum()

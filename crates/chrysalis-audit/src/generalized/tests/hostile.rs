@@ -73,8 +73,8 @@ fn categories_taxonomies_and_numbers_are_taken_from_the_manifest() {
 #[test]
 fn other_methods_and_promises_are_refused() {
     let mut other = release();
-    other.manifest.method = "anatomy".into();
-    refused(&other, "releases by method `anatomy` cannot be audited yet");
+    other.manifest.method = "angel".into();
+    refused(&other, "releases by method `angel` cannot be audited yet");
     let promising = |promise: &str| {
         let mut release = release();
         release.manifest.guarantees.push(promise.to_owned());
@@ -132,7 +132,7 @@ fn missing_tables_and_columns_and_wrong_kinds_are_refused() {
     refused(&release, "the release has no table `generalized`");
     let mut release = super::release();
     release.manifest.attributes[2].role = RoleName::Sensitive;
-    let problem = "a generalized release has one sensitive attribute, this is another";
+    let problem = "a release has one sensitive attribute, this is another";
     refused(&release, &format!("the manifest describes `disease` badly: {problem}"));
 }
 

@@ -115,8 +115,14 @@ fn a_deleted_row_is_noticed() {
 fn rows_out_of_order_are_noticed() {
     let mut rows = rows();
     rows.swap(0, 1);
-    let sentence = "1 rows come before one that should precede them, which could tell the input's order";
-    expect(&report(&with_rows(&rows)), &[("row order", sentence)]);
+    let sentence = |table: &str| {
+        format!("1 rows of `{table}` come before one that should precede them, which could tell the input's order")
+    };
+    expect(&report(&with_rows(&rows)), &[("row order", sentence("generalized").as_str())]);
+    let mut release = release();
+    let rows: Vec<u32> = vec![0, 1, 3, 2];
+    release.tables[1] = release.tables[1].gather(&rows);
+    expect(&report(&release), &[("row order", sentence("members").as_str())]);
 }
 
 #[test]
@@ -136,7 +142,9 @@ fn groups_are_counted_and_must_have_ids() {
 fn members_must_say_what_labels_stand_for() {
     let noticed = |rows: &[(&str, &str, &str)], findings: &[(&str, &str)]| {
         let mut release = release();
-        release.tables[1] = members(rows);
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        release.tables[1] = members(&rows);
         release.manifest.tables[1].rows = rows.len() as u64;
         expect(&audit(&release, None).unwrap(), findings);
     };
@@ -180,7 +188,7 @@ fn what_nobody_described_must_not_be_published() {
     expect(
         &audit(&release, None).unwrap(),
         &[
-            ("tables", "column `row_number` belongs to no attribute"),
+            ("tables", "column `row_number` of `generalized` belongs to no attribute"),
             ("tables", "the columns of `generalized` are not those the manifest lists"),
         ],
     );

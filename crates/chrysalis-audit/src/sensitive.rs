@@ -1,0 +1,85 @@
+//! The sensitive attribute: what the manifest says of it, and the attack on it.
+
+use chrysalis_release::Attribute;
+use chrysalis_table::{Domain, Kind, Taxonomy, TaxonomyFile, Value};
+use rayon::iter::ParallelIterator;
+
+use crate::columns::from_json;
+use crate::findings::Findings;
+use crate::measure::{self, Categories, Fraction, Sample};
+use crate::promise::show;
+use crate::{AuditError, Check, Linking};
+
+/// Sensitive values are those of the domain, each as often as the manifest says.
+///
+/// `found` says how often each code of the published domain occurs.
+pub(crate) fn sensitive_values(shown: Option<(&Attribute, &Domain, &[u64])>) -> Check {
+    let mut findings = Findings::new("sensitive values");
+    let Some((attribute, domain, found)) = shown else {
+        return findings.check("no sensitive attribute".into());
+    };
+    let (name, kind) = (&attribute.name, Kind::from(attribute.kind));
+    let (Some(values), Some(counts)) = (&attribute.domain.values, &attribute.domain.counts) else {
+        findings.add("domains", || format!("the manifest does not say how often the values of `{name}` occur"));
+        return findings.check(String::new());
+    };
+    let mut is_known = vec![false; domain.len()];
+    let mut codes = Vec::new();
+    for (json, &count) in values.iter().zip(counts) {
+        let value: Option<Value> = from_json(kind, json);
+        let code = if json.is_null() || value.is_some() { domain.code_of(value.as_ref()) } else { None };
+        let occurs = code.map_or(0, |code| found[code as usize]);
+        if let Some(code) = code {
+            is_known[code as usize] = true;
+            codes.push(code);
+        }
+        if occurs != count {
+            findings.add("values that occur another number of times", || {
+                format!("a value of `{name}` occurs {occurs} times, the manifest says {count}")
+            });
+        }
+    }
+    if !codes.is_sorted_by(|a, b| a < b) {
+        findings.add("order", || format!("the manifest lists the values of `{name}` in another order"));
+    }
+    let unknown = (0..domain.len()).filter(|&code| !is_known[code] && found[code] > 0);
+    for count in unknown.map(|code| found[code]) {
+        findings.add("values outside the domain", || {
+            format!("a value of `{name}` that is not in the domain occurs {count} times")
+        });
+    }
+    findings.check(format!("{} values of `{name}`, each as often as the manifest says", values.len()))
+}
+
+/// The taxonomy of the sensitive attribute, if it has one.
+pub(crate) fn taxonomy(attribute: &Attribute, domain: &Domain) -> Result<Option<Taxonomy>, AuditError> {
+    let Some(lines) = &attribute.taxonomy else { return Ok(None) };
+    let bad = |problem: String| AuditError::Attribute { attribute: attribute.name.clone(), problem };
+    let file = TaxonomyFile::from_lines(lines).map_err(|error| bad(error.to_string()))?;
+    file.bind(domain).map(Some).map_err(|error| bad(error.to_string()))
+}
+
+/// The categories of the sensitive attribute with their weights, if it has them.
+pub(crate) fn categories(attribute: &Attribute, domain: &Domain) -> Result<Option<Categories>, AuditError> {
+    let Some(names) = &attribute.categories else { return Ok(None) };
+    let weights = attribute.weights.as_deref().unwrap_or_default();
+    let bad = |problem: String| AuditError::Attribute { attribute: attribute.name.clone(), problem };
+    Categories::new(domain, names, weights).map(Some).map_err(bad)
+}
+
+/// The best an attacker can do who knows every quasi value: bet on the most frequent value of the worst group.
+pub(crate) fn linking(sample: &Sample, ids: &[Option<i64>]) -> Option<Linking> {
+    let worst = measure::share(sample)?;
+    let is_worst = |fraction: Fraction| fraction.compare(&worst.level).is_eq();
+    let rows = sample.groups().map(|(_, group)| {
+        let at_risk = group.counts().filter(|&count| is_worst(Fraction::new(count.into(), group.size.into())));
+        at_risk.sum::<u64>()
+    });
+    let confidence = worst.level.exact()?;
+    Some(Linking {
+        confidence: measure::to_float(Some(&confidence)),
+        confidence_text: show(&confidence),
+        group: ids.get(worst.group).copied().flatten(),
+        rows: rows.sum(),
+    })
+}

@@ -1,0 +1,107 @@
+//! Whether tables have the shape that the manifest describes, whatever the form.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use chrysalis_release::{KindName, Manifest, Published, Release, RoleName, TableEntry};
+use chrysalis_table::{Column, Table};
+
+use crate::Check;
+use crate::findings::Findings;
+
+/// A table that belongs to a form, and the columns that belong to the table.
+pub(crate) struct Part<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) table: &'a Table,
+    pub(crate) columns: Vec<&'a str>,
+}
+
+/// Tables, columns and numbers of rows are those of the manifest, and nothing else is published.
+///
+/// The first part has one row per person. `fits` says how an attribute of some role may be shown.
+pub(crate) fn tables(release: &Release, parts: &[Part<'_>], fits: impl Fn(RoleName, Published) -> bool) -> Check {
+    let mut findings = Findings::new("tables");
+    let manifest = &release.manifest;
+    if release.tables.len() != manifest.tables.len() {
+        let (found, listed) = (release.tables.len(), manifest.tables.len());
+        findings.add("tables", || format!("the release has {found} tables, the manifest lists {listed}"));
+    }
+    let mut seen = BTreeSet::new();
+    for (entry, table) in manifest.tables.iter().zip(&release.tables) {
+        if !seen.insert(&entry.name) || parts.iter().all(|part| part.name != entry.name) {
+            findings.add("stray tables", || format!("table `{}` does not belong to this form", entry.name));
+        }
+        compare(entry, table, &mut findings);
+    }
+    if manifest.guarantees.is_empty() && manifest.method != "rank-swap" {
+        findings.add("promises", || "the manifest promises nothing, so nothing can hold".to_owned());
+    }
+    let rows = parts.first().map_or(0, |main| main.table.rows());
+    if let Some(main) = parts.first().filter(|_| manifest.rows != rows as u64) {
+        findings.add("rows", || format!("`{}` has {rows} rows, the manifest says {}", main.name, manifest.rows));
+    }
+    parts.iter().for_each(|part| stray_columns(part, &mut findings));
+    attributes(manifest, fits, &mut findings);
+    findings.check(format!("{rows} rows, {} attributes", manifest.attributes.len()))
+}
+
+fn compare(entry: &TableEntry, table: &Table, findings: &mut Findings) {
+    let shape = |name: &str, kind: KindName| format!("{name} {kind:?}");
+    let found: Vec<String> =
+        table.columns().iter().map(|column| shape(column.name(), column.domain().kind().into())).collect();
+    let listed: Vec<String> = entry.columns.iter().map(|column| shape(&column.name, column.kind)).collect();
+    if found != listed {
+        findings.add("columns", || format!("the columns of `{}` are not those the manifest lists", entry.name));
+    }
+    if entry.rows != table.rows() as u64 {
+        let (found, listed) = (table.rows(), entry.rows);
+        findings.add("rows", || format!("`{}` has {found} rows, the manifest lists {listed}", entry.name));
+    }
+}
+
+/// LEAK: a column that nobody described could hold anything, and so could a second one of the same name.
+fn stray_columns(part: &Part<'_>, findings: &mut Findings) {
+    let mut known: BTreeSet<&str> = part.columns.iter().copied().collect();
+    for column in part.table.columns().iter().filter(|column| !known.remove(column.name())) {
+        findings
+            .add("stray columns", || format!("column `{}` of `{}` belongs to no attribute", column.name(), part.name));
+    }
+}
+
+fn attributes(manifest: &Manifest, fits: impl Fn(RoleName, Published) -> bool, findings: &mut Findings) {
+    let known: BTreeSet<&str> = manifest.quasi_identifiers.iter().flatten().map(String::as_str).collect();
+    for attribute in &manifest.attributes {
+        let name = &attribute.name;
+        if attribute.role == RoleName::Identifier {
+            findings.add("attributes", || format!("`{name}` is an identifier and must not be published"));
+        } else if !fits(attribute.role, attribute.published) {
+            let shown = format!("{:?}", attribute.published).to_lowercase();
+            findings.add("published", || format!("`{name}` is said to be {shown}, which this form does not show so"));
+        }
+        if attribute.role == RoleName::Quasi && !known.contains(name.as_str()) {
+            findings.add("attributes", || format!("`{name}` is quasi, but in no quasi-identifier"));
+        }
+    }
+}
+
+/// Rows ascend by their keys, table after table: nothing of the input's order is left.
+pub(crate) fn row_order(tables: &[(&'static str, Vec<&Column>)]) -> Check {
+    let mut findings = Findings::new("row order");
+    for (name, keys) in tables {
+        let order = |row: usize| {
+            let sides = keys.iter().map(|column| column.code(row - 1).cmp(&column.code(row)));
+            sides.fold(Ordering::Equal, Ordering::then)
+        };
+        let rows = keys.first().map_or(0, |column| column.codes().len());
+        let n_inversions = (1..rows).filter(|&row| order(row).is_gt()).count();
+        if n_inversions > 0 {
+            findings.add("rows out of order", || {
+                format!(
+                    "{n_inversions} rows of `{name}` come before one that should precede them, which could tell the \
+                     input's order"
+                )
+            });
+        }
+    }
+    findings.check("canonical: nothing of the input's order is left".into())
+}

@@ -1,0 +1,62 @@
+//! The microdata beside what was published of them.
+
+use std::collections::BTreeMap;
+
+use chrysalis_release::Manifest;
+use chrysalis_table::{Code, Codes, Column, Domain, Kind, MissingPolicy, Table};
+
+use crate::AuditError;
+
+/// The published attributes of the microdata, in the manifest's order.
+///
+/// A release without missing values may come from microdata with some: publishing dropped those rows, so do we.
+pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<(Table, usize), AuditError> {
+    let attributes = &manifest.attributes;
+    let mut columns = Vec::with_capacity(attributes.len());
+    for attribute in attributes {
+        let column = microdata.column(&attribute.name).ok_or_else(|| AuditError::UnknownColumn {
+            what: "microdata",
+            column: attribute.name.clone(),
+            columns: microdata.columns().iter().map(|column| column.name().to_owned()).collect(),
+        })?;
+        let (found, expected) = (column.domain().kind(), Kind::from(attribute.kind));
+        if found != expected {
+            return Err(AuditError::MicrodataKind { column: attribute.name.clone(), found, expected });
+        }
+        columns.push(column.clone());
+    }
+    let drop = attributes.iter().all(|attribute| !attribute.domain.missing);
+    let policy = if drop { MissingPolicy::Drop } else { MissingPolicy::AsValue };
+    // PROOF: only the policy `Error` can fail.
+    Table::new(columns).with_missing(policy).map_err(|_| AuditError::NoRows { what: "the microdata" })
+}
+
+/// How many values occur another number of times in one column than in the other.
+pub(crate) fn different_counts(source: &Column, published: &Column) -> usize {
+    different_totals(source, published.domain(), &published.histogram())
+}
+
+/// The same where it is known how often each published value occurs.
+pub(crate) fn different_totals(source: &Column, published: &Domain, totals: &[u64]) -> usize {
+    let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for (code, count) in (0..).zip(source.histogram()) {
+        counts.entry(source.domain().text(code).into_owned()).or_default().0 += count;
+    }
+    for (code, &count) in (0..).zip(totals) {
+        counts.entry(published.text(code).into_owned()).or_default().1 += count;
+    }
+    counts.values().filter(|(found, shown)| found != shown).count()
+}
+
+/// Two columns under one numbering: the source's codes, and beyond them the values that only the other one has.
+pub(crate) fn join(source: &Column, published: &Column) -> (Codes, usize) {
+    let n_source = source.domain().len();
+    let translate = |code: Code| {
+        let known = source.domain().code_of(published.domain().value(code));
+        known.unwrap_or(n_source as Code + code)
+    };
+    let translated: Vec<Code> = (0..published.domain().len() as Code).map(translate).collect();
+    let n_codes = n_source + translated.len();
+    let published = published.codes().iter().map(|code| translated[code as usize]);
+    (Codes::collect(n_codes, source.codes().iter().chain(published)), n_codes)
+}

@@ -1,0 +1,209 @@
+//! The help table, recomputed from the permuted values alone (ke 5.1).
+
+use chrysalis_table::{Code, Column, Value};
+
+use super::layout::{Help, Layout};
+use super::tally::Tally;
+use crate::Check;
+use crate::findings::Findings;
+
+/// How far a published number may lie from ours, as a share of it. Whole numbers must be equal.
+const TOLERANCE: f64 = 1e-9;
+/// Sums of reals lose digits to the largest of them; such a share of all values together is forgiven.
+const SLACK: f64 = 1e-12;
+
+/// Every group has one row for every possible number of hits, and every number in it is right.
+pub(super) fn check(layout: &Layout<'_>, tally: &Tally) -> Option<Check> {
+    let (help, (attribute, column)) = (layout.help.as_ref()?, layout.sensitive?);
+    let mut findings = Findings::new("help");
+    let numbers: Vec<Number> = (0..column.domain().len() as Code).filter_map(|code| number(column, code)).collect();
+    if numbers.len() < column.domain().len() {
+        findings.add("missing values", || format!("`{}` is missing in some rows, so it has no sums", attribute.name));
+        return Some(findings.check(String::new()));
+    }
+    let lines = Lines::new(help, tally, &mut findings);
+    let sample = tally.sample.as_ref()?;
+    for group in 0..tally.ids.len() {
+        let values = sample.group(group).values.iter();
+        let values: Vec<Number> =
+            values.flat_map(|&(code, count)| std::iter::repeat_n(numbers[code as usize], count as usize)).collect();
+        let bounds = Bounds::of(values);
+        for hits in 1..=tally.sizes[group] as usize {
+            let Some(row) = lines.row(group, hits) else {
+                findings.add("missing rows", || format!("group {}: no row for {hits} hits", tally.name(group)));
+                continue;
+            };
+            let is_right =
+                |(at, column): (usize, &&Column)| bounds.is_right(at, hits, number(column, column.code(row)));
+            for (_, column) in help.numbers.iter().enumerate().filter(|&cell| !is_right(cell)) {
+                findings.add("wrong numbers", || {
+                    format!("group {}: `{}` for {hits} hits is wrong", tally.name(group), column.name())
+                });
+            }
+        }
+    }
+    Some(findings.check(format!("{} rows, every number recomputed", help.table.rows())))
+}
+
+/// Which row of the help table speaks of which group and number of hits.
+struct Lines {
+    starts: Vec<usize>,
+    /// One more than the row; 0 where there is none.
+    rows: Vec<usize>,
+}
+
+impl Lines {
+    fn new(help: &Help<'_>, tally: &Tally, findings: &mut Findings) -> Lines {
+        let mut starts = vec![0];
+        tally.sizes.iter().for_each(|&size| starts.push(starts[starts.len() - 1] + size as usize));
+        let mut rows = vec![0; starts[starts.len() - 1]];
+        for (row, group) in tally.of_rows(help.group).into_iter().enumerate() {
+            let group = group as usize;
+            let hits = match help.hits.domain().value(help.hits.code(row)) {
+                Some(Value::Integer(hits)) => usize::try_from(*hits).ok(),
+                _ => None,
+            };
+            let size = tally.sizes[group] as usize;
+            match hits.filter(|hits| (1..=size).contains(hits)) {
+                None => findings.add("stray rows", || {
+                    format!("group {}: a row for a number of hits that cannot be", tally.name(group))
+                }),
+                Some(hits) => {
+                    let known = &mut rows[starts[group] + hits - 1];
+                    if *known > 0 {
+                        findings
+                            .add("repeated rows", || format!("group {}: two rows for {hits} hits", tally.name(group)));
+                    }
+                    *known = row + 1;
+                }
+            }
+        }
+        Lines { starts, rows }
+    }
+
+    fn row(&self, group: usize, hits: usize) -> Option<usize> {
+        self.rows[self.starts[group] + hits - 1].checked_sub(1)
+    }
+}
+
+/// A number as it is published.
+#[derive(Clone, Copy)]
+enum Number {
+    Whole(i64),
+    Real(f64),
+}
+
+impl Number {
+    fn float(self) -> f64 {
+        match self {
+            Number::Whole(number) => number as f64,
+            Number::Real(number) => number,
+        }
+    }
+}
+
+fn number(column: &Column, code: Code) -> Option<Number> {
+    match column.domain().value(code)? {
+        Value::Integer(number) => Some(Number::Whole(*number)),
+        Value::Real(number) => Some(Number::Real(*number)),
+        Value::Date(_) | Value::Text(_) => None,
+    }
+}
+
+/// The values of one group, ascending, and what follows from them.
+struct Bounds {
+    values: Vec<Number>,
+    /// Sums of the smallest values, exact for whole numbers: none, one, two, …
+    whole: Vec<i128>,
+    real: Vec<f64>,
+    /// All values together, without their signs.
+    size: f64,
+    variance: f64,
+}
+
+impl Bounds {
+    fn of(values: Vec<Number>) -> Bounds {
+        let (mut whole, mut real, mut size) = (vec![0i128], vec![0.0], 0.0);
+        for value in &values {
+            let exact = if let Number::Whole(number) = value { i128::from(*number) } else { 0 };
+            whole.push(whole[whole.len() - 1] + exact);
+            real.push(real[real.len() - 1] + value.float());
+            size += value.float().abs();
+        }
+        let n = values.len();
+        let square = |value: &Number| {
+            let off = match value {
+                // PROOF: below 2³² values of 64 bits, so the difference stays below 2⁹⁷; nothing cancels in floats.
+                Number::Whole(number) => (n as i128 * i128::from(*number) - whole[n]) as f64 / n as f64,
+                Number::Real(number) => number - real[n] / n as f64,
+            };
+            off * off
+        };
+        let variance = values.iter().map(square).sum::<f64>() / n.max(1) as f64;
+        Bounds { values, whole, real, size, variance }
+    }
+
+    /// The sum of the values from one place up to another.
+    fn sum(&self, from: usize, to: usize) -> Target {
+        match self.values.first() {
+            Some(Number::Whole(_)) => Target::Whole(self.whole[to] - self.whole[from]),
+            _ => Target::Real(self.real[to] - self.real[from], SLACK * self.size),
+        }
+    }
+
+    fn value(&self, at: usize) -> Target {
+        match self.values[at] {
+            Number::Whole(number) => Target::Whole(number.into()),
+            Number::Real(number) => Target::Real(number, 0.0),
+        }
+    }
+
+    /// Whether a published number is right; `at` counts the columns of the form after `hits`.
+    fn is_right(&self, at: usize, hits: usize, shown: Option<Number>) -> bool {
+        let n = self.values.len();
+        // Where sizes do not agree, which is a finding elsewhere, nothing is right.
+        if hits > n {
+            return false;
+        }
+        let target = match at {
+            0 => self.sum(0, hits),
+            1 => self.sum(n - hits, n),
+            2 => self.value(0),
+            3 => self.value(n - hits),
+            4 => self.value(hits - 1),
+            5 => self.value(n - 1),
+            6 => Target::Real(self.total() / n as f64 * hits as f64, SLACK * self.size),
+            _ => {
+                let spread = (n - hits) as f64 / (n.max(2) - 1) as f64;
+                // A deviation carries the rounding of its mean, and is squared.
+                let slack = (SLACK * self.size).powi(2);
+                Target::Real(hits as f64 * spread * self.variance, slack)
+            }
+        };
+        shown.is_some_and(|shown| target.is_met(shown))
+    }
+
+    fn total(&self) -> f64 {
+        let n = self.values.len();
+        if matches!(self.values.first(), Some(Number::Whole(_))) { self.whole[n] as f64 } else { self.real[n] }
+    }
+}
+
+/// What should stand there; reals with what is forgiven besides the tolerance.
+enum Target {
+    Whole(i128),
+    Real(f64, f64),
+}
+
+impl Target {
+    fn is_met(&self, shown: Number) -> bool {
+        match (self, shown) {
+            (Target::Whole(number), Number::Whole(shown)) => *number == i128::from(shown),
+            (Target::Whole(_), Number::Real(_)) => false,
+            (Target::Real(number, slack), shown) => {
+                let shown = shown.float();
+                (number - shown).abs() <= TOLERANCE * number.abs().max(shown.abs()) + slack
+            }
+        }
+    }
+}

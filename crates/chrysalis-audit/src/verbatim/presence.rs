@@ -1,0 +1,161 @@
+//! How likely an attacker finds a person in a group (pa, Lemma 1).
+
+use std::cmp::Ordering;
+
+use chrysalis_table::{Code, Column, Table};
+use num_bigint::BigUint;
+use num_rational::BigRational;
+use num_traits::One;
+
+use super::layout::Layout;
+use super::tally::Tally;
+use crate::measure::{Sample, to_float};
+use crate::promise::show;
+use crate::{Groups, Presence, PresenceOver};
+
+/// Floats this close are compared exactly.
+const NEAR: f64 = 1e-9;
+
+/// Π counts / n^d.
+#[derive(Clone, Debug)]
+struct Chance {
+    counts: Vec<u32>,
+    rows: u64,
+}
+
+impl Chance {
+    fn float(&self) -> f64 {
+        self.counts.iter().map(|&count| f64::from(count) / self.rows as f64).product()
+    }
+
+    fn compare(&self, other: &Chance) -> Ordering {
+        let (a, b) = (self.float(), other.float());
+        if (a - b).abs() > NEAR * a.max(b) {
+            return a.total_cmp(&b);
+        }
+        let product = |chance: &Chance, by: &Chance| {
+            let counts = chance.counts.iter().fold(BigUint::one(), |product, &count| product * count);
+            counts * BigUint::from(by.rows).pow(by.counts.len() as u32)
+        };
+        product(self, other).cmp(&product(other, self))
+    }
+
+    fn exact(&self) -> BigRational {
+        let counts = self.counts.iter().fold(BigUint::one(), |product, &count| product * count);
+        BigRational::new(counts.into(), BigUint::from(self.rows).pow(self.counts.len() as u32).into())
+    }
+
+    fn presence(&self, group: Option<i64>, over: PresenceOver) -> Presence {
+        let delta = self.exact();
+        Presence { delta: to_float(Some(&delta)), delta_text: show(&delta), group, over }
+    }
+}
+
+/// Exact values: whoever is in the data stands there.
+pub(super) fn certain() -> Presence {
+    Presence { delta: 1.0, delta_text: "1".into(), group: None, over: PresenceOver::ExactValues }
+}
+
+/// The quasi values of every group, column by column.
+pub(super) fn samples(layout: &Layout<'_>, tally: &Tally) -> Vec<Sample> {
+    let sample = |column: &Column| Sample::new(&tally.groups, column.codes(), column.domain().len());
+    layout.quasi.iter().map(|(_, column)| sample(column)).collect()
+}
+
+/// The worst anyone could be off: a person with the most frequent value of every column of a group.
+fn conceivable(samples: &[Sample], tally: &Tally) -> Vec<(Chance, usize)> {
+    let groups = (0..tally.sizes.len()).filter(|&group| tally.sizes[group] > 0);
+    let most = |sample: &Sample, group: usize| sample.group(group).values.iter().map(|&(_, count)| count).max();
+    let chance = |group: usize| Chance {
+        counts: samples.iter().filter_map(|sample| most(sample, group)).collect(),
+        rows: tally.sizes[group],
+    };
+    let mut chances: Vec<(Chance, usize)> = groups.map(|group| (chance(group), group)).collect();
+    chances.sort_by(|(a, first), (b, second)| b.compare(a).then(first.cmp(second)));
+    chances
+}
+
+/// The presence attack on permuted quasi columns, over the people if they are known.
+pub(super) fn attack(
+    layout: &Layout<'_>,
+    tally: &Tally,
+    samples: &[Sample],
+    microdata: Option<&Table>,
+) -> Option<Presence> {
+    let chances = conceivable(samples, tally);
+    let Some(microdata) = microdata else {
+        let (chance, group) = chances.first()?;
+        return Some(chance.presence(tally.ids[*group], PresenceOver::Conceivable));
+    };
+    let people = People::new(layout, microdata);
+    let mut search = Search { samples, people: &people, best: None };
+    for (bound, group) in &chances {
+        // PROOF: groups come with the largest bound first, so no later one can do better either.
+        if search.best.as_ref().is_some_and(|(best, _)| bound.compare(best).is_le()) {
+            break;
+        }
+        search.descend(*group, &mut bound.clone(), 0, 0..people.rows.len());
+    }
+    let (chance, group) = search.best?;
+    Some(chance.presence(tally.ids[group], PresenceOver::People))
+}
+
+/// The different people under the published codes, sorted. Who has a value that is published nowhere is left out.
+struct People {
+    rows: Vec<Vec<Code>>,
+}
+
+impl People {
+    fn new(layout: &Layout<'_>, microdata: &Table) -> People {
+        let columns: Vec<(&Column, &Column)> = layout
+            .quasi
+            .iter()
+            .filter_map(|(attribute, column)| Some((microdata.column(&attribute.name)?, *column)))
+            .collect();
+        let translate = |(source, shown): &(&Column, &Column)| -> Vec<Option<Code>> {
+            let codes = 0..source.domain().len() as Code;
+            codes.map(|code| shown.domain().code_of(source.domain().value(code))).collect()
+        };
+        let maps: Vec<Vec<Option<Code>>> = columns.iter().map(translate).collect();
+        let sources: Vec<&Column> = columns.iter().map(|(source, _)| *source).collect();
+        let groups = Groups::of_columns(&sources, microdata.rows());
+        let mut some_row = vec![0; groups.n_groups];
+        groups.of_row.iter().enumerate().for_each(|(row, &group)| some_row[group as usize] = row);
+        let person =
+            |&row: &usize| sources.iter().zip(&maps).map(|(source, map)| map[source.code(row) as usize]).collect();
+        let mut rows: Vec<Vec<Code>> = some_row.iter().filter_map(person).collect();
+        rows.sort_unstable();
+        People { rows }
+    }
+}
+
+/// Depth first through the people as a tree of values, leaving out what cannot beat the best.
+struct Search<'a> {
+    samples: &'a [Sample],
+    people: &'a People,
+    best: Option<(Chance, usize)>,
+}
+
+impl Search<'_> {
+    /// `chance` holds the counts chosen so far and, from `depth` on, the largest there are.
+    fn descend(&mut self, group: usize, chance: &mut Chance, depth: usize, range: std::ops::Range<usize>) {
+        if range.is_empty() || self.best.as_ref().is_some_and(|(best, _)| chance.compare(best).is_le()) {
+            return;
+        }
+        let Some(sample) = self.samples.get(depth) else {
+            self.best = Some((chance.clone(), group));
+            return;
+        };
+        let most = chance.counts[depth];
+        let mut values = sample.group(group).values.to_vec();
+        values.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        for (code, count) in values {
+            let rows = &self.people.rows[range.clone()];
+            let first = range.start + rows.partition_point(|person| person[depth] < code);
+            let after = range.start + rows.partition_point(|person| person[depth] <= code);
+            chance.counts[depth] = count;
+            self.descend(group, chance, depth + 1, first..after);
+        }
+        chance.counts[depth] = most;
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether people can be assigned to groups such that every group has, column by column, the values it shows.
+//!
+//! With two columns this asks for a table of three dimensions whose three sets of two-dimensional margins are given, which
+//! is NP-complete (Irving and Jerrum 1994); more columns are no easier. So the search is exact but not patient:
+//!
+//! 1. What is forced is done. A value that only one group has left sends everyone who has it there; a value that only
+//!    one kind of people has left takes them wherever it is shown.
+//! 2. For everyone left, the groups that have all their values; for every value a group still shows, who could bring it.
+//!    No group, or too few people, is a contradiction; one group, or just enough people, is forced.
+//! 3. What is still open falls apart into components that share no group; in each, all choices are tried.
+//!
+//! Steps 2 and 3 stop after a fixed amount of work. What they have not settled by then is called open, never faithful.
+
+mod index;
+mod propagate;
+mod search;
+
+pub(super) use index::{Problem, Shown};
+use propagate::State;
+
+/// How it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// An assignment was found.
+    Possible,
+    /// There is none: nobody can bring a group what it shows in a column.
+    Contradiction(Contradiction),
+    /// There is none: all choices were tried.
+    Impossible,
+    /// Nothing speaks against it, but not all was tried.
+    Open {
+        /// People for whom no group was settled on.
+        people: u64,
+        /// Whether step 2 came to its end: everyone has a group to go to, and every shown value somebody to bring it.
+        is_swept: bool,
+    },
+}
+
+/// A group, and a column of which it shows something that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Contradiction {
+    pub(super) group: u32,
+    pub(super) column: usize,
+}
+
+/// Looks at this many places in groups before giving up on what is forced.
+const SWEEPS: u64 = 100_000_000;
+/// And at this many while trying the choices of one component, and of all.
+const TRIES: u64 = 2_000_000;
+const ALL_TRIES: u64 = 40_000_000;
+
+/// Decides whether an assignment exists, as far as that can be done in reasonable time.
+pub(super) fn decide(problem: &Problem) -> Verdict {
+    let mut state = State::new(problem);
+    let mut work = SWEEPS;
+    match state.settle_most(problem, &mut work) {
+        Err(contradiction) => return Verdict::Contradiction(contradiction),
+        Ok(_) if state.n_left() == 0 => return Verdict::Possible,
+        Ok(false) => return Verdict::Open { people: state.n_left(), is_swept: false },
+        Ok(true) => {}
+    }
+    let mut left = ALL_TRIES;
+    let mut people = 0;
+    // Small ones first: each that is settled makes more people certain.
+    let mut parts = search::components(problem, &state);
+    parts.sort_by_key(Problem::n_people);
+    for part in parts {
+        let mut work = TRIES.min(left);
+        left -= work;
+        match search::attempt(&part, State::new(&part), &mut work) {
+            Some(true) => {}
+            Some(false) => return Verdict::Impossible,
+            None => people += part.n_people(),
+        }
+        left += work;
+    }
+    if people == 0 { Verdict::Possible } else { Verdict::Open { people, is_swept: true } }
+}
+
+#[cfg(test)]
+mod tests;

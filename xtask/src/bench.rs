@@ -66,7 +66,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut summary = Value::Null;
     for _ in 0..options.repeat {
         polars.push(bench.move_rows(&input)?);
-        let (run, phases) = bench.publish(&input, input.requirement, None)?;
+        let (run, phases) = bench.publish(&input, &GENERALIZE, input.requirement, None)?;
         publish.push(run);
         summary = phases;
         report::pair(polars.len(), &polars, &publish);
@@ -75,14 +75,41 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 
     let mut partition = Vec::new();
     for _ in 0..options.repeat {
-        let (_, summary) = bench.publish(&input, Some("k=10"), Some("1"))?;
+        let (_, summary) = bench.publish(&input, &GENERALIZE, Some("k=10"), Some("1"))?;
         let seconds = summary["phases"]["partition"].as_f64();
         partition
             .push(seconds.ok_or_else(|| Failure::new("the summary of `chrysalis publish` has no `phases.partition`"))?);
     }
     report::mondrian(input.rows, &partition);
+
+    // The other forms, each beside polars again: what the machine did minutes ago is no yardstick.
+    for form in input.forms.iter() {
+        let (mut polars, mut publish) = (Vec::new(), Vec::new());
+        for _ in 0..options.repeat {
+            polars.push(bench.move_rows(&input)?);
+            publish.push(bench.publish(&input, form, Some(form.requirement), None)?.0);
+        }
+        report::form(form, &polars, &publish);
+    }
     Ok(())
 }
+
+/// A method with the partitioner it is measured with, and how many times polars' time it may take.
+pub(crate) struct Form {
+    pub(crate) arguments: &'static [&'static str],
+    pub(crate) requirement: &'static str,
+    pub(crate) limit: f64,
+}
+
+const GENERALIZE: Form = Form { arguments: &["--method", "generalize"], requirement: "l=10", limit: 4.0 };
+
+/// What is measured of the CENSUS table, whose sensitive column is numeric.
+pub(crate) const FORMS: [Form; 4] = [
+    Form { arguments: &["--method", "anatomy", "--partitioner", "anatomize"], requirement: "l=10", limit: 2.0 },
+    Form { arguments: &["--method", "anatomy", "--partitioner", "nearby"], requirement: "l=10", limit: 3.0 },
+    Form { arguments: &["--method", "permute", "--partitioner", "nearby"], requirement: "l=10", limit: 3.0 },
+    Form { arguments: &["--method", "shuffle", "--partitioner", "min-sum"], requirement: "ke=10,9", limit: 2.0 },
+];
 
 impl Bench {
     fn file(&self, name: &str) -> PathBuf {
@@ -102,12 +129,13 @@ impl Bench {
     fn publish(
         &self,
         input: &Input,
+        form: &Form,
         requirement: Option<&str>,
         threads: Option<&str>,
     ) -> Result<(Run, Value), Failure> {
         let mut command = Command::new(&self.chrysalis);
         command.arg("publish").args(&input.publish);
-        command.args(["--method", "generalize"]);
+        command.args(form.arguments);
         command.args(requirement.iter().flat_map(|principle| ["--require", principle]));
         command.arg("--out").arg(self.file("release"));
         command.args(["--force", "--output", "json"]);

@@ -114,6 +114,21 @@ pub(crate) struct ProfileArgs {
 }
 
 const PUBLISH_HELP: &str = "\
+Methods:
+  generalize   ranges and labels in place of quasi values
+  anatomy      exact quasi values in one table, each group's sensitive values in another
+  permute      every quasi column permuted on its own inside its group
+  shuffle      exact quasi values, a numeric sensitive column permuted inside its group, and bounds
+  rank-swap    sensitive values exchanged with close ones; promises nothing, for comparisons
+
+Partitioners:
+  mondrian     cuts the table in two, again and again        [generalize]
+  nearby       groups of people who lie close together       [anatomy, permute]
+  min-sum      sorted values, least sum of ranges            [shuffle]
+  min-max, min-max-exact, max-groups                         least largest range; most groups
+  anatomize, similar, sequential                             the papers' own, for comparison
+  column       groups that come in a column of the input (--group-column)
+
 Principles for --require (several may be given; all must hold in every group):
   k=10                   every group has at least 10 rows
   distinct-l=4           at least 4 distinct sensitive values
@@ -130,6 +145,10 @@ Principles for --require (several may be given; all must hold in every group):
 
 Examples:
   chrysalis publish chrysalis.toml --out release
+  chrysalis publish patients.csv --quasi age,sex --sensitive disease --method anatomy \\
+      --require l=4 --out release
+  chrysalis publish patients.csv --quasi age,sex --sensitive cost --method shuffle \\
+      --require ke=4,1000 --out release
   chrysalis publish patients.csv --quasi age,sex,zip_code --sensitive disease \\
       --require k=10 --require l=4 --out release
   chrysalis publish patients.csv --quasi age,country --taxonomy country=country.csv \\
@@ -149,13 +168,14 @@ pub(crate) struct PublishArgs {
     /// Columns to keep as they are.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) other: Vec<String>,
-    /// How the groups are shown [default: generalize].
+    /// How the groups are shown: generalize, anatomy, permute, shuffle or rank-swap [default: generalize].
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
     /// What every group must satisfy.
     #[arg(long, value_name = "PRINCIPLE")]
     pub(crate) require: Vec<String>,
-    /// How the groups are formed: mondrian or column [default: mondrian].
+    /// How the groups are formed: mondrian, column, anatomize, similar, nearby, min-sum, min-max, min-max-exact,
+    /// max-groups or sequential [default: mondrian; nearby for anatomy and permute, min-sum for shuffle].
     #[arg(long, value_name = "NAME")]
     pub(crate) partitioner: Option<String>,
     /// Let mondrian put equal values on both sides of a cut.

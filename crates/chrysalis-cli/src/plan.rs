@@ -1,7 +1,8 @@
 //! Spec and flags become one plan; flags win.
 
 use chrysalis_criteria::{PrincipleSpec, Weights};
-use chrysalis_publish::{AttributeSpec, TaxonomySource};
+use chrysalis_publish::partitioner::{Anatomize, ByColumn, BySensitive, Mondrian, Nearby, Sequential, Similar};
+use chrysalis_publish::{AttributeSpec, Partitioner, TaxonomySource};
 use chrysalis_store::{Format, Source, StoreError};
 use chrysalis_table::{ColumnRequest, CsvOptions, Kind, MissingPolicy, Role, resolve};
 
@@ -111,22 +112,72 @@ pub(crate) struct Plan {
     pub(crate) attributes: Vec<AttributeSpec>,
     pub(crate) requests: Vec<ColumnRequest>,
     pub(crate) dropped: Vec<(String, &'static str)>,
+    pub(crate) method: Method,
     pub(crate) partitioner: PartitionerChoice,
     pub(crate) require: Vec<PrincipleSpec>,
     pub(crate) format: Format,
 }
 
+/// How groups are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Generalize,
+    Anatomy,
+    Permute,
+    Shuffle,
+    RankSwap,
+}
+
+impl Method {
+    const ALL: [(&'static str, Method); 5] = [
+        ("generalize", Method::Generalize),
+        ("anatomy", Method::Anatomy),
+        ("permute", Method::Permute),
+        ("shuffle", Method::Shuffle),
+        ("rank-swap", Method::RankSwap),
+    ];
+
+    fn default_partitioner(self) -> &'static str {
+        match self {
+            Method::Generalize => "mondrian",
+            Method::Anatomy | Method::Permute => "nearby",
+            Method::Shuffle | Method::RankSwap => "min-sum",
+        }
+    }
+}
+
+/// How groups are formed.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PartitionerChoice {
     Mondrian { relaxed: bool },
     Column(String),
+    Anatomize,
+    Similar,
+    Nearby,
+    Sorted(BySensitive),
+    Sequential,
+}
+
+impl PartitionerChoice {
+    pub(crate) fn build(&self) -> Box<dyn Partitioner> {
+        match self {
+            PartitionerChoice::Mondrian { relaxed } => Box::new(Mondrian { relaxed: *relaxed }),
+            PartitionerChoice::Column(column) => Box::new(ByColumn { column: column.clone() }),
+            PartitionerChoice::Anatomize => Box::new(Anatomize),
+            PartitionerChoice::Similar => Box::new(Similar::default()),
+            PartitionerChoice::Nearby => Box::new(Nearby),
+            PartitionerChoice::Sorted(objective) => Box::new(*objective),
+            PartitionerChoice::Sequential => Box::new(Sequential),
+        }
+    }
 }
 
 impl Plan {
     pub(crate) fn new(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Plan, Failure> {
-        check_method(draft, args)?;
+        let method = method(draft, args)?;
         let require = principles(draft, args)?;
         let roles = roles(draft, args, header)?;
-        let partitioner = partitioner(draft, args)?;
+        let partitioner = partitioner(draft, args, method)?;
         draft.check_names(header, roles.iter().map(|(name, _)| name))?;
         let settings =
             args.read.kinds.iter().map(|(name, _)| name).chain(args.read.orders.iter().map(|(name, _)| name));
@@ -170,20 +221,17 @@ impl Plan {
                 .map_err(|error| Failure::bad_input(format!("format: {error}"), "see `chrysalis publish --help`"))?,
             (None, None) => Format::default(),
         };
-        Ok(Plan { attributes, requests, dropped, partitioner, require, format })
+        Ok(Plan { attributes, requests, dropped, method, partitioner, require, format })
     }
 }
 
-const METHOD: &str = "generalize";
-
-fn check_method(draft: &Draft, args: &PublishArgs) -> Result<(), Failure> {
-    let method = args.method.as_ref().or(draft.spec.release.method.as_ref());
-    match method {
-        Some(method) if method != METHOD => {
-            Err(Failure::bad_input(format!("`{method}` is not a method of this version"), "use --method generalize"))
-        }
-        _ => Ok(()),
-    }
+fn method(draft: &Draft, args: &PublishArgs) -> Result<Method, Failure> {
+    let name = args.method.as_ref().or(draft.spec.release.method.as_ref()).map_or("generalize", String::as_str);
+    let known = Method::ALL.iter().find(|(known, _)| *known == name);
+    known.map(|(_, method)| *method).ok_or_else(|| {
+        let names = Method::ALL.map(|(name, _)| name).join(", ");
+        Failure::bad_input(format!("`{name}` is not a method of this version"), format!("use one of {names}"))
+    })
 }
 
 fn principles(draft: &Draft, args: &PublishArgs) -> Result<Vec<PrincipleSpec>, Failure> {
@@ -198,7 +246,8 @@ fn principles(draft: &Draft, args: &PublishArgs) -> Result<Vec<PrincipleSpec>, F
 /// Every named column with its role, quasi columns first, the sensitive one last.
 fn roles(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Vec<(String, Role)>, Failure> {
     if args.quasi.len() > 1 || draft.spec.quasi_identifiers.len() > 1 && args.quasi.is_empty() {
-        let message = "the method generalize protects one quasi-identifier, several are named";
+        let method = args.method.as_ref().or(draft.spec.release.method.as_ref()).map_or("generalize", String::as_str);
+        let message = format!("the method {method} protects one quasi-identifier, several are named");
         return Err(Failure::bad_input(message, "put all columns an attacker may know into one --quasi a,b,c"));
     }
     let flag: Vec<String> = args
@@ -246,28 +295,41 @@ fn roles(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Vec<(St
     Ok(roles)
 }
 
-fn partitioner(draft: &Draft, args: &PublishArgs) -> Result<PartitionerChoice, Failure> {
+const PARTITIONERS: &str =
+    "mondrian, column, anatomize, similar, nearby, min-sum, min-max, min-max-exact, max-groups or sequential";
+
+fn partitioner(draft: &Draft, args: &PublishArgs, method: Method) -> Result<PartitionerChoice, Failure> {
     let spec = &draft.spec.release;
-    let name = args.partitioner.as_ref().or(spec.partitioner.as_ref()).map_or("mondrian", String::as_str);
+    let name =
+        args.partitioner.as_ref().or(spec.partitioner.as_ref()).map_or(method.default_partitioner(), String::as_str);
     let group_column = args.group_column.as_ref().or(spec.group_column.as_ref());
-    match (name, group_column) {
-        ("mondrian", None) => Ok(PartitionerChoice::Mondrian { relaxed: args.relaxed || spec.relaxed }),
-        ("column", Some(_)) if args.relaxed => {
-            Err(Failure::bad_input("--relaxed goes with mondrian, not with column", "leave one of them out"))
-        }
-        ("column", Some(column)) => Ok(PartitionerChoice::Column(column.clone())),
-        ("column", None) => Err(Failure::bad_input(
-            "--partitioner column needs a column that holds the groups",
-            "name it with --group-column",
-        )),
-        ("mondrian", Some(_)) => Err(Failure::bad_input(
-            "a group column is named, but groups come from mondrian",
-            "add --partitioner column",
-        )),
-        _ => {
-            Err(Failure::bad_input(format!("`{name}` is not a partitioner of this version"), "use mondrian or column"))
-        }
+    if args.relaxed && name != "mondrian" {
+        let message = format!("--relaxed goes with mondrian, not with {name}");
+        return Err(Failure::bad_input(message, "leave one of them out"));
     }
+    if group_column.is_some() && name != "column" {
+        let message = format!("a group column is named, but groups come from {name}");
+        return Err(Failure::bad_input(message, "add --partitioner column"));
+    }
+    Ok(match name {
+        "mondrian" => PartitionerChoice::Mondrian { relaxed: args.relaxed || spec.relaxed },
+        "column" => PartitionerChoice::Column(group_column.cloned().ok_or_else(|| {
+            let message = "--partitioner column needs a column that holds the groups";
+            Failure::bad_input(message, "name it with --group-column")
+        })?),
+        "anatomize" => PartitionerChoice::Anatomize,
+        "similar" => PartitionerChoice::Similar,
+        "nearby" => PartitionerChoice::Nearby,
+        "min-sum" => PartitionerChoice::Sorted(BySensitive::MinSum),
+        "min-max" => PartitionerChoice::Sorted(BySensitive::MinMax),
+        "min-max-exact" => PartitionerChoice::Sorted(BySensitive::MinMaxExact),
+        "max-groups" => PartitionerChoice::Sorted(BySensitive::MaxGroups),
+        "sequential" => PartitionerChoice::Sequential,
+        _ => {
+            let message = format!("`{name}` is not a partitioner of this version");
+            return Err(Failure::bad_input(message, format!("use {PARTITIONERS}")));
+        }
+    })
 }
 
 fn taxonomy(draft: &Draft, args: &PublishArgs, name: &str) -> Result<Option<TaxonomySource>, Failure> {

@@ -9,16 +9,28 @@ use std::path::Path;
 
 use common::Release;
 
-/// A release of a table with a telling path, in both formats; made without a seed, as a real one.
+/// What can be asked of the example table beside what its spec says, for every form and every random partitioner.
+const FORMS: [&str; 8] = [
+    "",
+    "--method generalize --partitioner nearby",
+    "--method anatomy",
+    "--method anatomy --partitioner anatomize",
+    "--method permute",
+    "--method permute --partitioner similar",
+    "--method shuffle --quasi age,sex,zip_code --sensitive cost --missing drop --require ke=4,10",
+    "--method rank-swap --quasi age,sex,zip_code --sensitive cost --missing drop --require ke=4,10",
+];
+
+/// A release of a table with a telling path, in every form and both formats; made without a seed, as a real one.
 fn releases(folder: &Path) -> Vec<Release> {
     let telling = folder.join("telling-path-of-the-owner");
     fs::create_dir(&telling).unwrap();
     common::run(&telling, "example --rows 2000 --out ward-seven").expect(0);
-    ["parquet", "csv"]
-        .into_iter()
-        .map(|format| {
-            let out = folder.join(format);
-            let line = format!("publish ward-seven/chrysalis.toml --format {format} --out {}", out.display());
+    let formats = FORMS.iter().enumerate().flat_map(|form| ["parquet", "csv"].map(|format| (form, format)));
+    formats
+        .map(|((at, form), format)| {
+            let out = folder.join(format!("{format}-{at}"));
+            let line = format!("publish ward-seven/chrysalis.toml {form} --format {format} --out {}", out.display());
             common::run(&telling, &line).expect(0);
             Release::at(out)
         })
@@ -106,16 +118,20 @@ fn a_seed_reaches_no_file() {
     let ground = tempfile::tempdir().unwrap();
     let folder = ground.path();
     common::run(folder, "example --rows 500 --out hospital").expect(0);
-    for format in ["parquet", "csv"] {
-        let line = format!("publish hospital/chrysalis.toml --seed 8675309424242 --format {format} --out {format}");
-        let outcome = common::run(folder, &line).expect(0);
-        assert!(outcome.stderr.contains("note: "), "no warning about the seed\n{outcome}");
-        let release = Release::at(folder.join(format));
-        assert_eq!(release.manifest()["reproducible"], true);
-        for (name, bytes) in common::listing(&release.folder) {
-            assert!(!contains(&bytes, "8675309424242"), "{name} carries the seed as text");
-            let raw = 8_675_309_424_242_u64.to_le_bytes();
-            assert!(!bytes.windows(8).any(|window| window == raw), "{name} carries the seed in binary");
+    for (at, form) in FORMS.iter().enumerate() {
+        for format in ["parquet", "csv"] {
+            let out = format!("{format}-{at}");
+            let line =
+                format!("publish hospital/chrysalis.toml {form} --seed 8675309424242 --format {format} --out {out}");
+            let outcome = common::run(folder, &line).expect(0);
+            assert!(outcome.stderr.contains("note: "), "no warning about the seed\n{outcome}");
+            let release = Release::at(folder.join(out));
+            assert_eq!(release.manifest()["reproducible"], true);
+            for (name, bytes) in common::listing(&release.folder) {
+                assert!(!contains(&bytes, "8675309424242"), "{name} carries the seed as text");
+                let raw = 8_675_309_424_242_u64.to_le_bytes();
+                assert!(!bytes.windows(8).any(|window| window == raw), "{name} carries the seed in binary");
+            }
         }
     }
 }
@@ -128,32 +144,77 @@ fn rows_in_another_order_give_the_same_release() {
     let patients = folder.join("hospital/patients.csv");
     let text = fs::read_to_string(&patients).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
-    for (format, out) in [("csv", "csv-1"), ("parquet", "parquet-1")] {
-        common::run(folder, &format!("publish hospital/chrysalis.toml --seed 3 --format {format} --out {out}"))
-            .expect(0);
-    }
+    let publish_all = |run: u32| {
+        for (at, form) in FORMS.iter().enumerate().filter(|(_, form)| is_without_chance(form)) {
+            for format in ["csv", "parquet"] {
+                let out = format!("{format}-{at}-{run}");
+                let line = format!("publish hospital/chrysalis.toml {form} --seed 3 --format {format} --out {out}");
+                common::run(folder, &line).expect(0);
+            }
+        }
+    };
+    publish_all(1);
     lines[1..].reverse();
     lines[1..].rotate_left(777);
     fs::write(&patients, lines.join("\n") + "\n").unwrap();
-    for (format, out) in [("csv", "csv-2"), ("parquet", "parquet-2")] {
-        common::run(folder, &format!("publish hospital/chrysalis.toml --seed 3 --format {format} --out {out}"))
-            .expect(0);
-    }
-    let (one, two) = (Release::at(folder.join("csv-1")), Release::at(folder.join("csv-2")));
+    publish_all(2);
+    let (one, two) = (Release::at(folder.join("csv-0-1")), Release::at(folder.join("csv-0-2")));
     assert_eq!(one.groups(), two.groups(), "the groups depend on the order of the input");
-    for format in ["csv", "parquet"] {
-        let listing = |run: u32| common::listing(&folder.join(format!("{format}-{run}")));
-        let difference = common::difference(&listing(1), &listing(2));
-        assert!(difference.is_empty(), "{format}: the order of the input shows: {difference}");
+    for (at, form) in FORMS.iter().enumerate().filter(|(_, form)| is_without_chance(form)) {
+        for format in ["csv", "parquet"] {
+            let listing = |run: u32| common::listing(&folder.join(format!("{format}-{at}-{run}")));
+            let difference = common::difference(&listing(1), &listing(2));
+            assert!(difference.is_empty(), "{form}, {format}: the order of the input shows: {difference}");
+        }
+    }
+}
+
+/// Whether the groups depend on the table alone; other partitioners shuffle the rows before they begin.
+fn is_without_chance(form: &str) -> bool {
+    form.is_empty()
+}
+
+#[test]
+fn people_who_stand_together_in_the_input_do_not_stand_together_in_the_release() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    // Everybody looks alike but for a number that says where the row stood.
+    let rows: String = (0..4000).map(|row: u32| format!("x,{},{row}\n", row * 7919 % 40)).collect();
+    fs::write(folder.join("t.csv"), format!("q,s,row\n{rows}")).unwrap();
+    for (partitioner, require) in
+        [("anatomize", "l=5"), ("similar", "l=5"), ("nearby", "l=5"), ("max-groups", "k=5"), ("min-sum", "k=5")]
+    {
+        let line = format!(
+            "publish t.csv --quasi q --sensitive s --other row --method anatomy --partitioner {partitioner} --require {require} --format csv --out {partitioner}"
+        );
+        common::run(folder, &line).expect(0);
+        let text = fs::read_to_string(folder.join(partitioner).join("qit.csv")).unwrap();
+        let mut group_of = vec![""; 4000];
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split(',').collect();
+            group_of[fields[1].parse::<usize>().unwrap()] = fields[2];
+        }
+        // By chance, 4 of 3,999 others are in one's group: about four neighbours; 30 are out of reach. Where groups
+        // follow the values, 4 of the 99 others with the same value are: about 160 of those 40 rows apart.
+        for (apart, allowed) in [(1, 30), (40, 300)] {
+            let n_together = (apart..4000).filter(|&row| group_of[row] == group_of[row - apart]).count();
+            assert!(n_together < allowed, "{partitioner}: {n_together} pairs {apart} rows apart share a group");
+        }
+        // Group ids say nothing of it either: about half of the neighbours ascend.
+        let number = |text: &str| text.parse::<u32>().unwrap();
+        let n_ascending = group_of.windows(2).filter(|pair| number(pair[0]) < number(pair[1])).count();
+        assert!((1800..2200).contains(&n_ascending), "{partitioner}: {n_ascending} of 3,999 group ids ascend");
     }
 }
 
 #[test]
 fn the_parquet_footer_has_no_statistics_and_no_metadata() {
     let ground = tempfile::tempdir().unwrap();
-    let release = releases(ground.path()).remove(0);
-    for file in ["generalized.parquet", "members.parquet"] {
-        let bytes = fs::read(release.folder.join(file)).unwrap();
+    let releases = releases(ground.path());
+    let listings = releases.iter().flat_map(|release| common::listing(&release.folder));
+    let mut n_files = 0;
+    for (file, bytes) in listings.filter(|(name, _)| name.ends_with(".parquet")) {
+        n_files += 1;
         let end = bytes.len() - 8;
         let length = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
         let Thrift::Struct(footer) = Reader { bytes: &bytes[end - length..end] }.structure() else { unreachable!() };
@@ -180,6 +241,7 @@ fn the_parquet_footer_has_no_statistics_and_no_metadata() {
             }
         }
     }
+    assert_eq!(n_files, 2 + 2 + 2 + 2 + 2 + 2 + 2 + 1);
 }
 
 /// A value of Thrift's compact protocol, as far as a Parquet footer needs it.

@@ -29,6 +29,11 @@ impl Partition {
         self.rows.len()
     }
 
+    /// All rows, group after group.
+    pub fn into_rows(self) -> Vec<u32> {
+        self.rows
+    }
+
     /// The rows of a group, in no particular order.
     pub fn group(&self, index: usize) -> &[u32] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };

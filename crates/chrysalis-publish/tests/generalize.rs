@@ -6,7 +6,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrysalis_publish::method::{Generalize, Outcome};
+use chrysalis_publish::method::{Generalize, Origin, Outcome, Publisher};
 use chrysalis_publish::partitioner::{ByColumn, Mondrian};
 use chrysalis_publish::{AttributeSpec, Microdata, Partition, Partitioner, TaxonomySource};
 use chrysalis_release::set_label;
@@ -27,7 +27,7 @@ fn rows_of(table: &Table) -> Vec<Row> {
 }
 
 fn publish(data: &Microdata, partition: &Partition, seed: u64) -> Outcome {
-    Generalize.publish(data, partition, "mondrian", &[], &mut rng(seed)).unwrap()
+    Generalize.publish(data, partition, Origin { partitioner: "mondrian", guarantees: &[] }, &mut rng(seed)).unwrap()
 }
 
 /// The values behind every label of every attribute.
@@ -405,7 +405,9 @@ fn name_clashes_are_refused() {
     let refuse = |csv: &str, quasi: &[&str], sensitive: &str, column: &str| {
         let data = plain(read(csv, &[]), quasi, Some(sensitive));
         let partition = partition(&Mondrian::default(), &data, &[], 1).unwrap();
-        let error = Generalize.publish(&data, &partition, "mondrian", &[], &mut rng(1)).unwrap_err();
+        let error = Generalize
+            .publish(&data, &partition, Origin { partitioner: "mondrian", guarantees: &[] }, &mut rng(1))
+            .unwrap_err();
         assert_eq!(error.to_string(), format!("the published table would have two columns `{column}`"));
         assert_eq!(error.hint(), format!("rename the column `{column}` in the input"));
     };
@@ -418,7 +420,7 @@ fn name_clashes_are_refused() {
 #[test]
 fn ordered_attributes_may_share_a_name_with_nothing_else() {
     let data = plain(read("age,a\n1,x\n2,y\n", &[]), &["a"], Some("age"));
-    assert!(Generalize.check_names(&data).is_ok());
+    assert!(Generalize.check(&data).is_ok());
 }
 
 /// Ids are dealt anew: over a few seeds every group gets every id, and none depends on the input.
@@ -456,7 +458,9 @@ fn the_manifest_describes_the_tables_as_they_are() {
     let data = plain(papers::table("pa/table-1.csv"), &["age", "sex"], Some("disease"));
     let groups = by_column(&data, "group_id", &["l=4"]);
     let column = ByColumn { column: "group_id".into() };
-    let outcome = Generalize.publish(&data, &groups, column.name(), &specs(&["l=4"]), &mut rng(1)).unwrap();
+    let outcome = Generalize
+        .publish(&data, &groups, Origin { partitioner: column.name(), guarantees: &specs(&["l=4"]) }, &mut rng(1))
+        .unwrap();
     let manifest = &outcome.release.manifest;
     assert_eq!((manifest.method.as_str(), manifest.partitioner.as_str()), ("generalize", "column"));
     assert_eq!((manifest.rows, manifest.groups, manifest.reproducible), (9, 2, false));

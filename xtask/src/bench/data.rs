@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::Bench;
+use super::{Bench, Form};
 use crate::shell::{self, Failure};
 
 const CENSUS: &str = "census_sal_500k.csv.gz";
@@ -26,6 +26,8 @@ pub(super) struct Input {
     pub(super) publish: Vec<OsString>,
     /// What the timed runs require; `None` leaves it to the spec file.
     pub(super) requirement: Option<&'static str>,
+    /// The other methods to measure on it.
+    pub(super) forms: &'static [Form],
 }
 
 /// CENSUS from the folder the user named, or from its usual place; else the stand-in.
@@ -53,6 +55,7 @@ fn census(bench: &Bench, source: &Path) -> Result<Input, Failure> {
         sort_by: QUASI.split(',').take(4).map(str::to_owned).collect(),
         publish: publish.map(OsString::from).into_iter().chain(sensitive).collect(),
         requirement: Some("l=10"),
+        forms: &super::FORMS,
         csv,
     })
 }
@@ -71,6 +74,7 @@ fn stand_in(bench: &Bench) -> Result<Input, Failure> {
         sort_by: STAND_IN_SORT.map(str::to_owned).to_vec(),
         publish: vec![folder.join("chrysalis.toml").into_os_string()],
         requirement: None,
+        forms: &[],
         csv,
     })
 }

@@ -4,6 +4,7 @@ use std::thread;
 
 use serde_json::Value;
 
+use super::Form;
 use super::data::Input;
 use crate::measure::{Run, median};
 
@@ -59,6 +60,23 @@ pub(super) fn mondrian(rows: usize, partition: &[f64]) {
         rate / 1e6,
         ROWS_PER_SECOND / 1e6,
         met(rate >= ROWS_PER_SECOND)
+    );
+}
+
+/// One line for one of the other methods.
+pub(super) fn form(form: &Form, polars: &[Run], publish: &[Run]) {
+    let seconds = [polars, publish].map(|runs| median(runs.iter().map(|run| run.seconds)));
+    let peak = publish.iter().filter_map(|run| run.peak_bytes).max();
+    let ratio = seconds[1] / seconds[0];
+    let words = form.arguments.iter().filter(|word| !word.starts_with("--")).copied().collect::<Vec<_>>().join(" by ");
+    println!(
+        "\n{words}, {}: {:.2} s against {:.2} s, ratio {ratio:.2} (at most {:.0}: {}), peak {} MB",
+        form.requirement,
+        seconds[1],
+        seconds[0],
+        form.limit,
+        met(ratio <= form.limit),
+        megabytes(peak)
     );
 }
 

@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use chrysalis_audit::AuditReport;
+use chrysalis_audit::{AuditReport, PresenceOver};
 use chrysalis_release::Manifest;
 use chrysalis_store::{Input, Source, read_release};
 use chrysalis_table::{ColumnRequest, CsvOptions, Table};
@@ -62,19 +62,52 @@ fn render_report(report: &AuditReport, manifest: &Manifest, args: &AuditArgs) ->
         manifest.partitioner
     );
     let mut blocks = vec![title, principles(report), checks(report)];
-    if let Some(linking) = &report.attacks.linking {
-        blocks.push(format!(
-            "Attacks\n  linking  an attacker who finds a person's group guesses the sensitive value right in at most {} of \
-             cases\n           ({} in the worst group; {} open to a guess this good)",
-            percent(linking.confidence),
-            linking.confidence_text,
-            counted(linking.rows, "row"),
-        ));
-    }
+    blocks.extend(attacks(report));
     if args.microdata.is_none() {
         blocks.push("Name the source with --microdata to check that the release is faithful to it as well.".into());
     }
     Report { blocks, json: to_json(report), rows: csv_rows(report) }
+}
+
+fn attacks(report: &AuditReport) -> Option<String> {
+    let mut lines = Vec::new();
+    if let Some(linking) = &report.attacks.linking {
+        lines.push((
+            "linking",
+            format!(
+                "an attacker who finds a person's group guesses the sensitive value right in at most {} of cases",
+                percent(linking.confidence)
+            ),
+        ));
+        let rows = counted(linking.rows, "row");
+        lines.push(("", format!("({} in the worst group; {rows} open to a guess this good)", linking.confidence_text)));
+    }
+    if let Some(presence) = &report.attacks.presence {
+        let text = match presence.over {
+            PresenceOver::ExactValues => "quasi values are exact: whoever is in the data can be found in it".to_owned(),
+            PresenceOver::Conceivable => {
+                format!(
+                    "that a person is in the data is at most {} likely ({})",
+                    number(presence.delta),
+                    presence.delta_text
+                )
+            }
+            PresenceOver::People => format!(
+                "that a person of the microdata is in the data is at most {} likely ({})",
+                number(presence.delta),
+                presence.delta_text
+            ),
+        };
+        lines.push(("presence", text));
+    }
+    if let Some(utility) = &report.utility {
+        let bound =
+            utility.rce_bound.map_or_else(String::new, |bound| format!(", at least {} by pa's bound", number(bound)));
+        lines.push(("RCE", format!("{}{bound} (reconstruction error)", number(utility.rce))));
+    }
+    let line = |(name, text): &(&str, String)| format!("  {name:8}  {text}");
+    (!lines.is_empty())
+        .then(|| format!("Attacks and utility\n{}", lines.iter().map(line).collect::<Vec<_>>().join("\n")))
 }
 
 fn percent(share: f64) -> String {
@@ -143,13 +176,23 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
             "rows": linking.rows,
         })
     });
+    let presence = report.attacks.presence.as_ref().map(|presence| {
+        let over = match presence.over {
+            PresenceOver::ExactValues => "exact values",
+            PresenceOver::Conceivable => "conceivable rows",
+            PresenceOver::People => "people of the microdata",
+        };
+        json!({"delta": presence.delta, "delta_exact": presence.delta_text, "group": presence.group, "over": over})
+    });
+    let utility = report.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound}));
     json!({
         "ok": report.ok(),
         "rows": report.rows,
         "groups": report.groups,
         "principles": principles,
         "checks": checks,
-        "attacks": {"linking": linking},
+        "attacks": {"linking": linking, "presence": presence},
+        "utility": utility,
     })
 }
 

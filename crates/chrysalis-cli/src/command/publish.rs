@@ -1,17 +1,16 @@
 use std::process::ExitCode;
 
-use chrysalis_criteria::PrincipleSpec;
 use chrysalis_criteria::loss::average_group_size;
-use chrysalis_publish::method::{Generalize, Outcome};
-use chrysalis_publish::partitioner::{ByColumn, Mondrian};
-use chrysalis_publish::{Microdata, Partitioner};
+use chrysalis_criteria::{All, Principle, PrincipleSpec};
+use chrysalis_publish::method::{Anatomy, Generalize, Origin, Outcome, Permute, Publisher, RankSwap, Shuffle};
+use chrysalis_publish::{Microdata, Partition};
 use chrysalis_release::{Manifest, Published};
 use chrysalis_store::{Input, check_place, write_release};
 use serde_json::json;
 
 use crate::args::{Cli, PublishArgs};
 use crate::failure::{DONE, Failure};
-use crate::plan::{Draft, PartitionerChoice, Plan};
+use crate::plan::{Draft, Method, PartitionerChoice, Plan};
 use crate::progress::{Phases, Unit};
 use crate::randomness::generator;
 use crate::render::{self, Report, count, counted, number};
@@ -31,18 +30,27 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     }
     let rows = table.rows() as u64;
     let data = Microdata::new(table, &plan.attributes)?;
-    Generalize.check_names(&data)?;
     let goal = data.goal(&plan.require)?;
+    let publisher = publisher(plan.method, &goal)?;
+    publisher.check(&data)?;
     let mut rng = generator(args.seed)?;
-    let partitioner: Box<dyn Partitioner> = match &plan.partitioner {
-        PartitionerChoice::Mondrian { relaxed } => Box::new(Mondrian { relaxed: *relaxed }),
-        PartitionerChoice::Column(column) => Box::new(ByColumn { column: column.clone() }),
+    let partitioner = plan.partitioner.build();
+    let partition = match plan.method {
+        // It forms no groups.
+        Method::RankSwap => Partition::new((0..rows as u32).collect(), &[rows as u32]),
+        _ => phases.run("partition", Some(rows), Unit::Rows, |progress| {
+            partitioner.partition(&data, &goal, &mut rng, progress)
+        })?,
     };
-    let partition = phases
-        .run("partition", Some(rows), Unit::Rows, |progress| partitioner.partition(&data, &goal, &mut rng, progress))?;
-    let mut outcome = phases.run("publish", None, Unit::Rows, |_| {
-        Generalize.publish(&data, &partition, partitioner.name(), &plan.require, &mut rng)
-    })?;
+    if plan.partitioner == PartitionerChoice::Sequential {
+        phases.note("groups of `sequential` follow the order of the input and give it away: for comparisons only");
+    }
+    if plan.method == Method::RankSwap {
+        phases.note("rank-swap guarantees nothing: for comparisons only");
+    }
+    let origin = Origin { partitioner: partitioner.name(), guarantees: &plan.require };
+    let mut outcome =
+        phases.run("publish", None, Unit::Rows, |_| publisher.publish(&data, &partition, origin, &mut rng))?;
     outcome.release.manifest.reproducible = args.seed.is_some();
     drop((partition, data));
     let manifest = phases
@@ -57,6 +65,21 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let summary = Summary { args, plan: &plan, outcome: &outcome, manifest: &manifest, dropped_rows, phases: &phases };
     summary.report().print(cli.output)?;
     Ok(ExitCode::from(DONE))
+}
+
+fn publisher(method: Method, goal: &All) -> Result<Box<dyn Publisher>, Failure> {
+    Ok(match method {
+        Method::Generalize => Box::new(Generalize),
+        Method::Anatomy => Box::new(Anatomy),
+        Method::Permute => Box::new(Permute),
+        Method::Shuffle => Box::new(Shuffle),
+        Method::RankSwap => Box::new(RankSwap {
+            minimum: goal.minimum().ok_or_else(|| {
+                let message = format!("rank-swap takes ke, k and distinct-l for how far values move, not {goal}");
+                Failure::bad_input(message, "for example --require ke=4,100")
+            })?,
+        }),
+    })
 }
 
 /// What the owner wants to know.
@@ -127,9 +150,11 @@ impl Summary<'_> {
             self.args.out.display()
         );
         let mean_size = manifest.rows as f64 / manifest.groups as f64;
+        let promise =
+            if manifest.guarantees.is_empty() { "nothing is promised".into() } else { manifest.guarantees.join(", ") };
         let mut facts = vec![
             ("method", format!("{} by {}", manifest.method, manifest.partitioner)),
-            ("every group", manifest.guarantees.join(", ")),
+            ("every group", promise),
             (
                 "group size",
                 format!(

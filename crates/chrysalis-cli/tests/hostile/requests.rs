@@ -109,12 +109,29 @@ fn kinds_orders_and_widths_that_do_not_fit_are_refused() {
         "--intervals a=x",
         "--intervals c=5",
         "--intervals a=5 --prefix a",
-        "--method anatomy",
         "--method frobnicate",
-        "--partitioner nearby",
+        "--partitioner frobnicate",
         "--delimiter ;",
     ] {
         ground.refuses(&format!("publish t.csv --quasi a,c --sensitive b --require k=2 --out release {flags}"), &[2]);
+    }
+    ground.done();
+}
+
+#[test]
+fn what_needs_numbers_refuses_words() {
+    let mut ground = Ground::new(&[("t.csv", TABLE)]);
+    for flags in [
+        "--require ke=2,1",
+        "--require k=2 --partitioner min-sum",
+        "--require k=2 --partitioner min-max",
+        "--require k=2 --partitioner min-max-exact",
+        "--require k=2 --partitioner max-groups",
+        "--require k=2 --method shuffle",
+        "--require k=2 --method shuffle --partitioner nearby",
+        "--require k=2 --method rank-swap",
+    ] {
+        ground.refuses(&format!("publish t.csv --quasi a,b --sensitive c --out release {flags}"), &[2]);
     }
     ground.done();
 }

@@ -1,7 +1,12 @@
 //! Algorithms that form groups in which every principle holds. One folder each, with its `spec.md`.
 
+mod anatomize;
 mod column;
+mod contiguous;
 mod mondrian;
+mod nearby;
+mod sequential;
+mod similar;
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::Progress;
@@ -9,8 +14,14 @@ use rand::CryptoRng;
 
 use crate::{Microdata, Partition, PublishError};
 
+pub use anatomize::Anatomize;
 pub use column::ByColumn;
+pub use contiguous::BySensitive;
+pub(crate) use contiguous::Sorted;
 pub use mondrian::Mondrian;
+pub use nearby::Nearby;
+pub use sequential::Sequential;
+pub use similar::Similar;
 
 /// Forms groups.
 ///

@@ -9,10 +9,12 @@ use chrysalis_table::{Code, Codes, Column, DictionaryChunk, Domain, Kind, Node, 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use crate::Partition;
+use rayon::prelude::*;
+
+use crate::{Microdata, Partition};
 
 /// One attribute, summarized for every group of a partition.
-pub(super) struct Summary {
+pub(in crate::method) struct Summary {
     name: String,
     /// One row per group: the range's ends, or the label.
     columns: Vec<Column>,
@@ -29,7 +31,13 @@ pub(super) fn column_names(column: &Column) -> Vec<String> {
 }
 
 impl Summary {
-    pub(super) fn of(column: &Column, taxonomy: Option<&Taxonomy>, partition: &Partition) -> Self {
+    /// Every quasi attribute.
+    pub(in crate::method) fn all(data: &Microdata, partition: &Partition) -> Vec<Summary> {
+        let quasi: Vec<_> = data.quasi().collect();
+        quasi.par_iter().map(|(column, taxonomy)| Summary::of(column, *taxonomy, partition)).collect()
+    }
+
+    fn of(column: &Column, taxonomy: Option<&Taxonomy>, partition: &Partition) -> Self {
         match taxonomy {
             Some(tree) => of_nodes(column, tree, partition),
             None if column.domain().kind().is_ordered() => of_ranges(column, partition),
@@ -37,7 +45,7 @@ impl Summary {
         }
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(in crate::method) fn name(&self) -> &str {
         &self.name
     }
 
@@ -50,7 +58,7 @@ impl Summary {
     }
 
     /// The penalty over all rows, in the order of the groups.
-    pub(super) fn ncp(&self, partition: &Partition) -> f64 {
+    pub(in crate::method) fn ncp(&self, partition: &Partition) -> f64 {
         self.ncp.iter().zip(partition.sizes()).map(|(ncp, size)| ncp * size as f64).sum()
     }
 }

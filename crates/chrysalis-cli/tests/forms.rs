@@ -1,0 +1,126 @@
+//! Anatomy, permute, shuffle and rank-swap through the command line, with the papers' tables as the truth.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::run;
+use serde_json::Value;
+
+/// Publishes a paper's table and gives back the audit's JSON.
+#[track_caller]
+fn published(folder: &Path, paper: &str, arguments: &str) -> Value {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../chrysalis-testkit/papers").join(paper);
+    fs::copy(source, folder.join("data.csv")).unwrap();
+    let outcome = run(folder, &format!("publish data.csv {arguments} --out release --force --format csv"));
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let audit = run(folder, "audit release --microdata data.csv --output json");
+    assert_eq!(audit.code, Some(0), "{}{}", audit.stdout, audit.stderr);
+    serde_json::from_str(&audit.stdout).unwrap()
+}
+
+/// Rows of a published CSV as maps from column to text.
+fn rows(folder: &Path, table: &str) -> Vec<BTreeMap<String, String>> {
+    let text = fs::read_to_string(folder.join("release").join(table)).unwrap();
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let row = |line: &str| {
+        header.iter().zip(line.split(',')).map(|(name, field)| ((*name).to_owned(), field.to_owned())).collect()
+    };
+    lines.map(row).collect()
+}
+
+#[test]
+fn pa_table_1_permuted_has_delta_2_25_and_rce_7_49() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "--quasi age,sex --sensitive disease --method permute --partitioner column --group-column group_id --require l=4";
+    let audit = published(folder.path(), "pa/table-1.csv", arguments);
+    // Bob is 65 and male: one of five has his age, two of five his sex.
+    let rows = rows(folder.path(), "pqt.csv");
+    let group = rows.iter().find(|row| row["age"] == "65").unwrap()["group_id"].clone();
+    let share =
+        |column: &str, value: &str| rows.iter().filter(|row| row["group_id"] == group && row[column] == value).count();
+    assert_eq!(
+        (share("age", "65") * share("sex", "M"), rows.iter().filter(|row| row["group_id"] == group).count()),
+        (2, 5)
+    );
+    assert!((audit["utility"]["rce"].as_f64().unwrap() - 7.49).abs() < 0.005, "{audit}");
+    assert!((audit["utility"]["rce_bound"].as_f64().unwrap() - 7.434).abs() < 0.0005, "{audit}");
+    assert!(audit["attacks"]["presence"]["delta"].as_f64().unwrap() < 1.0);
+}
+
+#[test]
+fn pa_table_1_in_anatomy_shows_everybody_and_links_nobody_above_one_fourth() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "--quasi age,sex --sensitive disease --method anatomy --partitioner column --group-column group_id --require l=4";
+    let audit = published(folder.path(), "pa/table-1.csv", arguments);
+    assert_eq!(audit["attacks"]["linking"]["confidence"], 0.25);
+    assert_eq!(audit["attacks"]["presence"]["delta"], 1.0);
+    assert_eq!(rows(folder.path(), "qit.csv").len(), 9);
+    assert_eq!(rows(folder.path(), "st.csv").iter().map(|row| row["count"].parse::<u32>().unwrap()).sum::<u32>(), 9);
+}
+
+#[test]
+fn ke_figure_1_shuffled_has_the_help_table_of_figure_4() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "--quasi age,zipcode,gender --sensitive salary --method shuffle --partitioner column --group-column group_id --require ke=3,2000";
+    published(folder.path(), "ke/figure-1.csv", arguments);
+    let mut ours: Vec<String> = rows(folder.path(), "help.csv")
+        .iter()
+        .map(|row| ["hits", "sum_lb", "sum_ub", "min_lb", "min_ub"].map(|column| row[column].as_str()).join(","))
+        .collect();
+    ours.sort();
+    let printed = include_str!("../../chrysalis-testkit/papers/ke/figure-4-help.csv");
+    let mut printed: Vec<String> =
+        printed.lines().skip(1).map(|line| line.split_once(',').unwrap().1.to_owned()).collect();
+    printed.sort();
+    assert_eq!(ours, printed);
+}
+
+#[test]
+fn ke_multiset_has_largest_ranges_5_7_and_7() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), "q,value\n1,1\n2,2\n3,3\n4,5\n5,5\n6,6\n7,6\n8,8\n").unwrap();
+    for (partitioner, expected) in [("min-max-exact", 5), ("min-max", 7), ("min-sum", 7)] {
+        let line = format!(
+            "publish data.csv --quasi q --sensitive value --method shuffle --partitioner {partitioner} --require ke=4,5 --out release --force --format csv"
+        );
+        let outcome = run(folder.path(), &line);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let mut ranges: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+        for row in rows(folder.path(), "permuted.csv") {
+            let value: i64 = row["value"].parse().unwrap();
+            let range = ranges.entry(row["group_id"].clone()).or_insert((value, value));
+            *range = (range.0.min(value), range.1.max(value));
+        }
+        assert_eq!(ranges.values().map(|(low, high)| high - low).max(), Some(expected), "{partitioner}");
+        assert_eq!(run(folder.path(), "audit release --microdata data.csv").code, Some(0));
+    }
+}
+
+#[test]
+fn what_a_form_cannot_show_is_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), "q,s,n\n1,a,1\n2,b,2\n3,a,3\n4,b,\n").unwrap();
+    let check = |arguments: &str, code: i32, message: &str| {
+        let outcome = run(folder.path(), &format!("publish data.csv {arguments} --out release"));
+        assert_eq!(outcome.code, Some(code), "{arguments}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(message), "{arguments}: {}", outcome.stderr);
+        assert!(!folder.path().join("release").exists());
+    };
+    check(
+        "--quasi q --sensitive s --method shuffle --require k=2",
+        2,
+        "shuffle needs a numeric sensitive column, `s` is category",
+    );
+    check("--quasi q --sensitive n --method shuffle --require k=2", 2, "shuffle cannot use rows whose `n` is missing");
+    check("--quasi q --sensitive s --method shuffle --require ke=2,1", 2, "`ke=2,1` needs a numeric sensitive column");
+    check("--quasi q --method anatomy --require k=2", 2, "no sensitive column is named");
+    check("--quasi q --sensitive s --other n --method permute --require k=2", 2, "leave --other out");
+    check("--quasi q --sensitive s --method anatomy --require l=3", 3, "value `a` of `s` has 2 of 4 rows (50.00 %)");
+    check("--quasi q --sensitive s --method rank-swap --require k=2", 2, "rank-swap needs a numeric sensitive column");
+}

@@ -1,0 +1,158 @@
+//! What the forms share: random group ids, canonical order, and what a manifest says of every release.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use chrysalis_criteria::PrincipleSpec;
+use chrysalis_release::{
+    Attribute, ColumnEntry, DomainEntry, FORMAT, GROUP_ID, Manifest, Published, Release, RoleName, TableEntry, VERSION,
+};
+use chrysalis_table::{Codes, Column, Domain, Kind, Table, Taxonomy, Value};
+use rand::CryptoRng;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use crate::{Microdata, Partition, PublishError};
+
+/// The groups of a partition in the random order of their ids: the k-th entry is the group with the id k+1.
+pub(super) fn draw_ids(partition: &Partition, rng: &mut dyn CryptoRng) -> Vec<u32> {
+    let mut shown: Vec<u32> = (0..partition.n_groups() as u32).collect();
+    shown.shuffle(rng);
+    shown
+}
+
+/// Rows in the order they are published, and for each the place of its group.
+pub(super) struct Order {
+    pub(super) rows: Vec<u32>,
+    pub(super) place: Vec<u32>,
+}
+
+impl Order {
+    /// By group id, then by the given columns.
+    ///
+    /// LEAK: the order depends on group ids and published values alone.
+    pub(super) fn canonical(partition: &Partition, shown: &[u32], keys: &[&Codes]) -> Self {
+        let mut rows = Vec::with_capacity(partition.n_rows());
+        let mut place = Vec::with_capacity(partition.n_rows());
+        for (at, &group) in (0u32..).zip(shown) {
+            let start = rows.len();
+            rows.extend_from_slice(partition.group(group as usize));
+            place.resize(rows.len(), at);
+            sort_by_codes(&mut rows[start..], keys);
+        }
+        Order { rows, place }
+    }
+}
+
+/// Sorts rows by several columns, the first counting most.
+pub(super) fn sort_by_codes(rows: &mut [u32], keys: &[&Codes]) {
+    let width = |codes: &Codes| match codes {
+        Codes::U8(_) => 8,
+        Codes::U16(_) => 16,
+        Codes::U32(_) => 32,
+    };
+    if keys.iter().map(|codes| width(codes)).sum::<u32>() > u128::BITS {
+        rows.par_sort_unstable_by(|&a, &b| {
+            let key = |row: u32| keys.iter().map(move |codes| codes.get(row as usize));
+            key(a).cmp(key(b))
+        });
+        return;
+    }
+    let packed =
+        |row: u32| keys.iter().fold(0u128, |key, codes| key << width(codes) | u128::from(codes.get(row as usize)));
+    if rows.len() < 64 {
+        rows.sort_unstable_by_key(|&row| packed(row));
+        return;
+    }
+    // Large groups: every key is put together once, not once per comparison.
+    let mut packed: Vec<(u128, u32)> = rows.par_iter().map(|&row| (packed(row), row)).collect();
+    packed.par_sort_unstable();
+    rows.iter_mut().zip(packed).for_each(|(place, (_, row))| *place = row);
+}
+
+/// Ids from 1 on, for rows whose groups stand at these places.
+pub(super) fn group_ids(n_groups: usize, place: &[u32]) -> Column {
+    let ids = (1..=n_groups as i64).map(Value::Integer).collect();
+    let codes = Codes::collect(n_groups, place.iter().copied());
+    Column::new(GROUP_ID, Arc::new(Domain::new(Kind::Integer, ids, false)), codes)
+}
+
+/// Refuses tables in which two columns would have the same name.
+pub(super) fn check_names(names: impl Iterator<Item = String>) -> Result<(), PublishError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if seen.contains(&name) {
+            return Err(PublishError::NameClash { column: name });
+        }
+        seen.insert(name);
+    }
+    Ok(())
+}
+
+/// How a release came about.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The partitioner's name.
+    pub partitioner: &'a str,
+    /// The principles that hold in every group.
+    pub guarantees: &'a [PrincipleSpec],
+}
+
+/// A release of the given tables. `quasi` and `sensitive` say how those columns are shown.
+pub(super) fn release(
+    data: &Microdata,
+    method: &str,
+    origin: Origin<'_>,
+    groups: usize,
+    (quasi, sensitive): (Published, Published),
+    tables: Vec<(&str, Table)>,
+) -> Release {
+    let quasi_attributes = data.quasi().map(|(column, _)| attribute(column, RoleName::Quasi, quasi));
+    let other = data.other().map(|column| attribute(column, RoleName::Other, Published::Exact));
+    let sensitive = data.sensitive().map(|column| Attribute {
+        domain: DomainEntry::of(column.domain(), Some(column.histogram())),
+        taxonomy: data.sensitive_taxonomy().map(Taxonomy::lines),
+        categories: data.categories().map(|categories| categories.names().to_vec()),
+        weights: data.categories().map(|categories| categories.weights().iter().map(ToString::to_string).collect()),
+        ..attribute(column, RoleName::Sensitive, sensitive)
+    });
+    let manifest = Manifest {
+        format: FORMAT.into(),
+        version: VERSION,
+        method: method.into(),
+        partitioner: origin.partitioner.into(),
+        rows: data.rows() as u64,
+        groups: groups as u64,
+        guarantees: origin.guarantees.iter().map(ToString::to_string).collect(),
+        attributes: quasi_attributes.chain(other).chain(sensitive).collect(),
+        quasi_identifiers: vec![data.quasi().map(|(column, _)| column.name().to_owned()).collect()],
+        tables: tables.iter().map(|(name, table)| table_entry(name, table)).collect(),
+        reproducible: false,
+    };
+    Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }
+}
+
+fn attribute(column: &Column, role: RoleName, published: Published) -> Attribute {
+    Attribute {
+        name: column.name().to_owned(),
+        role,
+        kind: column.domain().kind().into(),
+        published,
+        domain: DomainEntry::of(column.domain(), None),
+        taxonomy: None,
+        categories: None,
+        weights: None,
+    }
+}
+
+/// What the manifest says of a table; the store fills in file and hash.
+fn table_entry(name: &str, table: &Table) -> TableEntry {
+    let entry = |column: &Column| ColumnEntry { name: column.name().to_owned(), kind: column.domain().kind().into() };
+    TableEntry {
+        name: name.to_owned(),
+        file: String::new(),
+        rows: table.rows() as u64,
+        columns: table.columns().iter().map(entry).collect(),
+        sha256: String::new(),
+    }
+}

@@ -1,0 +1,144 @@
+//! Anatomy's own partitioner; see `spec.md` for the steps that the comments number.
+
+mod buckets;
+
+use chrysalis_criteria::Principle;
+use chrysalis_table::{Progress, SaCounts};
+use rand::seq::SliceRandom;
+use rand::{CryptoRng, RngExt};
+
+use super::Partitioner;
+use super::nearby::merged_until_all_hold;
+use crate::{Microdata, Partition, PublishError};
+use buckets::Buckets;
+
+/// Forms groups of l random rows with distinct sensitive values, whatever their quasi values.
+///
+/// # Guarantees
+/// Every principle, in every group.
+/// # Cost
+/// Linear in the rows for `l=`.
+/// # Paper
+/// Xiao and Tao 2006, the baseline of pa.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Anatomize;
+
+impl Partitioner for Anatomize {
+    fn name(&self) -> &'static str {
+        "anatomize"
+    }
+
+    fn partition(
+        &self,
+        data: &Microdata,
+        goal: &dyn Principle,
+        rng: &mut dyn CryptoRng,
+        progress: Progress<'_>,
+    ) -> Result<Partition, PublishError> {
+        let n_values = data.sensitive_counts().domain_len();
+        let mut counts = SaCounts::new(n_values);
+        let size = group_size(goal, data.sensitive_counts());
+        // Step 1. Rows in random order: whichever is next in its bucket is a random one.
+        let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
+        rows.shuffle(rng);
+        let codes = sensitive_codes(data, &rows);
+        let (mut order, mut sizes) = if goal.is_size_only() || size == 1 {
+            ((0..data.rows() as u32).collect(), stretches(data.rows(), size))
+        } else {
+            deal(&codes, n_values, size, rng)
+        };
+        // Step 4. Other principles than l may ask for more.
+        let codes_of = |order: &[u32]| -> Vec<u32> { order.iter().map(|&at| codes[at as usize]).collect() };
+        let merged = merged_until_all_hold(goal, &mut counts, &codes_of(&order), &sizes);
+        if merged.len() < sizes.len() {
+            // Groups formed one after the other have much the same values: join random ones instead.
+            shuffle_groups(&mut order, &mut sizes, rng);
+            sizes = merged_until_all_hold(goal, &mut counts, &codes_of(&order), &sizes);
+        }
+        progress(data.rows() as u64);
+        Ok(Partition::new(order.into_iter().map(|at| rows[at as usize]).collect(), &sizes))
+    }
+}
+
+/// How many rows a group starts with: as few as the goal allows, and no more than there can be with distinct values.
+pub(super) fn group_size(goal: &dyn Principle, counts: &SaCounts) -> usize {
+    let n = counts.total();
+    let least = goal.least_size().clamp(1, n.max(1));
+    let most = if goal.is_size_only() { n } else { n / counts.max().max(1) };
+    least.min(most).max(1) as usize
+}
+
+fn shuffle_groups(order: &mut Vec<u32>, sizes: &mut Vec<u32>, rng: &mut dyn CryptoRng) {
+    let mut groups: Vec<&[u32]> = Vec::with_capacity(sizes.len());
+    let mut rest = &order[..];
+    for &size in sizes.iter() {
+        let (group, others) = rest.split_at(size as usize);
+        groups.push(group);
+        rest = others;
+    }
+    groups.shuffle(rng);
+    let shuffled_sizes = groups.iter().map(|group| group.len() as u32).collect();
+    (*order, *sizes) = (groups.concat(), shuffled_sizes);
+}
+
+/// The sensitive codes of some rows; without a sensitive column all rows share one.
+pub(super) fn sensitive_codes(data: &Microdata, rows: &[u32]) -> Vec<u32> {
+    match data.sensitive() {
+        Some(column) => rows.iter().map(|&row| column.code(row as usize)).collect(),
+        None => vec![0; rows.len()],
+    }
+}
+
+/// Stretches of `size` rows or, as evenly as can be, a few more.
+pub(super) fn stretches(n_rows: usize, size: usize) -> Vec<u32> {
+    let n_groups = (n_rows / size).max(1);
+    let size_of = |index: usize| (n_rows * (index + 1) / n_groups - n_rows * index / n_groups) as u32;
+    (0..n_groups).map(size_of).filter(|&size| size > 0).collect()
+}
+
+/// Steps 2 and 3: places in `codes`, group after group, and the sizes of the groups.
+fn deal(codes: &[u32], n_values: usize, l: usize, rng: &mut dyn CryptoRng) -> (Vec<u32>, Vec<u32>) {
+    let mut buckets = Buckets::new(codes, n_values, rng);
+    let mut members: Vec<u32> = Vec::with_capacity(codes.len());
+    // Step 2. One row from each of the l largest buckets.
+    while buckets.n_filled() >= l {
+        buckets.take_from_largest(l, rng, &mut members);
+    }
+    let n_groups = members.len() / l;
+    if n_groups == 0 {
+        return ((0..codes.len() as u32).collect(), vec![codes.len() as u32]);
+    }
+    // Step 3. Leftovers join random groups that lack their value.
+    let mut joining: Vec<(u32, u32)> = Vec::new();
+    for place in buckets.into_leftovers() {
+        let value = codes[place as usize];
+        let holds_value = |group: u32, joining: &[(u32, u32)]| {
+            let start = group as usize * l;
+            members[start..start + l].iter().any(|&other| codes[other as usize] == value)
+                || joining.iter().any(|&(joined, other)| joined == group && codes[other as usize] == value)
+        };
+        let first = rng.random_range(0..n_groups as u32);
+        // PROOF: fewer groups have the value than there are groups (spec, Why), so round the circle one lacks it.
+        let mut tries = (0..n_groups as u32).map(|step| (first + step) % n_groups as u32);
+        let group = tries.find(|&group| !holds_value(group, &joining)).unwrap_or(first);
+        joining.push((group, place));
+    }
+    with_joining(&members, l, joining)
+}
+
+/// Equal groups, and rows that join some of them.
+pub(super) fn with_joining(members: &[u32], l: usize, mut joining: Vec<(u32, u32)>) -> (Vec<u32>, Vec<u32>) {
+    joining.sort_unstable();
+    let mut all = Vec::with_capacity(members.len() + joining.len());
+    let mut sizes = Vec::with_capacity(members.len() / l);
+    let mut joining = joining.into_iter().peekable();
+    for (group, part) in (0u32..).zip(members.chunks_exact(l)) {
+        let start = all.len();
+        all.extend_from_slice(part);
+        while let Some((_, place)) = joining.next_if(|&(joined, _)| joined == group) {
+            all.push(place);
+        }
+        sizes.push((all.len() - start) as u32);
+    }
+    (all, sizes)
+}

@@ -1,0 +1,167 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::points::Point;
+use crate::partitioner::anatomize::with_joining;
+
+/// How many groups on either side a leftover looks at first.
+const WINDOW: usize = 2_048;
+
+/// Step 4. Groups of `l` distinct values along the curve. Points come to stand group after group; tells the sizes.
+pub(super) fn deal<const D: usize>(points: &mut [Point<D>], l: usize) -> Vec<u32> {
+    let mut queues = Queues::new(points);
+    let mut members: Vec<u32> = Vec::with_capacity(points.len());
+    while queues.take(l, &mut members) {}
+    if members.is_empty() {
+        return vec![points.len() as u32];
+    }
+    let mut joining: Vec<(u32, u32)> = Vec::new();
+    for place in queues.into_leftovers() {
+        let group = nearest_lacking(points, &members, l, place, &joining);
+        joining.push((group, place));
+    }
+    let (order, sizes) = with_joining(&members, l, joining);
+    let ordered: Vec<Point<D>> = order.iter().map(|&place| points[place as usize]).collect();
+    points.copy_from_slice(&ordered);
+    sizes
+}
+
+/// The points of every value in the order of the curve.
+struct Queues {
+    places: Vec<u32>,
+    heads: Vec<u32>,
+    ends: Vec<u32>,
+    n_left: usize,
+    /// Heads of values that may still wait, the first on the curve on top.
+    waiting: BinaryHeap<Reverse<(u32, u32)>>,
+    /// Values that are in every group from now on, since they have as many points as there are groups to come.
+    pressing: Vec<u32>,
+    is_pressing: Vec<bool>,
+    /// When (in groups formed) a value could press at the earliest.
+    calendar: BinaryHeap<Reverse<(u32, u32)>>,
+    n_formed: u32,
+}
+
+impl Queues {
+    fn new<const D: usize>(points: &[Point<D>]) -> Self {
+        // Values are numbered anew: a cell has few of the domain's.
+        let mut values: Vec<u32> = points.iter().map(|point| point.value).collect();
+        values.sort_unstable();
+        values.dedup();
+        let n_values = values.len();
+        let value_of = |point: &Point<D>| values.partition_point(|&value| value < point.value);
+        let mut heads = vec![0u32; n_values + 1];
+        points.iter().for_each(|point| heads[value_of(point) + 1] += 1);
+        for value in 0..n_values {
+            heads[value + 1] += heads[value];
+        }
+        let mut ends = heads[..n_values].to_vec();
+        heads.truncate(n_values);
+        let mut places = vec![0; points.len()];
+        for (place, point) in (0u32..).zip(points) {
+            let end = &mut ends[value_of(point)];
+            places[*end as usize] = place;
+            *end += 1;
+        }
+        let filled = (0..n_values as u32).filter(|&value| heads[value as usize] < ends[value as usize]);
+        let waiting = filled.clone().map(|value| Reverse((places[heads[value as usize] as usize], value))).collect();
+        let calendar = filled.map(|value| Reverse((0, value))).collect();
+        let is_pressing = vec![false; n_values];
+        let n_left = points.len();
+        Queues { places, heads, ends, n_left, waiting, pressing: Vec::new(), is_pressing, calendar, n_formed: 0 }
+    }
+
+    fn n_in(&self, value: u32) -> u32 {
+        self.ends[value as usize] - self.heads[value as usize]
+    }
+
+    /// Forms a group if `l` values are left.
+    fn take(&mut self, l: usize, members: &mut Vec<u32>) -> bool {
+        if self.n_left < l {
+            return false;
+        }
+        self.look_who_presses((self.n_left / l) as u32);
+        if self.pressing.len() > l {
+            // Only near the end: the longest queues first.
+            let mut pressing = std::mem::take(&mut self.pressing);
+            pressing
+                .sort_by_key(|&value| (Reverse(self.n_in(value)), self.places[self.heads[value as usize] as usize]));
+            self.pressing = pressing;
+        }
+        let mut chosen: Vec<u32> = self.pressing.iter().copied().take(l).collect();
+        while chosen.len() < l {
+            match self.waiting.pop() {
+                Some(Reverse((_, value))) if self.is_pressing[value as usize] => {}
+                Some(Reverse((_, value))) => chosen.push(value),
+                None => return false,
+            }
+        }
+        for value in chosen {
+            let head = &mut self.heads[value as usize];
+            members.push(self.places[*head as usize]);
+            *head += 1;
+            if *head < self.ends[value as usize] && !self.is_pressing[value as usize] {
+                self.waiting.push(Reverse((self.places[*head as usize], value)));
+            }
+        }
+        let (heads, ends) = (&self.heads, &self.ends);
+        self.pressing.retain(|&value| heads[value as usize] < ends[value as usize]);
+        self.n_left -= l;
+        self.n_formed += 1;
+        true
+    }
+
+    /// A value presses once it has as many points as there are groups to come. Each group that it stays out of brings
+    /// it one step nearer, so it need not be looked at before that many groups.
+    fn look_who_presses(&mut self, n_groups_left: u32) {
+        while let Some(&Reverse((due, value))) = self.calendar.peek() {
+            if due > self.n_formed {
+                break;
+            }
+            self.calendar.pop();
+            let n = self.n_in(value);
+            if n >= n_groups_left {
+                self.is_pressing[value as usize] = true;
+                self.pressing.push(value);
+            } else if n > 0 {
+                self.calendar.push(Reverse((self.n_formed + n_groups_left - n, value)));
+            }
+        }
+    }
+
+    fn into_leftovers(self) -> Vec<u32> {
+        let part = |(&head, &end): (&u32, &u32)| &self.places[head as usize..end as usize];
+        self.heads.iter().zip(&self.ends).flat_map(part).copied().collect()
+    }
+}
+
+/// The group that is nearest among those without the point's value: near on the curve first, then anywhere.
+fn nearest_lacking<const D: usize>(
+    points: &[Point<D>],
+    members: &[u32],
+    l: usize,
+    place: u32,
+    joining: &[(u32, u32)],
+) -> u32 {
+    let point = &points[place as usize];
+    let n_groups = members.len() / l;
+    let group = |index: usize| &members[index * l..(index + 1) * l];
+    let cost = |index: usize| {
+        let lacks = group(index).iter().all(|&other| points[other as usize].value != point.value)
+            && joining
+                .iter()
+                .all(|&(into, other)| into as usize != index || points[other as usize].value != point.value);
+        let distance: u64 = group(index).iter().map(|&other| point.distance(&points[other as usize])).sum();
+        (!lacks, distance, index)
+    };
+    let nearest = |range: std::ops::Range<usize>| range.map(cost).min().unwrap_or((true, 0, 0));
+    // Groups were formed along the curve, so they are about sorted by their first member.
+    let (mut low, mut high) = (0, n_groups);
+    while low < high {
+        let middle = (low + high) / 2;
+        if members[middle * l] < place { low = middle + 1 } else { high = middle }
+    }
+    let found = nearest(low.saturating_sub(WINDOW)..(low + WINDOW).min(n_groups));
+    let found = if found.0 { nearest(0..n_groups) } else { found };
+    found.2 as u32
+}

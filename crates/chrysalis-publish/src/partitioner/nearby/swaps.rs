@@ -1,0 +1,202 @@
+use rayon::prelude::*;
+
+use super::curve;
+use super::points::Point;
+
+/// Groups are improved in blocks of at least so many rows and groups.
+const ROWS_PER_BLOCK: usize = 512;
+const GROUPS_PER_BLOCK: usize = 8;
+/// At most so many points of one value are compared with each other.
+const MOST_SLOTS: usize = 64;
+/// How often all pairs of them are looked at.
+const MOST_PASSES: usize = 4;
+/// An exchange must lower the cost by more than rounding could.
+const WORTHWHILE: f32 = 0.999;
+/// Small tables get more rounds: about so many rows are looked at in all.
+const ROWS_IN_ALL: usize = 4_000_000;
+
+/// Step 6. Points of one value change places between neighbouring groups where that brings both closer together.
+///
+/// No group's sensitive values change, so every principle still holds.
+pub(super) fn improve<const D: usize>(points: &mut Vec<Point<D>>, sizes: &mut Vec<u32>) {
+    let n_rounds = (ROWS_IN_ALL / points.len().max(1)).clamp(2, 8);
+    for round in 0..n_rounds {
+        // Another curve brings other groups together.
+        if round > 0 {
+            reorder(points, sizes);
+        }
+        let blocks = blocks(points, sizes);
+        blocks.into_par_iter().with_min_len(16).for_each_init(Scratch::new, |scratch, (points, sizes)| {
+            improve_block(points, sizes, scratch);
+        });
+    }
+}
+
+/// Stretches of groups, each with its points.
+fn blocks<'a, const D: usize>(points: &'a mut [Point<D>], sizes: &'a [u32]) -> Vec<(&'a mut [Point<D>], &'a [u32])> {
+    let mut blocks = Vec::new();
+    let (mut rest, mut first, mut n_rows) = (points, 0, 0);
+    for (at, &size) in sizes.iter().enumerate() {
+        n_rows += size as usize;
+        let is_full = n_rows >= ROWS_PER_BLOCK && at + 1 - first >= GROUPS_PER_BLOCK;
+        if is_full || at + 1 == sizes.len() {
+            let (block, others) = rest.split_at_mut(n_rows);
+            blocks.push((block, &sizes[first..=at]));
+            (rest, first, n_rows) = (others, at + 1, 0);
+        }
+    }
+    blocks
+}
+
+/// Puts the groups in the order of the curve through their centres.
+fn reorder<const D: usize>(points: &mut Vec<Point<D>>, sizes: &mut Vec<u32>) {
+    let starts: Vec<u32> = sizes
+        .iter()
+        .scan(0, |start, size| {
+            *start += size;
+            Some(*start - size)
+        })
+        .collect();
+    let members = |group: u32| {
+        let start = starts[group as usize] as usize;
+        &points[start..start + sizes[group as usize] as usize]
+    };
+    let centre = |group: u32| {
+        let mut sums = [0u64; D];
+        for point in members(group) {
+            sums.iter_mut().zip(point.at).for_each(|(sum, at)| *sum += u64::from(at));
+        }
+        // PROOF: a mean of 16-bit numbers has 16 bits.
+        let at = sums.map(|sum| (sum / u64::from(sizes[group as usize])) as u16);
+        Point { at, value: 0, row: group }
+    };
+    let mut centres: Vec<Point<D>> = (0..sizes.len() as u32).into_par_iter().map(centre).collect();
+    curve::order(&mut centres);
+    let mut moved = Vec::with_capacity(points.len());
+    centres.iter().for_each(|centre| moved.extend_from_slice(members(centre.row)));
+    let moved_sizes = centres.iter().map(|centre| sizes[centre.row as usize]).collect();
+    (*points, *sizes) = (moved, moved_sizes);
+}
+
+/// A place in a group for a point of one value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Slot {
+    value: u32,
+    /// How many slots for that value its group has before this one.
+    repeat: u32,
+    group: u32,
+    /// Where its point stands.
+    place: u32,
+}
+
+struct Scratch<const D: usize> {
+    sums: Vec<[f32; D]>,
+    /// What each point of a value would cost in each slot of that value.
+    costs: Vec<f32>,
+    /// Which point is in which slot.
+    holder: Vec<usize>,
+    moved: Vec<Point<D>>,
+}
+
+impl<const D: usize> Scratch<D> {
+    fn new() -> Self {
+        Scratch { sums: Vec::new(), costs: Vec::new(), holder: Vec::new(), moved: Vec::new() }
+    }
+}
+
+fn improve_block<const D: usize>(points: &mut [Point<D>], sizes: &[u32], scratch: &mut Scratch<D>) {
+    scratch.sums.clear();
+    let mut slots: Vec<Slot> = Vec::with_capacity(points.len());
+    let mut start = 0;
+    for (group, &size) in (0u32..).zip(sizes) {
+        let mut sum = [0.0; D];
+        for place in start..start + size {
+            let point = &points[place as usize];
+            slots.push(Slot { value: point.value, repeat: 0, group, place });
+            sum.iter_mut().zip(point.at).for_each(|(sum, at)| *sum += f32::from(at));
+        }
+        scratch.sums.push(sum);
+        start += size;
+    }
+    slots.sort_unstable();
+    tell_repeats_apart(&mut slots);
+    for slots in slots.chunk_by(|a, b| (a.value, a.repeat) == (b.value, b.repeat)) {
+        slots.chunks(MOST_SLOTS).filter(|slots| slots.len() > 1).for_each(|slots| {
+            improve_value(points, sizes, slots, scratch);
+        });
+    }
+}
+
+/// Where a group has a value several times, only one slot of each group takes part at a time.
+fn tell_repeats_apart(slots: &mut [Slot]) {
+    let mut has_repeats = false;
+    for at in 1..slots.len() {
+        let before = slots[at - 1];
+        if (before.value, before.group) == (slots[at].value, slots[at].group) {
+            slots[at].repeat = before.repeat + 1;
+            has_repeats = true;
+        }
+    }
+    if has_repeats {
+        slots.sort_unstable();
+    }
+}
+
+/// Exchanges the points of one value, two at a time, where that lowers the sum of squared distances inside groups.
+///
+/// No two of the slots are in one group, so all else stands still: this is an assignment problem, solved by exchanges.
+fn improve_value<const D: usize>(points: &mut [Point<D>], sizes: &[u32], slots: &[Slot], scratch: &mut Scratch<D>) {
+    let Scratch { sums, costs, holder, moved } = scratch;
+    let n = slots.len();
+    costs.clear();
+    costs.resize(n * n, 0.0);
+    for (b, slot) in slots.iter().enumerate() {
+        // The centre of the group without this slot. A point at distance x from it adds x²·(size − 1)/size.
+        let size = sizes[slot.group as usize] as f32;
+        let scale = 1.0 / (size - 1.0).max(1.0);
+        let mut centre = sums[slot.group as usize];
+        for (centre, &at) in centre.iter_mut().zip(&points[slot.place as usize].at) {
+            *centre = (*centre - f32::from(at)) * scale;
+        }
+        for (a, from) in slots.iter().enumerate() {
+            let point = &points[from.place as usize].at;
+            let mut sum = 0.0;
+            for axis in 0..D {
+                let step = f32::from(point[axis]) - centre[axis];
+                sum += step * step;
+            }
+            costs[a * n + b] = sum * (size - 1.0) / size;
+        }
+    }
+    holder.clear();
+    holder.extend(0..n);
+    let mut has_changed = false;
+    for _ in 0..MOST_PASSES {
+        let mut is_better = false;
+        for a in 0..n {
+            for b in a + 1..n {
+                let (p, q) = (holder[a] * n, holder[b] * n);
+                if costs[p + b] + costs[q + a] < (costs[p + a] + costs[q + b]) * WORTHWHILE {
+                    holder.swap(a, b);
+                    is_better = true;
+                }
+            }
+        }
+        has_changed |= is_better;
+        if !is_better {
+            break;
+        }
+    }
+    if !has_changed {
+        return;
+    }
+    moved.clear();
+    moved.extend(holder.iter().map(|&from| points[slots[from].place as usize]));
+    for (point, slot) in moved.iter().zip(slots) {
+        let old = points[slot.place as usize].at;
+        for axis in 0..D {
+            sums[slot.group as usize][axis] += f32::from(point.at[axis]) - f32::from(old[axis]);
+        }
+        points[slot.place as usize] = *point;
+    }
+}

@@ -39,6 +39,10 @@ enum Handle {
 }
 
 const ROWS_PER_BATCH: usize = 65_536;
+/// Numbers below this have a slot of their own.
+const SMALL: usize = 1 << 22;
+/// A slot that has no code yet. PROOF: rows, and so codes, stay below it.
+const NO_CODE: u32 = u32::MAX;
 
 impl ParquetInput {
     pub(crate) fn from_file(name: String, path: &Path) -> Result<Self, StoreError> {
@@ -148,6 +152,8 @@ fn guarded<T>(name: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Res
 struct Gathered {
     kind: Option<Kind>,
     dictionary: Vec<Option<Value>>,
+    /// Codes of small numbers, by number: looking up is cheaper than hashing, and most numbers are ids, years or days.
+    small: Vec<u32>,
     integers: HashMap<i64, u32, FixedState>,
     reals: HashMap<u64, u32, FixedState>,
     texts: HashMap<Box<str>, u32, FixedState>,
@@ -162,7 +168,14 @@ impl Gathered {
             DataType::Int8 => self.integers(array.as_primitive::<Int8Type>().iter().map(|v| v.map(i64::from))),
             DataType::Int16 => self.integers(array.as_primitive::<Int16Type>().iter().map(|v| v.map(i64::from))),
             DataType::Int32 => self.integers(array.as_primitive::<Int32Type>().iter().map(|v| v.map(i64::from))),
-            DataType::Int64 => self.integers(array.as_primitive::<Int64Type>().iter()),
+            DataType::Int64 => {
+                let numbers = array.as_primitive::<Int64Type>();
+                if numbers.null_count() == 0 {
+                    self.integers(numbers.values().iter().copied().map(Some));
+                } else {
+                    self.integers(numbers.iter());
+                }
+            }
             DataType::UInt8 => self.integers(array.as_primitive::<UInt8Type>().iter().map(|v| v.map(i64::from))),
             DataType::UInt16 => self.integers(array.as_primitive::<UInt16Type>().iter().map(|v| v.map(i64::from))),
             DataType::UInt32 => self.integers(array.as_primitive::<UInt32Type>().iter().map(|v| v.map(i64::from))),
@@ -195,22 +208,31 @@ impl Gathered {
 
     fn integers(&mut self, values: impl Iterator<Item = Option<i64>>) {
         self.kind = Some(Kind::Integer);
-        let codes = values.map(|value| match value {
-            Some(value) => intern(&mut self.integers, value, &mut self.dictionary, || Value::Integer(value)),
-            None => missing(&mut self.missing, &mut self.dictionary),
-        });
-        let codes = codes.collect();
+        let codes = values.map(|value| self.number(value, Value::Integer)).collect();
         self.push(codes);
     }
 
     fn dates(&mut self, values: impl Iterator<Item = Option<i32>>) {
         self.kind = Some(Kind::Date);
-        let codes = values.map(|value| match value {
-            Some(day) => intern(&mut self.integers, i64::from(day), &mut self.dictionary, || Value::Date(Date(day))),
-            None => missing(&mut self.missing, &mut self.dictionary),
-        });
-        let codes = codes.collect();
+        // PROOF: every number that comes in here was an i32.
+        let date = |day: i64| Value::Date(Date(day as i32));
+        let codes = values.map(|value| self.number(value.map(i64::from), date)).collect();
         self.push(codes);
+    }
+
+    fn number(&mut self, value: Option<i64>, make: impl Fn(i64) -> Value) -> u32 {
+        let Some(value) = value else { return missing(&mut self.missing, &mut self.dictionary) };
+        let Some(at) = usize::try_from(value).ok().filter(|at| *at < SMALL) else {
+            return intern(&mut self.integers, value, &mut self.dictionary, || make(value));
+        };
+        if at >= self.small.len() {
+            self.small.resize((at + 1).next_power_of_two(), NO_CODE);
+        }
+        if self.small[at] == NO_CODE {
+            self.dictionary.push(Some(make(value)));
+            self.small[at] = self.dictionary.len() as u32 - 1;
+        }
+        self.small[at]
     }
 
     /// What is not a finite number is missing: databases write it where they have none.

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use chrysalis_release::{
     Attribute, ColumnEntry, DomainEntry, FORMAT, Manifest, Published, Release, RoleName, TableEntry, VERSION,
 };
-use chrysalis_store::{Format, Input, MANIFEST, Source, StoreError, read_release, write_release};
+use chrysalis_store::{
+    Format, Input, MANIFEST, Source, StoreError, read_columns, read_manifest, read_release, write_release,
+};
 use chrysalis_table::{Codes, Column, ColumnRequest, CsvOptions, Date, Domain, Kind, Table, Value};
 
 /// A column with every kind of trouble a kind can have.
@@ -73,6 +75,7 @@ fn release(rows: usize) -> Release {
         attributes: vec![ordinal],
         quasi_identifiers: vec![],
         tables: vec![entry],
+        suppressed: 0,
         reproducible: false,
     };
     Release { manifest, tables: vec![table] }
@@ -180,5 +183,33 @@ fn frozen_releases_of_version_1_are_read() {
         assert_eq!((release.manifest.rows, release.manifest.groups), (9, 2));
         assert_eq!(release.table("generalized").unwrap().rows(), 9);
         assert_eq!(release.table("members").unwrap().rows(), 2);
+    }
+}
+
+#[test]
+fn only_the_columns_that_are_wanted_are_read_and_their_files_verified() {
+    for format in [Format::Csv, Format::Parquet] {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("release");
+        let manifest = write_release(&release(100), &out, format, false).unwrap();
+        assert_eq!(read_manifest(&out).unwrap(), manifest);
+        let wanted = |columns: &[&str]| {
+            [("generalized".to_owned(), columns.iter().map(|&column| column.to_owned()).collect::<Vec<_>>())]
+        };
+        let whole = read_release(&out).unwrap();
+        let some = read_columns(&out, manifest.clone(), &wanted(&["o", "i"])).unwrap();
+        let names: Vec<&str> = some.tables[0].columns().iter().map(Column::name).collect();
+        assert_eq!(names, ["i", "o"]);
+        for name in names {
+            assert_eq!(some.tables[0].column(name), whole.tables[0].column(name));
+        }
+        assert_eq!(read_columns(&out, manifest.clone(), &[]).unwrap().tables[0].rows(), 0);
+        let file = out.join(&manifest.tables[0].file);
+        let mut bytes = fs::read(&file).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(&file, bytes).unwrap();
+        let refused = read_columns(&out, manifest, &wanted(&["i"]));
+        assert!(matches!(refused, Err(StoreError::Hash { .. })), "{refused:?}");
     }
 }

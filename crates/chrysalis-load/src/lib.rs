@@ -1,0 +1,35 @@
+//! A release in a database: creates and fills the release's tables, so that rewritten questions can run there.
+//!
+//! Everything happens in one transaction: the tables appear whole or not at all, and loading again replaces them. Only
+//! tables that were loaded from a release are ever replaced; a table of somebody else with the same name is an error.
+//!
+//! Passwords never reach a message: a [`Target`] describes itself without them.
+
+mod error;
+mod layout;
+mod postgres;
+mod rows;
+mod sqlite;
+mod target;
+
+pub use error::LoadError;
+pub use target::Target;
+
+use chrysalis_release::Release;
+
+/// What was loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// Every table with its number of rows, in the manifest's order.
+    pub tables: Vec<(String, u64)>,
+}
+
+/// Creates and fills the release's tables. `progress` is told of every row.
+pub fn load(release: &Release, target: &Target, progress: &(dyn Fn(u64) + Sync)) -> Result<Loaded, LoadError> {
+    let layout = layout::Layout::of(release)?;
+    match target {
+        Target::Postgres(server) => postgres::load(&layout, server, progress)?,
+        Target::Sqlite(file) => sqlite::load(&layout, file, progress)?,
+    }
+    Ok(Loaded { tables: layout.tables.iter().map(|table| (table.name.to_owned(), table.rows.rows() as u64)).collect() })
+}

@@ -1,0 +1,210 @@
+//! Releases in databases: what goes in comes out, twice over, and nobody else's table is touched.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+
+use chrysalis_load::{LoadError, Target, load};
+use chrysalis_release::{
+    Attribute, ColumnEntry, DomainEntry, FORMAT, Manifest, Published, Release, RoleName, TableEntry, VERSION,
+};
+use chrysalis_table::{Column, Kind, Table, Value};
+use chrysalis_testkit::engines::PostgresServer;
+use chrysalis_testkit::questions::{Sensitive, survey};
+use postgres::{Client, NoTls, SimpleQueryMessage};
+
+/// A release with a table of every kind of column (`qit`) and one with a key (`st`).
+fn release() -> Release {
+    let qit = survey(60, Sensitive::Incomplete, 3);
+    let ids = Column::integers("group_id", &(1..=60).collect::<Vec<_>>());
+    let columns: Vec<Column> = qit.columns()[..5].iter().cloned().chain([ids]).collect();
+    let words = Column::texts("pay", ["a\tb", "back\\slash", "new\nline", "'quote'"].into_iter());
+    let st =
+        Table::new(vec![Column::integers("group_id", &[1, 1, 2, 3]), words, Column::integers("count", &[1, 2, 3, 4])]);
+    let tables = vec![("qit", Table::new(columns)), ("st", st)];
+    let pay = tables[1].1.column("pay").unwrap();
+    let attribute = Attribute {
+        name: "pay".into(),
+        role: RoleName::Sensitive,
+        kind: Kind::Category.into(),
+        published: Published::Exact,
+        domain: DomainEntry::of(pay.domain(), None),
+        taxonomy: None,
+        categories: None,
+        weights: None,
+    };
+    let entry = |(name, table): &(&str, Table)| TableEntry {
+        name: (*name).to_owned(),
+        file: format!("{name}.csv"),
+        rows: table.rows() as u64,
+        columns: table
+            .columns()
+            .iter()
+            .map(|column| ColumnEntry { name: column.name().to_owned(), kind: column.domain().kind().into() })
+            .collect(),
+        sha256: String::new(),
+    };
+    let manifest = Manifest {
+        format: FORMAT.into(),
+        version: VERSION,
+        method: "anatomy".into(),
+        partitioner: "column".into(),
+        rows: 60,
+        groups: 60,
+        guarantees: Vec::new(),
+        attributes: vec![attribute],
+        quasi_identifiers: Vec::new(),
+        tables: tables.iter().map(entry).collect(),
+        reproducible: false,
+        suppressed: 0,
+    };
+    Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }
+}
+
+/// The cells of a table as texts; `None` is missing.
+fn cells(table: &Table) -> Vec<Vec<Option<String>>> {
+    let text = |value: Option<&Value>| value.map(ToString::to_string);
+    let cell =
+        |row: usize| table.columns().iter().map(|column| text(column.domain().value(column.code(row)))).collect();
+    (0..table.rows()).map(cell).collect()
+}
+
+fn sqlite(file: &Path) -> Target {
+    Target::parse(&format!("sqlite:{}", file.display()), None, None).unwrap()
+}
+
+fn sqlite_cells(file: &Path, table: &str) -> Vec<Vec<Option<String>>> {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    let mut select = connection.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
+    let n = select.column_count();
+    let cell = |row: &rusqlite::Row<'_>, at: usize| match row.get_ref(at).unwrap() {
+        rusqlite::types::ValueRef::Null => None,
+        rusqlite::types::ValueRef::Integer(number) => Some(number.to_string()),
+        rusqlite::types::ValueRef::Real(number) => Some(number.to_string()),
+        rusqlite::types::ValueRef::Text(text) => Some(String::from_utf8(text.to_vec()).unwrap()),
+        rusqlite::types::ValueRef::Blob(_) => Some("a blob".into()),
+    };
+    let rows = select.query_map([], |row| Ok((0..n).map(|at| cell(row, at)).collect())).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+fn sorted(mut rows: Vec<Vec<Option<String>>>) -> Vec<Vec<Option<String>>> {
+    rows.sort();
+    rows
+}
+
+#[test]
+fn sqlite_holds_what_the_release_holds_and_loading_again_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("release.db");
+    let release = release();
+    for _ in 0..2 {
+        let loaded = load(&release, &sqlite(&file), &|_| {}).unwrap();
+        assert_eq!(loaded.tables, [("qit".to_owned(), 60), ("st".to_owned(), 4)]);
+        for (name, table) in ["qit", "st"].into_iter().zip(&release.tables) {
+            assert_eq!(sorted(sqlite_cells(&file, name)), sorted(cells(table)), "{name}");
+        }
+    }
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    let twice = "INSERT INTO st SELECT * FROM st";
+    assert!(connection.execute(twice, []).unwrap_err().to_string().contains("UNIQUE"), "st has no key");
+}
+
+#[test]
+fn somebody_elses_table_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("other.db");
+    rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE ST (x); INSERT INTO st VALUES (7)").unwrap();
+    let error = load(&release(), &sqlite(&file), &|_| {}).unwrap_err();
+    assert!(matches!(error, LoadError::Taken { .. }), "{error}");
+    assert_eq!(sqlite_cells(&file, "(SELECT x, x FROM st)"), [[Some("7".to_owned()), Some("7".to_owned())]]);
+    // Nothing of the release is there either.
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    let tables: i64 = connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get(0)).unwrap();
+    assert_eq!(tables, 1);
+}
+
+#[test]
+fn files_that_cannot_be_written_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "these are notes, and by no means a database of any kind\n".repeat(40)).unwrap();
+    for file in [folder.path().join("no/such/folder.db"), folder.path().to_owned(), text.clone()] {
+        let error = load(&release(), &sqlite(&file), &|_| {}).unwrap_err();
+        assert!(matches!(error, LoadError::File { .. }), "{error}");
+    }
+    assert!(std::fs::read_to_string(&text).unwrap().starts_with("these are notes"));
+}
+
+#[test]
+fn names_that_databases_confuse_are_refused() {
+    let mut release = release();
+    let doubled = |name: &str| Column::integers(name, &[1]);
+    release.tables = vec![Table::new(vec![doubled("Age"), doubled("age")]), release.tables.remove(1)];
+    let folder = tempfile::tempdir().unwrap();
+    let error = load(&release, &sqlite(&folder.path().join("a.db")), &|_| {}).unwrap_err();
+    assert!(error.to_string().contains("upper and lower case"), "{error}");
+    release.tables[0] = Table::new(vec![doubled(&"a".repeat(64))]);
+    assert!(load(&release, &sqlite(&folder.path().join("a.db")), &|_| {}).is_err());
+}
+
+fn postgres_cells(client: &mut Client, table: &str) -> Vec<Vec<Option<String>>> {
+    let messages = client.simple_query(&format!("SELECT * FROM {table}")).unwrap();
+    let rows = messages.into_iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some((0..row.len()).map(|at| row.get(at).map(str::to_owned)).collect()),
+        _ => None,
+    });
+    sorted(rows.collect())
+}
+
+#[test]
+fn postgres_holds_what_the_release_holds() {
+    let Some(server) = PostgresServer::start() else { return };
+    let release = release();
+    let address = server.address("chrysalis");
+    let mut client = Client::connect(&address, NoTls).unwrap();
+    let target = |schema: Option<&str>| Target::parse(&address, schema, None).unwrap();
+    for (schema, prefix) in [(None, ""), (Some("Odd \"name\""), "\"Odd \"\"name\"\"\".")] {
+        for _ in 0..2 {
+            load(&release, &target(schema), &|_| {}).unwrap();
+            for (name, table) in ["qit", "st"].into_iter().zip(&release.tables) {
+                assert_eq!(postgres_cells(&mut client, &format!("{prefix}{name}")), sorted(cells(table)), "{name}");
+            }
+        }
+    }
+    let types = "SELECT string_agg(format_type(atttypid, NULL), ' ' ORDER BY attnum) FROM pg_attribute \
+                 WHERE attrelid = 'qit'::regclass AND attnum > 0";
+    let types: String = client.query_one(types, &[]).unwrap().get(0);
+    assert_eq!(types, "bigint double precision date text text bigint");
+    assert!(client.batch_execute("INSERT INTO st SELECT * FROM st").is_err(), "st has no key");
+    // Somebody else's table, in the middle of a load that would otherwise succeed.
+    client.batch_execute("CREATE SCHEMA taken; CREATE TABLE taken.st (x int)").unwrap();
+    let error = load(&release, &target(Some("taken")), &|_| {}).unwrap_err();
+    assert!(matches!(error, LoadError::Taken { .. }), "{error}");
+    assert!(client.batch_execute("SELECT * FROM taken.qit").is_err(), "half of a release was loaded");
+}
+
+#[test]
+fn a_server_that_says_no_is_understood_and_passwords_stay_secret() {
+    let Some(server) = PostgresServer::start() else { return };
+    let mut client = Client::connect(&server.address("chrysalis"), NoTls).unwrap();
+    client
+        .batch_execute("CREATE ROLE guarded LOGIN PASSWORD 'right'; GRANT CREATE ON SCHEMA public TO guarded")
+        .unwrap();
+    let address = server.address("guarded");
+    let with = |password: Option<&str>| load(&release(), &Target::parse(&address, None, password).unwrap(), &|_| {});
+    let said = |error: LoadError| format!("{error} {}", error.hint());
+    let wrong = said(with(Some("wr0ng-secret")).unwrap_err());
+    assert!(wrong.contains("password authentication failed") && wrong.contains("PGPASSWORD"), "{wrong}");
+    assert!(!wrong.contains("wr0ng-secret"), "{wrong}");
+    let none = said(with(None).unwrap_err());
+    assert!(none.contains("password missing"), "{none}");
+    with(Some("right")).unwrap();
+    let nowhere = address.replace("/postgres", "/nowhere");
+    let nowhere = Target::parse(&nowhere.replace("guarded", "chrysalis"), None, None).unwrap();
+    let nowhere = said(load(&release(), &nowhere, &|_| {}).unwrap_err());
+    assert!(nowhere.contains("does not exist") && nowhere.contains("create that database"), "{nowhere}");
+    let closed = Target::parse("postgres://ann:s3cret@127.0.0.1:1/x", None, None).unwrap();
+    let closed = said(load(&release(), &closed, &|_| {}).unwrap_err());
+    assert!(closed.contains("ann@127.0.0.1:1/x") && !closed.contains("s3cret"), "{closed}");
+}

@@ -1,0 +1,124 @@
+//! AVG.
+
+use rayon::prelude::*;
+
+use super::sum::Sum;
+use super::{Estimate, Side, group_variance, moments};
+use crate::estimate::Hit;
+
+/// What the extreme averages are made of: values that must be taken, and values that may be.
+#[derive(Default)]
+struct Choice {
+    sum: Sum,
+    count: u64,
+    optional: Vec<(f64, u32)>,
+}
+
+#[derive(Default)]
+struct Piece {
+    sum: Sum,
+    count: Sum,
+    low: Choice,
+    high: Choice,
+}
+
+pub(super) fn average(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
+    let parts: Vec<Piece> = pieces.par_iter().map(|hits| gather(side, hits)).collect();
+    let mut all = Piece::default();
+    for part in parts {
+        all.sum.merge(part.sum);
+        all.count.merge(part.count);
+        all.low.merge(part.low);
+        all.high.merge(part.high);
+    }
+    let count = all.count.value();
+    let ratio = (count > 0.0).then(|| all.sum.value() / count);
+    Estimate {
+        estimate: ratio,
+        lower: all.low.least(),
+        // The high choices are negated.
+        upper: all.high.least().map(|least| -least),
+        std_error: ratio.map(|ratio| deviation(side, pieces, ratio) / count),
+    }
+    .inside()
+}
+
+fn gather(side: Side<'_>, hits: &[Hit]) -> Piece {
+    let (mut piece, mut values) = (Piece::default(), Vec::new());
+    for hit in hits {
+        let part = side.part(hit);
+        if part.most == 0 {
+            continue;
+        }
+        side.numbers(hit, &mut values);
+        piece.sum.add(hit.expected * moments(&values, part.n).0);
+        piece.count.add(hit.expected * f64::from(part.c) / part.n);
+        piece.low.add(values.iter().copied(), part.least, part.most);
+        piece.high.add(values.iter().rev().map(|&(value, count)| (-value, count)), part.least, part.most);
+    }
+    piece
+}
+
+impl Choice {
+    /// Values ascend: the first `least` must be taken, those up to `most` may be.
+    fn add(&mut self, values: impl Iterator<Item = (f64, u32)>, least: u32, most: u32) {
+        let mut taken = 0;
+        for (value, count) in values {
+            let must = count.min(least.saturating_sub(taken));
+            self.sum.add(value * f64::from(must));
+            self.count += u64::from(must);
+            taken += must;
+            let may = (count - must).min(most - taken);
+            if may > 0 {
+                self.optional.push((value, may));
+                taken += may;
+            }
+            if taken == most {
+                break;
+            }
+        }
+    }
+
+    fn merge(&mut self, other: Choice) {
+        self.sum.merge(other.sum);
+        self.count += other.count;
+        self.optional.extend(other.optional);
+    }
+
+    /// The least average. Between two different values the running average moves one way only, so it is enough to look
+    /// after each run of equal ones.
+    fn least(mut self) -> Option<f64> {
+        self.optional.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut sum, mut count) = (self.sum, self.count);
+        let mut least = (count > 0).then(|| sum.value() / count as f64);
+        for (value, times) in self.optional {
+            if least.is_some_and(|least| value >= least) {
+                break;
+            }
+            sum.add(value * f64::from(times));
+            count += u64::from(times);
+            let average = sum.value() / count as f64;
+            least = Some(least.map_or(average, |least: f64| least.min(average)));
+        }
+        least
+    }
+}
+
+/// The root of the variance of Σ(y − R) over the hits.
+fn deviation(side: Side<'_>, pieces: &[&[Hit]], ratio: f64) -> f64 {
+    let piece = |hits: &&[Hit]| {
+        let (mut sum, mut values) = (Sum::default(), Vec::new());
+        for hit in hits.iter() {
+            let part = side.part(hit);
+            side.numbers(hit, &mut values);
+            values.iter_mut().for_each(|(value, _)| *value -= ratio);
+            let (mean, variance) = moments(&values, part.n);
+            sum.add(group_variance(hit, part.n, mean, variance));
+        }
+        sum
+    };
+    let parts: Vec<Sum> = pieces.par_iter().map(piece).collect();
+    let mut all = Sum::default();
+    parts.into_iter().for_each(|part| all.merge(part));
+    all.value().max(0.0).sqrt()
+}

@@ -1,0 +1,109 @@
+//! From hits to numbers: estimate, bounds and standard error (step 7 of `spec.md`).
+
+mod average;
+mod extreme;
+mod sum;
+mod totals;
+
+use crate::estimate::Hit;
+use crate::prepared::{CodeTest, Groups, Multisets};
+use crate::question::Function;
+
+/// What can be said of one aggregate. Without a possible hit, everything but a count is NULL.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) estimate: Option<f64>,
+    pub(crate) lower: Option<f64>,
+    pub(crate) upper: Option<f64>,
+    pub(crate) std_error: Option<f64>,
+}
+
+impl Estimate {
+    /// An expectation lies between the bounds, but for rounding, and but for extremes, where expected hits stand in for
+    /// the hits.
+    fn inside(mut self) -> Self {
+        if let (Some(estimate), Some(lower), Some(upper)) = (self.estimate, self.lower, self.upper) {
+            self.estimate = Some(estimate.max(lower).min(upper));
+        }
+        self
+    }
+}
+
+/// The sensitive values that count, in every group.
+#[derive(Clone, Copy)]
+pub(crate) struct Side<'a> {
+    pub(crate) groups: &'a Groups,
+    /// Absent where only numbers of rows matter.
+    pub(crate) multisets: Option<&'a Multisets>,
+    /// Which values count; `None` is all of them.
+    pub(crate) test: Option<&'a CodeTest>,
+}
+
+/// One group's part in an answer.
+struct Part {
+    /// Rows.
+    n: f64,
+    /// Values that count.
+    c: u32,
+    /// The least and most hits among those values.
+    least: u32,
+    most: u32,
+}
+
+impl<'a> Side<'a> {
+    fn part(&self, hit: &Hit) -> Part {
+        let n = self.groups.size(hit.group as usize);
+        let c = match (self.multisets, self.test) {
+            (Some(multisets), Some(test)) => {
+                multisets.group(hit.group as usize).passing(Some(test)).map(|(_, count)| count).sum()
+            }
+            _ => n,
+        };
+        // PROOF: at most n − c hits fall on other values, so at least least + c − n fall on these.
+        let least = (u64::from(hit.least) + u64::from(c)).saturating_sub(u64::from(n)) as u32;
+        Part { n: f64::from(n), c, least, most: hit.most.min(c) }
+    }
+
+    /// A group's numbers that count, ascending, with how often each occurs.
+    fn numbers(&self, hit: &Hit, into: &mut Vec<(f64, u32)>) {
+        into.clear();
+        if let Some(multisets) = self.multisets {
+            let values = multisets.group(hit.group as usize).passing(self.test);
+            into.extend(values.map(|(code, count)| (multisets.numbers[code as usize], count)));
+        }
+    }
+}
+
+pub(crate) fn aggregate(function: Function, side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
+    match function {
+        Function::Count => totals::count(side, pieces),
+        Function::Sum => totals::sum(side, pieces),
+        Function::Avg => average::average(side, pieces),
+        Function::Min => extreme::extreme(side, pieces, 1.0),
+        Function::Max => extreme::extreme(side, pieces, -1.0),
+    }
+}
+
+/// The most rows that can match, which decides whether a combination of GROUP BY is told at all.
+pub(crate) fn most(side: Side<'_>, pieces: &[&[Hit]]) -> u64 {
+    pieces.iter().flat_map(|piece| piece.iter()).map(|hit| u64::from(side.part(hit).most)).sum()
+}
+
+/// The variance of Σz over the hits of one group: hits drawn without replacement, their number uncertain itself.
+fn group_variance(hit: &Hit, n: f64, mean: f64, variance: f64) -> f64 {
+    let spread = n * hit.expected - hit.variance - hit.expected * hit.expected;
+    let drawn = if n > 1.0 { (spread / (n - 1.0)).max(0.0) * variance } else { 0.0 };
+    drawn + hit.variance * mean * mean
+}
+
+/// Mean and variance of z over a group's n rows: the given values, and 0 for all other rows.
+fn moments(values: &[(f64, u32)], n: f64) -> (f64, f64) {
+    let (mut sum, mut c) = (0.0, 0.0);
+    for &(value, count) in values {
+        sum += value * f64::from(count);
+        c += f64::from(count);
+    }
+    let mean = sum / n;
+    let squares: f64 = values.iter().map(|&(value, count)| (value - mean).powi(2) * f64::from(count)).sum();
+    (mean, (squares + (n - c) * mean * mean) / n)
+}

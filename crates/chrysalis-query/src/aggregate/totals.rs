@@ -1,0 +1,101 @@
+//! COUNT and SUM.
+
+use rayon::prelude::*;
+
+use super::sum::Sum;
+use super::{Estimate, Side, group_variance, moments};
+use crate::estimate::Hit;
+
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    estimate: Sum,
+    variance: Sum,
+    lower: Sum,
+    upper: Sum,
+    /// The least and most hits.
+    least: u64,
+    most: u64,
+}
+
+impl Totals {
+    /// Adds up pieces side by side, then in order: the result does not depend on the number of threads.
+    fn over(pieces: &[&[Hit]], add: impl Fn(&mut Totals, &Hit, &mut Vec<(f64, u32)>) + Sync) -> Totals {
+        let piece = |hits: &&[Hit]| {
+            let (mut totals, mut values) = (Totals::default(), Vec::new());
+            hits.iter().for_each(|hit| add(&mut totals, hit, &mut values));
+            totals
+        };
+        let parts: Vec<Totals> = pieces.par_iter().map(piece).collect();
+        let mut all = Totals::default();
+        for part in parts {
+            all.estimate.merge(part.estimate);
+            all.variance.merge(part.variance);
+            all.lower.merge(part.lower);
+            all.upper.merge(part.upper);
+            all.least += part.least;
+            all.most += part.most;
+        }
+        all
+    }
+}
+
+pub(super) fn count(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
+    let totals = Totals::over(pieces, |totals, hit, _| {
+        let part = side.part(hit);
+        let mean = f64::from(part.c) / part.n;
+        totals.estimate.add(hit.expected * mean);
+        totals.variance.add(group_variance(hit, part.n, mean, mean * (1.0 - mean)));
+        totals.least += u64::from(part.least);
+        totals.most += u64::from(part.most);
+    });
+    Estimate {
+        estimate: Some(totals.estimate.value()),
+        lower: Some(totals.least as f64),
+        upper: Some(totals.most as f64),
+        std_error: Some(totals.variance.value().max(0.0).sqrt()),
+    }
+    .inside()
+}
+
+pub(super) fn sum(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
+    let totals = Totals::over(pieces, |totals, hit, values| {
+        let part = side.part(hit);
+        if part.most == 0 {
+            return;
+        }
+        side.numbers(hit, values);
+        let (mean, variance) = moments(values, part.n);
+        totals.estimate.add(hit.expected * mean);
+        totals.variance.add(group_variance(hit, part.n, mean, variance));
+        totals.lower.add(extreme_sum(values.iter().copied(), part.least, part.most));
+        let negated = values.iter().rev().map(|&(value, count)| (-value, count));
+        totals.upper.add(-extreme_sum(negated, part.least, part.most));
+        totals.most += u64::from(part.most);
+    });
+    if totals.most == 0 {
+        return Estimate::default();
+    }
+    Estimate {
+        estimate: Some(totals.estimate.value()),
+        lower: Some(totals.lower.value()),
+        upper: Some(totals.upper.value()),
+        std_error: Some(totals.variance.value().max(0.0).sqrt()),
+    }
+    .inside()
+}
+
+/// The least sum of between `least` and `most` of the values, which ascend: the first ones, as long as they must be
+/// taken or make the sum smaller.
+fn extreme_sum(values: impl Iterator<Item = (f64, u32)>, least: u32, most: u32) -> f64 {
+    let (mut taken, mut sum) = (0, 0.0);
+    for (value, count) in values {
+        let limit = if value < 0.0 { most } else { least };
+        let more = count.min(limit.saturating_sub(taken));
+        if more == 0 {
+            break;
+        }
+        sum += value * f64::from(more);
+        taken += more;
+    }
+    sum
+}

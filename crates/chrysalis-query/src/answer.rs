@@ -1,0 +1,263 @@
+//! A plan answered from a prepared release (steps 6 to 8 of `spec.md`).
+
+use std::collections::BTreeMap;
+
+use chrysalis_table::{Code, Value};
+use rayon::prelude::*;
+
+use crate::aggregate::{Estimate, Side, aggregate, most};
+use crate::estimate::{self, Found, Hit, KeyValues};
+use crate::prepared::{Asked, CodeTest, Multisets};
+use crate::{Plan, QueryError, sql};
+
+/// The answer to a question: one row, or one per combination of GROUP BY values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The names of the GROUP BY columns.
+    pub keys: Vec<String>,
+    /// In ascending order of the keys, missing values first.
+    pub rows: Vec<AnswerRow>,
+}
+
+/// The answer for one combination of GROUP BY values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerRow {
+    /// The values, in the order of the keys; `None` is missing.
+    pub group: Vec<Option<Value>>,
+    /// In the order of the question.
+    pub aggregates: Vec<AggregateAnswer>,
+    /// Where the numbers come from.
+    pub because: Explanation,
+}
+
+/// What a release says about one aggregate. `None` is NULL.
+///
+/// The true answer always lies between `lower` and `upper`. For COUNT and SUM the estimate is the mean over all worlds
+/// that the release allows, and `std_error` their standard deviation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateAnswer {
+    /// The alias, or `avg(salary)`.
+    pub name: String,
+    /// The expectation.
+    pub estimate: Option<f64>,
+    /// The least it can be.
+    pub lower: Option<f64>,
+    /// The most it can be.
+    pub upper: Option<f64>,
+    /// How far the truth typically is from the estimate.
+    pub std_error: Option<f64>,
+}
+
+/// How many rows satisfy the condition on the quasi side, before sensitive values are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Explanation {
+    /// Groups with a possible hit.
+    pub groups: u64,
+    /// Their rows.
+    pub rows: u64,
+    /// Rows that match for certain.
+    pub certain: u64,
+    /// Rows that may match.
+    pub possible: u64,
+    /// Rows expected to match.
+    pub expected: f64,
+}
+
+impl Asked {
+    /// Answers one question.
+    pub fn ask(&self, text: &str) -> Result<Answer, QueryError> {
+        self.answer(&Plan::new(&sql::parse_one(text)?, &self.manifest)?)
+    }
+
+    /// Answers a plan made for this release's manifest.
+    pub fn answer(&self, plan: &Plan) -> Result<Answer, QueryError> {
+        let answering = Answering::new(self, plan)?;
+        let mut rows = answering.rows()?;
+        // Combinations come sorted by their quasi keys; a sensitive key may stand before them in GROUP BY.
+        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let keys = plan.keys.iter().map(|&key| plan.fields[key].name.clone()).collect();
+        Ok(Answer { keys, rows: rows.into_iter().map(|(_, row)| row).collect() })
+    }
+}
+
+/// A row, with its keys' places in their orders.
+type Ranked = (Vec<u32>, AnswerRow);
+
+/// Hits in stretches.
+type Pieces<'a> = Vec<&'a [Hit]>;
+
+struct Answering<'a> {
+    asked: &'a Asked,
+    plan: &'a Plan,
+    multisets: Option<&'a Multisets>,
+    /// The codes of the sensitive values that the WHERE clause admits.
+    test: Option<CodeTest>,
+    /// The same for every aggregate.
+    tests: Vec<Option<CodeTest>>,
+    has_sensitive_key: bool,
+    /// Hits by condition.
+    found: Vec<Found>,
+    /// For every condition but the first: combinations by their values.
+    places: Vec<BTreeMap<Vec<Option<Value>>, usize>>,
+}
+
+impl<'a> Answering<'a> {
+    fn new(asked: &'a Asked, plan: &'a Plan) -> Result<Self, QueryError> {
+        let multisets = if plan.needs_sensitive() { Some(asked.multisets()?) } else { None };
+        let test = |set: &Option<_>| multisets.zip(set.as_ref()).and_then(|(multisets, set)| multisets.test(set));
+        let quasi_keys: Vec<usize> = plan.keys.iter().copied().filter(|key| Some(*key) != plan.sensitive).collect();
+        let found = (0..plan.conditions.len())
+            .map(|condition| estimate::hits(asked, plan, condition, &quasi_keys))
+            .collect::<Result<Vec<Found>, _>>()?;
+        let place =
+            |found: &Found| (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect();
+        Ok(Answering {
+            asked,
+            plan,
+            multisets,
+            test: test(&plan.sensitive_set),
+            tests: plan.aggregates.iter().map(|aggregate| test(&aggregate.set)).collect(),
+            has_sensitive_key: quasi_keys.len() < plan.keys.len(),
+            places: if found.len() > 1 { found.iter().map(place).collect() } else { Vec::new() },
+            found,
+        })
+    }
+
+    fn rows(&self) -> Result<Vec<Ranked>, QueryError> {
+        let combinations = 0..self.found[0].combinations.len();
+        let rows: Vec<Vec<Ranked>> = combinations.into_par_iter().map(|at| self.combination(at)).collect();
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// The rows of one combination of quasi keys: one, or one per sensitive value.
+    fn combination(&self, at: usize) -> Vec<Ranked> {
+        let digits = &self.found[0].combinations[at].digits;
+        let group = values(&self.found[0], digits);
+        let pieces: Vec<Pieces<'_>> =
+            (0..self.found.len()).map(|condition| self.pieces(condition, at, &group)).collect();
+        if !self.has_sensitive_key {
+            return self.row(digits.clone(), group, &pieces, None).into_iter().collect();
+        }
+        let Some(multisets) = self.multisets else { return Vec::new() };
+        let split: Vec<BTreeMap<Code, Vec<Hit>>> =
+            pieces.iter().map(|pieces| by_value(pieces, multisets, self.test.as_ref())).collect();
+        let codes: Vec<Code> = split[0].keys().copied().collect();
+        codes
+            .into_par_iter()
+            .filter_map(|code| {
+                let pieces: Vec<Pieces<'_>> =
+                    split.iter().map(|split| split.get(&code).map(Vec::as_slice).into_iter().collect()).collect();
+                let (digits, group) = self.with_sensitive(digits, &group, code, multisets);
+                self.row(digits, group, &pieces, Some(code))
+            })
+            .collect()
+    }
+
+    fn pieces(&self, condition: usize, at: usize, group: &[Option<Value>]) -> Pieces<'_> {
+        let place = if condition == 0 { Some(at) } else { self.places[condition].get(group).copied() };
+        let combination = place.map(|place| &self.found[condition].combinations[place]);
+        combination.iter().flat_map(|combination| combination.pieces.iter().map(Vec::as_slice)).collect()
+    }
+
+    /// Puts the sensitive key where GROUP BY has it.
+    fn with_sensitive(
+        &self,
+        digits: &[u32],
+        group: &[Option<Value>],
+        code: Code,
+        multisets: &Multisets,
+    ) -> (Vec<u32>, Vec<Option<Value>>) {
+        let (mut digits, mut group) = (digits.to_vec(), group.to_vec());
+        let at = self.plan.keys.iter().position(|key| Some(*key) == self.plan.sensitive).unwrap_or(0);
+        digits.insert(at, code);
+        group.insert(at, multisets.domain.value(code).cloned());
+        (digits, group)
+    }
+
+    fn side<'s>(&'s self, test: Option<&'s CodeTest>) -> Side<'s> {
+        Side { groups: &self.asked.groups, multisets: self.multisets, test }
+    }
+
+    /// `None` for a combination of GROUP BY that cannot have a row.
+    fn row(
+        &self,
+        digits: Vec<u32>,
+        group: Vec<Option<Value>>,
+        pieces: &[Pieces<'_>],
+        value: Option<Code>,
+    ) -> Option<Ranked> {
+        let is_grouped = !self.plan.keys.is_empty();
+        let counts = Counting::new(self.test.as_ref(), value);
+        if is_grouped && most(self.side(counts.test()), &pieces[0]) == 0 {
+            return None;
+        }
+        let aggregates = self.plan.aggregates.iter().zip(&self.tests).map(|(planned, test)| {
+            let counts = Counting::new(test.as_ref(), value);
+            let estimate = aggregate(planned.function, self.side(counts.test()), &pieces[planned.condition]);
+            AggregateAnswer::new(planned.name.clone(), estimate)
+        });
+        let because = Explanation::new(self.asked, &pieces[0]);
+        Some((digits, AnswerRow { aggregates: aggregates.collect(), group, because }))
+    }
+}
+
+/// The values that count. With a sensitive key one value is left of them, if it is one of them.
+enum Counting<'a> {
+    Asked(Option<&'a CodeTest>),
+    Only(CodeTest),
+}
+
+impl<'a> Counting<'a> {
+    fn new(test: Option<&'a CodeTest>, value: Option<Code>) -> Self {
+        match value {
+            None => Counting::Asked(test),
+            Some(code) => {
+                let is_in = test.is_none_or(|test| test.holds(code));
+                Counting::Only(CodeTest::Between(code..code + Code::from(is_in)))
+            }
+        }
+    }
+
+    fn test(&self) -> Option<&CodeTest> {
+        match self {
+            Counting::Asked(test) => *test,
+            Counting::Only(test) => Some(test),
+        }
+    }
+}
+
+fn values(found: &Found, digits: &[u32]) -> Vec<Option<Value>> {
+    found.keys.iter().zip(digits).map(|(key, &digit): (&KeyValues, _)| key.value(digit)).collect()
+}
+
+/// Hits of the groups that have a value, for every value that counts.
+fn by_value(pieces: &[&[Hit]], multisets: &Multisets, test: Option<&CodeTest>) -> BTreeMap<Code, Vec<Hit>> {
+    let mut by_value: BTreeMap<Code, Vec<Hit>> = BTreeMap::new();
+    for hit in pieces.iter().flat_map(|piece| piece.iter()) {
+        for (code, _) in multisets.group(hit.group as usize).passing(test) {
+            by_value.entry(code).or_default().push(*hit);
+        }
+    }
+    by_value
+}
+
+impl AggregateAnswer {
+    fn new(name: String, estimate: Estimate) -> Self {
+        let Estimate { estimate, lower, upper, std_error } = estimate;
+        AggregateAnswer { name, estimate, lower, upper, std_error }
+    }
+}
+
+impl Explanation {
+    fn new(asked: &Asked, pieces: &[&[Hit]]) -> Self {
+        let mut because = Explanation::default();
+        for hit in pieces.iter().flat_map(|piece| piece.iter()) {
+            because.groups += 1;
+            because.rows += u64::from(asked.groups.size(hit.group as usize));
+            because.certain += u64::from(hit.least);
+            because.possible += u64::from(hit.most);
+            because.expected += hit.expected;
+        }
+        because
+    }
+}

@@ -1,0 +1,50 @@
+//! Hits per group: how many of a group's rows satisfy the condition on the quasi side (step 6 of `spec.md`).
+//!
+//! This is the seam between forms. Each form knows how to turn its tables and a condition into [`Hit`]s; everything
+//! after that, in `aggregate`, is the same for all of them.
+
+mod exact;
+mod generalized;
+mod keys;
+mod one_box;
+mod permuted;
+mod share;
+
+use crate::{Asked, Hits, Plan, QueryError};
+pub(crate) use keys::{Found, KeyValues};
+
+/// What is known of the hits in one group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hit {
+    /// The group.
+    pub(crate) group: u32,
+    /// At least so many rows match.
+    pub(crate) least: u32,
+    /// At most so many do; never 0.
+    pub(crate) most: u32,
+    /// So many are expected, over all worlds the release allows.
+    pub(crate) expected: f64,
+    /// The variance of their number.
+    pub(crate) variance: f64,
+}
+
+impl Hit {
+    /// The number of hits is known.
+    fn certain(group: usize, hits: u32) -> Self {
+        Hit { group: group as u32, least: hits, most: hits, expected: f64::from(hits), variance: 0.0 }
+    }
+}
+
+/// The hits of one of the plan's conditions, apart for every combination of values of the quasi attributes in GROUP BY.
+///
+/// # Contract
+/// Groups that cannot have a hit are left out. Combinations come in ascending order; within one, groups do. For every
+/// world that the release allows, the number of hits in a group lies between `least` and `most`.
+pub(crate) fn hits(asked: &Asked, plan: &Plan, condition: usize, keys: &[usize]) -> Result<Found, QueryError> {
+    let condition = &plan.conditions[condition];
+    match asked.form.hits() {
+        Hits::Exact => exact::hits(asked, plan, condition, keys),
+        Hits::Permuted => permuted::hits(asked, plan, condition, keys),
+        Hits::Generalized => generalized::hits(asked, plan, condition, keys),
+    }
+}

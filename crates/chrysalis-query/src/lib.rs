@@ -1,0 +1,35 @@
+//! The analyst's side: questions over a release, answered with an estimate and bounds that are certain to hold.
+//!
+//! A question goes through three shapes. [`sql::parse`] turns text into a [`Question`], which knows nothing of any
+//! release. [`Plan::new`] binds it to a manifest: names become attributes, conditions become sets of values, and what
+//! cannot be answered is refused with a reason. A [`Plan`] is then answered from the tables ([`Asked`]), or turned into
+//! SQL for a database that holds them. Both follow `spec.md`, so each is the other's referee.
+//!
+//! This crate cannot name microdata: it sees releases only, and opens no file.
+
+mod aggregate;
+mod answer;
+mod boxes;
+mod error;
+mod estimate;
+mod field;
+mod form;
+mod like;
+mod plan;
+mod prepared;
+pub mod question;
+pub mod rewrite;
+pub mod sql;
+mod tree;
+pub mod value_set;
+
+pub use answer::{AggregateAnswer, Answer, AnswerRow, Explanation};
+pub use boxes::{Cell, MAX_BOXES, boxes};
+pub use error::{Position, QueryError};
+pub use field::Field;
+pub use form::{Form, Hits};
+pub use plan::{NeededColumns, Plan, PlannedAggregate, QuasiCondition};
+pub use prepared::Asked;
+pub use question::Question;
+pub use rewrite::{Dialect, rewrite};
+pub use tree::Tree;

@@ -1,0 +1,181 @@
+//! A question as it was written, before anybody looks at a release.
+
+use std::fmt;
+
+use crate::Position;
+
+/// `SELECT aggregate, … FROM microdata [WHERE condition] [GROUP BY column, …]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What is asked for, in the order of the SELECT list.
+    pub aggregates: Vec<Aggregate>,
+    /// The WHERE clause.
+    pub condition: Option<Condition>,
+    /// The GROUP BY clause.
+    pub group_by: Vec<ColumnName>,
+}
+
+/// A function of a column, or of the rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregate {
+    /// The alias, or the text in lower case: `avg(salary)`, `count(*)`.
+    pub name: String,
+    /// Whether `name` was given with AS.
+    pub has_alias: bool,
+    /// The function.
+    pub function: Function,
+    /// Its column; `None` is the star of `COUNT(*)`.
+    pub column: Option<ColumnName>,
+    /// Where it stands.
+    pub at: Option<Position>,
+}
+
+/// The aggregate functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// `COUNT`.
+    Count,
+    /// `SUM`.
+    Sum,
+    /// `AVG`.
+    Avg,
+    /// `MIN`.
+    Min,
+    /// `MAX`.
+    Max,
+}
+
+impl Function {
+    /// All of them.
+    pub const ALL: [Function; 5] = [Function::Count, Function::Sum, Function::Avg, Function::Min, Function::Max];
+
+    /// In lower case, as SQL writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Function::Count => "count",
+            Function::Sum => "sum",
+            Function::Avg => "avg",
+            Function::Min => "min",
+            Function::Max => "max",
+        }
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A column's name as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnName {
+    /// Without quotes.
+    pub text: String,
+    /// A quoted name must match letter by letter; others may differ in case.
+    pub is_quoted: bool,
+    /// Where it stands.
+    pub at: Option<Position>,
+}
+
+/// A condition on the columns of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// A test of one column against constants.
+    Test(Test),
+    /// All hold.
+    All(Vec<Condition>),
+    /// At least one holds.
+    Any(Vec<Condition>),
+    /// It does not hold.
+    Not(Box<Condition>),
+}
+
+/// One column against constants. A negated word (`NOT IN`) is a [`Condition::Not`] around it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test {
+    /// The column.
+    pub column: ColumnName,
+    /// What is asked of it.
+    pub predicate: Predicate,
+    /// Where the constant stands that decides, for messages.
+    pub at: Option<Position>,
+}
+
+/// What is asked of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Predicate {
+    /// `column <comparison> constant`.
+    Compare(Comparison, Constant),
+    /// `BETWEEN low AND high`, both ends included.
+    Between(Constant, Constant),
+    /// `IN (…)`.
+    In(Vec<Constant>),
+    /// `LIKE pattern [ESCAPE letter]`: `%` is any text, `_` any letter.
+    Like {
+        /// The pattern; `None` is NULL.
+        pattern: Option<String>,
+        /// The letter that takes the meaning from `%` and `_`.
+        escape: Option<char>,
+    },
+    /// `IS NULL`.
+    IsNull,
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `<>`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// The same with its sides exchanged.
+    pub fn mirrored(self) -> Self {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            same => same,
+        }
+    }
+}
+
+/// A literal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Constant {
+    /// `NULL`, which nothing equals.
+    Null,
+    /// A whole number.
+    Integer(i128),
+    /// A number with a point or an exponent, or too long for the above; finite.
+    Real(f64),
+    /// A text in single quotes, also `DATE '…'`.
+    Text(String),
+    /// `TRUE` or `FALSE`.
+    Boolean(bool),
+}
+
+impl fmt::Display for Constant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Constant::Null => f.write_str("NULL"),
+            Constant::Integer(number) => write!(f, "{number}"),
+            Constant::Real(number) => write!(f, "{number}"),
+            // A hostile text may be very long.
+            Constant::Text(text) => write!(f, "'{}'", text.chars().take(40).collect::<String>()),
+            Constant::Boolean(truth) => write!(f, "{truth}"),
+        }
+    }
+}

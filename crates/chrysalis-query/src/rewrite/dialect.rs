@@ -1,0 +1,150 @@
+//! Where databases differ, and only that.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sqlparser::ast::{DataType, ExactNumberInfo, Expr, TypedString, Value as Literal};
+
+use super::expr::{X, call, cast, number, word};
+
+/// A database that rewritten questions can run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// PostgreSQL.
+    Postgres,
+    /// DuckDB.
+    DuckDb,
+    /// SQLite, with its mathematical functions.
+    Sqlite,
+    /// Spark SQL.
+    Spark,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Dialect; 4] = [Dialect::Postgres, Dialect::DuckDb, Dialect::Sqlite, Dialect::Spark];
+
+    /// The word used on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Postgres => "postgres",
+            Dialect::DuckDb => "duckdb",
+            Dialect::Sqlite => "sqlite",
+            Dialect::Spark => "spark",
+        }
+    }
+
+    /// What stands around names that must stay as they are.
+    pub(super) fn name_quote(self) -> char {
+        if self == Dialect::Spark { '`' } else { '"' }
+    }
+
+    /// A name, inside its quotes. Doubled quotes are printed as they are.
+    pub(super) fn escaped_name(self, name: &str) -> String {
+        let quote = self.name_quote();
+        name.replace(quote, &format!("{quote}{quote}"))
+    }
+
+    /// A text, inside its quotes.
+    fn escaped_text(self, text: &str) -> String {
+        match self {
+            Dialect::Spark => text.replace('\\', "\\\\").replace('\'', "\\'"),
+            _ => text.replace('\'', "''"),
+        }
+    }
+
+    /// A text.
+    pub(super) fn text(self, text: &str) -> X {
+        X(Expr::Value(Literal::SingleQuotedString(self.escaped_text(text)).into()))
+    }
+
+    /// A date. SQLite keeps dates as texts.
+    pub(super) fn date(self, date: &str) -> X {
+        if self == Dialect::Sqlite {
+            return self.text(date);
+        }
+        let value = Literal::SingleQuotedString(date.to_owned()).into();
+        X(Expr::TypedString(TypedString { data_type: DataType::Date, value, uses_odbc_syntax: false }))
+    }
+
+    /// The days from 1970-01-01 to a date.
+    pub(super) fn days(self, date: X) -> X {
+        match self {
+            Dialect::Postgres | Dialect::DuckDb => self.double(date - self.date(EPOCH)),
+            Dialect::Sqlite => call("julianday", vec![date]) - number(JULIAN_EPOCH),
+            Dialect::Spark => self.double(call("DATEDIFF", vec![date, self.date(EPOCH)])),
+        }
+    }
+
+    /// The date so many days after 1970-01-01.
+    pub(super) fn date_of(self, days: X) -> X {
+        match self {
+            Dialect::Postgres | Dialect::DuckDb => self.date(EPOCH) + cast(days, DataType::Integer(None)),
+            Dialect::Sqlite => call("date", vec![days + number(JULIAN_EPOCH)]),
+            Dialect::Spark => call("DATE_ADD", vec![self.date(EPOCH), cast(days, DataType::Int(None))]),
+        }
+    }
+
+    /// A whole number as such.
+    pub(super) fn integer(self, number: X) -> X {
+        cast(number, if self == Dialect::Sqlite { DataType::Integer(None) } else { DataType::BigInt(None) })
+    }
+
+    /// A number in double precision.
+    pub(super) fn double(self, number: X) -> X {
+        let double = match self {
+            Dialect::Spark => DataType::Double(ExactNumberInfo::None),
+            _ => DataType::DoublePrecision,
+        };
+        cast(number, double)
+    }
+
+    /// The larger of two numbers, neither missing.
+    pub(super) fn greatest(self, a: X, b: X) -> X {
+        call(if self == Dialect::Sqlite { "max" } else { "GREATEST" }, vec![a, b])
+    }
+
+    /// The smaller of two numbers, neither missing.
+    pub(super) fn least(self, a: X, b: X) -> X {
+        call(if self == Dialect::Sqlite { "min" } else { "LEAST" }, vec![a, b])
+    }
+
+    /// A number moved into a range.
+    pub(super) fn clamped(self, number: X, low: X, high: X) -> X {
+        self.greatest(low, self.least(number, high))
+    }
+
+    /// Whether there is `VAR_POP`.
+    pub(super) fn has_variance(self) -> bool {
+        self != Dialect::Sqlite
+    }
+
+    /// Words in the order of their bytes, whatever the database's own.
+    pub(super) fn bytewise(self, words: X) -> X {
+        match self {
+            Dialect::Postgres => X(Expr::Collate { expr: Box::new(words.0), collation: word("\"C\"") }),
+            _ => words,
+        }
+    }
+}
+
+const EPOCH: &str = "1970-01-01";
+/// The Julian day on which 1970-01-01 began.
+const JULIAN_EPOCH: f64 = 2_440_587.5;
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Dialect::ALL
+            .into_iter()
+            .find(|dialect| dialect.name() == text)
+            .ok_or_else(|| "expected postgres, duckdb, sqlite or spark".to_owned())
+    }
+}

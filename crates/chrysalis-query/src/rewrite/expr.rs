@@ -1,0 +1,265 @@
+//! Expressions as trees, written almost as one would write SQL.
+
+use std::ops::{Add, Div, Mul, Sub};
+
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
+    BinaryOperator, CaseWhen, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, OrderByExpr, OrderByOptions, OrderBySort, Value as Literal, WindowSpec,
+    WindowType,
+};
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub(super) struct X(pub(super) Expr);
+
+/// A column of ours, or one of a CTE of ours: `cells.n`.
+pub(super) fn col(name: &str) -> X {
+    match name.split_once('.') {
+        Some((table, name)) => X(Expr::CompoundIdentifier(vec![Ident::new(table), Ident::new(name)])),
+        None => X(Expr::Identifier(Ident::new(name))),
+    }
+}
+
+/// A name that is printed as it is.
+pub(super) fn word(text: &str) -> ObjectName {
+    ObjectName::from(vec![Ident::new(text)])
+}
+
+/// A whole number.
+pub(super) fn int(number: impl Into<i128>) -> X {
+    X(Expr::Value(Literal::Number(number.into().to_string(), false).into()))
+}
+
+/// A number, in a form that no database takes for a decimal one.
+pub(super) fn number(number: f64) -> X {
+    X(Expr::Value(Literal::Number(format!("{number:e}"), false).into()))
+}
+
+/// No value.
+pub(super) fn null() -> X {
+    X(Expr::Value(Literal::Null.into()))
+}
+
+/// Always or never.
+pub(super) fn truth(truth: bool) -> X {
+    // SQLite reads TRUE since 3.23, but a comparison is read by all.
+    int(i64::from(truth)).eq(int(1))
+}
+
+pub(super) fn call(name: &str, args: Vec<X>) -> X {
+    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg.0))).collect();
+    function(name, args)
+}
+
+/// `COUNT(*)`.
+pub(super) fn count_rows() -> X {
+    function("COUNT", vec![FunctionArg::Unnamed(FunctionArgExpr::Wildcard)])
+}
+
+pub(super) fn sum(x: X) -> X {
+    call("SUM", vec![x])
+}
+
+fn function(name: &str, args: Vec<FunctionArg>) -> X {
+    X(Expr::Function(Function {
+        name: word(name),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
+        within_group: Vec::new(),
+        filter: None,
+        null_treatment: None,
+        over: None,
+    }))
+}
+
+pub(super) fn cast(x: X, data_type: DataType) -> X {
+    X(Expr::Cast { kind: CastKind::Cast, expr: Box::new(x.0), data_type, format: None })
+}
+
+/// `CASE WHEN condition THEN yes ELSE no END`.
+pub(super) fn case(condition: X, yes: X, no: X) -> X {
+    cases(vec![(condition, yes)], Some(no))
+}
+
+/// `CASE WHEN … THEN … … [ELSE …] END`.
+pub(super) fn cases(conditions: Vec<(X, X)>, otherwise: Option<X>) -> X {
+    let when = |(condition, result): (X, X)| CaseWhen { condition: condition.0, result: result.0 };
+    X(Expr::Case {
+        case_token: AttachedToken::empty(),
+        end_token: AttachedToken::empty(),
+        operand: None,
+        conditions: conditions.into_iter().map(when).collect(),
+        else_result: otherwise.map(|x| Box::new(x.0)),
+    })
+}
+
+/// `COALESCE(x, 0)`.
+pub(super) fn or_zero(x: X) -> X {
+    call("COALESCE", vec![x, int(0)])
+}
+
+/// All of these, as a tree that is no deeper than it must be.
+pub(super) fn all(parts: Vec<X>) -> X {
+    balanced(parts, &X::and).unwrap_or_else(|| truth(true))
+}
+
+/// Any of these.
+pub(super) fn any(parts: Vec<X>) -> X {
+    balanced(parts, &X::or).unwrap_or_else(|| truth(false))
+}
+
+/// The sum of these.
+pub(super) fn total(parts: Vec<X>) -> X {
+    balanced(parts, &|a, b| a + b).unwrap_or_else(|| int(0))
+}
+
+/// The product of these, one after the other.
+pub(super) fn product(parts: Vec<X>) -> Option<X> {
+    parts.into_iter().reduce(|a, b| a * b)
+}
+
+/// Databases refuse trees that are too deep, and long chains are such.
+fn balanced(mut parts: Vec<X>, join: &impl Fn(X, X) -> X) -> Option<X> {
+    if parts.len() > 1 {
+        let right = parts.split_off(parts.len() / 2);
+        return Some(join(balanced(parts, join)?, balanced(right, join)?));
+    }
+    parts.pop()
+}
+
+fn binary(left: X, op: BinaryOperator, right: X) -> X {
+    X(Expr::BinaryOp { left: Box::new(left.operand()), op, right: Box::new(right.operand()) })
+}
+
+impl X {
+    /// With parentheses where something stands beside it.
+    fn operand(self) -> Expr {
+        match self.0 {
+            expr @ (Expr::Identifier(_)
+            | Expr::CompoundIdentifier(_)
+            | Expr::Value(_)
+            | Expr::Function(_)
+            | Expr::Cast { .. }
+            | Expr::TypedString(_)
+            | Expr::Nested(_)) => expr,
+            expr => Expr::Nested(Box::new(expr)),
+        }
+    }
+
+    pub(super) fn eq(self, other: X) -> X {
+        binary(self, BinaryOperator::Eq, other)
+    }
+
+    pub(super) fn less(self, other: X) -> X {
+        binary(self, BinaryOperator::Lt, other)
+    }
+
+    pub(super) fn at_most(self, other: X) -> X {
+        binary(self, BinaryOperator::LtEq, other)
+    }
+
+    pub(super) fn greater(self, other: X) -> X {
+        binary(self, BinaryOperator::Gt, other)
+    }
+
+    pub(super) fn at_least(self, other: X) -> X {
+        binary(self, BinaryOperator::GtEq, other)
+    }
+
+    pub(super) fn and(self, other: X) -> X {
+        binary(self, BinaryOperator::And, other)
+    }
+
+    pub(super) fn or(self, other: X) -> X {
+        binary(self, BinaryOperator::Or, other)
+    }
+
+    pub(super) fn missing(self) -> X {
+        X(Expr::IsNull(Box::new(self.operand())))
+    }
+
+    pub(super) fn present(self) -> X {
+        X(Expr::IsNotNull(Box::new(self.operand())))
+    }
+
+    pub(super) fn one_of(self, list: Vec<X>) -> X {
+        let list = list.into_iter().map(|x| x.0).collect();
+        X(Expr::InList { expr: Box::new(self.operand()), list, negated: false })
+    }
+
+    /// `NULL` in place of zero, so that nothing is divided by it.
+    pub(super) fn or_null(self) -> X {
+        call("NULLIF", vec![self, int(0)])
+    }
+
+    pub(super) fn squared(self) -> X {
+        self.clone() * self
+    }
+
+    /// An aggregate over some of the rows.
+    pub(super) fn filter(mut self, condition: Option<X>) -> X {
+        if let Expr::Function(function) = &mut self.0 {
+            function.filter = condition.map(|x| Box::new(x.0));
+        }
+        self
+    }
+
+    /// An aggregate over a window; ordered ones run from its beginning to here.
+    pub(super) fn over(mut self, partition: &[X], order: Option<(X, Direction)>) -> X {
+        if let Expr::Function(function) = &mut self.0 {
+            function.over = Some(WindowType::WindowSpec(WindowSpec {
+                window_name: None,
+                partition_by: partition.iter().map(|x| x.0.clone()).collect(),
+                order_by: order.map(|(x, direction)| ordered(x, direction, None)).into_iter().collect(),
+                window_frame: None,
+            }));
+        }
+        self
+    }
+}
+
+/// Which values come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Up,
+    Down,
+}
+
+pub(super) fn ordered(x: X, direction: Direction, nulls_first: Option<bool>) -> OrderByExpr {
+    let sort = (direction == Direction::Down).then_some(OrderBySort::Desc);
+    OrderByExpr { expr: x.0, options: OrderByOptions { sort, nulls_first }, with_fill: None }
+}
+
+impl Add for X {
+    type Output = X;
+
+    fn add(self, other: X) -> X {
+        binary(self, BinaryOperator::Plus, other)
+    }
+}
+
+impl Sub for X {
+    type Output = X;
+
+    fn sub(self, other: X) -> X {
+        binary(self, BinaryOperator::Minus, other)
+    }
+}
+
+impl Mul for X {
+    type Output = X;
+
+    fn mul(self, other: X) -> X {
+        binary(self, BinaryOperator::Multiply, other)
+    }
+}
+
+impl Div for X {
+    type Output = X;
+
+    fn div(self, other: X) -> X {
+        binary(self, BinaryOperator::Divide, other)
+    }
+}

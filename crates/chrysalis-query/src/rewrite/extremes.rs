@@ -1,0 +1,79 @@
+//! The expectation of MIN and MAX over random worlds, given that there is a hit (step 7).
+
+use super::expr::{Direction, X, call, case, col, int, or_zero, sum};
+use super::select::Rows;
+use super::{Writer, numbers};
+
+/// Writes what the expectation and variance of the minimum (or maximum) follow from; returns the columns and their CTE.
+pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, String)>, String) {
+    let letter = if direction == Direction::Up { 'n' } else { 'x' };
+    if writer.sensitive_key().is_some() {
+        return by_value(writer, letter);
+    }
+    let (draws, odds, chances) = (format!("draws_{letter}"), format!("odds_{letter}"), format!("chances_{letter}"));
+    let keys = |table: &str| writer.keys(table);
+    // How likely it is that a copy of a value is not hit, none before it being hit either.
+    let rank = match direction {
+        Direction::Up => col("pool.upto"),
+        Direction::Down => col("pool.c") - col("pool.upto") + int(1),
+    };
+    let mut rows = Rows::of("pool").items(writer.key_items("pool")).item(col("pool.y"), "y");
+    let rank = if writer.most_times() > 1 {
+        rows = rows.join("copies", col("copies.i").less(col("pool.m")));
+        match direction {
+            Direction::Up => rank - col("copies.i"),
+            Direction::Down => rank + col("copies.i"),
+        }
+    } else {
+        rank
+    };
+    let miss = int(1) - col("pool.e") / (col("pool.n") - rank + int(1));
+    rows = rows.item(writer.dialect.greatest(int(0), miss), "q");
+    let q = || col(&format!("{draws}.q"));
+    let value = || col(&format!("{draws}.y"));
+    let by_value = Rows::of(&draws)
+        .items(writer.key_items(&draws))
+        .item(value(), "y")
+        .item(sum(case(q().greater(int(0)), call("LN", vec![case(q().greater(int(0)), q(), int(1))]), int(0))), "s")
+        .item(sum(case(q().greater(int(0)), int(0), int(1))), "z")
+        .group_by(keys(&draws))
+        .group_by([value()]);
+    // P(min ≥ y) − P(min > y), as a running product of chances.
+    let running = |name: char| {
+        let column = col(&format!("{odds}.{name}"));
+        sum(column).over(&keys(&odds), Some((col(&format!("{odds}.y")), direction)))
+    };
+    let own = |name: char| col(&format!("{odds}.{name}"));
+    let beyond = case(running('z').greater(int(0)), int(0), call("EXP", vec![running('s')]));
+    let until = case((running('z') - own('z')).greater(int(0)), int(0), call("EXP", vec![running('s') - own('s')]));
+    let chance = Rows::of(&odds).items(writer.key_items(&odds)).item(own('y'), "y").item(until - beyond, "p");
+    let (y, p) = (|| col(&format!("{chances}.y")), || col(&format!("{chances}.p")));
+    let over = |x: X| sum(x).over(&keys(&chances), None);
+    let mean = over(y() * p()) / over(p()).or_null();
+    let last = format!("expected_{letter}");
+    let centred = Rows::of(&chances).items(writer.key_items(&chances)).item(y(), "y").item(p(), "p").item(mean, "mean");
+    if writer.most_times() > 1 && direction_is_first(writer, direction) {
+        numbers::write(writer, "copies", writer.most_times());
+    }
+    writer.ctes.add(&draws, rows);
+    writer.ctes.add(&odds, by_value);
+    writer.ctes.add(&chances, chance);
+    writer.ctes.add(&last, centred);
+    let column = |name: &str| col(&format!("{last}.{name}"));
+    let variance = sum(column("p") * (column("y") - column("mean")).squared()) / sum(column("p")).or_null();
+    let items = vec![(call("MAX", vec![column("mean")]), format!("{letter}e")), (variance, format!("{letter}v"))];
+    (items, last)
+}
+
+/// Both directions share the CTE `copies`; the first to come writes it.
+fn direction_is_first(writer: &Writer<'_>, direction: Direction) -> bool {
+    direction == Direction::Up || !writer.asks(&[crate::question::Function::Min])
+}
+
+/// Where the sensitive column is a key, all values are one.
+fn by_value(_: &Writer<'_>, letter: char) -> (Vec<(X, String)>, String) {
+    let is_possible = Some(col("pool.e").greater(int(0)));
+    let value = call("MAX", vec![col("pool.y")]).filter(is_possible.clone());
+    let spread = or_zero(sum(int(0)).filter(is_possible));
+    (vec![(value, format!("{letter}e")), (spread, format!("{letter}v"))], "pool".to_owned())
+}

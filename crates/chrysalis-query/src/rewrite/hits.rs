@@ -1,0 +1,74 @@
+//! The CTE `hits` of exact forms, and how all forms' columns are read (step 6).
+
+use chrysalis_release::GROUP_ID;
+
+use super::expr::{X, col, count_rows};
+use super::select::Rows;
+use super::{Writer, generalized, permuted, sets};
+use crate::{Hits, QueryError};
+
+/// Writes `hits`. Its columns: `g`, the quasi keys, and for condition i what can be said of the number of hits.
+pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
+    match writer.plan.form.hits() {
+        Hits::Exact => exact(writer),
+        Hits::Permuted => permuted::write(writer),
+        Hits::Generalized => generalized::write(writer)?,
+    }
+    Ok(())
+}
+
+/// How many rows match, counted in one scan.
+fn exact(writer: &mut Writer<'_>) {
+    let rows = scan(writer).item(writer.column("q", GROUP_ID), "g").group_by([writer.column("q", GROUP_ID)]);
+    writer.ctes.add("hits", rows);
+}
+
+/// The quasi table with its rows counted by key, for every condition.
+pub(super) fn scan(writer: &Writer<'_>) -> Rows {
+    let (dialect, plan) = (writer.dialect, writer.plan);
+    let column = |field: usize| writer.column("q", &writer.fields()[field].name);
+    let condition = |at: usize| {
+        let tree = plan.conditions[at].tree.as_ref();
+        tree.map(|tree| sets::holds(dialect, tree, writer.fields(), &column))
+    };
+    let mut rows = Rows::of_table(dialect, plan.form.quasi_table(), "q").filter(condition(0));
+    for (at, field) in writer.quasi_keys() {
+        rows = rows.item(column(field), &format!("k{at}")).group_by([column(field)]);
+    }
+    // PROOF: every other condition is the first one and something more.
+    for at in 0..plan.conditions.len() {
+        let counted = if at == 0 { count_rows() } else { count_rows().filter(condition(at)) };
+        rows = rows.item(dialect.double(counted), &format!("e{at}"));
+    }
+    rows
+}
+
+/// What a CTE says of the hits of a condition.
+#[derive(Clone)]
+pub(super) struct Hit {
+    pub(super) expected: X,
+    pub(super) least: X,
+    pub(super) most: X,
+    /// `None` is none: the number is certain.
+    pub(super) variance: Option<X>,
+}
+
+impl Writer<'_> {
+    /// The hits of a condition, as columns of `table`.
+    pub(super) fn hit(&self, table: &str, condition: usize) -> Hit {
+        let column = |letter: char| col(&format!("{table}.{letter}{condition}"));
+        if self.is_exact() {
+            return Hit { expected: column('e'), least: column('e'), most: column('e'), variance: None };
+        }
+        Hit { expected: column('e'), least: column('l'), most: column('u'), variance: Some(column('v')) }
+    }
+
+    /// The columns that hold the hits of a condition.
+    pub(super) fn hit_items(&self, table: &str, condition: usize) -> Vec<(X, String)> {
+        let letters: &[char] = if self.is_exact() { &['e'] } else { &['e', 'l', 'u', 'v'] };
+        letters
+            .iter()
+            .map(|letter| (col(&format!("{table}.{letter}{condition}")), format!("{letter}{condition}")))
+            .collect()
+    }
+}

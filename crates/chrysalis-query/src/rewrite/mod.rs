@@ -1,0 +1,224 @@
+//! A plan as one SQL statement over the release's tables (ke 5.2, `spec.md` under "Rewriting").
+//!
+//! The statement is built as a tree and printed; no text is glued together. It reads from left to right as a chain of
+//! CTEs, of which only those are written that the asked aggregates need:
+//!
+//! 1. `hits`: per group and key values, what can be said of the number of hits (step 6): `e0` expected, `l0` least, `u0`
+//!    most, `v0` their variance; the digit tells the condition. Exact forms have `e0` alone.
+//! 2. `sizes`: per group its size `n`, how many of its sensitive values count (`cw` for the WHERE clause, `ca` without
+//!    missing ones), their sum and how they spread.
+//! 3. `cells`: both together, with the least and most values hit (`lo…`, `hi…`).
+//! 4. `pool`: the values of the cells with their ranks, for bounds of SUM, AVG, MIN and MAX.
+//! 5. Parts of the answer, each with the key columns, merged by key.
+//!
+//! A shuffled release without a condition on the sensitive column needs none of 2 to 4: its help table has the bounds.
+
+mod cells;
+mod dialect;
+mod expr;
+mod extremes;
+mod generalized;
+mod help;
+mod hits;
+mod numbers;
+mod parts;
+mod permuted;
+mod pool;
+mod select;
+mod sets;
+#[cfg(test)]
+mod tests;
+
+use chrysalis_release::Release;
+use chrysalis_release::generalized::{max_column, min_column};
+use chrysalis_table::{Kind, Value};
+use sqlparser::ast::Ident;
+
+pub use dialect::Dialect;
+
+use crate::question::Function;
+use crate::{Field, Form, Hits, Plan, QueryError};
+use expr::{X, col};
+use select::Ctes;
+
+/// Turns a plan into a statement for a database that holds the release's tables.
+pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<String, QueryError> {
+    let mut writer = Writer { plan, release, dialect, ctes: Ctes::default() };
+    let merged = parts::merged(&mut writer)?;
+    let (rows, order) = parts::answer(&writer, merged);
+    Ok(format!("{:#}", writer.ctes.finish(rows, order)))
+}
+
+/// The columns of the release that [`rewrite`] looks at: how often values repeat, and where ranges end.
+pub fn looked_at(plan: &Plan) -> Vec<(String, Vec<String>)> {
+    let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
+    let has_numbers = plan.aggregates.iter().any(|aggregate| NUMERIC.contains(&aggregate.function));
+    if let Some((table, count)) = plan.form.sensitive_table().filter(|_| has_numbers) {
+        wanted.push((table.to_owned(), vec![count.to_owned()]));
+    }
+    if plan.form.hits() == Hits::Generalized {
+        let keys = plan.keys.iter().filter(|key| Some(**key) != plan.sensitive).map(|&key| &plan.fields[key]);
+        let ends = |field: &Field| [min_column(&field.name), max_column(&field.name)];
+        let columns: Vec<String> = keys.filter(|field| field.kind != Kind::Category).flat_map(ends).collect();
+        if !columns.is_empty() {
+            wanted.push((plan.form.quasi_table().to_owned(), columns));
+        }
+    }
+    wanted
+}
+
+/// A statement in the making.
+struct Writer<'a> {
+    plan: &'a Plan,
+    release: &'a Release,
+    dialect: Dialect,
+    ctes: Ctes,
+}
+
+/// Which sensitive values count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Counted {
+    /// Those of the WHERE clause.
+    Where,
+    /// The same without missing ones, for aggregates over the sensitive column.
+    Present,
+}
+
+impl Counted {
+    fn letter(self) -> char {
+        match self {
+            Counted::Where => 'w',
+            Counted::Present => 'a',
+        }
+    }
+}
+
+impl<'a> Writer<'a> {
+    fn fields(&self) -> &'a [Field] {
+        &self.plan.fields
+    }
+
+    /// A column of a table of the release, by the table's short name.
+    fn column(&self, table: &str, name: &str) -> X {
+        let quoted = Ident::with_quote(self.dialect.name_quote(), self.dialect.escaped_name(name));
+        X(sqlparser::ast::Expr::CompoundIdentifier(vec![Ident::new(table), quoted]))
+    }
+
+    /// The place of the sensitive attribute among the keys.
+    fn sensitive_key(&self) -> Option<usize> {
+        self.plan.keys.iter().position(|key| Some(*key) == self.plan.sensitive)
+    }
+
+    /// The keys on the quasi side: their places among all keys, and their attributes.
+    fn quasi_keys(&self) -> Vec<(usize, usize)> {
+        let keys = self.plan.keys.iter().copied().enumerate();
+        keys.filter(|(_, field)| Some(*field) != self.plan.sensitive).collect()
+    }
+
+    /// The columns of all keys in a CTE.
+    fn keys(&self, table: &str) -> Vec<X> {
+        (0..self.plan.keys.len()).map(|at| col(&format!("{table}.k{at}"))).collect()
+    }
+
+    /// The columns of all keys with their names.
+    fn key_items(&self, table: &str) -> Vec<(X, String)> {
+        (0..self.plan.keys.len()).map(|at| (col(&format!("{table}.k{at}")), format!("k{at}"))).collect()
+    }
+
+    fn is_exact(&self) -> bool {
+        self.plan.form.hits() == Hits::Exact
+    }
+
+    /// Whether the quasi table must be looked at to know the hits.
+    fn has_quasi_side(&self) -> bool {
+        !self.plan.quasi_fields().is_empty()
+    }
+
+    fn asks(&self, functions: &[Function]) -> bool {
+        self.plan.aggregates.iter().any(|aggregate| functions.contains(&aggregate.function))
+    }
+
+    /// The condition and the sensitive values of an aggregate.
+    fn pair(&self, aggregate: &crate::PlannedAggregate) -> (usize, Counted) {
+        let is_sensitive = aggregate.field.is_some() && aggregate.field == self.plan.sensitive;
+        let has_missing = self.plan.sensitive.is_some_and(|field| self.fields()[field].has_missing);
+        (aggregate.condition, if is_sensitive && has_missing { Counted::Present } else { Counted::Where })
+    }
+
+    /// The distinct pairs of all aggregates, the first being that of `COUNT(*)`.
+    fn pairs(&self) -> Vec<(usize, Counted)> {
+        let mut pairs = vec![(0, Counted::Where)];
+        pairs.extend(self.plan.aggregates.iter().map(|aggregate| self.pair(aggregate)));
+        if self.asks(&NUMERIC) {
+            pairs.push((0, self.present()));
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// How the values of the sensitive column are counted that are not missing.
+    fn present(&self) -> Counted {
+        let has_missing = self.plan.sensitive.is_some_and(|field| self.fields()[field].has_missing);
+        if has_missing { Counted::Present } else { Counted::Where }
+    }
+
+    /// Whether every sensitive value counts.
+    fn is_full(&self, counted: Counted) -> bool {
+        if self.sensitive_key().is_some() {
+            return false;
+        }
+        let Some(field) = self.plan.sensitive.map(|field| &self.fields()[field]) else { return true };
+        let is_full = self.plan.sensitive_set.as_ref().is_none_or(|set| field.is_full(set));
+        is_full && (counted == Counted::Where || !field.has_missing)
+    }
+
+    /// Whether the number of values hit is certain: hits are, and all values count, or every row is hit.
+    fn is_certain(&self) -> bool {
+        (self.is_exact() && self.is_full(self.present())) || !self.has_quasi_side()
+    }
+
+    /// Whether groups are so small that most of them may be passed over once the hits are known.
+    fn has_small_groups(&self) -> bool {
+        let manifest = &self.release.manifest;
+        manifest.rows <= manifest.groups.saturating_mul(SMALL)
+    }
+
+    /// Whether the help table has the bounds.
+    fn uses_help(&self) -> bool {
+        self.plan.form == Form::Shuffle && self.is_certain()
+    }
+
+    /// Whether sensitive values matter at all.
+    fn needs_values(&self) -> bool {
+        self.sensitive_key().is_some()
+            || self.asks(&NUMERIC)
+            || self.pairs().iter().any(|(_, counted)| !self.is_full(*counted))
+    }
+
+    /// Where the numbers of the sensitive column lie, if that is known.
+    fn sensitive_ends(&self) -> (Option<f64>, Option<f64>) {
+        let field = self.plan.sensitive.map(|field| &self.fields()[field]);
+        let end = |value: Option<&Value>| value.and_then(Value::number);
+        (end(field.and_then(|field| field.min.as_ref())), end(field.and_then(|field| field.max.as_ref())))
+    }
+
+    /// A date as a number of days, a word of an ordinal as its rank, a number as it is.
+    fn place(&self, field: &Field, x: X) -> X {
+        match field.kind {
+            Kind::Date => self.dialect.days(x),
+            Kind::Ordinal => {
+                let words = (0_i64..).zip(field.words.iter());
+                let ranks = words.map(|(rank, word)| (x.clone().eq(self.dialect.text(word)), expr::int(rank)));
+                self.dialect.double(expr::cases(ranks.collect(), None))
+            }
+            _ => self.dialect.double(x),
+        }
+    }
+}
+
+/// Rows of a small group, on average.
+const SMALL: u64 = 64;
+
+/// The functions that need numbers.
+const NUMERIC: [Function; 4] = [Function::Sum, Function::Avg, Function::Min, Function::Max];

@@ -1,0 +1,339 @@
+//! The parts of an answer, and the answer (steps 7 and 8).
+
+use chrysalis_table::Kind;
+use sqlparser::ast::{Ident, OrderByExpr};
+
+use super::expr::{Direction, X, call, case, cases, col, int, null, or_zero, ordered, sum};
+use super::select::Rows;
+use super::{Counted, NUMERIC, Writer, cells, extremes, help, hits, pool};
+use crate::question::Function;
+use crate::{Hits, PlannedAggregate, QueryError};
+
+/// A part: rows by key, and the columns beside the keys.
+struct Part {
+    table: String,
+    items: Vec<(X, String)>,
+}
+
+/// Writes everything up to the answer; returns the CTE with one row per key.
+pub(super) fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
+    if !writer.needs_values() && (writer.is_exact() || !writer.has_quasi_side()) {
+        return Ok(plain(writer));
+    }
+    if !writer.has_quasi_side() {
+        return Ok(whole(writer));
+    }
+    if writer.uses_help() {
+        help::write_hits(writer);
+        let rows = help::part(writer);
+        writer.ctes.add("helped", rows);
+        if !writer.asks(&[Function::Min, Function::Max]) {
+            return Ok("helped");
+        }
+        cells::write(writer);
+        let mut columns = help_columns(writer);
+        let mut parts = vec![Part {
+            table: "helped".into(),
+            items: columns.drain(..).map(|name| (col(&format!("helped.{name}")), name)).collect(),
+        }];
+        pool::write(writer);
+        parts.extend(expectations(writer));
+        merge(writer, parts, true);
+        return Ok("merged");
+    }
+    hits::write(writer)?;
+    cells::write(writer);
+    let mut parts = vec![Part { table: "cells".into(), items: counts_and_sums(writer) }];
+    if writer.asks(&[Function::Avg]) && !writer.is_certain() {
+        parts.push(ratio(writer));
+    }
+    if writer.asks(&NUMERIC) {
+        pool::write(writer);
+        let bounds = pool::bounds(writer);
+        if !bounds.is_empty() {
+            parts.push(Part { table: "pool".into(), items: bounds });
+        }
+        if writer.asks(&[Function::Avg]) && !writer.is_certain() {
+            let (items, table) = pool::averages(writer);
+            parts.push(Part { table: table.into(), items });
+        }
+        parts.extend(expectations(writer));
+    }
+    merge(writer, parts, false);
+    Ok("merged")
+}
+
+/// Nothing but rows to count.
+fn plain(writer: &mut Writer<'_>) -> &'static str {
+    let rows = hits::scan(writer);
+    writer.ctes.add("counted", rows);
+    let mut rows = Rows::of("counted").items(writer.key_items("counted"));
+    for (condition, counted) in writer.pairs() {
+        for letter in ['e', 'l', 'u'] {
+            let name = format!("c{letter}{condition}{}", counted.letter());
+            rows = rows.item(col(&format!("counted.e{condition}")), &name);
+        }
+    }
+    writer.ctes.add("merged", rows);
+    "merged"
+}
+
+/// Every row is hit, so the sensitive values alone give the true answer, whatever the form.
+fn whole(writer: &mut Writer<'_>) -> &'static str {
+    let (dialect, values) = (writer.dialect, writer.values());
+    let mut rows = Rows::of_table(dialect, values.table, "s");
+    if let Some(at) = writer.sensitive_key() {
+        rows = rows.item(values.value.clone(), &format!("k{at}")).group_by([values.value.clone()]);
+        rows = rows.filter(writer.counts(Counted::Where));
+    }
+    for (condition, counted) in writer.pairs() {
+        for letter in ['e', 'l', 'u'] {
+            let count = writer.occurrences(writer.counts(counted));
+            rows = rows.item(count, &format!("c{letter}{condition}{}", counted.letter()));
+        }
+    }
+    if writer.asks(&NUMERIC) {
+        let y = || dialect.double(values.value.clone());
+        let present = || writer.counts(writer.present());
+        let weighted = || values.times.clone().map_or_else(y, |times| times * y());
+        let same = [
+            (&[Function::Sum, Function::Avg][..], 's', sum(weighted())),
+            (&[Function::Min][..], 'n', call("MIN", vec![y()])),
+            (&[Function::Max][..], 'x', call("MAX", vec![y()])),
+        ];
+        for (_, letter, x) in same.into_iter().filter(|(functions, ..)| writer.asks(functions)) {
+            let items = ['e', 'l', 'u'].map(|end| (x.clone().filter(present()), format!("{letter}{end}")));
+            rows = rows.items(items).item(dialect.double(int(0)), &format!("{letter}v"));
+        }
+    }
+    writer.ctes.add("merged", rows);
+    "merged"
+}
+
+fn help_columns(writer: &Writer<'_>) -> Vec<String> {
+    let mut names = Vec::new();
+    for (condition, counted) in writer.pairs() {
+        names.extend(['e', 'l', 'u'].map(|letter| format!("c{letter}{condition}{}", counted.letter())));
+    }
+    let numbers = [
+        (&[Function::Sum, Function::Avg][..], &["se", "sv", "sl", "su"][..]),
+        (&[Function::Min][..], &["nl", "nu"][..]),
+        (&[Function::Max][..], &["xl", "xu"][..]),
+    ];
+    for (functions, columns) in numbers {
+        if writer.asks(functions) {
+            names.extend(columns.iter().map(|name| (*name).to_owned()));
+        }
+    }
+    names
+}
+
+/// Estimates, bounds and variances of counts, and estimates and variances of sums.
+fn counts_and_sums(writer: &Writer<'_>) -> Vec<(X, String)> {
+    let mut items = Vec::new();
+    for (condition, counted) in writer.pairs() {
+        let name = |letter: char| format!("c{letter}{condition}{}", counted.letter());
+        let expected = writer.hit("cells", condition).expected;
+        let share = || writer.counted("cells", counted) / col("cells.n");
+        let estimate = if writer.is_full(counted) { expected } else { expected * share() };
+        let (least, most) = writer.reach("cells", (condition, counted));
+        items.extend([(sum(estimate), name('e')), (sum(least), name('l')), (sum(most), name('u'))]);
+        if let Some(variance) = writer.variance(condition, counted, None, None) {
+            items.push((sum(variance), name('v')));
+        }
+    }
+    if writer.asks(&[Function::Sum, Function::Avg]) {
+        let estimate = writer.hit("cells", 0).expected * col("cells.sy") / col("cells.n");
+        items.push((sum(estimate), "se".into()));
+        let mean = col("cells.sy") / writer.counted("cells", writer.present()).or_null();
+        if let Some(variance) = writer.variance(0, writer.present(), Some(&mean), Some(col("cells.dd"))) {
+            items.push((sum(variance), "sv".into()));
+        }
+    }
+    items
+}
+
+/// The variance of a ratio: that of the sum over hits of how far their values are from it.
+fn ratio(writer: &mut Writer<'_>) -> Part {
+    let present = writer.present();
+    let keys = writer.keys("cells");
+    let expected = || writer.hit("cells", 0).expected;
+    let over = |x: X| sum(x).over(&keys, None);
+    let counted = writer.counted("cells", present);
+    let count = || counted.clone();
+    let total = over(expected() * col("cells.sy") / col("cells.n"));
+    let ratio = total / over(expected() * count() / col("cells.n")).or_null();
+    let mut rows = Rows::of("cells").items(writer.key_items("cells"));
+    rows = rows.item(ratio, "r").item(col("cells.n"), "n").item(col("cells.sy"), "sy").item(col("cells.dd"), "dd");
+    rows = rows.items(writer.hit_items("cells", 0));
+    if !writer.is_full(present) {
+        rows = rows.item(count(), &format!("c{}", present.letter()));
+    }
+    writer.ctes.add("ratios", rows);
+    // The formula is that of the sum, about the ratio in place of zero.
+    let mean = col("cells.sy") / count().or_null() - col("cells.r");
+    let variance = writer.variance(0, present, Some(&mean), Some(col("cells.dd")));
+    let items = variance.map(|variance| vec![(sum(variance), "av".to_owned())]).unwrap_or_default();
+    Part { table: "ratios AS cells".into(), items }
+}
+
+/// The expectations of MIN and MAX.
+fn expectations(writer: &mut Writer<'_>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for (function, direction) in [(Function::Min, Direction::Up), (Function::Max, Direction::Down)] {
+        if writer.asks(&[function]) {
+            let (items, table) = extremes::write(writer, direction);
+            parts.push(Part { table, items });
+        }
+    }
+    parts
+}
+
+/// Writes `merged`: all parts, brought together by key. Missing keys would spoil a join; a union does not mind them.
+fn merge(writer: &mut Writer<'_>, parts: Vec<Part>, first_is_final: bool) {
+    let names: Vec<String> = parts.iter().flat_map(|part| part.items.iter().map(|(_, name)| name.clone())).collect();
+    let is_alone = parts.len() == 1;
+    let mut rows = Vec::with_capacity(parts.len());
+    for (at, part) in parts.into_iter().enumerate() {
+        let (cte, alias) = part.table.split_once(" AS ").unwrap_or((&part.table, &part.table));
+        let mut select = if cte == alias { Rows::of(cte) } else { Rows::of_alias(cte, alias) };
+        select = select.items(writer.key_items(alias));
+        for name in &names {
+            let own = part.items.iter().find(|(_, own)| own == name).map(|(x, _)| x.clone());
+            select = select.item(own.unwrap_or_else(|| writer.dialect.double(null())), name);
+        }
+        rows.push(if first_is_final && at == 0 { select } else { select.group_by(writer.keys(alias)) });
+    }
+    if is_alone {
+        writer.ctes.add_union("merged", rows);
+        return;
+    }
+    writer.ctes.add_union("parts", rows);
+    let mut merged = Rows::of("parts").items(writer.key_items("parts")).group_by(writer.keys("parts"));
+    for name in &names {
+        merged = merged.item(call("MAX", vec![col(&format!("parts.{name}"))]), name);
+    }
+    writer.ctes.add("merged", merged);
+}
+
+/// The last SELECT: keys, then four columns for every aggregate.
+pub(super) fn answer(writer: &Writer<'_>, merged: &str) -> (Rows, Vec<OrderByExpr>) {
+    let dialect = writer.dialect;
+    let quoted = |name: &str| Ident::with_quote(dialect.name_quote(), dialect.escaped_name(name));
+    let mut rows = Rows::of_alias(merged, "answer");
+    let mut order = Vec::new();
+    for (at, &field) in writer.plan.keys.iter().enumerate() {
+        let key = col(&format!("answer.k{at}"));
+        rows = rows.named(key_value(writer, field, key.clone()), quoted(&writer.fields()[field].name));
+        order.push(ordered(key_order(writer, field, key), Direction::Up, Some(true)));
+    }
+    for aggregate in &writer.plan.aggregates {
+        let name = output_name(writer, aggregate);
+        let numbers = Numbers::of(writer, aggregate);
+        let ends = [
+            ("estimate", numbers.estimate),
+            ("lower", numbers.lower),
+            ("upper", numbers.upper),
+            ("std_error", numbers.std_error),
+        ];
+        for (end, x) in ends {
+            rows = rows.named(dialect.double(x), quoted(&format!("{name}_{end}")));
+        }
+    }
+    (rows, order)
+}
+
+/// `alias`, `avg_salary` or `count_all`.
+fn output_name(writer: &Writer<'_>, aggregate: &PlannedAggregate) -> String {
+    match aggregate.field {
+        _ if aggregate.has_alias => aggregate.name.clone(),
+        None => format!("{}_all", aggregate.function.name()),
+        Some(field) => format!("{}_{}", aggregate.function.name(), writer.fields()[field].name),
+    }
+}
+
+/// Whether a key stands as a whole number for a date, a number or a rank.
+fn is_place(writer: &Writer<'_>, field: usize) -> bool {
+    writer.plan.form.hits() == Hits::Generalized
+        && Some(field) != writer.plan.sensitive
+        && writer.fields()[field].kind != Kind::Category
+}
+
+fn key_value(writer: &Writer<'_>, field: usize, key: X) -> X {
+    let attribute = &writer.fields()[field];
+    match attribute.kind {
+        _ if !is_place(writer, field) => key,
+        Kind::Date => writer.dialect.date_of(key),
+        Kind::Ordinal => {
+            let words = (0_i64..).zip(attribute.words.iter());
+            cases(words.map(|(rank, word)| (key.clone().eq(int(rank)), writer.dialect.text(word))).collect(), None)
+        }
+        _ => writer.dialect.integer(key),
+    }
+}
+
+fn key_order(writer: &Writer<'_>, field: usize, key: X) -> X {
+    let attribute = &writer.fields()[field];
+    match attribute.kind {
+        _ if is_place(writer, field) => key,
+        Kind::Ordinal => writer.place(attribute, key),
+        Kind::Category => writer.dialect.bytewise(key),
+        _ => key,
+    }
+}
+
+/// The four numbers of an answer.
+struct Numbers {
+    estimate: X,
+    lower: X,
+    upper: X,
+    std_error: X,
+}
+
+impl Numbers {
+    fn of(writer: &Writer<'_>, aggregate: &PlannedAggregate) -> Self {
+        let column = |name: &str| col(&format!("answer.{name}"));
+        let present = writer.present();
+        let count = |letter: char, (condition, counted): (usize, Counted)| {
+            column(&format!("c{letter}{condition}{}", counted.letter()))
+        };
+        let root = |x: X| call("SQRT", vec![writer.dialect.greatest(int(0), x)]);
+        if aggregate.function == Function::Count {
+            let pair = writer.pair(aggregate);
+            let has_variance = !writer.is_full(pair.1) || !writer.is_exact();
+            let std_error =
+                if has_variance && writer.has_quasi_side() { root(or_zero(count('v', pair))) } else { int(0) };
+            return Numbers {
+                estimate: or_zero(count('e', pair)),
+                lower: or_zero(count('l', pair)),
+                upper: or_zero(count('u', pair)),
+                std_error,
+            };
+        }
+        // Nothing can be said about the values of nobody.
+        let guarded = |x: X| cases(vec![(count('u', (0, present)).greater(int(0)), x)], None);
+        let hits = || count('e', (0, present)).or_null();
+        let numbers = match aggregate.function {
+            Function::Sum => [column("se"), column("sl"), column("su"), root(column("sv"))],
+            Function::Avg if writer.is_certain() => {
+                [column("se") / hits(), column("sl") / hits(), column("su") / hits(), root(column("sv")) / hits()]
+            }
+            Function::Avg => {
+                let std_error = case(hits().missing(), null(), root(or_zero(column("av"))) / hits());
+                [column("se") / hits(), column("al"), column("au"), std_error]
+            }
+            Function::Min | Function::Count => extreme(writer, 'n', &root),
+            Function::Max => extreme(writer, 'x', &root),
+        };
+        let [estimate, lower, upper, std_error] = numbers.map(guarded);
+        Numbers { estimate, lower, upper, std_error }
+    }
+}
+
+fn extreme(writer: &Writer<'_>, letter: char, root: &dyn Fn(X) -> X) -> [X; 4] {
+    let column = |name: char| col(&format!("answer.{letter}{name}"));
+    let clamped = writer.dialect.clamped(column('e'), column('l'), column('u'));
+    let estimate = cases(vec![(column('e').present(), clamped)], None);
+    let std_error = cases(vec![(column('e').present(), root(or_zero(column('v'))))], None);
+    [estimate, column('l'), column('u'), std_error]
+}

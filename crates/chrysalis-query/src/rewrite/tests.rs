@@ -1,0 +1,130 @@
+//! The shape of statements. Their numbers are judged by databases, in `tests/engines.rs`.
+
+use chrysalis_release::{Manifest, Release};
+use chrysalis_table::Table;
+use sqlparser::dialect::{DatabricksDialect, Dialect as Syntax, DuckDbDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::parser::Parser;
+
+use super::{Dialect, rewrite};
+use crate::{Plan, sql};
+
+const QUESTIONS: [&str; 6] = [
+    "SELECT COUNT(*) FROM microdata WHERE age > 30",
+    "SELECT SUM(pay), AVG(pay) FROM microdata WHERE city = 'it''s \\'",
+    "SELECT MIN(pay), MAX(pay), COUNT(pay) FROM microdata WHERE joined >= '2020-02-29' AND pay > 3",
+    "SELECT city, AVG(pay) FROM microdata WHERE pay BETWEEN 1 AND 9 GROUP BY city",
+    "SELECT pay, COUNT(*) FROM microdata WHERE age < 20 OR joined IS NULL GROUP BY pay",
+    "SELECT age, joined, COUNT(city), SUM(pay) AS \"S\"\"um`s\" FROM microdata GROUP BY age, joined",
+];
+
+/// A release without rows: enough for statements that look at nothing but the manifest.
+fn release(method: &str) -> Release {
+    let quasi = if method == "generalize" { "generalized" } else { "exact" };
+    let attribute = |name: &str, role: &str, kind: &str, domain: &str| {
+        format!(r#"{{"name":"{name}","role":"{role}","kind":"{kind}","published":"{quasi}","domain":{domain}}}"#)
+    };
+    let attributes = [
+        attribute("age", "quasi", "integer", r#"{"min":1,"max":99,"missing":true}"#),
+        attribute("joined", "quasi", "date", r#"{"min":"2020-01-01","max":"2020-03-31","missing":true}"#),
+        attribute("city", "quasi", "category", r#"{"values":[null,"it's \\","b\"c`d"],"missing":true}"#),
+        attribute("pay", "sensitive", "integer", r#"{"min":1,"max":9,"values":[1,5,9],"counts":[1,1,1]}"#),
+    ];
+    let names: &[&str] = match method {
+        "anatomy" => &["qit", "st"],
+        "permute" => &["pqt", "pst"],
+        "shuffle" => &["permuted", "help"],
+        _ => &["generalized", "members"],
+    };
+    let table = |name: &&str| format!(r#"{{"name":"{name}","file":"{name}.csv","rows":0,"columns":[],"sha256":""}}"#);
+    let json = format!(
+        r#"{{"format":"chrysalis-release","version":1,"method":"{method}","partitioner":"column","rows":3,"groups":1,
+        "guarantees":[],"attributes":[{}],"quasi_identifiers":[],"tables":[{}]}}"#,
+        attributes.join(","),
+        names.iter().map(table).collect::<Vec<_>>().join(",")
+    );
+    let manifest = Manifest::parse(json.as_bytes()).unwrap();
+    Release { tables: vec![Table::default(); manifest.tables.len()], manifest }
+}
+
+fn statement(method: &str, question: &str, dialect: Dialect) -> Option<String> {
+    let release = release(method);
+    let plan = Plan::new(&sql::parse_one(question).unwrap(), &release.manifest).unwrap();
+    // Without rows there are no ranges whose points could be listed.
+    let lists_points = method == "generalize" && question.contains("GROUP BY age");
+    (!lists_points).then(|| rewrite(&plan, &release, dialect).unwrap())
+}
+
+fn syntax(dialect: Dialect) -> &'static dyn Syntax {
+    match dialect {
+        Dialect::Postgres => &PostgreSqlDialect {},
+        Dialect::DuckDb => &DuckDbDialect {},
+        Dialect::Sqlite => &SQLiteDialect {},
+        Dialect::Spark => &DatabricksDialect {},
+    }
+}
+
+fn each(mut check: impl FnMut(&str, &str, Dialect, &str)) {
+    for method in ["anatomy", "permute", "shuffle", "generalize"] {
+        for question in QUESTIONS {
+            for dialect in Dialect::ALL {
+                if let Some(statement) = statement(method, question, dialect) {
+                    check(method, question, dialect, &statement);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn statements_parse_again_in_their_dialect() {
+    each(|method, question, dialect, statement| {
+        let parsed = Parser::parse_sql(syntax(dialect), statement);
+        let parsed = parsed.unwrap_or_else(|error| panic!("{method}, {dialect}: {question}\n{error}\n{statement}"));
+        assert_eq!(parsed.len(), 1);
+    });
+}
+
+#[test]
+fn spark_differs_from_duckdb_only_where_it_must() {
+    for method in ["anatomy", "permute", "shuffle", "generalize"] {
+        for question in QUESTIONS {
+            let of = |dialect| statement(method, question, dialect);
+            let (Some(duckdb), Some(spark)) = (of(Dialect::DuckDb), of(Dialect::Spark)) else { continue };
+            // Quotes of names, escapes in texts, the name of a type, and days.
+            let duckdb = duckdb.replace("\"S\"\"um`s", "\"S\"um``s").replace("'it''s \\'", "'it\\'s \\\\'");
+            let duckdb =
+                duckdb.replace('"', "`").replace("DOUBLE PRECISION", "DOUBLE").replace("`S`um``s", "`S\"um``s");
+            let duckdb = duckdb.replace("b`c`d", "b\"c`d");
+            let days = |text: &str| {
+                let text = text
+                    .replace("CAST(DATEDIFF(", "CAST(")
+                    .replace(", DATE '1970-01-01') AS", " - DATE '1970-01-01' AS");
+                text.split_whitespace().collect::<Vec<_>>().join(" ")
+            };
+            assert_eq!(days(&spark), days(&duckdb), "{method}: {question}");
+        }
+    }
+}
+
+#[test]
+fn a_count_of_exact_rows_is_one_scan_and_a_shuffled_sum_joins_help() {
+    let count = statement("anatomy", QUESTIONS[0], Dialect::Postgres).unwrap();
+    assert!(!count.contains("group_id") && !count.contains("\"st\""), "{count}");
+    let sum = statement("shuffle", QUESTIONS[1], Dialect::Postgres).unwrap();
+    assert_eq!(sum.matches("\"permuted\"").count(), 1, "{sum}");
+    assert!(sum.contains("p.\"hits\" = hits.h") && !sum.contains("OVER"), "{sum}");
+}
+
+#[test]
+fn a_word_cannot_leave_its_quotes() {
+    for dialect in [Dialect::Postgres, Dialect::DuckDb, Dialect::Sqlite] {
+        let text = |word: &str| dialect.text(word).0.to_string();
+        assert_eq!(text("it's"), "'it''s'");
+        assert_eq!(text("a''b"), "'a''''b'");
+        assert_eq!(text("\\'; DROP TABLE st; --"), "'\\''; DROP TABLE st; --'");
+    }
+    let text = |word: &str| Dialect::Spark.text(word).0.to_string();
+    assert_eq!(text("it's"), "'it\\'s'");
+    assert_eq!(text("\\'x"), "'\\\\\\'x'");
+    assert_eq!(text("a\\"), "'a\\\\'");
+}

@@ -1,0 +1,96 @@
+//! SQL text to [`Question`]s (step 1 of `spec.md`).
+
+mod condition;
+mod guard;
+mod select;
+
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+
+use crate::{Position, QueryError, Question};
+
+/// The name under which every release is asked.
+pub const TABLE: &str = "microdata";
+
+const EXAMPLE: &str = "ask, for example: SELECT COUNT(*) FROM microdata WHERE age BETWEEN 40 AND 70";
+
+/// Reads statements separated by `;`.
+pub fn parse(text: &str) -> Result<Vec<Question>, QueryError> {
+    let dialect = GenericDialect {};
+    let tokens = Tokenizer::new(&dialect, text).tokenize_with_location().map_err(|error| {
+        let at = position(error.location);
+        QueryError::question(at, format!("the question cannot be read: {}", error.message), EXAMPLE)
+    })?;
+    let statements = tokens.split(|token| token.token == Token::SemiColon);
+    statements.filter(|statement| !is_blank(statement)).map(|tokens| parse_tokens(tokens, &dialect)).collect()
+}
+
+/// Reads exactly one statement; a `;` at its end does not matter.
+pub fn parse_one(text: &str) -> Result<Question, QueryError> {
+    let mut questions = parse(text)?;
+    match questions.len() {
+        1 => Ok(questions.remove(0)),
+        0 => Err(QueryError::question(None, "there is no question", EXAMPLE)),
+        n => {
+            let problem = format!("there are {n} statements where one is expected");
+            Err(QueryError::question(None, problem, "put them into a file and name it with --file"))
+        }
+    }
+}
+
+fn is_blank(tokens: &[TokenWithSpan]) -> bool {
+    tokens.iter().all(|token| matches!(token.token, Token::Whitespace(_) | Token::EOF))
+}
+
+fn parse_tokens(tokens: &[TokenWithSpan], dialect: &GenericDialect) -> Result<Question, QueryError> {
+    guard::check(tokens)?;
+    let mut parser = Parser::new(dialect).with_tokens_with_locations(tokens.to_vec());
+    let statement = parser.parse_statement().map_err(|error| unreadable(&error, tokens))?;
+    let rest = parser.peek_token();
+    if rest.token != Token::EOF {
+        let problem = format!("the question goes on with `{}`, which does not belong there", shown(&rest.token));
+        return Err(QueryError::question(position(rest.span.start), problem, EXAMPLE));
+    }
+    let start = tokens.iter().find(|token| !matches!(token.token, Token::Whitespace(_)));
+    select::question(statement, start.and_then(|token| position(token.span.start)))
+}
+
+/// The parser writes the place into its text: `… at Line: 1, Column: 8`.
+fn unreadable(error: &ParserError, tokens: &[TokenWithSpan]) -> QueryError {
+    let text = match error {
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.as_str(),
+        ParserError::RecursionLimitExceeded => {
+            return QueryError::question(None, "the question is nested too deeply", guard::SIMPLER);
+        }
+    };
+    let (said, at) = match text.rsplit_once(" at Line: ") {
+        Some((said, place)) => (said, place.split_once(", Column: ")),
+        None => (text, None),
+    };
+    let at = at.and_then(|(line, column)| {
+        position(Location { line: line.trim().parse().ok()?, column: column.trim().parse().ok()? })
+    });
+    let end = tokens.iter().rev().find(|token| !matches!(token.token, Token::Whitespace(_) | Token::EOF));
+    let at = at.or_else(|| position(end?.span.end));
+    let said: String = said.trim_start_matches("Expected: ").chars().take(200).collect();
+    let problem = if text.starts_with("Expected: ") {
+        format!("the question cannot be read: expected {said}")
+    } else {
+        format!("the question cannot be read: {said}")
+    };
+    QueryError::question(at, problem, EXAMPLE)
+}
+
+fn shown(token: &Token) -> String {
+    token.to_string().chars().take(40).collect()
+}
+
+/// The parser's line 0 means that it does not know.
+fn position(location: Location) -> Option<Position> {
+    (location.line > 0).then_some(Position { line: location.line, column: location.column })
+}
+
+fn start_of(span: Span) -> Option<Position> {
+    position(span.start)
+}

@@ -1,0 +1,155 @@
+//! Small random microdata, random questions, and an evaluator of them that is slow and obviously right.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+pub(crate) mod ask;
+pub(crate) mod truth;
+
+use chrysalis_publish::method::{Anatomy, Generalize, Origin, Permute, Publisher, Shuffle};
+use chrysalis_publish::{AttributeSpec, Microdata, Partition};
+use chrysalis_query::Asked;
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role};
+use rand::rngs::ChaCha20Rng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+
+pub(crate) fn rng(seed: u64) -> ChaCha20Rng {
+    ChaCha20Rng::seed_from_u64(seed)
+}
+
+/// A value of any kind. Dates are days after 2020-01-01.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+pub(crate) enum Val {
+    Number(f64),
+    Day(u32),
+    Word(&'static str),
+}
+
+impl Val {
+    /// As it stands in a CSV file; in SQL, words and days are quoted.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Val::Number(number) => number.to_string(),
+            Val::Day(day) => format!("2020-01-{:02}", day + 1),
+            Val::Word(word) => (*word).to_owned(),
+        }
+    }
+
+    pub(crate) fn sql(&self) -> String {
+        match self {
+            Val::Number(_) => self.text(),
+            _ => format!("'{}'", self.text().replace('\'', "''")),
+        }
+    }
+
+    pub(crate) fn number(&self) -> f64 {
+        if let Val::Number(number) = self { *number } else { panic!("not a number: {self:?}") }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Col {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+}
+
+pub(crate) const ORDER: [&str; 4] = ["low", "mid", "high", "top"];
+pub(crate) const WORDS: [&str; 6] = ["ab", "b", "ba", "Ünö", "c,d", "it's"];
+
+const QUASI: [Col; 5] = [
+    Col { name: "a", kind: Kind::Integer },
+    Col { name: "d", kind: Kind::Date },
+    Col { name: "w", kind: Kind::Category },
+    Col { name: "o", kind: Kind::Ordinal },
+    Col { name: "r", kind: Kind::Real },
+];
+
+/// A table of people: quasi columns, then the sensitive one, and the groups they stand in.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) cols: Vec<Col>,
+    pub(crate) rows: Vec<Vec<Option<Val>>>,
+    pub(crate) groups: Vec<Vec<usize>>,
+}
+
+pub(crate) fn value(kind: Kind, rng: &mut ChaCha20Rng) -> Val {
+    match kind {
+        Kind::Integer => Val::Number(f64::from(rng.random_range(-4..8_i32))),
+        Kind::Real => Val::Number([-1.5, -0.25, 0.0, 0.5, 2.25, 7.0][rng.random_range(0..6)]),
+        Kind::Date => Val::Day(rng.random_range(0..6)),
+        Kind::Ordinal => Val::Word(ORDER[rng.random_range(0..3)]),
+        Kind::Category => Val::Word(WORDS[rng.random_range(0..6)]),
+    }
+}
+
+impl World {
+    pub(crate) fn random(
+        rng: &mut ChaCha20Rng,
+        n_rows: usize,
+        n_groups: usize,
+        sensitive: Kind,
+        missing: f64,
+    ) -> World {
+        let mut cols = QUASI.to_vec();
+        cols.shuffle(rng);
+        cols.truncate(rng.random_range(1..=3));
+        cols.push(Col { name: "s", kind: sensitive });
+        let cell = |kind, rng: &mut ChaCha20Rng| (!rng.random_bool(missing)).then(|| value(kind, rng));
+        let rows = (0..n_rows).map(|_| cols.iter().map(|col| cell(col.kind, rng)).collect()).collect();
+        let mut groups = vec![Vec::new(); n_groups];
+        for row in 0..n_rows {
+            groups[if row < n_groups { row } else { rng.random_range(0..n_groups) }].push(row);
+        }
+        groups.retain(|group| !group.is_empty());
+        World { cols, rows, groups }
+    }
+
+    pub(crate) fn sensitive(&self) -> usize {
+        self.cols.len() - 1
+    }
+
+    fn microdata(&self) -> Microdata {
+        let quoted = |text: String| format!("\"{}\"", text.replace('"', "\"\""));
+        let mut text = self.cols.iter().map(|col| col.name).collect::<Vec<_>>().join(",") + ",pad\n";
+        for row in &self.rows {
+            let cells = row.iter().map(|cell| cell.as_ref().map_or_else(String::new, |cell| quoted(cell.text())));
+            text += &(cells.collect::<Vec<_>>().join(",") + ",x\n");
+        }
+        let wanted: Vec<ColumnRequest> = self
+            .cols
+            .iter()
+            .map(|col| ColumnRequest {
+                order: if col.kind == Kind::Ordinal { ORDER.map(str::to_owned).to_vec() } else { Vec::new() },
+                ..ColumnRequest::of_kind(col.name, col.kind)
+            })
+            .collect();
+        let options = CsvOptions { delimiter: Some(b','), ..CsvOptions::default() };
+        let table = CsvReader::open(text.as_bytes(), &options).unwrap().read(&wanted).unwrap();
+        let role = |at| if at == self.sensitive() { Role::Sensitive } else { Role::QuasiIdentifier };
+        let attributes: Vec<AttributeSpec> =
+            (0..).zip(&self.cols).map(|(at, col)| AttributeSpec::new(col.name, role(at))).collect();
+        Microdata::new(table, &attributes).unwrap()
+    }
+
+    fn partition(&self) -> Partition {
+        let rows = self.groups.iter().flatten().map(|&row| row as u32).collect();
+        Partition::new(rows, &self.groups.iter().map(|group| group.len() as u32).collect::<Vec<_>>())
+    }
+
+    /// The release in that form, ready for questions; `None` where the form refuses the data.
+    pub(crate) fn publish(&self, form: &str, rng: &mut ChaCha20Rng) -> Option<Asked> {
+        let publisher: &dyn Publisher = match form {
+            "anatomy" => &Anatomy,
+            "shuffle" => &Shuffle,
+            "permute" => &Permute,
+            "generalize" => &Generalize,
+            _ => panic!("no form {form}"),
+        };
+        let data = self.microdata();
+        publisher.check(&data).ok()?;
+        let origin = Origin { partitioner: "column", guarantees: &[] };
+        let release = publisher.publish(&data, &self.partition(), origin, rng).unwrap().release;
+        Some(Asked::new(release).unwrap())
+    }
+}

@@ -1,0 +1,247 @@
+//! Rewritten questions in DuckDB, SQLite and PostgreSQL against our own answers, and the truth within the bounds.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+use std::path::Path;
+
+use chrysalis_load::{Target, load};
+use chrysalis_publish::method::{Anatomy, Generalize, Origin, Permute, Publisher, Shuffle};
+use chrysalis_publish::partitioner::ByColumn;
+use chrysalis_publish::{AttributeSpec, Microdata, Partitioner};
+use chrysalis_query::{AggregateAnswer, Answer, Asked, Dialect, Plan, rewrite, sql};
+use chrysalis_release::Release;
+use chrysalis_store::{Format, read_release, write_release};
+use chrysalis_table::{Role, Table, Value, no_progress};
+use chrysalis_testkit::engines::{Engine, PostgresServer};
+use chrysalis_testkit::questions::{Questions, Sensitive, survey};
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+use serde_json::Value as Json;
+
+const QUASI: [&str; 5] = ["age", "weight", "joined", "grade", "city"];
+/// Questions of one release that every engine must answer alike.
+const QUESTIONS: usize = 110;
+
+fn publish(publisher: &dyn Publisher, table: &Table) -> Release {
+    let quasi = QUASI.map(|name| AttributeSpec::new(name, Role::QuasiIdentifier));
+    let attributes: Vec<AttributeSpec> =
+        quasi.into_iter().chain([AttributeSpec::new("pay", Role::Sensitive)]).collect();
+    let data = Microdata::new(table.clone(), &attributes).unwrap();
+    let goal = data.goal(&[]).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let groups = ByColumn { column: "part".into() };
+    let partition = groups.partition(&data, &goal, &mut rng, &no_progress).unwrap();
+    let origin = Origin { partitioner: "column", guarantees: &[] };
+    publisher.publish(&data, &partition, origin, &mut rng).unwrap().release
+}
+
+fn sqlite(file: &Path) -> Target {
+    Target::parse(&format!("sqlite:{}", file.display()), None, None).unwrap()
+}
+
+/// A release in every database that is there.
+struct Engines {
+    release: Release,
+    asked: Asked,
+    duckdb: Option<Engine>,
+    sqlite: Option<Engine>,
+    truth: Option<Engine>,
+    postgres: Option<postgres::Client>,
+}
+
+impl Engines {
+    fn new(publisher: &dyn Publisher, table: &Table, folder: &Path, server: Option<&PostgresServer>) -> Self {
+        write_release(&publish(publisher, table), &folder.join("release"), Format::Parquet, false).unwrap();
+        let release = read_release(&folder.join("release")).unwrap();
+        let (file, raw) = (folder.join("release.db"), folder.join("raw.db"));
+        load(&release, &sqlite(&file), &|_| {}).unwrap();
+        let mut microdata = release.clone();
+        microdata.manifest.tables.truncate(1);
+        microdata.manifest.tables[0].name = "microdata".into();
+        microdata.tables = vec![table.clone()];
+        load(&microdata, &sqlite(&raw), &|_| {}).unwrap();
+        let postgres = server.map(|server| {
+            let address = server.address("chrysalis");
+            load(&release, &Target::parse(&address, None, None).unwrap(), &|_| {}).unwrap();
+            postgres::Client::connect(&address, postgres::NoTls).unwrap()
+        });
+        Engines {
+            asked: Asked::new(release.clone()).unwrap(),
+            duckdb: Engine::duckdb(&folder.join("release")),
+            sqlite: Engine::sqlite(&file),
+            truth: Engine::sqlite(&raw),
+            postgres,
+            release,
+        }
+    }
+
+    fn statement(&self, plan: &Plan, dialect: Dialect) -> String {
+        rewrite(plan, &self.release, dialect).unwrap()
+    }
+
+    /// What is wrong with the engines' answers, in words.
+    fn judge(&mut self, plan: &Plan, answer: &Answer) -> Vec<String> {
+        let shown = |name: &str, problem: String, statement: &str| match std::env::var_os("CHRYSALIS_SHOW_SQL") {
+            Some(_) => format!("{name}: {problem}\n{statement}"),
+            None => format!("{name}: {problem}"),
+        };
+        let mut wrong = Vec::new();
+        let (duckdb, lite) = (self.statement(plan, Dialect::DuckDb), self.statement(plan, Dialect::Sqlite));
+        let rows = [
+            ("DuckDB", self.duckdb.as_mut().map(|engine| engine.ask(&duckdb)), &duckdb),
+            ("SQLite", self.sqlite.as_mut().map(|engine| engine.ask(&lite)), &lite),
+        ];
+        for (name, rows, statement) in rows {
+            let problem = rows.and_then(|rows| rows.and_then(|rows| compare(answer, &rows)).err());
+            wrong.extend(problem.map(|problem| shown(name, problem, statement)));
+        }
+        let statement = self.statement(plan, Dialect::Postgres);
+        if let Some(client) = &mut self.postgres {
+            let problem = ask_postgres(client, &statement).and_then(|rows| compare(answer, &rows)).err();
+            wrong.extend(problem.map(|problem| shown("PostgreSQL", problem, &statement)));
+        }
+        wrong
+    }
+}
+
+fn ask_postgres(client: &mut postgres::Client, statement: &str) -> Result<Vec<Vec<Json>>, String> {
+    let messages = client.simple_query(statement).map_err(|error| match error.as_db_error() {
+        Some(said) => said.to_string(),
+        None => error.to_string(),
+    })?;
+    let rows = messages.into_iter().filter_map(|message| match message {
+        postgres::SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    });
+    let cell = |text: Option<&str>| text.map_or(Json::Null, |text| Json::String(text.to_owned()));
+    Ok(rows.map(|row| (0..row.len()).map(|at| cell(row.get(at))).collect()).collect())
+}
+
+/// Whether an engine's rows say what our answer says.
+fn compare(answer: &Answer, rows: &[Vec<Json>]) -> Result<(), String> {
+    if rows.len() != answer.rows.len() {
+        return Err(format!("{} rows, not {}", rows.len(), answer.rows.len()));
+    }
+    for (ours, theirs) in answer.rows.iter().zip(rows) {
+        let (keys, numbers) = theirs.split_at(answer.keys.len());
+        if !same_keys(&ours.group, keys) {
+            return Err(format!("the keys {keys:?}, not {:?}", ours.group));
+        }
+        for (aggregate, numbers) in ours.aggregates.iter().zip(numbers.chunks(4)) {
+            same_numbers(aggregate, numbers)
+                .map_err(|problem| format!("{:?} {}: {problem}", ours.group, aggregate.name))?;
+        }
+    }
+    Ok(())
+}
+
+fn same_keys(ours: &[Option<Value>], theirs: &[Json]) -> bool {
+    ours.iter().zip(theirs).all(|(ours, theirs)| match (ours.as_ref().map(ToString::to_string), theirs) {
+        (None, Json::Null) => true,
+        (Some(ours), Json::String(text)) if ours == *text => true,
+        (Some(ours), theirs) => number(theirs).is_some_and(|theirs| ours.parse() == Ok(theirs)),
+        _ => false,
+    })
+}
+
+fn number(json: &Json) -> Option<f64> {
+    match json {
+        Json::String(text) => text.parse().ok(),
+        json => json.as_f64(),
+    }
+}
+
+fn same_numbers(ours: &AggregateAnswer, theirs: &[Json]) -> Result<(), String> {
+    let known = [ours.estimate, ours.lower, ours.upper].into_iter().flatten();
+    let scale = known.fold(1e-3, |most: f64, x| most.max(x.abs()));
+    let pairs = [ours.estimate, ours.lower, ours.upper, ours.std_error].into_iter().zip(theirs);
+    for ((ours, theirs), name) in pairs.zip(["estimate", "lower", "upper", "std_error"]) {
+        let is_same = match (ours, number(theirs)) {
+            (None, None) => true,
+            // A variance that is a difference of squares may be off by their last digits.
+            (Some(a), Some(b)) if name == "std_error" && (a * a - b * b).abs() <= 1e-14 * scale * scale => true,
+            (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(scale),
+            _ => false,
+        };
+        if !is_same {
+            return Err(format!("{name} is {theirs}, not {ours:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the true rows lie within the bounds.
+fn inside(answer: &Answer, truth: &[Vec<Json>]) -> Result<(), String> {
+    for row in truth {
+        let (keys, numbers) = row.split_at(answer.keys.len());
+        let Some(ours) = answer.rows.iter().find(|row| same_keys(&row.group, keys)) else {
+            return Err(format!("no row for {keys:?}"));
+        };
+        for (aggregate, truth) in ours.aggregates.iter().zip(numbers) {
+            let Some(truth) = number(truth) else { continue };
+            let slack = 1e-9 * truth.abs().max(1.0);
+            let (Some(low), Some(high)) = (aggregate.lower, aggregate.upper) else {
+                return Err(format!("{} is {truth}, not NULL", aggregate.name));
+            };
+            if truth < low - slack || truth > high + slack {
+                return Err(format!("{} is {truth}, not in [{low}, {high}]", aggregate.name));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Asks random questions of one form, over each kind of sensitive column, until enough were answered.
+#[track_caller]
+fn check(publisher: &dyn Publisher, columns: &[Sensitive], keys: &[&'static str]) {
+    let server = PostgresServer::start();
+    for (seed, &sensitive) in (1..).zip(columns) {
+        let folder = tempfile::tempdir().unwrap();
+        let table = survey(240, sensitive, seed);
+        let mut engines = Engines::new(publisher, &table, folder.path(), server.as_ref());
+        let (mut answered, mut refused, mut failed) = (0, 0, Vec::new());
+        for question in Questions::new(sensitive, keys, seed) {
+            let plan = sql::parse_one(&question.asked).and_then(|asked| Plan::new(&asked, engines.asked.manifest()));
+            let Ok(plan) = plan else {
+                refused += 1;
+                assert!(refused < 50 + answered, "refused too often: {}", question.asked);
+                continue;
+            };
+            let answer = engines.asked.answer(&plan).unwrap();
+            let mut wrong = engines.judge(&plan, &answer);
+            if let Some(truth) = &mut engines.truth {
+                let rows = truth.ask(&question.truth);
+                let problem = rows.and_then(|rows| inside(&answer, &rows)).err();
+                wrong.extend(problem.map(|problem| format!("truth: {problem}")));
+            }
+            if !wrong.is_empty() {
+                failed.push(format!("{sensitive:?}: {}\n{}", question.asked, wrong.join("\n")));
+            }
+            answered += 1;
+            if answered == QUESTIONS {
+                break;
+            }
+        }
+        assert!(failed.is_empty(), "{} of {answered} questions:\n{}", failed.len(), failed.join("\n\n"));
+    }
+}
+
+#[test]
+fn anatomy_is_answered_alike_everywhere() {
+    check(&Anatomy, &[Sensitive::Incomplete, Sensitive::Reals, Sensitive::Words], &QUASI);
+}
+
+#[test]
+fn shuffle_is_answered_alike_everywhere() {
+    check(&Shuffle, &[Sensitive::Integers, Sensitive::Integers], &QUASI);
+}
+
+#[test]
+fn permute_is_answered_alike_everywhere() {
+    check(&Permute, &[Sensitive::Incomplete, Sensitive::Integers, Sensitive::Words], &QUASI);
+}
+
+#[test]
+fn generalize_is_answered_alike_everywhere() {
+    check(&Generalize, &[Sensitive::Reals, Sensitive::Integers, Sensitive::Words], &["age", "joined", "grade", "city"]);
+}

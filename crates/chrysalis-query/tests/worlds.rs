@@ -1,0 +1,155 @@
+//! Estimates are means over all worlds the release allows, and standard errors their deviations: by enumeration.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use chrysalis_query::{Asked, QueryError};
+use chrysalis_table::Kind;
+use common::ask::Ask;
+use common::{Val, World, rng, truth};
+use proptest::prelude::*;
+use rand::RngExt;
+
+type Row = Vec<Option<Val>>;
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, cases, ..ProptestConfig::default() }
+}
+
+fn permutations(n: usize) -> Vec<Vec<usize>> {
+    if n == 0 {
+        return vec![Vec::new()];
+    }
+    let smaller = permutations(n - 1);
+    let insert = |order: &Vec<usize>, at: usize| {
+        let mut order = order.clone();
+        order.insert(at, n - 1);
+        order
+    };
+    smaller.iter().flat_map(|order| (0..n).map(move |at| insert(order, at))).collect()
+}
+
+/// Every way to permute each of the columns on its own.
+fn permuted(rows: &[Row], cols: &[usize]) -> Vec<Vec<Row>> {
+    let mut worlds = vec![rows.to_vec()];
+    for &col in cols {
+        let permute = |world: &Vec<Row>, order: &Vec<usize>| {
+            let mut permuted = world.clone();
+            permuted.iter_mut().zip(order).for_each(|(row, &from)| row[col] = rows[from][col].clone());
+            permuted
+        };
+        worlds = permutations(rows.len())
+            .iter()
+            .flat_map(|order| worlds.iter().map(|world| permute(world, order)).collect::<Vec<_>>())
+            .collect();
+    }
+    worlds
+}
+
+fn ask(release: &Asked, sql: &str) -> Option<Vec<chrysalis_query::AggregateAnswer>> {
+    match release.ask(sql) {
+        Ok(answer) => Some(answer.rows[0].aggregates.clone()),
+        Err(QueryError::Unanswerable { problem, .. }) if problem.contains("boxes") => None,
+        Err(error) => panic!("{sql}: {error}"),
+    }
+}
+
+/// Compares COUNT and SUM (an empty sum is 0) and, where hits are certain, MIN and MAX given that there is a hit.
+fn check(world: &World, form: &str, release: &Asked, question: &Ask, worlds: &[Vec<Row>]) {
+    let sql = question.sql(world);
+    let Some(said) = ask(release, &sql) else { return };
+    let answers: Vec<Vec<Option<f64>>> = worlds.iter().map(|world| truth::answer(question, world.iter())).collect();
+    for (at, (function, _)) in question.aggregates.iter().enumerate() {
+        let is_total = matches!(*function, "count" | "sum");
+        let is_extreme = matches!(*function, "min" | "max") && matches!(form, "anatomy" | "shuffle");
+        if !is_total && !is_extreme {
+            continue;
+        }
+        let numbers: Vec<f64> = answers.iter().filter_map(|answer| answer[at].or(is_total.then_some(0.0))).collect();
+        let Some(estimate) = said[at].estimate else { continue };
+        let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+        let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / numbers.len() as f64;
+        let context = || format!("{form} {world:?}\n{sql}\n{:?}: mean {mean}, variance {variance}", said[at]);
+        assert!((estimate - mean).abs() <= 1e-9 * (1.0 + mean.abs()), "{}", context());
+        let error = said[at].std_error.unwrap();
+        assert!((error * error - variance).abs() <= 1e-7 * (1.0 + variance), "{}", context());
+    }
+}
+
+proptest! {
+    #![proptest_config(config(250))]
+
+    #[test]
+    fn exact_forms_average_over_all_ways_to_hand_out_sensitive_values(seed in any::<u64>()) {
+        let mut rng = rng(seed);
+        let n_rows = rng.random_range(1..6);
+        let missing = [0.0, 0.2][rng.random_range(0..2)];
+        let world = World::random(&mut rng, n_rows, 1, Kind::Integer, missing);
+        let worlds = permuted(&world.rows, &[world.sensitive()]);
+        for form in ["anatomy", "shuffle"] {
+            let Some(release) = world.publish(form, &mut rng) else { continue };
+            for _ in 0..4 {
+                check(&world, form, &release, &Ask::random(&world, 0, &mut rng), &worlds);
+            }
+        }
+    }
+
+    #[test]
+    fn permuted_forms_average_over_all_permutations_of_every_column(seed in any::<u64>()) {
+        let mut rng = rng(seed);
+        let n_rows = rng.random_range(1..5);
+        let mut world = World::random(&mut rng, n_rows, 1, Kind::Integer, 0.15);
+        // Three quasi columns would be 24³ worlds.
+        if world.cols.len() > 3 {
+            world.cols.remove(0);
+            for row in &mut world.rows {
+                row.remove(0);
+            }
+        }
+        let worlds = permuted(&world.rows, &(1..world.cols.len()).collect::<Vec<_>>());
+        let release = world.publish("permute", &mut rng).unwrap();
+        for _ in 0..4 {
+            check(&world, "permute", &release, &Ask::random(&world, 0, &mut rng), &worlds);
+        }
+    }
+
+    /// Every row is anywhere in the group's box, all points equally likely.
+    #[test]
+    fn generalized_forms_average_over_all_points_of_the_box(seed in any::<u64>()) {
+        let mut rng = rng(seed);
+        let rows: Vec<Row> = (0..rng.random_range(1..4))
+            .map(|_| {
+                let number = |low: i32, high: i32, rng: &mut rand::rngs::ChaCha20Rng| Some(Val::Number(f64::from(rng.random_range(low..high))));
+                let a = number(0, 4, &mut rng);
+                let w = rng.random_bool(0.8).then(|| Val::Word(["b", "ba"][rng.random_range(0..2)]));
+                vec![a, w, number(-3, 6, &mut rng)]
+            })
+            .collect();
+        let col = |name, kind| common::Col { name, kind };
+        let cols = vec![col("a", Kind::Integer), col("w", Kind::Category), col("s", Kind::Integer)];
+        let world = World { cols, groups: vec![(0..rows.len()).collect()], rows };
+        let release = world.publish("generalize", &mut rng).unwrap();
+        let ends = world.rows.iter().map(|row| row[0].as_ref().unwrap().number() as i32);
+        let range = ends.clone().min().unwrap()..=ends.max().unwrap();
+        let mut words: Vec<Option<Val>> = Vec::new();
+        for row in &world.rows {
+            if !words.contains(&row[1]) {
+                words.push(row[1].clone());
+            }
+        }
+        let points: Vec<Row> = range.flat_map(|a| words.iter().map(move |word| vec![Some(Val::Number(f64::from(a))), word.clone()])).collect();
+        let mut worlds: Vec<Vec<Row>> = vec![Vec::new()];
+        for row in &world.rows {
+            let place = |world: &Vec<Row>, point: &Row| {
+                let mut world = world.clone();
+                world.push(point.iter().cloned().chain([row[2].clone()]).collect());
+                world
+            };
+            worlds = worlds.iter().flat_map(|world| points.iter().map(|point| place(world, point)).collect::<Vec<_>>()).collect();
+        }
+        for _ in 0..4 {
+            check(&world, "generalize", &release, &Ask::random(&world, 0, &mut rng), &worlds);
+        }
+    }
+}

@@ -54,7 +54,9 @@ mod verbatim;
 pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
-pub use report::{Attacks, AuditReport, Check, Linking, Presence, PresenceOver, PrincipleResult, Utility};
+pub use report::{
+    Attacks, AuditReport, Check, Linking, Presence, PresenceOver, PrincipleResult, Similarity, SimilarityOf, Utility,
+};
 
 use chrysalis_release::Release;
 use chrysalis_table::Table;

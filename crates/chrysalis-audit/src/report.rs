@@ -43,7 +43,7 @@ pub struct PrincipleResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
-    /// `faithful`.
+    /// `suppressed`, `faithful`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,
@@ -60,6 +60,30 @@ pub struct Attacks {
     pub linking: Option<Linking>,
     /// Finding out whether a known person is in the data at all; absent for generalized releases.
     pub presence: Option<Presence>,
+    /// Learning how bad a person's sensitive value is; absent where the manifest has no categories, or without groups.
+    pub similarity: Option<Similarity>,
+}
+
+/// An attacker finds a person's group and all its values lie in one category (lalpha, section 2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Similarity {
+    /// Rows in such groups.
+    pub rows: u64,
+    /// Such groups.
+    pub groups: u64,
+    /// Every category of the manifest, most sensitive first.
+    pub by_category: Vec<SimilarityOf>,
+}
+
+/// The part of one category in the similarity attack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimilarityOf {
+    /// The values of the category.
+    pub values: Vec<String>,
+    /// Rows in groups that lie in it.
+    pub rows: u64,
+    /// Groups that lie in it.
+    pub groups: u64,
 }
 
 /// An attacker knows all quasi values of a person and asks how likely it is that the person is in some group.

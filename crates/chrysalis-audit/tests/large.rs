@@ -107,6 +107,7 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
             quasi_identifiers: vec![attributes[..n_quasi].iter().map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: vec![entry],
+            suppressed: 0,
             reproducible: false,
         },
         tables: vec![table],

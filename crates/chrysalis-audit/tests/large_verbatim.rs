@@ -128,6 +128,7 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, meth
             quasi_identifiers: vec![attributes[..n_quasi].iter().map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: tables.iter().map(entry).collect(),
+            suppressed: 0,
             reproducible: false,
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

@@ -16,5 +16,5 @@ pub mod partitioner;
 
 pub use error::PublishError;
 pub use microdata::{AttributeSpec, Microdata, TaxonomySource};
-pub use partition::Partition;
+pub use partition::{Partition, Recoding, SearchReport, ShownLevel};
 pub use partitioner::Partitioner;

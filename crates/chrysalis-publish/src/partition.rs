@@ -3,6 +3,40 @@
 pub struct Partition {
     rows: Vec<u32>,
     ends: Vec<u32>,
+    recoding: Option<Recoding>,
+}
+
+/// How groups are to be shown when a whole column is shown at one level of its taxonomy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recoding {
+    /// One per quasi attribute, in their order.
+    pub levels: Vec<ShownLevel>,
+    /// The group of suppressed rows, which shows every attribute at its top; it is always the last group.
+    pub suppressed: Option<usize>,
+    /// What the search that chose the levels can say for itself.
+    pub search: SearchReport,
+}
+
+/// The level at which an attribute is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownLevel {
+    /// 0 for exact values.
+    pub level: usize,
+    /// The lowest level at which all values look the same; suppressed rows show it.
+    pub top: usize,
+}
+
+/// How far a search went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchReport {
+    /// What was optimized, as written on the command line.
+    pub metric: &'static str,
+    /// Combinations of levels whose groups were formed and judged.
+    pub checked: u64,
+    /// All combinations there are.
+    pub nodes: u128,
+    /// Whether no combination is better; not if time ran out.
+    pub proven: bool,
 }
 
 impl Partition {
@@ -16,7 +50,24 @@ impl Partition {
             })
             .collect();
         debug_assert_eq!(ends.last().copied().unwrap_or(0) as usize, rows.len());
-        Partition { rows, ends }
+        Partition { rows, ends, recoding: None }
+    }
+
+    /// The same groups, to be shown at these levels.
+    #[must_use]
+    pub fn recoded(self, recoding: Recoding) -> Self {
+        Partition { recoding: Some(recoding), ..self }
+    }
+
+    /// The levels at which attributes are shown, if the partitioner chose some.
+    pub fn recoding(&self) -> Option<&Recoding> {
+        self.recoding.as_ref()
+    }
+
+    /// Rows that are shown fully generalized because their own groups failed.
+    pub fn n_suppressed(&self) -> u64 {
+        let group = self.recoding.as_ref().and_then(|recoding| recoding.suppressed);
+        group.map_or(0, |group| self.group(group).len() as u64)
     }
 
     /// Number of groups.

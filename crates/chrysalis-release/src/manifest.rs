@@ -35,6 +35,9 @@ pub struct Manifest {
     pub quasi_identifiers: Vec<Vec<String>>,
     /// The files.
     pub tables: Vec<TableEntry>,
+    /// Rows that are shown fully generalized because their own groups failed; all of them are one group. Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub suppressed: u64,
     /// Present and true when a fixed seed was used: such a release is for experiments only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reproducible: bool,
@@ -290,6 +293,11 @@ impl Manifest {
         }
         Ok(())
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn once<'a>(what: &'static str, names: impl Iterator<Item = &'a String>) -> Result<(), ReleaseError> {

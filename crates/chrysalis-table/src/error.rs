@@ -273,6 +273,20 @@ pub enum TaxonomyError {
         /// The column's kind.
         kind: Kind,
     },
+    /// A value that no taxonomy file can hold.
+    #[error("value `{value}` cannot stand in a taxonomy file, because of `;` or blanks at its ends")]
+    Unwritable {
+        /// The value.
+        value: String,
+    },
+    /// A value that is not what its column is said to be.
+    #[error("value `{value}` is not {}", article(*kind))]
+    NotOfKind {
+        /// The value.
+        value: String,
+        /// The kind.
+        kind: Kind,
+    },
     /// Prefixes over words that look masked already.
     #[error("prefix masking cannot tell value `{value}` from a masked one")]
     Masked {
@@ -313,6 +327,8 @@ impl TaxonomyError {
             TaxonomyError::NotARange { .. } => "group neighbouring values only".into(),
             TaxonomyError::Widths { .. } => "for example 5,10,20,40".into(),
             TaxonomyError::NoIntervals { .. } => "use a taxonomy file or prefix masking".into(),
+            TaxonomyError::Unwritable { .. } => "clean the column first".into(),
+            TaxonomyError::NotOfKind { .. } => "leave the kind out to have it inferred".into(),
             TaxonomyError::Masked { .. } => "use a taxonomy file, or clean the column".into(),
             TaxonomyError::PrefixLength { .. } => "pad the codes to one length, or use a taxonomy file".into(),
         }

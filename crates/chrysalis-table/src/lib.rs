@@ -38,10 +38,12 @@
 
 mod codes;
 mod column;
+mod coverage;
 mod csv;
 mod domain;
 mod error;
 mod kind;
+mod proposal;
 mod sa_counts;
 mod table;
 mod taxonomy;
@@ -49,10 +51,12 @@ mod value;
 
 pub use codes::{Code, Codes};
 pub use column::{Column, DictionaryChunk};
+pub use coverage::Coverage;
 pub use csv::{CsvOptions, CsvReader, Progress, no_progress};
 pub use domain::Domain;
 pub use error::{TableError, TaxonomyError};
 pub use kind::{Kind, Role};
+pub use proposal::{Grouping, propose};
 pub use sa_counts::SaCounts;
 pub use table::{ColumnRequest, MissingPolicy, Table, resolve};
 pub use taxonomy::{Node, NodeId, Taxonomy, TaxonomyFile};

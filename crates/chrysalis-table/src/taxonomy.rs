@@ -186,6 +186,8 @@ pub struct Node {
     pub depth: usize,
     /// Steps to the deepest leaf below.
     pub height: usize,
+    /// The column of the taxonomy file, counted from 0, from which on all values below are shown as this node.
+    pub level: usize,
     /// For ordered kinds: the smallest and largest value the label stands for.
     pub bounds: Option<(Value, Value)>,
 }
@@ -295,6 +297,7 @@ impl Taxonomy {
                 ranks: 0..=0,
                 depth: 0,
                 height: 0,
+                level: 0,
                 bounds: None,
             }],
             leaf_of_rank: Vec::new(),
@@ -303,15 +306,27 @@ impl Taxonomy {
         };
         let mut child_of: BTreeMap<(NodeId, String), NodeId> = BTreeMap::new();
         let mut code_of_leaf: BTreeMap<NodeId, Code> = BTreeMap::new();
+        let n_steps = |(code, path): (Code, &Vec<Step>)| {
+            let names_leaf = path.len() > 1 && path.last().is_some_and(|step| step.label == domain.text(code));
+            path.len() + usize::from(!names_leaf)
+        };
+        let top = (0..).zip(&paths).map(n_steps).max().unwrap_or(1) - 1;
         for (code, path) in (0..).zip(paths) {
             let text = domain.text(code).into_owned();
             let mut node = 0;
-            for step in path.into_iter().skip(1) {
+            let mut level = top;
+            for (step, at) in path.into_iter().zip((0..=top).rev()).skip(1) {
                 // A label repeated to fill levels, or the leaf itself, adds no node of its own.
-                if step.label != tree.nodes[node].label && step.label != text {
+                if step.label == text {
+                    continue;
+                }
+                if step.label != tree.nodes[node].label {
+                    tree.reach(node, level);
                     node = tree.child(&mut child_of, node, step);
                 }
+                level = at;
             }
+            tree.reach(node, level);
             let bounds = domain.value(code).map(|value| (value.clone(), value.clone()));
             let leaf = tree.push(node, Step { label: text, bounds });
             code_of_leaf.insert(leaf, code);
@@ -333,6 +348,11 @@ impl Taxonomy {
         node
     }
 
+    /// A node is shown from the level on at which the last of its values has reached it, so that levels nest.
+    fn reach(&mut self, node: NodeId, level: usize) {
+        self.nodes[node].level = self.nodes[node].level.max(level);
+    }
+
     fn push(&mut self, parent: NodeId, step: Step) -> NodeId {
         let id = self.nodes.len();
         self.nodes.push(Node {
@@ -342,6 +362,7 @@ impl Taxonomy {
             ranks: 0..=0,
             depth: self.nodes[parent].depth + 1,
             height: 0,
+            level: 0,
             bounds: step.bounds,
         });
         self.nodes[parent].children.push(id);
@@ -414,6 +435,22 @@ impl Taxonomy {
         while *self.nodes[id].ranks.end() < *ranks.end() {
             // PROOF: the root covers every rank, so the walk ends there at the latest.
             id = self.nodes[id].parent.unwrap_or(0);
+        }
+        id
+    }
+
+    /// Number of levels, from exact values to the root: the columns of the taxonomy file.
+    pub fn n_levels(&self) -> usize {
+        self.nodes[0].level + 1
+    }
+
+    /// The node a code is shown as when the whole column is shown at one level: 0 for the value itself.
+    ///
+    /// Levels nest: codes that share a node at one level share one at every level above.
+    pub fn at_level(&self, code: Code, level: usize) -> NodeId {
+        let mut id = self.leaf_of_rank[self.rank(code) as usize];
+        while let Some(parent) = self.nodes[id].parent.filter(|&parent| self.nodes[parent].level <= level) {
+            id = parent;
         }
         id
     }

@@ -92,3 +92,39 @@ fn an_ordered_column_needs_ranges_and_takes_the_bounds_of_the_whole_label() {
     let file = TaxonomyFile::parse("1;x;*\nb;x;*\n").unwrap();
     assert_eq!(file.bind(&integers(&[1])).unwrap_err().to_string(), "line 2: `b` is not an integer");
 }
+
+/// The labels of all values at every level.
+fn labels(text: &str, values: &[&str]) -> Vec<Vec<String>> {
+    let tree = TaxonomyFile::parse(text).unwrap().bind(&words(values)).unwrap();
+    let label = |level: usize, code: u32| tree.node(tree.at_level(code, level)).label.clone();
+    (0..tree.n_levels()).map(|level| (0..values.len() as u32).map(|code| label(level, code)).collect()).collect()
+}
+
+#[test]
+fn levels_are_the_columns_of_the_file() {
+    let all = labels("a;g;x;*\nb;g;x;*\nc;h;x;*\nd;i;y;*\n", &["a", "b", "c", "d"]);
+    assert_eq!(all, [["a", "b", "c", "d"], ["g", "g", "h", "i"], ["x", "x", "x", "y"], ["*"; 4]]);
+    // A label repeated below or above its place changes nothing for others.
+    let all = labels("a;a;x;*\nb;g;x;*\nc;g;x;*\nd;*;*;*\n", &["a", "b", "c", "d"]);
+    assert_eq!(all, [["a", "b", "c", "d"], ["a", "g", "g", "d"], ["x", "x", "x", "d"], ["*"; 4]]);
+}
+
+#[test]
+fn levels_nest_even_where_the_columns_of_a_file_do_not() {
+    // Line by line `a` would be shown as `p` and `b` as `q`, although both were `p` before.
+    let all = labels("a;p;p;q;*\nb;p;q;q;*\n", &["a", "b"]);
+    assert_eq!(all, [["a", "b"], ["p", "p"], ["p", "p"], ["q", "q"], ["*", "*"]]);
+}
+
+#[test]
+fn intervals_prefixes_and_missing_values_have_levels_too() {
+    let numbers = Domain::new(Kind::Integer, [3, 7, 12].map(Value::Integer).to_vec(), true);
+    let tree = Taxonomy::intervals(&numbers, &[5.0, 10.0]).unwrap();
+    let label = |level: usize, code: u32| tree.node(tree.at_level(code, level)).label.clone();
+    assert_eq!(tree.n_levels(), 4);
+    assert_eq!([0, 1, 2, 3].map(|level| label(level, 2)), ["7", "5..9", "0..9", "*"]);
+    assert_eq!([0, 1, 2, 3].map(|level| label(level, 0)), ["", "", "", "*"], "a missing value stays itself");
+    let tree = Taxonomy::prefixes(&words(&["123", "124", "200"])).unwrap();
+    let label = |level: usize| tree.node(tree.at_level(1, level)).label.clone();
+    assert_eq!([0, 1, 2, 3].map(label), ["124", "12*", "1**", "*"]);
+}

@@ -7,6 +7,7 @@ mod index;
 mod matching;
 mod space;
 mod structure;
+mod suppressed;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +17,7 @@ use chrysalis_table::Table;
 use crate::columns::group_ids;
 use crate::measure::Sample;
 use crate::promise::judge;
-use crate::sensitive::{linking, sensitive_values};
+use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::{Attacks, AuditError, AuditReport, Groups};
 use cells::Published;
 
@@ -39,13 +40,18 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
         sensitive_values(sensitive.map(|(attribute, domain, sample)| (attribute, domain, sample.whole()))),
         structure::row_order(&published),
     ];
+    checks.extend(suppressed::check(&published, &groups, &sizes));
     if let Some(microdata) = microdata {
         checks.push(faithful::check(&published, microdata)?);
     }
     Ok(AuditReport {
         principles: judge(&release.manifest, &sizes, &ids, sensitive)?,
         checks,
-        attacks: Attacks { linking: sample.as_ref().and_then(|sample| linking(sample, &ids)), presence: None },
+        attacks: Attacks {
+            linking: sample.as_ref().and_then(|sample| linking(sample, &ids)),
+            presence: None,
+            similarity: similarity(sensitive)?,
+        },
         utility: None,
         rows: published.table.rows() as u64,
         groups: sizes.iter().filter(|&&size| size > 0).count() as u64,

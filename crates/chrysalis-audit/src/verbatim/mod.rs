@@ -19,7 +19,7 @@ use chrysalis_release::Release;
 use chrysalis_table::{Column, Table};
 
 use crate::promise::judge;
-use crate::sensitive::{linking, sensitive_values};
+use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::source::relevant;
 use crate::{Attacks, AuditError, AuditReport, Check, Presence, Utility, shape};
 pub(crate) use layout::Form;
@@ -58,7 +58,11 @@ fn grouped(
     Ok(AuditReport {
         principles: judge(layout.manifest, &tally.sizes, &tally.ids, sensitive)?,
         checks,
-        attacks: Attacks { linking: tally.sample.as_ref().and_then(|sample| linking(sample, &tally.ids)), presence },
+        attacks: Attacks {
+            linking: tally.sample.as_ref().and_then(|sample| linking(sample, &tally.ids)),
+            presence,
+            similarity: similarity(sensitive)?,
+        },
         utility,
         rows: layout.table.rows() as u64,
         groups: tally.sizes.iter().filter(|&&size| size > 0).count() as u64,
@@ -100,7 +104,7 @@ fn ungrouped(
     Ok(AuditReport {
         principles: Vec::new(),
         checks,
-        attacks: Attacks { linking: None, presence: Some(presence::certain()) },
+        attacks: Attacks { linking: None, presence: Some(presence::certain()), similarity: None },
         utility: None,
         rows: layout.table.rows() as u64,
         groups: 0,

@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Principle, Sensitive, most_frequent};
+use super::{Limit, Principle, Sensitive, most_frequent, removal_for_share};
 use crate::{Laws, Rational, show_rational};
 
 /// (α,k)-anonymity: a group has at least k rows, and no sensitive value makes up more than α of it.
@@ -35,6 +35,17 @@ impl Principle for AlphaKAnonymity {
     fn least_size(&self) -> u64 {
         // One row of a value needs 1/α rows in all.
         self.k.max(self.alpha.recip().ceil().to_integer())
+    }
+
+    fn least_removal(&self, group: &SaCounts) -> u64 {
+        if self.holds(group) {
+            return 0;
+        }
+        if group.total() < self.least_size() {
+            return group.total();
+        }
+        // PROOF: a group that is large enough and fails has c > α·n with c ≤ n, so α is below 1.
+        removal_for_share(group.max(), group.total(), (*self.alpha.numer(), *self.alpha.denom())).max(1)
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

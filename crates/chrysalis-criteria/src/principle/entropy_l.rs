@@ -37,6 +37,17 @@ impl Principle for EntropyLDiversity {
         self.l.ceil().to_integer()
     }
 
+    fn least_removal(&self, group: &SaCounts) -> u64 {
+        if self.holds(group) {
+            0
+        } else if (group.distinct() as u64) < self.least_size() {
+            // Fewer rows have no more values.
+            group.total()
+        } else {
+            1
+        }
+    }
+
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let reached = entropy(whole.iter().map(|(_, count)| count)).exp();
         let hundredths = (reached * 100.0).floor() as u64;

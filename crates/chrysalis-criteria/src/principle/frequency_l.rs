@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Principle, Sensitive, most_frequent};
+use super::{Limit, Principle, Sensitive, most_frequent, removal_for_share};
 use crate::{Laws, Rational, show_rational};
 
 /// Frequency l-diversity: no sensitive value makes up more than 1/l of a group.
@@ -33,6 +33,15 @@ impl Principle for FrequencyLDiversity {
 
     fn least_size(&self) -> u64 {
         self.l.ceil().to_integer()
+    }
+
+    /// The most frequent value may have a share of at most 1/l.
+    fn least_removal(&self, group: &SaCounts) -> u64 {
+        if self.holds(group) {
+            return 0;
+        }
+        // PROOF: a group that fails has c·l > n ≥ c, so l is above 1.
+        removal_for_share(group.max(), group.total(), (*self.l.denom(), *self.l.numer())).max(1)
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

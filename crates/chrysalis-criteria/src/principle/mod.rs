@@ -44,6 +44,20 @@ pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
         None
     }
 
+    /// At least so many rows must leave a group before the rest satisfies the principle, or nothing is left.
+    ///
+    /// 0 for a group that passes. A lower bound that is cheap to find, not always the exact number.
+    fn least_removal(&self, group: &SaCounts) -> u64 {
+        if self.holds(group) {
+            0
+        } else if self.minimum().is_some() || group.total() < self.least_size() {
+            // What falls short of a minimum still does after rows have left.
+            group.total()
+        } else {
+            1
+        }
+    }
+
     /// Why the whole table fails, and the strongest variant of this principle that it satisfies.
     ///
     /// By monotonicity, what fails for the whole table fails for every partition of it.
@@ -172,6 +186,10 @@ impl Principle for All {
         })
     }
 
+    fn least_removal(&self, group: &SaCounts) -> u64 {
+        self.parts.iter().map(|part| part.least_removal(group)).max().unwrap_or(0)
+    }
+
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         match self.first_failure(whole) {
             Some(part) => part.limit(whole, sensitive),
@@ -185,6 +203,14 @@ impl fmt::Display for All {
         let parts: Vec<String> = self.parts.iter().map(ToString::to_string).collect();
         f.write_str(&parts.join(" and "))
     }
+}
+
+/// At least so many of `total` rows must leave before one value that has `count` of them has at most a share of
+/// `p/q < 1`: the other rows all stay, so that `rest·q/(q−p)` rows can stay in all.
+fn removal_for_share(count: u64, total: u64, (p, q): (u64, u64)) -> u64 {
+    let rest = u128::from(total.saturating_sub(count));
+    let can_stay = rest * u128::from(q) / u128::from(q - p).max(1);
+    total - u64::try_from(can_stay).unwrap_or(u64::MAX).min(total)
 }
 
 /// `Flu` of `disease`, for messages: the most frequent value by name, and how frequent it is.

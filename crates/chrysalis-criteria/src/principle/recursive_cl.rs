@@ -35,6 +35,17 @@ impl Principle for RecursiveClDiversity {
         self.l
     }
 
+    fn least_removal(&self, group: &SaCounts) -> u64 {
+        if self.holds(group) {
+            0
+        } else if (group.distinct() as u64) < self.l {
+            // Fewer rows have no more values.
+            group.total()
+        } else {
+            1
+        }
+    }
+
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let l = self.l.min(whole.distinct() as u64);
         let (first, tail) = head_and_tail(whole.iter().map(|(_, count)| count).collect(), l);

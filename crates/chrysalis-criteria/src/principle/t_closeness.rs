@@ -107,6 +107,21 @@ impl Principle for TCloseness {
         1
     }
 
+    /// With r of n rows gone the distance falls by at most r/n.
+    ///
+    /// PROOF: the group is a mixture of what stays and a share r/n of what left; no distance between values exceeds 1,
+    /// so the two distributions are at most r/n apart, and the earth mover's distance keeps the triangle inequality.
+    fn least_removal(&self, group: &SaCounts) -> u64 {
+        if self.holds(group) {
+            return 0;
+        }
+        let (distance, scale) = self.distance(group);
+        let (p, q) = (i128::from(*self.t.numer()), i128::from(*self.t.denom()));
+        let whole = i128::from(self.whole.total());
+        let excess = distance * q - p * scale * i128::from(group.total()) * whole;
+        u64::try_from(excess / (scale * whole * q).max(1)).unwrap_or(0).max(1)
+    }
+
     /// The whole table has distance 0 from itself.
     fn limit(&self, _: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {
         Limit { reason: "the table has no rows".into(), possible: None }

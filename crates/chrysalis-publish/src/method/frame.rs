@@ -127,6 +127,7 @@ pub(super) fn release(
         attributes: quasi_attributes.chain(other).chain(sensitive).collect(),
         quasi_identifiers: vec![data.quasi().map(|(column, _)| column.name().to_owned()).collect()],
         tables: tables.iter().map(|(name, table)| table_entry(name, table)).collect(),
+        suppressed: 0,
         reproducible: false,
     };
     Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }

@@ -2,11 +2,15 @@
 
 mod anatomize;
 mod column;
+mod compact;
 mod contiguous;
+mod full_domain;
+mod ladder;
 mod mondrian;
 mod nearby;
 mod sequential;
 mod similar;
+mod top_down;
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::Progress;
@@ -16,19 +20,23 @@ use crate::{Microdata, Partition, PublishError};
 
 pub use anatomize::Anatomize;
 pub use column::ByColumn;
+pub use compact::Compact;
 pub use contiguous::BySensitive;
 pub(crate) use contiguous::Sorted;
+pub use full_domain::{FullDomain, Metric, Stop};
 pub use mondrian::Mondrian;
 pub use nearby::Nearby;
 pub use sequential::Sequential;
 pub use similar::Similar;
+pub use top_down::TopDown;
 
 /// Forms groups.
 ///
 /// # Contract
 /// The caller has made sure that the whole table satisfies `goal` (see [`Microdata::goal`]). The groups are disjoint,
 /// cover every row, and each satisfies `goal`. The result depends on the data, the goal and what `rng` yields, never
-/// on the number of threads. `progress` is told how many more rows have found their group.
+/// on the number of threads. `progress` is told how many more rows have found their group (for `full-domain`: how many
+/// more combinations of levels were judged).
 pub trait Partitioner {
     /// The name on the command line and in manifests.
     fn name(&self) -> &'static str;

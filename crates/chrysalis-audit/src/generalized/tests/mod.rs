@@ -139,6 +139,7 @@ fn release_of(rows: &[Row], microdata: &Table, guarantees: &[&str]) -> Release {
                 .collect(),
             quasi_identifiers: vec![vec!["age".into(), "sex".into()]],
             tables: vec![entry("generalized", &tables[0]), entry("members", &tables[1])],
+            suppressed: 0,
             reproducible: false,
         },
         tables,

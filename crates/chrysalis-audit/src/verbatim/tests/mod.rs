@@ -67,6 +67,7 @@ fn release_of(method: &str, microdata: &Table, tables: Vec<(&str, Table)>, guara
             quasi_identifiers: vec![quasi.map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
+            suppressed: 0,
             reproducible: false,
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

@@ -61,7 +61,8 @@ impl Publisher for Generalize {
         // Step 4.
         let tables = vec![(TABLE, Table::new(columns)), (MEMBERS, members(&summaries))];
         let published = (Published::Generalized, Published::Exact);
-        let release = frame::release(data, self.name(), origin, partition.n_groups(), published, tables);
+        let mut release = frame::release(data, self.name(), origin, partition.n_groups(), published, tables);
+        release.manifest.suppressed = partition.n_suppressed();
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();
         Ok(Outcome::new(release, partition, ncp))
     }

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 
 use rayon::prelude::*;
 
-use crate::{Microdata, Partition};
+use crate::{Microdata, Partition, ShownLevel};
 
 /// One attribute, summarized for every group of a partition.
 pub(in crate::method) struct Summary {
@@ -33,15 +33,18 @@ pub(super) fn column_names(column: &Column) -> Vec<String> {
 impl Summary {
     /// Every quasi attribute.
     pub(in crate::method) fn all(data: &Microdata, partition: &Partition) -> Vec<Summary> {
-        let quasi: Vec<_> = data.quasi().collect();
-        quasi.par_iter().map(|(column, taxonomy)| Summary::of(column, *taxonomy, partition)).collect()
+        let quasi: Vec<_> = data.quasi().enumerate().collect();
+        let summary = |(at, (column, taxonomy)): &(usize, (&Column, Option<&Taxonomy>))| {
+            Summary::of(column, *taxonomy, partition, LevelOfGroup::new(partition, *at))
+        };
+        quasi.par_iter().map(summary).collect()
     }
 
-    fn of(column: &Column, taxonomy: Option<&Taxonomy>, partition: &Partition) -> Self {
+    fn of(column: &Column, taxonomy: Option<&Taxonomy>, partition: &Partition, levels: Option<LevelOfGroup>) -> Self {
         match taxonomy {
-            Some(tree) => of_nodes(column, tree, partition),
-            None if column.domain().kind().is_ordered() => of_ranges(column, partition),
-            None => of_sets(column, partition),
+            Some(tree) => of_nodes(column, tree, partition, levels),
+            None if column.domain().kind().is_ordered() => of_ranges(column, partition, levels),
+            None => of_sets(column, partition, levels),
         }
     }
 
@@ -63,6 +66,29 @@ impl Summary {
     }
 }
 
+/// At which level each group shows an attribute, where a partitioner chose levels.
+#[derive(Clone, Copy)]
+struct LevelOfGroup {
+    shown: ShownLevel,
+    suppressed: Option<usize>,
+}
+
+impl LevelOfGroup {
+    fn new(partition: &Partition, attribute: usize) -> Option<Self> {
+        let recoding = partition.recoding()?;
+        Some(LevelOfGroup { shown: *recoding.levels.get(attribute)?, suppressed: recoding.suppressed })
+    }
+
+    fn of(self, group: usize) -> usize {
+        if self.suppressed == Some(group) { self.shown.top } else { self.shown.level }
+    }
+
+    /// For an attribute without a taxonomy: whether the group shows the whole domain.
+    fn is_everything(levels: Option<Self>, group: usize) -> bool {
+        levels.is_some_and(|levels| levels.of(group) > 0)
+    }
+}
+
 /// The smallest and largest code of every group.
 fn extremes(column: &Column, partition: &Partition, rank: impl Fn(Code) -> u32) -> Vec<(u32, u32)> {
     let codes = column.codes();
@@ -75,9 +101,14 @@ fn extremes(column: &Column, partition: &Partition, rank: impl Fn(Code) -> u32) 
     partition.groups().map(extreme).collect()
 }
 
-fn of_ranges(column: &Column, partition: &Partition) -> Summary {
+fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>) -> Summary {
     let domain = column.domain();
-    let ends = extremes(column, partition, |code| code);
+    let mut ends = extremes(column, partition, |code| code);
+    for (group, ends) in ends.iter_mut().enumerate() {
+        if LevelOfGroup::is_everything(levels, group) {
+            *ends = (0, domain.len().saturating_sub(1) as u32);
+        }
+    }
     let end_column = |name: String, codes: Vec<u32>| {
         let all: Vec<u32> = (0..codes.len() as u32).collect();
         // Values that are nobody's end leave the domain.
@@ -117,10 +148,15 @@ pub(crate) fn node_ncp(domain: &Domain, tree: &Taxonomy, node: &Node) -> f64 {
     }
 }
 
-fn of_nodes(column: &Column, tree: &Taxonomy, partition: &Partition) -> Summary {
+fn of_nodes(column: &Column, tree: &Taxonomy, partition: &Partition, levels: Option<LevelOfGroup>) -> Summary {
     let domain = column.domain();
     let ends = extremes(column, partition, |code| tree.rank(code));
-    let nodes: Vec<usize> = ends.iter().map(|&(low, high)| tree.common_ancestor(low..=high)).collect();
+    let node = |(group, &(low, high)): (usize, &(u32, u32))| match levels {
+        // All rows of the group have the same node there; the group may have a narrower one in common.
+        Some(levels) => tree.at_level(tree.code_at(low), levels.of(group)),
+        None => tree.common_ancestor(low..=high),
+    };
+    let nodes: Vec<usize> = ends.iter().enumerate().map(node).collect();
     let ncp_of: Vec<f64> = tree.nodes().iter().map(|node| node_ncp(domain, tree, node)).collect();
     let ncp = nodes.iter().map(|&id| ncp_of[id]).collect();
     let name = column.name().to_owned();
@@ -172,16 +208,19 @@ fn value_column(name: String, domain: &Domain, values: Vec<Option<Value>>) -> Co
     Column::from_dictionary(name, domain.kind(), values, &order, vec![chunk])
 }
 
-fn of_sets(column: &Column, partition: &Partition) -> Summary {
+fn of_sets(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>) -> Summary {
     let (domain, codes) = (column.domain(), column.codes());
+    let everything: Vec<Code> = (0..domain.len() as Code).collect();
     let mut sets: Vec<Vec<Code>> = Vec::new();
     let mut index: HashMap<Vec<Code>, u32, FixedState> = HashMap::default();
     let mut set_of_group = Vec::with_capacity(partition.n_groups());
     let mut occurs = vec![false; domain.len()];
     let mut set = Vec::new();
-    for group in partition.groups() {
+    for (at, group) in partition.groups().enumerate() {
         set.clear();
-        for &row in group {
+        let is_everything = LevelOfGroup::is_everything(levels, at);
+        set.extend(everything.iter().filter(|_| is_everything));
+        for &row in group.iter().filter(|_| !is_everything) {
             let code = codes.get(row as usize);
             if !std::mem::replace(&mut occurs[code as usize], true) {
                 set.push(code);
@@ -201,7 +240,10 @@ fn of_sets(column: &Column, partition: &Partition) -> Summary {
         .iter()
         .map(|set| {
             let values = texts(set);
-            (set_label(values.iter().map(String::as_str)), values)
+            // A level of the whole column has a name of its own, unless a value has taken it.
+            let is_star = levels.is_some() && set.len() > 1 && !values.iter().any(|value| value == "*");
+            let label = if is_star { "*".to_owned() } else { set_label(values.iter().map(String::as_str)) };
+            (label, values)
         })
         .collect();
     let labels = set_of_group.iter().map(|&set| members[set as usize].0.as_str());

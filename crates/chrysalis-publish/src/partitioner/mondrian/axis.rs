@@ -2,14 +2,14 @@ use chrysalis_criteria::loss::set_ncp;
 use chrysalis_table::{Column, Taxonomy};
 
 /// A quasi attribute as the kd-tree sees it: ranks on a line, and what a stretch of ranks would cost if published.
-pub(super) struct Axis {
+pub(in crate::partitioner) struct Axis {
     shape: Shape,
     /// From code to rank; empty where they are the same.
     ranks: Vec<u32>,
     n_ranks: usize,
 }
 
-pub(super) enum Shape {
+pub(in crate::partitioner) enum Shape {
     /// Published as a range; the share of the domain's width left of each rank. `None` is the missing value.
     Range(Vec<Option<f64>>),
     /// Published as a set of values.
@@ -19,7 +19,7 @@ pub(super) enum Shape {
 }
 
 impl Axis {
-    pub(super) fn new(column: &Column, taxonomy: Option<&Taxonomy>) -> Self {
+    pub(in crate::partitioner) fn new(column: &Column, taxonomy: Option<&Taxonomy>) -> Self {
         let domain = column.domain();
         let n_ranks = domain.len();
         let codes = 0..n_ranks as u32;
@@ -39,20 +39,20 @@ impl Axis {
         Axis { shape: Shape::Range(shares), ranks: Vec::new(), n_ranks }
     }
 
-    pub(super) fn n_ranks(&self) -> usize {
+    pub(in crate::partitioner) fn n_ranks(&self) -> usize {
         self.n_ranks
     }
 
-    pub(super) fn shape(&self) -> &Shape {
+    pub(in crate::partitioner) fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    pub(super) fn rank(&self, code: u32) -> u32 {
+    pub(in crate::partitioner) fn rank(&self, code: u32) -> u32 {
         self.ranks.get(code as usize).copied().unwrap_or(code)
     }
 
     /// The penalty of one row in a group that has these ranks: the first, the last, and how many distinct ones.
-    pub(super) fn width(&self, first: u32, last: u32, n_distinct: usize) -> f64 {
+    pub(in crate::partitioner) fn width(&self, first: u32, last: u32, n_distinct: usize) -> f64 {
         match &self.shape {
             _ if first == last => 0.0,
             Shape::Range(shares) => match (shares[first as usize], shares[last as usize]) {

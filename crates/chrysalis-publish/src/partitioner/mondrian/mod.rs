@@ -1,6 +1,6 @@
 //! The kd-tree partitioner; see `spec.md` for the steps that the comments number.
 
-mod axis;
+pub(super) mod axis;
 mod cut;
 mod records;
 
@@ -38,7 +38,6 @@ impl Partitioner for Mondrian {
         rng: &mut dyn CryptoRng,
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError> {
-        let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
         let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
         if self.relaxed {
             // LEAK: which of several equal rows go left must not depend on where they stood in the input: the order is
@@ -50,15 +49,29 @@ impl Partitioner for Mondrian {
             });
             rows.shuffle(rng);
         }
+        Ok(self.partition_rows(data, goal, rows, progress))
+    }
+}
+
+impl Mondrian {
+    /// Divides some rows, which satisfy the goal together.
+    pub(super) fn partition_rows(
+        &self,
+        data: &Microdata,
+        goal: &dyn Principle,
+        rows: Vec<u32>,
+        progress: Progress<'_>,
+    ) -> Partition {
+        let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
         let widest = axes.iter().map(Axis::n_ranks).max().unwrap_or(1).max(data.sensitive_counts().domain_len());
         let run = Run { axes: &axes, goal, relaxed: self.relaxed, progress };
         // The narrowest records that hold every rank: most tables need one byte per cell.
         if widest <= 1 << 8 {
-            Ok(run.partition::<u8>(data, rows))
+            run.partition::<u8>(data, rows)
         } else if widest <= 1 << 16 {
-            Ok(run.partition::<u16>(data, rows))
+            run.partition::<u16>(data, rows)
         } else {
-            Ok(run.partition::<u32>(data, rows))
+            run.partition::<u32>(data, rows)
         }
     }
 }

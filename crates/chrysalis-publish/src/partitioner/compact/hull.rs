@@ -1,0 +1,61 @@
+use super::line::Line;
+
+/// What the rows of a group have in common, attribute by attribute.
+#[derive(Clone)]
+pub(super) struct Hull {
+    ends: Vec<(u32, u32)>,
+    sets: Vec<Vec<u32>>,
+    /// The penalty of a row.
+    pub(super) width: f64,
+    /// Rows.
+    pub(super) size: u32,
+}
+
+impl Hull {
+    /// Of no rows.
+    pub(super) fn new(lines: &[Line]) -> Self {
+        Hull { ends: vec![(u32::MAX, 0); lines.len()], sets: vec![Vec::new(); lines.len()], width: 0.0, size: 0 }
+    }
+
+    /// The penalty of all rows.
+    pub(super) fn cost(&self) -> f64 {
+        f64::from(self.size) * self.width
+    }
+
+    /// The width with one more record, or infinity if that is not below `limit`.
+    pub(super) fn width_with(&self, lines: &[Line], cells: &[u32], limit: f64) -> f64 {
+        let mut width = 0.0;
+        for (at, line) in lines.iter().enumerate() {
+            let (low, high) = self.ends[at];
+            let cell = cells[at];
+            width += if line.is_set() {
+                line.width(0, self.sets[at].len() as u32 + u32::from(!self.sets[at].contains(&cell)))
+            } else {
+                line.width(low.min(cell), high.max(cell))
+            };
+            if width >= limit {
+                return f64::INFINITY;
+            }
+        }
+        width
+    }
+
+    /// Adds rows with the same record.
+    pub(super) fn add(&mut self, lines: &[Line], cells: &[u32], count: u32) {
+        self.size += count;
+        self.width = 0.0;
+        for (at, line) in lines.iter().enumerate() {
+            let cell = cells[at];
+            self.width += if line.is_set() {
+                if !self.sets[at].contains(&cell) {
+                    self.sets[at].push(cell);
+                }
+                line.width(0, self.sets[at].len() as u32)
+            } else {
+                let (low, high) = &mut self.ends[at];
+                (*low, *high) = ((*low).min(cell), (*high).max(cell));
+                line.width(*low, *high)
+            };
+        }
+    }
+}

@@ -1,0 +1,107 @@
+use super::super::mondrian::axis::{Axis, Shape};
+
+/// What a stretch of one attribute costs, over all ranks.
+pub(super) enum Measure {
+    /// The share of the domain's width left of every rank; a missing value lies a whole width below.
+    Range(Vec<f64>),
+    /// The share of the domain that one value is.
+    Set(f64),
+    /// What the lowest node above a rank and the next one costs.
+    Tree(Vec<f64>),
+}
+
+impl Measure {
+    pub(super) fn new(axis: &Axis) -> Self {
+        match axis.shape() {
+            Shape::Range(shares) => Measure::Range(shares.iter().map(|share| share.unwrap_or(-1.0)).collect()),
+            Shape::Set => Measure::Set(1.0 / axis.n_ranks() as f64),
+            Shape::Tree(..) => {
+                let last = axis.n_ranks().saturating_sub(1) as u32;
+                Measure::Tree((0..last).map(|rank| axis.width(rank, rank + 1, 2)).collect())
+            }
+        }
+    }
+
+    /// What two unlike values cost about: attributes where that is much are looked at first.
+    pub(super) fn weight(&self, n_ranks: usize) -> f64 {
+        match self {
+            Measure::Range(_) => 1.0 / n_ranks as f64,
+            Measure::Set(step) => 2.0 * step,
+            Measure::Tree(next) => next.iter().sum::<f64>() / next.len().max(1) as f64,
+        }
+    }
+}
+
+/// One attribute over some ranks, which are renumbered from 0.
+pub(super) struct Line {
+    /// Where its values begin among those of all attributes.
+    pub(super) offset: usize,
+    /// How many values occur.
+    pub(super) n: usize,
+    kind: LineKind,
+}
+
+enum LineKind {
+    Range(Vec<f64>),
+    Set(f64),
+    /// Level i: the largest penalty among 2^i neighbours. The node above a stretch is the dearest between neighbours.
+    Tree(Vec<Vec<f64>>),
+}
+
+impl Line {
+    /// Over all ranks.
+    pub(super) fn whole(measure: &Measure) -> Self {
+        let n = match measure {
+            Measure::Range(shares) => shares.len(),
+            Measure::Set(_) => 0,
+            Measure::Tree(next) => next.len() + 1,
+        };
+        Line::new(measure, &(0..n as u32).collect::<Vec<_>>(), 0)
+    }
+
+    /// Over the ranks that occur.
+    pub(super) fn new(measure: &Measure, ranks: &[u32], offset: usize) -> Self {
+        let kind = match measure {
+            Measure::Range(shares) => LineKind::Range(ranks.iter().map(|&rank| shares[rank as usize]).collect()),
+            Measure::Set(step) => LineKind::Set(*step),
+            Measure::Tree(next) => {
+                let between =
+                    |pair: &[u32]| next[pair[0] as usize..pair[1] as usize].iter().copied().fold(0.0, f64::max);
+                let mut levels: Vec<Vec<f64>> = vec![ranks.windows(2).map(between).collect()];
+                let mut reach = 1;
+                while 2 * reach < ranks.len() {
+                    let below = &levels[levels.len() - 1];
+                    let level = (0..below.len() - reach).map(|at| below[at].max(below[at + reach])).collect();
+                    levels.push(level);
+                    reach *= 2;
+                }
+                LineKind::Tree(levels)
+            }
+        };
+        Line { offset, n: ranks.len(), kind }
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        matches!(self.kind, LineKind::Set(_))
+    }
+
+    /// The penalty of a row in a group that reaches from `low` to `high`; for sets `high` is the number of values.
+    pub(super) fn width(&self, low: u32, high: u32) -> f64 {
+        match &self.kind {
+            LineKind::Set(step) => {
+                if high <= 1 {
+                    0.0
+                } else {
+                    f64::from(high) * step
+                }
+            }
+            _ if low >= high => 0.0,
+            LineKind::Range(shares) => (shares[high as usize] - shares[low as usize]).min(1.0),
+            LineKind::Tree(levels) => {
+                let level = (high - low).ilog2();
+                let penalties = &levels[level as usize];
+                penalties[low as usize].max(penalties[high as usize - (1 << level)])
+            }
+        }
+    }
+}

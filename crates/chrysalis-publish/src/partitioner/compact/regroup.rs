@@ -1,0 +1,208 @@
+//! Step 4: wide groups are taken apart; their rows join other groups, or find partners that other groups can spare.
+
+use chrysalis_criteria::Principle;
+use chrysalis_table::SaCounts;
+use rand::RngExt;
+use rand::rngs::ChaCha20Rng;
+use rayon::prelude::*;
+
+use super::atoms::{Atoms, Groups, Piece};
+use super::hull::Hull;
+use super::line::{Line, Measure};
+use super::plan::{Plan, Table};
+
+/// In how many orders to look for partners.
+const N_ORDERS: usize = 6;
+/// Larger groups stay together, and so do those of goals that need more rows.
+const MOST_PIECES: usize = 512;
+const MOST_LEAST: u64 = 256;
+
+/// Makes plans for all wide groups at once, then carries out those that do not get in each other's way.
+pub(super) fn regroup(
+    atoms: &Atoms,
+    measures: &[Measure],
+    lines: &[Line],
+    groups: Groups,
+    goal: &dyn Principle,
+    n_values: usize,
+    rng: &mut ChaCha20Rng,
+) -> Groups {
+    if goal.least_size() > MOST_LEAST {
+        return groups;
+    }
+    let group_of: Vec<u32> =
+        (0..groups.len() as u32).flat_map(|group| groups.group(group as usize).iter().map(move |_| group)).collect();
+    let hulls = Hull::all(lines, atoms, &groups);
+    let weights: Vec<f64> = measures.iter().zip(lines).map(|(measure, line)| measure.weight(line.n.max(1))).collect();
+    let keys: Vec<Vec<usize>> = (0..N_ORDERS).map(|_| priorities(&weights, rng)).collect();
+    let (orders, places): (Vec<_>, Vec<_>) = keys.par_iter().map(|key| order(atoms, &groups, key)).unzip();
+    let table = Table {
+        atoms,
+        lines,
+        groups: &groups,
+        group_of: &group_of,
+        hulls: &hulls,
+        orders: &orders,
+        places: &places,
+        goal,
+        // PROOF: at most MOST_LEAST.
+        least: goal.least_size().max(1) as u32,
+    };
+    let is_wide = |&group: &u32| hulls[group as usize].width > 0.0 && groups.group(group as usize).len() <= MOST_PIECES;
+    let wide: Vec<u32> = (0..groups.len() as u32).filter(is_wide).collect();
+    let mut plans: Vec<Plan> = wide
+        .par_iter()
+        .map_init(|| SaCounts::new(n_values), |counts, &group| table.plan(group, counts))
+        .flatten()
+        .collect();
+    plans.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.group.cmp(&b.group)));
+    let mut state = State::new(&table, n_values);
+    plans.iter().for_each(|plan| state.carry_out(plan));
+    state.into_groups()
+}
+
+/// Attributes in a random order in which the dear ones tend to come first.
+fn priorities(weights: &[f64], rng: &mut ChaCha20Rng) -> Vec<usize> {
+    let mut wait = |weight: f64| -rng.random::<f64>().max(f64::MIN_POSITIVE).ln() / weight.max(1e-9);
+    let mut keyed: Vec<(f64, usize)> = weights.iter().enumerate().map(|(at, &weight)| (wait(weight), at)).collect();
+    keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    keyed.into_iter().map(|(_, at)| at).collect()
+}
+
+/// All pieces sorted by attributes in the order of `key`, and where each has come to stand.
+fn order(atoms: &Atoms, groups: &Groups, key: &[usize]) -> (Vec<u32>, Vec<u32>) {
+    let mut order: Vec<u32> = (0..groups.pieces.len() as u32).collect();
+    let cells = |piece: u32| {
+        let cells = atoms.cells(groups.pieces[piece as usize].atom);
+        key.iter().map(move |&at| cells[at])
+    };
+    order.sort_unstable_by(|&a, &b| cells(a).cmp(cells(b)).then(a.cmp(&b)));
+    let mut places = vec![0; order.len()];
+    (0u32..).zip(&order).for_each(|(place, &piece)| places[piece as usize] = place);
+    (order, places)
+}
+
+/// The groups while plans are carried out.
+struct State<'a> {
+    table: &'a Table<'a>,
+    /// Rows left of every piece.
+    left: Vec<u32>,
+    /// Rows left of every group.
+    sizes: Vec<u32>,
+    /// Taken apart, or joined by others: what was planned for it no longer holds.
+    is_changed: Vec<bool>,
+    has_given: Vec<bool>,
+    joined: Vec<Vec<Piece>>,
+    fresh: Vec<Vec<Piece>>,
+    counts: SaCounts,
+}
+
+impl<'a> State<'a> {
+    fn new(table: &'a Table<'a>, n_values: usize) -> Self {
+        let n = table.groups.len();
+        State {
+            table,
+            left: table.groups.pieces.iter().map(|piece| piece.count).collect(),
+            sizes: table.hulls.iter().map(|hull| hull.size).collect(),
+            is_changed: vec![false; n],
+            has_given: vec![false; n],
+            joined: vec![Vec::new(); n],
+            fresh: Vec::new(),
+            counts: SaCounts::new(n_values),
+        }
+    }
+
+    fn piece(&self, piece: u32, count: u32) -> Piece {
+        Piece { atom: self.table.groups.pieces[piece as usize].atom, count }
+    }
+
+    /// Carries out a plan unless others have changed what it was made for.
+    fn carry_out(&mut self, plan: &Plan) {
+        let given = self.given(plan);
+        if !self.is_possible(plan, &given) {
+            return;
+        }
+        for &(piece, home) in &plan.joins {
+            let joining = self.piece(piece, self.left[piece as usize]);
+            self.joined[home as usize].push(joining);
+            self.is_changed[home as usize] = true;
+        }
+        for members in &plan.fresh {
+            let members = members.iter().map(|&(piece, count)| self.piece(piece, count)).collect();
+            self.fresh.push(members);
+        }
+        for (piece, count) in given {
+            let home = self.table.group_of[piece as usize] as usize;
+            self.left[piece as usize] -= count;
+            self.sizes[home] -= count;
+            self.has_given[home] = true;
+        }
+        self.table.pieces_of(plan.group).for_each(|piece| self.left[piece as usize] = 0);
+        self.is_changed[plan.group as usize] = true;
+    }
+
+    /// What other groups give: every piece once, with all rows it gives.
+    fn given(&self, plan: &Plan) -> Vec<(u32, u32)> {
+        let others =
+            plan.fresh.iter().flatten().filter(|(piece, _)| self.table.group_of[*piece as usize] != plan.group);
+        let mut given: Vec<(u32, u32)> = others.copied().collect();
+        given.sort_unstable();
+        given.chunk_by(|a, b| a.0 == b.0).map(|run| (run[0].0, run.iter().map(|(_, count)| count).sum())).collect()
+    }
+
+    fn is_possible(&mut self, plan: &Plan, given: &[(u32, u32)]) -> bool {
+        let table = self.table;
+        let is_free = |group: u32| !self.is_changed[group as usize] && !self.has_given[group as usize];
+        let homes_are_free = plan.joins.iter().all(|&(_, home)| is_free(home));
+        let home_of = |piece: u32| table.group_of[piece as usize];
+        let has_rows = |&(piece, count): &(u32, u32)| {
+            let home = home_of(piece);
+            self.left[piece as usize] >= count
+                && !self.is_changed[home as usize]
+                && plan.joins.iter().all(|join| join.1 != home)
+        };
+        if !is_free(plan.group) || !homes_are_free || !given.iter().all(has_rows) {
+            return false;
+        }
+        let mut givers: Vec<u32> = given.iter().map(|&(piece, _)| home_of(piece)).collect();
+        // PROOF: pieces of one group stand together, and `given` is sorted by piece.
+        givers.dedup();
+        let gives = |group: u32| given.iter().filter(move |(piece, _)| home_of(*piece) == group);
+        let stays = |group: u32| {
+            gives(group).map(|(_, count)| count).sum::<u32>().saturating_add(table.least) <= self.sizes[group as usize]
+        };
+        if !givers.iter().all(|&group| stays(group)) {
+            return false;
+        }
+        table.goal.is_size_only()
+            || givers.iter().all(|&group| self.holds(group, given, None))
+                && plan.joins.iter().all(|&(piece, home)| self.holds(home, &[], Some(piece)))
+    }
+
+    /// Whether a group passes once rows have left it and a piece has come.
+    fn holds(&mut self, group: u32, given: &[(u32, u32)], coming: Option<u32>) -> bool {
+        self.counts.clear();
+        for piece in self.table.pieces_of(group) {
+            let gone = given.iter().find(|(other, _)| *other == piece).map_or(0, |(_, count)| *count);
+            self.counts.add_many(self.table.value(piece), self.left[piece as usize] - gone);
+        }
+        if let Some(piece) = coming {
+            self.counts.add_many(self.table.value(piece), self.left[piece as usize]);
+        }
+        self.table.goal.holds(&self.counts)
+    }
+
+    fn into_groups(self) -> Groups {
+        let mut groups = Groups::default();
+        for group in 0..self.table.groups.len() {
+            let kept = self.table.pieces_of(group as u32).filter(|&piece| self.left[piece as usize] > 0);
+            let kept = kept.map(|piece| self.piece(piece, self.left[piece as usize]));
+            let members: Vec<Piece> = kept.chain(self.joined[group].iter().copied()).collect();
+            if !members.is_empty() {
+                groups.push(members.into_iter());
+            }
+        }
+        self.fresh.into_iter().for_each(|members| groups.push(members.into_iter()));
+        groups
+    }
+}

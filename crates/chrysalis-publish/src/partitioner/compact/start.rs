@@ -1,0 +1,92 @@
+//! Step 2: two ways to begin; the better one stays.
+
+use chrysalis_criteria::Principle;
+use chrysalis_table::{Progress, SaCounts, no_progress};
+use rayon::prelude::*;
+
+use super::atoms::{Atoms, Groups, Piece};
+use super::cells;
+use super::hull::Hull;
+use super::line::Line;
+use crate::Microdata;
+use crate::partitioner::Mondrian;
+use crate::partitioner::mondrian::axis::Axis;
+
+/// Groups to start from.
+pub(super) struct Start {
+    pub(super) groups: Groups,
+    /// Whether neighbours in this list lie close together.
+    pub(super) is_in_order: bool,
+}
+
+/// Labels must save this share of the penalty that `mondrian` leaves; otherwise its order is worth more.
+const WORTHWHILE: f64 = 0.95;
+
+impl Start {
+    pub(super) fn best(
+        data: &Microdata,
+        goal: &dyn Principle,
+        atoms: &Atoms,
+        axes: &[(usize, Axis)],
+        lines: &[Line],
+        progress: Progress<'_>,
+    ) -> Self {
+        let (cut, labelled) = rayon::join(|| cut(data, goal, atoms, progress), || labelled(data, goal, atoms, axes));
+        let cost = |groups: &Groups| {
+            let hulls = Hull::all(lines, atoms, groups);
+            hulls.iter().map(Hull::cost).sum::<f64>()
+        };
+        if cost(&labelled) < WORTHWHILE * cost(&cut) {
+            Start { groups: labelled, is_in_order: false }
+        } else {
+            Start { groups: cut, is_in_order: true }
+        }
+    }
+}
+
+/// The groups of `mondrian`.
+fn cut(data: &Microdata, goal: &dyn Principle, atoms: &Atoms, progress: Progress<'_>) -> Groups {
+    let all: Vec<u32> = (0..data.rows() as u32).collect();
+    atoms.groups(&Mondrian { relaxed: false }.partition_rows(data, goal, all, progress), data.rows())
+}
+
+/// Groups of rows with equal labels; `mondrian` divides the rows that found none.
+fn labelled(data: &Microdata, goal: &dyn Principle, atoms: &Atoms, axes: &[(usize, Axis)]) -> Groups {
+    let counts = atoms.counts();
+    let tuples = atoms.tuples(&counts);
+    let n_values = data.sensitive_counts().domain_len();
+    let (found, mut left) = cells::group(&tuples, axes, goal, n_values);
+    let mut groups = Groups::default();
+    let piece = |&atom: &u32| Piece { atom, count: counts[atom as usize] };
+    found.iter().for_each(|group| groups.push(group.iter().map(piece)));
+    if left.is_empty() {
+        return groups;
+    }
+    let mut values = SaCounts::of(n_values, []);
+    left.iter().for_each(|&atom| values.add_many(tuples.values[atom as usize], counts[atom as usize]));
+    // What is left may fail even as one group. The coarsest groups came last: they take it in.
+    while !goal.holds(&values) && groups.len() > 0 {
+        for piece in groups.group(groups.len() - 1) {
+            left.push(piece.atom);
+            values.add_many(tuples.values[piece.atom as usize], piece.count);
+        }
+        groups.pop();
+    }
+    let rows: Vec<u32> = left.iter().flat_map(|&atom| atoms.rows(atom)).copied().collect();
+    let rest = Mondrian { relaxed: false }.partition_rows(data, goal, rows, &no_progress);
+    let rest = atoms.groups(&rest, data.rows());
+    (0..rest.len()).for_each(|index| groups.push(rest.group(index).iter().copied()));
+    groups
+}
+
+impl Hull {
+    /// What every group has in common.
+    pub(super) fn all(lines: &[Line], atoms: &Atoms, groups: &Groups) -> Vec<Hull> {
+        let hull = |group: usize| {
+            let mut hull = Hull::new(lines);
+            groups.group(group).iter().for_each(|piece| hull.add(lines, atoms.cells(piece.atom), piece.count));
+            hull
+        };
+        (0..groups.len()).into_par_iter().with_min_len(64).map(hull).collect()
+    }
+}

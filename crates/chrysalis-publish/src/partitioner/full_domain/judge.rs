@@ -1,0 +1,221 @@
+//! Whether a combination of levels will do, what it costs, and what follows for others.
+
+use chrysalis_criteria::{Principle, Rational};
+use chrysalis_table::SaCounts;
+
+use super::Metric;
+use super::key::{Key, Slot};
+use super::lattice::{Lattice, Node};
+use super::levels::Axis;
+use super::tuples::{Groups, Rolled, Values};
+
+/// What is fixed during a search.
+pub(super) struct Problem<'a> {
+    pub(super) axes: Vec<Axis>,
+    pub(super) lattice: Lattice,
+    pub(super) slots: Vec<Slot>,
+    pub(super) goal: &'a dyn Principle,
+    pub(super) metric: Metric,
+    pub(super) rows: u64,
+    /// Rows that may be suppressed.
+    pub(super) limit: u64,
+    pub(super) n_values: usize,
+}
+
+/// What is known of a node once its groups were formed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Verdict {
+    pub(super) node: Node,
+    /// The cost of the release it gives; `None` if too many rows would have to be suppressed.
+    pub(super) cost: Option<f64>,
+    /// No node below will do either (spec, lemma 1).
+    pub(super) rules_out_below: bool,
+    /// Every node below costs at least so much more than its levels alone (lemma 2).
+    pub(super) extra_below: f64,
+    /// Every node above costs at least so much (lemma 3).
+    pub(super) least_above: f64,
+}
+
+/// The groups of a node that pass, and those that become one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Split {
+    /// Groups whose rows are suppressed, ascending; `None` if that would be too many rows.
+    pub(super) suppressed: Option<Vec<u32>>,
+    /// Rows that are suppressed in every node below, with the group they are in here.
+    removals: Vec<(u32, u64)>,
+    is_ruled_out: bool,
+}
+
+/// The largest number of rows that a share of them allows.
+pub(super) fn allowance(rows: u64, share: Rational) -> u64 {
+    let allowed = u128::from(rows) * u128::from(*share.numer()) / u128::from(*share.denom());
+    u64::try_from(allowed).unwrap_or(rows).min(rows)
+}
+
+impl Problem<'_> {
+    /// What the levels of a node cost when nothing is suppressed; 0 for metrics that look at groups.
+    pub(super) fn base(&self, axis: usize, level: usize) -> f64 {
+        let here = &self.axes[axis];
+        match self.metric {
+            Metric::Loss => here.rows(level).iter().zip(here.ncp(level)).map(|(&rows, ncp)| rows as f64 * ncp).sum(),
+            Metric::Precision => self.rows as f64 * here.share_of_height(level),
+            Metric::Height => here.numbers[level] as f64,
+            Metric::Discernibility | Metric::Average => 0.0,
+        }
+    }
+
+    /// What a row that shows a label loses more when it is suppressed.
+    fn surcharge(&self, axis: usize, level: usize, label: usize) -> f64 {
+        let (here, top) = (&self.axes[axis], self.lattice.n_levels(axis) - 1);
+        match self.metric {
+            // PROOF: at the top there is one label.
+            Metric::Loss => here.ncp(top)[0] - here.ncp(level)[label],
+            Metric::Precision => here.share_of_height(top) - here.share_of_height(level),
+            Metric::Height | Metric::Discernibility | Metric::Average => 0.0,
+        }
+    }
+
+    /// What suppressing some rows of some groups adds. Rows are counted per label first: the order of groups is no matter.
+    fn extra<K: Key>(&self, rolled: &Rolled<K>, parts: impl Iterator<Item = (u32, u64)> + Clone) -> f64 {
+        if !matches!(self.metric, Metric::Loss | Metric::Precision) {
+            return 0.0;
+        }
+        let mut sum = 0.0;
+        for (axis, &slot) in self.slots.iter().enumerate() {
+            let level = self.lattice.level(rolled.node, axis);
+            let mut rows = vec![0u64; self.axes[axis].n_labels(level)];
+            parts.clone().for_each(|(group, n)| rows[rolled.keys[group as usize].get(slot) as usize] += n);
+            let charged = rows.iter().enumerate().filter(|(_, rows)| **rows > 0);
+            sum += charged.map(|(label, &n)| n as f64 * self.surcharge(axis, level, label)).sum::<f64>();
+        }
+        sum
+    }
+
+    /// Forms the groups of a node from those of a lower one, and judges them. Gives the groups too if all were looked at.
+    pub(super) fn evaluate<K: Key>(&self, source: &Groups<K>, node: Node) -> (Verdict, Option<Groups<K>>) {
+        let rolled = source.roll_up(&self.axes, &self.slots, &self.lattice, node);
+        let (split, values) = self.split(source, &rolled);
+        let base: f64 = (0..self.axes.len()).map(|axis| self.base(axis, self.lattice.level(node, axis))).sum();
+        let rows_of = |group: &u32| (*group, u64::from(rolled.sizes[*group as usize]));
+        let cost = split.suppressed.as_ref().map(|groups| match self.metric {
+            Metric::Discernibility => self.squares(&rolled.sizes, groups),
+            Metric::Average => self.average(rolled.sizes.len(), groups.len()),
+            _ => base + self.extra(&rolled, groups.iter().map(rows_of)),
+        });
+        let verdict = Verdict {
+            node,
+            cost,
+            rules_out_below: split.is_ruled_out,
+            extra_below: if split.is_ruled_out { 0.0 } else { self.extra(&rolled, split.removals.iter().copied()) },
+            least_above: match self.metric {
+                Metric::Discernibility => self.squares(&rolled.sizes, &[]),
+                Metric::Average => self.rows as f64 / self.most_groups_above(&rolled.sizes) as f64,
+                _ => 0.0,
+            },
+        };
+        let is_whole = values.is_some() || source.values.is_none();
+        let groups = is_whole.then_some(Groups { node, keys: rolled.keys, sizes: rolled.sizes, values });
+        (verdict, groups)
+    }
+
+    fn squares(&self, sizes: &[u32], suppressed: &[u32]) -> f64 {
+        let square = |n: u64| u128::from(n) * u128::from(n);
+        let all: u128 = sizes.iter().map(|&size| square(size.into())).sum();
+        let apart: u128 = suppressed.iter().map(|&group| square(sizes[group as usize].into())).sum();
+        let rows: u64 = suppressed.iter().map(|&group| u64::from(sizes[group as usize])).sum();
+        (all - apart + square(rows)) as f64
+    }
+
+    fn average(&self, n_groups: usize, n_suppressed: usize) -> f64 {
+        self.rows as f64 / (n_groups - n_suppressed + usize::from(n_suppressed > 0)) as f64
+    }
+
+    /// A group above that is not suppressed holds a group that is large enough here, or only small ones that are large
+    /// enough together; and there is one group of suppressed rows.
+    fn most_groups_above(&self, sizes: &[u32]) -> u64 {
+        let least = self.goal.least_size().max(1);
+        let small = sizes.iter().map(|&size| u64::from(size)).filter(|&size| size < least);
+        let (n_small, rows) = small.fold((0, 0), |(n, rows), size| (n + 1, rows + size));
+        let n = sizes.len() as u64;
+        n.min(n - n_small + rows / least + 1)
+    }
+
+    /// Which groups pass. Stops looking as soon as the node and all below are ruled out.
+    pub(super) fn split<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>) -> (Split, Option<Values>) {
+        let least = self.goal.least_size();
+        let is_small = |size: &&u32| u64::from(**size) < least;
+        let small: u64 = rolled.sizes.iter().filter(is_small).map(|&size| u64::from(size)).sum();
+        if small > self.limit {
+            return (Split { is_ruled_out: true, ..Split::default() }, None);
+        }
+        let mut failing: Vec<u32> = Vec::new();
+        let mut removals: Vec<(u32, u64)> = Vec::new();
+        if source.values.is_none() {
+            let sizes = (0u32..).zip(&rolled.sizes);
+            failing.extend(sizes.filter(|(_, size)| is_small(size)).map(|(group, _)| group));
+            removals.extend(failing.iter().map(|&group| (group, u64::from(rolled.sizes[group as usize]))));
+            return (self.completed(rolled, None, failing, removals), None);
+        }
+        // Lemma 1 needs a principle that survives merging.
+        let is_monotone = self.goal.laws().monotone;
+        let mut gone = 0;
+        let values = source.values_above(rolled, self.n_values, |group, counts| {
+            if self.goal.holds(counts) {
+                return true;
+            }
+            failing.push(group as u32);
+            if is_monotone {
+                let removal = self.goal.least_removal(counts);
+                removals.push((group as u32, removal));
+                gone += removal;
+            }
+            gone <= self.limit
+        });
+        match values {
+            None => (Split { is_ruled_out: true, ..Split::default() }, None),
+            Some(values) => (self.completed(rolled, Some(&values), failing, removals), Some(values)),
+        }
+    }
+
+    /// Suppressed rows form one group, which must pass like any other: while it does not, the smallest group that
+    /// passes joins it.
+    fn completed<K: Key>(
+        &self,
+        rolled: &Rolled<K>,
+        values: Option<&Values>,
+        failing: Vec<u32>,
+        removals: Vec<(u32, u64)>,
+    ) -> Split {
+        let size = |group: u32| u64::from(rolled.sizes[group as usize]);
+        let mut rows: u64 = failing.iter().map(|&group| size(group)).sum();
+        let mut split = Split { suppressed: None, removals, is_ruled_out: false };
+        if failing.is_empty() {
+            split.suppressed = Some(failing);
+            return split;
+        }
+        let mut counts = SaCounts::new(self.n_values);
+        let add = |group: u32, counts: &mut SaCounts| match values {
+            Some(values) => values.add_to(group as usize, counts),
+            None => counts.add_many(0, rolled.sizes[group as usize]),
+        };
+        failing.iter().for_each(|&group| add(group, &mut counts));
+        let mut suppressed = failing;
+        let mut others: Option<std::vec::IntoIter<u32>> = None;
+        while rows <= self.limit && !self.goal.holds(&counts) {
+            let others = others.get_or_insert_with(|| {
+                let passes =
+                    |group: &u32| suppressed.binary_search(group).is_err() && size(*group) <= self.limit - rows;
+                let mut others: Vec<u32> = (0..rolled.sizes.len() as u32).filter(passes).collect();
+                others.sort_unstable_by_key(|&group| (size(group), rolled.keys[group as usize]));
+                others.into_iter()
+            });
+            let Some(next) = others.next() else { return split };
+            add(next, &mut counts);
+            rows += size(next);
+            suppressed.push(next);
+        }
+        suppressed.sort_unstable();
+        split.suppressed = (rows <= self.limit).then_some(suppressed);
+        split
+    }
+}

@@ -1,0 +1,79 @@
+//! Labels of all attributes, packed into as few words as they need.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// Where an attribute's label stands in a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    word: usize,
+    shift: u32,
+    mask: u32,
+}
+
+/// Packed labels. The first attribute stands highest, so keys order like lists of labels.
+pub(super) trait Key: Copy + Debug + Eq + Hash + Ord + Send + Sync {
+    /// Bits of one word, and number of words.
+    const SHAPE: (u32, usize);
+    /// Every label 0.
+    const ZERO: Self;
+    fn get(self, slot: Slot) -> u32;
+    /// With a label in a slot that held 0.
+    fn with(self, slot: Slot, label: u32) -> Self;
+}
+
+impl Key for u64 {
+    const SHAPE: (u32, usize) = (64, 1);
+    const ZERO: Self = 0;
+    fn get(self, slot: Slot) -> u32 {
+        (self >> slot.shift) as u32 & slot.mask
+    }
+    fn with(self, slot: Slot, label: u32) -> Self {
+        self | u64::from(label) << slot.shift
+    }
+}
+
+impl Key for u128 {
+    const SHAPE: (u32, usize) = (128, 1);
+    const ZERO: Self = 0;
+    fn get(self, slot: Slot) -> u32 {
+        (self >> slot.shift) as u32 & slot.mask
+    }
+    fn with(self, slot: Slot, label: u32) -> Self {
+        self | u128::from(label) << slot.shift
+    }
+}
+
+/// For many attributes with many values each.
+pub(super) type Wide = [u64; 16];
+
+impl Key for Wide {
+    const SHAPE: (u32, usize) = (64, 16);
+    const ZERO: Self = [0; 16];
+    fn get(self, slot: Slot) -> u32 {
+        (self[slot.word] >> slot.shift) as u32 & slot.mask
+    }
+    fn with(mut self, slot: Slot, label: u32) -> Self {
+        self[slot.word] |= u64::from(label) << slot.shift;
+        self
+    }
+}
+
+/// A slot for every attribute with so many labels, if there is room in a key of type `K`.
+pub(super) fn slots<K: Key>(n_labels: &[usize]) -> Option<Vec<Slot>> {
+    let (bits_of_word, n_words) = K::SHAPE;
+    let (mut word, mut free) = (0, bits_of_word);
+    n_labels
+        .iter()
+        .map(|&n| {
+            let bits = usize::BITS - n.saturating_sub(1).leading_zeros();
+            if bits > free {
+                (word, free) = (word + 1, bits_of_word);
+            }
+            free -= bits;
+            // A slot of no bits may stand at the very end, where shifting would overflow.
+            let shift = free.min(bits_of_word - 1);
+            (word < n_words).then_some(Slot { word, shift, mask: ((1u64 << bits) - 1) as u32 })
+        })
+        .collect()
+}

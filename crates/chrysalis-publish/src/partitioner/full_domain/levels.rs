@@ -1,0 +1,129 @@
+//! The levels of every quasi attribute, and what showing a value at each of them costs.
+
+use chrysalis_criteria::loss::{range_ncp, set_ncp};
+use chrysalis_table::{Code, Column, Taxonomy};
+
+use crate::Microdata;
+use crate::method::node_ncp;
+
+/// One attribute. Levels that tell values apart exactly like a lower one are left out: they only lose.
+#[derive(Debug)]
+pub(super) struct Axis {
+    /// The level of the taxonomy behind each level here.
+    pub(super) numbers: Vec<usize>,
+    /// The last level of the taxonomy.
+    height: usize,
+    levels: Vec<Level>,
+}
+
+/// One level: values under the same label look the same.
+#[derive(Debug)]
+struct Level {
+    /// Labels are numbered in the order of their first code.
+    label_of_code: Vec<u32>,
+    n_labels: usize,
+    /// Rows that show each label.
+    rows: Vec<u64>,
+    /// The penalty of such a row; never below that of a lower level.
+    ncp: Vec<f64>,
+    /// For every level below: the label here of a label there.
+    up: Vec<Vec<u32>>,
+}
+
+impl Axis {
+    /// The axes of all quasi attributes, in their order.
+    pub(super) fn all(data: &Microdata) -> Vec<Axis> {
+        data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect()
+    }
+
+    fn new(column: &Column, taxonomy: Option<&Taxonomy>) -> Axis {
+        let domain = column.domain();
+        let codes = || 0..domain.len() as Code;
+        let n_levels = taxonomy.map_or(2, Taxonomy::n_levels);
+        let histogram = column.histogram();
+        let mut axis = Axis { numbers: Vec::new(), height: n_levels - 1, levels: Vec::new() };
+        for number in 0..n_levels {
+            // The nodes of a taxonomy, or every code on its own, or all codes together.
+            let (nodes, ncp): (Vec<usize>, Vec<f64>) = match taxonomy {
+                Some(tree) => {
+                    let nodes: Vec<usize> = codes().map(|code| tree.at_level(code, number)).collect();
+                    let ncp = nodes.iter().map(|&id| node_ncp(domain, tree, tree.node(id))).collect();
+                    (nodes, ncp)
+                }
+                None if number == 0 => (codes().map(|code| code as usize).collect(), vec![0.0; domain.len()]),
+                None if domain.kind().is_ordered() => {
+                    let last = domain.len().saturating_sub(1) as Code;
+                    (vec![0; domain.len()], vec![range_ncp(domain, 0, last); domain.len()])
+                }
+                None => (vec![0; domain.len()], vec![set_ncp(domain.len(), domain.len()); domain.len()]),
+            };
+            axis.add(number, &nodes, &ncp, &histogram);
+        }
+        axis
+    }
+
+    fn add(&mut self, number: usize, nodes: &[usize], ncp_of_code: &[f64], histogram: &[u64]) {
+        let mut label_of_node = vec![u32::MAX; nodes.iter().max().map_or(0, |last| last + 1)];
+        let mut level = Level {
+            label_of_code: Vec::with_capacity(nodes.len()),
+            n_labels: 0,
+            rows: Vec::new(),
+            ncp: Vec::new(),
+            up: Vec::new(),
+        };
+        for (code, &node) in nodes.iter().enumerate() {
+            if label_of_node[node] == u32::MAX {
+                label_of_node[node] = level.n_labels as u32;
+                level.n_labels += 1;
+                level.rows.push(0);
+                level.ncp.push(ncp_of_code[code]);
+            }
+            let label = label_of_node[node];
+            level.label_of_code.push(label);
+            level.rows[label as usize] += histogram[code];
+        }
+        if self.levels.last().is_some_and(|below| below.n_labels == level.n_labels) {
+            return;
+        }
+        for below in &self.levels {
+            let mut up = vec![0; below.n_labels];
+            for (&here, &there) in level.label_of_code.iter().zip(&below.label_of_code) {
+                up[there as usize] = here;
+                // Bounds of intervals may be a rounding error off; the proofs want penalties that never fall.
+                let least = below.ncp[there as usize];
+                level.ncp[here as usize] = level.ncp[here as usize].max(least);
+            }
+            level.up.push(up);
+        }
+        self.numbers.push(number);
+        self.levels.push(level);
+    }
+
+    pub(super) fn n_levels(&self) -> usize {
+        self.levels.len()
+    }
+
+    pub(super) fn n_labels(&self, level: usize) -> usize {
+        self.levels[level].n_labels
+    }
+
+    /// Rows per label.
+    pub(super) fn rows(&self, level: usize) -> &[u64] {
+        &self.levels[level].rows
+    }
+
+    /// The penalty of a row per label.
+    pub(super) fn ncp(&self, level: usize) -> &[f64] {
+        &self.levels[level].ncp
+    }
+
+    /// How high a level is, from 0 to 1.
+    pub(super) fn share_of_height(&self, level: usize) -> f64 {
+        if self.height == 0 { 0.0 } else { self.numbers[level] as f64 / self.height as f64 }
+    }
+
+    /// The label at `to` of every label at `from`, which must lie below it.
+    pub(super) fn up(&self, from: usize, to: usize) -> &[u32] {
+        &self.levels[to].up[from]
+    }
+}

@@ -1,0 +1,222 @@
+//! One level per attribute for the whole table; see `spec.md` for the steps and lemmas that comments name.
+
+mod judge;
+mod key;
+mod lattice;
+mod levels;
+mod search;
+mod tuples;
+mod walk;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use chrysalis_criteria::{Principle, Rational};
+use chrysalis_table::Progress;
+use rand::CryptoRng;
+
+use self::judge::{Problem, allowance};
+use self::key::{Key, Slot, Wide, slots};
+use self::lattice::{Lattice, Node};
+use self::levels::Axis;
+use self::search::Search;
+use self::tuples::{ByGroup, exact};
+use super::Partitioner;
+use crate::partition::{Recoding, SearchReport, ShownLevel};
+use crate::{Microdata, Partition, PublishError};
+
+/// Asked now and then: says whether to stop and take the best so far.
+#[derive(Clone)]
+pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Stop {
+    /// Stops once the closure says so.
+    pub fn when(is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Stop(Arc::new(is_over))
+    }
+
+    /// Goes on until the result is proven.
+    pub fn never() -> Self {
+        Stop::when(|| false)
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stop")
+    }
+}
+
+/// What makes one combination of levels better than another. Less is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metric {
+    /// The normalized certainty penalty (NCP) summed over all cells.
+    #[default]
+    Loss,
+    /// Σ n² over groups (DM).
+    Discernibility,
+    /// Rows per group.
+    Average,
+    /// How high the levels are, as shares of their taxonomies' heights (one minus Sweeney's Prec).
+    Precision,
+    /// The sum of all levels; rows may be suppressed for nothing.
+    Height,
+}
+
+impl Metric {
+    /// Every metric with its name on the command line.
+    pub const ALL: [(&'static str, Metric); 5] = [
+        ("loss", Metric::Loss),
+        ("dm", Metric::Discernibility),
+        ("average", Metric::Average),
+        ("precision", Metric::Precision),
+        ("height", Metric::Height),
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        Metric::ALL.iter().find(|(_, metric)| *metric == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl FromStr for Metric {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Metric::ALL.iter().find(|(name, _)| *name == text);
+        known.map(|(_, metric)| *metric).ok_or_else(|| "expected loss, dm, average, precision or height".to_owned())
+    }
+}
+
+/// Full-domain generalization: the best combination of taxonomy levels, one per attribute.
+///
+/// # Guarantees
+/// Every group satisfies the principles, the group of suppressed rows included; no combination of levels costs less,
+/// unless the search was stopped, and then the result says so.
+/// # Against whom
+/// The attackers of the principles.
+/// # Cost
+/// The lattice is exponential in the attributes, but only its border is looked at; linear in the rows for each node.
+/// # Paper
+/// LeFevre, DeWitt and Ramakrishnan, *Incognito*; the baseline of `ke` and `lalpha`.
+#[derive(Clone, Debug)]
+pub struct FullDomain {
+    /// What to optimize.
+    pub metric: Metric,
+    /// The share of rows that may be suppressed.
+    pub suppress: Rational,
+    /// When to stop early.
+    pub stop: Stop,
+}
+
+impl Default for FullDomain {
+    fn default() -> Self {
+        FullDomain { metric: Metric::default(), suppress: Rational::from_integer(0), stop: Stop::never() }
+    }
+}
+
+impl FullDomain {
+    /// How many combinations of levels there are.
+    pub fn n_nodes(data: &Microdata) -> Result<u128, PublishError> {
+        Ok(lattice(&Axis::all(data))?.size())
+    }
+
+    fn solve<K: Key>(&self, data: &Microdata, problem: &Problem<'_>, progress: Progress<'_>) -> Partition {
+        // Step 2.
+        let with_values = !problem.goal.is_size_only();
+        let (groups, group_of_row) = exact::<K>(data, &problem.slots, problem.lattice.bottom(), with_values);
+        let mut search = Search::new(problem, groups, &*self.stop.0);
+        let proven = search.run(progress);
+        let report =
+            SearchReport { metric: self.metric.name(), checked: search.checked, nodes: problem.lattice.size(), proven };
+        let (_, node) = search.best;
+        // Step 6.
+        assemble(problem, search.into_exact(), &group_of_row, node, report)
+    }
+}
+
+fn lattice(axes: &[Axis]) -> Result<Lattice, PublishError> {
+    let n_levels: Vec<usize> = axes.iter().map(Axis::n_levels).collect();
+    Lattice::new(&n_levels).ok_or_else(|| {
+        let message = format!("full-domain cannot search the levels of {} attributes at once", axes.len());
+        PublishError::Request(message)
+    })
+}
+
+/// The groups of the chosen node in the order of their labels, suppressed rows last.
+fn assemble<K: Key>(
+    problem: &Problem<'_>,
+    exact: tuples::Groups<K>,
+    group_of_row: &[u32],
+    node: Node,
+    search: SearchReport,
+) -> Partition {
+    let rolled = exact.roll_up(&problem.axes, &problem.slots, &problem.lattice, node);
+    let (split, _) = problem.split(&exact, &rolled);
+    let suppressed = split.suppressed.unwrap_or_default();
+    let mut order: Vec<u32> = (0..rolled.keys.len() as u32).collect();
+    let is_suppressed = |group: u32| suppressed.binary_search(&group).is_ok();
+    order.sort_unstable_by_key(|&group| (is_suppressed(group), rolled.keys[group as usize]));
+    let n_kept = order.len() - suppressed.len();
+    let mut place = vec![0u32; order.len()];
+    for (at, &group) in order.iter().enumerate() {
+        // PROOF: `at` counts groups, of which there are no more than rows.
+        place[group as usize] = at.min(n_kept) as u32;
+    }
+    let group_of: Vec<u32> =
+        group_of_row.iter().map(|&exact| place[rolled.group_of[exact as usize] as usize]).collect();
+    let by_group = ByGroup::new(&group_of, n_kept + usize::from(!suppressed.is_empty()));
+    let sizes: Vec<u32> = (&by_group).into_iter().map(|rows| rows.len() as u32).collect();
+    let level = |(at, axis): (usize, &Axis)| ShownLevel {
+        level: axis.numbers[problem.lattice.level(node, at)],
+        top: axis.numbers[axis.n_levels() - 1],
+    };
+    let recoding = Recoding {
+        levels: problem.axes.iter().enumerate().map(level).collect(),
+        suppressed: (!suppressed.is_empty()).then_some(n_kept),
+        search,
+    };
+    Partition::new(by_group.into_members(), &sizes).recoded(recoding)
+}
+
+impl Partitioner for FullDomain {
+    fn name(&self) -> &'static str {
+        "full-domain"
+    }
+
+    fn partition(
+        &self,
+        data: &Microdata,
+        goal: &dyn Principle,
+        _rng: &mut dyn CryptoRng,
+        progress: Progress<'_>,
+    ) -> Result<Partition, PublishError> {
+        // Step 1.
+        let axes = Axis::all(data);
+        let n_labels: Vec<usize> = axes.iter().map(|axis| axis.n_labels(0)).collect();
+        let problem = |slots: Vec<Slot>, axes: Vec<Axis>| -> Result<Problem<'_>, PublishError> {
+            Ok(Problem {
+                lattice: lattice(&axes)?,
+                axes,
+                slots,
+                goal,
+                metric: self.metric,
+                rows: data.rows() as u64,
+                limit: allowance(data.rows() as u64, self.suppress),
+                n_values: data.sensitive_counts().domain_len(),
+            })
+        };
+        if let Some(slots) = slots::<u64>(&n_labels) {
+            return Ok(self.solve::<u64>(data, &problem(slots, axes)?, progress));
+        }
+        if let Some(slots) = slots::<u128>(&n_labels) {
+            return Ok(self.solve::<u128>(data, &problem(slots, axes)?, progress));
+        }
+        if let Some(slots) = slots::<Wide>(&n_labels) {
+            return Ok(self.solve::<Wide>(data, &problem(slots, axes)?, progress));
+        }
+        let message = format!("the values of {} attributes are too many for full-domain", axes.len());
+        Err(PublishError::Request(message))
+    }
+}

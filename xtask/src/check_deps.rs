@@ -21,7 +21,8 @@ fn allowed(krate: &str) -> Option<Allowed> {
         "table" | "example" => Only(&[]),
         "criteria" | "release" => Only(&["table"]),
         // The analyst's side is `query`: never `publish`, where microdata lives.
-        "store" | "query" => Only(&["table", "release"]),
+        // So is `load`, which puts a release into a database.
+        "store" | "query" | "load" => Only(&["table", "release"]),
         // The maker and the judge: the same shelf, but never each other.
         "publish" | "audit" => Only(&["table", "criteria", "release"]),
         "testkit" => AllBut("cli"),
@@ -98,7 +99,9 @@ fn violations_of(package: &Package) -> Vec<String> {
     };
     edges
         .filter_map(|needed| {
-            if is_heavy(needed) && name != "chrysalis-store" {
+            if is_database(needed) && name != "chrysalis-load" {
+                Some(format!("`{name}` must not depend on `{needed}`: databases stay in `chrysalis-load`"))
+            } else if is_heavy(needed) && name != "chrysalis-store" {
                 Some(format!("`{name}` must not depend on `{needed}`: Parquet and Arrow stay in `chrysalis-store`"))
             } else if is_ours(needed) && !rule.permits(needed) {
                 Some(format!("`{name}` must not depend on `{needed}`: it may use {}", rule.said()))
@@ -134,6 +137,11 @@ fn is_ours(name: &str) -> bool {
 /// These compile for minutes; an edit of an algorithm must not wait for them.
 fn is_heavy(name: &str) -> bool {
     name == "parquet" || name == "arrow" || name.starts_with("arrow-")
+}
+
+/// SQLite is compiled from C, and a client brings a runtime with it.
+fn is_database(name: &str) -> bool {
+    name == "rusqlite" || name == "libsqlite3-sys" || name.ends_with("postgres")
 }
 
 #[cfg(test)]
@@ -213,6 +221,15 @@ mod tests {
             check("chrysalis-cli", &[name], &[sentence.as_str()]);
         }
         check("chrysalis-cli", &["arrowhead"], &[]);
+    }
+
+    #[test]
+    fn databases_stay_in_the_loader() {
+        check("chrysalis-load", &["chrysalis-release", "chrysalis-table", "postgres", "rusqlite"], &[]);
+        for name in ["rusqlite", "postgres", "tokio-postgres"] {
+            let sentence = format!("`chrysalis-query` must not depend on `{name}`: databases stay in `chrysalis-load`");
+            check("chrysalis-query", &[name], &[sentence.as_str()]);
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ usage: cargo xtask <chore> [options]
                          CHRYSALIS_DATA, then ../shared/data, then the example generator)
   bless                  rewrite the expected transcripts of the command line
   check-deps             check which of our crates may depend on which
-  referees               install pycanon and polars into target/referee
+  referees               install pycanon, polars and DuckDB into target/referee, and PostgreSQL
 ";
 
 fn main() -> ExitCode {

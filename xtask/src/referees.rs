@@ -14,7 +14,33 @@ const REQUIREMENTS: &str = "referee/requirements.txt";
 pub(crate) fn run() -> Result<(), Failure> {
     let python = prepare().map_err(Failure::new)?;
     println!("referees: {}", python.display());
+    match prepare_postgres() {
+        Ok(folder) => println!("referees: PostgreSQL in {}", folder.display()),
+        Err(reason) => println!("referees: no PostgreSQL: {reason}"),
+    }
     Ok(())
+}
+
+/// Where PostgreSQL's programs are; Debian's package is installed where that is possible.
+pub(crate) fn prepare_postgres() -> Result<PathBuf, String> {
+    if let Some(folder) = postgres_programs() {
+        return Ok(folder);
+    }
+    println!("referees: installing PostgreSQL with apt-get");
+    let mut install = Command::new("apt-get");
+    install.args(["install", "--yes", "--no-install-recommends", "postgresql"]);
+    quietly(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    postgres_programs().ok_or_else(|| "the package has no initdb".to_owned())
+}
+
+/// On the path, or where Debian puts them; the tests look in the same places.
+fn postgres_programs() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
+    folders.sort();
+    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
+    let found = |folder: &PathBuf| folder.join("initdb").is_file() && folder.join("pg_ctl").is_file();
+    folders.into_iter().rev().chain(on_path.into_iter().flatten()).find(found)
 }
 
 /// The Python of a virtual environment that holds exactly what `referee/requirements.txt` asks
@@ -61,7 +87,7 @@ fn stamp_of(requirements: &str) -> String {
 /// A system upgrade may take away the Python an environment points to.
 fn works(python: &Path) -> bool {
     Command::new(python)
-        .args(["-c", "import polars, pycanon"])
+        .args(["-c", "import duckdb, polars, pycanon"])
         .stdin(Stdio::null())
         .output()
         .is_ok_and(|output| output.status.success())

@@ -1,7 +1,11 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use chrysalis_criteria::{Rational, parse_rational};
+use chrysalis_publish::partitioner::Metric;
+use chrysalis_query::Dialect;
 use chrysalis_store::Format;
 use chrysalis_table::{Kind, MissingPolicy};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -54,6 +58,14 @@ pub(crate) enum Command {
     Publish(Box<PublishArgs>),
     /// Check from the release alone that every promise holds.
     Audit(AuditArgs),
+    /// Turn a question into SQL for a database that holds the release's tables.
+    Rewrite(RewriteArgs),
+    /// Create and fill the release's tables in a PostgreSQL or SQLite database.
+    Load(LoadArgs),
+    /// Ask a release questions in SQL: estimates, and bounds that are certain to hold.
+    Query(QueryArgs),
+    /// Check, draw or propose taxonomies.
+    Taxonomy(TaxonomyArgs),
     /// Write an example: a made-up hospital table, its taxonomies and a spec.
     Example(ExampleArgs),
 }
@@ -122,7 +134,10 @@ Methods:
   rank-swap    sensitive values exchanged with close ones; promises nothing, for comparisons
 
 Partitioners:
-  mondrian     cuts the table in two, again and again        [generalize]
+  compact      least loss: cuts or labels, then local search [generalize]
+  mondrian     cuts the table in two, again and again
+  full-domain  one taxonomy level per column, proven best    (--metric, --suppress, --time-limit)
+  top-down     from one label down, level by level (needs taxonomies to be of use)
   nearby       groups of people who lie close together       [anatomy, permute]
   min-sum      sorted values, least sum of ranges            [shuffle]
   min-max, min-max-exact, max-groups                         least largest range; most groups
@@ -152,7 +167,11 @@ Examples:
   chrysalis publish patients.csv --quasi age,sex,zip_code --sensitive disease \\
       --require k=10 --require l=4 --out release
   chrysalis publish patients.csv --quasi age,country --taxonomy country=country.csv \\
-      --intervals age=5,10,20 --sensitive disease --require t=0.2 --out release --format csv";
+      --intervals age=5,10,20 --sensitive disease --require t=0.2 --out release --format csv
+  chrysalis publish patients.csv --quasi age,zip_code --intervals age=5,10,20 --prefix zip_code \\
+      --require k=5 --partitioner full-domain --suppress 0.05 --out release
+  chrysalis publish patients.csv --quasi age,sex --sensitive disease --require distinct-l-alpha=3,1 \\
+      --categories 'disease=HIV|Cancer;Hepatitis;Flu|Cold' --weights 'sensitivity(2)' --out release";
 
 #[derive(Debug, Args)]
 #[command(after_help = PUBLISH_HELP)]
@@ -174,8 +193,9 @@ pub(crate) struct PublishArgs {
     /// What every group must satisfy.
     #[arg(long, value_name = "PRINCIPLE")]
     pub(crate) require: Vec<String>,
-    /// How the groups are formed: mondrian, column, anatomize, similar, nearby, min-sum, min-max, min-max-exact,
-    /// max-groups or sequential [default: mondrian; nearby for anatomy and permute, min-sum for shuffle].
+    /// How the groups are formed: compact, mondrian, full-domain, top-down, column, anatomize, similar, nearby, min-sum,
+    /// min-max, min-max-exact, max-groups or sequential [default: compact; nearby for anatomy and permute, min-sum for
+    /// shuffle].
     #[arg(long, value_name = "NAME")]
     pub(crate) partitioner: Option<String>,
     /// Let mondrian put equal values on both sides of a cut.
@@ -184,6 +204,15 @@ pub(crate) struct PublishArgs {
     /// The column that holds the groups, for `--partitioner column`.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) group_column: Option<String>,
+    /// The share of rows that full-domain may suppress: they are shown fully generalized, as one group [default: 0].
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) suppress: Option<Rational>,
+    /// What full-domain minimizes: loss (NCP), dm, average, precision or height [default: loss].
+    #[arg(long, value_name = "NAME", value_parser = metric)]
+    pub(crate) metric: Option<Metric>,
+    /// After so many seconds full-domain takes the best it has found, and says that it is not proven.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) time_limit: Option<Duration>,
     /// A taxonomy file: one line per value, `value;group;…;*`.
     #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
     pub(crate) taxonomies: Vec<(String, PathBuf)>,
@@ -193,6 +222,13 @@ pub(crate) struct PublishArgs {
     /// Publish codes such as zip codes masked from the right: 1424*, 142**.
     #[arg(long = "prefix", value_name = "COLUMN")]
     pub(crate) prefixes: Vec<String>,
+    /// Categories of the sensitive column, most sensitive first: values set apart by `|`, categories by `;`.
+    #[arg(long = "categories", value_name = "COLUMN=A|B;C;…", value_parser = categories_of)]
+    pub(crate) categories: Vec<(String, Vec<Vec<String>>)>,
+    /// What each category weighs: `uniform` steps from 0 to 1, `sensitivity(2)`, or one number per category
+    /// [default: uniform].
+    #[arg(long, value_name = "WEIGHTS")]
+    pub(crate) weights: Option<String>,
     /// The folder to write; it must not exist yet.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
@@ -224,6 +260,125 @@ pub(crate) struct AuditArgs {
     pub(crate) delimiter: Option<u8>,
 }
 
+const LOAD_HELP: &str = "\
+The tables appear whole or not at all. Loading again replaces them; a table of the same name that
+was not loaded from a release is left alone, and is an error. The password is best given in
+PGPASSWORD.
+
+Examples:
+  chrysalis load release sqlite:release.db
+  PGPASSWORD=… chrysalis load release postgres://ann@localhost:5432/statistics --schema hospital
+  chrysalis load release 'postgres://ann@%2Fvar%2Frun%2Fpostgresql/statistics'";
+
+#[derive(Debug, Args)]
+#[command(after_help = LOAD_HELP)]
+pub(crate) struct LoadArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// `postgres://USER@HOST:PORT/DATABASE` or `sqlite:FILE`.
+    #[arg(value_name = "URL")]
+    pub(crate) address: String,
+    /// The PostgreSQL schema to load into; created where it does not exist.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) schema: Option<String>,
+}
+
+const QUERY_HELP: &str = "\
+Questions:
+  SELECT aggregate, … FROM microdata [WHERE condition] [GROUP BY column, …]
+  Aggregates   COUNT(*), COUNT(column); SUM, AVG, MIN, MAX of a numeric sensitive column
+  Conditions   =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL against constants; AND, OR, NOT
+               (no OR between the sensitive column and others)
+
+Answers:
+  estimate     the mean over all tables the release may stem from
+  lower, upper the true answer lies between them, always
+  std_error    how far the truth typically is from the estimate
+
+Examples:
+  chrysalis query release \"SELECT COUNT(*) FROM microdata WHERE age BETWEEN 40 AND 70 AND sex = 'F'\"
+  chrysalis query release \"SELECT AVG(cost), MAX(cost) FROM microdata GROUP BY sex\" --explain
+  chrysalis query release --file questions.sql --output json
+  echo \"SELECT COUNT(*) FROM microdata WHERE disease LIKE 'F%'\" | chrysalis query release --file -";
+
+#[derive(Debug, Args)]
+#[command(after_help = QUERY_HELP)]
+pub(crate) struct QueryArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The question.
+    #[arg(value_name = "SELECT …", required_unless_present = "file", conflicts_with = "file")]
+    pub(crate) question: Option<String>,
+    /// A file of questions with `;` between them, or `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<String>,
+    /// Tell in words where the numbers come from.
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+const REWRITE_HELP: &str = "\
+The statement gives the numbers that `query` gives: for every aggregate its estimate, lower and
+upper bound and std_error. PostgreSQL and SQLite get the tables with `chrysalis load`; DuckDB and
+Spark read the Parquet files as views that are named like the tables. SQLite needs its
+mathematical functions (they are in its shell).
+
+Examples:
+  chrysalis rewrite release \"SELECT AVG(cost) FROM microdata WHERE age > 50\" --dialect postgres
+  chrysalis rewrite release --file q.sql --dialect sqlite | sqlite3 -header release.db
+  chrysalis rewrite release --file questions.sql --dialect duckdb --output json";
+
+#[derive(Debug, Args)]
+#[command(after_help = REWRITE_HELP)]
+pub(crate) struct RewriteArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The question, as for `query`.
+    #[arg(value_name = "SELECT …", required_unless_present = "file", conflicts_with = "file")]
+    pub(crate) question: Option<String>,
+    /// A file of questions with `;` between them, or `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<String>,
+    /// The database's SQL: postgres, duckdb, sqlite or spark.
+    #[arg(long, value_name = "DIALECT")]
+    pub(crate) dialect: Dialect,
+}
+
+const TAXONOMY_HELP: &str = "\
+A taxonomy file has one line per value: the value, then ever larger groups, then one root, `;` between them, no header:
+  Bonn;Germany;Europe;*
+  Kiel;Germany;Europe;*
+Without --data every file is checked and drawn. With --data and --column it is held against the values of the column:
+values that have no line, lines whose value never occurs, and how many rows stand under every label.
+--propose prints a taxonomy for a column: intervals between quantiles for numbers and dates, prefixes for codes of one
+length, and for other words groups of neighbours with about as many rows each.
+
+Examples:
+  chrysalis taxonomy country.csv
+  chrysalis taxonomy country.csv --data patients.csv --column country
+  chrysalis taxonomy --propose --data patients.csv --column age > age.csv
+  chrysalis publish patients.csv --quasi age --taxonomy age=age.csv --require k=5 \\
+      --partitioner full-domain --out release";
+
+#[derive(Debug, Args)]
+#[command(after_help = TAXONOMY_HELP)]
+pub(crate) struct TaxonomyArgs {
+    /// Taxonomy files.
+    #[arg(value_name = "FILE", required_unless_present = "propose", conflicts_with = "propose")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print a taxonomy for the column instead of checking one.
+    #[arg(long, requires = "data", requires = "column")]
+    pub(crate) propose: bool,
+    /// A table: CSV (also gzip or zstd), Parquet, or `-` for standard input.
+    #[arg(long, value_name = "FILE", requires = "column")]
+    pub(crate) data: Option<String>,
+    /// Its column.
+    #[arg(long, value_name = "COLUMN", requires = "data")]
+    pub(crate) column: Option<String>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  chrysalis example --out hospital\n  chrysalis example --rows 1000000 --seed 7 --out big"
@@ -242,6 +397,22 @@ pub(crate) struct ExampleArgs {
 
 fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| "expected a number from 1 to 1024".to_owned())
+}
+
+/// A share of the rows, exactly.
+pub(crate) fn share(text: &str) -> Result<Rational, String> {
+    let number = parse_rational(text).filter(|share| *share <= Rational::from_integer(1));
+    number.ok_or_else(|| "expected a number from 0 to 1, such as 0.05".to_owned())
+}
+
+pub(crate) fn metric(text: &str) -> Result<Metric, String> {
+    text.parse()
+}
+
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
+    let duration = number.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
 }
 
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
@@ -283,6 +454,12 @@ fn kind_of(text: &str) -> Result<(String, Kind), String> {
 fn list_of(text: &str) -> Result<(String, Vec<String>), String> {
     let (column, values) = pair(text)?;
     Ok((column, values.split(',').map(|value| value.trim().to_owned()).collect()))
+}
+
+fn categories_of(text: &str) -> Result<(String, Vec<Vec<String>>), String> {
+    let (column, categories) = pair(text)?;
+    let values = |category: &str| category.split('|').map(|value| value.trim().to_owned()).collect();
+    Ok((column, categories.split(';').map(values).collect()))
 }
 
 fn path_of(text: &str) -> Result<(String, PathBuf), String> {

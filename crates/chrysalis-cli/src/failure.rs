@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use chrysalis_audit::AuditError;
 use chrysalis_criteria::CriteriaError;
+use chrysalis_load::LoadError;
 use chrysalis_publish::PublishError;
+use chrysalis_query::QueryError;
 use chrysalis_release::ReleaseError;
 use chrysalis_store::StoreError;
 
@@ -85,6 +87,12 @@ impl From<ReleaseError> for Failure {
     }
 }
 
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        Failure::bad_input(error.to_string(), error.hint())
+    }
+}
+
 impl From<CriteriaError> for Failure {
     fn from(error: CriteriaError) -> Self {
         Failure::bad_input(error.to_string(), error.hint())
@@ -93,6 +101,12 @@ impl From<CriteriaError> for Failure {
 
 impl From<AuditError> for Failure {
     fn from(error: AuditError) -> Self {
+        Failure::bad_input(error.to_string(), error.hint())
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
         Failure::bad_input(error.to_string(), error.hint())
     }
 }

@@ -1,7 +1,11 @@
 //! Spec and flags become one plan; flags win.
 
-use chrysalis_criteria::{PrincipleSpec, Weights};
-use chrysalis_publish::partitioner::{Anatomize, ByColumn, BySensitive, Mondrian, Nearby, Sequential, Similar};
+use std::time::{Duration, Instant};
+
+use chrysalis_criteria::{PrincipleSpec, Rational, Weights};
+use chrysalis_publish::partitioner::{
+    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Metric, Mondrian, Nearby, Sequential, Similar, Stop, TopDown,
+};
 use chrysalis_publish::{AttributeSpec, Partitioner, TaxonomySource};
 use chrysalis_store::{Format, Source, StoreError};
 use chrysalis_table::{ColumnRequest, CsvOptions, Kind, MissingPolicy, Role, resolve};
@@ -139,7 +143,7 @@ impl Method {
 
     fn default_partitioner(self) -> &'static str {
         match self {
-            Method::Generalize => "mondrian",
+            Method::Generalize => "compact",
             Method::Anatomy | Method::Permute => "nearby",
             Method::Shuffle | Method::RankSwap => "min-sum",
         }
@@ -149,7 +153,10 @@ impl Method {
 /// How groups are formed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PartitionerChoice {
+    Compact,
+    TopDown,
     Mondrian { relaxed: bool },
+    FullDomain { metric: Metric, suppress: Rational, time_limit: Option<Duration> },
     Column(String),
     Anatomize,
     Similar,
@@ -161,7 +168,14 @@ pub(crate) enum PartitionerChoice {
 impl PartitionerChoice {
     pub(crate) fn build(&self) -> Box<dyn Partitioner> {
         match self {
+            PartitionerChoice::Compact => Box::new(Compact),
+            PartitionerChoice::TopDown => Box::new(TopDown),
             PartitionerChoice::Mondrian { relaxed } => Box::new(Mondrian { relaxed: *relaxed }),
+            PartitionerChoice::FullDomain { metric, suppress, time_limit } => {
+                let started = Instant::now();
+                let stop = time_limit.map_or_else(Stop::never, |limit| Stop::when(move || started.elapsed() >= limit));
+                Box::new(FullDomain { metric: *metric, suppress: *suppress, stop })
+            }
             PartitionerChoice::Column(column) => Box::new(ByColumn { column: column.clone() }),
             PartitionerChoice::Anatomize => Box::new(Anatomize),
             PartitionerChoice::Similar => Box::new(Similar::default()),
@@ -187,7 +201,7 @@ impl Plan {
         let mut attributes = Vec::new();
         for (name, role) in &roles {
             let taxonomy = taxonomy(draft, args, name)?;
-            let categories = categories(draft, name)?;
+            let categories = categories(draft, args, name, *role)?;
             if *role != Role::Identifier {
                 let mut request = draft.request(name, &args.read)?;
                 match &taxonomy {
@@ -295,13 +309,17 @@ fn roles(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Vec<(St
     Ok(roles)
 }
 
-const PARTITIONERS: &str =
-    "mondrian, column, anatomize, similar, nearby, min-sum, min-max, min-max-exact, max-groups or sequential";
+const PARTITIONERS: &str = "compact, mondrian, full-domain, top-down, column, anatomize, similar, nearby, min-sum, \
+                            min-max, min-max-exact, max-groups or sequential";
 
 fn partitioner(draft: &Draft, args: &PublishArgs, method: Method) -> Result<PartitionerChoice, Failure> {
     let spec = &draft.spec.release;
-    let name =
-        args.partitioner.as_ref().or(spec.partitioner.as_ref()).map_or(method.default_partitioner(), String::as_str);
+    let default = match method.default_partitioner() {
+        // Who asks for relaxed cuts asks for cuts.
+        "compact" if args.relaxed || spec.relaxed => "mondrian",
+        default => default,
+    };
+    let name = args.partitioner.as_ref().or(spec.partitioner.as_ref()).map_or(default, String::as_str);
     let group_column = args.group_column.as_ref().or(spec.group_column.as_ref());
     if args.relaxed && name != "mondrian" {
         let message = format!("--relaxed goes with mondrian, not with {name}");
@@ -311,8 +329,20 @@ fn partitioner(draft: &Draft, args: &PublishArgs, method: Method) -> Result<Part
         let message = format!("a group column is named, but groups come from {name}");
         return Err(Failure::bad_input(message, "add --partitioner column"));
     }
+    let settings = [
+        ("--suppress", args.suppress.is_some() || spec.suppress.is_some()),
+        ("--metric", args.metric.is_some() || spec.metric.is_some()),
+        ("--time-limit", args.time_limit.is_some() || spec.time_limit.is_some()),
+    ];
+    if let Some((flag, _)) = settings.iter().find(|(_, is_given)| *is_given && name != "full-domain") {
+        let message = format!("{flag} goes with full-domain, not with {name}");
+        return Err(Failure::bad_input(message, format!("add --partitioner full-domain, or leave {flag} out")));
+    }
     Ok(match name {
+        "compact" => PartitionerChoice::Compact,
+        "top-down" => PartitionerChoice::TopDown,
         "mondrian" => PartitionerChoice::Mondrian { relaxed: args.relaxed || spec.relaxed },
+        "full-domain" => full_domain(draft, args, method)?,
         "column" => PartitionerChoice::Column(group_column.cloned().ok_or_else(|| {
             let message = "--partitioner column needs a column that holds the groups";
             Failure::bad_input(message, "name it with --group-column")
@@ -332,6 +362,35 @@ fn partitioner(draft: &Draft, args: &PublishArgs, method: Method) -> Result<Part
     })
 }
 
+/// What full-domain is to do; flags win over the spec.
+fn full_domain(draft: &Draft, args: &PublishArgs, method: Method) -> Result<PartitionerChoice, Failure> {
+    let spec = &draft.spec.release;
+    let in_spec = |name: &str, problem: String| {
+        Failure::bad_input(format!("[release] {name}: {problem}"), "see `chrysalis publish --help`")
+    };
+    let suppress = match (args.suppress, &spec.suppress) {
+        (Some(share), _) => share,
+        (None, Some(number)) => args::share(&number.text()).map_err(|problem| in_spec("suppress", problem))?,
+        (None, None) => Rational::from_integer(0),
+    };
+    let metric = match (args.metric, &spec.metric) {
+        (Some(metric), _) => metric,
+        (None, Some(name)) => args::metric(name).map_err(|problem| in_spec("metric", problem))?,
+        (None, None) => Metric::default(),
+    };
+    let time_limit = match (args.time_limit, &spec.time_limit) {
+        (Some(limit), _) => Some(limit),
+        (None, Some(number)) => Some(args::seconds(&number.text()).map_err(|problem| in_spec("time_limit", problem))?),
+        (None, None) => None,
+    };
+    if suppress > Rational::from_integer(0) && method != Method::Generalize {
+        // LEAK: other forms show quasi values as they are, so a row cannot be suppressed there.
+        let message = "rows can be suppressed only where quasi values are generalized";
+        return Err(Failure::bad_input(message, "use --method generalize, or leave --suppress out"));
+    }
+    Ok(PartitionerChoice::FullDomain { metric, suppress, time_limit })
+}
+
 fn taxonomy(draft: &Draft, args: &PublishArgs, name: &str) -> Result<Option<TaxonomySource>, Failure> {
     let files = args.taxonomies.iter().filter(|(column, _)| column == name);
     let files = files.map(|(_, path)| load_taxonomy(path).map(TaxonomySource::File));
@@ -348,6 +407,10 @@ fn taxonomy(draft: &Draft, args: &PublishArgs, name: &str) -> Result<Option<Taxo
 
 /// A taxonomy for a column that plays no part is a slip of the pen.
 fn check_taxonomies_are_used(args: &PublishArgs, roles: &[(String, Role)]) -> Result<(), Failure> {
+    if let Some((name, _)) = args.categories.iter().find(|(name, _)| !roles.iter().any(|(known, _)| known == name)) {
+        let message = format!("column `{name}` has categories but no role");
+        return Err(Failure::bad_input(message, "name it with --sensitive, or check its spelling"));
+    }
     let files = args.taxonomies.iter().map(|(name, _)| name);
     let named = files.chain(args.intervals.iter().map(|(name, _)| name)).chain(&args.prefixes);
     for name in named {
@@ -362,8 +425,20 @@ fn check_taxonomies_are_used(args: &PublishArgs, roles: &[(String, Role)]) -> Re
 /// Categories from most to least sensitive, and their weights.
 type Categories = (Vec<Vec<String>>, Weights);
 
-fn categories(draft: &Draft, name: &str) -> Result<Option<Categories>, Failure> {
-    let Some(attribute) = draft.spec.attributes.get(name) else { return Ok(None) };
-    let weights = attribute.weights.as_ref().map_or(Ok(Weights::Uniform), crate::spec::WeightsSpec::weights)?;
-    Ok(attribute.categories.clone().map(|categories| (categories, weights)))
+fn categories(draft: &Draft, args: &PublishArgs, name: &str, role: Role) -> Result<Option<Categories>, Failure> {
+    let attribute = draft.spec.attributes.get(name);
+    let mut flags = args.categories.iter().filter(|(column, _)| column == name);
+    let (flag, second) = (flags.next(), flags.next());
+    if second.is_some() || flag.is_some() && role != Role::Sensitive {
+        let message = format!("--categories for column `{name}`, which is {}", role.name());
+        return Err(Failure::bad_input(message, "give the sensitive column its categories, once"));
+    }
+    let weights = match (&args.weights, attribute.and_then(|attribute| attribute.weights.as_ref())) {
+        (Some(text), _) if text.contains(',') => Weights::parse_custom(text.split(',').map(str::trim))?,
+        (Some(text), _) => Weights::parse(text)?,
+        (None, Some(spec)) => spec.weights()?,
+        (None, None) => Weights::Uniform,
+    };
+    let categories = flag.map(|(_, categories)| categories).or(attribute.and_then(|spec| spec.categories.as_ref()));
+    Ok(categories.map(|categories| (categories.clone(), weights)))
 }

@@ -18,18 +18,23 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Prints to standard output. A reader that went away is no error.
+    /// Prints to standard output.
     pub(crate) fn print(&self, output: Output) -> Result<(), Failure> {
         let text = match output {
             Output::Table => format!("{}\n", printable(&self.blocks.join("\n\n"))),
             Output::Json => format!("{}\n", self.json),
             Output::Csv => self.rows.iter().map(|row| csv_line(row)).collect(),
         };
-        let mut out = io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::unprinted(&error)),
-            _ => Ok(()),
-        }
+        write(&text)
+    }
+}
+
+/// Writes a result to standard output. A reader that went away is no error.
+pub(crate) fn write(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::unprinted(&error)),
+        _ => Ok(()),
     }
 }
 
@@ -44,7 +49,7 @@ pub(crate) fn printable(text: &str) -> String {
         .collect()
 }
 
-fn csv_line(fields: &[String]) -> String {
+pub(crate) fn csv_line(fields: &[String]) -> String {
     let quoted = |field: &String| {
         if field.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", field.replace('"', "\"\""))

@@ -56,6 +56,28 @@ pub(crate) struct ReleaseSpec {
     #[serde(default)]
     pub(crate) require: Vec<String>,
     pub(crate) format: Option<String>,
+    pub(crate) suppress: Option<Number>,
+    pub(crate) metric: Option<String>,
+    pub(crate) time_limit: Option<Number>,
+}
+
+/// A number as it is written; exact if it is in quotes or short.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Number {
+    Text(String),
+    Whole(i64),
+    Real(f64),
+}
+
+impl Number {
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Number::Text(text) => text.clone(),
+            Number::Whole(number) => number.to_string(),
+            Number::Real(number) => number.to_string(),
+        }
+    }
 }
 
 /// A name, or one number per category.

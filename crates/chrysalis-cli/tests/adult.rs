@@ -156,8 +156,14 @@ fn without_a_seed_two_releases_number_their_groups_differently() {
     let ground = tempfile::tempdir().unwrap();
     let folder = ground.path();
     for out in ["one", "two"] {
-        common::run(folder, &format!("publish {} {ROLES} --require k=10 --format csv --out {out}", adult.display()))
-            .expect(0);
+        common::run(
+            folder,
+            &format!(
+                "publish {} {ROLES} --partitioner mondrian --require k=10 --format csv --out {out}",
+                adult.display()
+            ),
+        )
+        .expect(0);
     }
     let (one, two) = (Release::at(folder.join("one")), Release::at(folder.join("two")));
     assert_ne!(one.cells("generalized.csv"), two.cells("generalized.csv"), "the same group ids twice");

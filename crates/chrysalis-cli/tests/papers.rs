@@ -141,3 +141,132 @@ fn check_rows(generalized: &str, other: &str, printed: &str) {
     let text = std::fs::read_to_string(common::papers().join(printed)).unwrap();
     assert_eq!(groups(&found, &columns, &[]), groups(&common::parse_csv(&text), &columns, &[]));
 }
+
+const DISEASES: &str = "--categories disease=HIV|Cancer;Phthisis|Hepatitis;Obesity|Asthma;Flu|Indigestion";
+
+/// Publishes lalpha table 1 with groups given by the rows' numbers from 1, and tells what the audit says of it.
+fn lalpha_grouped(groups: &[&[usize]], flags: &str) -> (Vec<Vec<Vec<String>>>, serde_json::Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let papers = common::papers().canonicalize().unwrap().join("lalpha");
+    let mut table = common::parse_csv(&std::fs::read_to_string(papers.join("table-1.csv")).unwrap());
+    let at = table[0].iter().position(|name| name == "group_id").unwrap();
+    for (id, rows) in groups.iter().enumerate() {
+        rows.iter().for_each(|&row| table[row][at] = (id + 1).to_string());
+    }
+    let text: Vec<String> = table.iter().map(|row| row.join(",")).collect();
+    std::fs::write(folder.path().join("table.csv"), text.join("\n")).unwrap();
+    let papers = papers.display();
+    let line = format!(
+        "publish table.csv --quasi age,country,zip_code --sensitive disease --partitioner column --group-column group_id \
+         --kind zip_code=category --taxonomy country={papers}/country.taxonomy.csv \
+         --taxonomy zip_code={papers}/zip_code.taxonomy.csv {DISEASES} {flags} --format csv --seed 1 --out release"
+    );
+    common::run(folder.path(), &line).expect(0);
+    let found = Release::at(folder.path().join("release")).cells("generalized.csv");
+    let report = common::run(folder.path(), "audit release --output json").expect(0).json();
+    (groups_of_countries(&found), report)
+}
+
+/// Country and disease: print shows 14*** where 142** is the lowest label, and ages under labels of its own.
+fn groups_of_countries(table: &[Vec<String>]) -> Vec<Vec<Vec<String>>> {
+    groups(table, &["country", "disease"], &[])
+}
+
+fn lalpha_printed(name: &str) -> Vec<Vec<Vec<String>>> {
+    let text = std::fs::read_to_string(common::papers().join("lalpha").join(name)).unwrap();
+    groups_of_countries(&common::parse_csv(&text))
+}
+
+/// Rows open to the similarity attack: in all, and by category.
+fn similar(report: &serde_json::Value) -> (u64, Vec<u64>) {
+    let attack = &report["attacks"]["similarity"];
+    let of = attack["by_category"].as_array().unwrap().iter().map(|of| of["rows"].as_u64().unwrap()).collect();
+    (attack["rows"].as_u64().unwrap(), of)
+}
+
+#[test]
+fn lalpha_table_2_is_2_anonymous_and_gives_most_people_away() {
+    let groups: [&[usize]; 5] = [&[1, 2], &[3, 4], &[5, 6, 7, 8], &[9, 12], &[10, 11]];
+    let (mut found, report) = lalpha_grouped(&groups, "--require k=2");
+    // Print says America where all of a group are from one country; diseases are compared.
+    let mut printed = lalpha_printed("table-2.csv");
+    for table in [&mut found, &mut printed] {
+        table.iter_mut().flatten().for_each(|row| drop(row.remove(0)));
+        table.sort();
+    }
+    assert_eq!(found, printed);
+    assert_eq!(similar(&report), (8, vec![4, 0, 0, 4]));
+}
+
+#[test]
+fn lalpha_table_5_has_four_rows_of_its_first_and_all_of_its_third_group_open_to_the_similarity_attack() {
+    let groups: [&[usize]; 3] = [&[1, 2, 3, 4], &[5, 6, 7, 8], &[9, 10, 11, 12]];
+    let (found, report) = lalpha_grouped(&groups, "--require distinct-l=2");
+    assert_eq!(found, lalpha_printed("table-5.csv"));
+    assert_eq!(similar(&report), (8, vec![4, 0, 0, 4]));
+    assert_eq!(report["attacks"]["similarity"]["groups"], 2);
+}
+
+#[test]
+fn lalpha_table_6_is_distinct_3_1_and_closed_to_the_similarity_attack() {
+    let groups: [&[usize]; 3] = [&[1, 2, 3, 9], &[5, 6, 7, 8], &[4, 10, 11, 12]];
+    let (found, report) = lalpha_grouped(&groups, "--weights uniform --require distinct-l-alpha=3,1");
+    assert_eq!(found, lalpha_printed("table-6.csv"));
+    assert_eq!(similar(&report), (0, vec![0; 4]));
+}
+
+#[test]
+fn lalpha_table_7_is_entropy_2_2() {
+    let groups: [&[usize]; 3] = [&[1, 2, 9, 10], &[5, 6, 7, 8], &[3, 4, 11, 12]];
+    let (found, report) = lalpha_grouped(&groups, "--require entropy-l-alpha=2,2");
+    assert_eq!(found, lalpha_printed("table-7.csv"));
+    assert_eq!(similar(&report), (0, vec![0; 4]));
+}
+
+#[test]
+fn lalpha_table_8a_becomes_table_8b_from_the_top_down() {
+    check(&Case {
+        table: "lalpha/table-8a.csv",
+        flags: "--quasi zip_code --sensitive disease --taxonomy zip_code=papers/lalpha/table-8-zip_code.taxonomy.csv \
+                --categories disease=HIV;Flu --require distinct-l-alpha=2,1 --partitioner top-down",
+        printed: "lalpha/table-8b.csv",
+        columns: &["zip_code", "disease"],
+        labels: &[],
+    });
+}
+
+#[test]
+fn categories_and_weights_can_be_given_as_flags_with_every_form_and_partitioner() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = common::papers().join("lalpha/table-1.csv").canonicalize().unwrap();
+    let cases = [
+        ("generalize", "compact"),
+        ("generalize", "mondrian"),
+        ("generalize", "top-down"),
+        ("anatomy", "nearby"),
+        ("anatomy", "anatomize"),
+        ("permute", "similar"),
+    ];
+    for (at, (method, partitioner)) in cases.into_iter().enumerate() {
+        let line = format!(
+            "publish {} --quasi age,country --sensitive disease --method {method} --partitioner {partitioner} {DISEASES} \
+             --weights sensitivity(2) --require entropy-l-alpha=2,1 --seed 1 --out release-{at}",
+            table.display()
+        );
+        common::run(folder.path(), &line).expect(0);
+        let report = common::run(folder.path(), &format!("audit release-{at} --output json")).expect(0).json();
+        // Entropy over categories of at least ln 2: no group lies in one. (distinct-l-alpha=2,1 lets some through.)
+        assert_eq!(similar(&report), (0, vec![0; 4]), "{method} {partitioner}");
+    }
+    let line = format!(
+        "publish {} --quasi age --sensitive disease {DISEASES} --weights 0,1/4,1/2 --require distinct-l-alpha=2,1 --out no",
+        table.display()
+    );
+    common::run(folder.path(), &line).expect(2);
+    let line = format!(
+        "publish {} --quasi age --sensitive disease --categories country=USA;China --require k=2 --out no",
+        table.display()
+    );
+    let refused = common::run(folder.path(), &line).expect(2);
+    assert!(refused.stderr.contains("`country` has categories but no role"), "{}", refused.stderr);
+}

@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use chrysalis_audit::{AuditReport, PresenceOver};
+use chrysalis_audit::{AuditReport, PresenceOver, SimilarityOf};
 use chrysalis_release::Manifest;
 use chrysalis_store::{Input, Source, read_release};
 use chrysalis_table::{ColumnRequest, CsvOptions, Table};
@@ -100,6 +100,14 @@ fn attacks(report: &AuditReport) -> Option<String> {
         };
         lines.push(("presence", text));
     }
+    if let Some(similarity) = &report.attacks.similarity {
+        let rows = counted(similarity.rows, "row");
+        let groups = counted(similarity.groups, "group");
+        lines.push(("similar", format!("{rows} in {groups} with values of one category only")));
+        for of in similarity.by_category.iter().filter(|of| of.groups > 0) {
+            lines.push(("", format!("({} in {{{}}})", counted(of.rows, "row"), of.values.join(", "))));
+        }
+    }
     if let Some(utility) = &report.utility {
         let bound =
             utility.rce_bound.map_or_else(String::new, |bound| format!(", at least {} by pa's bound", number(bound)));
@@ -184,6 +192,11 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         };
         json!({"delta": presence.delta, "delta_exact": presence.delta_text, "group": presence.group, "over": over})
     });
+    let similarity = report.attacks.similarity.as_ref().map(|similarity| {
+        let of = |of: &SimilarityOf| json!({"values": of.values, "rows": of.rows, "groups": of.groups});
+        let by_category: Vec<_> = similarity.by_category.iter().map(of).collect();
+        json!({"rows": similarity.rows, "groups": similarity.groups, "by_category": by_category})
+    });
     let utility = report.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound}));
     json!({
         "ok": report.ok(),
@@ -191,7 +204,7 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         "groups": report.groups,
         "principles": principles,
         "checks": checks,
-        "attacks": {"linking": linking, "presence": presence},
+        "attacks": {"linking": linking, "presence": presence, "similarity": similarity},
         "utility": utility,
     })
 }

@@ -3,5 +3,9 @@
 pub(crate) mod audit;
 pub(crate) mod example;
 pub(crate) mod init;
+pub(crate) mod load;
 pub(crate) mod profile;
 pub(crate) mod publish;
+pub(crate) mod query;
+pub(crate) mod rewrite;
+pub(crate) mod taxonomy;

@@ -3,8 +3,9 @@ use std::process::ExitCode;
 use chrysalis_criteria::loss::average_group_size;
 use chrysalis_criteria::{All, Principle, PrincipleSpec};
 use chrysalis_publish::method::{Anatomy, Generalize, Origin, Outcome, Permute, Publisher, RankSwap, Shuffle};
-use chrysalis_publish::{Microdata, Partition};
-use chrysalis_release::{Manifest, Published};
+use chrysalis_publish::partitioner::FullDomain;
+use chrysalis_publish::{Microdata, Partition, Recoding, ShownLevel};
+use chrysalis_release::{Attribute, Manifest, Published, RoleName};
 use chrysalis_store::{Input, check_place, write_release};
 use serde_json::json;
 
@@ -38,10 +39,18 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let partition = match plan.method {
         // It forms no groups.
         Method::RankSwap => Partition::new((0..rows as u32).collect(), &[rows as u32]),
-        _ => phases.run("partition", Some(rows), Unit::Rows, |progress| {
-            partitioner.partition(&data, &goal, &mut rng, progress)
-        })?,
+        _ => {
+            let (total, unit) = match plan.partitioner {
+                PartitionerChoice::FullDomain { .. } => (FullDomain::n_nodes(&data)?, Unit::Nodes),
+                _ => (u128::from(rows), Unit::Rows),
+            };
+            let total = u64::try_from(total).unwrap_or(u64::MAX);
+            phases.run("partition", Some(total), unit, |progress| {
+                partitioner.partition(&data, &goal, &mut rng, progress)
+            })?
+        }
     };
+    let recoding = partition.recoding().cloned();
     if plan.partitioner == PartitionerChoice::Sequential {
         phases.note("groups of `sequential` follow the order of the input and give it away: for comparisons only");
     }
@@ -59,10 +68,16 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
     }
     if manifest.groups == 1 && manifest.rows > 1 {
-        phases
-            .note("no cut left both sides satisfied, so all rows are one group: nothing is left of the quasi columns");
+        let why = match recoding.as_ref().map(|recoding| recoding.search.proven) {
+            None => "no cut left both sides satisfied",
+            Some(true) => "no combination of lower levels is better",
+            Some(false) => "time ran out before lower levels were found",
+        };
+        phases.note(&format!("{why}, so all rows are one group: nothing is left of the quasi columns"));
     }
-    let summary = Summary { args, plan: &plan, outcome: &outcome, manifest: &manifest, dropped_rows, phases: &phases };
+    let recoding = recoding.as_ref();
+    let summary =
+        Summary { args, plan: &plan, outcome: &outcome, manifest: &manifest, recoding, dropped_rows, phases: &phases };
     summary.report().print(cli.output)?;
     Ok(ExitCode::from(DONE))
 }
@@ -88,6 +103,7 @@ struct Summary<'a> {
     plan: &'a Plan,
     outcome: &'a Outcome,
     manifest: &'a Manifest,
+    recoding: Option<&'a Recoding>,
     dropped_rows: usize,
     phases: &'a Phases,
 }
@@ -119,7 +135,7 @@ impl Summary<'_> {
             self.phases.done().iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
         let dropped: Vec<_> =
             self.plan.dropped.iter().map(|(name, reason)| json!({"name": name, "reason": reason})).collect();
-        json!({
+        let mut json = json!({
             "out": self.args.out.display().to_string(),
             "method": manifest.method,
             "partitioner": manifest.partitioner,
@@ -138,7 +154,49 @@ impl Summary<'_> {
             "reproducible": manifest.reproducible,
             "seconds": self.phases.seconds(),
             "phases": phases,
+        });
+        if let (Some(recoding), Some(members)) = (self.recoding, json.as_object_mut()) {
+            members.extend(self.recoding_json(recoding));
+        }
+        json
+    }
+
+    /// Levels, suppressed rows, and how far the search went.
+    fn recoding_json(&self, recoding: &Recoding) -> serde_json::Map<String, serde_json::Value> {
+        let quasi = self.manifest.with_role(RoleName::Quasi).zip(&recoding.levels);
+        let level = |(attribute, shown): (&Attribute, &ShownLevel)| {
+            (attribute.name.clone(), json!({"level": shown.level, "top": shown.top}))
+        };
+        let levels: serde_json::Map<String, serde_json::Value> = quasi.map(level).collect();
+        let search = &recoding.search;
+        let nodes = u64::try_from(search.nodes).unwrap_or(u64::MAX);
+        let members = [
+            ("suppressed_rows", json!(self.manifest.suppressed)),
+            ("levels", json!(levels)),
+            ("metric", json!(search.metric)),
+            ("nodes_checked", json!(search.checked)),
+            ("nodes", json!(nodes)),
+            ("proven_optimal", json!(search.proven)),
+        ];
+        members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// The first thing an owner must know.
+    fn suppressed(&self) -> Option<String> {
+        let suppressed = self.manifest.suppressed;
+        let percent = 100.0 * suppressed as f64 / self.manifest.rows as f64;
+        (suppressed > 0).then(|| {
+            let rows = counted(suppressed, "row");
+            format!("Suppressed {rows} ({percent:.2} %): shown fully generalized, as one group that satisfies the principles too")
         })
+    }
+
+    fn search(&self) -> Option<(&'static str, String)> {
+        let search = &self.recoding?.search;
+        let nodes = u64::try_from(search.nodes).map_or_else(|_| search.nodes.to_string(), count);
+        let checked = format!("{} of {nodes} combinations of levels checked", count(search.checked));
+        let (verdict, why) = if search.proven { ("proven", "") } else { ("NOT proven", ", time ran out") };
+        Some(("search", format!("{verdict} optimal for {}{why} ({checked})", search.metric)))
     }
 
     fn blocks(&self) -> Vec<String> {
@@ -165,6 +223,7 @@ impl Summary<'_> {
             ),
             ("loss (NCP)", format!("{} per cell (0 nothing lost, 1 nothing left)", number(outcome.ncp.mean()))),
         ];
+        facts.extend(self.search());
         if self.dropped_rows > 0 {
             facts.push(("dropped rows", format!("{} with missing values", count(self.dropped_rows as u64))));
         }
@@ -180,15 +239,19 @@ impl Summary<'_> {
         let phases = self.phases.done().iter().map(|(name, seconds)| format!("{name} {seconds:.2}"));
         let phases = phases.collect::<Vec<_>>().join(", ");
         facts.push(("seconds", format!("{:.2} ({phases})", self.phases.seconds())));
-        vec![title, self.attributes(), render::facts(&facts)]
+        let suppressed = self.suppressed();
+        std::iter::once(title).chain(suppressed).chain([self.attributes(), render::facts(&facts)]).collect()
     }
 
     fn attributes(&self) -> String {
+        let mut levels = self.recoding.into_iter().flat_map(|recoding| &recoding.levels);
         let rows: Vec<Vec<String>> = self
             .manifest
             .attributes
             .iter()
             .map(|attribute| {
+                let level = if attribute.role == RoleName::Quasi { levels.next() } else { None };
+                let level = level.map_or_else(String::new, |shown| format!("{} of {}", shown.level, shown.top));
                 let published = match attribute.published {
                     Published::Exact => "exact",
                     Published::Permuted => "permuted",
@@ -199,10 +262,13 @@ impl Summary<'_> {
                 let role = serde_json::to_value(attribute.role).ok();
                 let kind = chrysalis_table::Kind::from(attribute.kind);
                 let role = role.and_then(|role| role.as_str().map(str::to_owned)).unwrap_or_default();
-                vec![attribute.name.clone(), role, kind.to_string(), published.to_owned(), loss]
+                let shown = [attribute.name.clone(), role, kind.to_string(), published.to_owned()];
+                shown.into_iter().chain(self.recoding.map(|_| level)).chain([loss]).collect()
             })
             .collect();
-        render::table(&["attribute", "role", "kind", "published", "loss"], &rows)
+        let header = ["attribute", "role", "kind", "published", "level", "loss"];
+        let header: Vec<&str> = header.into_iter().filter(|name| *name != "level" || self.recoding.is_some()).collect();
+        render::table(&header, &rows)
     }
 }
 

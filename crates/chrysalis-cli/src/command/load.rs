@@ -1,0 +1,33 @@
+use std::process::ExitCode;
+
+use chrysalis_load::{Loaded, Target, load};
+use chrysalis_store::read_release;
+use serde_json::json;
+
+use crate::args::{Cli, LoadArgs};
+use crate::failure::{DONE, Failure};
+use crate::progress::{Phases, Unit};
+use crate::render::{self, Report, count};
+
+pub(crate) fn run(args: &LoadArgs, cli: &Cli) -> Result<ExitCode, Failure> {
+    let password = std::env::var("PGPASSWORD").ok();
+    let target = Target::parse(&args.address, args.schema.as_deref(), password.as_deref())?;
+    let mut phases = Phases::new(cli.quiet);
+    let release = phases.run("read", None, Unit::Rows, |_| read_release(&args.release))?;
+    let rows = release.tables.iter().map(|table| table.rows() as u64).sum();
+    let loaded = phases.run("load", Some(rows), Unit::Rows, |progress| load(&release, &target, progress))?;
+    report(&loaded, &target, &phases).print(cli.output)?;
+    Ok(ExitCode::from(DONE))
+}
+
+fn report(loaded: &Loaded, target: &Target, phases: &Phases) -> Report {
+    let shown: Vec<Vec<String>> = loaded.tables.iter().map(|(name, rows)| vec![name.clone(), count(*rows)]).collect();
+    let tables: Vec<serde_json::Value> =
+        loaded.tables.iter().map(|(name, rows)| json!({"name": name, "rows": rows})).collect();
+    let plain = loaded.tables.iter().map(|(name, rows)| vec![name.clone(), rows.to_string()]);
+    Report {
+        blocks: vec![format!("Loaded into {target}"), render::table(&["table", "rows"], &shown)],
+        json: json!({"target": target.to_string(), "tables": tables, "seconds": phases.seconds()}),
+        rows: std::iter::once(vec!["table".into(), "rows".into()]).chain(plain).collect(),
+    }
+}

@@ -1,0 +1,94 @@
+//! `load` and `rewrite` as people use them.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::path::Path;
+
+use chrysalis_testkit::engines::Engine;
+use common::{Outcome, finish, run};
+
+const QUESTION: &str =
+    "SELECT sex, COUNT(*), AVG(cost) AS mean FROM microdata WHERE age BETWEEN 30 AND 60 GROUP BY sex";
+
+/// A small hospital, published.
+fn release(folder: &Path) {
+    run(folder, "example --rows 400 --out hospital").expect(0);
+    let quasi = "--quasi age,sex,occupation --sensitive cost";
+    let line = format!("publish hospital/patients.csv {quasi} --method anatomy --require l=4 --seed 1 --out release");
+    run(folder, &line).expect(0);
+}
+
+#[test]
+fn a_rewritten_question_has_the_numbers_of_query() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    release(folder);
+    let loaded = run(folder, "load release sqlite:release.db --output json").expect(0).json();
+    assert_eq!(loaded["target"], "sqlite:release.db");
+    assert_eq!(loaded["tables"][0], serde_json::json!({"name": "qit", "rows": 400}));
+    let answer = run(folder, &format!("query release \"{QUESTION}\" --output json")).expect(0).json();
+    let rewritten = run(folder, &format!("rewrite release \"{QUESTION}\" --dialect sqlite --output json")).expect(0);
+    let statement = rewritten.json()["sql"].as_str().unwrap().to_owned();
+    assert!(statement.contains("\"mean_std_error\"") && statement.contains("\"count_all_estimate\""), "{statement}");
+    let Some(mut sqlite) = Engine::sqlite(&folder.join("release.db")) else { return };
+    let rows = sqlite.ask(&statement).unwrap();
+    let answers = answer["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), answers.len());
+    for (row, answer) in rows.iter().zip(answers) {
+        assert_eq!(row[0], answer["group"]["sex"]);
+        for (at, end) in ["estimate", "lower", "upper", "std_error"].into_iter().enumerate() {
+            for (aggregate, place) in [(0, 1 + at), (1, 5 + at)] {
+                let (ours, theirs) =
+                    (answer["aggregates"][aggregate][end].as_f64().unwrap(), row[place].as_f64().unwrap());
+                assert!((ours - theirs).abs() <= 1e-9 * ours.abs().max(1.0), "{end}: {ours}, SQLite says {theirs}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_of_questions_becomes_a_file_of_statements() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    release(folder);
+    std::fs::write(folder.join("q.sql"), format!("{QUESTION};\nSELECT MAX(cost) FROM microdata WHERE age > 3;\n"))
+        .unwrap();
+    for dialect in ["postgres", "duckdb", "sqlite", "spark"] {
+        let statements = run(folder, &format!("rewrite release --file q.sql --dialect {dialect}")).expect(0).stdout;
+        assert_eq!(statements.matches(";\n").count(), 2, "{statements}");
+        assert_eq!(statements.contains('`'), dialect == "spark", "{statements}");
+        assert_eq!(statements.contains("GREATEST"), dialect != "sqlite", "{statements}");
+    }
+}
+
+#[track_caller]
+fn refused(outcome: &Outcome, words: &str) {
+    assert_eq!(outcome.complaint(&[2]), None);
+    assert!(outcome.stderr.contains(words), "{words} is not said\n{outcome}");
+    assert!(!outcome.stderr.contains("s3cret"), "{outcome}");
+}
+
+#[test]
+fn bad_requests_are_refused_without_giving_passwords_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    release(folder);
+    let load = |rest: &str| run(folder, &format!("load {rest}"));
+    refused(&load("release mysql://ann:s3cret@host/db"), "postgres://user@host");
+    refused(&load("release postgres://ann:s3cret@host:no/db"), "not of the form");
+    refused(&load("release postgres://ann:s3cret@127.0.0.1:1/db"), "ann@127.0.0.1:1/db");
+    refused(&load("release sqlite:a.db --schema x"), "needs PostgreSQL");
+    refused(&load("release sqlite:no/such/a.db"), "check the path");
+    refused(&load("hospital sqlite:a.db"), "chrysalis publish --out");
+    assert!(!folder.join("a.db").exists());
+    let ask =
+        |question: &str, dialect: &str| run(folder, &format!("rewrite release \"{question}\" --dialect {dialect}"));
+    refused(&ask("SELECT COUNT(*) FROM microdata", "oracle"), "postgres, duckdb, sqlite or spark");
+    refused(&ask("SELECT * FROM microdata", "sqlite"), "aggregates");
+    refused(&ask("SELECT COUNT(*) FROM microdata WHERE age > 3 OR cost > 4", "sqlite"), "separate questions");
+    let mut command = common::chrysalis(folder);
+    command.args(["load", "release", "postgres://ann@127.0.0.1:1/db"]).env("PGPASSWORD", "s3cret");
+    refused(&finish(&mut command, "load with PGPASSWORD".into()), "127.0.0.1:1");
+}

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use chrysalis_criteria::loss::{average_group_size, discernibility, kl_divergence};
 use chrysalis_criteria::{PrincipleSpec, Weights};
-use chrysalis_publish::partitioner::{Compact, Mondrian, TopDown};
+use chrysalis_publish::partitioner::{Compact, FullDomain, Mondrian, TopDown};
 use chrysalis_publish::{AttributeSpec, Microdata, Partition, Partitioner, TaxonomySource};
 use chrysalis_table::{Column, ColumnRequest, CsvOptions, CsvReader, Kind, Role, Table, TaxonomyFile, no_progress};
 use rand::rngs::ChaCha20Rng;
@@ -30,7 +30,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, folder, names @ ..] = &arguments[..] else { panic!("ADULT.csv TAXONOMIES [PARTITIONER…]") };
     let data = microdata(file, Path::new(folder));
-    let all: [&dyn Partitioner; 3] = [&Mondrian { relaxed: false }, &TopDown, &Compact];
+    let full_domain = FullDomain::default();
+    let all: [&dyn Partitioner; 4] = [&Mondrian { relaxed: false }, &full_domain, &TopDown, &Compact];
     let chosen = all.into_iter().filter(|one| names.is_empty() || names.iter().any(|name| name == one.name()));
     for partitioner in chosen {
         println!("\n### {}\n", partitioner.name());
@@ -134,8 +135,12 @@ fn kl(data: &Microdata, partition: &Partition) -> f64 {
         .groups()
         .map(|group| {
             let ends = |at: usize| {
+                let (column, tree) = quasi[at];
                 let ranks = || group.iter().map(|&row| rank(at, row));
-                let node = quasi[at].1.common_ancestor(ranks().min().unwrap()..=ranks().max().unwrap());
+                let node = match partition.recoding() {
+                    Some(recoding) => tree.at_level(column.code(group[0] as usize), recoding.levels[at].level),
+                    None => tree.common_ancestor(ranks().min().unwrap()..=ranks().max().unwrap()),
+                };
                 let ranks = &quasi[at].1.node(node).ranks;
                 (*ranks.start(), *ranks.end())
             };

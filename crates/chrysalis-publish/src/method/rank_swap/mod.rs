@@ -45,14 +45,14 @@ impl Publisher for RankSwap {
         // Step 1.
         let sorted = Sorted::shuffled(sensitive, self.minimum, rng);
         // Step 2.
-        let mut codes = sorted.codes().to_vec();
+        let mut codes: Vec<u32> = sorted.keys().iter().map(|key| key.code()).collect();
         for at in 0..codes.len() {
             let other = rng.random_range(window(&sorted, at));
             codes.swap(at, other);
         }
         let mut swapped = vec![0; codes.len()];
-        for (&row, code) in sorted.rows().iter().zip(codes) {
-            swapped[row as usize] = code;
+        for (key, code) in sorted.keys().iter().zip(codes) {
+            swapped[key.row() as usize] = code;
         }
         // Step 3.
         let swapped = Codes::collect(sensitive.domain().len(), swapped.into_iter());
@@ -76,7 +76,7 @@ impl Publisher for RankSwap {
 
 /// The places within the least radius that reaches the least numbers; all of them where none does.
 fn window(sorted: &Sorted, at: usize) -> std::ops::Range<usize> {
-    let n = sorted.rows().len();
+    let n = sorted.keys().len();
     let range = |radius: usize| at.saturating_sub(radius)..n.min(at + radius + 1);
     let (mut low, mut high) = (0, n);
     // Wider windows reach all that narrower ones do: search by halving.

@@ -10,7 +10,6 @@ use chrysalis_criteria::{Minimum, Principle};
 use chrysalis_table::{Column, Domain, Progress, each_width};
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
-use rayon::prelude::*;
 
 use super::Partitioner;
 use crate::{Microdata, Partition, PublishError};
@@ -92,42 +91,46 @@ impl BySensitive {
     }
 }
 
-/// A counting sort of so many values stays within fast memory.
-const FEW_VALUES: usize = 1 << 16;
+/// A counting sort by digits of so many bits stays within fast memory; one pass may go a little beyond.
+const DIGIT_BITS: u32 = 12;
+const MOST_DIGIT_BITS: u32 = 16;
 
 /// Rows in order of their sensitive value.
 pub(crate) struct Sorted {
-    rows: Vec<u32>,
-    /// The code of each row, in that order.
-    codes: Vec<u32>,
     /// The number behind each code.
     values: Vec<f64>,
+    /// Code and row, from the lowest code up.
+    keys: Vec<Key>,
     /// For every code the first one far enough above it; the number of codes where there is none.
-    reach: Vec<usize>,
+    reach: Vec<u32>,
     minimum: Minimum,
+}
+
+/// A code above a row, in one number.
+#[derive(Clone, Copy)]
+pub(crate) struct Key(u64);
+
+impl Key {
+    pub(crate) fn row(self) -> u32 {
+        self.0 as u32
+    }
+
+    pub(crate) fn code(self) -> u32 {
+        (self.0 >> u32::BITS) as u32
+    }
 }
 
 impl Sorted {
     /// Rows with equal values in random order.
     pub(crate) fn shuffled(column: &Column, minimum: Minimum, rng: &mut dyn CryptoRng) -> Self {
         let mut sorted = Sorted::new(column, minimum);
-        let mut rows = &mut sorted.rows[..];
-        for run in sorted.codes.chunk_by(|a, b| a == b) {
-            let (here, after) = rows.split_at_mut(run.len());
-            // LEAK: sorting keeps the input's order among equal values.
-            here.shuffle(rng);
-            rows = after;
-        }
+        // LEAK: sorting keeps the input's order among equal values.
+        sorted.keys.chunk_by_mut(|a, b| a.code() == b.code()).for_each(|run| run.shuffle(rng));
         sorted
     }
 
-    pub(crate) fn rows(&self) -> &[u32] {
-        &self.rows
-    }
-
-    /// The code of each row, in that order.
-    pub(crate) fn codes(&self) -> &[u32] {
-        &self.codes
+    pub(crate) fn keys(&self) -> &[Key] {
+        &self.keys
     }
 
     /// Whether the rows from `start` up to, not including, `end` reach the least numbers.
@@ -138,23 +141,19 @@ impl Sorted {
     /// Step 2.
     fn new(column: &Column, minimum: Minimum) -> Self {
         let domain = column.domain();
-        let ((rows, codes), (values, reach)) = rayon::join(
-            || if domain.len() <= FEW_VALUES { counted(column) } else { compared(column) },
-            || {
-                let values = (0..domain.len() as u32).map(|code| domain.position(code).unwrap_or(0.0)).collect();
-                (values, reach(domain, minimum))
-            },
-        );
-        Sorted { rows, codes, values, reach, minimum }
+        let numbers = || (0..domain.len() as u32).map(|code| domain.position(code).unwrap_or(0.0)).collect();
+        let (keys, (values, reach)) = rayon::join(|| sorted_keys(column), || (numbers(), reach(domain, minimum)));
+        Sorted { values, keys, reach, minimum }
     }
 
     /// Step 4 for contiguous groups.
     fn contiguous(mut self, ends: &[usize], rng: &mut dyn CryptoRng) -> Partition {
         for &end in &ends[..ends.len() - 1] {
             // LEAK: which of several rows with one value stand left of a border must not depend on the input's order.
-            if self.codes[end - 1] == self.codes[end] {
-                let run = self.run(self.codes[end]);
-                self.rows[run].shuffle(rng);
+            let code = self.keys[end].code();
+            if self.keys[end - 1].code() == code {
+                let run = self.run(code);
+                self.keys[run].shuffle(rng);
             }
         }
         let sizes: Vec<u32> = ends
@@ -165,24 +164,21 @@ impl Sorted {
                 Some(size as u32)
             })
             .collect();
-        Partition::new(self.rows, &sizes)
+        Partition::new(self.keys.iter().map(|key| key.row()).collect(), &sizes)
     }
 
     /// The rows that have a code.
     fn run(&self, code: u32) -> std::ops::Range<usize> {
-        self.codes.partition_point(|&other| other < code)..self.codes.partition_point(|&other| other <= code)
+        self.keys.partition_point(|key| key.code() < code)..self.keys.partition_point(|key| key.code() <= code)
     }
 
     /// Steps 3 and 4 for groups that may overlap.
     fn exact(&self, rng: &mut dyn CryptoRng) -> Option<Partition> {
         let n_codes = self.values.len();
+        let reach: Vec<usize> = self.reach.iter().map(|&code| code as usize).collect();
         let copies: Vec<u64> = (0..n_codes as u32).map(|code| self.run(code).len() as u64).collect();
-        let problem = Problem {
-            values: &self.values,
-            copies: &copies,
-            distinct: self.minimum.distinct as usize,
-            reach: &self.reach,
-        };
+        let problem =
+            Problem { values: &self.values, copies: &copies, distinct: self.minimum.distinct as usize, reach: &reach };
         let (_, groups) = problem.solve()?;
         let mut groups_of: Vec<Vec<usize>> = vec![Vec::new(); n_codes];
         for (group, values) in groups.iter().enumerate() {
@@ -190,7 +186,7 @@ impl Sorted {
         }
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
         for (code, groups) in (0u32..).zip(&groups_of) {
-            let mut rows = self.rows[self.run(code)].to_vec();
+            let mut rows: Vec<u32> = self.keys[self.run(code)].iter().map(|key| key.row()).collect();
             rows.shuffle(rng);
             // One copy to every group that has the value, spare ones in turn.
             for (row, &group) in rows.into_iter().zip(groups.iter().cycle()) {
@@ -202,39 +198,34 @@ impl Sorted {
     }
 }
 
-/// Rows and codes by a counting sort, for few values.
-fn counted(column: &Column) -> (Vec<u32>, Vec<u32>) {
-    let counts = column.histogram();
-    let starts = counts.iter().scan(0, |start, &n| {
-        *start += n as usize;
-        Some(*start - n as usize)
+/// A counting sort, digit by digit: with many values, counting them at once would jump about in memory.
+fn sorted_keys(column: &Column) -> Vec<Key> {
+    let mut keys: Vec<Key> = each_width!(column.codes(), codes => {
+        (0u64..).zip(codes).map(|(row, &code)| Key(u64::from(code) << u32::BITS | row)).collect()
     });
-    let mut next: Vec<usize> = starts.collect();
-    let mut rows = vec![0; column.codes().len()];
-    each_width!(column.codes(), codes => {
-        for (row, &code) in (0u32..).zip(codes) {
-            let place = &mut next[code as usize];
-            rows[*place] = row;
+    let mut sorted = vec![Key(0); keys.len()];
+    let n_bits = (column.domain().len() as u64).next_power_of_two().trailing_zeros();
+    let digit_bits = if n_bits <= MOST_DIGIT_BITS { n_bits.max(1) } else { DIGIT_BITS };
+    for shift in (0..n_bits).step_by(digit_bits as usize) {
+        let digit = |key: Key| (key.code() >> shift) as usize & ((1 << digit_bits) - 1);
+        let mut next = vec![0; 1 << digit_bits];
+        keys.iter().for_each(|&key| next[digit(key)] += 1);
+        let mut start = 0;
+        for count in &mut next {
+            start += std::mem::replace(count, start);
+        }
+        for &key in &keys {
+            let place = &mut next[digit(key)];
+            sorted[*place] = key;
             *place += 1;
         }
-    });
-    (rows, (0u32..).zip(&counts).flat_map(|(code, &n)| std::iter::repeat_n(code, n as usize)).collect())
-}
-
-/// The same by comparing: with many values, counting would jump about in memory once per row.
-fn compared(column: &Column) -> (Vec<u32>, Vec<u32>) {
-    let mut keys: Vec<u64> = each_width!(column.codes(), codes => {
-        (0u64..).zip(codes).map(|(row, &code)| u64::from(code) << 32 | row).collect()
-    });
-    keys.par_sort_unstable();
-    rayon::join(
-        || keys.par_iter().map(|&key| key as u32).collect(),
-        || keys.par_iter().map(|&key| (key >> 32) as u32).collect(),
-    )
+        std::mem::swap(&mut keys, &mut sorted);
+    }
+    keys
 }
 
 /// Two pointers over the distinct values, each comparison exact.
-fn reach(domain: &Domain, minimum: Minimum) -> Vec<usize> {
+fn reach(domain: &Domain, minimum: Minimum) -> Vec<u32> {
     let values = domain.values();
     let mut high = 0;
     (0..values.len())
@@ -243,23 +234,25 @@ fn reach(domain: &Domain, minimum: Minimum) -> Vec<usize> {
             while high < values.len() && minimum.span.is_some_and(|span| !spans(&values[low], &values[high], span)) {
                 high += 1;
             }
-            high
+            high as u32
         })
         .collect()
 }
 
 impl Line for Sorted {
     fn len(&self) -> usize {
-        self.codes.len()
+        self.keys.len()
     }
 
     fn value(&self, at: usize) -> f64 {
-        self.values[self.codes[at] as usize]
+        self.values[self.keys[at].code() as usize]
     }
 
     fn may_be_group(&self, start: usize, end: usize) -> bool {
-        let (low, high) = (self.codes[start] as usize, self.codes[end - 1] as usize);
-        let distinct = (high - low + 1) as u64;
-        (end - start) as u64 >= self.minimum.rows && distinct >= self.minimum.distinct && self.reach[low] <= high
+        let (low, high) = (self.keys[start].code(), self.keys[end - 1].code());
+        let distinct = u64::from(high - low + 1);
+        (end - start) as u64 >= self.minimum.rows
+            && distinct >= self.minimum.distinct
+            && self.reach[low as usize] <= high
     }
 }

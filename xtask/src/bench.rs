@@ -4,8 +4,8 @@
 //! with default settings. It alternates with a whole `chrysalis publish`, so that a busy machine
 //! slows both. Then mondrian alone, on one thread. The chore reports; it judges nobody.
 
-mod data;
-mod report;
+pub(crate) mod data;
+pub(crate) mod report;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,11 +20,12 @@ use data::Input;
 
 pub(crate) struct Options {
     /// The folder the user named, if any.
-    data: Option<PathBuf>,
-    repeat: usize,
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) repeat: usize,
 }
 
 impl Options {
+    /// The options of `bench` and of `bench-queries`.
     pub(crate) fn parse(arguments: &[String], called_from: &Path) -> Result<Self, Failure> {
         let data = env::var_os("CHRYSALIS_DATA").map(|folder| called_from.join(folder));
         let mut options = Self { data, repeat: 5 };
@@ -37,7 +38,7 @@ impl Options {
                     let folder = folder.ok_or_else(|| Failure::usage("--data wants a folder"))?;
                     options.data = Some(called_from.join(folder));
                 }
-                _ => return Err(Failure::usage(format!("bench has no `{argument}`"))),
+                _ => return Err(Failure::usage(format!("the benchmarks have no `{argument}`"))),
             }
         }
         Ok(options)
@@ -45,20 +46,14 @@ impl Options {
 }
 
 /// The programs and the folder of one benchmark.
-struct Bench {
-    python: PathBuf,
-    chrysalis: PathBuf,
-    folder: PathBuf,
+pub(crate) struct Bench {
+    pub(crate) python: PathBuf,
+    pub(crate) chrysalis: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let python =
-        referees::prepare().map_err(|reason| Failure::new(format!("no polars to measure against: {reason}")))?;
-    let chrysalis = shell::build_chrysalis()?;
-    let folder = shell::target_dir().join("bench");
-    fs::create_dir_all(&folder).map_err(|error| Failure::new(format!("cannot make {}: {error}", folder.display())))?;
-    let bench = Bench { python, chrysalis, folder };
-
+    let bench = Bench::prepare()?;
     let input = data::prepare(&bench, options.data.as_deref())?;
     report::heading(&input, options.repeat);
     let mut polars = Vec::new();
@@ -112,7 +107,17 @@ pub(crate) const FORMS: [Form; 4] = [
 ];
 
 impl Bench {
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn prepare() -> Result<Self, Failure> {
+        let python =
+            referees::prepare().map_err(|reason| Failure::new(format!("nothing to measure against: {reason}")))?;
+        let chrysalis = shell::build_chrysalis()?;
+        let folder = shell::target_dir().join("bench");
+        fs::create_dir_all(&folder)
+            .map_err(|error| Failure::new(format!("cannot make {}: {error}", folder.display())))?;
+        Ok(Bench { python, chrysalis, folder })
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
@@ -154,6 +159,6 @@ impl Bench {
 }
 
 /// Both programs take every core, whatever the caller's environment says.
-fn default_threads(command: &mut Command) -> &mut Command {
+pub(crate) fn default_threads(command: &mut Command) -> &mut Command {
     command.env_remove("POLARS_MAX_THREADS").env_remove("RAYON_NUM_THREADS")
 }

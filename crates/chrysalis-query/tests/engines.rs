@@ -11,7 +11,7 @@ use chrysalis_publish::{AttributeSpec, Microdata, Partitioner};
 use chrysalis_query::{AggregateAnswer, Answer, Asked, Dialect, Plan, rewrite, sql};
 use chrysalis_release::Release;
 use chrysalis_store::{Format, read_release, write_release};
-use chrysalis_table::{Role, Table, Value, no_progress};
+use chrysalis_table::{Column, Role, Table, Value, no_progress};
 use chrysalis_testkit::engines::{Engine, PostgresServer};
 use chrysalis_testkit::questions::{Questions, Sensitive, survey};
 use rand::SeedableRng;
@@ -244,4 +244,22 @@ fn permute_is_answered_alike_everywhere() {
 #[test]
 fn generalize_is_answered_alike_everywhere() {
     check(&Generalize, &[Sensitive::Reals, Sensitive::Integers, Sensitive::Words], &["age", "joined", "grade", "city"]);
+}
+
+/// In a large group most of the chances that an extreme lies at a value are too small for a number.
+#[test]
+fn large_groups_have_extremes_everywhere() {
+    let survey = survey(3000, Sensitive::Integers, 3);
+    let mut columns: Vec<Column> = survey.columns().iter().filter(|column| column.name() != "part").cloned().collect();
+    columns.push(Column::integers("part", &vec![0; survey.rows()]));
+    let (folder, server) = (tempfile::tempdir().unwrap(), PostgresServer::start());
+    for (number, publisher) in [&Shuffle as &dyn Publisher, &Anatomy].into_iter().enumerate() {
+        let folder = folder.path().join(number.to_string());
+        std::fs::create_dir(&folder).unwrap();
+        let mut engines = Engines::new(publisher, &Table::new(columns.clone()), &folder, server.as_ref());
+        let question = "SELECT MIN(pay), MAX(pay), SUM(pay), AVG(pay), COUNT(*) FROM microdata WHERE weight < 60";
+        let plan = Plan::new(&sql::parse_one(question).unwrap(), engines.asked.manifest()).unwrap();
+        let answer = engines.asked.answer(&plan).unwrap();
+        assert_eq!(engines.judge(&plan, &answer), Vec::<String>::new());
+    }
 }

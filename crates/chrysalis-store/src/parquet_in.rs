@@ -12,7 +12,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use bytes::Bytes;
-use chrysalis_table::{Codes, Column, ColumnRequest, Date, DictionaryChunk, Kind, Table, TableError, Value, resolve};
+use chrysalis_table::{Codes, Column, ColumnRequest, Date, Kind, Table, TableError, Value, resolve};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use parquet::arrow::ProjectionMask;
@@ -159,6 +159,8 @@ struct Gathered {
     texts: HashMap<Box<str>, u32, FixedState>,
     missing: Option<u32>,
     codes: Vec<Codes>,
+    /// The codes of a batch, before it is known how wide they are; kept, because fresh memory costs more than filling it.
+    batch: Vec<u32>,
 }
 
 impl Gathered {
@@ -171,7 +173,7 @@ impl Gathered {
             DataType::Int64 => {
                 let numbers = array.as_primitive::<Int64Type>();
                 if numbers.null_count() == 0 {
-                    self.integers(numbers.values().iter().copied().map(Some));
+                    self.whole_numbers(numbers.values());
                 } else {
                     self.integers(numbers.iter());
                 }
@@ -208,15 +210,48 @@ impl Gathered {
 
     fn integers(&mut self, values: impl Iterator<Item = Option<i64>>) {
         self.kind = Some(Kind::Integer);
-        let codes = values.map(|value| self.number(value, Value::Integer)).collect();
+        let mut codes = self.empty_batch();
+        codes.extend(values.map(|value| self.number(value, Value::Integer)));
         self.push(codes);
+    }
+
+    /// Integers none of which is missing. Where all are small, that is decided once and not for each of them.
+    fn whole_numbers(&mut self, values: &[i64]) {
+        let ends = values.iter().fold((0, 0), |(least, most), &value| (value.min(least), value.max(most)));
+        let (0, Ok(most)) = (ends.0, usize::try_from(ends.1)) else {
+            return self.integers(values.iter().copied().map(Some));
+        };
+        if most >= SMALL {
+            return self.integers(values.iter().copied().map(Some));
+        }
+        self.kind = Some(Kind::Integer);
+        self.make_room(most);
+        let mut codes = self.empty_batch();
+        codes.extend(values.iter().map(|&value| {
+            // PROOF: no value is negative, and there is room for the greatest.
+            let slot = &mut self.small[value as usize];
+            if *slot == NO_CODE {
+                self.dictionary.push(Some(Value::Integer(value)));
+                *slot = self.dictionary.len() as u32 - 1;
+            }
+            *slot
+        }));
+        self.push(codes);
+    }
+
+    /// Slots for the numbers up to one.
+    fn make_room(&mut self, at: usize) {
+        if at >= self.small.len() {
+            self.small.resize((at + 1).next_power_of_two(), NO_CODE);
+        }
     }
 
     fn dates(&mut self, values: impl Iterator<Item = Option<i32>>) {
         self.kind = Some(Kind::Date);
         // PROOF: every number that comes in here was an i32.
         let date = |day: i64| Value::Date(Date(day as i32));
-        let codes = values.map(|value| self.number(value.map(i64::from), date)).collect();
+        let mut codes = self.empty_batch();
+        codes.extend(values.map(|value| self.number(value.map(i64::from), date)));
         self.push(codes);
     }
 
@@ -225,9 +260,7 @@ impl Gathered {
         let Some(at) = usize::try_from(value).ok().filter(|at| *at < SMALL) else {
             return intern(&mut self.integers, value, &mut self.dictionary, || make(value));
         };
-        if at >= self.small.len() {
-            self.small.resize((at + 1).next_power_of_two(), NO_CODE);
-        }
+        self.make_room(at);
         if self.small[at] == NO_CODE {
             self.dictionary.push(Some(make(value)));
             self.small[at] = self.dictionary.len() as u32 - 1;
@@ -238,17 +271,17 @@ impl Gathered {
     /// What is not a finite number is missing: databases write it where they have none.
     fn reals(&mut self, values: impl Iterator<Item = Option<f64>>) {
         self.kind = Some(Kind::Real);
-        let codes = values.map(|value| match value.filter(|value| value.is_finite()).map(|value| value + 0.0) {
+        let mut codes = self.empty_batch();
+        codes.extend(values.map(|value| match value.filter(|value| value.is_finite()).map(|value| value + 0.0) {
             Some(value) => intern(&mut self.reals, value.to_bits(), &mut self.dictionary, || Value::Real(value)),
             None => missing(&mut self.missing, &mut self.dictionary),
-        });
-        let codes = codes.collect();
+        }));
         self.push(codes);
     }
 
     fn texts<'a>(&mut self, values: impl Iterator<Item = Option<&'a str>>) {
         self.kind = Some(Kind::Category);
-        let mut codes = Vec::new();
+        let mut codes = self.empty_batch();
         for value in values {
             codes.push(match value.filter(|text| !text.is_empty()) {
                 None => missing(&mut self.missing, &mut self.dictionary),
@@ -261,8 +294,15 @@ impl Gathered {
         self.push(codes);
     }
 
+    fn empty_batch(&mut self) -> Vec<u32> {
+        let mut codes = std::mem::take(&mut self.batch);
+        codes.clear();
+        codes
+    }
+
     fn push(&mut self, codes: Vec<u32>) {
-        self.codes.push(Codes::collect(self.dictionary.len(), codes.into_iter()));
+        self.codes.push(Codes::collect(self.dictionary.len(), codes.iter().copied()));
+        self.batch = codes;
     }
 
     fn finish(self, request: &ColumnRequest) -> Result<Column, TableError> {
@@ -276,10 +316,7 @@ impl Gathered {
             })
             .collect::<Result<_, _>>()?;
         let order = if kind == Kind::Ordinal { ranks(request, &dictionary)? } else { Vec::new() };
-        let to_dictionary: Vec<u32> = (0..dictionary.len() as u32).collect();
-        let chunk = |codes| DictionaryChunk { codes, to_dictionary: to_dictionary.clone() };
-        let chunks = self.codes.into_iter().map(chunk).collect();
-        Ok(Column::from_dictionary(&request.name, kind, dictionary, &order, chunks))
+        Ok(Column::from_entries(&request.name, kind, dictionary, &order, self.codes))
     }
 }
 

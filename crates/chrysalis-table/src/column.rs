@@ -44,26 +44,23 @@ impl Column {
         order: &[usize],
         chunks: Vec<DictionaryChunk>,
     ) -> Self {
-        let mut by_value: Vec<usize> = (0..dictionary.len()).collect();
-        if kind == Kind::Ordinal {
-            by_value.sort_by_key(|&entry| dictionary[entry].as_ref().map(|_| order[entry]));
-        } else {
-            by_value.sort_by(|&a, &b| dictionary[a].cmp(&dictionary[b]));
-        }
-        let mut code_of = vec![0; dictionary.len()];
-        let mut n_codes: Code = 0;
-        for (place, &entry) in by_value.iter().enumerate() {
-            let repeats = place > 0 && dictionary[by_value[place - 1]] == dictionary[entry];
-            n_codes += Code::from(!repeats);
-            code_of[entry] = n_codes - 1;
-        }
-        let has_missing = by_value.first().is_some_and(|&entry| dictionary[entry].is_none());
-        let mut dictionary = dictionary;
-        let mut values: Vec<Value> = by_value.iter().filter_map(|&entry| dictionary[entry].take()).collect();
-        values.dedup();
-        let domain = Domain::new(kind, values, has_missing);
+        let (domain, code_of) = ordered(kind, dictionary, order);
         let codes = concatenate(domain.len(), &code_of, chunks);
         Column::new(name, Arc::new(domain), codes)
+    }
+
+    /// The same for chunks that all speak of the dictionary itself, as those of one reader do.
+    pub fn from_entries(
+        name: impl Into<String>,
+        kind: Kind,
+        dictionary: Vec<Option<Value>>,
+        order: &[usize],
+        chunks: Vec<Codes>,
+    ) -> Self {
+        let (domain, code_of) = ordered(kind, dictionary, order);
+        let mut all = Codes::with_capacity(domain.len(), chunks.iter().map(Codes::len).sum());
+        chunks.into_iter().for_each(|chunk| append(&mut all, &chunk, &code_of));
+        Column::new(name, Arc::new(domain), all)
     }
 
     /// A column of integers, for ids, counts and sums.
@@ -167,20 +164,46 @@ impl Column {
     }
 }
 
+/// The domain of a dictionary, and the code of every entry.
+fn ordered(kind: Kind, mut dictionary: Vec<Option<Value>>, order: &[usize]) -> (Domain, Vec<Code>) {
+    let mut by_value: Vec<usize> = (0..dictionary.len()).collect();
+    if kind == Kind::Ordinal {
+        by_value.sort_by_key(|&entry| dictionary[entry].as_ref().map(|_| order[entry]));
+    } else {
+        by_value.sort_by(|&a, &b| dictionary[a].cmp(&dictionary[b]));
+    }
+    let mut code_of = vec![0; dictionary.len()];
+    let mut n_codes: Code = 0;
+    for (place, &entry) in by_value.iter().enumerate() {
+        let repeats = place > 0 && dictionary[by_value[place - 1]] == dictionary[entry];
+        n_codes += Code::from(!repeats);
+        code_of[entry] = n_codes - 1;
+    }
+    let has_missing = by_value.first().is_some_and(|&entry| dictionary[entry].is_none());
+    let mut values: Vec<Value> = by_value.iter().filter_map(|&entry| dictionary[entry].take()).collect();
+    values.dedup();
+    (Domain::new(kind, values, has_missing), code_of)
+}
+
 /// Rewrites all chunks into final codes, freeing each chunk as it goes.
 fn concatenate(domain_len: usize, code_of: &[Code], chunks: Vec<DictionaryChunk>) -> Codes {
     let rows = chunks.iter().map(|chunk| chunk.codes.len()).sum();
     let mut all = Codes::with_capacity(domain_len, rows);
     for chunk in chunks {
         let map: Vec<Code> = chunk.to_dictionary.iter().map(|&entry| code_of[entry as usize]).collect();
-        each_width!(&chunk.codes, codes => match &mut all {
-            // PROOF: with_capacity chose a width that holds every code below `domain_len`.
-            Codes::U8(all) => all.extend(codes.iter().map(|&code| map[code as usize] as u8)),
-            Codes::U16(all) => all.extend(codes.iter().map(|&code| map[code as usize] as u16)),
-            Codes::U32(all) => all.extend(codes.iter().map(|&code| map[code as usize])),
-        });
+        append(&mut all, &chunk.codes, &map);
     }
     all
+}
+
+/// Appends what codes stand for; `all` must be wide enough for it.
+fn append(all: &mut Codes, codes: &Codes, map: &[Code]) {
+    each_width!(codes, codes => match all {
+        // PROOF: with_capacity chose a width that holds every code of the domain.
+        Codes::U8(all) => all.extend(codes.iter().map(|&code| map[code as usize] as u8)),
+        Codes::U16(all) => all.extend(codes.iter().map(|&code| map[code as usize] as u16)),
+        Codes::U32(all) => all.extend(codes.iter().map(|&code| map[code as usize])),
+    });
 }
 
 impl fmt::Debug for Column {

@@ -9,29 +9,29 @@ use std::process::{Command, Stdio};
 use super::{Bench, Form};
 use crate::shell::{self, Failure};
 
-const CENSUS: &str = "census_sal_500k.csv.gz";
-const QUASI: &str = "age,gender,education,marital_status,race,work_class,country";
+pub(crate) const CENSUS: &str = "census_sal_500k.csv.gz";
+pub(crate) const QUASI: &str = "age,gender,education,marital_status,race,work_class,country";
 const COPIES: usize = 4;
 const STAND_IN_ROWS: usize = 2_000_000;
 const STAND_IN_SORT: [&str; 4] = ["age", "sex", "zip_code", "occupation"];
 
 /// One table and how both programs are told about it.
-pub(super) struct Input {
-    pub(super) name: String,
-    pub(super) csv: PathBuf,
-    pub(super) rows: usize,
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) csv: PathBuf,
+    pub(crate) rows: usize,
     /// The four columns polars sorts by.
-    pub(super) sort_by: Vec<String>,
+    pub(crate) sort_by: Vec<String>,
     /// The file, and the roles of its columns, for `chrysalis publish`.
-    pub(super) publish: Vec<OsString>,
+    pub(crate) publish: Vec<OsString>,
     /// What the timed runs require; `None` leaves it to the spec file.
-    pub(super) requirement: Option<&'static str>,
+    pub(crate) requirement: Option<&'static str>,
     /// The other methods to measure on it.
-    pub(super) forms: &'static [Form],
+    pub(crate) forms: &'static [Form],
 }
 
 /// CENSUS from the folder the user named, or from its usual place; else the stand-in.
-pub(super) fn prepare(bench: &Bench, named: Option<&Path>) -> Result<Input, Failure> {
+pub(crate) fn prepare(bench: &Bench, named: Option<&Path>) -> Result<Input, Failure> {
     let usual = Path::new("../shared/data");
     let source = named.unwrap_or(usual).join(CENSUS);
     if source.is_file() {

@@ -86,16 +86,16 @@ fn line(name: &str, seconds: [f64; 2], peaks: [Option<u64>; 2]) {
     println!("{name:<8}{a:>12.2}{b:>12.2}{c:>14}{d:>14}");
 }
 
-fn met(holds: bool) -> &'static str {
+pub(crate) fn met(holds: bool) -> &'static str {
     if holds { "met" } else { "MISSED" }
 }
 
-fn megabytes(bytes: Option<u64>) -> String {
+pub(crate) fn megabytes(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "not known".to_owned(), |bytes| (bytes / 1_000_000).to_string())
 }
 
 /// `2000000` as `2,000,000`.
-fn grouped(number: usize) -> String {
+pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.char_indices() {

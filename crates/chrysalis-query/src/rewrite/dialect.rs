@@ -114,6 +114,16 @@ impl Dialect {
         self.greatest(low, self.least(number, high))
     }
 
+    /// Whether `help` has an index on groups and hits: `chrysalis load` makes one, files have none.
+    pub(super) fn has_index(self) -> bool {
+        matches!(self, Dialect::Postgres | Dialect::Sqlite)
+    }
+
+    /// Whether columns have types.
+    pub(super) fn has_types(self) -> bool {
+        self != Dialect::Sqlite
+    }
+
     /// Whether there is `VAR_POP`.
     pub(super) fn has_variance(self) -> bool {
         self != Dialect::Sqlite

@@ -148,6 +148,10 @@ impl X {
         }
     }
 
+    pub(super) fn is_constant(&self) -> bool {
+        matches!(self.0, Expr::Value(_))
+    }
+
     pub(super) fn eq(self, other: X) -> X {
         binary(self, BinaryOperator::Eq, other)
     }

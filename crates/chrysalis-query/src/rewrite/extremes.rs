@@ -44,8 +44,8 @@ pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, S
         sum(column).over(&keys(&odds), Some((col(&format!("{odds}.y")), direction)))
     };
     let own = |name: char| col(&format!("{odds}.{name}"));
-    let beyond = case(running('z').greater(int(0)), int(0), call("EXP", vec![running('s')]));
-    let until = case((running('z') - own('z')).greater(int(0)), int(0), call("EXP", vec![running('s') - own('s')]));
+    let beyond = case(running('z').greater(int(0)), int(0), exp(running('s')));
+    let until = case((running('z') - own('z')).greater(int(0)), int(0), exp(running('s') - own('s')));
     let chance = Rows::of(&odds).items(writer.key_items(&odds)).item(own('y'), "y").item(until - beyond, "p");
     let (y, p) = (|| col(&format!("{chances}.y")), || col(&format!("{chances}.p")));
     let over = |x: X| sum(x).over(&keys(&chances), None);
@@ -64,6 +64,14 @@ pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, S
     let items = vec![(call("MAX", vec![column("mean")]), format!("{letter}e")), (variance, format!("{letter}v"))];
     (items, last)
 }
+
+/// `EXP`, but 0 for chances that no sum would notice: PostgreSQL refuses to round to 0 what is too small for a number.
+fn exp(x: X) -> X {
+    case(x.clone().less(int(NEVER)), int(0), call("EXP", vec![x]))
+}
+
+/// Far enough from the smallest number that products with values stay above it, too.
+const NEVER: i64 = -300;
 
 /// Both directions share the CTE `copies`; the first to come writes it.
 fn direction_is_first(writer: &Writer<'_>, direction: Direction) -> bool {

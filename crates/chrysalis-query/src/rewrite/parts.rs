@@ -237,7 +237,11 @@ pub(super) fn answer(writer: &Writer<'_>, merged: &str) -> (Rows, Vec<OrderByExp
             ("std_error", numbers.std_error),
         ];
         for (end, x) in ends {
-            rows = rows.named(dialect.double(x), quoted(&format!("{name}_{end}")));
+            // PROOF: what comes of the help table are sums and extremes of doubles. A database that knows types knows that;
+            // to plan a cast for each of them took DuckDB 8 % of the question's time.
+            let is_double = writer.uses_help() && dialect.has_types() && !x.is_constant();
+            let x = if is_double { x } else { dialect.double(x) };
+            rows = rows.named(x, quoted(&format!("{name}_{end}")));
         }
     }
     (rows, order)

@@ -116,6 +116,18 @@ fn a_count_of_exact_rows_is_one_scan_and_a_shuffled_sum_joins_help() {
 }
 
 #[test]
+fn without_an_index_few_groups_are_found_by_hits_alone() {
+    for dialect in Dialect::ALL {
+        let sum = statement("shuffle", QUESTIONS[1], dialect).unwrap();
+        assert_eq!(sum.contains(" = hits.g"), dialect.has_index(), "{sum}");
+        assert_eq!(sum.contains(">= hits.g"), !dialect.has_index(), "{sum}");
+    }
+    // With keys a group has many numbers of hits.
+    let by_age = statement("shuffle", QUESTIONS[5], Dialect::DuckDb).unwrap();
+    assert!(by_age.contains(" = hits.g") && !by_age.contains(">= hits.g"), "{by_age}");
+}
+
+#[test]
 fn a_word_cannot_leave_its_quotes() {
     for dialect in [Dialect::Postgres, Dialect::DuckDb, Dialect::Sqlite] {
         let text = |word: &str| dialect.text(word).0.to_string();

@@ -200,28 +200,37 @@ impl Sorted {
 
 /// A counting sort, digit by digit: with many values, counting them at once would jump about in memory.
 fn sorted_keys(column: &Column) -> Vec<Key> {
-    let mut keys: Vec<Key> = each_width!(column.codes(), codes => {
-        (0u64..).zip(codes).map(|(row, &code)| Key(u64::from(code) << u32::BITS | row)).collect()
-    });
-    let mut sorted = vec![Key(0); keys.len()];
     let n_bits = (column.domain().len() as u64).next_power_of_two().trailing_zeros();
     let digit_bits = if n_bits <= MOST_DIGIT_BITS { n_bits.max(1) } else { DIGIT_BITS };
-    for shift in (0..n_bits).step_by(digit_bits as usize) {
-        let digit = |key: Key| (key.code() >> shift) as usize & ((1 << digit_bits) - 1);
-        let mut next = vec![0; 1 << digit_bits];
-        keys.iter().for_each(|&key| next[digit(key)] += 1);
-        let mut start = 0;
-        for count in &mut next {
-            start += std::mem::replace(count, start);
-        }
-        for &key in &keys {
-            let place = &mut next[digit(key)];
-            sorted[*place] = key;
-            *place += 1;
-        }
+    let n_digits = 1 << digit_bits;
+    let digit = |shift: u32| move |key: Key| (key.code() >> shift) as usize & (n_digits - 1);
+    let mut keys = vec![Key(0); column.codes().len()];
+    each_width!(column.codes(), codes => {
+        let unsorted = (0u64..).zip(codes).map(|(row, &code)| Key(u64::from(code) << u32::BITS | row));
+        scatter(unsorted, &mut keys, n_digits, digit(0));
+    });
+    let mut sorted = Vec::new();
+    for shift in (digit_bits..n_bits).step_by(digit_bits as usize) {
+        sorted.resize(keys.len(), Key(0));
+        scatter(keys.iter().copied(), &mut sorted, n_digits, digit(shift));
         std::mem::swap(&mut keys, &mut sorted);
     }
     keys
+}
+
+/// Puts keys in the order of a digit; those with the same digit keep theirs.
+fn scatter(keys: impl Iterator<Item = Key> + Clone, sorted: &mut [Key], n_digits: usize, digit: impl Fn(Key) -> usize) {
+    let mut next = vec![0; n_digits];
+    keys.clone().for_each(|key| next[digit(key)] += 1);
+    let mut start = 0;
+    for count in &mut next {
+        start += std::mem::replace(count, start);
+    }
+    for key in keys {
+        let place = &mut next[digit(key)];
+        sorted[*place] = key;
+        *place += 1;
+    }
 }
 
 /// Two pointers over the distinct values, each comparison exact.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::time::Instant;
 
-use chrysalis_publish::partitioner::{Anatomize, Compact, Mondrian, Nearby, Similar};
+use chrysalis_publish::partitioner::{Anatomize, Compact, FullDomain, Mondrian, Nearby, Sequential, Similar, TopDown};
 use chrysalis_publish::{AttributeSpec, Microdata, Partition, Partitioner};
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, Table, no_progress};
 use rand::rngs::ChaCha20Rng;
@@ -58,7 +58,9 @@ fn main() {
     println!("{} rows, {} quasi attributes, {} queries\n", data.rows(), quasi.len(), queries.len());
     println!("|  l | partitioner | groups | largest | seconds | anatomy mean | median | permute mean | median |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|");
-    let all: [&dyn Partitioner; 5] = [&Anatomize, &Similar::default(), &Mondrian::default(), &Compact, &Nearby];
+    let (similar, mondrian, full_domain) = (Similar::default(), Mondrian::default(), FullDomain::default());
+    let all: [&dyn Partitioner; 8] =
+        [&Anatomize, &Sequential, &similar, &full_domain, &TopDown, &mondrian, &Compact, &Nearby];
     for l in options.get("l").map_or("10", String::as_str).split(',') {
         let goal = data.goal(&[format!("l={l}").parse().unwrap()]).unwrap();
         for partitioner in all.into_iter().filter(|one| only.is_empty() || only.iter().any(|name| name == one.name())) {

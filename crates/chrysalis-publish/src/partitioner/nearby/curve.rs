@@ -3,19 +3,23 @@ use super::points::Point;
 /// Fewer points than this are not worth another task.
 const POINTS_PER_TASK: usize = 4_096;
 
+/// What the spread of the attribute that is cut last counts beside that of the others.
+const LAST: f64 = 1e-12;
+
 /// How many points tell where the middle is.
 const SAMPLE: usize = 128;
 
 /// Step 3. Puts points in the order of a curve that stays close to itself: the leaves of a kd-tree, each half entered
-/// where the other was left.
-pub(super) fn order<const D: usize>(points: &mut [Point<D>]) {
-    split(points, 0);
+/// where the other was left. The attribute `last` is cut where no other tells points apart, so that its neighbours come
+/// to stand together.
+pub(super) fn order<const D: usize>(points: &mut [Point<D>], last: Option<usize>) {
+    split(points, 0, last);
 }
 
 /// `turned` has a bit for every attribute that runs downwards here.
-fn split<const D: usize>(mut points: &mut [Point<D>], mut turned: u64) {
+fn split<const D: usize>(mut points: &mut [Point<D>], mut turned: u64, last: Option<usize>) {
     loop {
-        let Some((axis, mean)) = widest(points) else { return };
+        let Some((axis, mean)) = widest(points, last) else { return };
         let down = turned >> axis & 1 == 1;
         let cut = near_median(points, axis);
         let mut middle = divide(points, |point| (point.at[axis] <= cut) != down);
@@ -27,22 +31,22 @@ fn split<const D: usize>(mut points: &mut [Point<D>], mut turned: u64) {
         // The second half runs the other way on every other attribute, so it starts where the first half ends.
         let back = turned ^ !(1 << axis);
         if first.len().min(second.len()) >= POINTS_PER_TASK {
-            rayon::join(|| split(first, turned), || split(second, back));
+            rayon::join(|| split(first, turned, last), || split(second, back, last));
             return;
         }
         // The call goes to the smaller half, so the stack stays shallow.
         if first.len() <= second.len() {
-            split(first, turned);
+            split(first, turned, last);
             (points, turned) = (second, back);
         } else {
-            split(second, back);
+            split(second, back, last);
             points = first;
         }
     }
 }
 
-/// The attribute with the largest variance, and its mean, rounded down.
-fn widest<const D: usize>(points: &[Point<D>]) -> Option<(usize, u16)> {
+/// The attribute with the largest variance, `last` only where no other has any, and its mean, rounded down.
+fn widest<const D: usize>(points: &[Point<D>], last: Option<usize>) -> Option<(usize, u16)> {
     let origin = points.first()?.at;
     let (mut sums, mut squares) = ([0i64; D], [0i64; D]);
     for point in points {
@@ -57,6 +61,7 @@ fn widest<const D: usize>(points: &[Point<D>]) -> Option<(usize, u16)> {
     // Where all are equal both sums are 0, so rounding cannot make them look wide.
     for axis in (0..D).filter(|&axis| squares[axis] > 0) {
         let spread = squares[axis] as f64 - sums[axis] as f64 * sums[axis] as f64 / n;
+        let spread = if Some(axis) == last { spread * LAST } else { spread };
         if spread > best.0 {
             best = (spread, axis);
         }

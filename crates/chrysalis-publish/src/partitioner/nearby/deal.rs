@@ -151,7 +151,7 @@ fn nearest_lacking<const D: usize>(
             && joining
                 .iter()
                 .all(|&(into, other)| into as usize != index || points[other as usize].value != point.value);
-        let distance: u64 = group(index).iter().map(|&other| point.distance(&points[other as usize])).sum();
+        let distance: u64 = group(index).iter().map(|&other| u64::from(point.distance(&points[other as usize]))).sum();
         (!lacks, distance, index)
     };
     let nearest = |range: std::ops::Range<usize>| range.map(cost).min().unwrap_or((true, 0, 0));

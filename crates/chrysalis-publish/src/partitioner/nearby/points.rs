@@ -19,12 +19,12 @@ const UNIT: f64 = 32_000.0;
 
 impl<const D: usize> Point<D> {
     /// The sum of the distances on every attribute.
-    pub(super) fn distance(&self, other: &Self) -> u64 {
+    pub(super) fn distance(&self, other: &Self) -> u32 {
         let mut sum = 0u32;
         for axis in 0..D {
             sum += u32::from(self.at[axis].abs_diff(other.at[axis]));
         }
-        u64::from(sum)
+        sum
     }
 }
 

@@ -1,82 +1,11 @@
-use rayon::prelude::*;
-
-use super::curve;
 use super::points::Point;
 
-/// Groups are improved in blocks of at least so many rows and groups.
-const ROWS_PER_BLOCK: usize = 512;
-const GROUPS_PER_BLOCK: usize = 8;
 /// At most so many points of one value are compared with each other.
 const MOST_SLOTS: usize = 64;
 /// How often all pairs of them are looked at.
 const MOST_PASSES: usize = 4;
 /// An exchange must lower the cost by more than rounding could.
 const WORTHWHILE: f32 = 0.999;
-/// Small tables get more rounds: about so many rows are looked at in all.
-const ROWS_IN_ALL: usize = 4_000_000;
-
-/// Step 6. Points of one value change places between neighbouring groups where that brings both closer together.
-///
-/// No group's sensitive values change, so every principle still holds.
-pub(super) fn improve<const D: usize>(points: &mut Vec<Point<D>>, sizes: &mut Vec<u32>) {
-    let n_rounds = (ROWS_IN_ALL / points.len().max(1)).clamp(2, 8);
-    for round in 0..n_rounds {
-        // Another curve brings other groups together.
-        if round > 0 {
-            reorder(points, sizes);
-        }
-        let blocks = blocks(points, sizes);
-        blocks.into_par_iter().with_min_len(16).for_each_init(Scratch::new, |scratch, (points, sizes)| {
-            improve_block(points, sizes, scratch);
-        });
-    }
-}
-
-/// Stretches of groups, each with its points.
-fn blocks<'a, const D: usize>(points: &'a mut [Point<D>], sizes: &'a [u32]) -> Vec<(&'a mut [Point<D>], &'a [u32])> {
-    let mut blocks = Vec::new();
-    let (mut rest, mut first, mut n_rows) = (points, 0, 0);
-    for (at, &size) in sizes.iter().enumerate() {
-        n_rows += size as usize;
-        let is_full = n_rows >= ROWS_PER_BLOCK && at + 1 - first >= GROUPS_PER_BLOCK;
-        if is_full || at + 1 == sizes.len() {
-            let (block, others) = rest.split_at_mut(n_rows);
-            blocks.push((block, &sizes[first..=at]));
-            (rest, first, n_rows) = (others, at + 1, 0);
-        }
-    }
-    blocks
-}
-
-/// Puts the groups in the order of the curve through their centres.
-fn reorder<const D: usize>(points: &mut Vec<Point<D>>, sizes: &mut Vec<u32>) {
-    let starts: Vec<u32> = sizes
-        .iter()
-        .scan(0, |start, size| {
-            *start += size;
-            Some(*start - size)
-        })
-        .collect();
-    let members = |group: u32| {
-        let start = starts[group as usize] as usize;
-        &points[start..start + sizes[group as usize] as usize]
-    };
-    let centre = |group: u32| {
-        let mut sums = [0u64; D];
-        for point in members(group) {
-            sums.iter_mut().zip(point.at).for_each(|(sum, at)| *sum += u64::from(at));
-        }
-        // PROOF: a mean of 16-bit numbers has 16 bits.
-        let at = sums.map(|sum| (sum / u64::from(sizes[group as usize])) as u16);
-        Point { at, value: 0, row: group }
-    };
-    let mut centres: Vec<Point<D>> = (0..sizes.len() as u32).into_par_iter().map(centre).collect();
-    curve::order(&mut centres);
-    let mut moved = Vec::with_capacity(points.len());
-    centres.iter().for_each(|centre| moved.extend_from_slice(members(centre.row)));
-    let moved_sizes = centres.iter().map(|centre| sizes[centre.row as usize]).collect();
-    (*points, *sizes) = (moved, moved_sizes);
-}
 
 /// A place in a group for a point of one value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,7 +18,8 @@ struct Slot {
     place: u32,
 }
 
-struct Scratch<const D: usize> {
+/// Room for what is computed for a block.
+pub(super) struct Scratch<const D: usize> {
     sums: Vec<[f32; D]>,
     /// What each point of a value would cost in each slot of that value.
     costs: Vec<f32>,
@@ -99,12 +29,14 @@ struct Scratch<const D: usize> {
 }
 
 impl<const D: usize> Scratch<D> {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Scratch { sums: Vec::new(), costs: Vec::new(), holder: Vec::new(), moved: Vec::new() }
     }
 }
 
-fn improve_block<const D: usize>(points: &mut [Point<D>], sizes: &[u32], scratch: &mut Scratch<D>) {
+/// Points of one value change places between the groups of a block where that brings both closer together. No group's
+/// sensitive values change, so every principle still holds.
+pub(super) fn improve<const D: usize>(points: &mut [Point<D>], sizes: &[u32], scratch: &mut Scratch<D>) {
     scratch.sums.clear();
     let mut slots: Vec<Slot> = Vec::with_capacity(points.len());
     let mut start = 0;

@@ -39,18 +39,17 @@ fn pa_table_1_permuted_has_delta_2_25_and_rce_7_49() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = "--quasi age,sex --sensitive disease --method permute --partitioner column --group-column group_id --require l=4";
     let audit = published(folder.path(), "pa/table-1.csv", arguments);
-    // Bob is 65 and male: one of five has his age, two of five his sex.
-    let rows = rows(folder.path(), "pqt.csv");
-    let group = rows.iter().find(|row| row["age"] == "65").unwrap()["group_id"].clone();
-    let share =
-        |column: &str, value: &str| rows.iter().filter(|row| row["group_id"] == group && row[column] == value).count();
-    assert_eq!(
-        (share("age", "65") * share("sex", "M"), rows.iter().filter(|row| row["group_id"] == group).count()),
-        (2, 5)
-    );
+    // Bob is 65 and male: one of five has his age, two of five his sex. A file with him alone asks about him alone, and is
+    // of course not what the release was made from.
+    fs::write(folder.path().join("bob.csv"), "age,sex,disease\n65,M,Emphysema\n").unwrap();
+    let outcome = run(folder.path(), "audit release --microdata bob.csv --output json");
+    assert_eq!(outcome.code, Some(4), "{}", outcome.stderr);
+    let of_bob: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(of_bob["attacks"]["presence"]["delta"], 2.0 / 25.0);
     assert!((audit["utility"]["rce"].as_f64().unwrap() - 7.49).abs() < 0.005, "{audit}");
     assert!((audit["utility"]["rce_bound"].as_f64().unwrap() - 7.434).abs() < 0.0005, "{audit}");
-    assert!(audit["attacks"]["presence"]["delta"].as_f64().unwrap() < 1.0);
+    // Of all nine, those of the second group are found most likely: one of four has their age, two of four their sex.
+    assert_eq!(audit["attacks"]["presence"]["delta"], 1.0 / 8.0);
 }
 
 #[test]

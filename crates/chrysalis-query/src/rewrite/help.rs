@@ -34,24 +34,30 @@ fn on_group_and_hits(writer: &Writer<'_>) -> X {
     group.eq(col("hits.g")).and(is_hits)
 }
 
+/// Whether the answer needs the number of hits.
+fn needs_hits(writer: &Writer<'_>) -> bool {
+    !writer.is_helped() || writer.asks(&[Function::Count, Function::Avg])
+}
+
 /// The part of the answer that the help table gives.
 pub(super) fn part(writer: &Writer<'_>) -> Rows {
     let dialect = writer.dialect;
     let help = |name: &str| dialect.double(writer.column("p", name));
+    // PROOF: means and variances are published as floating-point numbers.
+    let float = |name: &str| if dialect.has_types() { writer.column("p", name) } else { help(name) };
     let mut rows = Rows::of("hits");
     if writer.asks(&super::NUMERIC) {
         rows = rows.join_table(dialect, HELP, "p", on_group_and_hits(writer));
     }
     rows = rows.items(writer.key_items("hits")).group_by(writer.keys("hits"));
-    for (condition, counted) in writer.pairs() {
-        let name = |letter: char| format!("c{letter}{condition}{}", counted.letter());
-        let hits = || sum(col(&format!("hits.e{condition}")));
-        rows = rows.item(hits(), &name('e')).item(hits(), &name('l')).item(hits(), &name('u'));
+    for (condition, counted) in writer.pairs().into_iter().filter(|_| needs_hits(writer)) {
+        let hits = sum(col(&format!("hits.e{condition}")));
+        rows = rows.item(hits, &format!("ce{condition}{}", counted.letter()));
     }
     let mut item = |x: X, name: &str| rows = std::mem::take(&mut rows).item(x, name);
     if writer.asks(&[Function::Sum, Function::Avg]) {
-        item(sum(help("mean")), "se");
-        item(sum(help("variance")), "sv");
+        item(sum(float("mean")), "se");
+        item(sum(float("variance")), "sv");
         item(sum(help("sum_lb")), "sl");
         item(sum(help("sum_ub")), "su");
     }

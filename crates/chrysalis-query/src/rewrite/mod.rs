@@ -178,6 +178,17 @@ impl<'a> Writer<'a> {
         (self.is_exact() && self.is_full(self.present())) || !self.has_quasi_side()
     }
 
+    /// The columns that hold a count: one where it is certain, else also its least and most.
+    fn count_ends(&self, counted: Counted) -> &'static [char] {
+        let is_certain = (self.is_exact() && self.is_full(counted)) || !self.has_quasi_side();
+        if is_certain { &['e'] } else { &['e', 'l', 'u'] }
+    }
+
+    /// Whether the answer is made of the rows of the help table alone: there are none for nobody.
+    fn is_helped(&self) -> bool {
+        self.uses_help() && self.has_quasi_side() && !self.asks(&[Function::Min, Function::Max])
+    }
+
     /// Whether groups are so small that most of them may be passed over once the hits are known.
     fn has_small_groups(&self) -> bool {
         let manifest = &self.release.manifest;

@@ -47,6 +47,17 @@ impl Lattice {
         self.fields.iter().map(|field| field.n_levels as u128).product()
     }
 
+    /// Every combination.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> Vec<Node> {
+        (0..self.n_axes()).fold(vec![self.bottom()], |nodes, axis| {
+            nodes
+                .iter()
+                .flat_map(|&node| (0..self.n_levels(axis)).map(move |level| self.with(node, axis, level)))
+                .collect()
+        })
+    }
+
     /// Every attribute exact.
     pub(super) fn bottom(&self) -> Node {
         Node(0)

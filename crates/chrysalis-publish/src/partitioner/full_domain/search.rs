@@ -90,10 +90,7 @@ impl<'a, K: Key> Search<'a, K> {
         for height in 1..most {
             let even = |node, axis| lattice.with(node, axis, height.min(lattice.n_levels(axis) - 1));
             let node = axes.clone().fold(lattice.bottom(), even);
-            let source = self.source(node);
-            let rolled = source.roll_up(&self.problem.axes, &self.problem.slots, lattice, node);
-            let values = source.values_above(&rolled, self.problem.n_values, |_, _| true);
-            self.keep(Groups { node, keys: rolled.keys, sizes: rolled.sizes, values });
+            self.keep(self.source(node).above(self.problem, node));
         }
     }
 

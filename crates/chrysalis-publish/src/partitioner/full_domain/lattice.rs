@@ -90,6 +90,12 @@ impl Lattice {
         Node(if from >= u128::BITS { 0 } else { node.0 & (u128::MAX >> from) })
     }
 
+    /// How many combinations stand at or before one in descending order.
+    pub(super) fn n_down_to(&self, node: Node) -> u128 {
+        let before = |n: u128, axis: usize| n * self.n_levels(axis) as u128 + self.level(node, axis) as u128;
+        self.size() - (0..self.n_axes()).fold(0, before)
+    }
+
     /// One attribute higher, where there is a higher level.
     pub(super) fn raised(&self, node: Node, axis: usize) -> Option<Node> {
         let level = self.level(node, axis) + 1;

@@ -36,6 +36,8 @@ pub(super) struct Search<'a, K> {
     seen: HashSet<Node, FixedState>,
     pub(super) best: (f64, Node),
     pub(super) checked: u64,
+    /// Nodes that were told to be settled: judged, or passed over for good.
+    n_told: u128,
 }
 
 /// A node's verdict, and its groups where they are worth keeping.
@@ -57,6 +59,7 @@ impl<'a, K: Key> Search<'a, K> {
             seen: HashSet::default(),
             best: (f64::INFINITY, lattice.top()),
             checked: 0,
+            n_told: 0,
         }
     }
 
@@ -65,21 +68,32 @@ impl<'a, K: Key> Search<'a, K> {
         // Step 3. The top always passes, so there is always something to publish.
         let top = self.problem.lattice.top();
         let judged = vec![self.judge(top)];
-        self.absorb(judged, progress);
+        self.absorb(judged);
         self.lay_spine();
-        self.descend(progress);
+        self.descend();
         // Steps 4 and 5.
         let mut from = None;
         while !(self.stop)() {
             let Some(round) = self.open_nodes(from) else { return false };
-            let Some(&last) = round.last() else { return true };
+            let Some(&last) = round.last() else {
+                self.tell(self.problem.lattice.size(), progress);
+                return true;
+            };
             let found: Vec<Vec<Judged<K>>> = round.par_iter().map(|&node| self.explore(node)).collect();
-            found.into_iter().for_each(|judged| self.absorb(judged, progress));
+            found.into_iter().for_each(|judged| self.absorb(judged));
             // Nodes below one of the round were passed over in good faith: go back to the first that disappoints.
             let disappoints = |node: &&Node| !self.is_ruled_out(**node);
-            from = Some(round.iter().find(disappoints).copied().unwrap_or(last));
+            let reached = round.iter().find(disappoints).copied().unwrap_or(last);
+            self.tell(self.problem.lattice.n_down_to(reached), progress);
+            from = Some(reached);
         }
         false
+    }
+
+    /// Tells how many nodes are settled in all: the walk never goes back before the last that it reached.
+    fn tell(&mut self, n_settled: u128, progress: Progress<'_>) {
+        progress(u64::try_from(n_settled - self.n_told).unwrap_or(u64::MAX));
+        self.n_told = n_settled;
     }
 
     /// Rolls up to a few nodes of even height, from which higher ones cost less.
@@ -95,7 +109,7 @@ impl<'a, K: Key> Search<'a, K> {
     }
 
     /// From the top down, always to the cheapest lower neighbour, as long as that gains: a good first bound.
-    fn descend(&mut self, progress: Progress<'_>) {
+    fn descend(&mut self) {
         let mut at = self.best;
         loop {
             let lattice = &self.problem.lattice;
@@ -107,7 +121,7 @@ impl<'a, K: Key> Search<'a, K> {
             let judged: Vec<Judged<K>> = lower.par_iter().map(|&node| self.judge(node)).collect();
             let costs = judged.iter().filter_map(|(verdict, _)| Some((verdict.cost?, verdict.node)));
             let next = costs.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            self.absorb(judged, progress);
+            self.absorb(judged);
             match next {
                 Some(next) if next.0 < at.0 => at = next,
                 _ => return,
@@ -210,13 +224,12 @@ impl<'a, K: Key> Search<'a, K> {
     }
 
     /// Takes verdicts in their order.
-    fn absorb(&mut self, judged: Vec<Judged<K>>, progress: Progress<'_>) {
+    fn absorb(&mut self, judged: Vec<Judged<K>>) {
         for (verdict, groups) in judged {
             if !self.seen.insert(verdict.node) {
                 continue;
             }
             self.checked += 1;
-            progress(1);
             groups.into_iter().for_each(|groups| self.keep(groups));
             if let Some(cost) = verdict.cost.filter(|&cost| cost < self.best.0) {
                 self.best = (cost, verdict.node);

@@ -1,9 +1,14 @@
 //! Groups that are rolled up are those that counting rows anew gives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
-use chrysalis_criteria::PrincipleSpec;
+use chrysalis_criteria::{PrincipleSpec, Rational};
 use chrysalis_table::{Column, Role, SaCounts, Table};
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
 
 use super::held::{Held, Needs};
 use super::judge::Problem;
@@ -11,8 +16,8 @@ use super::key::{Key, Wide, slots};
 use super::lattice::Node;
 use super::levels::Axis;
 use super::tuples::exact;
-use super::{Metric, lattice};
-use crate::{AttributeSpec, Microdata, TaxonomySource};
+use super::{FullDomain, Metric, Stop, lattice};
+use crate::{AttributeSpec, Microdata, Partitioner, TaxonomySource};
 
 const ROWS: i64 = 6_000;
 
@@ -119,4 +124,27 @@ fn a_goal_is_given_no_more_than_it_looks_at() {
     assert_eq!(needs("distinct-l=3", 300), Needs::Counts);
     assert_eq!(needs("ke=3,2", 7), Needs::Counts, "a span needs to know which values");
     assert_eq!(needs("t=0.5", 7), Needs::Counts);
+}
+
+#[test]
+fn progress_tells_of_every_combination_once_when_the_result_is_proven() {
+    let data = people(7);
+    let n_nodes = u64::try_from(FullDomain::n_nodes(&data).unwrap()).unwrap();
+    // Stops once so much was told.
+    let told = |enough: u64| {
+        let n_told = Arc::new(AtomicU64::new(0));
+        let counter = n_told.clone();
+        let stop = Stop::when(move || counter.load(Relaxed) >= enough);
+        let goal = data.goal(&["k=20".parse::<PrincipleSpec>().unwrap()]).unwrap();
+        let search = FullDomain { stop, suppress: Rational::new(1, 20), ..FullDomain::default() };
+        let progress = |n: u64| {
+            n_told.fetch_add(n, Relaxed);
+        };
+        let partition = search.partition(&data, &goal, &mut ChaCha20Rng::seed_from_u64(1), &progress).unwrap();
+        (n_told.load(Relaxed), partition.recoding().unwrap().search.proven)
+    };
+    assert_eq!(told(u64::MAX), (n_nodes, true));
+    assert_eq!(told(0), (0, false));
+    let (n_told, proven) = told(1);
+    assert!(0 < n_told && n_told < n_nodes && !proven, "{n_told}");
 }

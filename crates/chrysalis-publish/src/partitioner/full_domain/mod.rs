@@ -31,14 +31,24 @@ use super::Partitioner;
 use crate::partition::{Recoding, SearchReport, ShownLevel};
 use crate::{Microdata, Partition, PublishError};
 
-/// Asked now and then: says whether to stop and take the best so far.
+/// When to stop and take the best so far.
 #[derive(Clone)]
-pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+pub struct Stop {
+    /// Asked now and then.
+    is_over: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Combinations of levels that may be judged.
+    most_nodes: u64,
+}
 
 impl Stop {
     /// Stops once the closure says so.
     pub fn when(is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Stop(Arc::new(is_over))
+        Stop { is_over: Arc::new(is_over), most_nodes: u64::MAX }
+    }
+
+    /// Stops once about so many combinations of levels were judged: the same ones on every machine.
+    pub fn after(n_nodes: u64) -> Self {
+        Stop { most_nodes: n_nodes, ..Stop::never() }
     }
 
     /// Goes on until the result is proven.
@@ -130,7 +140,7 @@ impl FullDomain {
     fn solve<K: Key>(&self, data: &Microdata, problem: &Problem<'_>, progress: Progress<'_>) -> Partition {
         // Step 2.
         let (groups, group_of_row) = exact::<K>(data, problem);
-        let mut search = Search::new(problem, groups, &*self.stop.0);
+        let mut search = Search::new(problem, groups, &self.stop);
         let proven = search.run(progress);
         let report =
             SearchReport { metric: self.metric.name(), checked: search.checked, nodes: problem.lattice.size(), proven };

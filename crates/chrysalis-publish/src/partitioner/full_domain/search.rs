@@ -1,10 +1,13 @@
 //! Looks for the cheapest combination of levels; see `spec.md` for the lemmas that the comments name.
 
+use std::cell::Cell;
+
 use chrysalis_table::Progress;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use rayon::prelude::*;
 
+use super::Stop;
 use super::judge::{Problem, Verdict};
 use super::key::Key;
 use super::lattice::Node;
@@ -17,11 +20,13 @@ const ROUND: usize = 8;
 const MOST_KEPT: usize = 1024;
 /// Room for groups that are kept, beside twice that of the exact ones.
 const LEAST_ROOM: usize = 1 << 22;
+/// A search that may judge so many nodes may ask for every one of them this often on its walk whether to stop.
+const LOOKS_PER_NODE: u64 = 8;
 
 /// What a search knows so far.
 pub(super) struct Search<'a, K> {
     problem: &'a Problem<'a>,
-    stop: &'a (dyn Fn() -> bool + Sync),
+    stop: &'a Stop,
     /// Groups to roll up from, smallest first; those of the exact values are last.
     sources: Vec<Groups<K>>,
     n_kept: usize,
@@ -44,7 +49,7 @@ pub(super) struct Search<'a, K> {
 type Judged<K> = (Verdict, Option<Groups<K>>);
 
 impl<'a, K: Key> Search<'a, K> {
-    pub(super) fn new(problem: &'a Problem<'a>, exact: Groups<K>, stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
+    pub(super) fn new(problem: &'a Problem<'a>, exact: Groups<K>, stop: &'a Stop) -> Self {
         let lattice = &problem.lattice;
         let levels = |axis: usize| (0..lattice.n_levels(axis)).map(|level| problem.base(axis, level)).collect();
         Search {
@@ -73,8 +78,9 @@ impl<'a, K: Key> Search<'a, K> {
         self.descend();
         // Steps 4 and 5.
         let mut from = None;
-        while !(self.stop)() {
-            let Some(round) = self.open_nodes(from) else { return false };
+        let n_looks = Cell::new(0);
+        while !self.is_over() {
+            let Some(round) = self.open_nodes(from, &n_looks) else { return false };
             let Some(&last) = round.last() else {
                 self.tell(self.problem.lattice.size(), progress);
                 return true;
@@ -88,6 +94,11 @@ impl<'a, K: Key> Search<'a, K> {
             from = Some(reached);
         }
         false
+    }
+
+    /// Asked between rounds, where nothing depends on the number of threads.
+    fn is_over(&self) -> bool {
+        self.checked >= self.stop.most_nodes || (self.stop.is_over)()
     }
 
     /// Tells how many nodes are settled in all: the walk never goes back before the last that it reached.
@@ -115,7 +126,7 @@ impl<'a, K: Key> Search<'a, K> {
             let lattice = &self.problem.lattice;
             let lower = (0..lattice.n_axes()).filter_map(|axis| lattice.lowered(at.1, axis));
             let lower: Vec<Node> = lower.filter(|node| !self.seen.contains(node)).collect();
-            if (self.stop)() {
+            if self.is_over() {
                 return;
             }
             let judged: Vec<Judged<K>> = lower.par_iter().map(|&node| self.judge(node)).collect();
@@ -156,7 +167,7 @@ impl<'a, K: Key> Search<'a, K> {
         is_like: impl Fn(&Verdict) -> bool,
     ) {
         let (mut low, mut high) = (0, path.len());
-        while low + 1 < high && !(self.stop)() {
+        while low + 1 < high && !(self.stop.is_over)() {
             let middle = low.midpoint(high);
             let like = known(path[middle]).unwrap_or_else(|| {
                 judged.push(self.judge(path[middle]));
@@ -259,13 +270,17 @@ impl<'a, K: Key> Search<'a, K> {
 
     /// The next nodes that could still be better, none below another, after `from` in descending order. `None` if time
     /// ran out meanwhile.
-    fn open_nodes(&self, from: Option<Node>) -> Option<Vec<Node>> {
+    fn open_nodes(&self, from: Option<Node>, n_looks: &Cell<u64>) -> Option<Vec<Node>> {
         let mut round: Vec<Node> = Vec::new();
         let mut from = from;
         let dear = self.floors.iter().filter(|(_, floor)| *floor >= self.best.0);
         let floors: Vec<Node> = dear.map(|(node, _)| *node).collect();
         let is_open = |node: Node, cost: f64| self.is_open(node, cost);
-        let walk = Walk::new(&self.problem.lattice, (&self.base, self.best.0), &is_open, self.stop);
+        let stop = || {
+            n_looks.set(n_looks.get() + 1);
+            (self.stop.is_over)() || n_looks.get() / LOOKS_PER_NODE >= self.stop.most_nodes
+        };
+        let walk = Walk::new(&self.problem.lattice, (&self.base, self.best.0), &is_open, &stop);
         let mut ruled_out = self.ruled_out.clone();
         while round.len() < ROUND {
             let Some(node) = walk.next(from, &ruled_out, &floors) else { break };

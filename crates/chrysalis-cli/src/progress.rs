@@ -66,7 +66,7 @@ fn bar(name: &'static str, total: Option<u64>, unit: Unit) -> ProgressBar {
     let (counts, rate) = match unit {
         Unit::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
         Unit::Rows => ("{human_pos}/{human_len} rows", "{per_sec}"),
-        Unit::Nodes => ("{human_pos} of {human_len} combinations of levels checked", "{per_sec}"),
+        Unit::Nodes => ("{human_pos} of {human_len} combinations of levels checked or ruled out", "{per_sec}"),
     };
     let (bar, template) = match total {
         Some(total) => (ProgressBar::new(total), format!("{{msg:>10}} [{{wide_bar}}] {counts} {rate} {{eta}} left")),

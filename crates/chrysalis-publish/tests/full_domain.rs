@@ -299,6 +299,29 @@ fn a_search_that_is_stopped_says_so_and_still_keeps_its_promise() {
 }
 
 #[test]
+fn a_search_of_so_many_nodes_gives_the_same_on_any_number_of_threads() {
+    let number = |row: i64, at: i64| (row * 7_919 + at * 104_729) % (10_007 + at);
+    let names: Vec<String> = (0..9).map(|at| format!("q{at}")).collect();
+    let columns = (0i64..).zip(&names).map(|(at, name)| {
+        Column::integers(name, &(0..2_000).map(|row| number(row, at) % (8 + at)).collect::<Vec<_>>())
+    });
+    let intervals = || Some(TaxonomySource::Intervals(vec![2.0, 4.0, 8.0]));
+    let attributes: Vec<_> = names.iter().map(|name| quasi(name, intervals())).collect();
+    let data = Microdata::new(Table::new(columns.collect()), &attributes).unwrap();
+    let goal = data.goal(&specs(&["k=3"])).unwrap();
+    let run = |n_nodes: u64, n_threads: usize| {
+        let search = FullDomain { stop: Stop::after(n_nodes), ..FullDomain::default() };
+        in_threads(n_threads, || partition_by(&search, &data, &goal).unwrap())
+    };
+    for n_nodes in [0, 10, 100] {
+        let (one, three) = (run(n_nodes, 1), run(n_nodes, 3));
+        assert_eq!(one, three);
+        let report = &one.recoding().unwrap().search;
+        assert!(!report.proven && report.checked >= n_nodes && report.checked < n_nodes + 200, "{report:?}");
+    }
+}
+
+#[test]
 fn many_attributes_with_many_values_need_wide_keys() {
     for n_columns in [5, 9, 30] {
         let names: Vec<String> = (0..n_columns).map(|at| format!("q{at}")).collect();

@@ -6,7 +6,7 @@ mod common;
 
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_publish::method::{Generalize, Origin, Publisher};
-use chrysalis_publish::partitioner::{Compact, Mondrian, TopDown};
+use chrysalis_publish::partitioner::{Compact, FullDomain, Mondrian, TopDown};
 use chrysalis_publish::{Microdata, Partition, Partitioner};
 use chrysalis_table::{Column, Table};
 use chrysalis_testkit::oracle;
@@ -96,6 +96,25 @@ proptest! {
     #[test]
     fn top_down_groups_cover_and_satisfy((data, specs) in with_principles(tables(1..=40))) {
         check(&data, &specs, &TopDown)?;
+    }
+
+    #[test]
+    fn top_down_loses_no_more_than_full_domain_without_suppression((data, specs) in with_principles(tables(1..=60))) {
+        let Some(result) = check(&data, &specs, &TopDown)? else { return Ok(()) };
+        let bound = microdata(&data);
+        let full = partition(&FullDomain::default(), &bound, &specs, 1).unwrap();
+        prop_assert!(full.recoding().unwrap().search.proven);
+        prop_assert!(ncp(&bound, &result) <= ncp(&bound, &full) + 1e-9 * bound.rows() as f64);
+    }
+}
+
+#[test]
+fn top_down_loses_no_more_than_full_domain_on_a_table_with_many_equal_rows() {
+    let data = people(true);
+    for goal in GOALS {
+        let loss = |partitioner: &dyn Partitioner| ncp(&data, &partition(partitioner, &data, &specs(goal), 1).unwrap());
+        let (local, full) = (loss(&TopDown), loss(&FullDomain::default()));
+        assert!(local <= full * (1.0 + 1e-9), "{goal:?}: {local}, full-domain {full}");
     }
 }
 

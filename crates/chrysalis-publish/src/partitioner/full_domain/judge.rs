@@ -4,10 +4,12 @@ use chrysalis_criteria::{Principle, Rational};
 use chrysalis_table::SaCounts;
 
 use super::Metric;
+use super::held::{Held, Needs, Union};
 use super::key::{Key, Slot};
 use super::lattice::{Lattice, Node};
 use super::levels::Axis;
-use super::tuples::{Groups, Rolled, Values};
+use super::roll::Rolled;
+use super::tuples::Groups;
 
 /// What is fixed during a search.
 pub(super) struct Problem<'a> {
@@ -20,6 +22,7 @@ pub(super) struct Problem<'a> {
     /// Rows that may be suppressed.
     pub(super) limit: u64,
     pub(super) n_values: usize,
+    pub(super) needs: Needs,
 }
 
 /// What is known of a node once its groups were formed.
@@ -93,8 +96,8 @@ impl Problem<'_> {
 
     /// Forms the groups of a node from those of a lower one, and judges them. Gives the groups too if all were looked at.
     pub(super) fn evaluate<K: Key>(&self, source: &Groups<K>, node: Node) -> (Verdict, Option<Groups<K>>) {
-        let rolled = source.roll_up(&self.axes, &self.slots, &self.lattice, node);
-        let (split, values) = self.split(source, &rolled);
+        let rolled = source.roll_up(self, node);
+        let (split, held) = self.split(source, &rolled);
         let base: f64 = (0..self.axes.len()).map(|axis| self.base(axis, self.lattice.level(node, axis))).sum();
         let rows_of = |group: &u32| (*group, u64::from(rolled.sizes[*group as usize]));
         let cost = split.suppressed.as_ref().map(|groups| match self.metric {
@@ -113,8 +116,7 @@ impl Problem<'_> {
                 _ => 0.0,
             },
         };
-        let is_whole = values.is_some() || source.values.is_none();
-        let groups = is_whole.then_some(Groups { node, keys: rolled.keys, sizes: rolled.sizes, values });
+        let groups = held.map(|held| Groups { node, keys: rolled.keys, sizes: rolled.sizes, held });
         (verdict, groups)
     }
 
@@ -140,68 +142,71 @@ impl Problem<'_> {
         n.min(n - n_small + rows / least + 1)
     }
 
-    /// Which groups pass. Stops looking as soon as the node and all below are ruled out.
-    pub(super) fn split<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>) -> (Split, Option<Values>) {
+    /// Which groups pass. Stops looking as soon as the node and all below are ruled out; otherwise gives what the groups
+    /// hold as well.
+    pub(super) fn split<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>) -> (Split, Option<Held>) {
         let least = self.goal.least_size();
         let is_small = |size: &&u32| u64::from(**size) < least;
         let small: u64 = rolled.sizes.iter().filter(is_small).map(|&size| u64::from(size)).sum();
-        if small > self.limit {
-            return (Split { is_ruled_out: true, ..Split::default() }, None);
-        }
-        let mut failing: Vec<u32> = Vec::new();
-        let mut removals: Vec<(u32, u64)> = Vec::new();
-        if source.values.is_none() {
-            let sizes = (0u32..).zip(&rolled.sizes);
-            failing.extend(sizes.filter(|(_, size)| is_small(size)).map(|(group, _)| group));
-            removals.extend(failing.iter().map(|&group| (group, u64::from(rolled.sizes[group as usize]))));
-            return (self.completed(rolled, None, failing, removals), None);
-        }
-        // Lemma 1 needs a principle that survives merging.
-        let is_monotone = self.goal.laws().monotone;
-        let mut gone = 0;
-        let values = source.values_above(rolled, self.n_values, |group, counts| {
-            if self.goal.holds(counts) {
-                return true;
+        let mut failing = Failing::default();
+        let held = if small > self.limit { None } else { self.look(source, rolled, &mut failing) };
+        match held {
+            None => {
+                // Sizes alone are at hand all the same, and others may be rolled up from them.
+                let held = matches!(source.held, Held::Nothing).then_some(Held::Nothing);
+                (Split { is_ruled_out: true, ..Split::default() }, held)
             }
-            failing.push(group as u32);
-            if is_monotone {
-                let removal = self.goal.least_removal(counts);
-                removals.push((group as u32, removal));
-                gone += removal;
+            Some(held) => (self.completed(rolled, &held, failing), Some(held)),
+        }
+    }
+
+    /// Looks at the values of every group. `None` once too many rows of groups that fail have been found.
+    fn look<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>, failing: &mut Failing) -> Option<Held> {
+        let n_groups = rolled.sizes.len();
+        match &source.held {
+            Held::Nothing => {
+                let passes = |_: usize, size: u64| size >= self.goal.least_size();
+                failing.all_rows_of(&rolled.sizes, passes);
+                Some(Held::Nothing).filter(|_| failing.gone <= self.limit)
             }
-            gone <= self.limit
-        });
-        match values {
-            None => (Split { is_ruled_out: true, ..Split::default() }, None),
-            Some(values) => (self.completed(rolled, Some(&values), failing, removals), Some(values)),
+            Held::Sets(below) => {
+                let sets = below.above(&rolled.group_of, n_groups);
+                if let Needs::Distinct { rows, distinct, .. } = self.needs {
+                    failing
+                        .all_rows_of(&rolled.sizes, |group, size| size >= rows && sets.n_distinct(group) >= distinct);
+                }
+                Some(Held::Sets(sets)).filter(|_| failing.gone <= self.limit)
+            }
+            Held::Values(below) => {
+                // Lemma 1 needs a principle that survives merging.
+                let is_monotone = self.goal.laws().monotone;
+                let visit = |group: usize, counts: &SaCounts| {
+                    if !self.goal.holds(counts) {
+                        failing.add(group as u32, if is_monotone { self.goal.least_removal(counts) } else { 0 });
+                    }
+                    failing.gone <= self.limit
+                };
+                below.above(&rolled.group_of, n_groups, self.n_values, visit).map(Held::Values)
+            }
         }
     }
 
     /// Suppressed rows form one group, which must pass like any other: while it does not, the smallest group that
     /// passes joins it.
-    fn completed<K: Key>(
-        &self,
-        rolled: &Rolled<K>,
-        values: Option<&Values>,
-        failing: Vec<u32>,
-        removals: Vec<(u32, u64)>,
-    ) -> Split {
+    fn completed<K: Key>(&self, rolled: &Rolled<K>, held: &Held, failing: Failing) -> Split {
         let size = |group: u32| u64::from(rolled.sizes[group as usize]);
-        let mut rows: u64 = failing.iter().map(|&group| size(group)).sum();
+        let Failing { groups: mut suppressed, removals, .. } = failing;
+        let mut rows: u64 = suppressed.iter().map(|&group| size(group)).sum();
         let mut split = Split { suppressed: None, removals, is_ruled_out: false };
-        if failing.is_empty() {
-            split.suppressed = Some(failing);
+        if suppressed.is_empty() {
+            split.suppressed = Some(suppressed);
             return split;
         }
-        let mut counts = SaCounts::new(self.n_values);
-        let add = |group: u32, counts: &mut SaCounts| match values {
-            Some(values) => values.add_to(group as usize, counts),
-            None => counts.add_many(0, rolled.sizes[group as usize]),
-        };
-        failing.iter().for_each(|&group| add(group, &mut counts));
-        let mut suppressed = failing;
+        let mut union = held.union(self.n_values);
+        let add = |union: &mut Union, group: u32| union.add(held, group as usize, rolled.sizes[group as usize]);
+        suppressed.iter().for_each(|&group| add(&mut union, group));
         let mut others: Option<std::vec::IntoIter<u32>> = None;
-        while rows <= self.limit && !self.goal.holds(&counts) {
+        while rows <= self.limit && !union.passes(self.goal, self.needs) {
             let others = others.get_or_insert_with(|| {
                 let passes =
                     |group: &u32| suppressed.binary_search(group).is_err() && size(*group) <= self.limit - rows;
@@ -210,12 +215,35 @@ impl Problem<'_> {
                 others.into_iter()
             });
             let Some(next) = others.next() else { return split };
-            add(next, &mut counts);
+            add(&mut union, next);
             rows += size(next);
             suppressed.push(next);
         }
         suppressed.sort_unstable();
         split.suppressed = (rows <= self.limit).then_some(suppressed);
         split
+    }
+}
+
+/// Groups that fail, and rows that are therefore suppressed in every node below.
+#[derive(Debug, Default)]
+struct Failing {
+    groups: Vec<u32>,
+    removals: Vec<(u32, u64)>,
+    gone: u64,
+}
+
+impl Failing {
+    fn add(&mut self, group: u32, removal: u64) {
+        self.groups.push(group);
+        self.removals.extend((removal > 0).then_some((group, removal)));
+        self.gone += removal;
+    }
+
+    /// What falls short of a minimum still does after rows have left, so that none can stay.
+    fn all_rows_of(&mut self, sizes: &[u32], passes: impl Fn(usize, u64) -> bool) {
+        for (group, &size) in sizes.iter().enumerate().filter(|&(group, &size)| !passes(group, size.into())) {
+            self.add(group as u32, size.into());
+        }
     }
 }

@@ -11,6 +11,26 @@ pub(super) struct Slot {
     mask: u32,
 }
 
+impl Slot {
+    /// Both slots and what lies between them as one, if they are in the same word, `self` above, and that takes no more than
+    /// so many bits; with how far up the label of `self` stands in it.
+    pub(super) fn joined(self, below: Slot, most_bits: u32) -> Option<(Slot, u32)> {
+        let up = self.shift.checked_sub(below.shift).filter(|_| self.word == below.word)?;
+        let bits = up + self.n_bits();
+        (bits <= most_bits.min(u32::BITS - 1)).then(|| (Slot { mask: (1 << bits) - 1, ..below }, up))
+    }
+
+    /// Bits of a label.
+    pub(super) fn n_bits(self) -> u32 {
+        u32::BITS - self.mask.leading_zeros()
+    }
+
+    /// What a label of `part` is as a label of this slot, which covers it.
+    pub(super) fn lift(self, part: Slot, label: u32) -> u32 {
+        label << (part.shift - self.shift)
+    }
+}
+
 /// Packed labels. The first attribute stands highest, so keys order like lists of labels.
 pub(super) trait Key: Copy + Debug + Eq + Hash + Ord + Send + Sync {
     /// Bits of one word, and number of words.

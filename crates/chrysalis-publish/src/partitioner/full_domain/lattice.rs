@@ -47,6 +47,17 @@ impl Lattice {
         self.fields.iter().map(|field| field.n_levels as u128).product()
     }
 
+    /// Every combination.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> Vec<Node> {
+        (0..self.n_axes()).fold(vec![self.bottom()], |nodes, axis| {
+            nodes
+                .iter()
+                .flat_map(|&node| (0..self.n_levels(axis)).map(move |level| self.with(node, axis, level)))
+                .collect()
+        })
+    }
+
     /// Every attribute exact.
     pub(super) fn bottom(&self) -> Node {
         Node(0)
@@ -77,6 +88,12 @@ impl Lattice {
     pub(super) fn rest(&self, node: Node, axis: usize) -> Node {
         let from = if axis == 0 { 0 } else { u128::BITS - self.fields[axis - 1].shift };
         Node(if from >= u128::BITS { 0 } else { node.0 & (u128::MAX >> from) })
+    }
+
+    /// How many combinations stand at or before one in descending order.
+    pub(super) fn n_down_to(&self, node: Node) -> u128 {
+        let before = |n: u128, axis: usize| n * self.n_levels(axis) as u128 + self.level(node, axis) as u128;
+        self.size() - (0..self.n_axes()).fold(0, before)
     }
 
     /// One attribute higher, where there is a higher level.

@@ -1,10 +1,14 @@
 //! One level per attribute for the whole table; see `spec.md` for the steps and lemmas that comments name.
 
+mod held;
 mod judge;
 mod key;
 mod lattice;
 mod levels;
+mod roll;
 mod search;
+#[cfg(test)]
+mod tests;
 mod tuples;
 mod walk;
 
@@ -16,6 +20,7 @@ use chrysalis_criteria::{Principle, Rational};
 use chrysalis_table::Progress;
 use rand::CryptoRng;
 
+use self::held::Needs;
 use self::judge::{Problem, allowance};
 use self::key::{Key, Slot, Wide, slots};
 use self::lattice::{Lattice, Node};
@@ -26,14 +31,24 @@ use super::Partitioner;
 use crate::partition::{Recoding, SearchReport, ShownLevel};
 use crate::{Microdata, Partition, PublishError};
 
-/// Asked now and then: says whether to stop and take the best so far.
+/// When to stop and take the best so far.
 #[derive(Clone)]
-pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+pub struct Stop {
+    /// Asked now and then.
+    is_over: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Combinations of levels that may be judged.
+    most_nodes: u64,
+}
 
 impl Stop {
     /// Stops once the closure says so.
     pub fn when(is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Stop(Arc::new(is_over))
+        Stop { is_over: Arc::new(is_over), most_nodes: u64::MAX }
+    }
+
+    /// Stops once about so many combinations of levels were judged: the same ones on every machine.
+    pub fn after(n_nodes: u64) -> Self {
+        Stop { most_nodes: n_nodes, ..Stop::never() }
     }
 
     /// Goes on until the result is proven.
@@ -124,9 +139,8 @@ impl FullDomain {
 
     fn solve<K: Key>(&self, data: &Microdata, problem: &Problem<'_>, progress: Progress<'_>) -> Partition {
         // Step 2.
-        let with_values = !problem.goal.is_size_only();
-        let (groups, group_of_row) = exact::<K>(data, &problem.slots, problem.lattice.bottom(), with_values);
-        let mut search = Search::new(problem, groups, &*self.stop.0);
+        let (groups, group_of_row) = exact::<K>(data, problem);
+        let mut search = Search::new(problem, groups, &self.stop);
         let proven = search.run(progress);
         let report =
             SearchReport { metric: self.metric.name(), checked: search.checked, nodes: problem.lattice.size(), proven };
@@ -152,7 +166,7 @@ fn assemble<K: Key>(
     node: Node,
     search: SearchReport,
 ) -> Partition {
-    let rolled = exact.roll_up(&problem.axes, &problem.slots, &problem.lattice, node);
+    let rolled = exact.roll_up(problem, node);
     let (split, _) = problem.split(&exact, &rolled);
     let suppressed = split.suppressed.unwrap_or_default();
     let mut order: Vec<u32> = (0..rolled.keys.len() as u32).collect();
@@ -195,6 +209,7 @@ impl Partitioner for FullDomain {
         // Step 1.
         let axes = Axis::all(data);
         let n_labels: Vec<usize> = axes.iter().map(|axis| axis.n_labels(0)).collect();
+        let n_values = data.sensitive_counts().domain_len();
         let problem = |slots: Vec<Slot>, axes: Vec<Axis>| -> Result<Problem<'_>, PublishError> {
             Ok(Problem {
                 lattice: lattice(&axes)?,
@@ -204,7 +219,8 @@ impl Partitioner for FullDomain {
                 metric: self.metric,
                 rows: data.rows() as u64,
                 limit: allowance(data.rows() as u64, self.suppress),
-                n_values: data.sensitive_counts().domain_len(),
+                n_values,
+                needs: Needs::of(goal, n_values),
             })
         };
         if let Some(slots) = slots::<u64>(&n_labels) {

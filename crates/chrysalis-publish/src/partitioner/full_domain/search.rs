@@ -1,10 +1,13 @@
 //! Looks for the cheapest combination of levels; see `spec.md` for the lemmas that the comments name.
 
+use std::cell::Cell;
+
 use chrysalis_table::Progress;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use rayon::prelude::*;
 
+use super::Stop;
 use super::judge::{Problem, Verdict};
 use super::key::Key;
 use super::lattice::Node;
@@ -17,11 +20,13 @@ const ROUND: usize = 8;
 const MOST_KEPT: usize = 1024;
 /// Room for groups that are kept, beside twice that of the exact ones.
 const LEAST_ROOM: usize = 1 << 22;
+/// A search that may judge so many nodes may ask for every one of them this often on its walk whether to stop.
+const LOOKS_PER_NODE: u64 = 8;
 
 /// What a search knows so far.
 pub(super) struct Search<'a, K> {
     problem: &'a Problem<'a>,
-    stop: &'a (dyn Fn() -> bool + Sync),
+    stop: &'a Stop,
     /// Groups to roll up from, smallest first; those of the exact values are last.
     sources: Vec<Groups<K>>,
     n_kept: usize,
@@ -36,13 +41,15 @@ pub(super) struct Search<'a, K> {
     seen: HashSet<Node, FixedState>,
     pub(super) best: (f64, Node),
     pub(super) checked: u64,
+    /// Nodes that were told to be settled: judged, or passed over for good.
+    n_told: u128,
 }
 
 /// A node's verdict, and its groups where they are worth keeping.
 type Judged<K> = (Verdict, Option<Groups<K>>);
 
 impl<'a, K: Key> Search<'a, K> {
-    pub(super) fn new(problem: &'a Problem<'a>, exact: Groups<K>, stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
+    pub(super) fn new(problem: &'a Problem<'a>, exact: Groups<K>, stop: &'a Stop) -> Self {
         let lattice = &problem.lattice;
         let levels = |axis: usize| (0..lattice.n_levels(axis)).map(|level| problem.base(axis, level)).collect();
         Search {
@@ -57,6 +64,7 @@ impl<'a, K: Key> Search<'a, K> {
             seen: HashSet::default(),
             best: (f64::INFINITY, lattice.top()),
             checked: 0,
+            n_told: 0,
         }
     }
 
@@ -65,21 +73,38 @@ impl<'a, K: Key> Search<'a, K> {
         // Step 3. The top always passes, so there is always something to publish.
         let top = self.problem.lattice.top();
         let judged = vec![self.judge(top)];
-        self.absorb(judged, progress);
+        self.absorb(judged);
         self.lay_spine();
-        self.descend(progress);
+        self.descend();
         // Steps 4 and 5.
         let mut from = None;
-        while !(self.stop)() {
-            let Some(round) = self.open_nodes(from) else { return false };
-            let Some(&last) = round.last() else { return true };
+        let n_looks = Cell::new(0);
+        while !self.is_over() {
+            let Some(round) = self.open_nodes(from, &n_looks) else { return false };
+            let Some(&last) = round.last() else {
+                self.tell(self.problem.lattice.size(), progress);
+                return true;
+            };
             let found: Vec<Vec<Judged<K>>> = round.par_iter().map(|&node| self.explore(node)).collect();
-            found.into_iter().for_each(|judged| self.absorb(judged, progress));
+            found.into_iter().for_each(|judged| self.absorb(judged));
             // Nodes below one of the round were passed over in good faith: go back to the first that disappoints.
             let disappoints = |node: &&Node| !self.is_ruled_out(**node);
-            from = Some(round.iter().find(disappoints).copied().unwrap_or(last));
+            let reached = round.iter().find(disappoints).copied().unwrap_or(last);
+            self.tell(self.problem.lattice.n_down_to(reached), progress);
+            from = Some(reached);
         }
         false
+    }
+
+    /// Asked between rounds, where nothing depends on the number of threads.
+    fn is_over(&self) -> bool {
+        self.checked >= self.stop.most_nodes || (self.stop.is_over)()
+    }
+
+    /// Tells how many nodes are settled in all: the walk never goes back before the last that it reached.
+    fn tell(&mut self, n_settled: u128, progress: Progress<'_>) {
+        progress(u64::try_from(n_settled - self.n_told).unwrap_or(u64::MAX));
+        self.n_told = n_settled;
     }
 
     /// Rolls up to a few nodes of even height, from which higher ones cost less.
@@ -90,27 +115,24 @@ impl<'a, K: Key> Search<'a, K> {
         for height in 1..most {
             let even = |node, axis| lattice.with(node, axis, height.min(lattice.n_levels(axis) - 1));
             let node = axes.clone().fold(lattice.bottom(), even);
-            let source = self.source(node);
-            let rolled = source.roll_up(&self.problem.axes, &self.problem.slots, lattice, node);
-            let values = source.values_above(&rolled, self.problem.n_values, |_, _| true);
-            self.keep(Groups { node, keys: rolled.keys, sizes: rolled.sizes, values });
+            self.keep(self.source(node).above(self.problem, node));
         }
     }
 
     /// From the top down, always to the cheapest lower neighbour, as long as that gains: a good first bound.
-    fn descend(&mut self, progress: Progress<'_>) {
+    fn descend(&mut self) {
         let mut at = self.best;
         loop {
             let lattice = &self.problem.lattice;
             let lower = (0..lattice.n_axes()).filter_map(|axis| lattice.lowered(at.1, axis));
             let lower: Vec<Node> = lower.filter(|node| !self.seen.contains(node)).collect();
-            if (self.stop)() {
+            if self.is_over() {
                 return;
             }
             let judged: Vec<Judged<K>> = lower.par_iter().map(|&node| self.judge(node)).collect();
             let costs = judged.iter().filter_map(|(verdict, _)| Some((verdict.cost?, verdict.node)));
             let next = costs.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            self.absorb(judged, progress);
+            self.absorb(judged);
             match next {
                 Some(next) if next.0 < at.0 => at = next,
                 _ => return,
@@ -145,7 +167,7 @@ impl<'a, K: Key> Search<'a, K> {
         is_like: impl Fn(&Verdict) -> bool,
     ) {
         let (mut low, mut high) = (0, path.len());
-        while low + 1 < high && !(self.stop)() {
+        while low + 1 < high && !(self.stop.is_over)() {
             let middle = low.midpoint(high);
             let like = known(path[middle]).unwrap_or_else(|| {
                 judged.push(self.judge(path[middle]));
@@ -213,13 +235,12 @@ impl<'a, K: Key> Search<'a, K> {
     }
 
     /// Takes verdicts in their order.
-    fn absorb(&mut self, judged: Vec<Judged<K>>, progress: Progress<'_>) {
+    fn absorb(&mut self, judged: Vec<Judged<K>>) {
         for (verdict, groups) in judged {
             if !self.seen.insert(verdict.node) {
                 continue;
             }
             self.checked += 1;
-            progress(1);
             groups.into_iter().for_each(|groups| self.keep(groups));
             if let Some(cost) = verdict.cost.filter(|&cost| cost < self.best.0) {
                 self.best = (cost, verdict.node);
@@ -249,13 +270,17 @@ impl<'a, K: Key> Search<'a, K> {
 
     /// The next nodes that could still be better, none below another, after `from` in descending order. `None` if time
     /// ran out meanwhile.
-    fn open_nodes(&self, from: Option<Node>) -> Option<Vec<Node>> {
+    fn open_nodes(&self, from: Option<Node>, n_looks: &Cell<u64>) -> Option<Vec<Node>> {
         let mut round: Vec<Node> = Vec::new();
         let mut from = from;
         let dear = self.floors.iter().filter(|(_, floor)| *floor >= self.best.0);
         let floors: Vec<Node> = dear.map(|(node, _)| *node).collect();
         let is_open = |node: Node, cost: f64| self.is_open(node, cost);
-        let walk = Walk::new(&self.problem.lattice, (&self.base, self.best.0), &is_open, self.stop);
+        let stop = || {
+            n_looks.set(n_looks.get() + 1);
+            (self.stop.is_over)() || n_looks.get() / LOOKS_PER_NODE >= self.stop.most_nodes
+        };
+        let walk = Walk::new(&self.problem.lattice, (&self.base, self.best.0), &is_open, &stop);
         let mut ruled_out = self.ruled_out.clone();
         while round.len() < ROUND {
             let Some(node) = walk.next(from, &ruled_out, &floors) else { break };

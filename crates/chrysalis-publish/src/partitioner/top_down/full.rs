@@ -1,63 +1,36 @@
-//! Step 6: the cheapest vector of levels that passes for all rows at once.
+//! Step 6: the groups of full-domain generalization.
 
-use std::collections::BTreeSet;
-
-use chrysalis_table::SaCounts;
+use chrysalis_table::no_progress;
+use rand::CryptoRng;
 
 use super::Table;
+use super::node::Node;
+use crate::partitioner::{FullDomain, Partitioner, Stop};
+use crate::{Microdata, Partition};
 
-/// Vectors looked at.
-const MOST_VECTORS: usize = 2_000;
+/// Nodes of the lattice that the search for the cheapest levels may judge.
+const MOST_NODES: u64 = 10_000;
 
-/// Goes down from the top through vectors that pass: what fails fails further down too, by monotonicity.
-pub(super) fn cheapest(table: &Table<'_>, rows: &[u32], top: &[u8]) -> Vec<u8> {
-    let means: Vec<Vec<f64>> = (0..top.len())
-        .map(|attribute| {
-            let mean = |level: u8| rows.iter().map(|&row| table.label(attribute, level, row).1).sum::<f64>();
-            (0..=top[attribute]).map(mean).collect()
-        })
-        .collect();
-    let cost = |levels: &[u8]| levels.iter().zip(&means).map(|(&level, means)| means[level as usize]).sum::<f64>();
-    let mut best = (cost(top), top.to_vec());
-    let mut seen: BTreeSet<Vec<u8>> = BTreeSet::from([top.to_vec()]);
-    let mut waiting = vec![top.to_vec()];
-    while let Some(levels) = waiting.pop() {
-        for attribute in (0..levels.len()).filter(|&attribute| levels[attribute] > 0) {
-            let mut finer = levels.clone();
-            finer[attribute] -= 1;
-            if seen.len() >= MOST_VECTORS || !seen.insert(finer.clone()) || !passes(table, rows, &finer) {
-                continue;
-            }
-            let cost = cost(&finer);
-            if cost < best.0 {
-                best = (cost, finer.clone());
-            }
-            waiting.push(finer);
-        }
-    }
-    best.1
+/// A node for every group of the cheapest levels for all rows; none where there are too many attributes to look for them.
+pub(super) fn nodes(data: &Microdata, table: &Table<'_>, rows: &[u32], rng: &mut dyn CryptoRng) -> Vec<Node> {
+    let search = FullDomain { stop: Stop::after(MOST_NODES), ..FullDomain::default() };
+    let partition = search.partition(data, table.goal, rng, &no_progress);
+    partition.map_or(Vec::new(), |partition| {
+        let node = |cell: Vec<u32>| {
+            let levels = table.shared_levels(&cell);
+            Node::new(cell, levels)
+        };
+        in_order_of(&partition, rows).into_iter().map(node).collect()
+    })
 }
 
-fn passes(table: &Table<'_>, rows: &[u32], levels: &[u8]) -> bool {
-    // Cells may share a slot by chance, so a slot with too few rows has only cells with too few rows.
-    let mut slots = vec![0u32; (2 * rows.len()).next_power_of_two()];
-    let shift = 64 - slots.len().ilog2();
-    let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(rows.len());
-    for &row in rows {
-        let mix = |key: u64, label: u32| (key.rotate_left(23) ^ u64::from(label)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let labels = levels.iter().enumerate().map(|(attribute, &level)| table.label(attribute, level, row).0);
-        let key = labels.fold(0, mix);
-        keyed.push((key, row));
-        slots[(key >> shift) as usize] += 1;
+/// The rows of every group in the order in which they are listed.
+fn in_order_of(partition: &Partition, rows: &[u32]) -> Vec<Vec<u32>> {
+    let mut group_of = vec![0; rows.len()];
+    for (group, members) in partition.groups().enumerate() {
+        members.iter().for_each(|&row| group_of[row as usize] = group);
     }
-    if slots.iter().any(|&n| n > 0 && u64::from(n) < table.goal.least_size()) {
-        return false;
-    }
-    keyed.sort_unstable();
-    let mut counts = SaCounts::new(table.n_values);
-    keyed.chunk_by(|a, b| a.0 == b.0).all(|cell| {
-        counts.clear();
-        cell.iter().for_each(|&(_, row)| counts.add(table.value(row)));
-        table.goal.holds(&counts)
-    })
+    let mut cells = vec![Vec::new(); partition.n_groups()];
+    rows.iter().for_each(|&row| cells[group_of[row as usize]].push(row));
+    cells
 }

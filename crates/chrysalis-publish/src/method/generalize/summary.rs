@@ -136,12 +136,14 @@ fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup
 /// Values between two codes: all whole numbers and days, of other kinds those that occur. Missing is one more.
 fn range_points(domain: &Domain, low: Code, high: Code) -> f64 {
     let lowest = Code::from(domain.has_missing());
+    if high < lowest {
+        return 1.0;
+    }
     let missing = f64::from(u8::from(low < lowest));
-    let ends = (domain.position(low.max(lowest)), domain.position(high));
-    let points = match (domain.kind(), ends) {
-        _ if high < lowest => 0.0,
-        (Kind::Integer | Kind::Date, (Some(low), Some(high))) => high - low + 1.0,
-        _ => f64::from(high - low.max(lowest)) + 1.0,
+    let low = low.max(lowest);
+    let points = match (domain.kind(), domain.position(low), domain.position(high)) {
+        (Kind::Integer | Kind::Date, Some(low), Some(high)) => high - low + 1.0,
+        _ => f64::from(high - low) + 1.0,
     };
     points + missing
 }

@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Publish(Box<PublishArgs>),
     /// Check from the release alone that every promise holds.
     Audit(AuditArgs),
+    /// Measure what a release is worth: KL-divergence from the microdata, NCP, DM and CAVG.
+    Evaluate(EvaluateArgs),
     /// Turn a question into SQL for a database that holds the release's tables.
     Rewrite(RewriteArgs),
     /// Create and fill the release's tables in a PostgreSQL or SQLite database.
@@ -259,7 +261,8 @@ pub(crate) struct PublishArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  chrysalis audit release\n  chrysalis audit release --microdata patients.csv --output json"
+    after_help = "Examples:\n  chrysalis audit release\n  chrysalis audit release --microdata patients.csv --output json\n  \
+                  chrysalis audit release --with earlier-release --microdata patients.csv"
 )]
 pub(crate) struct AuditArgs {
     /// The folder that `publish` wrote.
@@ -267,6 +270,37 @@ pub(crate) struct AuditArgs {
     /// The table it was made from: also check that the release is faithful to it.
     #[arg(long, value_name = "FILE")]
     pub(crate) microdata: Option<String>,
+    /// Another release of the same data: what do both together leave open? Repeat for several (generalize and angel).
+    #[arg(long = "with", value_name = "DIR")]
+    pub(crate) others: Vec<PathBuf>,
+    /// The byte between CSV fields of the microdata; detected when absent.
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub(crate) delimiter: Option<u8>,
+}
+
+const EVALUATE_HELP: &str = "\
+The KL-divergence (in nats) compares the microdata's distribution over quasi attributes and the
+sensitive one with what an analyst would rebuild from the release: 0 is the microdata themselves.
+
+Examples:
+  chrysalis evaluate release --microdata patients.csv
+  chrysalis evaluate release --microdata patients.csv --attributes age,sex --attributes zip_code
+  chrysalis evaluate release --microdata patients.csv --attributes age --table gt --output json";
+
+#[derive(Debug, Args)]
+#[command(after_help = EVALUATE_HELP)]
+pub(crate) struct EvaluateArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The table it was made from.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) microdata: String,
+    /// Compare distributions over these quasi attributes as well; repeat for several sets.
+    #[arg(long, value_name = "A,B,…")]
+    pub(crate) attributes: Vec<String>,
+    /// For angel: rebuild distributions over --attributes from this table [default: the narrowest that has them].
+    #[arg(long, value_name = "TABLE", requires = "attributes")]
+    pub(crate) table: Option<String>,
     /// The byte between CSV fields of the microdata; detected when absent.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,

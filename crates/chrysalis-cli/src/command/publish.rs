@@ -133,7 +133,9 @@ impl Summary<'_> {
             PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. } => Some(*k),
             _ => None,
         });
-        k.max().map(|k| average_group_size(self.manifest.rows, self.manifest.groups, k))
+        let buckets = self.outcome.angelization.as_ref().and_then(|angel| angel.buckets.first());
+        let groups = buckets.map_or(self.manifest.groups, |facts| facts.buckets);
+        k.max().map(|k| average_group_size(self.manifest.rows, groups, k))
     }
 
     fn json(&self) -> serde_json::Value {

@@ -6,6 +6,7 @@ mod reconstruction;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use chrysalis_criteria::loss::discernibility;
 use chrysalis_release::Published;
 use chrysalis_release::angelized::{BATCH_ID, BATCH_TABLE, COUNT, TABLE, marginal_table};
 use chrysalis_release::generalized::MEMBERS;
@@ -134,6 +135,8 @@ impl Publisher for Angel {
             buckets: buckets.partition.n_groups() as u64,
             sizes: (buckets.partition.sizes().min().unwrap_or(0), buckets.partition.sizes().max().unwrap_or(0)),
         };
+        // Rows look alike by bucket, so that is what they are charged for.
+        outcome.discernibility = discernibility(tables[0].partition.sizes());
         outcome.angelization =
             Some(Angelization { buckets: names.iter().zip(&tables).map(facts).collect(), is_simple });
         Ok(outcome)

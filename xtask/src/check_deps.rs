@@ -24,7 +24,8 @@ fn allowed(krate: &str) -> Option<Allowed> {
         // So is `load`, which puts a release into a database.
         "store" | "query" | "load" => Only(&["table", "release"]),
         // The maker and the judge: the same shelf, but never each other.
-        "publish" | "audit" => Only(&["table", "criteria", "release"]),
+        // So is `evaluate`: it measures what was published, not what the maker kept in memory.
+        "publish" | "audit" | "evaluate" => Only(&["table", "criteria", "release"]),
         "testkit" => AllBut("cli"),
         "cli" => AllBut("testkit"),
         _ => return None,

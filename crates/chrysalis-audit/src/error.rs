@@ -12,6 +12,18 @@ pub enum AuditError {
         /// The method.
         method: String,
     },
+    /// A form of release that cannot be intersected with another.
+    #[error("releases by method `{method}` cannot be intersected with others")]
+    NoIntersection {
+        /// The method.
+        method: String,
+    },
+    /// More pairs of groups than can be looked at one by one.
+    #[error("the releases have {pairs} pairs of groups, too many to look at without the microdata")]
+    TooManyPairs {
+        /// How many.
+        pairs: usize,
+    },
     /// A table or column that the form needs is not there.
     #[error(transparent)]
     Release(#[from] ReleaseError),
@@ -96,8 +108,10 @@ impl AuditError {
     pub fn hint(&self) -> String {
         match self {
             AuditError::UnsupportedMethod { .. } => {
-                "audit a release made with `--method generalize`, `anatomy`, `permute`, `shuffle` or `rank-swap`".into()
+                "audit a release made with `--method generalize`, `anatomy`, `permute`, `shuffle`, `angel` or `rank-swap`".into()
             }
+            AuditError::NoIntersection { .. } => "name releases made with `--method generalize` or `angel`".into(),
+            AuditError::TooManyPairs { .. } => "name the microdata with --microdata".into(),
             AuditError::Release(error) => error.hint(),
             AuditError::WrongKind { .. }
             | AuditError::Promise { .. }

@@ -55,7 +55,8 @@ pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
 pub use report::{
-    Attacks, AuditReport, Check, Linking, Presence, PresenceOver, PrincipleResult, Similarity, SimilarityOf, Utility,
+    Attacks, AuditReport, Check, Intersection, IntersectionOver, Linking, Presence, PresenceOver, PrincipleResult,
+    Similarity, SimilarityOf, Utility,
 };
 
 use chrysalis_release::Release;
@@ -76,6 +77,8 @@ use verbatim::Form;
 /// - anatomy, permuted and shuffled: people can be assigned to groups such that every group has the values it shows. That
 ///   is NP-complete, so it is decided where it can be in reasonable time: the detail of the check `faithful` says whether
 ///   an assignment was found, or else what was checked and for how many people it is open;
+/// - angel: in every generalized table some one-to-one assignment of people to rows makes every cell true, also for the
+///   people of each sensitive value alone, among the rows whose batches have it; that all of them hold at once is not decided;
 /// - swapped: the same quasi rows and the same sensitive values; which belong together cannot be known.
 ///
 /// # Cost
@@ -84,10 +87,28 @@ use verbatim::Form;
 pub fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
     match release.manifest.method.as_str() {
         "generalize" => generalized::audit(release, microdata),
+        "angel" => generalized::audit_angel(release, microdata),
         "anatomy" => verbatim::audit(release, Form::Anatomy, microdata),
         "permute" => verbatim::audit(release, Form::Permute, microdata),
         "shuffle" => verbatim::audit(release, Form::Shuffle, microdata),
         "rank-swap" => verbatim::audit(release, Form::RankSwap, microdata),
         method => Err(AuditError::UnsupportedMethod { method: method.chars().take(40).collect() }),
     }
+}
+
+/// Attacks a release with another one of the same data, both by `generalize` or `angel`: who is left with fewer sensitive
+/// values than promised, once only those count that both releases allow?
+///
+/// `name` is how the findings call the other release. With the microdata everybody in them is tried; without, one
+/// conceivable person wherever a group of one release meets a group of the other.
+///
+/// # Cost
+/// With the microdata n log n; without, the product of the numbers of groups, up to 20 million.
+pub fn intersect(
+    release: &Release,
+    other: &Release,
+    name: &str,
+    microdata: Option<&Table>,
+) -> Result<(Check, Intersection), AuditError> {
+    generalized::intersect(release, other, name, microdata)
 }

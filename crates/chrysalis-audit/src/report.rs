@@ -43,7 +43,7 @@ pub struct PrincipleResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
-    /// `suppressed`, `faithful`.
+    /// `suppressed`, `batches`, `buckets`, `intersection`, `faithful`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,
@@ -62,6 +62,34 @@ pub struct Attacks {
     pub presence: Option<Presence>,
     /// Learning how bad a person's sensitive value is; absent where the manifest has no categories, or without groups.
     pub similarity: Option<Similarity>,
+    /// Joining the release with others; one entry per other release, empty where none was named.
+    pub intersection: Vec<Intersection>,
+}
+
+/// An attacker finds a person in two releases of the same data and keeps the sensitive values that both allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intersection {
+    /// The other release, as the caller names it.
+    pub with: String,
+    /// How many sensitive values the releases say everybody keeps.
+    pub promised: u64,
+    /// How many somebody keeps in the worst case; absent where the releases have nobody in common.
+    pub fewest: Option<u64>,
+    /// People who keep fewer than promised.
+    pub narrowed: u64,
+    /// People who were tried.
+    pub people: u64,
+    /// Who they are.
+    pub over: IntersectionOver,
+}
+
+/// Over whom an intersection attack was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntersectionOver {
+    /// The people of the microdata.
+    People,
+    /// One conceivable person wherever a group of one release meets a group of the other.
+    Conceivable,
 }
 
 /// An attacker finds a person's group and all its values lie in one category (lalpha, section 2).

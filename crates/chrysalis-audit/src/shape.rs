@@ -11,7 +11,7 @@ use crate::findings::Findings;
 
 /// A table that belongs to a form, and the columns that belong to the table.
 pub(crate) struct Part<'a> {
-    pub(crate) name: &'static str,
+    pub(crate) name: &'a str,
     pub(crate) table: &'a Table,
     pub(crate) columns: Vec<&'a str>,
 }
@@ -85,7 +85,7 @@ fn attributes(manifest: &Manifest, fits: impl Fn(RoleName, Published) -> bool, f
 }
 
 /// Rows ascend by their keys, table after table: nothing of the input's order is left.
-pub(crate) fn row_order(tables: &[(&'static str, Vec<&Column>)]) -> Check {
+pub(crate) fn row_order(tables: &[(&str, Vec<&Column>)]) -> Check {
     let mut findings = Findings::new("row order");
     for (name, keys) in tables {
         let order = |row: usize| {

@@ -11,9 +11,13 @@ use crate::AuditError;
 ///
 /// A release without missing values may come from microdata with some: publishing dropped those rows, so do we.
 pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<(Table, usize), AuditError> {
-    let attributes = &manifest.attributes;
-    let mut columns = Vec::with_capacity(attributes.len());
-    for attribute in attributes {
+    let drop = manifest.attributes.iter().all(|attribute| !attribute.domain.missing);
+    dropped(columns_of(manifest, microdata)?, drop)
+}
+
+fn columns_of(manifest: &Manifest, microdata: &Table) -> Result<Vec<Column>, AuditError> {
+    let mut columns = Vec::with_capacity(manifest.attributes.len());
+    for attribute in &manifest.attributes {
         let column = microdata.column(&attribute.name).ok_or_else(|| AuditError::UnknownColumn {
             what: "microdata",
             column: attribute.name.clone(),
@@ -25,10 +29,25 @@ pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<(Table,
         }
         columns.push(column.clone());
     }
-    let drop = attributes.iter().all(|attribute| !attribute.domain.missing);
+    Ok(columns)
+}
+
+fn dropped(columns: Vec<Column>, drop: bool) -> Result<(Table, usize), AuditError> {
     let policy = if drop { MissingPolicy::Drop } else { MissingPolicy::AsValue };
     // PROOF: only the policy `Error` can fail.
     Table::new(columns).with_missing(policy).map_err(|_| AuditError::NoRows { what: "the microdata" })
+}
+
+/// The people of the microdata with all that several releases say of them. Rows that publishing dropped are left out.
+pub(crate) fn people(manifests: &[&Manifest], microdata: &Table) -> Result<Table, AuditError> {
+    let mut columns: Vec<Column> = Vec::new();
+    for manifest in manifests {
+        columns.extend(columns_of(manifest, microdata)?);
+    }
+    columns.sort_by(|a, b| a.name().cmp(b.name()));
+    columns.dedup_by(|a, b| a.name() == b.name());
+    let drop = manifests.iter().all(|manifest| manifest.attributes.iter().all(|it| !it.domain.missing));
+    dropped(columns, drop).map(|(table, _)| table)
 }
 
 /// How many values occur another number of times in one column than in the other.

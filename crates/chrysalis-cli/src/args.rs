@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Publish(Box<PublishArgs>),
     /// Check from the release alone that every promise holds.
     Audit(AuditArgs),
+    /// Measure what a release is worth: KL-divergence from the microdata, NCP, DM and CAVG.
+    Evaluate(EvaluateArgs),
     /// Turn a question into SQL for a database that holds the release's tables.
     Rewrite(RewriteArgs),
     /// Create and fill the release's tables in a PostgreSQL or SQLite database.
@@ -131,6 +133,9 @@ Methods:
   anatomy      exact quasi values in one table, each group's sensitive values in another
   permute      every quasi column permuted on its own inside its group
   shuffle      exact quasi values, a numeric sensitive column permuted inside its group, and bounds
+  angel        batches of sensitive values, and tables of quasi values generalized on their own: one
+               for all of them and one per --marginal. `k=` is required of the generalized rows
+               (default 10), everything else of batches
   rank-swap    sensitive values exchanged with close ones; promises nothing, for comparisons
 
 Partitioners:
@@ -138,11 +143,11 @@ Partitioners:
   mondrian     cuts the table in two, again and again
   full-domain  one taxonomy level per column, proven best    (--metric, --suppress, --time-limit)
   top-down     from one label down, level by level (needs taxonomies to be of use)
-  nearby       groups of people who lie close together       [anatomy, permute]
+  nearby       groups of people who lie close together       [anatomy, permute, angel]
   min-sum      sorted values, least sum of ranges            [shuffle]
   min-max, min-max-exact, max-groups                         least largest range; most groups
   anatomize, similar, sequential                             the papers' own, for comparison
-  column       groups that come in a column of the input (--group-column)
+  column       groups that come in a column of the input (--group-column; angel: --bucket-column)
 
 Principles for --require (several may be given; all must hold in every group):
   k=10                   every group has at least 10 rows
@@ -164,6 +169,8 @@ Examples:
       --require l=4 --out release
   chrysalis publish patients.csv --quasi age,sex --sensitive cost --method shuffle \\
       --require ke=4,1000 --out release
+  chrysalis publish patients.csv --quasi age,sex,zip_code --sensitive disease --method angel \\
+      --require l=4 --require k=10 --marginal age,sex --marginal zip_code --out release
   chrysalis publish patients.csv --quasi age,sex,zip_code --sensitive disease \\
       --require k=10 --require l=4 --out release
   chrysalis publish patients.csv --quasi age,country --taxonomy country=country.csv \\
@@ -187,15 +194,15 @@ pub(crate) struct PublishArgs {
     /// Columns to keep as they are.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) other: Vec<String>,
-    /// How the groups are shown: generalize, anatomy, permute, shuffle or rank-swap [default: generalize].
+    /// How the groups are shown: generalize, anatomy, permute, shuffle, angel or rank-swap [default: generalize].
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
     /// What every group must satisfy.
     #[arg(long, value_name = "PRINCIPLE")]
     pub(crate) require: Vec<String>,
     /// How the groups are formed: compact, mondrian, full-domain, top-down, column, anatomize, similar, nearby, min-sum,
-    /// min-max, min-max-exact, max-groups or sequential [default: compact; nearby for anatomy and permute, min-sum for
-    /// shuffle].
+    /// min-max, min-max-exact, max-groups or sequential [default: compact; nearby for anatomy, permute and angel,
+    /// min-sum for shuffle].
     #[arg(long, value_name = "NAME")]
     pub(crate) partitioner: Option<String>,
     /// Let mondrian put equal values on both sides of a cut.
@@ -204,6 +211,13 @@ pub(crate) struct PublishArgs {
     /// The column that holds the groups, for `--partitioner column`.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) group_column: Option<String>,
+    /// For angel: the column that holds the buckets; once more for every marginal, in their order. Where there is none,
+    /// mondrian forms them.
+    #[arg(long = "bucket-column", value_name = "COLUMN")]
+    pub(crate) bucket_columns: Vec<String>,
+    /// For angel: quasi columns that get a table of their own; repeat for several.
+    #[arg(long = "marginal", value_name = "A,B,…")]
+    pub(crate) marginals: Vec<String>,
     /// The share of rows that full-domain may suppress: they are shown fully generalized, as one group [default: 0].
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) suppress: Option<Rational>,
@@ -247,7 +261,8 @@ pub(crate) struct PublishArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  chrysalis audit release\n  chrysalis audit release --microdata patients.csv --output json"
+    after_help = "Examples:\n  chrysalis audit release\n  chrysalis audit release --microdata patients.csv --output json\n  \
+                  chrysalis audit release --with earlier-release --microdata patients.csv"
 )]
 pub(crate) struct AuditArgs {
     /// The folder that `publish` wrote.
@@ -255,6 +270,37 @@ pub(crate) struct AuditArgs {
     /// The table it was made from: also check that the release is faithful to it.
     #[arg(long, value_name = "FILE")]
     pub(crate) microdata: Option<String>,
+    /// Another release of the same data: what do both together leave open? Repeat for several (generalize and angel).
+    #[arg(long = "with", value_name = "DIR")]
+    pub(crate) others: Vec<PathBuf>,
+    /// The byte between CSV fields of the microdata; detected when absent.
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub(crate) delimiter: Option<u8>,
+}
+
+const EVALUATE_HELP: &str = "\
+The KL-divergence (in nats) compares the microdata's distribution over quasi attributes and the
+sensitive one with what an analyst would rebuild from the release: 0 is the microdata themselves.
+
+Examples:
+  chrysalis evaluate release --microdata patients.csv
+  chrysalis evaluate release --microdata patients.csv --attributes age,sex --attributes zip_code
+  chrysalis evaluate release --microdata patients.csv --attributes age --table gt --output json";
+
+#[derive(Debug, Args)]
+#[command(after_help = EVALUATE_HELP)]
+pub(crate) struct EvaluateArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The table it was made from.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) microdata: String,
+    /// Compare distributions over these quasi attributes as well; repeat for several sets.
+    #[arg(long, value_name = "A,B,…")]
+    pub(crate) attributes: Vec<String>,
+    /// For angel: rebuild distributions over --attributes from this table [default: the narrowest that has them].
+    #[arg(long, value_name = "TABLE", requires = "attributes")]
+    pub(crate) table: Option<String>,
     /// The byte between CSV fields of the microdata; detected when absent.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use chrysalis_audit::AuditError;
 use chrysalis_criteria::CriteriaError;
+use chrysalis_evaluate::EvaluateError;
 use chrysalis_load::LoadError;
 use chrysalis_publish::PublishError;
 use chrysalis_query::QueryError;
@@ -101,6 +102,12 @@ impl From<CriteriaError> for Failure {
 
 impl From<AuditError> for Failure {
     fn from(error: AuditError) -> Self {
+        Failure::bad_input(error.to_string(), error.hint())
+    }
+}
+
+impl From<EvaluateError> for Failure {
+    fn from(error: EvaluateError) -> Self {
         Failure::bad_input(error.to_string(), error.hint())
     }
 }

@@ -118,8 +118,18 @@ pub(crate) struct Plan {
     pub(crate) dropped: Vec<(String, &'static str)>,
     pub(crate) method: Method,
     pub(crate) partitioner: PartitionerChoice,
+    /// All that is promised.
     pub(crate) require: Vec<PrincipleSpec>,
+    pub(crate) angel: AngelPlan,
     pub(crate) format: Format,
+}
+
+/// What angel needs beyond the rest.
+#[derive(Default)]
+pub(crate) struct AngelPlan {
+    pub(crate) k: u64,
+    pub(crate) marginals: Vec<Vec<String>>,
+    pub(crate) bucket_columns: Vec<String>,
 }
 
 /// How groups are shown.
@@ -129,22 +139,24 @@ pub(crate) enum Method {
     Anatomy,
     Permute,
     Shuffle,
+    Angel,
     RankSwap,
 }
 
 impl Method {
-    const ALL: [(&'static str, Method); 5] = [
+    const ALL: [(&'static str, Method); 6] = [
         ("generalize", Method::Generalize),
         ("anatomy", Method::Anatomy),
         ("permute", Method::Permute),
         ("shuffle", Method::Shuffle),
+        ("angel", Method::Angel),
         ("rank-swap", Method::RankSwap),
     ];
 
     fn default_partitioner(self) -> &'static str {
         match self {
             Method::Generalize => "compact",
-            Method::Anatomy | Method::Permute => "nearby",
+            Method::Anatomy | Method::Permute | Method::Angel => "nearby",
             Method::Shuffle | Method::RankSwap => "min-sum",
         }
     }
@@ -189,9 +201,10 @@ impl PartitionerChoice {
 impl Plan {
     pub(crate) fn new(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Plan, Failure> {
         let method = method(draft, args)?;
-        let require = principles(draft, args)?;
+        let mut require = principles(draft, args)?;
         let roles = roles(draft, args, header)?;
         let partitioner = partitioner(draft, args, method)?;
+        let angel = angel(draft, args, method, &mut require)?;
         draft.check_names(header, roles.iter().map(|(name, _)| name))?;
         let settings =
             args.read.kinds.iter().map(|(name, _)| name).chain(args.read.orders.iter().map(|(name, _)| name));
@@ -216,7 +229,8 @@ impl Plan {
             attributes.push(AttributeSpec { name: name.clone(), role: *role, taxonomy, categories });
         }
         check_taxonomies_are_used(args, &roles)?;
-        if let PartitionerChoice::Column(column) = &partitioner {
+        let group_column = if let PartitionerChoice::Column(column) = &partitioner { Some(column) } else { None };
+        for column in group_column.into_iter().chain(&angel.bucket_columns) {
             draft.check_names(header, std::iter::once(column))?;
             if !requests.iter().any(|request| request.name == *column) {
                 requests.push(draft.request(column, &args.read)?);
@@ -225,6 +239,7 @@ impl Plan {
         let is_kept = |name: &String| roles.iter().any(|(known, role)| known == name && *role != Role::Identifier);
         let reason = |name: &String| match &partitioner {
             PartitionerChoice::Column(column) if column == name => "holds the groups",
+            _ if angel.bucket_columns.contains(name) => "holds the groups",
             _ if roles.iter().any(|(known, _)| known == name) => "identifier",
             _ => "not named",
         };
@@ -235,7 +250,13 @@ impl Plan {
                 .map_err(|error| Failure::bad_input(format!("format: {error}"), "see `chrysalis publish --help`"))?,
             (None, None) => Format::default(),
         };
-        Ok(Plan { attributes, requests, dropped, method, partitioner, require, format })
+        Ok(Plan { attributes, requests, dropped, method, partitioner, require, angel, format })
+    }
+
+    /// What every group of the partition must satisfy: for angel all but `k=`, which is required of buckets.
+    pub(crate) fn of_groups(&self) -> Vec<PrincipleSpec> {
+        let is_of_groups = |spec: &&PrincipleSpec| self.method != Method::Angel || !is_k(spec);
+        self.require.iter().filter(is_of_groups).cloned().collect()
     }
 }
 
@@ -246,6 +267,50 @@ fn method(draft: &Draft, args: &PublishArgs) -> Result<Method, Failure> {
         let names = Method::ALL.map(|(name, _)| name).join(", ");
         Failure::bad_input(format!("`{name}` is not a method of this version"), format!("use one of {names}"))
     })
+}
+
+fn is_k(spec: &PrincipleSpec) -> bool {
+    matches!(spec, PrincipleSpec::KAnonymity { .. })
+}
+
+/// What a bucket has at least, where nobody says.
+const BUCKET_SIZE: u64 = 10;
+
+/// Finds k, marginals and bucket columns; a k that nobody named is promised as well.
+fn angel(
+    draft: &Draft,
+    args: &PublishArgs,
+    method: Method,
+    require: &mut Vec<PrincipleSpec>,
+) -> Result<AngelPlan, Failure> {
+    let spec = &draft.spec.release;
+    let list = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
+    let flags: Vec<Vec<String>> = args.marginals.iter().map(list).collect();
+    let marginals = if flags.is_empty() { spec.marginals.clone() } else { flags };
+    let columns = if args.bucket_columns.is_empty() { &spec.bucket_columns } else { &args.bucket_columns };
+    if method != Method::Angel {
+        let extra = [("--marginal", marginals.is_empty()), ("--bucket-column", columns.is_empty())];
+        return match extra.iter().find(|(_, is_absent)| !is_absent) {
+            Some((flag, _)) => Err(Failure::bad_input(
+                format!("{flag} goes with the method angel"),
+                "add --method angel, or leave it out",
+            )),
+            None => Ok(AngelPlan::default()),
+        };
+    }
+    if require.iter().all(is_k) {
+        let message = "angel needs a principle for batches: `k=` alone says nothing about sensitive values";
+        return Err(Failure::bad_input(message, "add one, for example --require l=4"));
+    }
+    let k = require.iter().filter_map(|spec| match spec {
+        PrincipleSpec::KAnonymity { k } => Some(*k),
+        _ => None,
+    });
+    let k = k.max().unwrap_or_else(|| {
+        require.push(PrincipleSpec::KAnonymity { k: BUCKET_SIZE });
+        BUCKET_SIZE
+    });
+    Ok(AngelPlan { k, marginals, bucket_columns: columns.clone() })
 }
 
 fn principles(draft: &Draft, args: &PublishArgs) -> Result<Vec<PrincipleSpec>, Failure> {

@@ -54,6 +54,10 @@ pub(crate) struct ReleaseSpec {
     pub(crate) relaxed: bool,
     pub(crate) group_column: Option<String>,
     #[serde(default)]
+    pub(crate) bucket_columns: Vec<String>,
+    #[serde(default)]
+    pub(crate) marginals: Vec<Vec<String>>,
+    #[serde(default)]
     pub(crate) require: Vec<String>,
     pub(crate) format: Option<String>,
     pub(crate) suppress: Option<Number>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrysalis_release::{GROUP_ID, Release, RoleName, anatomy, generalized, permuted, shuffled};
+use chrysalis_release::{GROUP_ID, Release, RoleName, anatomy, angelized, generalized, permuted, shuffled};
 use chrysalis_table::Table;
 
 use crate::LoadError;
@@ -33,18 +33,23 @@ impl<'a> Layout<'a> {
 fn table<'a>(release: &'a Release, name: &'a str, rows: &'a Table) -> Result<TableLayout<'a>, LoadError> {
     check_names(name, rows)?;
     let mut layout = TableLayout { name, rows, primary_key: Vec::new(), index: Vec::new() };
+    let id = if rows.column(angelized::BATCH_ID).is_some() && release.manifest.method == "angel" {
+        angelized::BATCH_ID
+    } else {
+        GROUP_ID
+    };
     match name {
         shuffled::HELP => layout.primary_key = vec![GROUP_ID, shuffled::HELP_COLUMNS[1]],
-        anatomy::SENSITIVE_TABLE | permuted::SENSITIVE_TABLE => {
+        anatomy::SENSITIVE_TABLE | permuted::SENSITIVE_TABLE | angelized::BATCH_TABLE => {
             let sensitive = release.manifest.with_role(RoleName::Sensitive).next();
             match sensitive.filter(|attribute| !attribute.domain.missing) {
-                Some(attribute) => layout.primary_key = vec![GROUP_ID, &attribute.name],
+                Some(attribute) => layout.primary_key = vec![id, &attribute.name],
                 // A key holds no missing values.
-                None => layout.index = vec![GROUP_ID],
+                None => layout.index = vec![id],
             }
         }
         generalized::MEMBERS => layout.index = generalized::MEMBERS_COLUMNS[..2].to_vec(),
-        _ => layout.index = vec![GROUP_ID],
+        _ => layout.index = vec![id],
     }
     // A forged manifest may name a table so without its columns.
     layout.primary_key.retain(|column| rows.column(column).is_some());

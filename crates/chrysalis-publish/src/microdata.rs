@@ -142,6 +142,22 @@ impl Microdata {
         &self.sensitive_counts
     }
 
+    /// Some of the quasi attributes and nothing else, as far as it takes to form groups by them.
+    pub(crate) fn projected(&self, attributes: &[usize]) -> Microdata {
+        let kept: Vec<usize> = attributes.iter().map(|&at| self.quasi[at]).collect();
+        let mut sensitive_counts = SaCounts::new(1);
+        sensitive_counts.add_many(0, u32::try_from(self.rows()).unwrap_or(u32::MAX));
+        Microdata {
+            table: Table::new(kept.iter().map(|&index| self.table.columns()[index].clone()).collect()),
+            quasi: (0..kept.len()).collect(),
+            other: Vec::new(),
+            sensitive: None,
+            taxonomies: kept.iter().map(|&index| self.taxonomies[index].clone()).collect(),
+            categories: None,
+            sensitive_counts,
+        }
+    }
+
     /// Binds principles to the sensitive column, and stops when the whole table fails one of them.
     pub fn goal(&self, specs: &[PrincipleSpec]) -> Result<All, PublishError> {
         let sensitive = self.bound_sensitive();

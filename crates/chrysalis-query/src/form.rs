@@ -1,6 +1,6 @@
 //! The forms of release that can be asked, as the analyst sees them.
 
-use chrysalis_release::{Manifest, anatomy, generalized, permuted, shuffled};
+use chrysalis_release::{GROUP_ID, Manifest, anatomy, angelized, generalized, permuted, shuffled};
 
 use crate::QueryError;
 
@@ -18,6 +18,8 @@ pub enum Form {
     Permute,
     /// `generalized` and `members`: ranges and labels.
     Generalize,
+    /// `bt`, `gt`, `gt_…` and `members`: ranges and labels, and batches that say which sensitive values belong to them.
+    Angel,
 }
 
 /// What a form lets one say about the hits in a group.
@@ -27,8 +29,17 @@ pub enum Hits {
     Exact,
     /// Each column's values are known, but not what stands beside what.
     Permuted,
-    /// A box is known in which every row lies.
+    /// A box is known in which every row of a group lies.
     Generalized,
+    /// For every row of a group a box is known in which it lies.
+    Boxed,
+}
+
+impl Hits {
+    /// Whether quasi values are ranges and labels.
+    pub fn is_labelled(self) -> bool {
+        matches!(self, Hits::Generalized | Hits::Boxed)
+    }
 }
 
 impl Form {
@@ -39,15 +50,16 @@ impl Form {
             "shuffle" => Ok(Form::Shuffle),
             "permute" => Ok(Form::Permute),
             "generalize" => Ok(Form::Generalize),
+            "angel" => Ok(Form::Angel),
             "rank-swap" => Err(QueryError::unanswerable(
                 None,
                 "a release by rank-swap does not tell which rows were swapped, so no bound would hold",
-                "publish the table with anatomy, permute, shuffle or generalize",
+                "publish the table with anatomy, permute, shuffle, angel or generalize",
             )),
             other => Err(QueryError::unanswerable(
                 None,
                 format!("releases by `{}` cannot be asked", other.chars().take(40).collect::<String>()),
-                "ask one by anatomy, permute, shuffle or generalize",
+                "ask one by anatomy, permute, shuffle, angel or generalize",
             )),
         }
     }
@@ -58,16 +70,18 @@ impl Form {
             Form::Anatomy | Form::Shuffle => Hits::Exact,
             Form::Permute => Hits::Permuted,
             Form::Generalize => Hits::Generalized,
+            Form::Angel => Hits::Boxed,
         }
     }
 
-    /// The table with a row per person.
+    /// The table with a row per person; for angel, that with all quasi attributes.
     pub fn quasi_table(self) -> &'static str {
         match self {
             Form::Anatomy => anatomy::QUASI_TABLE,
             Form::Shuffle => shuffled::TABLE,
             Form::Permute => permuted::QUASI_TABLE,
             Form::Generalize => generalized::TABLE,
+            Form::Angel => angelized::TABLE,
         }
     }
 
@@ -76,7 +90,16 @@ impl Form {
         match self {
             Form::Anatomy => Some((anatomy::SENSITIVE_TABLE, anatomy::COUNT)),
             Form::Permute => Some((permuted::SENSITIVE_TABLE, permuted::COUNT)),
+            Form::Angel => Some((angelized::BATCH_TABLE, angelized::COUNT)),
             Form::Shuffle | Form::Generalize => None,
+        }
+    }
+
+    /// The column that says which rows share their sensitive values.
+    pub fn group_id(self) -> &'static str {
+        match self {
+            Form::Angel => angelized::BATCH_ID,
+            Form::Anatomy | Form::Shuffle | Form::Permute | Form::Generalize => GROUP_ID,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A question bound to a release: what both evaluators, ours and SQL, work from (steps 2 to 5 of `spec.md`).
 
 use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, max_column, min_column};
-use chrysalis_release::{GROUP_ID, Manifest, RoleName};
+use chrysalis_release::{Manifest, RoleName, angelized};
 use chrysalis_table::Kind;
 
 use crate::question::{Aggregate, ColumnName, Condition, Function, Question};
@@ -13,6 +13,8 @@ use crate::{Cell, Field, Form, Hits, QueryError, Tree, boxes};
 pub struct Plan {
     /// The release's form.
     pub form: Form,
+    /// The table with a row per person that the question is asked of.
+    pub table: String,
     /// All published attributes, in the manifest's order.
     pub fields: Vec<Field>,
     /// The sensitive one.
@@ -74,7 +76,37 @@ impl Plan {
         for aggregate in &question.aggregates {
             aggregates.push(binder.aggregate(aggregate, &quasi, &sensitive_set, &mut conditions)?);
         }
-        Ok(Plan { form, sensitive, conditions, sensitive_set, aggregates, keys, fields })
+        let table = form.quasi_table().to_owned();
+        let mut plan = Plan { form, table, sensitive, conditions, sensitive_set, aggregates, keys, fields };
+        if form == Form::Angel {
+            plan.table = plan.narrowest(manifest)?;
+        }
+        Ok(plan)
+    }
+
+    /// Of the tables that have every attribute asked for, the one with the fewest others (angel, section 5).
+    fn narrowest(&self, manifest: &Manifest) -> Result<String, QueryError> {
+        let asked: Vec<&str> = self.quasi_fields().into_iter().map(|field| self.fields[field].name.as_str()).collect();
+        if asked.is_empty() {
+            return Ok(self.form.quasi_table().to_owned());
+        }
+        let tables: Vec<(&str, Vec<&str>)> = angelized::generalized_tables(manifest)
+            .into_iter()
+            .map(|(table, attributes)| (table.name.as_str(), attributes.iter().map(|it| it.name.as_str()).collect()))
+            .collect();
+        let fits = |(_, shown): &&(&str, Vec<&str>)| asked.iter().all(|name| shown.contains(name));
+        match tables.iter().filter(fits).min_by_key(|(_, shown)| shown.len()) {
+            Some((table, _)) => Ok((*table).to_owned()),
+            None => {
+                let shown = tables.iter().map(|(table, shown)| format!("{table} ({})", shown.join(", ")));
+                let problem = format!("no table of the release has all of {}", asked.join(", "));
+                Err(QueryError::unanswerable(
+                    None,
+                    problem,
+                    format!("there are {}", shown.collect::<Vec<_>>().join("; ")),
+                ))
+            }
+        }
     }
 
     /// The attributes whose columns of the quasi table are needed, in ascending order.
@@ -107,10 +139,10 @@ pub struct NeededColumns {
 impl Plan {
     /// What must be read of the release to answer this.
     pub fn columns(&self) -> Vec<NeededColumns> {
-        let mut quasi = vec![GROUP_ID.to_owned()];
+        let mut quasi = vec![self.form.group_id().to_owned()];
         let mut members = Vec::new();
         for field in self.quasi_fields().into_iter().map(|field| &self.fields[field]) {
-            if self.form.hits() != Hits::Generalized {
+            if !self.form.hits().is_labelled() {
                 quasi.push(field.name.clone());
             } else if field.kind.is_ordered() {
                 quasi.extend([min_column(&field.name), max_column(&field.name)]);
@@ -125,11 +157,11 @@ impl Plan {
                 None => quasi.push(sensitive.clone()),
                 Some((table, count)) => needed.push(NeededColumns {
                     table: table.to_owned(),
-                    columns: vec![GROUP_ID.to_owned(), sensitive.clone(), count.to_owned()],
+                    columns: vec![self.form.group_id().to_owned(), sensitive.clone(), count.to_owned()],
                 }),
             }
         }
-        needed.push(NeededColumns { table: self.form.quasi_table().to_owned(), columns: quasi });
+        needed.push(NeededColumns { table: self.table.clone(), columns: quasi });
         if !members.is_empty() {
             needed.push(NeededColumns { table: MEMBERS.to_owned(), columns: members });
         }
@@ -186,10 +218,7 @@ impl Binder<'_> {
 
     fn key(&self, column: &ColumnName) -> Result<usize, QueryError> {
         let field = self.find(column)?;
-        if self.form.hits() == Hits::Generalized
-            && self.fields[field].kind == Kind::Real
-            && Some(field) != self.sensitive
-        {
+        if self.form.hits().is_labelled() && self.fields[field].kind == Kind::Real && Some(field) != self.sensitive {
             let problem = format!("`{}` is published as ranges of reals, which have no single values", column.text);
             return Err(QueryError::unanswerable(column.at, problem, "ask about ranges with WHERE … BETWEEN"));
         }
@@ -226,7 +255,7 @@ impl Binder<'_> {
     fn condition(&self, tree: Option<Tree>) -> Result<QuasiCondition, QueryError> {
         let everything = || Tree::All(Vec::new());
         let needs_boxes = self.form.hits() != Hits::Exact;
-        let needs_complement = self.form.hits() == Hits::Generalized;
+        let needs_complement = self.form.hits().is_labelled();
         let shape = tree.clone().unwrap_or_else(everything);
         Ok(QuasiCondition {
             boxes: if needs_boxes { boxes(&shape, self.fields)? } else { Vec::new() },

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use chrysalis_load::{Target, load};
-use chrysalis_publish::method::{Anatomy, Generalize, Origin, Permute, Publisher, Shuffle};
+use chrysalis_publish::method::{Anatomy, Angel, Generalize, Origin, Permute, Publisher, Shuffle};
 use chrysalis_publish::partitioner::ByColumn;
 use chrysalis_publish::{AttributeSpec, Microdata, Partitioner};
 use chrysalis_query::{AggregateAnswer, Answer, Asked, Dialect, Plan, rewrite, sql};
@@ -244,6 +244,14 @@ fn permute_is_answered_alike_everywhere() {
 #[test]
 fn generalize_is_answered_alike_everywhere() {
     check(&Generalize, &[Sensitive::Reals, Sensitive::Integers, Sensitive::Words], &["age", "joined", "grade", "city"]);
+}
+
+#[test]
+fn angel_is_answered_alike_everywhere() {
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    let marginals = vec![names(&["age", "city"]), names(&["grade"]), names(&["weight", "joined"])];
+    let angel = Angel { k: 5, marginals, bucket_columns: Vec::new(), may_simplify: false };
+    check(&angel, &[Sensitive::Reals, Sensitive::Integers, Sensitive::Words], &["age", "joined", "grade", "city"]);
 }
 
 /// In a large group most of the chances that an extreme lies at a value are too small for a number.

@@ -128,7 +128,7 @@ proptest! {
             .collect();
         let col = |name, kind| common::Col { name, kind };
         let cols = vec![col("a", Kind::Integer), col("w", Kind::Category), col("s", Kind::Integer)];
-        let world = World { cols, groups: vec![(0..rows.len()).collect()], rows };
+        let world = World { cols, groups: vec![(0..rows.len()).collect()], rows, n_buckets: 1 };
         let release = world.publish("generalize", &mut rng).unwrap();
         let ends = world.rows.iter().map(|row| row[0].as_ref().unwrap().number() as i32);
         let range = ends.clone().min().unwrap()..=ends.max().unwrap();
@@ -150,6 +150,34 @@ proptest! {
         }
         for _ in 0..4 {
             check(&world, "generalize", &release, &Ask::random(&world, 0, &mut rng), &worlds);
+        }
+    }
+
+    /// Every row is anywhere in its bucket's box, and has any of its batch's sensitive values.
+    #[test]
+    fn angel_averages_over_all_points_of_all_boxes_and_all_ways_to_hand_out_values(seed in any::<u64>()) {
+        let mut rng = rng(seed);
+        let number = |low: i32, high: i32, rng: &mut rand::rngs::ChaCha20Rng| Some(Val::Number(f64::from(rng.random_range(low..high))));
+        let rows: Vec<Row> =
+            (0..rng.random_range(1..5)).map(|_| vec![number(0, 3, &mut rng), number(-3, 6, &mut rng)]).collect();
+        let col = |name, kind| common::Col { name, kind };
+        let cols = vec![col("a", Kind::Integer), col("s", Kind::Integer)];
+        let world = World { cols, groups: vec![(0..rows.len()).collect()], rows, n_buckets: 2 };
+        let release = world.publish("angel", &mut rng).unwrap();
+        let of_bucket = |bucket: usize| world.rows.iter().skip(bucket).step_by(2).map(|row| row[0].as_ref().unwrap().number() as i32);
+        let mut worlds: Vec<Vec<Row>> = vec![Vec::new()];
+        for at in 0..world.rows.len() {
+            let (low, high) = (of_bucket(at % 2).min().unwrap(), of_bucket(at % 2).max().unwrap());
+            let place = |known: &Vec<Row>, a: i32| {
+                let mut known = known.clone();
+                known.push(vec![Some(Val::Number(f64::from(a))), world.rows[at][1].clone()]);
+                known
+            };
+            worlds = worlds.iter().flat_map(|known| (low..=high).map(|a| place(known, a)).collect::<Vec<_>>()).collect();
+        }
+        let worlds: Vec<Vec<Row>> = worlds.iter().flat_map(|world| permuted(world, &[1])).collect();
+        for _ in 0..4 {
+            check(&world, "angel", &release, &Ask::random(&world, 0, &mut rng), &worlds);
         }
     }
 }

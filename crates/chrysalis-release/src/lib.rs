@@ -7,6 +7,7 @@
 //! A published table is an ordinary [`Table`]: any SQL engine reads it, and so does this crate.
 
 pub mod anatomy;
+pub mod angelized;
 mod error;
 pub mod generalized;
 mod label;

@@ -25,9 +25,10 @@ pub struct Manifest {
     pub partitioner: String,
     /// Rows published.
     pub rows: u64,
-    /// Groups they stand in.
+    /// Groups they stand in; for angel, batches.
     pub groups: u64,
-    /// The principles that hold in every group, as written on the command line.
+    /// The principles that hold in every group, as written on the command line. For angel `k=` holds in every bucket (rows
+    /// of one table with the same labels), all others in every batch.
     pub guarantees: Vec<String>,
     /// The attributes that were published, in order.
     pub attributes: Vec<Attribute>,

@@ -45,7 +45,7 @@ impl<'a> Published<'a> {
             |attribute: &'a Attribute| Ok((attribute, find(table, TABLE, &attribute.name, attribute.kind.into())?));
         let with = |role| manifest.with_role(role);
         let quasi: Vec<Cells<'_>> =
-            with(RoleName::Quasi).map(|attribute| cells(table, attribute)).collect::<Result<_, AuditError>>()?;
+            with(RoleName::Quasi).map(|attribute| cells(table, TABLE, attribute)).collect::<Result<_, AuditError>>()?;
         Ok(Published {
             manifest,
             table,
@@ -90,18 +90,18 @@ impl<'a> Published<'a> {
     }
 }
 
-fn cells<'a>(table: &'a Table, attribute: &'a Attribute) -> Result<Cells<'a>, AuditError> {
+pub(super) fn cells<'a>(table: &'a Table, name: &str, attribute: &'a Attribute) -> Result<Cells<'a>, AuditError> {
     let kind = Kind::from(attribute.kind);
     if kind.is_ordered() {
-        let low = find(table, TABLE, &min_column(&attribute.name), kind)?;
-        Ok(Cells { attribute, low, high: find(table, TABLE, &max_column(&attribute.name), kind)? })
+        let low = find(table, name, &min_column(&attribute.name), kind)?;
+        Ok(Cells { attribute, low, high: find(table, name, &max_column(&attribute.name), kind)? })
     } else {
-        let label = find(table, TABLE, &attribute.name, Kind::Category)?;
+        let label = find(table, name, &attribute.name, Kind::Category)?;
         Ok(Cells { attribute, low: label, high: label })
     }
 }
 
-fn members(release: &Release, is_needed: bool) -> Result<Option<&Table>, AuditError> {
+pub(super) fn members(release: &Release, is_needed: bool) -> Result<Option<&Table>, AuditError> {
     let table = match release.table(MEMBERS) {
         Ok(table) => table,
         Err(_) if !is_needed => return Ok(None),

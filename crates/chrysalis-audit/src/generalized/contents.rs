@@ -9,12 +9,14 @@ use crate::columns::Positions;
 use crate::findings::Findings;
 use crate::{Check, Groups};
 
-/// Ranges begin before they end and touch the attribute's domain.
-pub(super) fn ranges(published: &Published<'_>) -> Check {
+/// Ranges begin before they end and touch the attribute's domain, in every table.
+pub(super) fn ranges(tables: &[Published<'_>]) -> Check {
     let mut findings = Findings::new("ranges");
     let mut n_ranges = 0;
-    for cells in published.quasi.iter().filter(|cells| cells.is_range()) {
-        n_ranges += ranges_of(published, cells, &mut findings);
+    for published in tables {
+        for cells in published.quasi.iter().filter(|cells| cells.is_range()) {
+            n_ranges += ranges_of(published, cells, &mut findings);
+        }
     }
     findings.check(format!("{n_ranges} different ranges"))
 }
@@ -66,12 +68,13 @@ fn representatives(groups: &Groups) -> Vec<usize> {
     rows
 }
 
-/// Every label stands for values of the domain, and `members` speaks of nothing else.
-pub(super) fn labels(published: &Published<'_>) -> Check {
+/// Every label of every table stands for values of the domain, and `members` speaks of nothing else.
+pub(super) fn labels(tables: &[Published<'_>]) -> Check {
     let mut findings = Findings::new("labels");
+    let Some(published) = tables.first() else { return findings.check(String::new()) };
     let sets = published.label_sets();
     let mut used: BTreeSet<(&str, String)> = BTreeSet::new();
-    for cells in published.quasi.iter().filter(|cells| !cells.is_range()) {
+    for cells in tables.iter().flat_map(|table| &table.quasi).filter(|cells| !cells.is_range()) {
         let name = cells.attribute.name.as_str();
         let occurs = cells.low.histogram();
         for code in (0..cells.low.domain().len() as Code).filter(|&code| occurs[code as usize] > 0) {

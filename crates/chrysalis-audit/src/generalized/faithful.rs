@@ -93,7 +93,7 @@ impl Payloads {
 }
 
 /// For every payload the distinct rows under some columns: one row of each, and how many there are.
-fn distinct(payload_of_row: &[u32], n_payloads: usize, columns: &[&Column]) -> Vec<Vec<(u32, u32)>> {
+pub(super) fn distinct(payload_of_row: &[u32], n_payloads: usize, columns: &[&Column]) -> Vec<Vec<(u32, u32)>> {
     let payloads = Codes::U32(payload_of_row.to_vec());
     let mut keys = vec![Key { codes: &payloads, n_codes: n_payloads }];
     keys.extend(columns.iter().map(|column| Key::of(column)));

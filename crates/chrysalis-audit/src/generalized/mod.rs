@@ -1,9 +1,11 @@
-//! The form of `generalize`: ranges and labels in place of values.
+//! The forms of `generalize` and `angel`: ranges and labels in place of values.
 
+mod angel;
 mod cells;
 mod contents;
 mod faithful;
 mod index;
+mod intersection;
 mod matching;
 mod space;
 mod structure;
@@ -19,7 +21,9 @@ use crate::measure::Sample;
 use crate::promise::judge;
 use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::{Attacks, AuditError, AuditReport, Groups};
+pub(crate) use angel::audit as audit_angel;
 use cells::Published;
+pub(crate) use intersection::attack as intersect;
 
 /// Judges a generalized release. Groups are the rows with one group id; the check `groups` sees to it that all of them
 /// show the same cells, so that an attacker can tell no two of them apart.
@@ -35,8 +39,8 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
     let mut checks = vec![
         structure::tables(release, &published),
         structure::groups(&published, &groups, &sizes),
-        contents::ranges(&published),
-        contents::labels(&published),
+        contents::ranges(std::slice::from_ref(&published)),
+        contents::labels(std::slice::from_ref(&published)),
         sensitive_values(sensitive.map(|(attribute, domain, sample)| (attribute, domain, sample.whole()))),
         structure::row_order(&published),
     ];
@@ -50,6 +54,7 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
         attacks: Attacks {
             linking: sample.as_ref().and_then(|sample| linking(sample, &ids)),
             presence: None,
+            intersection: Vec::new(),
             similarity: similarity(sensitive)?,
         },
         utility: None,

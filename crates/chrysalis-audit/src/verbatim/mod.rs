@@ -62,6 +62,7 @@ fn grouped(
             linking: tally.sample.as_ref().and_then(|sample| linking(sample, &tally.ids)),
             presence,
             similarity: similarity(sensitive)?,
+            intersection: Vec::new(),
         },
         utility,
         rows: layout.table.rows() as u64,
@@ -104,7 +105,7 @@ fn ungrouped(
     Ok(AuditReport {
         principles: Vec::new(),
         checks,
-        attacks: Attacks { linking: None, presence: Some(presence::certain()), similarity: None },
+        attacks: Attacks { presence: Some(presence::certain()), ..Attacks::default() },
         utility: None,
         rows: layout.table.rows() as u64,
         groups: 0,

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
-use chrysalis_audit::{AuditReport, PresenceOver, SimilarityOf};
-use chrysalis_release::Manifest;
+use chrysalis_audit::{AuditReport, Intersection, IntersectionOver, PresenceOver, SimilarityOf};
+use chrysalis_release::{Manifest, Release};
 use chrysalis_store::{Input, Source, read_release};
 use chrysalis_table::{ColumnRequest, CsvOptions, Table};
 use serde_json::json;
@@ -14,11 +14,20 @@ use crate::render::{self, Report, counted, number};
 pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let mut phases = Phases::new(cli.quiet);
     let release = phases.run("read", None, Unit::Rows, |_| read_release(&args.release))?;
+    let others: Vec<Release> =
+        args.others.iter().map(|folder| read_release(folder)).collect::<Result<_, chrysalis_store::StoreError>>()?;
+    let manifests: Vec<&Manifest> = std::iter::once(&release).chain(&others).map(|release| &release.manifest).collect();
     let microdata = match &args.microdata {
-        Some(file) => Some(read_microdata(file, args.delimiter, &release.manifest, &mut phases)?),
+        Some(file) => Some(read_microdata(file, args.delimiter, &manifests, &mut phases)?),
         None => None,
     };
-    let report = phases.run("audit", None, Unit::Rows, |_| chrysalis_audit::audit(&release, microdata.as_ref()))?;
+    let mut report = phases.run("audit", None, Unit::Rows, |_| chrysalis_audit::audit(&release, microdata.as_ref()))?;
+    for (folder, other) in args.others.iter().zip(&others) {
+        let name = folder.display().to_string();
+        let (check, intersection) = chrysalis_audit::intersect(&release, other, &name, microdata.as_ref())?;
+        report.checks.push(check);
+        report.attacks.intersection.push(intersection);
+    }
     if release.manifest.reproducible {
         phases.note("this release was made with a fixed seed: whoever knows it can undo the randomness");
     }
@@ -26,24 +35,22 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(if report.ok() { DONE } else { AUDIT_FAILED }))
 }
 
-/// The published attributes, with the kinds the release was made with.
-fn read_microdata(
+/// The published attributes of some releases, with the kinds they were made with.
+pub(crate) fn read_microdata(
     file: &str,
     delimiter: Option<u8>,
-    manifest: &Manifest,
+    manifests: &[&Manifest],
     phases: &mut Phases,
 ) -> Result<Table, Failure> {
     let options = CsvOptions { delimiter, ..CsvOptions::default() };
     let input = Input::open(&Source::from_arg(file), &options)?;
-    let wanted: Vec<ColumnRequest> = manifest
-        .attributes
-        .iter()
-        .map(|attribute| ColumnRequest {
-            name: attribute.name.clone(),
-            kind: Some(attribute.kind.into()),
-            order: attribute.domain.order(),
-        })
-        .collect();
+    let mut wanted: Vec<ColumnRequest> = Vec::new();
+    for attribute in manifests.iter().flat_map(|manifest| &manifest.attributes) {
+        if wanted.iter().all(|known| known.name != attribute.name) {
+            let (kind, order) = (Some(attribute.kind.into()), attribute.domain.order());
+            wanted.push(ColumnRequest { name: attribute.name.clone(), kind, order });
+        }
+    }
     let size = input.size();
     Ok(phases.run("microdata", size, Unit::Bytes, |progress| input.read_with(&wanted, progress))?)
 }
@@ -197,6 +204,25 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         let by_category: Vec<_> = similarity.by_category.iter().map(of).collect();
         json!({"rows": similarity.rows, "groups": similarity.groups, "by_category": by_category})
     });
+    let joined = |found: &Intersection| {
+        let over = match found.over {
+            IntersectionOver::People => "people of the microdata",
+            IntersectionOver::Conceivable => "conceivable people",
+        };
+        json!({
+            "with": found.with,
+            "promised": found.promised,
+            "fewest": found.fewest,
+            "narrowed": found.narrowed,
+            "people": found.people,
+            "over": over,
+        })
+    };
+    let mut attacks = json!({"linking": linking, "presence": presence, "similarity": similarity});
+    if let (false, Some(members)) = (report.attacks.intersection.is_empty(), attacks.as_object_mut()) {
+        let intersection: Vec<_> = report.attacks.intersection.iter().map(joined).collect();
+        members.insert("intersection".into(), json!(intersection));
+    }
     let utility = report.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound}));
     json!({
         "ok": report.ok(),
@@ -204,7 +230,7 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         "groups": report.groups,
         "principles": principles,
         "checks": checks,
-        "attacks": {"linking": linking, "presence": presence, "similarity": similarity},
+        "attacks": attacks,
         "utility": utility,
     })
 }

@@ -2,7 +2,9 @@ use std::process::ExitCode;
 
 use chrysalis_criteria::loss::average_group_size;
 use chrysalis_criteria::{All, Principle, PrincipleSpec};
-use chrysalis_publish::method::{Anatomy, Generalize, Origin, Outcome, Permute, Publisher, RankSwap, Shuffle};
+use chrysalis_publish::method::{
+    Anatomy, Angel, BucketFacts, Generalize, Origin, Outcome, Permute, Publisher, RankSwap, Shuffle,
+};
 use chrysalis_publish::partitioner::FullDomain;
 use chrysalis_publish::{Microdata, Partition, Recoding, ShownLevel};
 use chrysalis_release::{Attribute, Manifest, Published, RoleName};
@@ -31,8 +33,10 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     }
     let rows = table.rows() as u64;
     let data = Microdata::new(table, &plan.attributes)?;
-    let goal = data.goal(&plan.require)?;
-    let publisher = publisher(plan.method, &goal)?;
+    // Angel's k is one for buckets, but the whole table must satisfy it too.
+    data.goal(&plan.require)?;
+    let goal = data.goal(&plan.of_groups())?;
+    let publisher = publisher(&plan, &goal)?;
     publisher.check(&data)?;
     let mut rng = generator(args.seed)?;
     let partitioner = plan.partitioner.build();
@@ -67,7 +71,7 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     if args.seed.is_some() {
         phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
     }
-    if manifest.groups == 1 && manifest.rows > 1 {
+    if manifest.groups == 1 && manifest.rows > 1 && plan.method != Method::Angel {
         let why = match recoding.as_ref().map(|recoding| recoding.search.proven) {
             None => "no cut left both sides satisfied",
             Some(true) => "no combination of lower levels is better",
@@ -82,12 +86,20 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(DONE))
 }
 
-fn publisher(method: Method, goal: &All) -> Result<Box<dyn Publisher>, Failure> {
-    Ok(match method {
+fn publisher(plan: &Plan, goal: &All) -> Result<Box<dyn Publisher>, Failure> {
+    Ok(match plan.method {
         Method::Generalize => Box::new(Generalize),
         Method::Anatomy => Box::new(Anatomy),
         Method::Permute => Box::new(Permute),
         Method::Shuffle => Box::new(Shuffle),
+        Method::Angel => Box::new(Angel {
+            k: plan.angel.k,
+            marginals: plan.angel.marginals.clone(),
+            bucket_columns: plan.angel.bucket_columns.clone(),
+            // Who brings batches or buckets wants these.
+            may_simplify: plan.angel.bucket_columns.is_empty()
+                && !matches!(plan.partitioner, PartitionerChoice::Column(_)),
+        }),
         Method::RankSwap => Box::new(RankSwap {
             minimum: goal.minimum().ok_or_else(|| {
                 let message = format!("rank-swap takes ke, k and distinct-l for how far values move, not {goal}");
@@ -121,7 +133,9 @@ impl Summary<'_> {
             PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. } => Some(*k),
             _ => None,
         });
-        k.max().map(|k| average_group_size(self.manifest.rows, self.manifest.groups, k))
+        let buckets = self.outcome.angelization.as_ref().and_then(|angel| angel.buckets.first());
+        let groups = buckets.map_or(self.manifest.groups, |facts| facts.buckets);
+        k.max().map(|k| average_group_size(self.manifest.rows, groups, k))
     }
 
     fn json(&self) -> serde_json::Value {
@@ -158,7 +172,41 @@ impl Summary<'_> {
         if let (Some(recoding), Some(members)) = (self.recoding, json.as_object_mut()) {
             members.extend(self.recoding_json(recoding));
         }
+        if let (Some(angel), Some(members)) = (&outcome.angelization, json.as_object_mut()) {
+            let bucket = |facts: &BucketFacts| {
+                let (smallest, largest) = facts.sizes;
+                let sizes = json!({"buckets": facts.buckets, "smallest_bucket": smallest, "largest_bucket": largest});
+                (facts.table.clone(), sizes)
+            };
+            let buckets: serde_json::Map<String, serde_json::Value> = angel.buckets.iter().map(bucket).collect();
+            members.insert("buckets".into(), json!(buckets));
+            members.insert("is_simple_generalization".into(), json!(angel.is_simple));
+        }
         json
+    }
+
+    /// What every group satisfies, and for angel what its buckets do.
+    fn promises(&self) -> Vec<(&'static str, String)> {
+        let Some(angel) = &self.outcome.angelization else {
+            let kept = &self.manifest.guarantees;
+            let promise = if kept.is_empty() { "nothing is promised".into() } else { kept.join(", ") };
+            return vec![("every group", promise)];
+        };
+        let of_batches: Vec<String> = self.plan.of_groups().iter().map(ToString::to_string).collect();
+        let mut facts =
+            vec![("every batch", of_batches.join(", ")), ("every bucket", format!("k={}", self.plan.angel.k))];
+        for bucket in &angel.buckets {
+            let (smallest, largest) = (count(bucket.sizes.0), count(bucket.sizes.1));
+            let text = format!("{} of {smallest} to {largest} rows", counted(bucket.buckets, "bucket"));
+            facts.push(("buckets", format!("{}: {text}", bucket.table)));
+        }
+        if angel.is_simple {
+            facts.push((
+                "note",
+                "the simple generalization reconstructs better: its groups are batches and buckets".into(),
+            ));
+        }
+        facts
     }
 
     /// Levels, suppressed rows, and how far the search went.
@@ -208,13 +256,11 @@ impl Summary<'_> {
             self.args.out.display()
         );
         let mean_size = manifest.rows as f64 / manifest.groups as f64;
-        let promise =
-            if manifest.guarantees.is_empty() { "nothing is promised".into() } else { manifest.guarantees.join(", ") };
-        let mut facts = vec![
-            ("method", format!("{} by {}", manifest.method, manifest.partitioner)),
-            ("every group", promise),
+        let mut facts = vec![("method", format!("{} by {}", manifest.method, manifest.partitioner))];
+        facts.extend(self.promises());
+        facts.extend([
             (
-                "group size",
+                if outcome.angelization.is_some() { "batch size" } else { "group size" },
                 format!(
                     "{} to {}, {mean_size:.1} on average",
                     count(outcome.group_sizes.0),
@@ -222,7 +268,7 @@ impl Summary<'_> {
                 ),
             ),
             ("loss (NCP)", format!("{} per cell (0 nothing lost, 1 nothing left)", number(outcome.ncp.mean()))),
-        ];
+        ]);
         facts.extend(self.search());
         if self.dropped_rows > 0 {
             facts.push(("dropped rows", format!("{} with missing values", count(self.dropped_rows as u64))));

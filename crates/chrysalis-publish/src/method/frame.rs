@@ -72,9 +72,14 @@ pub(super) fn sort_by_codes(rows: &mut [u32], keys: &[&Codes]) {
 
 /// Ids from 1 on, for rows whose groups stand at these places.
 pub(super) fn group_ids(n_groups: usize, place: &[u32]) -> Column {
+    ids(GROUP_ID, n_groups, place)
+}
+
+/// The same under another name.
+pub(super) fn ids(name: &str, n_groups: usize, place: &[u32]) -> Column {
     let ids = (1..=n_groups as i64).map(Value::Integer).collect();
     let codes = Codes::collect(n_groups, place.iter().copied());
-    Column::new(GROUP_ID, Arc::new(Domain::new(Kind::Integer, ids, false)), codes)
+    Column::new(name, Arc::new(Domain::new(Kind::Integer, ids, false)), codes)
 }
 
 /// Refuses tables in which two columns would have the same name.

@@ -1,6 +1,7 @@
 //! Publications: what is shown of a partition. One folder each, with its `spec.md`.
 
 mod anatomy;
+mod angel;
 mod frame;
 mod generalize;
 mod permute;
@@ -14,6 +15,7 @@ use rand::CryptoRng;
 use crate::{Microdata, Partition, PublishError};
 
 pub use anatomy::Anatomy;
+pub use angel::{Angel, Angelization, BucketFacts};
 pub use frame::Origin;
 pub use generalize::Generalize;
 pub(crate) use generalize::node_ncp;
@@ -56,6 +58,8 @@ pub struct Outcome {
     pub discernibility: u128,
     /// The smallest and the largest group.
     pub group_sizes: (u64, u64),
+    /// For angel: what its buckets are.
+    pub angelization: Option<Angelization>,
 }
 
 impl Outcome {
@@ -71,6 +75,7 @@ impl Outcome {
             discernibility: discernibility(sizes()),
             group_sizes: (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0)),
             release,
+            angelization: None,
         }
     }
 }

@@ -56,12 +56,12 @@ fn hit(asked: &Asked, group: usize, share: Share, is_certain: bool) -> Option<Hi
 }
 
 /// Boxes, measured against every label there is.
-struct Covered<'a> {
+pub(super) struct Covered<'a> {
     boxes: Vec<Vec<(&'a Labels, Vec<Share>)>>,
 }
 
 impl<'a> Covered<'a> {
-    fn new(asked: &'a Asked, plan: &Plan, cells: &[Cell], keys: &[usize]) -> Result<Self, QueryError> {
+    pub(super) fn new(asked: &'a Asked, plan: &Plan, cells: &[Cell], keys: &[usize]) -> Result<Self, QueryError> {
         let mut boxes = Vec::with_capacity(cells.len());
         for cell in cells {
             let mut sets = Vec::new();
@@ -76,7 +76,7 @@ impl<'a> Covered<'a> {
     }
 
     /// The share of a group's box, outside the key attributes, of those boxes that admit the chosen key values.
-    fn share(&self, group: usize, admits: &[&[bool]]) -> Share {
+    pub(super) fn share(&self, group: usize, admits: &[&[bool]]) -> Share {
         let mut sum = Share { share: 0.0, touches: false };
         for (at, sets) in self.boxes.iter().enumerate() {
             let shares = || sets.iter().map(|(labels, shares)| shares[labels.of_group[group] as usize]);
@@ -88,15 +88,15 @@ impl<'a> Covered<'a> {
         sum
     }
 
-    fn touches(&self, group: usize) -> bool {
+    pub(super) fn touches(&self, group: usize) -> bool {
         self.share(group, &[]).touches
     }
 }
 
 /// A key attribute: which values it can have, and which boxes admit each.
-struct KeyField<'a> {
+pub(super) struct KeyField<'a> {
     labels: &'a Labels,
-    values: Vec<Option<Value>>,
+    pub(super) values: Vec<Option<Value>>,
     /// For every label, the places of its values among `values`, and how many points it has.
     of_label: Vec<(Vec<u32>, f64)>,
     /// For every value, by box.
@@ -104,7 +104,7 @@ struct KeyField<'a> {
 }
 
 impl<'a> KeyField<'a> {
-    fn new(asked: &'a Asked, plan: &Plan, field: usize, cells: &[Cell]) -> Result<Self, QueryError> {
+    pub(super) fn new(asked: &'a Asked, plan: &Plan, field: usize, cells: &[Cell]) -> Result<Self, QueryError> {
         let labels = asked.labels(plan, field)?;
         let field_plan = &plan.fields[field];
         let everything = || field_plan.everything(true);
@@ -180,23 +180,39 @@ fn by_key(
 ) -> Result<Vec<(Key, Hit)>, QueryError> {
     let mut hits = Vec::new();
     for group in piece.clone() {
-        let own: Vec<&(Vec<u32>, f64)> =
-            keyed.iter().map(|key| &key.of_label[key.labels.of_group[group] as usize]).collect();
-        let n = own.iter().try_fold(1_usize, |n, (values, _)| n.checked_mul(values.len())).ok_or_else(too_many)?;
-        check_pairs(n.saturating_add(hits.len()))?;
-        // Each key attribute has one of its label's points.
-        let points: f64 = own.iter().map(|(_, points)| points).product();
-        let is_certain = points == 1.0 && !outside.touches(group);
-        for at in 0..n {
-            let digits = digits_of(at, &own);
-            let admits: Vec<&[bool]> =
-                digits.iter().zip(keyed).map(|(&digit, key)| key.admitted[digit as usize].as_slice()).collect();
-            let mut share = inside.share(group, &admits);
-            share.share /= points;
+        each_key(group, hits.len(), inside, outside, keyed, |digits, share, is_certain| {
             hits.extend(hit(asked, group, share, is_certain).map(|hit| (radix.key(digits.iter().copied()), hit)));
-        }
+        })?;
     }
     Ok(hits)
+}
+
+/// Every combination of key values that the labels at one place stand for: its digits, the share of the box that has
+/// these values and is covered, and whether that is everything. `n_known` pairs are there already.
+pub(super) fn each_key(
+    place: usize,
+    n_known: usize,
+    inside: &Covered<'_>,
+    outside: &Covered<'_>,
+    keyed: &[KeyField<'_>],
+    mut found: impl FnMut(&[u32], Share, bool),
+) -> Result<(), QueryError> {
+    let own: Vec<&(Vec<u32>, f64)> =
+        keyed.iter().map(|key| &key.of_label[key.labels.of_group[place] as usize]).collect();
+    let n = own.iter().try_fold(1_usize, |n, (values, _)| n.checked_mul(values.len())).ok_or_else(too_many)?;
+    check_pairs(n.saturating_add(n_known))?;
+    // Each key attribute has one of its label's points.
+    let points: f64 = own.iter().map(|(_, points)| points).product();
+    let is_certain = points == 1.0 && !outside.touches(place);
+    for at in 0..n {
+        let digits = digits_of(at, &own);
+        let admits: Vec<&[bool]> =
+            digits.iter().zip(keyed).map(|(&digit, key)| key.admitted[digit as usize].as_slice()).collect();
+        let mut share = inside.share(place, &admits);
+        share.share /= points;
+        found(&digits, share, is_certain);
+    }
+    Ok(())
 }
 
 /// The at-th combination of the labels' values, the last attribute fastest.

@@ -3,6 +3,7 @@
 //! This is the seam between forms. Each form knows how to turn its tables and a condition into [`Hit`]s; everything
 //! after that, in `aggregate`, is the same for all of them.
 
+mod angel;
 mod exact;
 mod generalized;
 mod keys;
@@ -46,5 +47,6 @@ pub(crate) fn hits(asked: &Asked, plan: &Plan, condition: usize, keys: &[usize])
         Hits::Exact => exact::hits(asked, plan, condition, keys),
         Hits::Permuted => permuted::hits(asked, plan, condition, keys),
         Hits::Generalized => generalized::hits(asked, plan, condition, keys),
+        Hits::Boxed => angel::hits(asked, plan, condition, keys),
     }
 }

@@ -45,6 +45,12 @@ impl Groups {
         Groups { starts, order, pieces }
     }
 
+    /// Every row for itself, in the same order.
+    pub(crate) fn of_rows(groups: &Groups) -> Self {
+        let rows = groups.starts.last().copied().unwrap_or(0);
+        Groups { starts: (0..=rows).collect(), order: groups.order.clone(), pieces: Vec::new() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }

@@ -1,16 +1,18 @@
 //! A release made ready for questions: everything that does not depend on what is asked is done once.
 
+mod angel;
 mod columns;
 mod groups;
 mod labels;
 mod multisets;
 
 use chrysalis_release::generalized::{MEMBERS, max_column, min_column};
-use chrysalis_release::{GROUP_ID, Manifest, Release, ReleaseError, RoleName};
+use chrysalis_release::{Manifest, Release, ReleaseError, RoleName, angelized};
 use chrysalis_table::{Column, Table};
 use rayon::prelude::*;
 
-use crate::{Field, Form, Hits, Plan, QueryError};
+use crate::{Field, Form, Plan, QueryError};
+use angel::Boxed;
 pub(crate) use columns::{CodeTest, CodedColumn};
 pub(crate) use groups::Groups;
 pub(crate) use labels::{Label, Labels};
@@ -34,6 +36,8 @@ pub struct Asked {
     columns: Vec<Option<CodedColumn>>,
     /// By field: ranges and sets.
     labels: Vec<Option<Labels>>,
+    /// For angel: the tables of generalized rows that are there.
+    boxed: Vec<Boxed>,
     multisets: Option<Multisets>,
 }
 
@@ -42,22 +46,24 @@ impl Asked {
     pub fn new(release: Release) -> Result<Asked, QueryError> {
         let form = Form::of(&release.manifest)?;
         let fields: Vec<Field> = release.manifest.attributes.iter().map(Field::new).collect();
-        let table = release.table(form.quasi_table())?;
-        let ids = column(table, form.quasi_table(), GROUP_ID)?;
+        let name = first_table(&release, form);
+        let table = release.table(name)?;
+        let ids = column(table, name, form.group_id())?;
         let groups = Groups::new(ids);
         let multisets = multisets(&release, form, &fields, &groups, ids)?;
         let members = release.table(MEMBERS).ok();
-        let is_exact = form.hits() != Hits::Generalized;
+        let is_exact = !form.hits().is_labelled();
+        let boxed = if form == Form::Angel { angel::tables(&release, &fields, ids)? } else { Vec::new() };
         let prepare = |field: &Field| {
             let is_quasi = field.role != RoleName::Sensitive;
             let exact = table.column(&field.name).filter(|_| is_exact && is_quasi);
-            let is_label = !is_exact && field.role == RoleName::Quasi;
+            let is_label = form == Form::Generalize && field.role == RoleName::Quasi;
             let labels = if is_label { labels_of(field, table, members, &groups)? } else { None };
             Ok::<_, QueryError>((exact.map(|column| CodedColumn::new(column, field, &groups)), labels))
         };
         let prepared: Vec<_> = fields.par_iter().map(prepare).collect::<Result<_, _>>()?;
         let (columns, labels) = prepared.into_iter().unzip();
-        Ok(Asked { manifest: release.manifest, form, groups, columns, labels, multisets })
+        Ok(Asked { manifest: release.manifest, form, groups, columns, labels, boxed, multisets })
     }
 
     /// What the release says of itself.
@@ -69,8 +75,13 @@ impl Asked {
         self.columns[field].as_ref().ok_or_else(|| self.lacks(plan, field))
     }
 
+    /// The labels of every group; for angel, of every row of the plan's table, batch after batch.
     pub(crate) fn labels(&self, plan: &Plan, field: usize) -> Result<&Labels, QueryError> {
-        self.labels[field].as_ref().ok_or_else(|| self.lacks(plan, field))
+        let labels = match self.form {
+            Form::Angel => self.boxed.iter().find(|table| table.name == plan.table).map(|table| &table.labels),
+            _ => Some(&self.labels),
+        };
+        labels.and_then(|labels| labels[field].as_ref()).ok_or_else(|| self.lacks(plan, field))
     }
 
     /// The sensitive values of every group.
@@ -82,9 +93,17 @@ impl Asked {
     }
 
     fn lacks(&self, plan: &Plan, field: usize) -> QueryError {
-        let (table, column) = (self.form.quasi_table().to_owned(), plan.fields[field].name.clone());
+        let (table, column) = (plan.table.clone(), plan.fields[field].name.clone());
         ReleaseError::MissingColumn { table, column }.into()
     }
+}
+
+/// The table that says which groups there are: for angel, the first that is there.
+fn first_table(release: &Release, form: Form) -> &str {
+    let is_there = |name: &&str| release.table(name).is_ok_and(|table| table.column(form.group_id()).is_some());
+    let tables = angelized::generalized_tables(&release.manifest).into_iter().map(|(table, _)| table.name.as_str());
+    let found = if form == Form::Angel { tables.into_iter().find(is_there) } else { None };
+    found.unwrap_or(form.quasi_table())
 }
 
 fn column<'a>(table: &'a Table, name: &str, column: &str) -> Result<&'a Column, QueryError> {
@@ -108,7 +127,7 @@ fn multisets(
         Some((name, count)) => {
             let Some(values) = release.table(name)?.column(&sensitive.name) else { return Ok(None) };
             let table = release.table(name)?;
-            let (own_ids, counts) = (column(table, name, GROUP_ID)?, column(table, name, count)?);
+            let (own_ids, counts) = (column(table, name, form.group_id())?, column(table, name, count)?);
             Multisets::of_table(values, sensitive, counts, groups.places(ids, own_ids)?, groups).map(Some)
         }
     }

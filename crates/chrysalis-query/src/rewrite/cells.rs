@@ -1,6 +1,5 @@
 //! The CTEs `sizes` and `cells`: groups with their sensitive values, and what of them is hit (step 7).
 
-use chrysalis_release::GROUP_ID;
 use chrysalis_table::Value;
 
 use super::expr::{X, call, case, cases, col, count_rows, int, or_zero, sum};
@@ -104,7 +103,7 @@ fn sizes(writer: &mut Writer<'_>) {
 
 fn sizes_by_group(writer: &mut Writer<'_>) {
     let (dialect, values) = (writer.dialect, writer.values());
-    let group = writer.column("s", GROUP_ID);
+    let group = writer.group("s");
     let mut rows = Rows::of_table(dialect, values.table, "s").item(group.clone(), "g").group_by([group.clone()]);
     if writer.plan.keys.is_empty() && writer.has_small_groups() {
         // PROOF: without keys a group has one row of hits. Groups that are not hit need no sizes.
@@ -143,7 +142,7 @@ fn sizes_by_group(writer: &mut Writer<'_>) {
 /// One row per group and sensitive value.
 fn sizes_by_value(writer: &mut Writer<'_>, at: usize) {
     let (dialect, values) = (writer.dialect, writer.values());
-    let group = writer.column("s", GROUP_ID);
+    let group = writer.group("s");
     let scan = || Rows::of_table(dialect, values.table, "s").item(group.clone(), "g");
     let whole = scan().item(writer.occurrences(None), "n").group_by([group.clone()]);
     let each = scan().item(values.value.clone(), "k").filter(writer.counts(Counted::Where));

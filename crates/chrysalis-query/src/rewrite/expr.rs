@@ -211,12 +211,12 @@ impl X {
     }
 
     /// An aggregate over a window; ordered ones run from its beginning to here.
-    pub(super) fn over(mut self, partition: &[X], order: Option<(X, Direction)>) -> X {
+    pub(super) fn over(mut self, partition: &[X], order: impl IntoIterator<Item = (X, Direction)>) -> X {
         if let Expr::Function(function) = &mut self.0 {
             function.over = Some(WindowType::WindowSpec(WindowSpec {
                 window_name: None,
                 partition_by: partition.iter().map(|x| x.0.clone()).collect(),
-                order_by: order.map(|(x, direction)| ordered(x, direction, None)).into_iter().collect(),
+                order_by: order.into_iter().map(|(x, direction)| ordered(x, direction, None)).collect(),
                 window_frame: None,
             }));
         }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, TABLE, max_column, min_column};
-use chrysalis_release::{GROUP_ID, Release};
 use chrysalis_table::{Column, Kind, Value};
 
 use super::expr::{X, all, any, call, case, col, count_rows, int, null, number, or_zero, product, total};
@@ -16,12 +15,12 @@ use crate::{Cell, Field, QueryError};
 const MAX_KEYS: i128 = 10_000;
 
 /// The sets of a question, by attribute; their places name columns.
-struct Sets {
-    sets: BTreeMap<usize, Vec<ValueSet>>,
+pub(super) struct Sets {
+    pub(super) sets: BTreeMap<usize, Vec<ValueSet>>,
 }
 
 impl Sets {
-    fn of(writer: &Writer<'_>) -> Self {
+    pub(super) fn of(writer: &Writer<'_>) -> Self {
         let mut sets: BTreeMap<usize, Vec<ValueSet>> = BTreeMap::new();
         for (_, field) in writer.quasi_keys() {
             sets.entry(field).or_default();
@@ -48,23 +47,38 @@ impl Sets {
 pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
     let sets = Sets::of(writer);
     labels(writer, &sets);
-    spans(writer, &sets);
+    shares(writer, &sets, &["g", "n"])?;
+    hits(writer);
+    Ok(())
+}
+
+/// Writes `set_i`, `spans`, `key_i` and `shares` (how much of every label matches, and whether all of it or any does) from
+/// `labels`, whose columns named in `kept` are passed on; `g` tells its rows apart.
+pub(super) fn shares(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) -> Result<(), QueryError> {
+    spans(writer, sets, kept);
     for (at, field) in writer.quasi_keys() {
         key(writer, at, field)?;
     }
-    hits(writer, &sets);
+    matched(writer, sets, kept);
     Ok(())
 }
 
 /// The rows of a group share their labels, so any of them will do.
 fn labels(writer: &mut Writer<'_>, sets: &Sets) {
     let dialect = writer.dialect;
-    let group = writer.column("t", GROUP_ID);
-    let mut rows = Rows::of_table(dialect, TABLE, "t").item(group.clone(), "g").group_by([group]);
-    rows = rows.item(dialect.double(count_rows()), "n");
+    let group = writer.group("t");
+    let rows = Rows::of_table(dialect, TABLE, "t").item(group.clone(), "g").group_by([group]);
+    let rows = rows.item(dialect.double(count_rows()), "n");
+    let rows = label_items(writer, sets, rows, &|name| call("MIN", vec![writer.column("t", name)]));
+    writer.ctes.add("labels", rows);
+}
+
+/// The labels of `t`: `t0` a set, or `x0` and `y0` the ends of a range and `m0` whether missing is in. `shared` finds what
+/// the rows of a group have in common in a column.
+pub(super) fn label_items(writer: &Writer<'_>, sets: &Sets, mut rows: Rows, shared: &dyn Fn(&str) -> X) -> Rows {
+    let dialect = writer.dialect;
     for &field in sets.sets.keys() {
         let attribute = &writer.fields()[field];
-        let shared = |name: &str| call("MIN", vec![writer.column("t", name)]);
         if attribute.kind == Kind::Category {
             rows = rows.item(call("COALESCE", vec![shared(&attribute.name), dialect.text("")]), &format!("t{field}"));
             continue;
@@ -79,7 +93,7 @@ fn labels(writer: &mut Writer<'_>, sets: &Sets) {
             .item(from, &format!("x{field}"))
             .item(high, &format!("y{field}"));
     }
-    writer.ctes.add("labels", rows);
+    rows
 }
 
 /// Where ranges begin that reach down to the missing value.
@@ -88,14 +102,14 @@ fn floor(field: &Field) -> Option<f64> {
 }
 
 /// For every attribute the points of the label (`p`), those in each set (`s`), and whether it touches the set (`z`).
-fn spans(writer: &mut Writer<'_>, sets: &Sets) {
+fn spans(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) {
     let dialect = writer.dialect;
     for (&field, sets) in &sets.sets {
         if writer.fields()[field].kind == Kind::Category {
             members(writer, field, sets);
         }
     }
-    let mut rows = Rows::of("labels").item(col("labels.g"), "g").item(col("labels.n"), "n");
+    let mut rows = kept.iter().fold(Rows::of("labels"), |rows, name| rows.item(col(&format!("labels.{name}")), name));
     for (&field, sets) in &sets.sets {
         let attribute = &writer.fields()[field];
         if attribute.kind == Kind::Category {
@@ -254,7 +268,7 @@ fn candidates(writer: &Writer<'_>, field: usize) -> Result<(i128, u64), QueryErr
     let admitted = closed(&admitted).into_iter().map(|(low, high)| {
         (low.map_or(i128::from(i64::MIN), i128::from), high.map_or(i128::from(i64::MAX), i128::from) + 1)
     });
-    let points = points(writer.release, attribute)?.intersection(&Ranges::union_of(admitted.collect()));
+    let points = points(writer, attribute)?.intersection(&Ranges::union_of(admitted.collect()));
     let n_points = points.ranges().iter().map(|(from, to)| to - from).sum::<i128>();
     if n_points > MAX_KEYS && attribute.kind != Kind::Ordinal {
         let problem = format!("`{}` can have more than {MAX_KEYS} values in this release", attribute.name);
@@ -268,8 +282,8 @@ fn candidates(writer: &Writer<'_>, field: usize) -> Result<(i128, u64), QueryErr
 }
 
 /// All points of an attribute's labels.
-fn points(release: &Release, field: &Field) -> Result<Ranges<i128>, QueryError> {
-    let table = release.table(TABLE)?;
+fn points(writer: &Writer<'_>, field: &Field) -> Result<Ranges<i128>, QueryError> {
+    let table = writer.release.table(&writer.plan.table)?;
     let column = |name: String| {
         table.column(&name).ok_or_else(|| QueryError::broken(format!("the table has no column `{name}`")))
     };
@@ -289,10 +303,10 @@ fn points(release: &Release, field: &Field) -> Result<Ranges<i128>, QueryError> 
     Ok(Ranges::union_of(pairs.into_iter().filter_map(range).collect()))
 }
 
-fn hits(writer: &mut Writer<'_>, sets: &Sets) {
+fn matched(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) {
     let dialect = writer.dialect;
     let keys = writer.quasi_keys();
-    let mut rows = Rows::of("spans").item(col("spans.g"), "g").item(col("spans.n"), "n");
+    let mut rows = kept.iter().fold(Rows::of("spans"), |rows, name| rows.item(col(&format!("spans.{name}")), name));
     for (at, _) in &keys {
         let key = format!("key_{at}");
         rows = rows
@@ -313,6 +327,10 @@ fn hits(writer: &mut Writer<'_>, sets: &Sets) {
             .item(case(any(doubt), int(0), n()), &format!("l{at}"));
     }
     writer.ctes.add("shares", rows);
+}
+
+fn hits(writer: &mut Writer<'_>) {
+    let (dialect, keys) = (writer.dialect, writer.quasi_keys());
     let mut rows = Rows::of("shares").item(col("shares.g"), "g").item(col("shares.n"), "n");
     for (at, _) in &keys {
         rows = rows.item(col(&format!("shares.k{at}")), &format!("k{at}"));

@@ -4,7 +4,7 @@ use chrysalis_release::GROUP_ID;
 
 use super::expr::{X, col, count_rows};
 use super::select::Rows;
-use super::{Writer, generalized, permuted, sets};
+use super::{Writer, angel, generalized, permuted, sets};
 use crate::{Hits, QueryError};
 
 /// Writes `hits`. Its columns: `g`, the quasi keys, and for condition i what can be said of the number of hits.
@@ -13,6 +13,7 @@ pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
         Hits::Exact => exact(writer),
         Hits::Permuted => permuted::write(writer),
         Hits::Generalized => generalized::write(writer)?,
+        Hits::Boxed => angel::write(writer)?,
     }
     Ok(())
 }

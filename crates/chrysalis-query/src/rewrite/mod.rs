@@ -13,6 +13,7 @@
 //!
 //! A shuffled release without a condition on the sensitive column needs none of 2 to 4: its help table has the bounds.
 
+mod angel;
 mod cells;
 mod dialect;
 mod expr;
@@ -56,12 +57,12 @@ pub fn looked_at(plan: &Plan) -> Vec<(String, Vec<String>)> {
     if let Some((table, count)) = plan.form.sensitive_table().filter(|_| has_numbers) {
         wanted.push((table.to_owned(), vec![count.to_owned()]));
     }
-    if plan.form.hits() == Hits::Generalized {
+    if plan.form.hits().is_labelled() {
         let keys = plan.keys.iter().filter(|key| Some(**key) != plan.sensitive).map(|&key| &plan.fields[key]);
         let ends = |field: &Field| [min_column(&field.name), max_column(&field.name)];
         let columns: Vec<String> = keys.filter(|field| field.kind != Kind::Category).flat_map(ends).collect();
         if !columns.is_empty() {
-            wanted.push((plan.form.quasi_table().to_owned(), columns));
+            wanted.push((plan.table.clone(), columns));
         }
     }
     wanted
@@ -123,6 +124,11 @@ impl<'a> Writer<'a> {
     /// The columns of all keys with their names.
     fn key_items(&self, table: &str) -> Vec<(X, String)> {
         (0..self.plan.keys.len()).map(|at| (col(&format!("{table}.k{at}")), format!("k{at}"))).collect()
+    }
+
+    /// The column of the table `alias` that says which rows share their sensitive values.
+    fn group(&self, alias: &str) -> X {
+        self.column(alias, self.plan.form.group_id())
     }
 
     fn is_exact(&self) -> bool {

@@ -7,7 +7,7 @@ use super::expr::{Direction, X, call, case, cases, col, int, null, or_zero, orde
 use super::select::Rows;
 use super::{Counted, NUMERIC, Writer, cells, extremes, help, hits, pool};
 use crate::question::Function;
-use crate::{Hits, PlannedAggregate, QueryError};
+use crate::{PlannedAggregate, QueryError};
 
 /// A part: rows by key, and the columns beside the keys.
 struct Part {
@@ -255,7 +255,7 @@ fn output_name(writer: &Writer<'_>, aggregate: &PlannedAggregate) -> String {
 
 /// Whether a key stands as a whole number for a date, a number or a rank.
 fn is_place(writer: &Writer<'_>, field: usize) -> bool {
-    writer.plan.form.hits() == Hits::Generalized
+    writer.plan.form.hits().is_labelled()
         && Some(field) != writer.plan.sensitive
         && writer.fields()[field].kind != Kind::Category
 }

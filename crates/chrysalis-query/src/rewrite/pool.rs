@@ -18,12 +18,12 @@ pub(super) fn write(writer: &mut Writer<'_>) {
         cell_items(writer, ranks_of_help(writer))
     } else if writer.plan.keys.is_empty() {
         // Values of groups that are not hit need no ranks.
-        let on = writer.column("s", GROUP_ID).eq(col("cells.g"));
+        let on = writer.group("s").eq(col("cells.g"));
         let rows = Rows::of("cells").join_table(writer.dialect, writer.values().table, "s", on);
         cell_items(writer, ranks(writer, rows))
     } else {
         let rows = Rows::of_table(writer.dialect, writer.values().table, "s");
-        let rows = ranks(writer, rows.item(writer.column("s", GROUP_ID), "g"));
+        let rows = ranks(writer, rows.item(writer.group("s"), "g"));
         writer.ctes.add("ranked", rows);
         let rows = Rows::of("ranked").join("cells", col("cells.g").eq(col("ranked.g")));
         let rows =
@@ -53,7 +53,7 @@ fn cell_items(writer: &Writer<'_>, rows: Rows) -> Rows {
 fn ranks(writer: &Writer<'_>, rows: Rows) -> Rows {
     let (dialect, values) = (writer.dialect, writer.values());
     let rows = rows.filter(writer.counts(writer.present()));
-    let (group, order) = ([writer.column("s", GROUP_ID)], Some((values.value.clone(), Direction::Up)));
+    let (group, order) = ([writer.group("s")], Some((values.value.clone(), Direction::Up)));
     let (times, upto) = match &values.times {
         Some(times) => (times.clone(), sum(times.clone()).over(&group, order)),
         None => (dialect.double(int(1)), dialect.double(call("ROW_NUMBER", Vec::new()).over(&group, order))),

@@ -6,7 +6,7 @@
 pub(crate) mod ask;
 pub(crate) mod truth;
 
-use chrysalis_publish::method::{Anatomy, Generalize, Origin, Permute, Publisher, Shuffle};
+use chrysalis_publish::method::{Anatomy, Angel, Generalize, Origin, Permute, Publisher, Shuffle};
 use chrysalis_publish::{AttributeSpec, Microdata, Partition};
 use chrysalis_query::Asked;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role};
@@ -71,7 +71,11 @@ pub(crate) struct World {
     pub(crate) cols: Vec<Col>,
     pub(crate) rows: Vec<Vec<Option<Val>>>,
     pub(crate) groups: Vec<Vec<usize>>,
+    /// For angel.
+    pub(crate) n_buckets: usize,
 }
+
+const BUCKETS: [&str; 2] = ["bucket", "other_bucket"];
 
 pub(crate) fn value(kind: Kind, rng: &mut ChaCha20Rng) -> Val {
     match kind {
@@ -102,7 +106,7 @@ impl World {
             groups[if row < n_groups { row } else { rng.random_range(0..n_groups) }].push(row);
         }
         groups.retain(|group| !group.is_empty());
-        World { cols, rows, groups }
+        World { cols, rows, groups, n_buckets: rng.random_range(1..4) }
     }
 
     pub(crate) fn sensitive(&self) -> usize {
@@ -111,10 +115,12 @@ impl World {
 
     fn microdata(&self) -> Microdata {
         let quoted = |text: String| format!("\"{}\"", text.replace('"', "\"\""));
-        let mut text = self.cols.iter().map(|col| col.name).collect::<Vec<_>>().join(",") + ",pad\n";
-        for row in &self.rows {
+        let mut text =
+            self.cols.iter().map(|col| col.name).collect::<Vec<_>>().join(",") + ",pad,bucket,other_bucket\n";
+        for (at, row) in self.rows.iter().enumerate() {
             let cells = row.iter().map(|cell| cell.as_ref().map_or_else(String::new, |cell| quoted(cell.text())));
-            text += &(cells.collect::<Vec<_>>().join(",") + ",x\n");
+            let buckets = [at % self.n_buckets, (at / 2) % self.n_buckets];
+            text += &(cells.collect::<Vec<_>>().join(",") + &format!(",x,{},{}\n", buckets[0], buckets[1]));
         }
         let wanted: Vec<ColumnRequest> = self
             .cols
@@ -123,6 +129,7 @@ impl World {
                 order: if col.kind == Kind::Ordinal { ORDER.map(str::to_owned).to_vec() } else { Vec::new() },
                 ..ColumnRequest::of_kind(col.name, col.kind)
             })
+            .chain(BUCKETS.map(ColumnRequest::named))
             .collect();
         let options = CsvOptions { delimiter: Some(b','), ..CsvOptions::default() };
         let table = CsvReader::open(text.as_bytes(), &options).unwrap().read(&wanted).unwrap();
@@ -139,7 +146,17 @@ impl World {
 
     /// The release in that form, ready for questions; `None` where the form refuses the data.
     pub(crate) fn publish(&self, form: &str, rng: &mut ChaCha20Rng) -> Option<Asked> {
+        let angel = |marginals: Vec<Vec<String>>| Angel {
+            k: 1,
+            bucket_columns: BUCKETS[..=marginals.len()].iter().map(|&name| name.to_owned()).collect(),
+            marginals,
+            may_simplify: false,
+        };
+        let (plain, marginal) = (angel(Vec::new()), angel(vec![vec![self.cols[0].name.to_owned()]]));
         let publisher: &dyn Publisher = match form {
+            "angel" => &plain,
+            "angel with a marginal" if self.sensitive() > 1 => &marginal,
+            "angel with a marginal" => return None,
             "anatomy" => &Anatomy,
             "shuffle" => &Shuffle,
             "permute" => &Permute,

@@ -89,7 +89,7 @@ fn members(rows: &[(&str, &str, &str)]) -> Table {
     ])
 }
 
-fn attribute(role: RoleName, column: &Column) -> Attribute {
+pub(in crate::generalized) fn attribute(role: RoleName, column: &Column) -> Attribute {
     let counts = (role == RoleName::Sensitive).then(|| column.histogram());
     Attribute {
         name: column.name().to_owned(),
@@ -103,7 +103,7 @@ fn attribute(role: RoleName, column: &Column) -> Attribute {
     }
 }
 
-fn entry(name: &str, table: &Table) -> TableEntry {
+pub(in crate::generalized) fn entry(name: &str, table: &Table) -> TableEntry {
     let kind = |column: &Column| KindName::from(column.domain().kind());
     let columns =
         table.columns().iter().map(|column| ColumnEntry { name: column.name().to_owned(), kind: kind(column) });

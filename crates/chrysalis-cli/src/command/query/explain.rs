@@ -28,6 +28,11 @@ fn form(plan: &Plan) -> &'static str {
             "Quasi values are published as ranges and sets: the share of a group's box that the condition covers is \
              expected to be hit; all rows for certain where it covers everything, none where it does not touch."
         }
+        Hits::Boxed => {
+            "Quasi values are published as ranges and sets, row by row: of every row of a batch the share of its box that the \
+             condition covers is expected to be hit; a row is hit for certain where it covers everything, and never where it \
+             does not touch."
+        }
     }
 }
 

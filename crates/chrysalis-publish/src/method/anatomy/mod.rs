@@ -48,7 +48,8 @@ impl Publisher for Anatomy {
         // Step 3.
         let mut tables = vec![(QUASI_TABLE, Table::new(columns))];
         tables.extend(
-            data.sensitive().map(|column| (SENSITIVE_TABLE, sensitive_table(column, partition, &shown, COUNT))),
+            data.sensitive()
+                .map(|column| (SENSITIVE_TABLE, sensitive_table(column, partition, &shown, [GROUP_ID, COUNT]))),
         );
         let published = (Published::Exact, Published::Exact);
         let release = frame::release(data, self.name(), origin, partition.n_groups(), published, tables);
@@ -67,7 +68,7 @@ pub(super) fn check_sensitive_name(data: &Microdata) -> Result<(), PublishError>
 }
 
 /// One row per group and value, by group id and value.
-pub(super) fn sensitive_table(column: &Column, partition: &Partition, shown: &[u32], count: &str) -> Table {
+pub(super) fn sensitive_table(column: &Column, partition: &Partition, shown: &[u32], [id, count]: [&str; 2]) -> Table {
     let (mut place, mut values, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     let mut codes = Vec::new();
     for (at, &group) in (0u32..).zip(shown) {
@@ -82,7 +83,7 @@ pub(super) fn sensitive_table(column: &Column, partition: &Partition, shown: &[u
     }
     let values = Codes::collect(column.domain().len(), values.into_iter());
     Table::new(vec![
-        frame::group_ids(partition.n_groups(), &place),
+        frame::ids(id, partition.n_groups(), &place),
         Column::new(column.name(), std::sync::Arc::clone(column.domain()), values),
         Column::integers(count, &counts),
     ])

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use super::frame::{self, Order, Origin};
 use super::{Outcome, Publisher};
 use crate::{Microdata, Partition, PublishError};
-pub(super) use summary::Summary;
 pub(crate) use summary::node_ncp;
+pub(super) use summary::{Summary, column_names};
 
 /// The publication `generalize`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +59,7 @@ impl Publisher for Generalize {
         columns.extend(shown_columns);
         columns.extend(exact.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
         // Step 4.
-        let tables = vec![(TABLE, Table::new(columns)), (MEMBERS, members(&summaries))];
+        let tables = vec![(TABLE, Table::new(columns)), (MEMBERS, members(summaries.iter()))];
         let published = (Published::Generalized, Published::Exact);
         let mut release = frame::release(data, self.name(), origin, partition.n_groups(), published, tables);
         release.manifest.suppressed = partition.n_suppressed();
@@ -69,9 +69,8 @@ impl Publisher for Generalize {
 }
 
 /// The values behind every label, sorted.
-fn members(summaries: &[Summary]) -> Table {
+pub(super) fn members<'a>(summaries: impl Iterator<Item = &'a Summary>) -> Table {
     let mut lines: Vec<[&str; 3]> = summaries
-        .iter()
         .flat_map(|summary| {
             summary.members().iter().flat_map(move |(label, values)| {
                 values.iter().map(move |value| [summary.name(), label.as_str(), value.as_str()])
@@ -79,6 +78,8 @@ fn members(summaries: &[Summary]) -> Table {
         })
         .collect();
     lines.sort_unstable();
+    // Several tables may show an attribute with the same label.
+    lines.dedup();
     let column = |at: usize| Column::texts(MEMBERS_COLUMNS[at], lines.iter().map(move |line| line[at]));
     Table::new((0..3).map(column).collect())
 }

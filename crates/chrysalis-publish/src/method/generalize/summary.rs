@@ -22,10 +22,12 @@ pub(in crate::method) struct Summary {
     members: Vec<(String, Vec<String>)>,
     /// The penalty of one row, per group.
     ncp: Vec<f64>,
+    /// How many values a row of the group may have, for all that is shown of it.
+    points: Vec<f64>,
 }
 
 /// The names of the columns an attribute becomes.
-pub(super) fn column_names(column: &Column) -> Vec<String> {
+pub(in crate::method) fn column_names(column: &Column) -> Vec<String> {
     let name = column.name();
     if column.domain().kind().is_ordered() { vec![min_column(name), max_column(name)] } else { vec![name.to_owned()] }
 }
@@ -52,12 +54,17 @@ impl Summary {
         &self.name
     }
 
-    pub(super) fn columns(&self) -> &[Column] {
+    pub(in crate::method) fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    pub(super) fn members(&self) -> &[(String, Vec<String>)] {
+    pub(in crate::method) fn members(&self) -> &[(String, Vec<String>)] {
         &self.members
+    }
+
+    /// For every group, how many values a row may have: whole numbers and days of a range, values of the domain otherwise.
+    pub(in crate::method) fn points(&self) -> &[f64] {
+        &self.points
     }
 
     /// The penalty over all rows, in the order of the groups.
@@ -122,6 +129,32 @@ fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup
         ],
         members: Vec::new(),
         ncp: ends.iter().map(|&(low, high)| range_ncp(domain, low, high)).collect(),
+        points: ends.iter().map(|&(low, high)| range_points(domain, low, high)).collect(),
+    }
+}
+
+/// Values between two codes: all whole numbers and days, of other kinds those that occur. Missing is one more.
+fn range_points(domain: &Domain, low: Code, high: Code) -> f64 {
+    let lowest = Code::from(domain.has_missing());
+    if high < lowest {
+        return 1.0;
+    }
+    let missing = f64::from(u8::from(low < lowest));
+    let low = low.max(lowest);
+    let points = match (domain.kind(), domain.position(low), domain.position(high)) {
+        (Kind::Integer | Kind::Date, Some(low), Some(high)) => high - low + 1.0,
+        _ => f64::from(high - low) + 1.0,
+    };
+    points + missing
+}
+
+/// The same for a node.
+fn node_points(domain: &Domain, tree: &Taxonomy, node: &Node) -> f64 {
+    let ends = node.bounds.as_ref().and_then(|(low, high)| low.number().zip(high.number()));
+    let has_missing = domain.has_missing() && node.ranks.contains(&tree.rank(0));
+    match (domain.kind(), ends) {
+        (Kind::Integer | Kind::Date, Some((low, high))) => high - low + 1.0 + f64::from(u8::from(has_missing)),
+        _ => node.n_leaves() as f64,
     }
 }
 
@@ -159,13 +192,14 @@ fn of_nodes(column: &Column, tree: &Taxonomy, partition: &Partition, levels: Opt
     let nodes: Vec<usize> = ends.iter().enumerate().map(node).collect();
     let ncp_of: Vec<f64> = tree.nodes().iter().map(|node| node_ncp(domain, tree, node)).collect();
     let ncp = nodes.iter().map(|&id| ncp_of[id]).collect();
+    let points = nodes.iter().map(|&id| node_points(domain, tree, tree.node(id))).collect();
     let name = column.name().to_owned();
     if domain.kind().is_ordered() {
         let end = |pick: fn(&(Value, Value)) -> &Value, id: usize, last: bool| node_end(domain, tree, id, pick, last);
         let low: Vec<Option<Value>> = nodes.iter().map(|&id| end(|(low, _)| low, id, false)).collect();
         let high: Vec<Option<Value>> = nodes.iter().map(|&id| end(|(_, high)| high, id, true)).collect();
         let columns = vec![value_column(min_column(&name), domain, low), value_column(max_column(&name), domain, high)];
-        return Summary { name, columns, members: Vec::new(), ncp };
+        return Summary { name, columns, members: Vec::new(), ncp, points };
     }
     let columns = vec![Column::texts(&name, nodes.iter().map(|&id| tree.node(id).label.as_str()))];
     let mut used = nodes;
@@ -173,7 +207,7 @@ fn of_nodes(column: &Column, tree: &Taxonomy, partition: &Partition, levels: Opt
     used.dedup();
     let texts = |id: usize| tree.codes_below(id).map(|code| domain.text(code).into_owned()).collect();
     let members = used.into_iter().map(|id| (tree.node(id).label.clone(), texts(id))).collect();
-    Summary { name, columns, members, ncp }
+    Summary { name, columns, members, ncp, points }
 }
 
 /// One end of the range a node stands for. A node that covers the missing value reaches down to it.
@@ -248,5 +282,7 @@ fn of_sets(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>)
         .collect();
     let labels = set_of_group.iter().map(|&set| members[set as usize].0.as_str());
     let ncp = set_of_group.iter().map(|&set| set_ncp(sets[set as usize].len(), domain.len())).collect();
-    Summary { name: column.name().to_owned(), columns: vec![Column::texts(column.name(), labels)], members, ncp }
+    let points = set_of_group.iter().map(|&set| sets[set as usize].len() as f64).collect();
+    let columns = vec![Column::texts(column.name(), labels)];
+    Summary { name: column.name().to_owned(), columns, members, ncp, points }
 }

@@ -63,7 +63,8 @@ impl Publisher for Permute {
         // Step 4.
         let mut tables = vec![(QUASI_TABLE, Table::new(shown_columns))];
         tables.extend(
-            data.sensitive().map(|column| (SENSITIVE_TABLE, sensitive_table(column, partition, &shown, COUNT))),
+            data.sensitive()
+                .map(|column| (SENSITIVE_TABLE, sensitive_table(column, partition, &shown, [GROUP_ID, COUNT]))),
         );
         let published = (Published::Permuted, Published::Exact);
         let release = frame::release(data, self.name(), origin, partition.n_groups(), published, tables);

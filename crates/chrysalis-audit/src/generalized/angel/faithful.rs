@@ -1,0 +1,117 @@
+//! Whether an angel release is a truthful picture of the microdata, as far as that can be decided.
+
+use std::collections::BTreeMap;
+
+use chrysalis_table::{Code, Column, Table};
+use rayon::prelude::*;
+
+use super::super::cells::Published;
+use super::super::faithful;
+use super::super::index::Boxes;
+use super::super::matching::{Class, assign};
+use super::super::space::Axis;
+use super::tables::{Angelized, Batches};
+use crate::findings::Findings;
+use crate::profile::check_size;
+use crate::source::{different_totals, relevant};
+use crate::{AuditError, Check};
+
+/// In every table everybody has a row of their own, and so have the people of each sensitive value among the rows whose
+/// batches have that value.
+pub(super) fn check(angel: &Angelized<'_>, batches: &Batches, microdata: &Table) -> Result<Check, AuditError> {
+    let mut findings = Findings::new("faithful");
+    let (table, n_dropped) = relevant(angel.manifest, microdata)?;
+    let (attribute, values) = angel.sensitive;
+    let (found, shown) = (table.rows(), angel.tables[0].table.rows());
+    check_size("the microdata", found + shown)?;
+    if found != shown {
+        findings.add("rows", || format!("the microdata have {found} rows, the release {shown}"));
+    }
+    let Some(source) = table.column(&attribute.name) else { return Ok(findings.check(String::new())) };
+    let n_different = different_totals(source, values.domain(), batches.sample.whole());
+    if n_different > 0 {
+        findings.add("values", || {
+            format!("{n_different} values of `{}` occur another number of times in the microdata", attribute.name)
+        });
+    }
+    for (name, published) in angel.names.iter().zip(&angel.tables) {
+        let outcome = faithful::place(published, &table);
+        if outcome.left_over > 0 {
+            findings.add("rows without a place", || {
+                format!("{} rows of the microdata find no row of `{name}` of their own", outcome.left_over)
+            });
+            continue;
+        }
+        let left = by_value(published, batches, values, &table, source);
+        if left > 0 {
+            findings.add("values without a place", || {
+                format!("{left} rows of the microdata find no row of `{name}` whose batch has their sensitive value")
+            });
+        }
+    }
+    let dropped = if n_dropped > 0 { format!(", {n_dropped} with missing values left out") } else { String::new() };
+    Ok(findings.check(format!(
+        "each of {found} rows of the microdata has a row of its own in every table, also among those whose batches have its \
+         sensitive value{dropped}"
+    )))
+}
+
+/// How many people find no row, value by value. A batch has room for as many people of a value as `bt` says.
+fn by_value(published: &Published<'_>, batches: &Batches, values: &Column, table: &Table, source: &Column) -> u64 {
+    let sets = published.label_sets();
+    let quasi: Vec<&Column> = published.quasi.iter().filter_map(|cells| table.column(&cells.attribute.name)).collect();
+    let axes: Vec<Axis<'_>> =
+        published.quasi.iter().zip(&quasi).map(|(cells, column)| Axis::new(cells, column, &sets)).collect();
+    let people = faithful::distinct(&source.codes().iter().collect::<Vec<_>>(), source.domain().len(), &quasi);
+    let slots = Slots::new(published, batches);
+    let left = |code: usize| {
+        let shown = values.domain().code_of(source.domain().value(code as Code));
+        let point = |row: usize| axes.iter().zip(&quasi).map(|(axis, column)| axis.rank(column.code(row))).collect();
+        let classes: Vec<Class> =
+            people[code].iter().map(|&(row, rows)| Class { point: point(row as usize), rows }).collect();
+        let (rows, room) = slots.of_value(shown);
+        let intervals = rows.iter().flat_map(|&row| axes.iter().map(move |axis| axis.interval(row as usize)));
+        let boxes = Boxes { axes: &axes, intervals: intervals.collect(), n: rows.len() };
+        assign(&classes, &boxes, room).left_over
+    };
+    (0..source.domain().len()).into_par_iter().map(left).sum()
+}
+
+/// The rows of a table by bucket and batch.
+struct Slots {
+    /// Per batch: a row of the bucket, and how many rows of the batch are in it.
+    of_batch: Vec<Vec<(u32, u32)>>,
+    /// Per value: batches that have it, and how many rows.
+    of_value: Vec<Vec<(u32, u32)>>,
+}
+
+impl Slots {
+    fn new(published: &Published<'_>, batches: &Batches) -> Self {
+        let of_row = batches.of_rows(published.group);
+        let mut of_batch = faithful::distinct(&of_row, batches.ids.len(), &published.cell_columns());
+        // All rows of a bucket are covered alike, so one of them stands for the others.
+        let buckets = super::tables::buckets(published);
+        let mut first = vec![0_u32; buckets.n_groups];
+        (0..).zip(&buckets.of_row).for_each(|(row, &bucket)| first[bucket as usize] = row);
+        of_batch.iter_mut().flatten().for_each(|(row, _)| *row = first[buckets.of_row[*row as usize] as usize]);
+        let mut of_value = vec![Vec::new(); batches.sample.whole().len()];
+        for batch in 0..batches.ids.len() {
+            for &(code, count) in batches.sample.group(batch).values {
+                of_value[code as usize].push((batch as u32, count));
+            }
+        }
+        Slots { of_batch, of_value }
+    }
+
+    /// One row per bucket that some batch with the value has rows in, and how many people of the value fit there at most.
+    fn of_value(&self, code: Option<Code>) -> (Vec<u32>, Vec<u32>) {
+        let mut room: BTreeMap<u32, u32> = BTreeMap::new();
+        let known = code.and_then(|code| self.of_value.get(code as usize));
+        for &(batch, count) in known.into_iter().flatten() {
+            for &(row, rows) in &self.of_batch[batch as usize] {
+                *room.entry(row).or_default() += rows.min(count);
+            }
+        }
+        room.into_iter().unzip()
+    }
+}

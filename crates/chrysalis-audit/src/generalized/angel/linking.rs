@@ -1,0 +1,96 @@
+//! What an attacker learns who finds a person's bucket, in one table or in all of them.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::Zero;
+use rayon::prelude::*;
+
+use super::tables::{Angelized, Batches};
+use crate::findings::Findings;
+use crate::measure::{self, Group};
+use crate::promise::show;
+use crate::{Check, Groups, Linking};
+
+/// Shares that differ by less come from the same fraction.
+const SLACK: f64 = 1e-12;
+
+/// Equation 2: a bucket's distribution is that of its rows' batches, mixed. The worst bucket of all tables, and the rows
+/// of the buckets where some value is that likely.
+pub(super) fn attack(angel: &Angelized<'_>, batches: &Batches, buckets: &[Groups]) -> Option<Linking> {
+    let n_values = angel.sensitive.1.domain().len();
+    let of_tables: Vec<Vec<Vec<u32>>> = angel
+        .tables
+        .iter()
+        .zip(buckets)
+        .map(|(published, groups)| {
+            let mut members = vec![Vec::new(); groups.n_groups];
+            let of_row = batches.of_rows(published.group);
+            groups.of_row.iter().zip(of_row).for_each(|(&bucket, batch)| members[bucket as usize].push(batch));
+            members.iter_mut().for_each(|batches: &mut Vec<u32>| batches.sort_unstable());
+            members
+        })
+        .collect();
+    let all: Vec<&Vec<u32>> = of_tables.iter().flatten().collect();
+    let likeliest = |shares: &mut Vec<f64>, members: &&Vec<u32>| likeliest(members, batches, shares);
+    let found: Vec<(f64, u32)> = all.par_iter().map_init(|| vec![0.0; n_values], likeliest).collect();
+    let worst = found.iter().map(|(share, _)| *share).fold(0.0, f64::max);
+    let at = found.iter().position(|(share, _)| *share >= worst - SLACK)?;
+    let rows =
+        found.iter().zip(&all).filter(|((share, _), _)| *share >= worst - SLACK).map(|(_, rows)| rows.len() as u64);
+    let confidence = exact(all[at], found[at].1, batches);
+    Some(Linking {
+        confidence: measure::to_float(Some(&confidence)),
+        confidence_text: show(&confidence),
+        group: None,
+        rows: rows.sum(),
+    })
+}
+
+fn group<'a>(batches: &'a Batches, batch: u32) -> Group<'a> {
+    batches.sample.group(batch as usize)
+}
+
+/// The likeliest value of a bucket with rows of these batches, and how likely it is.
+fn likeliest(members: &[u32], batches: &Batches, shares: &mut [f64]) -> (f64, u32) {
+    let mut best = (0.0, 0);
+    for run in members.chunk_by(|a, b| a == b) {
+        let of_batch = group(batches, run[0]);
+        let weight = run.len() as f64 / of_batch.size as f64 / members.len() as f64;
+        for &(code, count) in of_batch.values {
+            shares[code as usize] += weight * f64::from(count);
+            if shares[code as usize] > best.0 {
+                best = (shares[code as usize], code);
+            }
+        }
+    }
+    for run in members.chunk_by(|a, b| a == b) {
+        group(batches, run[0]).values.iter().for_each(|&(code, _)| shares[code as usize] = 0.0);
+    }
+    best
+}
+
+/// The same share as a fraction.
+fn exact(members: &[u32], code: u32, batches: &Batches) -> BigRational {
+    let mut sum = BigRational::zero();
+    for run in members.chunk_by(|a, b| a == b) {
+        let of_batch = group(batches, run[0]);
+        let count = of_batch.values.iter().find(|(known, _)| *known == code).map_or(0, |(_, count)| *count);
+        let rows = BigInt::from(run.len()) * BigInt::from(count);
+        let of = BigInt::from(members.len()) * BigInt::from(of_batch.size.max(1));
+        sum += BigRational::new(rows, of);
+    }
+    sum
+}
+
+/// The attack that joins all tables: theorem 1. Whatever buckets a person is in, what is left is a mixture of the batches
+/// they share, so nobody becomes more certain of a value than the worst batch makes them.
+pub(super) fn across(angel: &Angelized<'_>, batches: &Batches) -> Check {
+    let findings = Findings::new("intersection");
+    let worst = measure::share(&batches.sample).and_then(|worst| worst.level.exact());
+    let most = worst.map_or_else(|| "nothing".to_owned(), |share| show(&share));
+    let tables = angel.tables.len();
+    let joined = if tables == 1 { "one generalized table".to_owned() } else { format!("{tables} generalized tables") };
+    findings.check(format!(
+        "{joined}, tied by batches alone: no value of anybody is more likely than {most}, however they are joined"
+    ))
+}

@@ -1,0 +1,172 @@
+//! The intersection attack: two releases of the same data, and what a person's groups in both leave open.
+//!
+//! Who knows a person's quasi values finds the groups that may hold the person in either release. Each gives a set of
+//! sensitive values, and only what is in both sets is possible. Angel tables 2b and 2c are both 2-diverse, and together
+//! leave Alan one disease.
+
+mod corners;
+#[cfg(test)]
+mod tests;
+mod views;
+
+use std::collections::BTreeMap;
+
+use chrysalis_release::Release;
+use chrysalis_table::{Column, Table};
+use rayon::prelude::*;
+
+use super::index::{Boxes, Index, Mark};
+use super::space::Axis;
+use crate::findings::Findings;
+use crate::source::people;
+use crate::{AuditError, Check, Groups, Intersection, IntersectionOver};
+use views::View;
+
+/// Attacks a release with the help of another one. With the microdata the people are those; without, whoever could stand
+/// where two groups meet.
+pub(crate) fn attack(
+    release: &Release,
+    other: &Release,
+    name: &str,
+    microdata: Option<&Table>,
+) -> Result<(Check, Intersection), AuditError> {
+    let mut numbers = BTreeMap::new();
+    let own = views::open(release, &mut numbers)?;
+    let others = views::open(other, &mut numbers)?;
+    let promised = views::promised(release).max(views::promised(other));
+    let known = microdata.map(|table| people(&[&release.manifest, &other.manifest], table)).transpose()?;
+    let mut outcome = Outcome { fewest: None, narrowed: 0, people: 0 };
+    for one in &own {
+        for another in &others {
+            let found = match &known {
+                Some(table) => pair(one, another, table, promised),
+                None => pair(one, another, &corners::people(one, another)?, promised),
+            };
+            outcome = outcome.worse(found);
+        }
+    }
+    let over = if microdata.is_some() { IntersectionOver::People } else { IntersectionOver::Conceivable };
+    let intersection = Intersection {
+        with: name.to_owned(),
+        promised,
+        fewest: outcome.fewest,
+        narrowed: outcome.narrowed,
+        people: outcome.people,
+        over,
+    };
+    Ok((intersection.check(), intersection))
+}
+
+impl Intersection {
+    fn check(&self) -> Check {
+        let mut findings = Findings::new("intersection");
+        let whom = match self.over {
+            IntersectionOver::People => "people of the microdata",
+            IntersectionOver::Conceivable => "conceivable people",
+        };
+        let fewest = self.fewest.unwrap_or(0);
+        if self.narrowed > 0 {
+            findings.add("narrowed", || {
+                format!(
+                    "together with {}, {} of {} {whom} are left with fewer sensitive values than promised ({fewest} in the \
+                     worst case, {} promised)",
+                    self.with, self.narrowed, self.people, self.promised
+                )
+            });
+        }
+        findings.check(format!(
+            "together with {}, {} {whom} keep at least {fewest} sensitive values each",
+            self.with, self.people
+        ))
+    }
+}
+
+struct Outcome {
+    fewest: Option<u64>,
+    narrowed: u64,
+    people: u64,
+}
+
+impl Outcome {
+    fn worse(self, other: Outcome) -> Outcome {
+        let fewest = match (self.fewest, other.fewest) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        Outcome { fewest, narrowed: self.narrowed.max(other.narrowed), people: self.people.max(other.people) }
+    }
+}
+
+/// What two tables together say of everybody. A promise of nothing still means that nobody is told for sure, unless one
+/// table alone does.
+fn pair(one: &View<'_>, another: &View<'_>, people: &Table, promised: u64) -> Outcome {
+    let names: Vec<&str> = one.attributes().chain(another.attributes()).collect();
+    let columns: Vec<&Column> = people.columns().iter().filter(|column| names.contains(&column.name())).collect();
+    let classes = Groups::of_columns(&columns, people.rows());
+    let mut rows = vec![(0_usize, 0_u64); classes.n_groups];
+    for (row, &class) in classes.of_row.iter().enumerate() {
+        rows[class as usize] = (row, rows[class as usize].1 + 1);
+    }
+    let (first, second) = (Finder::new(one, people), Finder::new(another, people));
+    let (first_boxes, second_boxes) = (first.boxes(), second.boxes());
+    let (first_index, second_index) = (Index::new(&first_boxes), Index::new(&second_boxes));
+    let of_class = |&(row, n): &(usize, u64)| {
+        let (a, b) = (first.values(&first_index, row), second.values(&second_index, row));
+        let both = a.iter().filter(|value| b.binary_search(value).is_ok()).count() as u64;
+        // Nobody stands where the tables contradict each other.
+        if both == 0 {
+            return Outcome { fewest: None, narrowed: 0, people: 0 };
+        }
+        let alone = a.len().min(b.len()) as u64;
+        let least = promised.max(alone.min(2));
+        Outcome { fewest: Some(both), narrowed: if both < least { n } else { 0 }, people: n }
+    };
+    let found: Vec<Outcome> = rows.par_iter().map(of_class).collect();
+    found.into_iter().fold(Outcome { fewest: None, narrowed: 0, people: 0 }, |sum, one| Outcome {
+        narrowed: sum.narrowed + one.narrowed,
+        people: sum.people + one.people,
+        fewest: match (sum.fewest, one.fewest) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        },
+    })
+}
+
+/// Finds the groups of a table that may hold a person.
+struct Finder<'a> {
+    view: &'a View<'a>,
+    axes: Vec<Axis<'a>>,
+    columns: Vec<&'a Column>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(view: &'a View<'a>, people: &'a Table) -> Self {
+        let known =
+            view.published.quasi.iter().filter_map(|cells| Some((cells, people.column(&cells.attribute.name)?)));
+        let known: Vec<_> = known.collect();
+        Finder {
+            view,
+            axes: known.iter().map(|(cells, column)| Axis::new(cells, column, &view.sets)).collect(),
+            columns: known.iter().map(|(_, column)| *column).collect(),
+        }
+    }
+
+    fn boxes(&self) -> Boxes<'_> {
+        let intervals = self.view.groups.iter().flat_map(|group| self.axes.iter().map(|axis| axis.interval(group.row)));
+        Boxes { axes: &self.axes, intervals: intervals.collect(), n: self.view.groups.len() }
+    }
+
+    /// All values of all groups that may hold the person of a row, ascending.
+    fn values(&self, index: &Index<'_>, row: usize) -> Vec<u32> {
+        let point: Vec<u32> =
+            self.axes.iter().zip(&self.columns).map(|(axis, column)| axis.rank(column.code(row))).collect();
+        let mut values = Vec::new();
+        index.visit(Mark::Unseen, &point, |group| {
+            values.extend_from_slice(&self.view.groups[group as usize].values);
+            true
+        });
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+}

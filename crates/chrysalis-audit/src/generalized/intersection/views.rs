@@ -1,0 +1,120 @@
+//! A release as the attacker sees it: tables of groups, each with a box and a set of sensitive values.
+
+use std::collections::BTreeMap;
+
+use chrysalis_criteria::{PrincipleSpec, Rational};
+use chrysalis_release::Release;
+use chrysalis_table::{Code, Column};
+
+use super::super::angel::{Angelized, buckets};
+use super::super::cells::Published;
+use super::super::space::LabelSets;
+use crate::{AuditError, Groups};
+
+/// One table with boxes.
+pub(super) struct View<'a> {
+    pub(super) published: Published<'a>,
+    pub(super) sets: LabelSets,
+    pub(super) groups: Vec<GroupView>,
+}
+
+/// The rows that look the same.
+pub(super) struct GroupView {
+    /// One of them.
+    pub(super) row: usize,
+    /// The sensitive values one of which a member has, numbered alike in all releases, ascending.
+    pub(super) values: Vec<u32>,
+}
+
+impl View<'_> {
+    pub(super) fn attributes(&self) -> impl Iterator<Item = &str> {
+        self.published.quasi.iter().map(|cells| cells.attribute.name.as_str())
+    }
+}
+
+/// The numbers of sensitive values, by their text.
+pub(super) type Numbers = BTreeMap<String, u32>;
+
+pub(super) fn open<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<Vec<View<'a>>, AuditError> {
+    match release.manifest.method.as_str() {
+        "generalize" => Ok(vec![generalized(release, numbers)?]),
+        "angel" => angelized(release, numbers),
+        method => Err(AuditError::NoIntersection { method: method.chars().take(40).collect() }),
+    }
+}
+
+fn numbered(column: &Column, numbers: &mut Numbers) -> Vec<u32> {
+    let number = |code: Code| {
+        let next = numbers.len() as u32;
+        *numbers.entry(column.domain().text(code).into_owned()).or_insert(next)
+    };
+    (0..column.domain().len() as Code).map(number).collect()
+}
+
+fn generalized<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<View<'a>, AuditError> {
+    let published = Published::open(release)?;
+    let (_, column) =
+        published.sensitive.ok_or_else(|| AuditError::NoSensitive { method: release.manifest.method.clone() })?;
+    let number = numbered(column, numbers);
+    let groups = Groups::of_columns(&[published.group], published.table.rows());
+    let mut views: Vec<GroupView> = (0..groups.n_groups).map(|_| GroupView { row: 0, values: Vec::new() }).collect();
+    for (row, &group) in groups.of_row.iter().enumerate() {
+        let view = &mut views[group as usize];
+        view.row = row;
+        view.values.push(number[column.code(row) as usize]);
+    }
+    Ok(View { sets: published.label_sets(), published, groups: tidy(views) })
+}
+
+/// One view per generalized table: a member of a bucket has a value of one of the batches there.
+fn angelized<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<Vec<View<'a>>, AuditError> {
+    let angel = Angelized::open(release)?;
+    let batches = angel.batches()?;
+    let number = numbered(angel.sensitive.1, numbers);
+    let view = |published: Published<'a>| {
+        let groups = buckets(&published);
+        let of_row = batches.of_rows(published.group);
+        let mut of_bucket: Vec<(usize, Vec<u32>)> = vec![(0, Vec::new()); groups.n_groups];
+        for (row, &bucket) in groups.of_row.iter().enumerate() {
+            let known = &mut of_bucket[bucket as usize];
+            known.0 = row;
+            known.1.push(of_row[row]);
+        }
+        let values = |(row, mut members): (usize, Vec<u32>)| {
+            members.sort_unstable();
+            members.dedup();
+            let codes = members.iter().flat_map(|&batch| batches.sample.group(batch as usize).values);
+            GroupView { row, values: codes.map(|&(code, _)| number[code as usize]).collect() }
+        };
+        let groups = tidy(of_bucket.into_iter().map(values).collect());
+        View { sets: published.label_sets(), published, groups }
+    };
+    Ok(angel.tables.into_iter().map(view).collect())
+}
+
+fn tidy(mut groups: Vec<GroupView>) -> Vec<GroupView> {
+    for group in &mut groups {
+        group.values.sort_unstable();
+        group.values.dedup();
+    }
+    groups
+}
+
+/// How many sensitive values a release says everybody keeps, at least.
+pub(super) fn promised(release: &Release) -> u64 {
+    let least = |l: Rational| u64::try_from(l.ceil().to_integer()).unwrap_or(1);
+    let of_promise = |text: &String| match text.parse() {
+        Ok(PrincipleSpec::FrequencyL { l } | PrincipleSpec::EntropyL { l }) => least(l),
+        Ok(PrincipleSpec::AlphaK { alpha, .. }) if alpha > Rational::from_integer(0) => least(alpha.recip()),
+        Ok(
+            PrincipleSpec::DistinctL { l }
+            | PrincipleSpec::RecursiveCl { l, .. }
+            | PrincipleSpec::DistinctLAlpha { l, .. }
+            | PrincipleSpec::EntropyLAlpha { l, .. }
+            | PrincipleSpec::RecursiveLAlpha { l, .. }
+            | PrincipleSpec::Ke { k: l, .. },
+        ) => l,
+        _ => 1,
+    };
+    release.manifest.guarantees.iter().map(of_promise).max().unwrap_or(1)
+}

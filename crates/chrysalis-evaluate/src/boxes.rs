@@ -1,0 +1,168 @@
+//! Ranges and labels: angel's equation 7 for generalized and angel releases.
+
+use std::collections::BTreeMap;
+
+use chrysalis_release::{GROUP_ID, Release, angelized};
+use chrysalis_table::{Code, Column, Value};
+
+use crate::coverage::{Coverage, Label, find};
+use crate::tree::Tree;
+use crate::universe::Universe;
+use crate::{EvaluateError, Reconstruction};
+
+/// Boxes of the quasi space, each with the mass that the release puts into it.
+pub(crate) struct Boxes {
+    tree: Tree,
+    /// Labels by attribute.
+    labels: Vec<Vec<Label>>,
+    boxes: Vec<Mass>,
+    rows: f64,
+}
+
+/// What lies in one box.
+struct Mass {
+    /// One label per attribute.
+    labels: Vec<u32>,
+    /// How many points of the quasi space it covers.
+    points: f64,
+    /// By sensitive value, as codes of the microdata: how many rows are expected to have it.
+    values: Vec<(Code, f64)>,
+}
+
+impl Boxes {
+    pub(crate) fn new(
+        release: &Release,
+        table: &str,
+        universe: &Universe<'_>,
+        attributes: &[String],
+    ) -> Result<Self, EvaluateError> {
+        let rows = (table, release.table(table)?);
+        let coverages: Vec<Coverage> = universe
+            .attributes
+            .iter()
+            .zip(&universe.columns)
+            .map(|(attribute, column)| Coverage::new(release, rows, attribute, column))
+            .collect::<Result<_, _>>()?;
+        debug_assert_eq!(coverages.len(), attributes.len());
+        let group_id = if table == chrysalis_release::generalized::TABLE { GROUP_ID } else { angelized::BATCH_ID };
+        let groups = Distributions::new(release, rows, group_id, universe)?;
+        let mut order: Vec<u32> = (0..rows.1.rows() as u32).collect();
+        let key = |row: u32| coverages.iter().map(move |coverage| coverage.of_row[row as usize]);
+        order.sort_unstable_by(|&a, &b| {
+            key(a).cmp(key(b)).then(groups.of_row[a as usize].cmp(&groups.of_row[b as usize]))
+        });
+        let mut mixture = vec![0.0; universe.sensitive.domain().len()];
+        let mass = |run: &[u32]| {
+            let labels: Vec<u32> = key(run[0]).collect();
+            let points = coverages.iter().zip(&labels).map(|(coverage, &label)| coverage.labels[label as usize].points);
+            Mass { points: points.product(), values: groups.mixed(run, &mut mixture), labels }
+        };
+        let boxes: Vec<Mass> = order.chunk_by(|&a, &b| key(a).eq(key(b))).map(mass).collect();
+        let labels: Vec<Vec<Label>> = coverages.into_iter().map(|coverage| coverage.labels).collect();
+        let side = |mass: &Mass| -> Vec<(u32, u32)> {
+            mass.labels.iter().zip(&labels).map(|(&label, labels)| labels[label as usize].ends).collect()
+        };
+        let tree = Tree::new(labels.len(), boxes.iter().flat_map(side).collect());
+        Ok(Boxes { tree, labels, boxes, rows: rows.1.rows() as f64 })
+    }
+}
+
+impl Reconstruction for Boxes {
+    fn shares(&self, point: &[u32], values: &[u32]) -> Vec<f64> {
+        let mut shares = vec![0.0; values.len()];
+        self.tree.visit(point, |index| {
+            let mass = &self.boxes[index as usize];
+            let covers = |((at, &label), labels): ((&u32, &u32), &Vec<Label>)| labels[label as usize].covers(*at);
+            if !point.iter().zip(&mass.labels).zip(&self.labels).all(covers) {
+                return;
+            }
+            for (share, value) in shares.iter_mut().zip(values) {
+                if let Ok(at) = mass.values.binary_search_by_key(value, |(value, _)| *value) {
+                    *share += mass.values[at].1 / mass.points / self.rows;
+                }
+            }
+        });
+        shares
+    }
+}
+
+/// The sensitive values of every group.
+pub(crate) struct Distributions {
+    /// The group of every row.
+    pub(crate) of_row: Vec<u32>,
+    /// By group: codes of the microdata, and each one's share of the group.
+    pub(crate) shares: Vec<Vec<(Code, f64)>>,
+}
+
+impl Distributions {
+    /// From the table of sensitive values that the form has, or else from the rows themselves.
+    pub(crate) fn new(
+        release: &Release,
+        rows: (&str, &chrysalis_table::Table),
+        group_id: &str,
+        universe: &Universe<'_>,
+    ) -> Result<Self, EvaluateError> {
+        let ids = find(rows, group_id)?;
+        let of_row: Vec<u32> = ids.codes().iter().collect();
+        let counted = [("st", "count"), ("pst", "count"), (angelized::BATCH_TABLE, angelized::COUNT)];
+        let counted = counted.into_iter().find(|(name, _)| release.table(name).is_ok());
+        let mut counts: Vec<BTreeMap<Code, f64>> = vec![BTreeMap::new(); ids.domain().len()];
+        let name = universe.sensitive.name();
+        match counted {
+            None => {
+                let column = find(rows, name)?;
+                let codes = universe.sensitive_codes(column);
+                for (&group, code) in of_row.iter().zip(column.codes().iter()) {
+                    if let Some(code) = codes[code as usize] {
+                        *counts[group as usize].entry(code).or_default() += 1.0;
+                    }
+                }
+            }
+            Some((table, count)) => {
+                let table = (table, release.table(table)?);
+                let (groups, column, count) = (find(table, group_id)?, find(table, name)?, find(table, count)?);
+                let (codes, places) = (universe.sensitive_codes(column), crate::universe::translated(groups, ids));
+                for row in 0..table.1.rows() {
+                    let place = places[groups.code(row) as usize];
+                    if let Some((group, code)) = place.zip(codes[column.code(row) as usize]) {
+                        *counts[group as usize].entry(code).or_default() += times(count, row)?;
+                    }
+                }
+            }
+        }
+        let sizes = sizes(&of_row, ids.domain().len());
+        let share = |(counts, size): (BTreeMap<Code, f64>, f64)| {
+            counts.into_iter().map(|(code, count)| (code, count / size)).collect()
+        };
+        Ok(Distributions { of_row, shares: counts.into_iter().zip(sizes).map(share).collect() })
+    }
+
+    /// How many of some rows are expected to have each value (equation 2, times the rows). `room` is all zero, and will be.
+    fn mixed(&self, rows: &[u32], room: &mut [f64]) -> Vec<(Code, f64)> {
+        let mut codes: Vec<Code> = Vec::new();
+        for run in rows.chunk_by(|&a, &b| self.of_row[a as usize] == self.of_row[b as usize]) {
+            for &(code, share) in &self.shares[self.of_row[run[0] as usize] as usize] {
+                if room[code as usize] == 0.0 {
+                    codes.push(code);
+                }
+                room[code as usize] += run.len() as f64 * share;
+            }
+        }
+        codes.sort_unstable();
+        codes.into_iter().map(|code| (code, std::mem::take(&mut room[code as usize]))).collect()
+    }
+}
+
+fn times(column: &Column, row: usize) -> Result<f64, EvaluateError> {
+    match column.domain().value(column.code(row)) {
+        Some(Value::Integer(count)) if *count > 0 => Ok(*count as f64),
+        _ => Err(EvaluateError::broken("a value occurs another number of times than a whole one")),
+    }
+}
+
+/// Rows of every group.
+pub(crate) fn sizes(of_row: &[u32], n_groups: usize) -> Vec<f64> {
+    let mut sizes = vec![0.0; n_groups];
+    of_row.iter().for_each(|&group| sizes[group as usize] += 1.0);
+    sizes
+}

@@ -1,0 +1,74 @@
+use chrysalis_release::ReleaseError;
+use chrysalis_table::Kind;
+use thiserror::Error;
+
+/// Why a release cannot be evaluated.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum EvaluateError {
+    /// A form without a reconstruction.
+    #[error("releases by method `{method}` cannot be evaluated")]
+    Method {
+        /// The method.
+        method: String,
+    },
+    /// A release without sensitive values.
+    #[error("the release has no sensitive attribute, so there is nothing to rebuild")]
+    NoSensitive,
+    /// A name that is no quasi attribute.
+    #[error("`{name}` is not a quasi attribute of the release")]
+    NotQuasi {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// A table that does not show what is asked for.
+    #[error("the release has no table `{table}` with these attributes")]
+    NoTable {
+        /// Its name.
+        table: String,
+    },
+    /// Microdata that lack a column.
+    #[error("the microdata have no column `{column}`")]
+    MissingColumn {
+        /// The column.
+        column: String,
+    },
+    /// A column of the microdata of another kind.
+    #[error("column `{column}` of the microdata is {found}, the release says {expected}")]
+    WrongKind {
+        /// The column.
+        column: String,
+        /// What it is.
+        found: Kind,
+        /// What it was.
+        expected: Kind,
+    },
+    /// Microdata without rows.
+    #[error("the microdata have no rows")]
+    NoRows,
+    /// The tables are not what their form says.
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
+}
+
+impl EvaluateError {
+    pub(crate) fn broken(problem: impl Into<String>) -> Self {
+        EvaluateError::Release(ReleaseError::Nonsense(problem.into()))
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            EvaluateError::Method { .. } => "evaluate one by generalize, anatomy, permute, shuffle or angel".into(),
+            EvaluateError::NoSensitive => "publish the table with --sensitive".into(),
+            EvaluateError::NotQuasi { known, .. } => format!("the quasi attributes are {}", known.join(", ")),
+            EvaluateError::NoTable { .. } => "leave --table out, or name one of the tables in release.json".into(),
+            EvaluateError::MissingColumn { .. } | EvaluateError::WrongKind { .. } | EvaluateError::NoRows => {
+                "name the table that the release was made from".into()
+            }
+            EvaluateError::Release(error) => error.hint(),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Permuted columns: inside a group they are independent of each other.
+
+use chrysalis_release::permuted::QUASI_TABLE;
+use chrysalis_release::{GROUP_ID, Release};
+use chrysalis_table::Code;
+
+use crate::boxes::{Distributions, sizes};
+use crate::coverage::find;
+use crate::tree::Tree;
+use crate::universe::{Universe, translated};
+use crate::{EvaluateError, Reconstruction};
+
+/// Groups by the values of their columns.
+pub(crate) struct Permuted {
+    tree: Tree,
+    /// By group and attribute: codes of the microdata, ascending, and how often each occurs.
+    values: Vec<Vec<Vec<(Code, f64)>>>,
+    sizes: Vec<f64>,
+    groups: Distributions,
+}
+
+impl Permuted {
+    pub(crate) fn new(
+        release: &Release,
+        universe: &Universe<'_>,
+        attributes: &[String],
+    ) -> Result<Self, EvaluateError> {
+        let published = (QUASI_TABLE, release.table(QUASI_TABLE)?);
+        let groups = Distributions::new(release, published, GROUP_ID, universe)?;
+        let sizes = sizes(&groups.of_row, groups.shares.len());
+        let mut values: Vec<Vec<Vec<(Code, f64)>>> = vec![vec![Vec::new(); attributes.len()]; sizes.len()];
+        for (at, (name, own)) in attributes.iter().zip(&universe.columns).enumerate() {
+            let column = find(published, name)?;
+            let codes = translated(column, own);
+            for (&group, code) in groups.of_row.iter().zip(column.codes().iter()) {
+                values[group as usize][at].extend(codes[code as usize].map(|code| (code, 1.0)));
+            }
+        }
+        for counted in values.iter_mut().flatten() {
+            counted.sort_unstable_by_key(|(code, _)| *code);
+            counted.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                kept.1 += if is_same { next.1 } else { 0.0 };
+                is_same
+            });
+        }
+        // A group without values of an attribute covers nothing.
+        let side = |counted: &Vec<(Code, f64)>| counted.first().zip(counted.last()).map_or((1, 0), |(a, b)| (a.0, b.0));
+        let tree = Tree::new(attributes.len(), values.iter().flatten().map(side).collect());
+        Ok(Permuted { tree, values, sizes, groups })
+    }
+}
+
+impl Reconstruction for Permuted {
+    fn shares(&self, point: &[u32], values: &[u32]) -> Vec<f64> {
+        let mut shares = vec![0.0; values.len()];
+        self.tree.visit(point, |group| {
+            let size = self.sizes[group as usize];
+            let mut weight = size / self.groups.of_row.len() as f64;
+            for (code, counted) in point.iter().zip(&self.values[group as usize]) {
+                let count = counted.binary_search_by_key(code, |(known, _)| *known).map_or(0.0, |at| counted[at].1);
+                weight *= count / size;
+            }
+            let own = &self.groups.shares[group as usize];
+            if weight > 0.0 {
+                for (share, value) in shares.iter_mut().zip(values) {
+                    *share += own.binary_search_by_key(value, |(code, _)| *code).map_or(0.0, |at| weight * own[at].1);
+                }
+            }
+        });
+        shares
+    }
+}

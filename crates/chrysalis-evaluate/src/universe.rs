@@ -1,0 +1,89 @@
+//! The microdata as points: who is where in the space of quasi attributes, with which sensitive values.
+
+use chrysalis_release::{Attribute, Manifest, Release, RoleName};
+use chrysalis_table::{Code, Column, Kind, MissingPolicy, Table};
+use rayon::prelude::*;
+
+use crate::EvaluateError;
+
+/// The published attributes of the microdata. A release without missing values may come from microdata with some:
+/// publishing dropped those rows, so do we.
+pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<(Table, usize), EvaluateError> {
+    let mut columns = Vec::with_capacity(manifest.attributes.len());
+    for attribute in &manifest.attributes {
+        let lacks = || EvaluateError::MissingColumn { column: attribute.name.clone() };
+        let column = microdata.column(&attribute.name).ok_or_else(lacks)?;
+        let (found, expected) = (column.domain().kind(), Kind::from(attribute.kind));
+        if found != expected {
+            return Err(EvaluateError::WrongKind { column: attribute.name.clone(), found, expected });
+        }
+        columns.push(column.clone());
+    }
+    let drop = manifest.attributes.iter().all(|attribute| !attribute.domain.missing);
+    let policy = if drop { MissingPolicy::Drop } else { MissingPolicy::AsValue };
+    // PROOF: only the policy `Error` can fail.
+    let (table, n_dropped) = Table::new(columns).with_missing(policy).map_err(|_| EvaluateError::NoRows)?;
+    if table.rows() == 0 { Err(EvaluateError::NoRows) } else { Ok((table, n_dropped)) }
+}
+
+/// People with the same quasi values.
+pub(crate) struct Point {
+    /// One code of the microdata per attribute.
+    pub(crate) codes: Vec<Code>,
+    /// Their sensitive values, as codes of the microdata, and how often each occurs.
+    pub(crate) values: Vec<(Code, u32)>,
+}
+
+/// All points that have somebody.
+pub(crate) struct Universe<'a> {
+    /// Columns of the microdata, one per attribute.
+    pub(crate) columns: Vec<&'a Column>,
+    /// What the manifest says of them.
+    pub(crate) attributes: Vec<&'a Attribute>,
+    pub(crate) sensitive: &'a Column,
+    points: Vec<Point>,
+}
+
+impl<'a> Universe<'a> {
+    pub(crate) fn new(release: &'a Release, microdata: &'a Table, names: &[String]) -> Result<Self, EvaluateError> {
+        let manifest = &release.manifest;
+        let column =
+            |name: &str| microdata.column(name).ok_or_else(|| EvaluateError::MissingColumn { column: name.to_owned() });
+        let attributes: Vec<&Attribute> = names.iter().filter_map(|name| manifest.attribute(name)).collect();
+        let columns = names.iter().map(|name| column(name)).collect::<Result<Vec<_>, _>>()?;
+        let sensitive = manifest.with_role(RoleName::Sensitive).next().ok_or(EvaluateError::NoSensitive)?;
+        let sensitive = column(&sensitive.name)?;
+        let keys: Vec<&Column> = columns.iter().copied().chain([sensitive]).collect();
+        let mut rows: Vec<u32> = (0..microdata.rows() as u32).collect();
+        let key = |row: u32| keys.iter().map(move |column| column.code(row as usize));
+        rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
+        let same = |a: &u32, b: &u32| columns.iter().all(|column| column.code(*a as usize) == column.code(*b as usize));
+        let point = |rows: &[u32]| Point {
+            codes: columns.iter().map(|column| column.code(rows[0] as usize)).collect(),
+            values: rows
+                .chunk_by(|&a, &b| sensitive.code(a as usize) == sensitive.code(b as usize))
+                .map(|run| (sensitive.code(run[0] as usize), run.len() as u32))
+                .collect(),
+        };
+        let points = rows.chunk_by(same).map(point).collect();
+        Ok(Universe { columns, attributes, sensitive, points })
+    }
+
+    pub(crate) fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.sensitive.codes().len()
+    }
+
+    /// For every code of a published column of sensitive values, the code of the microdata.
+    pub(crate) fn sensitive_codes(&self, published: &Column) -> Vec<Option<Code>> {
+        translated(published, self.sensitive)
+    }
+}
+
+/// For every code of one column, the code of the same value in another.
+pub(crate) fn translated(from: &Column, to: &Column) -> Vec<Option<Code>> {
+    (0..from.domain().len() as Code).map(|code| to.domain().code_of(from.domain().value(code))).collect()
+}

@@ -1,0 +1,188 @@
+//! The papers' tables by hand, and every form against a sum over the whole universe.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use chrysalis_evaluate::{EvaluateError, Subspace, evaluate};
+use chrysalis_publish::method::{Anatomy, Angel, Generalize, Origin, Permute, Publisher};
+use chrysalis_publish::partitioner::ByColumn;
+use chrysalis_publish::{AttributeSpec, Microdata, Partition, Partitioner};
+use chrysalis_release::Release;
+use chrysalis_table::{Column, Role, Table, no_progress};
+use chrysalis_testkit::papers;
+use proptest::prelude::*;
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+
+fn microdata(table: &Table, quasi: &[&str], sensitive: &str) -> Microdata {
+    let mut attributes: Vec<AttributeSpec> =
+        quasi.iter().map(|name| AttributeSpec::new(*name, Role::QuasiIdentifier)).collect();
+    attributes.push(AttributeSpec::new(sensitive, Role::Sensitive));
+    Microdata::new(table.clone(), &attributes).unwrap()
+}
+
+fn publish(publisher: &dyn Publisher, data: &Microdata, partition: &Partition) -> Release {
+    let guarantees = ["k=2".parse().unwrap()];
+    let origin = Origin { partitioner: "column", guarantees: &guarantees };
+    publisher.publish(data, partition, origin, &mut ChaCha20Rng::seed_from_u64(3)).unwrap().release
+}
+
+fn by_column(data: &Microdata, column: &str) -> Partition {
+    let goal = data.goal(&[]).unwrap();
+    let groups = ByColumn { column: column.into() };
+    groups.partition(data, &goal, &mut ChaCha20Rng::seed_from_u64(1), &no_progress).unwrap()
+}
+
+fn angel(bucket_columns: &[&str], marginals: &[&[&str]]) -> Angel {
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    let marginals = marginals.iter().map(|names| owned(names)).collect();
+    Angel { k: 1, marginals, bucket_columns: owned(bucket_columns), may_simplify: false }
+}
+
+#[track_caller]
+fn check(release: &Release, table: &Table, subspace: &Subspace, expected: f64) {
+    let found = evaluate(release, table, std::slice::from_ref(subspace)).unwrap().divergences[0].kl;
+    assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+}
+
+/// Eight people of one point each. Table 1b spreads four of them over 20 ages, 2 sexes and 2 diseases; table 3 two over 3
+/// ages, one sex and two diseases.
+#[test]
+fn angel_tables_1b_and_3_by_hand() {
+    let table = papers::table("angel/table-1.csv");
+    let data = microdata(&table, &["age", "sex"], "disease");
+    let generalized = publish(&Generalize, &data, &by_column(&data, "group_id"));
+    let one = 0.125_f64;
+    check(&generalized, &table, &Subspace::whole(), (one / (0.5 / (20.0 * 2.0 * 2.0))).ln());
+    let angelized = publish(&angel(&["bucket_id"], &[]), &data, &by_column(&data, "batch_id"));
+    check(&angelized, &table, &Subspace::whole(), (one / (0.25 / (3.0 * 1.0 * 2.0))).ln());
+    // Figure 3: over age alone.
+    let age = Subspace { attributes: vec!["age".into()], table: None };
+    check(&generalized, &table, &age, (one / (0.5 / (20.0 * 2.0))).ln());
+    check(&angelized, &table, &age, (one / (0.25 / (3.0 * 2.0))).ln());
+    // Anatomy of table 6: everybody is where they are, with either disease.
+    let anatomy = publish(&Anatomy, &data, &by_column(&data, "group_id"));
+    check(&anatomy, &table, &Subspace::whole(), 2f64.ln());
+    let found = evaluate(&generalized, &table, &[]).unwrap();
+    assert_eq!((found.discernibility, found.groups, found.average_group_size), (32, 2, Some(2.0)));
+    assert!((found.ncp.sum - (8.0 * 19.0 / 39.0 + 8.0)).abs() < 1e-12);
+}
+
+#[test]
+fn a_marginal_is_rebuilt_from_its_own_table_unless_another_is_named() {
+    let table = papers::table("angel/table-2a.csv");
+    let data = microdata(&table, &["age", "sex", "zipcode"], "disease");
+    let release =
+        publish(&angel(&["bucket_id", "zipcode_bucket_id"], &[&["zipcode"]]), &data, &by_column(&data, "batch_id"));
+    let zipcode =
+        |table: Option<&str>| Subspace { attributes: vec!["zipcode".into()], table: table.map(str::to_owned) };
+    let found = evaluate(&release, &table, &[zipcode(None), zipcode(Some("gt")), Subspace::whole()]).unwrap();
+    let used: Vec<&str> = found.divergences.iter().map(|it| it.table.as_str()).collect();
+    assert_eq!(used, ["gt_zipcode", "gt", "gt"]);
+    assert!(found.divergences[0].kl < found.divergences[1].kl, "the marginal is there for a reason");
+    let error = evaluate(&release, &table, &[zipcode(Some("gt_age"))]).unwrap_err();
+    assert_eq!(error.to_string(), "the release has no table `gt_age` with these attributes");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_name() {
+    let table = papers::table("angel/table-1.csv");
+    let data = microdata(&table, &["age", "sex"], "disease");
+    let release = publish(&Generalize, &data, &by_column(&data, "group_id"));
+    let error = evaluate(&release, &table, &[Subspace { attributes: vec!["name".into()], table: None }]).unwrap_err();
+    assert_eq!(error.to_string(), "`name` is not a quasi attribute of the release");
+    assert_eq!(error.hint(), "the quasi attributes are age, sex");
+    let other = Table::new(vec![Column::integers("age", &[1])]);
+    assert!(matches!(evaluate(&release, &other, &[]), Err(EvaluateError::MissingColumn { .. })));
+    let texts = Table::new(vec![
+        Column::texts("age", ["x"].into_iter()),
+        Column::texts("sex", ["F"].into_iter()),
+        Column::texts("disease", ["flu"].into_iter()),
+    ]);
+    assert!(matches!(evaluate(&release, &texts, &[]), Err(EvaluateError::WrongKind { .. })));
+    // Somebody whom no row covers: nothing that was published explains them.
+    let ages = Column::integers("age", &[99; 8]);
+    let columns = [ages].into_iter().chain(["sex", "disease"].map(|name| table.column(name).unwrap().clone()));
+    assert!(
+        evaluate(&release, &Table::new(columns.collect()), &[Subspace::whole()]).unwrap().divergences[0]
+            .kl
+            .is_infinite()
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 150, ..ProptestConfig::default() })]
+
+    /// Definitions, summed over every point there is: D*(Q,x) row by row, for the whole universe and for a subspace.
+    #[test]
+    fn divergences_follow_the_definitions(
+        rows in prop::collection::vec((0i64..5, 0usize..3, 0i64..3, 0i64..3, 0i64..3), 1..14),
+        is_whole in any::<bool>(),
+    ) {
+        let words = ["x", "y", "z"];
+        let numbers = |pick: fn(&(i64, usize, i64, i64, i64)) -> i64| rows.iter().map(pick).collect::<Vec<_>>();
+        let table = Table::new(vec![
+            Column::integers("a", &numbers(|row| row.0)),
+            Column::texts("b", rows.iter().map(|row| words[row.1])),
+            Column::integers("s", &numbers(|row| row.2)),
+            Column::integers("g", &numbers(|row| row.3)),
+            Column::integers("h", &numbers(|row| row.4)),
+        ]);
+        let data = microdata(&table, &["a", "b"], "s");
+        let groups = by_column(&data, "g");
+        let subspace = Subspace { attributes: if is_whole { Vec::new() } else { vec!["a".into()] }, table: None };
+        let n = rows.len() as f64;
+        let members = |of: fn(&(i64, usize, i64, i64, i64)) -> i64, id: i64| rows.iter().filter(|row| of(row) == id).collect::<Vec<_>>();
+        let share_of = |group: i64, s: i64| {
+            let members = members(|row| row.3, group);
+            members.iter().filter(|row| row.2 == s).count() as f64 / members.len() as f64
+        };
+        // What a box of some rows says about a point: 1/points where it covers it.
+        let in_box = |members: &[&(i64, usize, i64, i64, i64)], a: i64, b: usize| {
+            let (low, high) = (members.iter().map(|row| row.0).min().unwrap(), members.iter().map(|row| row.0).max().unwrap());
+            let mut seen: Vec<usize> = members.iter().map(|row| row.1).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            let width = (high - low + 1) as f64;
+            match (low <= a && a <= high, seen.contains(&b)) {
+                (true, _) if !is_whole => 1.0 / width,
+                (true, true) => 1.0 / width / seen.len() as f64,
+                _ => 0.0,
+            }
+        };
+        let guess = |form: &str, a: i64, b: usize, s: i64| -> f64 {
+            rows.iter().map(|row| {
+                let group = members(|row| row.3, row.3);
+                let value = share_of(row.3, s);
+                let here = row.0 == a && (!is_whole || row.1 == b);
+                value * match form {
+                    "generalize" => in_box(&group, a, b),
+                    "angel" => in_box(&members(|row| row.4, row.4), a, b),
+                    "anatomy" => f64::from(u8::from(here)),
+                    _ => {
+                        let size = group.len() as f64;
+                        let of_a = group.iter().filter(|row| row.0 == a).count() as f64 / size;
+                        let of_b = group.iter().filter(|row| row.1 == b).count() as f64 / size;
+                        if is_whole { of_a * of_b } else { of_a }
+                    }
+                }
+            }).sum::<f64>() / n
+        };
+        let publishers: [(&str, Box<dyn Publisher>); 4] = [
+            ("generalize", Box::new(Generalize)),
+            ("angel", Box::new(angel(&["h"], &[]))),
+            ("anatomy", Box::new(Anatomy)),
+            ("permute", Box::new(Permute)),
+        ];
+        for (form, publisher) in publishers {
+            let release = publish(&*publisher, &data, &groups);
+            let found = evaluate(&release, &table, std::slice::from_ref(&subspace)).unwrap().divergences[0].kl;
+            let mut points: Vec<(i64, usize, i64)> = rows.iter().map(|row| (row.0, if is_whole { row.1 } else { 0 }, row.2)).collect();
+            points.sort_unstable();
+            let expected: f64 = points.chunk_by(|x, y| x == y).map(|run| {
+                let share = run.len() as f64 / n;
+                share * (share / guess(form, run[0].0, run[0].1, run[0].2)).ln()
+            }).sum();
+            prop_assert!((found - expected).abs() < 1e-9, "{}: {} not {}", form, found, expected);
+        }
+    }
+}

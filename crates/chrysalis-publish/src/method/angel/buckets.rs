@@ -1,0 +1,94 @@
+//! Buckets of one generalized table, and the table itself.
+
+use std::sync::Arc;
+
+use chrysalis_criteria::PrincipleSpec;
+use chrysalis_release::angelized::BATCH_ID;
+use chrysalis_table::{Codes, Column, Table, no_progress};
+use rand::CryptoRng;
+use rayon::prelude::*;
+
+use super::super::frame::{self, Order};
+use super::super::generalize::Summary;
+use crate::partitioner::{ByColumn, Mondrian, Partitioner};
+use crate::{Microdata, Partition, PublishError};
+
+/// A bucket partition over some quasi attributes, summarized.
+pub(super) struct Buckets {
+    pub(super) partition: Partition,
+    pub(super) summaries: Vec<Summary>,
+}
+
+impl Buckets {
+    /// Step 1, by `mondrian`.
+    pub(super) fn cut(
+        data: &Microdata,
+        attributes: &[usize],
+        k: u64,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Self, PublishError> {
+        let marginal = data.projected(attributes);
+        let goal = marginal.goal(&[PrincipleSpec::KAnonymity { k }])?;
+        let partition = Mondrian::default().partition(&marginal, &goal, rng, &no_progress)?;
+        Ok(Buckets::of(&marginal, partition))
+    }
+
+    /// Step 1, from a column of the input.
+    pub(super) fn given(
+        data: &Microdata,
+        attributes: &[usize],
+        k: u64,
+        column: &str,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Self, PublishError> {
+        let goal = data.goal(&[PrincipleSpec::KAnonymity { k }])?;
+        let partition = ByColumn { column: column.to_owned() }.partition(data, &goal, rng, &no_progress)?;
+        Ok(Buckets::of(&data.projected(attributes), partition))
+    }
+
+    /// A partition, shown in these attributes.
+    pub(super) fn of(data: &Microdata, partition: Partition) -> Self {
+        Buckets { summaries: Summary::all(data, &partition), partition }
+    }
+
+    /// How many points of the quasi space the labels of every bucket cover.
+    pub(super) fn points(&self) -> Vec<f64> {
+        let product = |bucket: usize| self.summaries.iter().map(|summary| summary.points()[bucket]).product();
+        (0..self.partition.n_groups()).map(product).collect()
+    }
+
+    /// Step 4. Batches stand in the order `shown`; `kept` columns are shown as they are.
+    pub(super) fn table(&self, batches: &Partition, shown: &[u32], kept: &[&Column]) -> Table {
+        let mut bucket_of = vec![0; self.partition.n_rows()];
+        for (bucket, rows) in (0u32..).zip(self.partition.groups()) {
+            rows.iter().for_each(|&row| bucket_of[row as usize] = bucket);
+        }
+        let (ranks, n_ranks) = self.ranks();
+        let by_labels = Codes::collect(n_ranks, bucket_of.iter().map(|&bucket| ranks[bucket as usize]));
+        let keys: Vec<&Codes> = std::iter::once(&by_labels).chain(kept.iter().map(|column| column.codes())).collect();
+        let order = Order::canonical(batches, shown, &keys);
+        let buckets: Vec<u32> = order.rows.par_iter().map(|&row| bucket_of[row as usize]).collect();
+        let labels: Vec<&Column> = self.summaries.iter().flat_map(Summary::columns).collect();
+        let mut columns: Vec<Column> = labels
+            .par_iter()
+            .map(|column| Column::new(column.name(), Arc::clone(column.domain()), column.codes().gather(&buckets)))
+            .collect();
+        columns.extend(kept.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
+        columns.push(frame::ids(BATCH_ID, batches.n_groups(), &order.place));
+        Table::new(columns)
+    }
+
+    /// The place of every bucket's labels among all labels, and how many there are: buckets that look the same share one.
+    fn ranks(&self) -> (Vec<u32>, usize) {
+        let labels: Vec<&Codes> = self.summaries.iter().flat_map(Summary::columns).map(Column::codes).collect();
+        let key = |bucket: u32| labels.iter().map(move |codes| codes.get(bucket as usize));
+        let mut order: Vec<u32> = (0..self.partition.n_groups() as u32).collect();
+        order.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
+        let (mut ranks, mut n_ranks) = (vec![0; order.len()], 0);
+        for run in order.chunk_by(|&a, &b| key(a).eq(key(b))) {
+            run.iter().for_each(|&bucket| ranks[bucket as usize] = n_ranks);
+            n_ranks += 1;
+        }
+        (ranks, n_ranks as usize)
+    }
+}

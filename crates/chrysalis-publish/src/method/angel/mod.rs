@@ -1,0 +1,214 @@
+//! Batches of sensitive values and buckets of quasi values; see `spec.md` for the steps that the comments number.
+
+mod buckets;
+mod reconstruction;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use chrysalis_criteria::loss::discernibility;
+use chrysalis_release::Published;
+use chrysalis_release::angelized::{BATCH_ID, BATCH_TABLE, COUNT, TABLE, marginal_table};
+use chrysalis_release::generalized::MEMBERS;
+use chrysalis_table::{Column, no_progress};
+use rand::CryptoRng;
+
+use super::anatomy::sensitive_table;
+use super::frame::{self, Origin};
+use super::generalize::{Summary, column_names, members};
+use super::{Outcome, Publisher};
+use crate::partitioner::{Mondrian, Partitioner};
+use crate::{Microdata, Partition, PublishError};
+use buckets::Buckets;
+use reconstruction::{Batches, surprise};
+
+/// The publication `angel`.
+///
+/// # Guarantees
+/// Every bucket of every table has at least k rows; every batch satisfies the principles its partition was made under, and
+/// so does what an attacker can learn of anybody, for principles that look at distributions alone.
+/// # Against whom
+/// Who knows all quasi values of everybody and sees all tables.
+/// # Cost
+/// One run of `mondrian` per table and one for the simple generalization: O(n log n).
+/// # Paper
+/// angel, sections 3 and 4.
+#[derive(Clone, Debug)]
+pub struct Angel {
+    /// What every bucket must have at least; 1 shows quasi values as they are.
+    pub k: u64,
+    /// Sets of quasi attributes, by name, that get a table of their own.
+    pub marginals: Vec<Vec<String>>,
+    /// Columns that hold the buckets of `gt` and, in order, of the marginals; where there is none, `mondrian` forms them.
+    pub bucket_columns: Vec<String>,
+    /// Whether to publish the equivalent of the simple generalization where that can be reconstructed better.
+    pub may_simplify: bool,
+}
+
+/// What an angel release is made of.
+#[derive(Clone, Debug)]
+pub struct Angelization {
+    /// Per table of generalized rows.
+    pub buckets: Vec<BucketFacts>,
+    /// Whether batches and buckets are the groups of the simple generalization.
+    pub is_simple: bool,
+}
+
+/// The buckets of one table.
+#[derive(Clone, Debug)]
+pub struct BucketFacts {
+    /// The table.
+    pub table: String,
+    /// How many buckets it has.
+    pub buckets: u64,
+    /// The smallest and the largest.
+    pub sizes: (u64, u64),
+}
+
+impl Publisher for Angel {
+    fn name(&self) -> &'static str {
+        "angel"
+    }
+
+    fn check(&self, data: &Microdata) -> Result<(), PublishError> {
+        let Some(sensitive) = data.sensitive() else {
+            let problem = "angel parts quasi values from sensitive ones, and no sensitive column is named";
+            return Err(PublishError::Request(problem.into()));
+        };
+        let quasi = data.quasi().flat_map(|(column, _)| column_names(column));
+        let rest = data.other().map(|column| column.name().to_owned());
+        frame::check_names(quasi.chain(rest).chain([BATCH_ID.to_owned()]))?;
+        frame::check_names([BATCH_ID, COUNT, sensitive.name()].into_iter().map(str::to_owned))?;
+        if self.bucket_columns.len() > self.marginals.len() + 1 {
+            let problem = format!(
+                "{} bucket columns are named for {} tables of buckets",
+                self.bucket_columns.len(),
+                self.marginals.len() + 1
+            );
+            return Err(PublishError::Request(problem));
+        }
+        self.attributes(data).map(drop)
+    }
+
+    fn publish(
+        &self,
+        data: &Microdata,
+        partition: &Partition,
+        origin: Origin<'_>,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Outcome, PublishError> {
+        self.check(data)?;
+        let sensitive = data.sensitive().ok_or_else(|| PublishError::Internal("no sensitive column".into()))?;
+        // Step 1.
+        let attributes = self.attributes(data)?;
+        let mut tables: Vec<Buckets> =
+            (0..attributes.len()).map(|at| self.buckets(data, at, &attributes[at], rng)).collect::<Result<_, _>>()?;
+        // Step 2.
+        let simple =
+            if self.may_simplify { self.simpler(data, sensitive, partition, &tables[0], origin, rng)? } else { None };
+        let is_simple = simple.is_some();
+        let batches = match simple {
+            Some(whole) => {
+                let batches = Cow::Owned(whole.partition.clone());
+                tables[0] = whole;
+                batches
+            }
+            None => Cow::Borrowed(partition),
+        };
+        // Step 3.
+        let shown = frame::draw_ids(&batches, rng);
+        let bt = sensitive_table(sensitive, &batches, &shown, [BATCH_ID, COUNT]);
+        // Step 4.
+        let names = self.table_names();
+        let kept: Vec<&Column> = data.other().collect();
+        let mut named = vec![(BATCH_TABLE, bt)];
+        for (at, (name, buckets)) in names.iter().zip(&tables).enumerate() {
+            named.push((name.as_str(), buckets.table(&batches, &shown, if at == 0 { &kept } else { &[] })));
+        }
+        named.push((MEMBERS, members(tables.iter().flat_map(|buckets| &buckets.summaries))));
+        let published = (Published::Generalized, Published::Exact);
+        let release = frame::release(data, self.name(), origin, batches.n_groups(), published, named);
+        let ncp = |summary: &Summary| (summary.name().to_owned(), summary.ncp(&tables[0].partition));
+        let mut outcome = Outcome::new(release, &batches, tables[0].summaries.iter().map(ncp).collect());
+        let facts = |(name, buckets): (&String, &Buckets)| BucketFacts {
+            table: name.clone(),
+            buckets: buckets.partition.n_groups() as u64,
+            sizes: (buckets.partition.sizes().min().unwrap_or(0), buckets.partition.sizes().max().unwrap_or(0)),
+        };
+        // Rows look alike by bucket, so that is what they are charged for.
+        outcome.discernibility = discernibility(tables[0].partition.sizes());
+        outcome.angelization =
+            Some(Angelization { buckets: names.iter().zip(&tables).map(facts).collect(), is_simple });
+        Ok(outcome)
+    }
+}
+
+impl Angel {
+    /// The quasi attributes of every table, `gt` first, by their place.
+    fn attributes(&self, data: &Microdata) -> Result<Vec<Vec<usize>>, PublishError> {
+        let place = |name: &String| {
+            let place = data.quasi().position(|(column, _)| column.name() == name);
+            place
+                .ok_or_else(|| PublishError::Request(format!("a marginal names `{name}`, which is not a quasi column")))
+        };
+        let mut tables = vec![(0..data.quasi().len()).collect::<Vec<usize>>()];
+        for marginal in &self.marginals {
+            let mut places = marginal.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+            places.sort_unstable();
+            if places.windows(2).any(|pair| pair[0] == pair[1]) || places.is_empty() || tables.contains(&places) {
+                let text = marginal.join(",");
+                return Err(PublishError::Request(format!("the marginal `{text}` says something twice, or nothing")));
+            }
+            tables.push(places);
+        }
+        Ok(tables)
+    }
+
+    /// Different names, also where attributes look alike once they are part of one.
+    fn table_names(&self) -> Vec<String> {
+        let mut names = vec![TABLE.to_owned()];
+        let mut taken = BTreeSet::new();
+        for marginal in &self.marginals {
+            let plain = marginal_table(marginal.iter().map(String::as_str));
+            let numbered = (2u64..).map(|number| format!("{plain}_{number}"));
+            let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken.contains(name));
+            let name = free.unwrap_or(plain);
+            taken.insert(name.clone());
+            names.push(name);
+        }
+        names
+    }
+
+    fn buckets(
+        &self,
+        data: &Microdata,
+        at: usize,
+        attributes: &[usize],
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Buckets, PublishError> {
+        match self.bucket_columns.get(at) {
+            Some(column) => Buckets::given(data, attributes, self.k, column, rng),
+            None => Buckets::cut(data, attributes, self.k, rng),
+        }
+    }
+
+    /// The simple generalization, if that is the better reconstruction.
+    fn simpler(
+        &self,
+        data: &Microdata,
+        sensitive: &Column,
+        batches: &Partition,
+        buckets: &Buckets,
+        origin: Origin<'_>,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Option<Buckets>, PublishError> {
+        let goal = data.goal(origin.guarantees)?;
+        let groups = Mondrian::default().partition(data, &goal, rng, &no_progress)?;
+        let simple = Buckets::of(data, groups);
+        let error = |batches: &Partition, buckets: &Buckets| {
+            surprise(sensitive, &Batches::new(sensitive, batches), &buckets.partition, &buckets.points())
+        };
+        let is_better = error(&simple.partition, &simple) < error(batches, buckets);
+        Ok(is_better.then_some(simple))
+    }
+}

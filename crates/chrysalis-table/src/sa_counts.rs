@@ -39,6 +39,18 @@ impl SaCounts {
         self.total += u64::from(n);
     }
 
+    /// Takes one row away, in time proportional to the codes present if it was the last with its code.
+    ///
+    /// There must be one.
+    pub fn remove(&mut self, code: Code) {
+        let count = &mut self.counts[code as usize];
+        *count -= 1;
+        self.total -= 1;
+        if *count == 0 {
+            self.present.retain(|&other| other != code);
+        }
+    }
+
     /// Forgets all rows, in time proportional to the codes present.
     pub fn clear(&mut self) {
         for &code in &self.present {
@@ -105,6 +117,16 @@ impl SaCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_that_is_removed_leaves_no_trace() {
+        let mut counts = SaCounts::of(4, [1, 3, 1]);
+        counts.remove(1);
+        counts.remove(3);
+        assert_eq!((counts.total(), counts.distinct(), counts.count(1), counts.count(3)), (1, 1, 1, 0));
+        counts.add(3);
+        assert_eq!(counts.iter().collect::<Vec<_>>(), [(1, 1), (3, 1)]);
+    }
 
     #[test]
     fn difference_and_merge_undo_each_other() {

@@ -1,3 +1,5 @@
+use std::cmp::Reverse;
+
 use chrysalis_table::SaCounts;
 
 use super::Table;
@@ -66,52 +68,63 @@ impl Node {
     fn divided(&mut self, table: &Table<'_>, attribute: usize) -> Option<Vec<Vec<u32>>> {
         let children = table.children(attribute, self.levels[attribute] - 1, &self.rows);
         let with_counts = children.into_iter().map(|(_, rows)| (table.counts(&rows), rows));
-        let (mut passing, failing): (Vec<_>, Vec<_>) = with_counts.partition(|(counts, _)| table.goal.holds(counts));
+        let (passing, failing): (Vec<_>, Vec<_>) = with_counts.partition(|(counts, _)| table.goal.holds(counts));
         let mut back: Vec<u32> = failing.into_iter().flat_map(|(_, rows)| rows).collect();
-        // Step 4.
         let mut held = table.counts(&back);
-        while !back.is_empty() && !table.goal.holds(&held) {
-            let (child, place) = spare(table, &passing, &held)?;
-            let (counts, rows) = &mut passing[child];
-            let row = rows.swap_remove(place);
-            *counts = table.counts(rows);
-            held.add(table.value(row));
-            back.push(row);
+        let mut children: Vec<Vec<u32>> = Vec::with_capacity(passing.len());
+        if back.is_empty() || table.goal.holds(&held) {
+            children.extend(passing.into_iter().map(|(_, rows)| rows));
+        } else {
+            // Step 4.
+            let mut stocks: Vec<Stock> =
+                passing.into_iter().map(|(counts, rows)| Stock::new(table, counts, rows)).collect();
+            while !table.goal.holds(&held) {
+                let row = spare(table, &mut stocks, &held)?;
+                held.add(table.value(row));
+                back.push(row);
+            }
+            children.extend(stocks.into_iter().map(Stock::into_rows));
         }
         self.rows = back;
-        Some(passing.into_iter().map(|(_, rows)| rows).collect())
+        Some(children)
     }
 }
 
-/// A row that a child can spare: of the value that is rarest among those that came back, from the largest child.
-fn spare(table: &Table<'_>, passing: &[(SaCounts, Vec<u32>)], held: &SaCounts) -> Option<(usize, usize)> {
-    let mut best: Option<((u64, std::cmp::Reverse<usize>), usize, u32)> = None;
-    for (child, (counts, rows)) in passing.iter().enumerate() {
-        let mut values: Vec<u32> = counts.iter().map(|(value, _)| value).collect();
-        values.sort_unstable();
-        for value in values {
-            let order = (held.count(value), std::cmp::Reverse(rows.len()));
-            if best.as_ref().is_some_and(|best| best.0 <= order) {
-                continue;
-            }
-            let mut rest = SaCounts::new(table.n_values);
-            for (other, count) in counts.iter() {
-                // PROOF: a group has at most as many rows as the table, which are numbered in 32 bits.
-                rest.add_many(other, count as u32 - u32::from(other == value));
-            }
-            if table.goal.holds(&without_zeros(rest, table.n_values)) {
-                best = Some((order, child, value));
-            }
+/// A child that may give rows back.
+struct Stock {
+    counts: SaCounts,
+    /// The rows of every value that it has, values in order.
+    by_value: Vec<(u32, Vec<u32>)>,
+}
+
+impl Stock {
+    fn new(table: &Table<'_>, counts: SaCounts, mut rows: Vec<u32>) -> Self {
+        rows.sort_by_key(|&row| table.value(row));
+        let runs = rows.chunk_by(|&a, &b| table.value(a) == table.value(b));
+        Stock { counts, by_value: runs.map(|run| (table.value(run[0]), run.to_vec())).collect() }
+    }
+
+    fn into_rows(self) -> Vec<u32> {
+        self.by_value.into_iter().flat_map(|(_, rows)| rows).collect()
+    }
+}
+
+/// Takes a row that a child can spare: of the value that is rarest among those that came back, from the largest child.
+fn spare(table: &Table<'_>, stocks: &mut [Stock], held: &SaCounts) -> Option<u32> {
+    let mut offers: Vec<(u64, Reverse<u64>, usize, usize)> = Vec::new();
+    for (child, stock) in stocks.iter().enumerate() {
+        let left = stock.by_value.iter().enumerate().filter(|(_, (_, rows))| !rows.is_empty());
+        offers.extend(left.map(|(at, (value, _))| (held.count(*value), Reverse(stock.counts.total()), child, at)));
+    }
+    offers.sort_unstable();
+    for (_, _, child, at) in offers {
+        let Stock { counts, by_value } = &mut stocks[child];
+        let (value, rows) = &mut by_value[at];
+        counts.remove(*value);
+        if table.goal.holds(counts) {
+            return rows.pop();
         }
+        counts.add(*value);
     }
-    let (_, child, value) = best?;
-    let place = passing[child].1.iter().rposition(|&row| table.value(row) == value)?;
-    Some((child, place))
-}
-
-/// Counts in which a value that is gone is not listed.
-fn without_zeros(counts: SaCounts, n_values: usize) -> SaCounts {
-    let mut kept = SaCounts::new(n_values);
-    counts.iter().filter(|(_, count)| *count > 0).for_each(|(value, count)| kept.add_many(value, count as u32));
-    kept
+    None
 }

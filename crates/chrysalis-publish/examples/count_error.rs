@@ -73,7 +73,7 @@ fn main() {
             for errors in errors(data.table(), &partition, &queries) {
                 let mean = errors.iter().sum::<f64>() / errors.len() as f64;
                 let median = errors.get(errors.len() / 2).copied().unwrap_or(0.0);
-                print!(" {:>6.3} % | {:>6.3} % |", 100.0 * mean, 100.0 * median);
+                print!(" {:>7.4} % | {:>7.4} % |", 100.0 * mean, 100.0 * median);
             }
             println!();
         }

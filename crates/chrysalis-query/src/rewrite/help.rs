@@ -39,22 +39,32 @@ fn needs_hits(writer: &Writer<'_>) -> bool {
     !writer.is_helped() || writer.asks(&[Function::Count, Function::Avg])
 }
 
+/// Groups with their hits, beside their rows of `help` where numbers are asked for.
+pub(super) fn joined(writer: &Writer<'_>) -> Rows {
+    let rows = Rows::of("hits");
+    if writer.asks(&super::NUMERIC) {
+        rows.join_table(writer.dialect, HELP, "p", on_group_and_hits(writer))
+    } else {
+        rows
+    }
+}
+
 /// The part of the answer that the help table gives.
 pub(super) fn part(writer: &Writer<'_>) -> Rows {
+    joined(writer).items(writer.key_items("hits")).group_by(writer.keys("hits")).items(items(writer))
+}
+
+/// What is summed up over [`joined`] rows.
+pub(super) fn items(writer: &Writer<'_>) -> Vec<(X, String)> {
     let dialect = writer.dialect;
     let help = |name: &str| dialect.double(writer.column("p", name));
     // PROOF: means and variances are published as floating-point numbers.
     let float = |name: &str| if dialect.has_types() { writer.column("p", name) } else { help(name) };
-    let mut rows = Rows::of("hits");
-    if writer.asks(&super::NUMERIC) {
-        rows = rows.join_table(dialect, HELP, "p", on_group_and_hits(writer));
-    }
-    rows = rows.items(writer.key_items("hits")).group_by(writer.keys("hits"));
+    let mut items = Vec::new();
     for (condition, counted) in writer.pairs().into_iter().filter(|_| needs_hits(writer)) {
-        let hits = sum(col(&format!("hits.e{condition}")));
-        rows = rows.item(hits, &format!("ce{condition}{}", counted.letter()));
+        items.push((sum(col(&format!("hits.e{condition}"))), format!("ce{condition}{}", counted.letter())));
     }
-    let mut item = |x: X, name: &str| rows = std::mem::take(&mut rows).item(x, name);
+    let mut item = |x: X, name: &str| items.push((x, name.to_owned()));
     if writer.asks(&[Function::Sum, Function::Avg]) {
         item(sum(float("mean")), "se");
         item(sum(float("variance")), "sv");
@@ -69,5 +79,5 @@ pub(super) fn part(writer: &Writer<'_>) -> Rows {
         item(call("MAX", vec![help("max_lb")]), "xl");
         item(call("MAX", vec![help("max_ub")]), "xu");
     }
-    rows
+    items
 }

@@ -45,8 +45,8 @@ use select::Ctes;
 /// Turns a plan into a statement for a database that holds the release's tables.
 pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<String, QueryError> {
     let mut writer = Writer { plan, release, dialect, ctes: Ctes::default() };
-    let merged = parts::merged(&mut writer)?;
-    let (rows, order) = parts::answer(&writer, merged);
+    let source = parts::source(&mut writer)?;
+    let (rows, order) = parts::answer(&writer, &source);
     Ok(format!("{:#}", writer.ctes.finish(rows, order)))
 }
 

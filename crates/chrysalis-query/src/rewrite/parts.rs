@@ -15,8 +15,43 @@ struct Part {
     items: Vec<(X, String)>,
 }
 
-/// Writes everything up to the answer; returns the CTE with one row per key.
-pub(super) fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
+/// What the answer is read from: one row per key, or rows to sum up.
+pub(super) struct Source {
+    rows: Rows,
+    /// How sums are written where no CTE has them as columns.
+    sums: Vec<(X, String)>,
+}
+
+impl Source {
+    fn cte(name: &str) -> Self {
+        Source { rows: Rows::of_alias(name, "answer"), sums: Vec::new() }
+    }
+
+    fn column(&self, name: &str) -> X {
+        let sum = self.sums.iter().find(|(_, known)| known == name);
+        sum.map_or_else(|| col(&format!("answer.{name}")), |(x, _)| x.clone())
+    }
+}
+
+/// Writes everything up to the answer.
+pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
+    if writer.needs_values() && writer.has_quasi_side() && writer.uses_help() {
+        help::write_hits(writer);
+        if writer.is_helped() && writer.plan.keys.is_empty() {
+            // Without a CTE in between, DuckDB plans a seventh less.
+            return Ok(Source { rows: help::joined(writer), sums: help::items(writer) });
+        }
+        let rows = help::part(writer);
+        writer.ctes.add("helped", rows);
+        if writer.is_helped() {
+            return Ok(Source::cte("helped"));
+        }
+    }
+    merged(writer).map(Source::cte)
+}
+
+/// Writes parts of the answer; returns the CTE with one row per key.
+fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
     if !writer.needs_values() && (writer.is_exact() || !writer.has_quasi_side()) {
         return Ok(plain(writer));
     }
@@ -24,18 +59,9 @@ pub(super) fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError
         return Ok(whole(writer));
     }
     if writer.uses_help() {
-        help::write_hits(writer);
-        let rows = help::part(writer);
-        writer.ctes.add("helped", rows);
-        if !writer.asks(&[Function::Min, Function::Max]) {
-            return Ok("helped");
-        }
         cells::write(writer);
-        let mut columns = help_columns(writer);
-        let mut parts = vec![Part {
-            table: "helped".into(),
-            items: columns.drain(..).map(|name| (col(&format!("helped.{name}")), name)).collect(),
-        }];
+        let names = help::items(writer).into_iter().map(|(_, name)| (col(&format!("helped.{name}")), name));
+        let mut parts = vec![Part { table: "helped".into(), items: names.collect() }];
         pool::write(writer);
         parts.extend(expectations(writer));
         merge(writer, parts, true);
@@ -104,24 +130,6 @@ fn whole(writer: &mut Writer<'_>) -> &'static str {
     }
     writer.ctes.add("merged", rows);
     "merged"
-}
-
-fn help_columns(writer: &Writer<'_>) -> Vec<String> {
-    let mut names = Vec::new();
-    for (condition, counted) in writer.pairs() {
-        names.push(format!("ce{condition}{}", counted.letter()));
-    }
-    let numbers = [
-        (&[Function::Sum, Function::Avg][..], &["se", "sv", "sl", "su"][..]),
-        (&[Function::Min][..], &["nl", "nu"][..]),
-        (&[Function::Max][..], &["xl", "xu"][..]),
-    ];
-    for (functions, columns) in numbers {
-        if writer.asks(functions) {
-            names.extend(columns.iter().map(|name| (*name).to_owned()));
-        }
-    }
-    names
 }
 
 /// Estimates, bounds and variances of counts, and estimates and variances of sums.
@@ -214,10 +222,10 @@ fn merge(writer: &mut Writer<'_>, parts: Vec<Part>, first_is_final: bool) {
 }
 
 /// The last SELECT: keys, then four columns for every aggregate.
-pub(super) fn answer(writer: &Writer<'_>, merged: &str) -> (Rows, Vec<OrderByExpr>) {
+pub(super) fn answer(writer: &Writer<'_>, source: &Source) -> (Rows, Vec<OrderByExpr>) {
     let dialect = writer.dialect;
     let quoted = |name: &str| Ident::with_quote(dialect.name_quote(), dialect.escaped_name(name));
-    let mut rows = Rows::of_alias(merged, "answer");
+    let mut rows = source.rows.clone();
     let mut order = Vec::new();
     for (at, &field) in writer.plan.keys.iter().enumerate() {
         let key = col(&format!("answer.k{at}"));
@@ -226,7 +234,7 @@ pub(super) fn answer(writer: &Writer<'_>, merged: &str) -> (Rows, Vec<OrderByExp
     }
     for aggregate in &writer.plan.aggregates {
         let name = output_name(writer, aggregate);
-        let numbers = Numbers::of(writer, aggregate);
+        let numbers = Numbers::of(writer, source, aggregate);
         let ends = [
             ("estimate", numbers.estimate),
             ("lower", numbers.lower),
@@ -292,8 +300,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(writer: &Writer<'_>, aggregate: &PlannedAggregate) -> Self {
-        let column = |name: &str| col(&format!("answer.{name}"));
+    fn of(writer: &Writer<'_>, source: &Source, aggregate: &PlannedAggregate) -> Self {
+        let column = |name: &str| source.column(name);
         let present = writer.present();
         let count = |letter: char, (condition, counted): (usize, Counted)| {
             let is_own = letter == 'v' || writer.count_ends(counted).contains(&letter);

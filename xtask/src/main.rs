@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod bench_full_domain;
 mod bench_queries;
 mod bless;
 mod check_deps;
@@ -33,6 +34,9 @@ usage: cargo xtask <chore> [options]
   bench [--data DIR]     publish 2,000,000 CENSUS rows and time it against polars
         [--repeat N]     (DIR holds census_sal_500k.csv.gz; default: the environment variable
                          CHRYSALIS_DATA, then ../shared/data, then the example generator)
+  bench-full-domain      search all combinations of levels of 1,000,000 rows like CENSUS, and of
+        [--data DIR]     half of them (DIR holds make_census_like.py, the CENSUS files and
+        [--repeat N]     hierarchies/census)
   bench-queries          ask 2,000,000 CENSUS rows: rewritten questions against the raw table in
         [--data DIR]     DuckDB and PostgreSQL, `chrysalis query` against DuckDB over the raw
         [--repeat N]     Parquet file (needs census_sal_500k.csv.gz)
@@ -72,6 +76,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "ci" => no_options(rest).and_then(|()| ci::run()),
         "example" => example::run(&example::Options::parse(rest)?),
         "bench" => bench::run(&bench::Options::parse(rest, called_from)?),
+        "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),
         "check-deps" => no_options(rest).and_then(|()| check_deps::run()),

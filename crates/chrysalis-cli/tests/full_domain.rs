@@ -89,6 +89,32 @@ fn time_that_is_up_gives_a_release_that_is_not_proven() {
 }
 
 #[test]
+fn fourteen_attributes_keep_the_time_limit_and_the_promise() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let names: Vec<String> = (0..14).map(|at| format!("q{at}")).collect();
+    let number = |row: u64, at: u64| (row * 7_919 + at * 104_729) % (10_007 + 2 * at);
+    let mut text = format!("{},ill\n", names.join(","));
+    for row in 0..2_000 {
+        (0..14).for_each(|at| text.push_str(&format!("{},", number(row, at) % 32)));
+        text.push_str(&format!("i{}\n", number(row, 99) % 9));
+    }
+    fs::write(folder.join("wide.csv"), text).unwrap();
+    let intervals: String = names.iter().map(|name| format!(" --intervals {name}=2,4,8,16")).collect();
+    let roles = format!("wide.csv --quasi {} --sensitive ill{intervals}", names.join(","));
+    for (at, flags) in ["--require k=4", "--require k=4 --require l=3 --suppress 0.05"].iter().enumerate() {
+        let line = format!("publish {roles} --partitioner full-domain {flags} --time-limit 1 --out {at} --output json");
+        let json = common::run(folder, &line).expect(0).json();
+        // 6 to the power of 14: what a search to the end would take is no matter of seconds.
+        assert_eq!((&json["nodes"], &json["proven_optimal"]), (&78_364_164_096u64.into(), &false.into()), "{json}");
+        assert!(json["phases"]["partition"].as_f64().unwrap() < 30.0, "{json}");
+        assert!(json["suppressed_rows"].as_u64().unwrap() <= 100, "{json}");
+        let audit = common::run(folder, &format!("audit {at} --microdata wide.csv --output json")).expect(0).json();
+        assert_eq!(audit["ok"], true, "{audit}");
+    }
+}
+
+#[test]
 fn requests_that_make_no_sense_are_refused() {
     let ground = people();
     let check = |flags: &str, message: &str| {

@@ -126,6 +126,17 @@ impl Atoms {
         &self.rows[start as usize..self.ends[atom as usize] as usize]
     }
 
+    /// As many rows as the pieces say. Which rows of an atom stand for a piece is decided at the end.
+    pub(super) fn some_rows(&self, pieces: &mut [Piece]) -> Vec<u32> {
+        pieces.sort_unstable_by_key(|piece| piece.atom);
+        let runs = pieces.chunk_by(|a, b| a.atom == b.atom);
+        let rows = |run: &[Piece]| {
+            let count: u32 = run.iter().map(|piece| piece.count).sum();
+            &self.rows(run[0].atom)[..count as usize]
+        };
+        runs.flat_map(rows).copied().collect()
+    }
+
     /// Groups of rows, each with all rows of its atoms, as groups of pieces.
     pub(super) fn groups(&self, partition: &Partition, n_rows: usize) -> Groups {
         let mut atom_of = vec![0u32; n_rows];

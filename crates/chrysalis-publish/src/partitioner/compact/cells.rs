@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use chrysalis_criteria::Principle;
 use chrysalis_table::SaCounts;
 
+use super::spare::{Cell, Spare};
 use crate::partitioner::ladder::Ladder;
 use crate::partitioner::mondrian::axis::Axis;
 
@@ -70,7 +71,7 @@ pub(super) fn group(
     axes: &[(usize, Axis)],
     goal: &dyn Principle,
     n_values: usize,
-) -> (Vec<Vec<u32>>, Vec<u32>) {
+) -> (Vec<Cell>, Vec<u32>) {
     let ladders: Vec<Ladder> = axes.iter().map(|(_, axis)| Ladder::new(axis)).collect();
     let mut left: Vec<u32> = (0..tuples.counts.len() as u32).collect();
     let mut n_looks = MOST_LOOKS.max(MOST_LOOKS_EACH * left.len());
@@ -78,14 +79,14 @@ pub(super) fn group(
     let mut n_then = left.len();
     let mut queue = BinaryHeap::from([Vector { cost: 0.0, levels: vec![0; axes.len()], from: 0 }]);
     let mut groups = Vec::new();
-    let mut collector = Collector::new(tuples, goal, n_values);
+    let mut collector = Collector::new(tuples, &ladders, goal, n_values);
     for _ in 0..MOST_VECTORS {
         let Some(vector) = queue.pop() else { break };
         if left.is_empty() || n_looks < left.len() {
             break;
         }
         n_looks -= left.len();
-        collector.collect(&ladders, &vector.levels, &mut left, &mut groups);
+        collector.collect(&vector.levels, &mut left, &mut groups);
         vector.push_coarser(&ladders, &means, &mut queue);
         if (left.len() as f64) < n_then as f64 * REFRESH && !left.is_empty() {
             n_then = left.len();
@@ -121,66 +122,100 @@ struct Collector<'a> {
     tuples: &'a Tuples<'a>,
     goal: &'a dyn Principle,
     least: u64,
+    /// Per attribute and level: a number for the label of every rank.
+    marks: Vec<Vec<Vec<u64>>>,
+    spare: Spare<'a>,
     counts: SaCounts,
     keys: Vec<u64>,
     slots: Vec<u32>,
     found: Vec<(u64, u32)>,
+    is_taken: Vec<bool>,
 }
 
 impl<'a> Collector<'a> {
-    fn new(tuples: &'a Tuples<'a>, goal: &'a dyn Principle, n_values: usize) -> Self {
+    fn new(tuples: &'a Tuples<'a>, ladders: &'a [Ladder], goal: &'a dyn Principle, n_values: usize) -> Self {
         Collector {
             tuples,
             goal,
             least: goal.least_size(),
+            marks: ladders.iter().enumerate().map(marks).collect(),
+            spare: Spare::new(tuples, ladders, goal, n_values),
             counts: SaCounts::new(n_values),
             keys: Vec::new(),
             slots: Vec::new(),
             found: Vec::new(),
+            is_taken: vec![false; tuples.counts.len()],
         }
     }
 
-    /// Tuples with equal labels become a group where that passes.
-    fn collect(&mut self, ladders: &[Ladder], levels: &[u8], left: &mut Vec<u32>, groups: &mut Vec<Vec<u32>>) {
-        let Tuples { stride, cells, counts, values } = *self.tuples;
+    /// Tuples with equal labels become a group where that passes, or where others can spare what it lacks.
+    fn collect(&mut self, levels: &[u8], left: &mut Vec<u32>, groups: &mut Vec<Cell>) {
+        self.find(levels, left);
+        self.found.sort_unstable();
+        let Tuples { counts, values, .. } = *self.tuples;
+        let found = std::mem::take(&mut self.found);
+        let mut group: Vec<u32> = Vec::new();
+        let n_before = groups.len();
+        let mut lacking: Vec<Vec<u32>> = Vec::new();
+        for run in found.chunk_by(|a, b| a.0 == b.0) {
+            self.counts.clear();
+            run.iter().for_each(|&(_, tuple)| self.counts.add_many(values[tuple as usize], counts[tuple as usize]));
+            group.clear();
+            group.extend(run.iter().map(|&(_, tuple)| tuple));
+            if self.counts.total() >= self.least && self.goal.holds(&self.counts) {
+                self.spare.add(&group, levels, groups);
+                group.iter().for_each(|&tuple| self.is_taken[tuple as usize] = true);
+            } else {
+                lacking.push(group.clone());
+            }
+        }
+        for group in lacking {
+            if self.spare.complete(&group, levels, groups) {
+                group.iter().for_each(|&tuple| self.is_taken[tuple as usize] = true);
+            }
+        }
+        self.found = found;
+        if groups.len() > n_before {
+            left.retain(|&tuple| !self.is_taken[tuple as usize]);
+        }
+    }
+
+    /// Lists tuples whose labels may be those of enough rows, or nearly enough, each with a key of its labels.
+    fn find(&mut self, levels: &[u8], left: &[u32]) {
+        let Tuples { stride, cells, counts, .. } = *self.tuples;
         // Labels of different cells may meet in one key by chance; that makes a group wider, never unsafe.
-        let steps: Vec<&[(u32, f64)]> =
-            ladders.iter().zip(levels).map(|(ladder, &level)| &ladder.steps[level as usize][..]).collect();
+        let marks: Vec<&[u64]> =
+            self.marks.iter().zip(levels).map(|(marks, &level)| &marks[level as usize][..]).collect();
         let bits = (4 * left.len()).next_power_of_two().ilog2();
         self.slots.clear();
         self.slots.resize(1 << bits, 0);
         self.keys.clear();
-        for &tuple in left.iter() {
+        for &tuple in left {
             let record = &cells[tuple as usize * stride..(tuple as usize + 1) * stride];
-            let mut key = 0u64;
-            for (step, &rank) in steps.iter().zip(record) {
-                key = (key.rotate_left(23) ^ u64::from(step[rank as usize].0)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            }
+            let key = marks.iter().zip(record).fold(0u64, |key, (marks, &rank)| key.wrapping_add(marks[rank as usize]));
             self.keys.push(key);
             self.slots[(key >> (64 - bits)) as usize] += counts[tuple as usize];
         }
+        let enough = self.spare.fewest();
         self.found.clear();
         for (&tuple, &key) in left.iter().zip(&self.keys) {
-            if u64::from(self.slots[(key >> (64 - bits)) as usize]) >= self.least {
+            if self.slots[(key >> (64 - bits)) as usize] >= enough {
                 self.found.push((key, tuple));
             }
         }
-        if self.found.is_empty() {
-            return;
-        }
-        self.found.sort_unstable();
-        let n_before = groups.len();
-        for run in self.found.chunk_by(|a, b| a.0 == b.0) {
-            self.counts.clear();
-            run.iter().for_each(|&(_, tuple)| self.counts.add_many(values[tuple as usize], counts[tuple as usize]));
-            if self.goal.holds(&self.counts) {
-                groups.push(run.iter().map(|&(_, tuple)| tuple).collect());
-            }
-        }
-        if groups.len() > n_before {
-            let mut taken: Vec<u32> = groups[n_before..].iter().flatten().copied().collect();
-            taken.sort_unstable();
-            left.retain(|tuple| taken.binary_search(tuple).is_err());
-        }
     }
+}
+
+/// A number for the label of every rank, level by level; sums of them over attributes tell labels apart.
+fn marks((at, ladder): (usize, &Ladder)) -> Vec<Vec<u64>> {
+    // The finalizer of splitmix64.
+    let mix = |x: u64| {
+        let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        x ^ (x >> 31)
+    };
+    let mark = |level: usize, label: u32| mix(mix((at as u64) << 32 | level as u64).wrapping_add(u64::from(label)));
+    let of_level =
+        |(level, step): (usize, &Vec<(u32, f64)>)| step.iter().map(|(label, _)| mark(level, *label)).collect();
+    ladder.steps.iter().enumerate().map(of_level).collect()
 }

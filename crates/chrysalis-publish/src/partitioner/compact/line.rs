@@ -86,6 +86,7 @@ impl Line {
     }
 
     /// The penalty of a row in a group that reaches from `low` to `high`; for sets `high` is the number of values.
+    #[inline]
     pub(super) fn width(&self, low: u32, high: u32) -> f64 {
         match &self.kind {
             LineKind::Set(step) => {

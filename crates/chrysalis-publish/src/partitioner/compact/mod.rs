@@ -11,6 +11,7 @@ mod polish;
 mod pool;
 mod regroup;
 mod rules;
+mod spare;
 mod start;
 
 use chrysalis_criteria::Principle;
@@ -81,11 +82,15 @@ impl Partitioner for Compact {
         let n_values = data.sensitive_counts().domain_len();
         let mut groups = start.groups;
         // Step 3.
-        if start.is_in_order && atoms.len() <= ATOMS_FOR_BLOCKS {
-            groups = improved(&atoms, &measures, &groups, goal, n_values);
+        if atoms.len() <= ATOMS_FOR_BLOCKS {
+            if !start.is_in_order {
+                groups = regroup::side_by_side(&atoms, &measures, &lines, &groups, &mut orders);
+            }
+            groups = improved(&atoms, &measures, &groups, start.is_in_order, goal, n_values);
         }
-        // Step 4.
-        let n_rounds = usize::from(atoms.len() <= ATOMS_FOR_ONE) + usize::from(atoms.len() <= ATOMS_FOR_TWO);
+        // Step 4. Groups of labels gain little from a second round.
+        let has_second = start.is_in_order && atoms.len() <= ATOMS_FOR_TWO;
+        let n_rounds = usize::from(atoms.len() <= ATOMS_FOR_ONE) + usize::from(has_second);
         for _ in 0..n_rounds {
             groups = regroup::regroup(&atoms, &measures, &lines, groups, goal, n_values, &mut orders);
         }
@@ -94,8 +99,15 @@ impl Partitioner for Compact {
     }
 }
 
-/// Step 3. Forms the groups of every block anew, and keeps those that lose less.
-fn improved(atoms: &Atoms, measures: &[Measure], groups: &Groups, goal: &dyn Principle, n_values: usize) -> Groups {
+/// Step 3. Forms the groups of every block anew, or only changes them, and keeps those that lose less.
+fn improved(
+    atoms: &Atoms,
+    measures: &[Measure],
+    groups: &Groups,
+    anew: bool,
+    goal: &dyn Principle,
+    n_values: usize,
+) -> Groups {
     let least = usize::try_from(goal.least_size()).unwrap_or(usize::MAX);
     let n_rows = least.saturating_mul(GROUPS_PER_BLOCK).clamp(FEWEST_ROWS_PER_BLOCK, MOST_ROWS_PER_BLOCK);
     let blocks = groups.stretches(n_rows);
@@ -109,7 +121,8 @@ fn improved(atoms: &Atoms, measures: &[Measure], groups: &Groups, goal: &dyn Pri
                 if block.atoms.len() > MOST_ATOMS_PER_BLOCK || pool.cost() == 0.0 {
                     return block.groups(&pool);
                 }
-                let mut candidate = grow::grown(&block, rules).unwrap_or_else(|| pool.clone());
+                let grown = if anew { grow::grown(&block, rules) } else { None };
+                let mut candidate = grown.unwrap_or_else(|| pool.clone());
                 polish::polish(&mut candidate, rules);
                 block.groups(if candidate.cost() < pool.cost() { &candidate } else { &pool })
             },

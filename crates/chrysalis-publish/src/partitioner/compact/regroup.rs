@@ -33,8 +33,7 @@ pub(super) fn regroup(
     let group_of: Vec<u32> =
         (0..groups.len() as u32).flat_map(|group| groups.group(group as usize).iter().map(move |_| group)).collect();
     let hulls = Hull::all(lines, atoms, &groups);
-    let weights: Vec<f64> = measures.iter().zip(lines).map(|(measure, line)| measure.weight(line.n.max(1))).collect();
-    let keys: Vec<Vec<usize>> = (0..N_ORDERS).map(|_| priorities(&weights, rng)).collect();
+    let keys: Vec<Vec<usize>> = (0..N_ORDERS).map(|_| priorities(measures, lines, rng)).collect();
     let (orders, places): (Vec<_>, Vec<_>) = keys.par_iter().map(|key| order(atoms, &groups, key)).unzip();
     let table = Table {
         atoms,
@@ -61,10 +60,31 @@ pub(super) fn regroup(
     state.into_groups()
 }
 
+/// The groups in an order in which neighbours lie close together.
+pub(super) fn side_by_side(
+    atoms: &Atoms,
+    measures: &[Measure],
+    lines: &[Line],
+    groups: &Groups,
+    rng: &mut ChaCha20Rng,
+) -> Groups {
+    let key = priorities(measures, lines, rng);
+    let cells = |group: usize| {
+        let cells = groups.group(group).first().map_or(&[][..], |piece| atoms.cells(piece.atom));
+        key.iter().filter_map(move |&at| cells.get(at))
+    };
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by(|&a, &b| cells(a).cmp(cells(b)));
+    let mut sorted = Groups::default();
+    order.into_iter().for_each(|group| sorted.push(groups.group(group).iter().copied()));
+    sorted
+}
+
 /// Attributes in a random order in which the dear ones tend to come first.
-fn priorities(weights: &[f64], rng: &mut ChaCha20Rng) -> Vec<usize> {
+fn priorities(measures: &[Measure], lines: &[Line], rng: &mut ChaCha20Rng) -> Vec<usize> {
     let mut wait = |weight: f64| -rng.random::<f64>().max(f64::MIN_POSITIVE).ln() / weight.max(1e-9);
-    let mut keyed: Vec<(f64, usize)> = weights.iter().enumerate().map(|(at, &weight)| (wait(weight), at)).collect();
+    let weights = measures.iter().zip(lines).map(|(measure, line)| measure.weight(line.n.max(1)));
+    let mut keyed: Vec<(f64, usize)> = weights.enumerate().map(|(at, weight)| (wait(weight), at)).collect();
     keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
     keyed.into_iter().map(|(_, at)| at).collect()
 }

@@ -10,7 +10,7 @@ use super::hull::Hull;
 use super::line::Line;
 use crate::Microdata;
 use crate::partitioner::Mondrian;
-use crate::partitioner::mondrian::axis::Axis;
+use crate::partitioner::mondrian::axis::{Axis, Shape};
 
 /// Groups to start from.
 pub(super) struct Start {
@@ -31,6 +31,10 @@ impl Start {
         lines: &[Line],
         progress: Progress<'_>,
     ) -> Self {
+        // Without a taxonomy there is hardly a label between a value and all values.
+        if !axes.iter().any(|(_, axis)| matches!(axis.shape(), Shape::Tree(..))) {
+            return Start { groups: cut(data, goal, atoms, progress), is_in_order: true };
+        }
         let (cut, labelled) = rayon::join(|| cut(data, goal, atoms, progress), || labelled(data, goal, atoms, axes));
         let cost = |groups: &Groups| {
             let hulls = Hull::all(lines, atoms, groups);
@@ -55,24 +59,24 @@ fn labelled(data: &Microdata, goal: &dyn Principle, atoms: &Atoms, axes: &[(usiz
     let counts = atoms.counts();
     let tuples = atoms.tuples(&counts);
     let n_values = data.sensitive_counts().domain_len();
-    let (found, mut left) = cells::group(&tuples, axes, goal, n_values);
+    let (found, left) = cells::group(&tuples, axes, goal, n_values);
     let mut groups = Groups::default();
-    let piece = |&atom: &u32| Piece { atom, count: counts[atom as usize] };
-    found.iter().for_each(|group| groups.push(group.iter().map(piece)));
+    found.into_iter().for_each(|cell| groups.push(cell.pieces.into_iter()));
     if left.is_empty() {
         return groups;
     }
+    let mut left: Vec<Piece> = left.iter().map(|&atom| Piece { atom, count: counts[atom as usize] }).collect();
     let mut values = SaCounts::of(n_values, []);
-    left.iter().for_each(|&atom| values.add_many(tuples.values[atom as usize], counts[atom as usize]));
+    left.iter().for_each(|piece| values.add_many(tuples.values[piece.atom as usize], piece.count));
     // What is left may fail even as one group. The coarsest groups came last: they take it in.
     while !goal.holds(&values) && groups.len() > 0 {
-        for piece in groups.group(groups.len() - 1) {
-            left.push(piece.atom);
+        for &piece in groups.group(groups.len() - 1) {
+            left.push(piece);
             values.add_many(tuples.values[piece.atom as usize], piece.count);
         }
         groups.pop();
     }
-    let rows: Vec<u32> = left.iter().flat_map(|&atom| atoms.rows(atom)).copied().collect();
+    let rows = atoms.some_rows(&mut left);
     let rest = Mondrian { relaxed: false }.partition_rows(data, goal, rows, &no_progress);
     let rest = atoms.groups(&rest, data.rows());
     (0..rest.len()).for_each(|index| groups.push(rest.group(index).iter().copied()));

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use chrysalis_table::{Progress, no_progress};
+use rayon::prelude::*;
 
 use super::super::mondrian::cut::{Chooser, Scratch};
 use super::super::mondrian::records::{Rank, Records, Slice};
@@ -25,8 +26,8 @@ pub(super) struct Search<'a> {
 pub(super) struct Best {
     /// What the butterflies lose.
     pub(super) loss: f64,
-    /// Where they stand among the records.
-    pub(super) butterflies: Vec<Range<usize>>,
+    /// Where they stand among the records, and what each of them loses.
+    pub(super) butterflies: Vec<(Range<usize>, f64)>,
     /// For the union hierarchy: what its leaves lose as they are, by attribute.
     pub(super) plain: Vec<f64>,
     pub(super) tally: Tally,
@@ -54,8 +55,52 @@ impl<'a> Search<'a> {
     /// Divides all records along the hierarchy, and finds the best butterflies for it. Butterflies stand side by side.
     pub(super) fn run<T: Rank>(&self, records: &mut Slice<'_, T>) -> Best {
         let mut best = self.best(records, 0, &mut self.room());
-        best.butterflies.sort_unstable_by_key(|range| range.start);
+        best.butterflies.sort_unstable_by_key(|(place, _)| place.start);
+        while self.join(records, &mut best) {}
         best
+    }
+
+    /// Step 6: neighbours that lose less as one butterfly become one. Tells whether any did.
+    fn join<T: Rank>(&self, records: &mut Slice<'_, T>, best: &mut Best) -> bool {
+        let before = best.butterflies.len();
+        let pieces = pieces(&best.butterflies);
+        let joined: Vec<(Vec<(Range<usize>, f64)>, Tally)> = {
+            let slices = records.pieces(pieces.iter().map(|piece| piece.iter().map(|(place, _)| place.len()).sum()));
+            let join = |(piece, mut slice): (&[(Range<usize>, f64)], Slice<'_, T>)| self.join_piece(piece, &mut slice);
+            pieces.into_par_iter().zip(slices).map(join).collect()
+        };
+        best.butterflies.clear();
+        for (butterflies, tally) in joined {
+            best.butterflies.extend(butterflies);
+            best.tally.add(tally);
+        }
+        best.loss = best.butterflies.iter().map(|(_, loss)| loss).sum();
+        best.butterflies.len() < before
+    }
+
+    fn join_piece<T: Rank>(
+        &self,
+        piece: &[(Range<usize>, f64)],
+        records: &mut Slice<'_, T>,
+    ) -> (Vec<(Range<usize>, f64)>, Tally) {
+        let mut room = self.room();
+        let start = piece.first().map_or(0, |(place, _)| place.start);
+        let mut tally = Tally::default();
+        let mut joined: Vec<(Range<usize>, f64)> = Vec::new();
+        for (place, loss) in piece {
+            let last = joined.last_mut();
+            let whole = last.as_ref().map_or(place.start, |(last, _)| last.start)..place.end;
+            let apart = last.as_ref().map_or(0.0, |(_, loss)| *loss) + loss;
+            let group = records.part(whole.start - start..whole.end - start);
+            match last {
+                Some(last) => match self.one(&group, apart, 0.0, &mut tally, &mut room) {
+                    Some(loss) => *last = (whole, loss),
+                    None => joined.push((place.clone(), *loss)),
+                },
+                None => joined.push((place.clone(), *loss)),
+            }
+        }
+        (joined, tally)
     }
 
     fn room(&self) -> Room {
@@ -105,7 +150,7 @@ impl<'a> Search<'a> {
         let space = self.space;
         let mut best = Best {
             loss: 0.0,
-            butterflies: vec![place],
+            butterflies: Vec::new(),
             plain: Vec::new(),
             tally: Tally::default(),
             n_leaves: 1,
@@ -118,46 +163,55 @@ impl<'a> Search<'a> {
         }
         best.loss = room.extent.loss(&space.axes[..space.n_body], 0, group);
         best.loss += (0..space.wings.len()).map(|at| self.wing_loss(at, group, room)).sum::<f64>();
+        best.butterflies.push((place, best.loss));
         best
     }
 
     /// Steps 4 and 5: one butterfly instead of the children's, if it loses less.
     fn better<T: Rank>(&self, group: &Slice<'_, T>, start: usize, children: Best, room: &mut Room) -> Best {
-        let space = self.space;
         let mut best = children;
-        best.tally.nodes += 1;
-        let mut loss = room.extent.loss(&space.axes[..space.n_body], 0, group);
-        if loss >= best.loss {
-            best.tally.passed_by_body += 1;
-            return best;
-        }
-        if loss + self.wing_floor(group, &best) >= best.loss {
-            best.tally.passed_by_bound += 1;
-            return best;
-        }
-        best.tally.built += 1;
-        for at in 0..space.wings.len() {
-            loss += self.wing_loss(at, group, room);
-            if loss >= best.loss {
-                return best;
-            }
-        }
-        if loss < best.loss {
-            best.tally.kept += 1;
+        // Some leaf gives a class at least its share of k rows, and they are at least so far apart.
+        let share = self.space.least.div_ceil(best.n_leaves).saturating_sub(1);
+        let apart = |near: &Vec<f64>| near.get(share).copied().unwrap_or(0.0);
+        let in_leaves = best.near.iter().map(apart).sum::<f64>() * group.len() as f64;
+        if let Some(loss) = self.one(group, best.loss, in_leaves, &mut best.tally, room) {
             best.loss = loss;
-            best.butterflies = vec![start..start + group.len()];
+            best.butterflies = vec![(start..start + group.len(), loss)];
         }
         best
     }
 
-    /// What wings over these rows lose at least (theorem 4).
-    fn wing_floor<T: Rank>(&self, group: &Slice<'_, T>, children: &Best) -> f64 {
+    /// What one butterfly loses, if that is less than `most`. Its wings are known to lose at least `floor`.
+    fn one<T: Rank>(
+        &self,
+        group: &Slice<'_, T>,
+        most: f64,
+        floor: f64,
+        tally: &mut Tally,
+        room: &mut Room,
+    ) -> Option<f64> {
+        let space = self.space;
+        tally.nodes += 1;
+        let mut loss = room.extent.loss(&space.axes[..space.n_body], 0, group);
+        if loss >= most {
+            tally.passed_by_body += 1;
+            return None;
+        }
+        // Theorem 4.
         let in_table: f64 = group.rows().iter().map(|&row| self.floors[row as usize]).sum();
-        // Some leaf gives a class at least its share of k rows, and they are at least so far apart.
-        let share = self.space.least.div_ceil(children.n_leaves).saturating_sub(1);
-        let apart = |near: &Vec<f64>| near.get(share).copied().unwrap_or(0.0);
-        let in_leaves = children.near.iter().map(apart).sum::<f64>() * group.len() as f64;
-        in_table.max(in_leaves)
+        if loss + in_table.max(floor) >= most {
+            tally.passed_by_bound += 1;
+            return None;
+        }
+        tally.built += 1;
+        for at in 0..space.wings.len() {
+            loss += self.wing_loss(at, group, room);
+            if loss >= most {
+                return None;
+            }
+        }
+        tally.kept += u64::from(loss < most);
+        (loss < most).then_some(loss)
     }
 
     fn wing_loss<T: Rank>(&self, at: usize, group: &Slice<'_, T>, room: &mut Room) -> f64 {
@@ -173,6 +227,11 @@ impl<'a> Search<'a> {
             room.extent.loss(&wing.axes, 0, &class)
         };
         sizes.iter().map(loss).sum()
+    }
+
+    #[cfg(test)]
+    pub(super) fn wing_loss_of<T: Rank>(&self, at: usize, group: &Slice<'_, T>) -> f64 {
+        self.wing_loss(at, group, &mut self.room())
     }
 
     /// Divides a wing into classes; tells their sizes.
@@ -206,3 +265,12 @@ impl Best {
         more
     }
 }
+
+/// Butterflies side by side, in pieces of about the same number of rows. They depend on the butterflies alone, so that the
+/// result does not depend on the number of threads.
+fn pieces(butterflies: &[(Range<usize>, f64)]) -> Vec<&[(Range<usize>, f64)]> {
+    butterflies.chunk_by(|(a, _), (b, _)| a.start / PIECE == b.start / PIECE).collect()
+}
+
+/// Rows of a piece.
+const PIECE: usize = 1 << 16;

@@ -124,6 +124,20 @@ impl<'a, T: Rank> Slice<'a, T> {
         }
     }
 
+    /// Parts side by side, of so many records each.
+    pub(in crate::partitioner) fn pieces(&mut self, sizes: impl Iterator<Item = usize>) -> Vec<Slice<'_, T>> {
+        let stride = self.stride;
+        let (mut cells, mut rows) = (&mut *self.cells, &mut *self.rows);
+        let mut pieces = Vec::new();
+        for size in sizes {
+            let (own_cells, other_cells) = cells.split_at_mut(size * stride);
+            let (own_rows, other_rows) = rows.split_at_mut(size);
+            pieces.push(Slice { cells: own_cells, rows: own_rows, stride });
+            (cells, rows) = (other_cells, other_rows);
+        }
+        pieces
+    }
+
     /// The records before a place and those from there on.
     pub(in crate::partitioner) fn parted(&mut self, at: usize) -> (Slice<'_, T>, Slice<'_, T>) {
         let stride = self.stride;

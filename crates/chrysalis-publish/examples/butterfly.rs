@@ -53,8 +53,12 @@ fn main() {
     for k in options.get("k").map_or("10", String::as_str).split(',') {
         let mut require: Vec<PrincipleSpec> = vec![format!("k={k}").parse().unwrap()];
         require.extend(options.get("require").map(|text| text.parse().unwrap()));
-        let (paper, _) = run(&data, &users, &require, Some(Hierarchy::Union));
-        let (facts, seconds) = run(&data, &users, &require, None);
+        let (paper, ..) = run(&data, &users, &require, Some(Hierarchy::Union));
+        let (facts, seconds, lost) = run(&data, &users, &require, None);
+        let rows = data.rows() as f64;
+        let each = facts.union_by_attribute.iter().zip(&lost);
+        let each: Vec<String> =
+            each.map(|((name, union), (_, own))| format!("{name} {:.4} → {:.4}", union / rows, own / rows)).collect();
         let union = facts.union_loss();
         let lost = |hierarchy| facts.tried.iter().find(|(known, _)| *known == hierarchy).unwrap().1;
         let (tree, body) = (lost(Hierarchy::Union), lost(Hierarchy::BodyFirst));
@@ -69,6 +73,7 @@ fn main() {
             paper.tally.built,
             paper.tally.kept
         );
+        println!("     per row: {}", each.join(", "));
     }
 }
 
@@ -77,7 +82,7 @@ fn run(
     users: &QuasiIdentifiers,
     require: &[PrincipleSpec],
     hierarchy: Option<Hierarchy>,
-) -> (ButterflyFacts, f64) {
+) -> (ButterflyFacts, f64, Vec<(String, f64)>) {
     let butterfly = Butterfly { quasi_identifiers: users.clone(), hierarchy };
     let goal = data.goal(require).unwrap();
     let start = Instant::now();
@@ -86,7 +91,7 @@ fn run(
     let seconds = start.elapsed().as_secs_f64();
     let origin = Origin { partitioner: "", guarantees: require };
     let outcome = butterfly.show(data, &found, origin, &mut rng).unwrap();
-    (outcome.butterflies.unwrap(), seconds)
+    (outcome.butterflies.unwrap(), seconds, outcome.ncp_by_attribute)
 }
 
 fn microdata(file: &str, quasi: &[String], options: &BTreeMap<String, String>) -> Microdata {

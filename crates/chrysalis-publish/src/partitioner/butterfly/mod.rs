@@ -6,6 +6,7 @@ mod search;
 mod space;
 #[cfg(test)]
 mod tests;
+mod wing;
 
 use std::fmt;
 
@@ -143,10 +144,10 @@ fn find_in<T: Rank>(
             winner = (Hierarchy::BodyFirst, best, all.rows().to_vec());
         }
     }
-    // Step 7.
+    // Step 6.
     let (hierarchy, best, rows) = winner;
     let wings = wings(&search(hierarchy), space, parts, &records(rows.clone()).all(), &best);
-    let sizes: Vec<u32> = best.butterflies.iter().map(|(place, _)| place.len() as u32).collect();
+    let sizes: Vec<u32> = best.butterflies.iter().map(|place| place.len() as u32).collect();
     Flight { butterflies: Partition::new(rows, &sizes), wings, hierarchy, tally: best.tally, union_loss, tried }
 }
 
@@ -161,7 +162,7 @@ fn wings<T: Rank>(
     let mut wings = vec![None; parts.wings.len()];
     for (at, wing) in space.wings.iter().enumerate() {
         let of_each: Vec<(Vec<u32>, Vec<u32>)> =
-            best.butterflies.par_iter().map(|(place, _)| search.wing(at, records, place.clone())).collect();
+            best.butterflies.par_iter().map(|place| search.wing(at, records, place.clone())).collect();
         let rows = of_each.iter().flat_map(|(rows, _)| rows).copied().collect();
         let sizes: Vec<u32> = of_each.iter().flat_map(|(_, sizes)| sizes).copied().collect();
         wings[wing.set] = Some(Partition::new(rows, &sizes));

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use chrysalis_table::{Progress, no_progress};
-use rayon::prelude::*;
+use chrysalis_table::Progress;
 
+use super::super::mondrian::ROWS_PER_TASK;
 use super::super::mondrian::cut::{Chooser, Scratch};
-use super::super::mondrian::records::{Rank, Records, Slice};
-use super::super::mondrian::{ROWS_PER_TASK, Run};
+use super::super::mondrian::records::{Rank, Slice};
 use super::nearest;
-use super::space::{Extent, Space, Wing};
+use super::space::{Extent, Space};
+use super::wing::{self, WingRoom};
 use super::{Hierarchy, Tally};
 
 pub(super) struct Search<'a> {
@@ -26,8 +26,8 @@ pub(super) struct Search<'a> {
 pub(super) struct Best {
     /// What the butterflies lose.
     pub(super) loss: f64,
-    /// Where they stand among the records, and what each of them loses.
-    pub(super) butterflies: Vec<(Range<usize>, f64)>,
+    /// Where they stand among the records.
+    pub(super) butterflies: Vec<Range<usize>>,
     /// For the union hierarchy: what its leaves lose as they are, by attribute.
     pub(super) plain: Vec<f64>,
     pub(super) tally: Tally,
@@ -39,7 +39,7 @@ pub(super) struct Best {
 /// Memory of one task.
 struct Room {
     trunk: Scratch,
-    wings: Vec<Scratch>,
+    wings: Vec<WingRoom>,
     extent: Extent,
 }
 
@@ -55,58 +55,14 @@ impl<'a> Search<'a> {
     /// Divides all records along the hierarchy, and finds the best butterflies for it. Butterflies stand side by side.
     pub(super) fn run<T: Rank>(&self, records: &mut Slice<'_, T>) -> Best {
         let mut best = self.best(records, 0, &mut self.room());
-        best.butterflies.sort_unstable_by_key(|(place, _)| place.start);
-        while self.join(records, &mut best) {}
+        best.butterflies.sort_unstable_by_key(|place| place.start);
         best
-    }
-
-    /// Step 6: neighbours that lose less as one butterfly become one. Tells whether any did.
-    fn join<T: Rank>(&self, records: &mut Slice<'_, T>, best: &mut Best) -> bool {
-        let before = best.butterflies.len();
-        let pieces = pieces(&best.butterflies);
-        let joined: Vec<(Vec<(Range<usize>, f64)>, Tally)> = {
-            let slices = records.pieces(pieces.iter().map(|piece| piece.iter().map(|(place, _)| place.len()).sum()));
-            let join = |(piece, mut slice): (&[(Range<usize>, f64)], Slice<'_, T>)| self.join_piece(piece, &mut slice);
-            pieces.into_par_iter().zip(slices).map(join).collect()
-        };
-        best.butterflies.clear();
-        for (butterflies, tally) in joined {
-            best.butterflies.extend(butterflies);
-            best.tally.add(tally);
-        }
-        best.loss = best.butterflies.iter().map(|(_, loss)| loss).sum();
-        best.butterflies.len() < before
-    }
-
-    fn join_piece<T: Rank>(
-        &self,
-        piece: &[(Range<usize>, f64)],
-        records: &mut Slice<'_, T>,
-    ) -> (Vec<(Range<usize>, f64)>, Tally) {
-        let mut room = self.room();
-        let start = piece.first().map_or(0, |(place, _)| place.start);
-        let mut tally = Tally::default();
-        let mut joined: Vec<(Range<usize>, f64)> = Vec::new();
-        for (place, loss) in piece {
-            let last = joined.last_mut();
-            let whole = last.as_ref().map_or(place.start, |(last, _)| last.start)..place.end;
-            let apart = last.as_ref().map_or(0.0, |(_, loss)| *loss) + loss;
-            let group = records.part(whole.start - start..whole.end - start);
-            match last {
-                Some(last) => match self.one(&group, apart, 0.0, &mut tally, &mut room) {
-                    Some(loss) => *last = (whole, loss),
-                    None => joined.push((place.clone(), *loss)),
-                },
-                None => joined.push((place.clone(), *loss)),
-            }
-        }
-        (joined, tally)
     }
 
     fn room(&self) -> Room {
         Room {
             trunk: self.trunk.scratch(),
-            wings: self.wings.iter().map(Chooser::scratch).collect(),
+            wings: self.wings.iter().map(|chooser| WingRoom::new(self.space, chooser)).collect(),
             extent: Extent::new(self.space),
         }
     }
@@ -150,7 +106,7 @@ impl<'a> Search<'a> {
         let space = self.space;
         let mut best = Best {
             loss: 0.0,
-            butterflies: Vec::new(),
+            butterflies: vec![place],
             plain: Vec::new(),
             tally: Tally::default(),
             n_leaves: 1,
@@ -163,7 +119,6 @@ impl<'a> Search<'a> {
         }
         best.loss = room.extent.loss(&space.axes[..space.n_body], 0, group);
         best.loss += (0..space.wings.len()).map(|at| self.wing_loss(at, group, room)).sum::<f64>();
-        best.butterflies.push((place, best.loss));
         best
     }
 
@@ -176,7 +131,7 @@ impl<'a> Search<'a> {
         let in_leaves = best.near.iter().map(apart).sum::<f64>() * group.len() as f64;
         if let Some(loss) = self.one(group, best.loss, in_leaves, &mut best.tally, room) {
             best.loss = loss;
-            best.butterflies = vec![(start..start + group.len(), loss)];
+            best.butterflies = vec![start..start + group.len()];
         }
         best
     }
@@ -215,18 +170,7 @@ impl<'a> Search<'a> {
     }
 
     fn wing_loss<T: Rank>(&self, at: usize, group: &Slice<'_, T>, room: &mut Room) -> f64 {
-        let wing = &self.space.wings[at];
-        let mut records = Records::copied(group, 0..group.len(), wing.cells.clone());
-        let sizes = self.classes(at, wing, &mut records, &mut room.wings[at]);
-        let mut all = records.all();
-        let mut start = 0;
-        let loss = |size: &u32| {
-            let end = start + *size as usize;
-            let class = all.part(start..end);
-            start = end;
-            room.extent.loss(&wing.axes, 0, &class)
-        };
-        sizes.iter().map(loss).sum()
+        wing::classes(self.space, at, &self.wings[at], group, 0..group.len(), &mut room.wings[at]).loss
     }
 
     #[cfg(test)]
@@ -234,18 +178,11 @@ impl<'a> Search<'a> {
         self.wing_loss(at, group, &mut self.room())
     }
 
-    /// Divides a wing into classes; tells their sizes.
-    fn classes<T: Rank>(&self, at: usize, wing: &Wing, records: &mut Records<T>, scratch: &mut Scratch) -> Vec<u32> {
-        let run = Run { axes: &wing.axes, goal: self.space.goal, relaxed: false, progress: &no_progress };
-        run.split(&self.wings[at], records.all(), scratch)
-    }
-
     /// The classes of one wing in one butterfly: rows class after class, and sizes.
     pub(super) fn wing<T: Rank>(&self, at: usize, records: &Slice<'_, T>, place: Range<usize>) -> (Vec<u32>, Vec<u32>) {
-        let wing = &self.space.wings[at];
-        let mut own = Records::copied(records, place, wing.cells.clone());
-        let sizes = self.classes(at, wing, &mut own, &mut self.wings[at].scratch());
-        (own.into_rows(), sizes)
+        let mut room = WingRoom::new(self.space, &self.wings[at]);
+        let classes = wing::classes(self.space, at, &self.wings[at], records, place, &mut room);
+        (classes.records.into_rows(), classes.sizes)
     }
 }
 
@@ -265,12 +202,3 @@ impl Best {
         more
     }
 }
-
-/// Butterflies side by side, in pieces of about the same number of rows. They depend on the butterflies alone, so that the
-/// result does not depend on the number of threads.
-fn pieces(butterflies: &[(Range<usize>, f64)]) -> Vec<&[(Range<usize>, f64)]> {
-    butterflies.chunk_by(|(a, _), (b, _)| a.start / PIECE == b.start / PIECE).collect()
-}
-
-/// Rows of a piece.
-const PIECE: usize = 1 << 16;

@@ -93,6 +93,22 @@ impl<T: Rank> Records<T> {
         Records { cells, rows: group.rows[places].to_vec(), stride }
     }
 
+    /// Where the records would stand if they were sorted by their values; equal ones stay in their order.
+    pub(in crate::partitioner) fn by_values(&self) -> Vec<u32> {
+        let width = self.stride - 1;
+        let values = |place: u32| self.cells[place as usize * self.stride..][..width].iter().map(|cell| cell.get());
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
+        order.sort_by(|&a, &b| values(a).cmp(values(b)));
+        order
+    }
+
+    /// Puts the records into another order.
+    pub(in crate::partitioner) fn arrange(&mut self, order: &[u32]) {
+        let of = |place: &u32| &self.cells[*place as usize * self.stride..][..self.stride];
+        self.cells = order.iter().flat_map(of).copied().collect();
+        self.rows = order.iter().map(|&place| self.rows[place as usize]).collect();
+    }
+
     pub(in crate::partitioner) fn into_rows(self) -> Vec<u32> {
         self.rows
     }
@@ -124,20 +140,6 @@ impl<'a, T: Rank> Slice<'a, T> {
         }
     }
 
-    /// Parts side by side, of so many records each.
-    pub(in crate::partitioner) fn pieces(&mut self, sizes: impl Iterator<Item = usize>) -> Vec<Slice<'_, T>> {
-        let stride = self.stride;
-        let (mut cells, mut rows) = (&mut *self.cells, &mut *self.rows);
-        let mut pieces = Vec::new();
-        for size in sizes {
-            let (own_cells, other_cells) = cells.split_at_mut(size * stride);
-            let (own_rows, other_rows) = rows.split_at_mut(size);
-            pieces.push(Slice { cells: own_cells, rows: own_rows, stride });
-            (cells, rows) = (other_cells, other_rows);
-        }
-        pieces
-    }
-
     /// The records before a place and those from there on.
     pub(in crate::partitioner) fn parted(&mut self, at: usize) -> (Slice<'_, T>, Slice<'_, T>) {
         let stride = self.stride;
@@ -159,6 +161,16 @@ impl<'a, T: Rank> Slice<'a, T> {
     pub(in crate::partitioner) fn sensitive(&self) -> impl Iterator<Item = u32> {
         let last = self.stride - 1;
         self.records().map(move |record| record[last].get())
+    }
+
+    pub(in crate::partitioner) fn sensitive_at(&self, place: usize) -> u32 {
+        self.cells[(place + 1) * self.stride - 1].get()
+    }
+
+    /// Whether two records agree in all attributes.
+    pub(in crate::partitioner) fn has_same_values(&self, a: usize, b: usize) -> bool {
+        let values = |place: usize| self.cells[place * self.stride..][..self.stride - 1].iter().map(|cell| cell.get());
+        values(a).eq(values(b))
     }
 
     pub(in crate::partitioner) fn count_sensitive(&self, counts: &mut SaCounts) {

@@ -77,16 +77,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
     report::mondrian(input.rows, &partition);
 
-    // The other forms, each beside polars again: what the machine did minutes ago is no yardstick.
-    for form in input.forms.iter() {
-        let (mut polars, mut publish) = (Vec::new(), Vec::new());
-        for _ in 0..options.repeat {
-            polars.push(bench.move_rows(&input)?);
-            publish.push(bench.publish(&input, form, Some(form.requirement), None)?.0);
+    bench.forms(&input, options.repeat)?;
+    match data::for_two_users(&bench, options.data.as_deref())? {
+        Some(input) => {
+            println!("\n{}, {} rows", input.name, report::grouped(input.rows));
+            bench.forms(&input, options.repeat)
         }
-        report::form(form, &polars, &publish);
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// A method with the partitioner it is measured with, and how many times polars' time it may take.
@@ -106,7 +104,24 @@ pub(crate) const FORMS: [Form; 4] = [
     Form { arguments: &["--method", "shuffle", "--partitioner", "min-sum"], requirement: "ke=10,9", limit: 2.0 },
 ];
 
+/// What is measured of the CENSUS table with two quasi-identifiers.
+pub(crate) const FOR_TWO_USERS: [Form; 1] =
+    [Form { arguments: &["--method", "butterfly"], requirement: "k=10", limit: 10.0 }];
+
 impl Bench {
+    /// The other forms, each beside polars again: what the machine did minutes ago is no yardstick.
+    fn forms(&self, input: &Input, repeat: usize) -> Result<(), Failure> {
+        for form in input.forms {
+            let (mut polars, mut publish) = (Vec::new(), Vec::new());
+            for _ in 0..repeat {
+                polars.push(self.move_rows(input)?);
+                publish.push(self.publish(input, form, Some(form.requirement), None)?.0);
+            }
+            report::form(form, &polars, &publish);
+        }
+        Ok(())
+    }
+
     pub(crate) fn prepare() -> Result<Self, Failure> {
         let python =
             referees::prepare().map_err(|reason| Failure::new(format!("nothing to measure against: {reason}")))?;

@@ -55,8 +55,8 @@ pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
 pub use report::{
-    Attacks, AuditReport, Check, Intersection, IntersectionOver, Linking, Presence, PresenceOver, PrincipleResult,
-    Similarity, SimilarityOf, Utility,
+    Attacks, AuditReport, Check, Intersection, IntersectionOver, Linking, Pooling, Presence, PresenceOver,
+    PrincipleResult, Similarity, SimilarityOf, Utility,
 };
 
 use chrysalis_release::Release;
@@ -73,7 +73,7 @@ use verbatim::Form;
 /// exactly; the tables have the shape the manifest describes, agree with each other, and keep nothing of the input's
 /// order. With microdata also that nothing published contradicts them:
 ///
-/// - generalized: some one-to-one assignment of people to published rows exists under which every cell is true;
+/// - generalized and butterfly: some one-to-one assignment of people to published rows exists under which every cell is true;
 /// - anatomy, permuted and shuffled: people can be assigned to groups such that every group has the values it shows. That
 ///   is NP-complete, so it is decided where it can be in reasonable time: the detail of the check `faithful` says whether
 ///   an assignment was found, or else what was checked and for how many people it is open;
@@ -87,6 +87,7 @@ use verbatim::Form;
 pub fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
     match release.manifest.method.as_str() {
         "generalize" => generalized::audit(release, microdata),
+        "butterfly" => generalized::audit_butterfly(release, microdata),
         "angel" => generalized::audit_angel(release, microdata),
         "anatomy" => verbatim::audit(release, Form::Anatomy, microdata),
         "permute" => verbatim::audit(release, Form::Permute, microdata),
@@ -96,7 +97,7 @@ pub fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport
     }
 }
 
-/// Attacks a release with another one of the same data, both by `generalize` or `angel`: who is left with fewer sensitive
+/// Attacks a release with another one of the same data, both by `generalize`, `butterfly` or `angel`: who is left with fewer sensitive
 /// values than promised, once only those count that both releases allow?
 ///
 /// `name` is how the findings call the other release. With the microdata everybody in them is tried; without, one

@@ -43,7 +43,7 @@ pub struct PrincipleResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
-    /// `suppressed`, `batches`, `buckets`, `intersection`, `faithful`.
+    /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `intersection`, `faithful`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,
@@ -64,6 +64,25 @@ pub struct Attacks {
     pub similarity: Option<Similarity>,
     /// Joining the release with others; one entry per other release, empty where none was named.
     pub intersection: Vec<Intersection>,
+    /// Users of a butterfly release who pool what they know; one entry per pair of quasi-identifiers.
+    pub pooling: Vec<Pooling>,
+}
+
+/// Two users put together what they know of a person, which nobody promised to withstand (see `--collude`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pooling {
+    /// The attributes that they know together.
+    pub attributes: Vec<String>,
+    /// Classes of rows that look the same to them.
+    pub classes: u64,
+    /// Rows of the smallest class.
+    pub smallest: u64,
+    /// The k that was promised to each of them; 1 if none was.
+    pub promised: u64,
+    /// Rows in classes below that.
+    pub rows_below: u64,
+    /// The chance of guessing a person's sensitive value right in the worst class; absent where nothing sensitive is published.
+    pub confidence: Option<f64>,
 }
 
 /// An attacker finds a person in two releases of the same data and keeps the sensitive values that both allow.

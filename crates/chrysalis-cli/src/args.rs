@@ -136,6 +136,9 @@ Methods:
   angel        batches of sensitive values, and tables of quasi values generalized on their own: one
                for all of them and one per --marginal. `k=` is required of the generalized rows
                (default 10), everything else of batches
+  butterfly    ranges and labels for several users, each of whom knows one --quasi a,b: what several
+               know is shared by the rows of a butterfly, what one knows is generalized on its own.
+               Every principle holds for every user (with --collude 2, for every two of them)
   rank-swap    sensitive values exchanged with close ones; promises nothing, for comparisons
 
 Partitioners:
@@ -194,7 +197,8 @@ pub(crate) struct PublishArgs {
     /// Columns to keep as they are.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) other: Vec<String>,
-    /// How the groups are shown: generalize, anatomy, permute, shuffle, angel or rank-swap [default: generalize].
+    /// How the groups are shown: generalize, anatomy, permute, shuffle, angel, butterfly or rank-swap
+    /// [default: generalize].
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
     /// What every group must satisfy.
@@ -202,7 +206,7 @@ pub(crate) struct PublishArgs {
     pub(crate) require: Vec<String>,
     /// How the groups are formed: compact, mondrian, full-domain, top-down, column, anatomize, similar, nearby, min-sum,
     /// min-max, min-max-exact, max-groups or sequential [default: compact; nearby for anatomy, permute and angel,
-    /// min-sum for shuffle].
+    /// min-sum for shuffle]. For butterfly: body-first or union [default: the better of both].
     #[arg(long, value_name = "NAME")]
     pub(crate) partitioner: Option<String>,
     /// Let mondrian put equal values on both sides of a cut.
@@ -218,6 +222,9 @@ pub(crate) struct PublishArgs {
     /// For angel: quasi columns that get a table of their own; repeat for several.
     #[arg(long = "marginal", value_name = "A,B,…")]
     pub(crate) marginals: Vec<String>,
+    /// For butterfly: any so many users may pool what they know [default: 1].
+    #[arg(long, value_name = "N")]
+    pub(crate) collude: Option<usize>,
     /// The share of rows that full-domain may suppress: they are shown fully generalized, as one group [default: 0].
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) suppress: Option<Rational>,
@@ -270,7 +277,8 @@ pub(crate) struct AuditArgs {
     /// The table it was made from: also check that the release is faithful to it.
     #[arg(long, value_name = "FILE")]
     pub(crate) microdata: Option<String>,
-    /// Another release of the same data: what do both together leave open? Repeat for several (generalize and angel).
+    /// Another release of the same data: what do both together leave open? Repeat for several (generalize, butterfly and
+    /// angel).
     #[arg(long = "with", value_name = "DIR")]
     pub(crate) others: Vec<PathBuf>,
     /// The byte between CSV fields of the microdata; detected when absent.

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use chrysalis_criteria::{PrincipleSpec, Rational, Weights};
 use chrysalis_publish::partitioner::{
-    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Metric, Mondrian, Nearby, Sequential, Similar, Stop, TopDown,
+    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Metric, Mondrian, Nearby, Sequential, Similar,
+    Stop, TopDown,
 };
-use chrysalis_publish::{AttributeSpec, Partitioner, TaxonomySource};
+use chrysalis_publish::{AttributeSpec, Partitioner, QuasiIdentifiers, TaxonomySource};
 use chrysalis_store::{Format, Source, StoreError};
 use chrysalis_table::{ColumnRequest, CsvOptions, Kind, MissingPolicy, Role, resolve};
 
@@ -121,6 +122,8 @@ pub(crate) struct Plan {
     /// All that is promised.
     pub(crate) require: Vec<PrincipleSpec>,
     pub(crate) angel: AngelPlan,
+    /// For butterfly: what every user knows, or every few who collude.
+    pub(crate) users: Option<QuasiIdentifiers>,
     pub(crate) format: Format,
 }
 
@@ -140,16 +143,18 @@ pub(crate) enum Method {
     Permute,
     Shuffle,
     Angel,
+    Butterfly,
     RankSwap,
 }
 
 impl Method {
-    const ALL: [(&'static str, Method); 6] = [
+    const ALL: [(&'static str, Method); 7] = [
         ("generalize", Method::Generalize),
         ("anatomy", Method::Anatomy),
         ("permute", Method::Permute),
         ("shuffle", Method::Shuffle),
         ("angel", Method::Angel),
+        ("butterfly", Method::Butterfly),
         ("rank-swap", Method::RankSwap),
     ];
 
@@ -158,6 +163,7 @@ impl Method {
             Method::Generalize => "compact",
             Method::Anatomy | Method::Permute | Method::Angel => "nearby",
             Method::Shuffle | Method::RankSwap => "min-sum",
+            Method::Butterfly => BOTH_HIERARCHIES,
         }
     }
 }
@@ -167,15 +173,26 @@ impl Method {
 pub(crate) enum PartitionerChoice {
     Compact,
     TopDown,
-    Mondrian { relaxed: bool },
-    FullDomain { metric: Metric, suppress: Rational, time_limit: Option<Duration> },
+    Mondrian {
+        relaxed: bool,
+    },
+    FullDomain {
+        metric: Metric,
+        suppress: Rational,
+        time_limit: Option<Duration>,
+    },
     Column(String),
     Anatomize,
     Similar,
     Nearby,
     Sorted(BySensitive),
     Sequential,
+    /// For butterfly: one hierarchy, or the better of both.
+    Butterflies(Option<Hierarchy>),
 }
+
+/// What nobody need write.
+const BOTH_HIERARCHIES: &str = "the better of body-first and union";
 
 impl PartitionerChoice {
     pub(crate) fn build(&self) -> Box<dyn Partitioner> {
@@ -194,6 +211,8 @@ impl PartitionerChoice {
             PartitionerChoice::Nearby => Box::new(Nearby),
             PartitionerChoice::Sorted(objective) => Box::new(*objective),
             PartitionerChoice::Sequential => Box::new(Sequential),
+            // Butterflies form their own groups; for them these are the union run.
+            PartitionerChoice::Butterflies(_) => Box::new(Mondrian::default()),
         }
     }
 }
@@ -202,6 +221,7 @@ impl Plan {
     pub(crate) fn new(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Plan, Failure> {
         let method = method(draft, args)?;
         let mut require = principles(draft, args)?;
+        let users = users(draft, args, method)?;
         let roles = roles(draft, args, header)?;
         let partitioner = partitioner(draft, args, method)?;
         let angel = angel(draft, args, method, &mut require)?;
@@ -250,7 +270,7 @@ impl Plan {
                 .map_err(|error| Failure::bad_input(format!("format: {error}"), "see `chrysalis publish --help`"))?,
             (None, None) => Format::default(),
         };
-        Ok(Plan { attributes, requests, dropped, method, partitioner, require, angel, format })
+        Ok(Plan { attributes, requests, dropped, method, partitioner, require, angel, users, format })
     }
 
     /// What every group of the partition must satisfy: for angel all but `k=`, which is required of buckets.
@@ -322,20 +342,47 @@ fn principles(draft: &Draft, args: &PublishArgs) -> Result<Vec<PrincipleSpec>, F
     Ok(texts.iter().map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?)
 }
 
+fn names(text: &str) -> Vec<String> {
+    text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+/// Several quasi-identifiers, for the method that protects them.
+fn users(draft: &Draft, args: &PublishArgs, method: Method) -> Result<Option<QuasiIdentifiers>, Failure> {
+    let sets = match &args.quasi[..] {
+        [] => draft.spec.quasi_identifiers.clone(),
+        flags => flags.iter().map(|text| names(text)).collect(),
+    };
+    let collude = args.collude.or(draft.spec.release.collude);
+    if method == Method::Butterfly {
+        if sets.len() < 2 {
+            let message = "butterfly protects several quasi-identifiers, and fewer than two are named";
+            return Err(Failure::bad_input(message, "add --quasi c,d for another user, or use --method generalize"));
+        }
+        let users = QuasiIdentifiers::new(sets)?;
+        return Ok(Some(users.colluding(collude.unwrap_or(1))?));
+    }
+    if collude.is_some() {
+        let message = "--collude goes with the method butterfly";
+        return Err(Failure::bad_input(message, "add --method butterfly, or leave it out"));
+    }
+    if sets.len() > 1 {
+        let name = Method::ALL.iter().find(|(_, known)| *known == method).map_or("", |(name, _)| name);
+        let message = format!("the method {name} protects one quasi-identifier, several are named");
+        let hint = "put all columns an attacker may know into one --quasi a,b,c, or use --method butterfly";
+        return Err(Failure::bad_input(message, hint));
+    }
+    Ok(None)
+}
+
 /// Every named column with its role, quasi columns first, the sensitive one last.
 fn roles(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Vec<(String, Role)>, Failure> {
-    if args.quasi.len() > 1 || draft.spec.quasi_identifiers.len() > 1 && args.quasi.is_empty() {
-        let method = args.method.as_ref().or(draft.spec.release.method.as_ref()).map_or("generalize", String::as_str);
-        let message = format!("the method {method} protects one quasi-identifier, several are named");
-        return Err(Failure::bad_input(message, "put all columns an attacker may know into one --quasi a,b,c"));
+    let mut flag: Vec<String> = Vec::new();
+    for name in args.quasi.iter().flat_map(|text| names(text)) {
+        // Users may know the same; who names one set means every name in it.
+        if args.quasi.len() == 1 || !flag.contains(&name) {
+            flag.push(name);
+        }
     }
-    let flag: Vec<String> = args
-        .quasi
-        .iter()
-        .flat_map(|list| list.split(','))
-        .map(|name| name.trim().to_owned())
-        .filter(|name| !name.is_empty())
-        .collect();
     let quasi = draft.quasi(&flag, header);
     let other = if args.other.is_empty() { draft.with_role(Role::Other) } else { args.other.clone() };
     let sensitive = args.sensitive.clone().map_or_else(|| draft.with_role(Role::Sensitive), |name| vec![name]);
@@ -402,6 +449,17 @@ fn partitioner(draft: &Draft, args: &PublishArgs, method: Method) -> Result<Part
     if let Some((flag, _)) = settings.iter().find(|(_, is_given)| *is_given && name != "full-domain") {
         let message = format!("{flag} goes with full-domain, not with {name}");
         return Err(Failure::bad_input(message, format!("add --partitioner full-domain, or leave {flag} out")));
+    }
+    if method == Method::Butterfly {
+        return match name {
+            BOTH_HIERARCHIES => Ok(PartitionerChoice::Butterflies(None)),
+            "body-first" => Ok(PartitionerChoice::Butterflies(Some(Hierarchy::BodyFirst))),
+            "union" => Ok(PartitionerChoice::Butterflies(Some(Hierarchy::Union))),
+            _ => {
+                let message = format!("butterfly does not find butterflies with the partitioner `{name}`");
+                Err(Failure::bad_input(message, "use body-first or union, or leave it out: the better is taken"))
+            }
+        };
     }
     Ok(match name {
         "compact" => PartitionerChoice::Compact,

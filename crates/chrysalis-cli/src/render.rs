@@ -109,7 +109,12 @@ pub(crate) fn count(number: u64) -> String {
 
 /// `1 row`, `2,000 rows`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
-    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+    let ending = match number {
+        1 => "",
+        _ if thing.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {thing}{ending}", count(number))
 }
 
 /// Enough digits to tell two releases apart, and no more.

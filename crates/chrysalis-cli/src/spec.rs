@@ -59,6 +59,7 @@ pub(crate) struct ReleaseSpec {
     pub(crate) marginals: Vec<Vec<String>>,
     #[serde(default)]
     pub(crate) require: Vec<String>,
+    pub(crate) collude: Option<usize>,
     pub(crate) format: Option<String>,
     pub(crate) suppress: Option<Number>,
     pub(crate) metric: Option<String>,

@@ -154,7 +154,7 @@ fn reconstruction<'a>(
 ) -> Result<(String, Box<dyn Reconstruction + 'a>), EvaluateError> {
     let method = release.manifest.method.as_str();
     let own = match method {
-        "generalize" => generalized::TABLE.to_owned(),
+        "generalize" | "butterfly" => generalized::TABLE.to_owned(),
         "angel" => narrowest(release, attributes, table)?,
         "anatomy" => chrysalis_release::anatomy::QUASI_TABLE.to_owned(),
         "shuffle" => chrysalis_release::shuffled::TABLE.to_owned(),
@@ -165,7 +165,7 @@ fn reconstruction<'a>(
         return Err(EvaluateError::NoTable { table: table.unwrap_or_default().to_owned() });
     }
     let made: Box<dyn Reconstruction> = match method {
-        "generalize" | "angel" => Box::new(boxes::Boxes::new(release, &own, universe, attributes)?),
+        "generalize" | "butterfly" | "angel" => Box::new(boxes::Boxes::new(release, &own, universe, attributes)?),
         "permute" => Box::new(permuted::Permuted::new(release, universe, attributes)?),
         _ => Box::new(exact::Exact::new(release, &own, universe, attributes)?),
     };

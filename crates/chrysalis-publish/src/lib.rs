@@ -13,8 +13,10 @@ pub mod method;
 mod microdata;
 mod partition;
 pub mod partitioner;
+mod quasi_identifiers;
 
 pub use error::PublishError;
 pub use microdata::{AttributeSpec, Microdata, TaxonomySource};
 pub use partition::{Partition, Recoding, SearchReport, ShownLevel};
 pub use partitioner::Partitioner;
+pub use quasi_identifiers::QuasiIdentifiers;

@@ -49,17 +49,18 @@ impl Form {
             "anatomy" => Ok(Form::Anatomy),
             "shuffle" => Ok(Form::Shuffle),
             "permute" => Ok(Form::Permute),
-            "generalize" => Ok(Form::Generalize),
+            // Rows of a group show the same labels in either.
+            "generalize" | "butterfly" => Ok(Form::Generalize),
             "angel" => Ok(Form::Angel),
             "rank-swap" => Err(QueryError::unanswerable(
                 None,
                 "a release by rank-swap does not tell which rows were swapped, so no bound would hold",
-                "publish the table with anatomy, permute, shuffle, angel or generalize",
+                "publish the table with anatomy, permute, shuffle, angel, butterfly or generalize",
             )),
             other => Err(QueryError::unanswerable(
                 None,
                 format!("releases by `{}` cannot be asked", other.chars().take(40).collect::<String>()),
-                "ask one by anatomy, permute, shuffle, angel or generalize",
+                "ask one by anatomy, permute, shuffle, angel, butterfly or generalize",
             )),
         }
     }

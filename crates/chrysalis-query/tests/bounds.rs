@@ -13,7 +13,7 @@ use common::{ORDER, Val, WORDS, World, rng, truth};
 use proptest::prelude::*;
 use rand::RngExt;
 
-const FORMS: [&str; 6] = ["anatomy", "shuffle", "permute", "generalize", "angel", "angel with a marginal"];
+const FORMS: [&str; 7] = ["anatomy", "shuffle", "permute", "generalize", "angel", "angel with a marginal", "butterfly"];
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { failure_persistence: None, cases, ..ProptestConfig::default() }

@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use chrysalis_load::{Target, load};
-use chrysalis_publish::method::{Anatomy, Angel, Generalize, Origin, Permute, Publisher, Shuffle};
+use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Generalize, Origin, Permute, Publisher, Shuffle};
 use chrysalis_publish::partitioner::ByColumn;
-use chrysalis_publish::{AttributeSpec, Microdata, Partitioner};
+use chrysalis_publish::{AttributeSpec, Microdata, Partitioner, QuasiIdentifiers};
 use chrysalis_query::{AggregateAnswer, Answer, Asked, Dialect, Plan, rewrite, sql};
 use chrysalis_release::Release;
 use chrysalis_store::{Format, read_release, write_release};
@@ -31,7 +31,9 @@ fn publish(publisher: &dyn Publisher, table: &Table) -> Release {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let groups = ByColumn { column: "part".into() };
     let partition = groups.partition(&data, &goal, &mut rng, &no_progress).unwrap();
-    let origin = Origin { partitioner: "column", guarantees: &[] };
+    // Butterflies form their own groups.
+    let promised = if publisher.name() == "butterfly" { vec!["k=5".parse().unwrap()] } else { Vec::new() };
+    let origin = Origin { partitioner: "column", guarantees: &promised };
     publisher.publish(&data, &partition, origin, &mut rng).unwrap().release
 }
 
@@ -252,6 +254,14 @@ fn angel_is_answered_alike_everywhere() {
     let marginals = vec![names(&["age", "city"]), names(&["grade"]), names(&["weight", "joined"])];
     let angel = Angel { k: 5, marginals, bucket_columns: Vec::new(), may_simplify: false };
     check(&angel, &[Sensitive::Reals, Sensitive::Integers, Sensitive::Words], &["age", "joined", "grade", "city"]);
+}
+
+#[test]
+fn butterfly_is_answered_alike_everywhere() {
+    let sets = [["age", "weight", "joined"], ["age", "grade", "city"]].map(|set| set.map(str::to_owned).to_vec());
+    let users = QuasiIdentifiers::new(sets.to_vec()).unwrap();
+    let butterfly = Butterfly { quasi_identifiers: users, hierarchy: None };
+    check(&butterfly, &[Sensitive::Reals, Sensitive::Integers, Sensitive::Words], &["age", "joined", "grade", "city"]);
 }
 
 /// In a large group most of the chances that an extreme lies at a value are too small for a number.

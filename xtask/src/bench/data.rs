@@ -11,6 +11,9 @@ use crate::shell::{self, Failure};
 
 pub(crate) const CENSUS: &str = "census_sal_500k.csv.gz";
 pub(crate) const QUASI: &str = "age,gender,education,marital_status,race,work_class,country";
+/// Where the data usually are.
+const USUAL: &str = "../shared/data";
+const TWO_USERS: [&str; 2] = ["age,race,education,gender", "age,race,work_class,marital_status"];
 const COPIES: usize = 4;
 const STAND_IN_ROWS: usize = 2_000_000;
 const STAND_IN_SORT: [&str; 4] = ["age", "sex", "zip_code", "occupation"];
@@ -32,8 +35,7 @@ pub(crate) struct Input {
 
 /// CENSUS from the folder the user named, or from its usual place; else the stand-in.
 pub(crate) fn prepare(bench: &Bench, named: Option<&Path>) -> Result<Input, Failure> {
-    let usual = Path::new("../shared/data");
-    let source = named.unwrap_or(usual).join(CENSUS);
+    let source = named.unwrap_or(Path::new(USUAL)).join(CENSUS);
     if source.is_file() {
         census(bench, &source)
     } else if named.is_some() {
@@ -58,6 +60,27 @@ fn census(bench: &Bench, source: &Path) -> Result<Input, Failure> {
         forms: &super::FORMS,
         csv,
     })
+}
+
+/// CENSUS once, with two quasi-identifiers; `None` where it cannot be found.
+pub(crate) fn for_two_users(bench: &Bench, named: Option<&Path>) -> Result<Option<Input>, Failure> {
+    let source = named.unwrap_or(Path::new(USUAL)).join(CENSUS);
+    if !source.is_file() {
+        return Ok(None);
+    }
+    let csv = bench.file("census_500k.csv");
+    let rows = repeat_rows(&decompress(bench, &source)?, 1, &csv)?;
+    let mut publish = vec![csv.clone().into_os_string()];
+    publish.extend(TWO_USERS.iter().flat_map(|set| ["--quasi".into(), OsString::from(set)]));
+    Ok(Some(Input {
+        name: format!("CENSUS (salary), {CENSUS}, for two users"),
+        rows,
+        sort_by: QUASI.split(',').take(4).map(str::to_owned).collect(),
+        publish,
+        requirement: None,
+        forms: &super::FOR_TWO_USERS,
+        csv,
+    }))
 }
 
 fn stand_in(bench: &Bench) -> Result<Input, Failure> {

@@ -1,6 +1,7 @@
-//! The forms of `generalize` and `angel`: ranges and labels in place of values.
+//! The forms of `generalize`, `butterfly` and `angel`: ranges and labels in place of values.
 
 mod angel;
+mod butterfly;
 mod cells;
 mod contents;
 mod faithful;
@@ -22,6 +23,7 @@ use crate::promise::judge;
 use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::{Attacks, AuditError, AuditReport, Groups};
 pub(crate) use angel::audit as audit_angel;
+pub(crate) use butterfly::audit as audit_butterfly;
 use cells::Published;
 pub(crate) use intersection::attack as intersect;
 
@@ -55,6 +57,7 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
             linking: sample.as_ref().and_then(|sample| linking(sample, &ids)),
             presence: None,
             intersection: Vec::new(),
+            pooling: Vec::new(),
             similarity: similarity(sensitive)?,
         },
         utility: None,

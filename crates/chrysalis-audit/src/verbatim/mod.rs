@@ -63,6 +63,7 @@ fn grouped(
             presence,
             similarity: similarity(sensitive)?,
             intersection: Vec::new(),
+            pooling: Vec::new(),
         },
         utility,
         rows: layout.table.rows() as u64,

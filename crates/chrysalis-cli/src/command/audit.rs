@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use chrysalis_audit::{AuditReport, Intersection, IntersectionOver, PresenceOver, SimilarityOf};
+use chrysalis_audit::{AuditReport, Intersection, IntersectionOver, Pooling, PresenceOver, SimilarityOf};
 use chrysalis_release::{Manifest, Release};
 use chrysalis_store::{Input, Source, read_release};
 use chrysalis_table::{ColumnRequest, CsvOptions, Table};
@@ -115,6 +115,15 @@ fn attacks(report: &AuditReport) -> Option<String> {
             lines.push(("", format!("({} in {{{}}})", counted(of.rows, "row"), of.values.join(", "))));
         }
     }
+    for pooled in &report.attacks.pooling {
+        let (classes, who) = (counted(pooled.classes, "class"), pooled.attributes.join(", "));
+        let below = match (pooled.promised, pooled.rows_below) {
+            (_, 0) => String::new(),
+            (promised, rows) => format!("; {} in classes of fewer than {promised}", counted(rows, "row")),
+        };
+        let smallest = counted(pooled.smallest, "row");
+        lines.push(("pooling", format!("who knows {who} sees {classes}, the smallest of {smallest}{below}")));
+    }
     if let Some(utility) = &report.utility {
         let bound =
             utility.rce_bound.map_or_else(String::new, |bound| format!(", at least {} by pa's bound", number(bound)));
@@ -223,6 +232,9 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         let intersection: Vec<_> = report.attacks.intersection.iter().map(joined).collect();
         members.insert("intersection".into(), json!(intersection));
     }
+    if let (false, Some(members)) = (report.attacks.pooling.is_empty(), attacks.as_object_mut()) {
+        members.insert("pooling".into(), json!(report.attacks.pooling.iter().map(pooled).collect::<Vec<_>>()));
+    }
     let utility = report.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound}));
     json!({
         "ok": report.ok(),
@@ -232,6 +244,17 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         "checks": checks,
         "attacks": attacks,
         "utility": utility,
+    })
+}
+
+fn pooled(found: &Pooling) -> serde_json::Value {
+    json!({
+        "attributes": found.attributes,
+        "classes": found.classes,
+        "smallest": found.smallest,
+        "promised": found.promised,
+        "rows_below": found.rows_below,
+        "confidence": found.confidence,
     })
 }
 

@@ -3,7 +3,8 @@ use std::process::ExitCode;
 use chrysalis_criteria::loss::average_group_size;
 use chrysalis_criteria::{All, Principle, PrincipleSpec};
 use chrysalis_publish::method::{
-    Anatomy, Angel, BucketFacts, Generalize, Origin, Outcome, Permute, Publisher, RankSwap, Shuffle,
+    Anatomy, Angel, BucketFacts, Butterfly, ButterflyFacts, Generalize, Origin, Outcome, Permute, Publisher, RankSwap,
+    Shuffle, UserFacts,
 };
 use chrysalis_publish::partitioner::FullDomain;
 use chrysalis_publish::{Microdata, Partition, Recoding, ShownLevel};
@@ -40,9 +41,16 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     publisher.check(&data)?;
     let mut rng = generator(args.seed)?;
     let partitioner = plan.partitioner.build();
+    let butterfly = butterfly(&plan);
+    let found = match &butterfly {
+        Some(butterfly) => Some(phases.run("partition", Some(rows * butterfly.passes()), Unit::Rows, |progress| {
+            butterfly.find(&data, &goal, &mut rng, progress)
+        })?),
+        None => None,
+    };
     let partition = match plan.method {
-        // It forms no groups.
-        Method::RankSwap => Partition::new((0..rows as u32).collect(), &[rows as u32]),
+        // They form no groups here.
+        Method::RankSwap | Method::Butterfly => Partition::new((0..rows as u32).collect(), &[rows as u32]),
         _ => {
             let (total, unit) = match plan.partitioner {
                 PartitionerChoice::FullDomain { .. } => (FullDomain::n_nodes(&data)?, Unit::Nodes),
@@ -62,8 +70,10 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         phases.note("rank-swap guarantees nothing: for comparisons only");
     }
     let origin = Origin { partitioner: partitioner.name(), guarantees: &plan.require };
-    let mut outcome =
-        phases.run("publish", None, Unit::Rows, |_| publisher.publish(&data, &partition, origin, &mut rng))?;
+    let mut outcome = phases.run("publish", None, Unit::Rows, |_| match butterfly.zip(found) {
+        Some((butterfly, found)) => butterfly.show(&data, &found, origin, &mut rng),
+        None => publisher.publish(&data, &partition, origin, &mut rng),
+    })?;
     outcome.release.manifest.reproducible = args.seed.is_some();
     drop((partition, data));
     let manifest = phases
@@ -86,9 +96,20 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(DONE))
 }
 
+fn butterfly(plan: &Plan) -> Option<Butterfly> {
+    let hierarchy = match plan.partitioner {
+        PartitionerChoice::Butterflies(hierarchy) => hierarchy,
+        _ => None,
+    };
+    plan.users.clone().map(|quasi_identifiers| Butterfly { quasi_identifiers, hierarchy })
+}
+
 fn publisher(plan: &Plan, goal: &All) -> Result<Box<dyn Publisher>, Failure> {
+    if let Some(butterfly) = butterfly(plan) {
+        return Ok(Box::new(butterfly));
+    }
     Ok(match plan.method {
-        Method::Generalize => Box::new(Generalize),
+        Method::Generalize | Method::Butterfly => Box::new(Generalize),
         Method::Anatomy => Box::new(Anatomy),
         Method::Permute => Box::new(Permute),
         Method::Shuffle => Box::new(Shuffle),
@@ -133,6 +154,8 @@ impl Summary<'_> {
             PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. } => Some(*k),
             _ => None,
         });
+        // What a group is depends on who looks.
+        let k = k.filter(|_| self.outcome.butterflies.is_none());
         let buckets = self.outcome.angelization.as_ref().and_then(|angel| angel.buckets.first());
         let groups = buckets.map_or(self.manifest.groups, |facts| facts.buckets);
         k.max().map(|k| average_group_size(self.manifest.rows, groups, k))
@@ -182,11 +205,74 @@ impl Summary<'_> {
             members.insert("buckets".into(), json!(buckets));
             members.insert("is_simple_generalization".into(), json!(angel.is_simple));
         }
+        if let (Some(facts), Some(members)) = (&outcome.butterflies, json.as_object_mut()) {
+            members.extend(self.butterfly_json(facts));
+        }
         json
+    }
+
+    /// What every user sees, and what the union run would have cost.
+    fn butterfly_json(&self, facts: &ButterflyFacts) -> serde_json::Map<String, serde_json::Value> {
+        let rows = self.manifest.rows as f64;
+        let user = |user: &UserFacts| {
+            json!({
+                "attributes": user.attributes,
+                "classes": user.classes,
+                "smallest_class": user.sizes.0,
+                "largest_class": user.sizes.1,
+            })
+        };
+        let union: serde_json::Map<String, serde_json::Value> =
+            facts.union_by_attribute.iter().map(|(name, sum)| (name.clone(), json!(sum / rows))).collect();
+        let tally = &facts.tally;
+        let members = [
+            ("butterflies", json!(facts.butterflies)),
+            ("quasi_identifiers", json!(facts.users.iter().map(user).collect::<Vec<_>>())),
+            ("union_ncp_sum", json!(facts.union_loss())),
+            ("union_ncp_by_attribute", json!(union)),
+            ("saved", json!(self.saved(facts))),
+            (
+                "nodes",
+                json!({
+                    "looked_at": tally.nodes,
+                    "passed_by_body": tally.passed_by_body,
+                    "passed_by_bound": tally.passed_by_bound,
+                    "built": tally.built,
+                    "kept": tally.kept,
+                }),
+            ),
+        ];
+        members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// The share of the union run's loss that butterflies save.
+    fn saved(&self, facts: &ButterflyFacts) -> f64 {
+        let union = facts.union_loss();
+        if union > 0.0 { (union - self.outcome.ncp.sum) / union } else { 0.0 }
+    }
+
+    fn butterfly_facts(&self, facts: &ButterflyFacts) -> Vec<(&'static str, String)> {
+        let promise = self.manifest.guarantees.join(", ");
+        let mut lines = Vec::new();
+        for user in &facts.users {
+            let (smallest, largest) = (count(user.sizes.0), count(user.sizes.1));
+            let classes = format!("{} of {smallest} to {largest} rows", counted(user.classes, "class"));
+            lines.push(("every class", format!("{promise} for {}: {classes}", user.attributes.join(", "))));
+        }
+        let saved = format!("{:.1} %", 100.0 * self.saved(facts));
+        let union = number(facts.union_loss() / self.outcome.ncp.cells as f64);
+        lines.push((
+            "butterflies",
+            format!("{}, {saved} less lost than by one class for all users ({union})", count(facts.butterflies)),
+        ));
+        lines
     }
 
     /// What every group satisfies, and for angel what its buckets do.
     fn promises(&self) -> Vec<(&'static str, String)> {
+        if let Some(facts) = &self.outcome.butterflies {
+            return self.butterfly_facts(facts);
+        }
         let Some(angel) = &self.outcome.angelization else {
             let kept = &self.manifest.guarantees;
             let promise = if kept.is_empty() { "nothing is promised".into() } else { kept.join(", ") };

@@ -45,7 +45,7 @@ impl Order {
 }
 
 /// Sorts rows by several columns, the first counting most.
-pub(super) fn sort_by_codes(rows: &mut [u32], keys: &[&Codes]) {
+pub(crate) fn sort_by_codes(rows: &mut [u32], keys: &[&Codes]) {
     let width = |codes: &Codes| match codes {
         Codes::U8(_) => 8,
         Codes::U16(_) => 16,

@@ -2,6 +2,7 @@
 
 mod anatomy;
 mod angel;
+mod butterfly;
 mod frame;
 mod generalize;
 mod permute;
@@ -16,7 +17,9 @@ use crate::{Microdata, Partition, PublishError};
 
 pub use anatomy::Anatomy;
 pub use angel::{Angel, Angelization, BucketFacts};
+pub use butterfly::{Butterflies, Butterfly, ButterflyFacts, UserFacts};
 pub use frame::Origin;
+pub(crate) use frame::sort_by_codes;
 pub use generalize::Generalize;
 pub(crate) use generalize::node_ncp;
 pub use permute::Permute;
@@ -60,6 +63,8 @@ pub struct Outcome {
     pub group_sizes: (u64, u64),
     /// For angel: what its buckets are.
     pub angelization: Option<Angelization>,
+    /// For butterfly: what its butterflies are.
+    pub butterflies: Option<ButterflyFacts>,
 }
 
 impl Outcome {
@@ -76,6 +81,7 @@ impl Outcome {
             group_sizes: (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0)),
             release,
             angelization: None,
+            butterflies: None,
         }
     }
 }

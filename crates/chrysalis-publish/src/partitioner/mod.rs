@@ -1,6 +1,7 @@
 //! Algorithms that form groups in which every principle holds. One folder each, with its `spec.md`.
 
 mod anatomize;
+pub(crate) mod butterfly;
 mod column;
 mod compact;
 mod contiguous;
@@ -19,6 +20,7 @@ use rand::CryptoRng;
 use crate::{Microdata, Partition, PublishError};
 
 pub use anatomize::Anatomize;
+pub use butterfly::{Hierarchy, Tally};
 pub use column::ByColumn;
 pub use compact::Compact;
 pub use contiguous::BySensitive;

@@ -6,8 +6,8 @@
 pub(crate) mod ask;
 pub(crate) mod truth;
 
-use chrysalis_publish::method::{Anatomy, Angel, Generalize, Origin, Permute, Publisher, Shuffle};
-use chrysalis_publish::{AttributeSpec, Microdata, Partition};
+use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Generalize, Origin, Permute, Publisher, Shuffle};
+use chrysalis_publish::{AttributeSpec, Microdata, Partition, QuasiIdentifiers};
 use chrysalis_query::Asked;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role};
 use rand::rngs::ChaCha20Rng;
@@ -144,6 +144,14 @@ impl World {
         Partition::new(rows, &self.groups.iter().map(|group| group.len() as u32).collect::<Vec<_>>())
     }
 
+    /// Two users: both know the first attribute, and they share the others.
+    fn butterfly(&self) -> Butterfly {
+        let names: Vec<String> = self.cols[..self.sensitive()].iter().map(|col| col.name.to_owned()).collect();
+        let one = names.iter().step_by(2).cloned().collect();
+        let other = names.iter().take(1).chain(names.iter().skip(1).step_by(2)).cloned().collect();
+        Butterfly { quasi_identifiers: QuasiIdentifiers::new(vec![one, other]).unwrap(), hierarchy: None }
+    }
+
     /// The release in that form, ready for questions; `None` where the form refuses the data.
     pub(crate) fn publish(&self, form: &str, rng: &mut ChaCha20Rng) -> Option<Asked> {
         let angel = |marginals: Vec<Vec<String>>| Angel {
@@ -153,6 +161,7 @@ impl World {
             may_simplify: false,
         };
         let (plain, marginal) = (angel(Vec::new()), angel(vec![vec![self.cols[0].name.to_owned()]]));
+        let butterfly = self.butterfly();
         let publisher: &dyn Publisher = match form {
             "angel" => &plain,
             "angel with a marginal" if self.sensitive() > 1 => &marginal,
@@ -161,11 +170,15 @@ impl World {
             "shuffle" => &Shuffle,
             "permute" => &Permute,
             "generalize" => &Generalize,
+            "butterfly" => &butterfly,
             _ => panic!("no form {form}"),
         };
         let data = self.microdata();
         publisher.check(&data).ok()?;
-        let origin = Origin { partitioner: "column", guarantees: &[] };
+        // Butterflies form their own groups.
+        let k = format!("k={}", data.rows().min(2));
+        let guarantees = if form == "butterfly" { vec![k.parse().unwrap()] } else { Vec::new() };
+        let origin = Origin { partitioner: "column", guarantees: &guarantees };
         let release = publisher.publish(&data, &self.partition(), origin, rng).unwrap().release;
         Some(Asked::new(release).unwrap())
     }

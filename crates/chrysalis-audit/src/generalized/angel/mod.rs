@@ -50,6 +50,7 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
             linking: linking::attack(&angel, &batches, &in_tables),
             presence: None,
             intersection: Vec::new(),
+            pooling: Vec::new(),
             similarity: similarity(shown)?,
         },
         utility: None,

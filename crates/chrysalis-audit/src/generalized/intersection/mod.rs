@@ -3,6 +3,9 @@
 //! Who knows a person's quasi values finds the groups that may hold the person in either release. Each gives a set of
 //! sensitive values, and only what is in both sets is possible. Angel tables 2b and 2c are both 2-diverse, and together
 //! leave Alan one disease.
+//!
+//! What one release shows as it is may be a quasi attribute of the other. Then who has both need not know it of anybody:
+//! rows are joined by it (butterfly tables II and III).
 
 mod corners;
 #[cfg(test)]
@@ -31,8 +34,8 @@ pub(crate) fn attack(
     microdata: Option<&Table>,
 ) -> Result<(Check, Intersection), AuditError> {
     let mut numbers = BTreeMap::new();
-    let own = views::open(release, &mut numbers)?;
-    let others = views::open(other, &mut numbers)?;
+    let own = views::open(release, other, &mut numbers)?;
+    let others = views::open(other, release, &mut numbers)?;
     let promised = views::promised(release).max(views::promised(other));
     let known = microdata.map(|table| people(&[&release.manifest, &other.manifest], table)).transpose()?;
     let mut outcome = Outcome { fewest: None, narrowed: 0, people: 0 };
@@ -107,9 +110,12 @@ fn pair(one: &View<'_>, another: &View<'_>, people: &Table, promised: u64) -> Ou
     for (row, &class) in classes.of_row.iter().enumerate() {
         rows[class as usize] = (row, rows[class as usize].1 + 1);
     }
-    let (first, second) = (Finder::new(one, people), Finder::new(another, people));
+    let (first, second) = (Finder::new(one, people, false), Finder::new(another, people, false));
     let (first_boxes, second_boxes) = (first.boxes(), second.boxes());
     let (first_index, second_index) = (Index::new(&first_boxes), Index::new(&second_boxes));
+    let (first_own, second_own) = (Finder::new(one, people, true), Finder::new(another, people, true));
+    let (first_own_boxes, second_own_boxes) = (first_own.boxes(), second_own.boxes());
+    let (first_own_index, second_own_index) = (Index::new(&first_own_boxes), Index::new(&second_own_boxes));
     let of_class = |&(row, n): &(usize, u64)| {
         let (a, b) = (first.values(&first_index, row), second.values(&second_index, row));
         let both = a.iter().filter(|value| b.binary_search(value).is_ok()).count() as u64;
@@ -117,6 +123,11 @@ fn pair(one: &View<'_>, another: &View<'_>, people: &Table, promised: u64) -> Ou
         if both == 0 {
             return Outcome { fewest: None, narrowed: 0, people: 0 };
         }
+        // What either release says to who knows nothing beyond its own quasi attributes.
+        let own = |found: Vec<u32>, finder: &Finder<'_>, own: &Finder<'_>, index: &Index<'_>| {
+            if own.axes.len() < finder.axes.len() { own.values(index, row) } else { found }
+        };
+        let (a, b) = (own(a, &first, &first_own, &first_own_index), own(b, &second, &second_own, &second_own_index));
         let alone = a.len().min(b.len()) as u64;
         let least = promised.max(alone.min(2));
         Outcome { fewest: Some(both), narrowed: if both < least { n } else { 0 }, people: n }
@@ -140,9 +151,15 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn new(view: &'a View<'a>, people: &'a Table) -> Self {
-        let known =
-            view.published.quasi.iter().filter_map(|cells| Some((cells, people.column(&cells.attribute.name)?)));
+    /// By its own quasi attributes, or also by what it shows of those of the other release.
+    fn new(view: &'a View<'a>, people: &'a Table, is_own: bool) -> Self {
+        let n_cells = if is_own { view.n_own } else { view.published.quasi.len() };
+        let known = view
+            .published
+            .quasi
+            .iter()
+            .take(n_cells)
+            .filter_map(|cells| Some((cells, people.column(&cells.attribute.name)?)));
         let known: Vec<_> = known.collect();
         Finder {
             view,

@@ -1,19 +1,23 @@
 //! A release as the attacker sees it: tables of groups, each with a box and a set of sensitive values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_criteria::{PrincipleSpec, Rational};
-use chrysalis_release::Release;
+use chrysalis_release::{Release, RoleName};
 use chrysalis_table::{Code, Column};
 
 use super::super::angel::{Angelized, buckets};
-use super::super::cells::Published;
+use super::super::cells::{Cells, Published};
 use super::super::space::LabelSets;
 use crate::{AuditError, Groups};
 
 /// One table with boxes.
 pub(super) struct View<'a> {
+    /// Its cells are those of its own quasi attributes, then those it shows as they are and the other release treats as
+    /// quasi: who knows these can tell its rows apart by them.
     pub(super) published: Published<'a>,
+    /// How many are its own.
+    pub(super) n_own: usize,
     pub(super) sets: LabelSets,
     pub(super) groups: Vec<GroupView>,
 }
@@ -35,9 +39,19 @@ impl View<'_> {
 /// The numbers of sensitive values, by their text.
 pub(super) type Numbers = BTreeMap<String, u32>;
 
-pub(super) fn open<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<Vec<View<'a>>, AuditError> {
+/// `other` is the release that it is to be joined with.
+pub(super) fn open<'a>(
+    release: &'a Release,
+    other: &Release,
+    numbers: &mut Numbers,
+) -> Result<Vec<View<'a>>, AuditError> {
     match release.manifest.method.as_str() {
-        "generalize" => Ok(vec![generalized(release, numbers)?]),
+        "generalize" => Ok(vec![generalized(release, other, None, numbers)?]),
+        // One view per user.
+        "butterfly" => {
+            let sets = release.manifest.quasi_identifiers.iter();
+            sets.map(|set| generalized(release, other, Some(set), numbers)).collect()
+        }
         "angel" => angelized(release, numbers),
         method => Err(AuditError::NoIntersection { method: method.chars().take(40).collect() }),
     }
@@ -51,19 +65,45 @@ fn numbered(column: &Column, numbers: &mut Numbers) -> Vec<u32> {
     (0..column.domain().len() as Code).map(number).collect()
 }
 
-fn generalized<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<View<'a>, AuditError> {
-    let published = Published::open(release)?;
+fn generalized<'a>(
+    release: &'a Release,
+    other: &Release,
+    set: Option<&[String]>,
+    numbers: &mut Numbers,
+) -> Result<View<'a>, AuditError> {
+    let mut published = Published::open(release)?;
     let (_, column) =
         published.sensitive.ok_or_else(|| AuditError::NoSensitive { method: release.manifest.method.clone() })?;
     let number = numbered(column, numbers);
-    let groups = Groups::of_columns(&[published.group], published.table.rows());
+    if let Some(set) = set {
+        published.quasi.retain(|cells| set.contains(&cells.attribute.name));
+    }
+    let n_own = published.quasi.len();
+    let mut sets = published.label_sets();
+    for &(attribute, values) in &published.others {
+        let known = other.manifest.attribute(&attribute.name);
+        if known.is_some_and(|known| known.role == RoleName::Quasi && known.kind == attribute.kind) {
+            published.quasi.push(Cells { attribute, low: values, high: values });
+            let texts = (0..values.domain().len() as Code).map(|code| values.domain().text(code).into_owned());
+            sets.extend(texts.map(|text| ((attribute.name.clone(), text.clone()), BTreeSet::from([text]))));
+        }
+    }
+    let rows = published.table.rows();
+    // Only what a set shows tells a user's rows apart.
+    let groups = match set {
+        Some(_) => Groups::of_columns(&published.cell_columns(), rows),
+        None => {
+            let extra = published.quasi[n_own..].iter().map(|cells| cells.low);
+            Groups::of_columns(&std::iter::once(published.group).chain(extra).collect::<Vec<_>>(), rows)
+        }
+    };
     let mut views: Vec<GroupView> = (0..groups.n_groups).map(|_| GroupView { row: 0, values: Vec::new() }).collect();
     for (row, &group) in groups.of_row.iter().enumerate() {
         let view = &mut views[group as usize];
         view.row = row;
         view.values.push(number[column.code(row) as usize]);
     }
-    Ok(View { sets: published.label_sets(), published, groups: tidy(views) })
+    Ok(View { sets, published, n_own, groups: tidy(views) })
 }
 
 /// One view per generalized table: a member of a bucket has a value of one of the batches there.
@@ -87,7 +127,7 @@ fn angelized<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<Vec<View
             GroupView { row, values: codes.map(|&(code, _)| number[code as usize]).collect() }
         };
         let groups = tidy(of_bucket.into_iter().map(values).collect());
-        View { sets: published.label_sets(), published, groups }
+        View { sets: published.label_sets(), n_own: published.quasi.len(), published, groups }
     };
     Ok(angel.tables.into_iter().map(view).collect())
 }

@@ -73,8 +73,8 @@ fn categories_taxonomies_and_numbers_are_taken_from_the_manifest() {
 #[test]
 fn other_methods_and_promises_are_refused() {
     let mut other = release();
-    other.manifest.method = "butterfly".into();
-    refused(&other, "releases by method `butterfly` cannot be audited yet");
+    other.manifest.method = "moth".into();
+    refused(&other, "releases by method `moth` cannot be audited yet");
     let promising = |promise: &str| {
         let mut release = release();
         release.manifest.guarantees.push(promise.to_owned());

@@ -35,11 +35,14 @@ pub(in crate::method) fn column_names(column: &Column) -> Vec<String> {
 impl Summary {
     /// Every quasi attribute.
     pub(in crate::method) fn all(data: &Microdata, partition: &Partition) -> Vec<Summary> {
-        let quasi: Vec<_> = data.quasi().enumerate().collect();
-        let summary = |(at, (column, taxonomy)): &(usize, (&Column, Option<&Taxonomy>))| {
-            Summary::of(column, *taxonomy, partition, LevelOfGroup::new(partition, *at))
-        };
-        quasi.par_iter().map(summary).collect()
+        Summary::some(data, &(0..data.quasi().len()).collect::<Vec<_>>(), partition)
+    }
+
+    /// Some of the quasi attributes, by their place.
+    pub(in crate::method) fn some(data: &Microdata, places: &[usize], partition: &Partition) -> Vec<Summary> {
+        let quasi: Vec<_> = data.quasi().collect();
+        let summary = |&at: &usize| Summary::of(quasi[at].0, quasi[at].1, partition, LevelOfGroup::new(partition, at));
+        places.par_iter().map(summary).collect()
     }
 
     fn of(column: &Column, taxonomy: Option<&Taxonomy>, partition: &Partition, levels: Option<LevelOfGroup>) -> Self {

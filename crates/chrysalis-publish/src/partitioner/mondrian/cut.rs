@@ -11,7 +11,7 @@ use super::records::{Rank, Slice};
 
 /// Which rows go left.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Side {
+pub(in crate::partitioner) enum Side {
     /// Ranks below this one.
     Below(u32),
     /// Ranks within these; everything else goes right.
@@ -23,7 +23,7 @@ pub(super) enum Side {
 impl Side {
     /// Whether a row with this rank, at this place among the group's records, goes left. `border` is where the quota of
     /// a tie is used up.
-    pub(super) fn goes_left(&self, rank: u32, at: usize, border: usize) -> bool {
+    pub(in crate::partitioner) fn goes_left(&self, rank: u32, at: usize, border: usize) -> bool {
         match self {
             Side::Below(first_right) => rank < *first_right,
             Side::Within(ranks) => ranks.contains(&rank),
@@ -42,9 +42,9 @@ impl Side {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Cut {
-    pub(super) axis: usize,
-    pub(super) side: Side,
+pub(in crate::partitioner) struct Cut {
+    pub(in crate::partitioner) axis: usize,
+    pub(in crate::partitioner) side: Side,
     /// Penalty removed.
     gain: f64,
     /// Rows on the smaller side.
@@ -64,7 +64,7 @@ impl Cut {
 type Profile = Vec<(u32, u32)>;
 
 /// Memory that is used again from group to group.
-pub(super) struct Scratch {
+pub(in crate::partitioner) struct Scratch {
     histogram: Vec<u32>,
     profiles: Vec<Profile>,
     sorted: Vec<u32>,
@@ -81,22 +81,36 @@ const TRIED_FIRST: usize = 4;
 /// Cuts looked at per attribute and group.
 const MOST_CUTS: usize = 256;
 
-pub(super) struct Chooser<'a> {
+pub(in crate::partitioner) struct Chooser<'a> {
     axes: &'a [Axis],
     goal: &'a dyn Principle,
     relaxed: bool,
+    peels: bool,
     least: u32,
     size_only: bool,
     n_sensitive: usize,
 }
 
 impl<'a> Chooser<'a> {
-    pub(super) fn new(axes: &'a [Axis], goal: &'a dyn Principle, relaxed: bool, n_sensitive: usize) -> Self {
+    pub(in crate::partitioner) fn new(
+        axes: &'a [Axis],
+        goal: &'a dyn Principle,
+        relaxed: bool,
+        n_sensitive: usize,
+    ) -> Self {
         let least = u32::try_from(goal.least_size()).unwrap_or(u32::MAX).max(1);
-        Chooser { axes, goal, relaxed, least, size_only: goal.is_size_only(), n_sensitive }
+        Chooser { axes, goal, relaxed, peels: false, least, size_only: goal.is_size_only(), n_sensitive }
     }
 
-    pub(super) fn scratch(&self) -> Scratch {
+    /// Also cuts off the fewest rows that can stand alone: rare values at either end of an attribute, filled up with rows
+    /// of the next value, so that its other rows need not share their label.
+    ///
+    /// LEAK: which of several equal rows fill up is decided by where they stand, so that must be random.
+    pub(in crate::partitioner) fn peeling(self) -> Self {
+        Chooser { peels: true, ..self }
+    }
+
+    pub(in crate::partitioner) fn scratch(&self) -> Scratch {
         Scratch {
             histogram: Vec::new(),
             profiles: vec![Vec::new(); self.axes.len()],
@@ -110,7 +124,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// The best cut both sides of which satisfy the goal.
-    pub(super) fn best_cut<T: Rank>(&self, group: &Slice<'_, T>, scratch: &mut Scratch) -> Option<Cut> {
+    pub(in crate::partitioner) fn best_cut<T: Rank>(&self, group: &Slice<'_, T>, scratch: &mut Scratch) -> Option<Cut> {
         let n = group.len() as u32;
         if n < self.least.saturating_mul(2) {
             return None;
@@ -170,6 +184,9 @@ impl<'a> Chooser<'a> {
         let (Some(&(first, _)), Some(&(last, _))) = (profile.first(), profile.last()) else { return };
         if first == last {
             return;
+        }
+        if self.peels {
+            self.peelings(axis, n, profile, cuts);
         }
         match self.axes[axis].shape() {
             Shape::Range(_) | Shape::Set => self.cuts_between(axis, n, profile, cuts),
@@ -251,6 +268,32 @@ impl<'a> Chooser<'a> {
         let after =
             f64::from(half) * line.width(first, rank, at + 1) + f64::from(n - half) * line.width(rank, last, p - at);
         cuts.push(Cut { axis, side: Side::Tie { rank, quota }, gain: before - after, smaller: half });
+    }
+
+    /// As few rows as can be from below, and from above, where that divides equal values.
+    fn peelings(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
+        let (line, p, least) = (&self.axes[axis], profile.len(), self.least);
+        if n < least.saturating_mul(2) {
+            return;
+        }
+        let (first, last) = (profile[0].0, profile[p - 1].0);
+        let before = f64::from(n) * line.width(first, last, p);
+        for n_left in [least, n - least] {
+            let mut below = 0;
+            let middle = profile.iter().position(|&(_, count)| {
+                below += count;
+                below > n_left
+            });
+            let Some(at) = middle else { continue };
+            let (rank, count) = profile[at];
+            let quota = n_left - (below - count);
+            if quota == 0 {
+                continue;
+            }
+            let after = f64::from(n_left) * line.width(first, rank, at + 1)
+                + f64::from(n - n_left) * line.width(rank, last, p - at);
+            cuts.push(Cut { axis, side: Side::Tie { rank, quota }, gain: before - after, smaller: least });
+        }
     }
 
     fn cuts_among_children(

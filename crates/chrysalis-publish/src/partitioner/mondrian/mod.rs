@@ -1,8 +1,8 @@
 //! The kd-tree partitioner; see `spec.md` for the steps that the comments number.
 
 pub(super) mod axis;
-mod cut;
-mod records;
+pub(super) mod cut;
+pub(super) mod records;
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::{Codes, Column, Progress};
@@ -24,7 +24,7 @@ pub struct Mondrian {
 }
 
 /// Groups with fewer rows than this are not worth another task.
-const ROWS_PER_TASK: usize = 8_192;
+pub(super) const ROWS_PER_TASK: usize = 8_192;
 
 impl Partitioner for Mondrian {
     fn name(&self) -> &'static str {
@@ -76,11 +76,11 @@ impl Mondrian {
     }
 }
 
-struct Run<'a> {
-    axes: &'a [Axis],
-    goal: &'a dyn Principle,
-    relaxed: bool,
-    progress: Progress<'a>,
+pub(super) struct Run<'a> {
+    pub(super) axes: &'a [Axis],
+    pub(super) goal: &'a dyn Principle,
+    pub(super) relaxed: bool,
+    pub(super) progress: Progress<'a>,
 }
 
 impl Run<'_> {
@@ -92,7 +92,12 @@ impl Run<'_> {
     }
 
     /// Divides a group as far as it goes; tells the sizes of the groups it became, in the order of its rows.
-    fn split<T: Rank>(&self, chooser: &Chooser<'_>, mut group: Slice<'_, T>, scratch: &mut Scratch) -> Vec<u32> {
+    pub(super) fn split<T: Rank>(
+        &self,
+        chooser: &Chooser<'_>,
+        mut group: Slice<'_, T>,
+        scratch: &mut Scratch,
+    ) -> Vec<u32> {
         let mut sizes = Vec::new();
         // Sizes of groups to the right of what is still being divided, nearest last.
         let mut right_sizes: Vec<Vec<u32>> = Vec::new();

@@ -1,0 +1,224 @@
+//! One table for several users; see `spec.md` for the steps that the comments number.
+
+mod alike;
+
+use std::sync::Arc;
+
+use chrysalis_criteria::Principle;
+use chrysalis_release::Published;
+use chrysalis_release::generalized::{MEMBERS, TABLE};
+use chrysalis_table::{Codes, Column, Progress, Table, no_progress};
+use rand::CryptoRng;
+use rayon::prelude::*;
+
+use super::frame::{self, Order, Origin};
+use super::generalize::{Summary, members};
+use super::{Generalize, Outcome, Publisher};
+use crate::partitioner::butterfly::{self, Flight};
+use crate::partitioner::{Hierarchy, Tally};
+use crate::quasi_identifiers::BodyAndWings;
+use crate::{Microdata, Partition, PublishError, QuasiIdentifiers};
+
+/// The publication `butterfly`.
+///
+/// # Guarantees
+/// For every quasi-identifier, the rows that show the same labels on its attributes satisfy every principle.
+/// # Against whom
+/// Users each of whom knows the attributes of one quasi-identifier of everybody, and sees the whole release. For users who
+/// pool what they know, protect [`QuasiIdentifiers::colluding`].
+/// # Cost
+/// One run of `mondrian` over all attributes, one over those of the body, and for every level of either up to one over
+/// every wing.
+/// # Paper
+/// butterfly, section III.
+#[derive(Clone, Debug)]
+pub struct Butterfly {
+    /// What each user knows.
+    pub quasi_identifiers: QuasiIdentifiers,
+    /// Look in this hierarchy only, for comparisons; otherwise in both, and publish what loses less.
+    pub hierarchy: Option<Hierarchy>,
+}
+
+/// What a butterfly release is made of.
+#[derive(Clone, Debug)]
+pub struct ButterflyFacts {
+    /// Butterflies.
+    pub butterflies: u64,
+    /// The hierarchy they come from.
+    pub hierarchy: Hierarchy,
+    /// What became of its nodes.
+    pub tally: Tally,
+    /// What every hierarchy that was tried would lose in all.
+    pub tried: Vec<(Hierarchy, f64)>,
+    /// What every quasi attribute would lose in the union run: `mondrian` over all of them, for one user who knows everything.
+    pub union_by_attribute: Vec<(String, f64)>,
+    /// Per quasi-identifier that no other contains.
+    pub users: Vec<UserFacts>,
+}
+
+impl ButterflyFacts {
+    /// What the union run would lose in all.
+    pub fn union_loss(&self) -> f64 {
+        self.union_by_attribute.iter().map(|(_, loss)| loss).sum()
+    }
+}
+
+/// What one user sees.
+#[derive(Clone, Debug)]
+pub struct UserFacts {
+    /// The attributes that the user knows.
+    pub attributes: Vec<String>,
+    /// Classes that the user can tell apart, at most.
+    pub classes: u64,
+    /// The smallest and the largest.
+    pub sizes: (u64, u64),
+}
+
+/// Butterflies that were found and can be shown.
+#[derive(Debug)]
+pub struct Butterflies {
+    flight: Flight,
+    parts: BodyAndWings,
+}
+
+impl Butterfly {
+    /// Finds butterflies. The caller has made sure that the whole table satisfies the goal.
+    pub fn find(
+        &self,
+        data: &Microdata,
+        goal: &dyn Principle,
+        rng: &mut dyn CryptoRng,
+        progress: Progress<'_>,
+    ) -> Result<Butterflies, PublishError> {
+        let parts = self.quasi_identifiers.body_and_wings(data)?;
+        let flight = butterfly::find(data, &parts, goal, self.hierarchy, rng, progress);
+        Ok(Butterflies { flight, parts })
+    }
+
+    /// How often `progress` hears of every row.
+    pub fn passes(&self) -> u64 {
+        if self.hierarchy == Some(Hierarchy::Union) { 1 } else { 2 }
+    }
+
+    /// Shows butterflies that were found in the same data.
+    pub fn show(
+        &self,
+        data: &Microdata,
+        found: &Butterflies,
+        origin: Origin<'_>,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Outcome, PublishError> {
+        self.check(data)?;
+        let (flight, parts) = (&found.flight, &found.parts);
+        // Step 1.
+        let mut shown: Vec<Shown<'_>> = Shown::all(data, &flight.butterflies, &parts.body);
+        for (classes, wing) in flight.wings.iter().zip(&parts.wings) {
+            shown.extend(classes.iter().flat_map(|classes| Shown::all(data, classes, wing)));
+        }
+        shown.sort_by_key(|shown| shown.place);
+        // Step 2.
+        let partitions = std::iter::once(&flight.butterflies).chain(flight.wings.iter().flatten());
+        let class_of: Vec<(&Partition, Vec<u32>)> = partitions.map(|each| (each, class_of_row(each))).collect();
+        let of = |classes: &Partition| class_of.iter().find(|(each, _)| std::ptr::eq(*each, classes)).map(|(_, of)| of);
+        let groups = alike::groups(data.rows(), &shown, of);
+        // Step 3.
+        let ids = frame::draw_ids(&groups, rng);
+        let exact: Vec<&Column> = data.other().chain(data.sensitive()).collect();
+        let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
+        let order = Order::canonical(&groups, &ids, &keys);
+        let mut columns = vec![frame::group_ids(groups.n_groups(), &order.place)];
+        let labels: Vec<(&Column, &Partition)> = shown
+            .iter()
+            .flat_map(|shown| shown.summary.columns().iter().map(move |column| (column, shown.classes)))
+            .collect();
+        let label = |(column, classes): &(&Column, &Partition)| {
+            let of_row = of(classes).map_or(&[][..], Vec::as_slice);
+            let places: Vec<u32> = order.rows.iter().map(|&row| of_row[row as usize]).collect();
+            Column::new(column.name(), Arc::clone(column.domain()), column.codes().gather(&places))
+        };
+        columns.extend(labels.par_iter().map(label).collect::<Vec<_>>());
+        columns.extend(exact.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
+        // Step 4.
+        let tables = vec![(TABLE, Table::new(columns)), (MEMBERS, members(shown.iter().map(|shown| &shown.summary)))];
+        let published = (Published::Generalized, Published::Exact);
+        let release = frame::release(data, self.name(), origin, groups.n_groups(), published, tables);
+        let ncp = |shown: &Shown<'_>| (shown.summary.name().to_owned(), shown.summary.ncp(shown.classes));
+        let mut outcome = Outcome::new(release, &groups, shown.iter().map(ncp).collect());
+        let manifest = &mut outcome.release.manifest;
+        manifest.quasi_identifiers = self.quasi_identifiers.sets().to_vec();
+        manifest.partitioner = flight.hierarchy.to_string();
+        outcome.butterflies = Some(facts(data, found));
+        Ok(outcome)
+    }
+}
+
+impl Publisher for Butterfly {
+    fn name(&self) -> &'static str {
+        "butterfly"
+    }
+
+    fn check(&self, data: &Microdata) -> Result<(), PublishError> {
+        self.quasi_identifiers.body_and_wings(data)?;
+        Generalize.check(data)
+    }
+
+    /// Finds butterflies of its own; the partition plays no part.
+    fn publish(
+        &self,
+        data: &Microdata,
+        _: &Partition,
+        origin: Origin<'_>,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Outcome, PublishError> {
+        self.check(data)?;
+        let goal = data.goal(origin.guarantees)?;
+        let found = self.find(data, &goal, rng, &no_progress)?;
+        self.show(data, &found, origin, rng)
+    }
+}
+
+/// One attribute and the classes in which it is shown.
+struct Shown<'a> {
+    place: usize,
+    classes: &'a Partition,
+    summary: Summary,
+}
+
+impl<'a> Shown<'a> {
+    fn all(data: &Microdata, classes: &'a Partition, places: &[usize]) -> Vec<Self> {
+        let summaries = Summary::some(data, places, classes);
+        places.iter().zip(summaries).map(|(&place, summary)| Shown { place, classes, summary }).collect()
+    }
+}
+
+fn class_of_row(classes: &Partition) -> Vec<u32> {
+    let mut of_row = vec![0; classes.n_rows()];
+    for (class, rows) in (0u32..).zip(classes.groups()) {
+        rows.iter().for_each(|&row| of_row[row as usize] = class);
+    }
+    of_row
+}
+
+fn facts(data: &Microdata, found: &Butterflies) -> ButterflyFacts {
+    let (flight, parts) = (&found.flight, &found.parts);
+    let names: Vec<&str> = data.quasi().map(|(column, _)| column.name()).collect();
+    let order = parts.body.iter().chain(parts.wings.iter().flatten());
+    let mut union: Vec<(usize, f64)> = order.copied().zip(flight.union_loss.iter().copied()).collect();
+    union.sort_unstable_by_key(|(place, _)| *place);
+    let user = |(set, classes): (&Vec<usize>, &Option<Partition>)| {
+        let classes = classes.as_ref().unwrap_or(&flight.butterflies);
+        UserFacts {
+            attributes: set.iter().map(|&at| names[at].to_owned()).collect(),
+            classes: classes.n_groups() as u64,
+            sizes: (classes.sizes().min().unwrap_or(0), classes.sizes().max().unwrap_or(0)),
+        }
+    };
+    ButterflyFacts {
+        butterflies: flight.butterflies.n_groups() as u64,
+        hierarchy: flight.hierarchy,
+        tally: flight.tally,
+        tried: flight.tried.clone(),
+        union_by_attribute: union.into_iter().map(|(at, loss)| (names[at].to_owned(), loss)).collect(),
+        users: parts.sets.iter().zip(&flight.wings).map(user).collect(),
+    }
+}

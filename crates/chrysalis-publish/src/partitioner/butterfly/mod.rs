@@ -1,0 +1,171 @@
+//! Butterflies: rows that share what several users know, with classes of their own for what one user knows. See `spec.md`
+//! for the steps that the comments number.
+
+mod nearest;
+mod search;
+mod space;
+#[cfg(test)]
+mod tests;
+mod wing;
+
+use std::fmt;
+
+use chrysalis_criteria::Principle;
+use chrysalis_table::{Codes, Column, Progress};
+use rand::CryptoRng;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use super::mondrian::records::{Rank, Records, Slice};
+use crate::method::sort_by_codes;
+use crate::quasi_identifiers::BodyAndWings;
+use crate::{Microdata, Partition};
+use search::{Best, Search};
+use space::Space;
+
+/// The tree of groups in which butterflies are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hierarchy {
+    /// The paper's: `mondrian` over all attributes.
+    Union,
+    /// `mondrian` over the attributes of the body alone.
+    BodyFirst,
+}
+
+impl fmt::Display for Hierarchy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Hierarchy::Union => "union",
+            Hierarchy::BodyFirst => "body-first",
+        })
+    }
+}
+
+/// What became of the inner nodes of a hierarchy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Inner nodes.
+    pub nodes: u64,
+    /// Passed over because the body alone would lose as much as the children do.
+    pub passed_by_body: u64,
+    /// Passed over because body and lower bound (theorem 4) together would.
+    pub passed_by_bound: u64,
+    /// Butterflies that were built.
+    pub built: u64,
+    /// Of these, those that lost less than the children.
+    pub kept: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        self.nodes += other.nodes;
+        self.passed_by_body += other.passed_by_body;
+        self.passed_by_bound += other.passed_by_bound;
+        self.built += other.built;
+        self.kept += other.kept;
+    }
+}
+
+/// Butterflies and their classes.
+#[derive(Clone, Debug)]
+pub(crate) struct Flight {
+    /// Rows that share the body.
+    pub(crate) butterflies: Partition,
+    /// Per set that has a wing: its classes. `None` for a set all of whose attributes are in the body.
+    pub(crate) wings: Vec<Option<Partition>>,
+    /// Where they were found.
+    pub(crate) hierarchy: Hierarchy,
+    /// What became of its nodes.
+    pub(crate) tally: Tally,
+    /// What every attribute loses in the union run, in the order of body and wings.
+    pub(crate) union_loss: Vec<f64>,
+    /// What is lost in every hierarchy that was tried.
+    pub(crate) tried: Vec<(Hierarchy, f64)>,
+}
+
+/// Finds butterflies in these hierarchies and keeps the better result. The caller has made sure that the whole table
+/// satisfies the goal. `only` asks for one of them; the union run is made in any case. `progress` hears of every row once per
+/// hierarchy.
+pub(crate) fn find(
+    data: &Microdata,
+    parts: &BodyAndWings,
+    goal: &dyn Principle,
+    only: Option<Hierarchy>,
+    rng: &mut dyn CryptoRng,
+    progress: Progress<'_>,
+) -> Flight {
+    let space = Space::new(data, parts, goal);
+    let widest = space.widest();
+    let rows = shuffled(data, rng);
+    if widest <= 1 << 8 {
+        find_in::<u8>(&space, parts, rows, only, progress)
+    } else if widest <= 1 << 16 {
+        find_in::<u16>(&space, parts, rows, only, progress)
+    } else {
+        find_in::<u32>(&space, parts, rows, only, progress)
+    }
+}
+
+/// All rows in random order.
+///
+/// LEAK: which of several equal rows fill up a class with rare values depends on this order: first that of the values,
+/// then that of the generator, never that of the input.
+fn shuffled(data: &Microdata, rng: &mut dyn CryptoRng) -> Vec<u32> {
+    let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
+    let columns: Vec<&Codes> = data.table().columns().iter().map(Column::codes).collect();
+    sort_by_codes(&mut rows, &columns);
+    rows.shuffle(rng);
+    rows
+}
+
+fn find_in<T: Rank>(
+    space: &Space<'_>,
+    parts: &BodyAndWings,
+    rows: Vec<u32>,
+    only: Option<Hierarchy>,
+    progress: Progress<'_>,
+) -> Flight {
+    let records = |rows| Records::<T>::of(space.columns.iter().copied(), space.sensitive, &space.axes, rows);
+    let mut all = records(rows);
+    let mut all = all.all();
+    // Step 1.
+    let floors = nearest::floors(space, &all);
+    let search = |hierarchy| Search::new(space, hierarchy, &floors, progress);
+    // Step 2.
+    let union = search(Hierarchy::Union).run(&mut all);
+    let union_loss = union.plain.clone();
+    let mut tried = vec![(Hierarchy::Union, union.loss)];
+    let mut winner = (Hierarchy::Union, union, all.rows().to_vec());
+    if only != Some(Hierarchy::Union) {
+        // Step 3.
+        let best = search(Hierarchy::BodyFirst).run(&mut all);
+        tried.push((Hierarchy::BodyFirst, best.loss));
+        if best.loss < winner.1.loss || only == Some(Hierarchy::BodyFirst) {
+            winner = (Hierarchy::BodyFirst, best, all.rows().to_vec());
+        }
+    }
+    // Step 6.
+    let (hierarchy, best, rows) = winner;
+    let wings = wings(&search(hierarchy), space, parts, &records(rows.clone()).all(), &best);
+    let sizes: Vec<u32> = best.butterflies.iter().map(|place| place.len() as u32).collect();
+    Flight { butterflies: Partition::new(rows, &sizes), wings, hierarchy, tally: best.tally, union_loss, tried }
+}
+
+/// The classes of every wing, butterfly after butterfly.
+fn wings<T: Rank>(
+    search: &Search<'_>,
+    space: &Space<'_>,
+    parts: &BodyAndWings,
+    records: &Slice<'_, T>,
+    best: &Best,
+) -> Vec<Option<Partition>> {
+    let mut wings = vec![None; parts.wings.len()];
+    for (at, wing) in space.wings.iter().enumerate() {
+        let of_each: Vec<(Vec<u32>, Vec<u32>)> =
+            best.butterflies.par_iter().map(|place| search.wing(at, records, place.clone())).collect();
+        let rows = of_each.iter().flat_map(|(rows, _)| rows).copied().collect();
+        let sizes: Vec<u32> = of_each.iter().flat_map(|(_, sizes)| sizes).copied().collect();
+        wings[wing.set] = Some(Partition::new(rows, &sizes));
+    }
+    wings
+}

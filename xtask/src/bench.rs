@@ -97,11 +97,25 @@ pub(crate) struct Form {
 const GENERALIZE: Form = Form { arguments: &["--method", "generalize"], requirement: "l=10", limit: 4.0 };
 
 /// What is measured of the CENSUS table, whose sensitive column is numeric.
-pub(crate) const FORMS: [Form; 4] = [
+pub(crate) const FORMS: [Form; 5] = [
     Form { arguments: &["--method", "anatomy", "--partitioner", "anatomize"], requirement: "l=10", limit: 2.0 },
     Form { arguments: &["--method", "anatomy", "--partitioner", "nearby"], requirement: "l=10", limit: 3.0 },
     Form { arguments: &["--method", "permute", "--partitioner", "nearby"], requirement: "l=10", limit: 3.0 },
     Form { arguments: &["--method", "shuffle", "--partitioner", "min-sum"], requirement: "ke=10,9", limit: 2.0 },
+    Form {
+        arguments: &[
+            "--method",
+            "angel",
+            "--marginal",
+            "age,gender,education",
+            "--marginal",
+            "marital_status,work_class",
+            "--require",
+            "k=10",
+        ],
+        requirement: "l=10",
+        limit: 6.0,
+    },
 ];
 
 /// What is measured of the CENSUS table with two quasi-identifiers.

@@ -35,7 +35,7 @@ fn by_column(data: &Microdata, column: &str) -> Partition {
 fn angel(bucket_columns: &[&str], marginals: &[&[&str]]) -> Angel {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     let marginals = marginals.iter().map(|names| owned(names)).collect();
-    Angel { k: 1, marginals, bucket_columns: owned(bucket_columns), may_simplify: false }
+    Angel { k: 1, marginals, bucket_columns: owned(bucket_columns), for_reconstruction: false, may_simplify: false }
 }
 
 #[track_caller]

@@ -22,6 +22,7 @@ fn angel(k: u64, marginals: &[&[&str]], bucket_columns: &[&str]) -> Angel {
         k,
         marginals: marginals.iter().map(|names| owned(names)).collect(),
         bucket_columns: owned(bucket_columns),
+        for_reconstruction: false,
         may_simplify: bucket_columns.is_empty(),
     }
 }
@@ -188,13 +189,15 @@ proptest! {
         k in 1u64..4,
         l in 1u64..3,
         is_paper in any::<bool>(),
+        for_reconstruction in any::<bool>(),
         order in any::<prop::sample::Index>(),
     ) {
         let promise = [format!("l={l}"), format!("k={k}")];
         let promise: Vec<&str> = promise.iter().map(String::as_str).collect();
         let partitioner: &dyn Partitioner = if is_paper { &Mondrian { relaxed: false } } else { &Nearby };
         let marginals: &[&[&str]] = if table.quasi.len() > 1 { &[&["b"]] } else { &[] };
-        let angel = angel(k, marginals, &[]);
+        let for_reconstruction = for_reconstruction && !is_paper;
+        let angel = Angel { for_reconstruction, ..angel(k, marginals, &[]) };
         let release = |table: &strategies::RandomTable| {
             let data = common::microdata(table);
             let batches = common::partition(partitioner, &data, &specs(&promise[..1]), 3).ok()?;
@@ -233,4 +236,27 @@ proptest! {
             prop_assert_eq!(by_batch(&published.tables[..2].iter().collect::<Vec<_>>()), by_batch(&other.tables[..2].iter().collect::<Vec<_>>()));
         }
     }
+}
+
+/// A table large enough to be worked on in several parts.
+fn large() -> Microdata {
+    let mix = |row: u64, prime: u64, n: u64| (row * row * 31 + row * prime) % 104_729 % n;
+    let column = |name: &str, prime, n| {
+        let numbers: Vec<i64> = (0..160_000).map(|row| mix(row, prime, n) as i64).collect();
+        Column::integers(name, &numbers)
+    };
+    plain(Table::new(vec![column("a", 7919, 90), column("b", 6007, 12), column("s", 4001, 40)]), &["a", "b"], Some("s"))
+}
+
+#[test]
+fn the_number_of_threads_does_not_show_in_a_release() {
+    let data = large();
+    let batches = common::partition(&Nearby, &data, &specs(&["l=4"]), 3).unwrap();
+    let angel = Angel { for_reconstruction: true, ..angel(10, &[&["a"]], &[]) };
+    let release = |threads| common::in_threads(threads, || publish(&angel, &data, &batches, &["l=4", "k=10"]).unwrap());
+    let (one, two) = (release(1), release(3));
+    assert_eq!(one.release.tables, two.release.tables);
+    // What rows lost by changing places, they would not have changed them for.
+    let kept = Angel { for_reconstruction: false, ..angel };
+    assert_ne!(publish(&kept, &data, &batches, &["l=4", "k=10"]).unwrap().release.tables, one.release.tables);
 }

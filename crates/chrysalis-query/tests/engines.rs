@@ -252,7 +252,7 @@ fn generalize_is_answered_alike_everywhere() {
 fn angel_is_answered_alike_everywhere() {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     let marginals = vec![names(&["age", "city"]), names(&["grade"]), names(&["weight", "joined"])];
-    let angel = Angel { k: 5, marginals, bucket_columns: Vec::new(), may_simplify: false };
+    let angel = Angel { k: 5, marginals, bucket_columns: Vec::new(), for_reconstruction: true, may_simplify: false };
     check(&angel, &[Sensitive::Reals, Sensitive::Integers, Sensitive::Words], &["age", "joined", "grade", "city"]);
 }
 

@@ -117,6 +117,8 @@ fn publisher(plan: &Plan, goal: &All) -> Result<Box<dyn Publisher>, Failure> {
             k: plan.angel.k,
             marginals: plan.angel.marginals.clone(),
             bucket_columns: plan.angel.bucket_columns.clone(),
+            // Other partitioners are for comparison: the paper's is mondrian twice, and no more.
+            for_reconstruction: plan.partitioner == PartitionerChoice::Nearby,
             // Who brings batches or buckets wants these.
             may_simplify: plan.angel.bucket_columns.is_empty()
                 && !matches!(plan.partitioner, PartitionerChoice::Column(_)),

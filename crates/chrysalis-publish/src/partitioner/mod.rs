@@ -27,6 +27,7 @@ pub use contiguous::BySensitive;
 pub(crate) use contiguous::Sorted;
 pub use full_domain::{FullDomain, Metric, Stop};
 pub use mondrian::Mondrian;
+pub(crate) use mondrian::cut_by_density;
 pub use nearby::Nearby;
 pub use sequential::Sequential;
 pub use similar::Similar;

@@ -158,6 +158,7 @@ impl World {
             k: 1,
             bucket_columns: BUCKETS[..=marginals.len()].iter().map(|&name| name.to_owned()).collect(),
             marginals,
+            for_reconstruction: false,
             may_simplify: false,
         };
         let (plain, marginal) = (angel(Vec::new()), angel(vec![vec![self.cols[0].name.to_owned()]]));

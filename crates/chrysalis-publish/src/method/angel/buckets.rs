@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::super::frame::{self, Order};
 use super::super::generalize::Summary;
-use crate::partitioner::{ByColumn, Mondrian, Partitioner};
+use crate::partitioner::{ByColumn, Mondrian, Partitioner, cut_by_density};
 use crate::{Microdata, Partition, PublishError};
 
 /// A bucket partition over some quasi attributes, summarized.
@@ -20,16 +20,20 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Step 1, by `mondrian`.
+    /// Step 1, by `mondrian`: cut where it makes boxes small, or where it serves the reconstruction.
     pub(super) fn cut(
         data: &Microdata,
         attributes: &[usize],
         k: u64,
+        for_reconstruction: bool,
         rng: &mut dyn CryptoRng,
     ) -> Result<Self, PublishError> {
         let marginal = data.projected(attributes);
         let goal = marginal.goal(&[PrincipleSpec::KAnonymity { k }])?;
-        let partition = Mondrian::default().partition(&marginal, &goal, rng, &no_progress)?;
+        let partition = match for_reconstruction {
+            true => cut_by_density(&marginal, &goal),
+            false => Mondrian::default().partition(&marginal, &goal, rng, &no_progress)?,
+        };
         Ok(Buckets::of(&marginal, partition))
     }
 

@@ -1,11 +1,14 @@
 //! Batches of sensitive values and buckets of quasi values; see `spec.md` for the steps that the comments number.
 
 mod buckets;
+mod exchange;
+mod part;
 mod reconstruction;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use chrysalis_criteria::PrincipleSpec;
 use chrysalis_criteria::loss::discernibility;
 use chrysalis_release::Published;
 use chrysalis_release::angelized::{BATCH_ID, BATCH_TABLE, COUNT, TABLE, marginal_table};
@@ -41,6 +44,8 @@ pub struct Angel {
     pub marginals: Vec<Vec<String>>,
     /// Columns that hold the buckets of `gt` and, in order, of the marginals; where there is none, `mondrian` forms them.
     pub bucket_columns: Vec<String>,
+    /// Whether buckets are cut, and rows exchanged between batches, for the sake of the reconstruction.
+    pub for_reconstruction: bool,
     /// Whether to publish the equivalent of the simple generalization where that can be reconstructed better.
     pub may_simplify: bool,
 }
@@ -104,8 +109,10 @@ impl Publisher for Angel {
         let mut tables: Vec<Buckets> =
             (0..attributes.len()).map(|at| self.buckets(data, at, &attributes[at], rng)).collect::<Result<_, _>>()?;
         // Step 2.
+        let batches = self.batches(data, sensitive, partition, &tables[0], origin, rng)?;
+        // Step 3.
         let simple =
-            if self.may_simplify { self.simpler(data, sensitive, partition, &tables[0], origin, rng)? } else { None };
+            if self.may_simplify { self.simpler(data, sensitive, &batches, &tables[0], origin, rng)? } else { None };
         let is_simple = simple.is_some();
         let batches = match simple {
             Some(whole) => {
@@ -113,12 +120,12 @@ impl Publisher for Angel {
                 tables[0] = whole;
                 batches
             }
-            None => Cow::Borrowed(partition),
+            None => batches,
         };
-        // Step 3.
+        // Step 4.
         let shown = frame::draw_ids(&batches, rng);
         let bt = sensitive_table(sensitive, &batches, &shown, [BATCH_ID, COUNT]);
-        // Step 4.
+        // Step 5.
         let names = self.table_names();
         let kept: Vec<&Column> = data.other().collect();
         let mut named = vec![(BATCH_TABLE, bt)];
@@ -188,8 +195,27 @@ impl Angel {
     ) -> Result<Buckets, PublishError> {
         match self.bucket_columns.get(at) {
             Some(column) => Buckets::given(data, attributes, self.k, column, rng),
-            None => Buckets::cut(data, attributes, self.k, rng),
+            None => Buckets::cut(data, attributes, self.k, self.for_reconstruction, rng),
         }
+    }
+
+    /// The batches that were formed, with rows exchanged between them where that is asked for.
+    fn batches<'a>(
+        &self,
+        data: &Microdata,
+        sensitive: &Column,
+        partition: &'a Partition,
+        buckets: &Buckets,
+        origin: Origin<'_>,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Cow<'a, Partition>, PublishError> {
+        if !self.for_reconstruction {
+            return Ok(Cow::Borrowed(partition));
+        }
+        let is_of_batches = |spec: &&PrincipleSpec| !matches!(spec, PrincipleSpec::KAnonymity { .. });
+        let specs: Vec<PrincipleSpec> = origin.guarantees.iter().filter(is_of_batches).cloned().collect();
+        let goal = data.goal(&specs)?;
+        Ok(Cow::Owned(exchange::improved(sensitive, &goal, partition, &buckets.partition, rng)))
     }
 
     /// The simple generalization, if that is the better reconstruction.

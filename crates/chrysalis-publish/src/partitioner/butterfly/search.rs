@@ -5,7 +5,7 @@ use std::ops::Range;
 use chrysalis_table::Progress;
 
 use super::super::mondrian::ROWS_PER_TASK;
-use super::super::mondrian::cut::{Chooser, Scratch};
+use super::super::mondrian::cut::{Chooser, Scratch, Worth};
 use super::super::mondrian::records::{Rank, Slice};
 use super::nearest;
 use super::space::{Extent, Space};
@@ -47,7 +47,7 @@ impl<'a> Search<'a> {
     pub(super) fn new(space: &'a Space<'a>, hierarchy: Hierarchy, floors: &'a [f64], progress: Progress<'a>) -> Self {
         // Step 2 cuts along all attributes, step 3 along those of the body.
         let n_cut = if hierarchy == Hierarchy::Union { space.axes.len() } else { space.n_body };
-        let chooser = |axes| Chooser::new(axes, space.goal, false, space.n_sensitive);
+        let chooser = |axes| Chooser::new(axes, Worth::Penalty, space.goal, false, space.n_sensitive);
         let wings = space.wings.iter().map(|wing| chooser(&wing.axes[..]).peeling()).collect();
         Search { space, hierarchy, trunk: chooser(&space.axes[..n_cut]), wings, floors, progress }
     }

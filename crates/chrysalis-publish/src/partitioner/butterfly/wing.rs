@@ -5,7 +5,7 @@ use std::ops::Range;
 use chrysalis_table::{SaCounts, no_progress};
 
 use super::super::mondrian::Run;
-use super::super::mondrian::cut::{Chooser, Scratch};
+use super::super::mondrian::cut::{Chooser, Scratch, Worth};
 use super::super::mondrian::records::{Rank, Records, Slice};
 use super::space::{Extent, Space};
 
@@ -62,7 +62,7 @@ fn cut<T: Rank>(
     room: &mut WingRoom,
 ) -> Classes<T> {
     let axes = &space.wings[at].axes;
-    let run = Run { axes, goal: space.goal, relaxed: false, progress: &no_progress };
+    let run = Run { axes, worth: Worth::Penalty, goal: space.goal, relaxed: false, progress: &no_progress };
     let mut all = records.all();
     let mut start = apart.iter().sum::<u32>() as usize;
     let rest = start..all.len();

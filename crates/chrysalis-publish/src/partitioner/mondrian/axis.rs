@@ -1,5 +1,5 @@
 use chrysalis_criteria::loss::set_ncp;
-use chrysalis_table::{Column, Taxonomy};
+use chrysalis_table::{Column, Kind, Taxonomy};
 
 /// A quasi attribute as the kd-tree sees it: ranks on a line, and what a stretch of ranks would cost if published.
 pub(in crate::partitioner) struct Axis {
@@ -7,6 +7,8 @@ pub(in crate::partitioner) struct Axis {
     /// From code to rank; empty where they are the same.
     ranks: Vec<u32>,
     n_ranks: usize,
+    /// For ranges of whole numbers and days: where each rank lies; `None` is the missing value. Empty otherwise.
+    places: Vec<Option<f64>>,
 }
 
 pub(in crate::partitioner) enum Shape {
@@ -26,17 +28,19 @@ impl Axis {
         if let Some(tree) = taxonomy {
             let penalties = tree.nodes().iter().map(|node| crate::method::node_ncp(domain, tree, node)).collect();
             let ranks = codes.map(|code| tree.rank(code)).collect();
-            return Axis { shape: Shape::Tree(tree.clone(), penalties), ranks, n_ranks };
+            return Axis { shape: Shape::Tree(tree.clone(), penalties), ranks, n_ranks, places: Vec::new() };
         }
         if !domain.kind().is_ordered() {
-            return Axis { shape: Shape::Set, ranks: Vec::new(), n_ranks };
+            return Axis { shape: Shape::Set, ranks: Vec::new(), n_ranks, places: Vec::new() };
         }
         let positions: Vec<Option<f64>> = codes.map(|code| domain.position(code)).collect();
         let first = positions.iter().flatten().next().copied().unwrap_or(0.0);
         let last = positions.last().copied().flatten().unwrap_or(0.0);
         let width = if last > first { last - first } else { 1.0 };
+        let is_whole = matches!(domain.kind(), Kind::Integer | Kind::Date);
+        let places = if is_whole { positions.clone() } else { Vec::new() };
         let shares = positions.into_iter().map(|position| position.map(|at| (at - first) / width)).collect();
-        Axis { shape: Shape::Range(shares), ranks: Vec::new(), n_ranks }
+        Axis { shape: Shape::Range(shares), ranks: Vec::new(), n_ranks, places }
     }
 
     pub(in crate::partitioner) fn n_ranks(&self) -> usize {
@@ -49,6 +53,18 @@ impl Axis {
 
     pub(in crate::partitioner) fn rank(&self, code: u32) -> u32 {
         self.ranks.get(code as usize).copied().unwrap_or(code)
+    }
+
+    /// How many values a row may have whose group has these ranks: whole numbers and days between them, values otherwise.
+    pub(in crate::partitioner) fn points(&self, first: u32, last: u32, n_distinct: usize) -> f64 {
+        match &self.shape {
+            Shape::Range(_) => match (self.places.get(first as usize), self.places.get(last as usize)) {
+                (Some(Some(low)), Some(Some(high))) => high - low + 1.0,
+                _ => f64::from(last - first) + 1.0,
+            },
+            Shape::Set => n_distinct as f64,
+            Shape::Tree(tree, _) => tree.node(tree.common_ancestor(first..=last)).n_leaves() as f64,
+        }
     }
 
     /// The penalty of one row in a group that has these ranks: the first, the last, and how many distinct ones.

@@ -81,8 +81,18 @@ const TRIED_FIRST: usize = 4;
 /// Cuts looked at per attribute and group.
 const MOST_CUTS: usize = 256;
 
+/// What a cut is to make small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::partitioner) enum Worth {
+    /// The penalty of ranges and labels (NCP).
+    Penalty,
+    /// The surprise at where rows lie: n·ln(points/n) of a group. What is spread evenly over its box surprises nobody.
+    Surprise,
+}
+
 pub(in crate::partitioner) struct Chooser<'a> {
     axes: &'a [Axis],
+    worth: Worth,
     goal: &'a dyn Principle,
     relaxed: bool,
     peels: bool,
@@ -94,12 +104,23 @@ pub(in crate::partitioner) struct Chooser<'a> {
 impl<'a> Chooser<'a> {
     pub(in crate::partitioner) fn new(
         axes: &'a [Axis],
+        worth: Worth,
         goal: &'a dyn Principle,
         relaxed: bool,
         n_sensitive: usize,
     ) -> Self {
         let least = u32::try_from(goal.least_size()).unwrap_or(u32::MAX).max(1);
-        Chooser { axes, goal, relaxed, peels: false, least, size_only: goal.is_size_only(), n_sensitive }
+        let size_only = goal.is_size_only();
+        Chooser { axes, worth, goal, relaxed, peels: false, least, size_only, n_sensitive }
+    }
+
+    /// What `n` rows cost that have these ranks of an attribute: the first, the last, and how many distinct ones.
+    fn cost(&self, axis: usize, n: u32, (first, last): (u32, u32), n_distinct: usize) -> f64 {
+        let (line, rows) = (&self.axes[axis], f64::from(n));
+        match self.worth {
+            Worth::Penalty => rows * line.width(first, last, n_distinct),
+            Worth::Surprise => rows * (line.points(first, last, n_distinct) / rows).ln(),
+        }
     }
 
     /// Also cuts off the fewest rows that can stand alone: rare values at either end of an attribute, filled up with rows
@@ -199,9 +220,9 @@ impl<'a> Chooser<'a> {
     }
 
     fn cuts_between(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
-        let (line, p) = (&self.axes[axis], profile.len());
+        let p = profile.len();
         let (first, last) = (profile[0].0, profile[p - 1].0);
-        let before = f64::from(n) * line.width(first, last, p);
+        let before = self.cost(axis, n, (first, last), p);
         let step = n / MOST_CUTS as u32;
         let mut next = 0;
         let mut n_left = 0;
@@ -215,8 +236,8 @@ impl<'a> Chooser<'a> {
             if n_left.min(n_right) < self.least {
                 continue;
             }
-            let after = f64::from(n_left) * line.width(first, profile[at - 1].0, at)
-                + f64::from(n_right) * line.width(profile[at].0, last, p - at);
+            let after = self.cost(axis, n_left, (first, profile[at - 1].0), at)
+                + self.cost(axis, n_right, (profile[at].0, last), p - at);
             cuts.push(Cut {
                 axis,
                 side: Side::Below(profile[at].0),
@@ -224,7 +245,7 @@ impl<'a> Chooser<'a> {
                 smaller: n_left.min(n_right),
             });
         }
-        if matches!(line.shape(), Shape::Set) && p > 2 && p <= MOST_CUTS {
+        if matches!(self.axes[axis].shape(), Shape::Set) && p > 2 && p <= MOST_CUTS {
             self.cuts_off_one(axis, n, profile, cuts);
         }
         if self.relaxed {
@@ -234,13 +255,13 @@ impl<'a> Chooser<'a> {
 
     /// One value against all others. The first and the last are among the cuts between neighbours already.
     fn cuts_off_one(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
-        let (line, p) = (&self.axes[axis], profile.len());
+        let p = profile.len();
         let (first, last) = (profile[0].0, profile[p - 1].0);
-        let before = f64::from(n) * line.width(first, last, p);
+        let before = self.cost(axis, n, (first, last), p);
         for &(rank, count) in &profile[1..p - 1] {
             let smaller = count.min(n - count);
             if smaller >= self.least {
-                let after = f64::from(n - count) * line.width(first, last, p - 1);
+                let after = self.cost(axis, n - count, (first, last), p - 1) + self.cost(axis, count, (rank, rank), 1);
                 cuts.push(Cut { axis, side: Side::Within(rank..=rank), gain: before - after, smaller });
             }
         }
@@ -248,7 +269,7 @@ impl<'a> Chooser<'a> {
 
     /// Relaxed: half the rows in rank order, equal ones on both sides.
     fn cut_in_the_middle(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
-        let (line, p, half) = (&self.axes[axis], profile.len(), n / 2);
+        let (p, half) = (profile.len(), n / 2);
         if half < self.least {
             return;
         }
@@ -264,9 +285,8 @@ impl<'a> Chooser<'a> {
             return;
         }
         let (first, last) = (profile[0].0, profile[p - 1].0);
-        let before = f64::from(n) * line.width(first, last, p);
-        let after =
-            f64::from(half) * line.width(first, rank, at + 1) + f64::from(n - half) * line.width(rank, last, p - at);
+        let before = self.cost(axis, n, (first, last), p);
+        let after = self.cost(axis, half, (first, rank), at + 1) + self.cost(axis, n - half, (rank, last), p - at);
         cuts.push(Cut { axis, side: Side::Tie { rank, quota }, gain: before - after, smaller: half });
     }
 
@@ -304,7 +324,6 @@ impl<'a> Chooser<'a> {
         children: impl Iterator<Item = RangeInclusive<u32>>,
         cuts: &mut Vec<Cut>,
     ) {
-        let line = &self.axes[axis];
         // Per child with rows: the ranks that occur, and how many rows.
         let mut parts: Vec<(RangeInclusive<u32>, u32)> = Vec::new();
         let mut rest = profile;
@@ -317,12 +336,11 @@ impl<'a> Chooser<'a> {
             }
         }
         let (first, last) = (profile[0].0, profile[profile.len() - 1].0);
-        let before = f64::from(n) * line.width(first, last, 2);
+        let before = self.cost(axis, n, (first, last), 2);
         let mut push = |side: Side, n_left: u32, left: (u32, u32), right: (u32, u32)| {
             let smaller = n_left.min(n - n_left);
             if smaller >= self.least {
-                let after = f64::from(n_left) * line.width(left.0, left.1, 2)
-                    + f64::from(n - n_left) * line.width(right.0, right.1, 2);
+                let after = self.cost(axis, n_left, left, 2) + self.cost(axis, n - n_left, right, 2);
                 cuts.push(Cut { axis, side, gain: before - after, smaller });
             }
         };

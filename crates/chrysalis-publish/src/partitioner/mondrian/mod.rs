@@ -13,7 +13,7 @@ use rayon::slice::ParallelSliceMut;
 use super::Partitioner;
 use crate::{Microdata, Partition, PublishError};
 use axis::Axis;
-use cut::{Chooser, Scratch};
+use cut::{Chooser, Scratch, Worth};
 use records::{Rank, Records, Slice};
 
 /// Cuts the table in two, again and again, as long as both sides satisfy every principle.
@@ -53,6 +53,13 @@ impl Partitioner for Mondrian {
     }
 }
 
+/// Cuts where it makes the rows' places least surprising to a reader who spreads every group evenly over its box, instead of
+/// where it makes boxes small (angel, equation 7).
+pub(crate) fn cut_by_density(data: &Microdata, goal: &dyn Principle) -> Partition {
+    let rows = (0..data.rows() as u32).collect();
+    Mondrian::default().divided(data, goal, Worth::Surprise, rows, &chrysalis_table::no_progress)
+}
+
 impl Mondrian {
     /// Divides some rows, which satisfy the goal together.
     pub(super) fn partition_rows(
@@ -62,9 +69,20 @@ impl Mondrian {
         rows: Vec<u32>,
         progress: Progress<'_>,
     ) -> Partition {
+        self.divided(data, goal, Worth::Penalty, rows, progress)
+    }
+
+    fn divided(
+        &self,
+        data: &Microdata,
+        goal: &dyn Principle,
+        worth: Worth,
+        rows: Vec<u32>,
+        progress: Progress<'_>,
+    ) -> Partition {
         let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
         let widest = axes.iter().map(Axis::n_ranks).max().unwrap_or(1).max(data.sensitive_counts().domain_len());
-        let run = Run { axes: &axes, goal, relaxed: self.relaxed, progress };
+        let run = Run { axes: &axes, worth, goal, relaxed: self.relaxed, progress };
         // The narrowest records that hold every rank: most tables need one byte per cell.
         if widest <= 1 << 8 {
             run.partition::<u8>(data, rows)
@@ -78,6 +96,7 @@ impl Mondrian {
 
 pub(super) struct Run<'a> {
     pub(super) axes: &'a [Axis],
+    pub(super) worth: Worth,
     pub(super) goal: &'a dyn Principle,
     pub(super) relaxed: bool,
     pub(super) progress: Progress<'a>,
@@ -86,7 +105,8 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     fn partition<T: Rank>(&self, data: &Microdata, rows: Vec<u32>) -> Partition {
         let mut records = Records::<T>::new(data, self.axes, rows);
-        let chooser = Chooser::new(self.axes, self.goal, self.relaxed, data.sensitive_counts().domain_len());
+        let chooser =
+            Chooser::new(self.axes, self.worth, self.goal, self.relaxed, data.sensitive_counts().domain_len());
         let sizes = self.split(&chooser, records.all(), &mut chooser.scratch());
         Partition::new(records.into_rows(), &sizes)
     }

@@ -1,0 +1,133 @@
+//! angel's experiments: reconstruction error, marginals and count queries, on a table like OCC.
+//!
+//! ```text
+//! cargo run --release -p chrysalis-evaluate --example angel -- occ.csv --plot docs/angel.svg
+//! ```
+//!
+//! The file has the columns marital_status, work_class, education, gender, age and occupation. Also `--queries 1000`,
+//! `--seed 1`, `--only reconstruction,marginals,queries`.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to look at numbers with")]
+
+mod plot;
+mod workload;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use chrysalis_criteria::PrincipleSpec;
+use chrysalis_evaluate::{Subspace, evaluate};
+use chrysalis_publish::method::{Angel, Generalize, Origin, Publisher};
+use chrysalis_publish::partitioner::{Mondrian, Nearby};
+use chrysalis_publish::{AttributeSpec, Microdata, Partitioner};
+use chrysalis_release::Release;
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Role, Table, no_progress};
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+
+const QUASI: [&str; 5] = ["marital_status", "work_class", "education", "gender", "age"];
+const SENSITIVE: &str = "occupation";
+
+/// The ways to publish that are compared.
+const WAYS: [&str; 4] = ["generalize", "generalize, k=10", "angel (paper)", "angel (ours)"];
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let file = arguments.next().expect("a CSV file");
+    let mut options: BTreeMap<String, String> = BTreeMap::new();
+    while let Some(name) = arguments.next() {
+        options.insert(name.trim_start_matches("--").to_owned(), arguments.next().expect("a value"));
+    }
+    let number = |name: &str, default: u64| options.get(name).map_or(default, |text| text.parse().unwrap());
+    let seed = number("seed", 1);
+    let is_wanted = |name: &str| options.get("only").is_none_or(|only| only.split(',').any(|one| one == name));
+    let wanted: Vec<ColumnRequest> = QUASI.iter().chain([&SENSITIVE]).map(|name| ColumnRequest::named(*name)).collect();
+    let table = CsvReader::open(File::open(file).unwrap(), &CsvOptions::default()).unwrap().read(&wanted).unwrap();
+    println!("{} rows\n", table.rows());
+    let (diversity, closeness) = (
+        ["l=2", "l=4", "l=6", "l=8", "l=10"].map(str::to_owned).to_vec(),
+        ["t=0.1", "t=0.2", "t=0.3", "t=0.4", "t=0.5"].map(str::to_owned).to_vec(),
+    );
+    if is_wanted("reconstruction") {
+        let mut lines = Vec::new();
+        println!("| principle | {} |\n|---|{}", WAYS.join(" | "), "---:|".repeat(WAYS.len()));
+        for principle in diversity.iter().chain(&closeness) {
+            let errors: Vec<f64> = WAYS.iter().map(|way| error(&table, way, principle, seed)).collect();
+            let shown: Vec<String> = errors.iter().map(|error| format!("{error:.3}")).collect();
+            println!("| `{principle}` | {} |", shown.join(" | "));
+            lines.push(errors);
+        }
+        if let Some(path) = options.get("plot") {
+            std::fs::write(path, plot::svg(&WAYS, &[&diversity, &closeness], &lines)).unwrap();
+        }
+    }
+    if is_wanted("marginals") {
+        marginals(&table, seed);
+    }
+    if is_wanted("queries") {
+        let n = number("queries", 1000) as usize;
+        println!("\n| principle | {} |\n|---|{}", WAYS.join(" | "), "---:|".repeat(WAYS.len()));
+        for principle in diversity.iter().chain(&closeness) {
+            let errors = WAYS.iter().map(|way| {
+                let release = release(&table, way, principle, &[], seed);
+                format!("{:.1} %", 100.0 * workload::mean_error(release, &table, &QUASI, SENSITIVE, (n, 0.05), seed))
+            });
+            println!("| `{principle}` | {} |", errors.collect::<Vec<_>>().join(" | "));
+        }
+    }
+}
+
+fn error(table: &Table, way: &str, principle: &str, seed: u64) -> f64 {
+    let release = release(table, way, principle, &[], seed);
+    evaluate(&release, table, &[Subspace::whole()]).unwrap().divergences[0].kl
+}
+
+fn release(table: &Table, way: &str, principle: &str, marginals: &[Vec<String>], seed: u64) -> Release {
+    let mut attributes: Vec<AttributeSpec> =
+        QUASI.iter().map(|name| AttributeSpec::new(*name, Role::QuasiIdentifier)).collect();
+    attributes.push(AttributeSpec::new(SENSITIVE, Role::Sensitive));
+    let data = Microdata::new(table.clone(), &attributes).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let (own, k): (PrincipleSpec, PrincipleSpec) = (principle.parse().unwrap(), "k=10".parse().unwrap());
+    let both = [own.clone(), k];
+    let (partitioner, specs): (&dyn Partitioner, &[PrincipleSpec]) = match way {
+        "generalize" | "angel (paper)" => (&Mondrian { relaxed: false }, &both[..1]),
+        "generalize, k=10" => (&Mondrian { relaxed: false }, &both),
+        _ => (&Nearby, &both[..1]),
+    };
+    let partition = partitioner.partition(&data, &data.goal(specs).unwrap(), &mut rng, &no_progress).unwrap();
+    let is_ours = way == "angel (ours)";
+    let angel = Angel {
+        k: 10,
+        marginals: marginals.to_vec(),
+        bucket_columns: Vec::new(),
+        for_reconstruction: is_ours,
+        may_simplify: is_ours,
+    };
+    let publisher: &dyn Publisher = if way.starts_with("angel") { &angel } else { &Generalize };
+    let guarantees = if way.starts_with("angel") { &both[..] } else { specs };
+    let origin = Origin { partitioner: partitioner.name(), guarantees };
+    publisher.publish(&data, &partition, origin, &mut rng).unwrap().release
+}
+
+/// The paper's table 9: marginals G1 to G4, rebuilt from the table of all attributes and from their own.
+fn marginals(table: &Table, seed: u64) {
+    let marginals: Vec<Vec<String>> =
+        (1..=4).map(|n| QUASI[..n].iter().map(|&name| name.to_owned()).collect()).collect();
+    println!("\n| principle, table | G1 | G2 | G3 | G4 |\n|---|---:|---:|---:|---:|");
+    for principle in ["l=10", "t=0.2"] {
+        for way in &WAYS[2..] {
+            let release = release(table, way, principle, &marginals, seed);
+            for (name, is_whole) in [("`gt`", true), ("own", false)] {
+                let subspace = |names: &Vec<String>| Subspace {
+                    attributes: names.clone(),
+                    table: is_whole.then(|| "gt".to_owned()),
+                };
+                let spaces: Vec<Subspace> = marginals.iter().map(subspace).collect();
+                let found = evaluate(&release, table, &spaces).unwrap().divergences;
+                let shown: Vec<String> = found.iter().map(|one| format!("{:.4}", one.kl)).collect();
+                println!("| `{principle}`, {way}, {name} | {} |", shown.join(" | "));
+            }
+        }
+    }
+}

@@ -147,7 +147,11 @@ impl<'a> Layout<'a> {
         };
         let main = (self.name, by(self.table, self.group));
         let counts = self.counts.as_ref().map(|counts| (counts.name, by(counts.table, Some(counts.group))));
-        let help = self.help.as_ref().map(|help| (shuffled::HELP, vec![help.group, help.hits]));
+        // By hits and group or the other way round: either is told by the numbers alone.
+        let help = self.help.as_ref().map(|help| {
+            let by_hits = (1..help.table.rows()).all(|row| help.hits.code(row - 1) <= help.hits.code(row));
+            (shuffled::HELP, if by_hits { vec![help.hits, help.group] } else { vec![help.group, help.hits] })
+        });
         once(main).chain(counts).chain(help).collect()
     }
 }

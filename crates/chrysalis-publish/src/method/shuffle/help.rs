@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use super::super::frame;
 use crate::{Partition, PublishError};
 
-/// One row per group and number of hits, by group id and hits.
+/// One row per group and number of hits, by hits and group id: a database that looks up a few numbers of hits without an
+/// index then passes over most of the table.
 pub(super) fn table(sensitive: &Column, partition: &Partition, shown: &[u32]) -> Result<Table, PublishError> {
     let groups: Vec<Group<'_>> = shown
         .par_iter()
@@ -25,7 +26,30 @@ pub(super) fn table(sensitive: &Column, partition: &Partition, shown: &[u32]) ->
     let rest: Result<Vec<Column>, PublishError> =
         names.into_par_iter().enumerate().map(|(at, name)| column(at, name, sensitive, &groups)).collect();
     columns.extend(rest?);
-    Ok(Table::new(columns))
+    Ok(Table::new(columns).gather(&by_hits(&groups)))
+}
+
+/// The places of the rows, which stand group after group, in the order of hits and group.
+fn by_hits(groups: &[Group<'_>]) -> Vec<u32> {
+    let most = groups.iter().map(Group::n).max().unwrap_or(0);
+    // How many groups reach each number of hits, and from that where its rows begin.
+    let mut next = vec![0u32; most + 2];
+    groups.iter().for_each(|group| next[group.n()] += 1);
+    (1..most).rev().for_each(|hits| next[hits] += next[hits + 1]);
+    let mut begin = 0;
+    for places in &mut next[1..] {
+        begin += std::mem::replace(places, begin);
+    }
+    let mut order = vec![0; begin as usize];
+    let mut row = 0;
+    for group in groups {
+        for places in &mut next[1..=group.n()] {
+            order[*places as usize] = row;
+            *places += 1;
+            row += 1;
+        }
+    }
+    order
 }
 
 /// One of the columns after `hits`, in the order of [`HELP_COLUMNS`].

@@ -312,8 +312,8 @@ mod tests {
         };
         let (mut sum, mut start) = (0.0, 0);
         for &end in ends {
-            for row in start..end {
-                let expected: f64 = (start..end).map(|other| share(other as u32, values[row])).sum();
+            for &value in &values[start..end] {
+                let expected: f64 = (start..end).map(|other| share(other as u32, value)).sum();
                 sum += (expected / (end - start) as f64).ln();
             }
             start = end;

@@ -1,8 +1,6 @@
 //! One table for several users; see `spec.md` for the steps that the comments number.
 
-mod alike;
-
-use std::sync::Arc;
+mod layer;
 
 use chrysalis_criteria::Principle;
 use chrysalis_release::Published;
@@ -12,12 +10,13 @@ use rand::CryptoRng;
 use rayon::prelude::*;
 
 use super::frame::{self, Order, Origin};
-use super::generalize::{Summary, members};
+use super::generalize::members;
 use super::{Generalize, Outcome, Publisher};
 use crate::partitioner::butterfly::{self, Flight};
 use crate::partitioner::{Hierarchy, Tally};
 use crate::quasi_identifiers::BodyAndWings;
 use crate::{Microdata, Partition, PublishError, QuasiIdentifiers};
+use layer::{Layer, alike};
 
 /// The publication `butterfly`.
 ///
@@ -111,39 +110,30 @@ impl Butterfly {
         self.check(data)?;
         let (flight, parts) = (&found.flight, &found.parts);
         // Step 1.
-        let mut shown: Vec<Shown<'_>> = Shown::all(data, &flight.butterflies, &parts.body);
-        for (classes, wing) in flight.wings.iter().zip(&parts.wings) {
-            shown.extend(classes.iter().flat_map(|classes| Shown::all(data, classes, wing)));
-        }
-        shown.sort_by_key(|shown| shown.place);
+        let wings = flight.wings.iter().zip(&parts.wings).filter_map(|(classes, wing)| Some((classes.as_ref()?, wing)));
+        let all = std::iter::once((&flight.butterflies, &parts.body)).chain(wings);
+        let layers: Vec<Layer<'_>> = all.map(|(classes, places)| Layer::new(data, classes, places)).collect();
         // Step 2.
-        let partitions = std::iter::once(&flight.butterflies).chain(flight.wings.iter().flatten());
-        let class_of: Vec<(&Partition, Vec<u32>)> = partitions.map(|each| (each, class_of_row(each))).collect();
-        let of = |classes: &Partition| class_of.iter().find(|(each, _)| std::ptr::eq(*each, classes)).map(|(_, of)| of);
-        let groups = alike::groups(data.rows(), &shown, of);
+        let groups = alike(data.rows(), &layers);
         // Step 3.
         let ids = frame::draw_ids(&groups, rng);
         let exact: Vec<&Column> = data.other().chain(data.sensitive()).collect();
         let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
         let order = Order::canonical(&groups, &ids, &keys);
         let mut columns = vec![frame::group_ids(groups.n_groups(), &order.place)];
-        let labels: Vec<(&Column, &Partition)> = shown
-            .iter()
-            .flat_map(|shown| shown.summary.columns().iter().map(move |column| (column, shown.classes)))
-            .collect();
-        let label = |(column, classes): &(&Column, &Partition)| {
-            let of_row = of(classes).map_or(&[][..], Vec::as_slice);
-            let places: Vec<u32> = order.rows.iter().map(|&row| of_row[row as usize]).collect();
-            Column::new(column.name(), Arc::clone(column.domain()), column.codes().gather(&places))
-        };
-        columns.extend(labels.par_iter().map(label).collect::<Vec<_>>());
+        let mut labels: Vec<(usize, Vec<Column>)> =
+            layers.iter().flat_map(|layer| layer.columns(&order.rows)).collect();
+        labels.sort_unstable_by_key(|(place, _)| *place);
+        columns.extend(labels.into_iter().flat_map(|(_, columns)| columns));
         columns.extend(exact.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
         // Step 4.
-        let tables = vec![(TABLE, Table::new(columns)), (MEMBERS, members(shown.iter().map(|shown| &shown.summary)))];
+        let members = members(layers.iter().flat_map(|layer| &layer.summaries));
+        let tables = vec![(TABLE, Table::new(columns)), (MEMBERS, members)];
         let published = (Published::Generalized, Published::Exact);
         let release = frame::release(data, self.name(), origin, groups.n_groups(), published, tables);
-        let ncp = |shown: &Shown<'_>| (shown.summary.name().to_owned(), shown.summary.ncp(shown.classes));
-        let mut outcome = Outcome::new(release, &groups, shown.iter().map(ncp).collect());
+        let mut ncp: Vec<(usize, (String, f64))> = layers.iter().flat_map(Layer::lost).collect();
+        ncp.sort_unstable_by_key(|(place, _)| *place);
+        let mut outcome = Outcome::new(release, &groups, ncp.into_iter().map(|(_, lost)| lost).collect());
         let manifest = &mut outcome.release.manifest;
         manifest.quasi_identifiers = self.quasi_identifiers.sets().to_vec();
         manifest.partitioner = flight.hierarchy.to_string();
@@ -175,28 +165,6 @@ impl Publisher for Butterfly {
         let found = self.find(data, &goal, rng, &no_progress)?;
         self.show(data, &found, origin, rng)
     }
-}
-
-/// One attribute and the classes in which it is shown.
-struct Shown<'a> {
-    place: usize,
-    classes: &'a Partition,
-    summary: Summary,
-}
-
-impl<'a> Shown<'a> {
-    fn all(data: &Microdata, classes: &'a Partition, places: &[usize]) -> Vec<Self> {
-        let summaries = Summary::some(data, places, classes);
-        places.iter().zip(summaries).map(|(&place, summary)| Shown { place, classes, summary }).collect()
-    }
-}
-
-fn class_of_row(classes: &Partition) -> Vec<u32> {
-    let mut of_row = vec![0; classes.n_rows()];
-    for (class, rows) in (0u32..).zip(classes.groups()) {
-        rows.iter().for_each(|&row| of_row[row as usize] = class);
-    }
-    of_row
 }
 
 fn facts(data: &Microdata, found: &Butterflies) -> ButterflyFacts {

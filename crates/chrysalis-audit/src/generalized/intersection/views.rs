@@ -142,7 +142,7 @@ fn tidy(mut groups: Vec<GroupView>) -> Vec<GroupView> {
 
 /// How many sensitive values a release says everybody keeps, at least.
 pub(super) fn promised(release: &Release) -> u64 {
-    let least = |l: Rational| u64::try_from(l.ceil().to_integer()).unwrap_or(1);
+    let least = |l: Rational| l.ceil().to_integer();
     let of_promise = |text: &String| match text.parse() {
         Ok(PrincipleSpec::FrequencyL { l } | PrincipleSpec::EntropyL { l }) => least(l),
         Ok(PrincipleSpec::AlphaK { alpha, .. }) if alpha > Rational::from_integer(0) => least(alpha.recip()),

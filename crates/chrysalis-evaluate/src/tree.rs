@@ -21,7 +21,7 @@ struct Node {
 
 impl Tree {
     pub(crate) fn new(n_axes: usize, sides: Vec<(u32, u32)>) -> Self {
-        let n = if n_axes == 0 { 0 } else { sides.len() / n_axes };
+        let n = sides.len().checked_div(n_axes).unwrap_or(0);
         let mut tree = Tree { n_axes, sides, order: (0..n as u32).collect(), nodes: Vec::new(), bounds: Vec::new() };
         if n > 0 {
             tree.build(0, n);

@@ -131,7 +131,8 @@ impl<'a> Search<'a> {
         let in_leaves = best.near.iter().map(apart).sum::<f64>() * group.len() as f64;
         if let Some(loss) = self.one(group, best.loss, in_leaves, &mut best.tally, room) {
             best.loss = loss;
-            best.butterflies = vec![start..start + group.len()];
+            let whole = start..start + group.len();
+            best.butterflies = vec![whole];
         }
         best
     }

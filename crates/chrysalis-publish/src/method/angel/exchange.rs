@@ -19,7 +19,9 @@ use crate::Partition;
 const PART: usize = 100_000;
 /// Exchanges looked at over all, and the least and most per row: one costs about half a microsecond.
 const TRIES: u64 = 12_000_000;
-const TRIES_PER_ROW: (u64, u64) = (4, 120);
+const TRIES_PER_ROW: (u64, u64) = (1, 120);
+/// Tables of more rows get fewer in all, so that publishing keeps pace with reading.
+const MANY_ROWS: u64 = 400_000;
 
 /// Batches with the same sizes that satisfy the goal as before, and reconstruct at least as well.
 pub(super) fn improved(
@@ -40,9 +42,11 @@ pub(super) fn improved(
         by_bucket[start..].shuffle(rng);
         ends.push(by_bucket.len());
     }
-    let tries = (TRIES / slots.len().max(1) as u64).clamp(TRIES_PER_ROW.0, TRIES_PER_ROW.1);
-    // Batches that reach over the border of a part wait for the next round, in which borders lie elsewhere.
-    let shifts: &[usize] = if slots.len() <= PART + PART / 2 { &[0] } else { &[0, PART / 2] };
+    let n = slots.len().max(1) as u64;
+    let tries = (TRIES * n.min(MANY_ROWS) / n / n).clamp(TRIES_PER_ROW.0, TRIES_PER_ROW.1);
+    // Batches that reach over the border of a part wait for the next round, if there is one, in which borders lie elsewhere.
+    let has_one_round = slots.len() <= PART + PART / 2 || n > MANY_ROWS;
+    let shifts: &[usize] = if has_one_round { &[0] } else { &[0, PART / 2] };
     for &shift in shifts {
         let whole = Whole { sensitive, sizes: &sizes, slots: &slots, by_bucket: &by_bucket, ends: &ends };
         let parts = whole.parts(shift);

@@ -11,6 +11,9 @@ const GROUPS_PER_BLOCK: usize = 8;
 /// Small tables get more rounds: about so many rows are looked at in all.
 const ROWS_IN_ALL: usize = 4_000_000;
 
+/// In tables of more rows, groups so small that they come from `compact`'s cells are left as they are.
+const ROWS_FOR_SMALL_GROUPS: usize = 250_000;
+
 /// Neighbouring groups: their points and their sizes.
 type Block<'a, const D: usize> = (&'a mut [Point<D>], &'a mut [u32]);
 
@@ -24,6 +27,9 @@ pub(super) fn improve<const D: usize>(
     n_values: usize,
     n_axes: usize,
 ) {
+    if goal.least_size() <= super::SMALL_GROUP && !goal.is_size_only() && points.len() > ROWS_FOR_SMALL_GROUPS {
+        return;
+    }
     let n_rounds = (ROWS_IN_ALL / points.len().max(1)).clamp(2, 8);
     for round in 0..n_rounds {
         // Another curve brings other groups together: first the one through their centres, then one for each attribute.

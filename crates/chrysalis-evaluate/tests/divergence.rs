@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use chrysalis_evaluate::{EvaluateError, Subspace, evaluate};
-use chrysalis_publish::method::{Anatomy, Angel, Generalize, Origin, Permute, Publisher};
+use chrysalis_publish::method::{Anatomy, Angel, Fallback, Generalize, Origin, Permute, Publisher};
 use chrysalis_publish::partitioner::ByColumn;
 use chrysalis_publish::{AttributeSpec, Microdata, Partition, Partitioner};
 use chrysalis_release::Release;
@@ -35,7 +35,13 @@ fn by_column(data: &Microdata, column: &str) -> Partition {
 fn angel(bucket_columns: &[&str], marginals: &[&[&str]]) -> Angel {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     let marginals = marginals.iter().map(|names| owned(names)).collect();
-    Angel { k: 1, marginals, bucket_columns: owned(bucket_columns), for_reconstruction: false, may_simplify: false }
+    Angel {
+        k: 1,
+        marginals,
+        bucket_columns: owned(bucket_columns),
+        for_reconstruction: false,
+        fallback: Fallback::Never,
+    }
 }
 
 #[track_caller]

@@ -188,6 +188,25 @@ Examples:
 pub(crate) struct PublishArgs {
     /// CSV (also gzip or zstd), Parquet, a spec (`.toml`), or `-` for standard input.
     pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+    /// The folder to write; it must not exist yet.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// How tables are written: parquet or csv [default: parquet].
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub(crate) format: Option<Format>,
+    /// Draw from this seed, for experiments only: such a release is marked and must not be published.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Replace a release that is already there.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// How a table becomes a release: all that a spec can say, as flags.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Choices {
     /// Columns an attacker may know; repeat for several quasi-identifiers.
     #[arg(long, value_name = "A,B,…")]
     pub(crate) quasi: Vec<String>,
@@ -250,18 +269,6 @@ pub(crate) struct PublishArgs {
     /// [default: uniform].
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) weights: Option<String>,
-    /// The folder to write; it must not exist yet.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-    /// How tables are written: parquet or csv [default: parquet].
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
-    pub(crate) format: Option<Format>,
-    /// Draw from this seed, for experiments only: such a release is marked and must not be published.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Replace a release that is already there.
-    #[arg(long)]
-    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 }

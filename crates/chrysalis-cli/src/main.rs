@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod failure;
+mod maker;
 mod plan;
 mod progress;
 mod randomness;

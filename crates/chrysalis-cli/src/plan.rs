@@ -8,10 +8,10 @@ use chrysalis_publish::partitioner::{
     Stop, TopDown,
 };
 use chrysalis_publish::{AttributeSpec, Partitioner, QuasiIdentifiers, TaxonomySource};
-use chrysalis_store::{Format, Source, StoreError};
+use chrysalis_store::{Source, StoreError};
 use chrysalis_table::{ColumnRequest, CsvOptions, Kind, MissingPolicy, Role, resolve};
 
-use crate::args::{self, PublishArgs, ReadArgs};
+use crate::args::{self, Choices, ReadArgs};
 use crate::failure::Failure;
 use crate::spec::{Spec, load_taxonomy, two_taxonomies};
 
@@ -124,7 +124,6 @@ pub(crate) struct Plan {
     pub(crate) angel: AngelPlan,
     /// For butterfly: what every user knows, or every few who collude.
     pub(crate) users: Option<QuasiIdentifiers>,
-    pub(crate) format: Format,
 }
 
 /// What angel needs beyond the rest.
@@ -218,7 +217,7 @@ impl PartitionerChoice {
 }
 
 impl Plan {
-    pub(crate) fn new(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Plan, Failure> {
+    pub(crate) fn new(draft: &Draft, args: &Choices, header: &[String]) -> Result<Plan, Failure> {
         let method = method(draft, args)?;
         let mut require = principles(draft, args)?;
         let users = users(draft, args, method)?;
@@ -264,13 +263,7 @@ impl Plan {
             _ => "not named",
         };
         let dropped = header.iter().filter(|name| !is_kept(name)).map(|name| (name.clone(), reason(name))).collect();
-        let format = match (&args.format, &draft.spec.release.format) {
-            (Some(format), _) => *format,
-            (None, Some(text)) => args::format(text)
-                .map_err(|error| Failure::bad_input(format!("format: {error}"), "see `chrysalis publish --help`"))?,
-            (None, None) => Format::default(),
-        };
-        Ok(Plan { attributes, requests, dropped, method, partitioner, require, angel, users, format })
+        Ok(Plan { attributes, requests, dropped, method, partitioner, require, angel, users })
     }
 
     /// What every group of the partition must satisfy: for angel all but `k=`, which is required of buckets.
@@ -280,7 +273,7 @@ impl Plan {
     }
 }
 
-fn method(draft: &Draft, args: &PublishArgs) -> Result<Method, Failure> {
+fn method(draft: &Draft, args: &Choices) -> Result<Method, Failure> {
     let name = args.method.as_ref().or(draft.spec.release.method.as_ref()).map_or("generalize", String::as_str);
     let known = Method::ALL.iter().find(|(known, _)| *known == name);
     known.map(|(_, method)| *method).ok_or_else(|| {
@@ -299,7 +292,7 @@ const BUCKET_SIZE: u64 = 10;
 /// Finds k, marginals and bucket columns; a k that nobody named is promised as well.
 fn angel(
     draft: &Draft,
-    args: &PublishArgs,
+    args: &Choices,
     method: Method,
     require: &mut Vec<PrincipleSpec>,
 ) -> Result<AngelPlan, Failure> {
@@ -333,7 +326,7 @@ fn angel(
     Ok(AngelPlan { k, marginals, bucket_columns: columns.clone() })
 }
 
-fn principles(draft: &Draft, args: &PublishArgs) -> Result<Vec<PrincipleSpec>, Failure> {
+fn principles(draft: &Draft, args: &Choices) -> Result<Vec<PrincipleSpec>, Failure> {
     let texts = if args.require.is_empty() { &draft.spec.release.require } else { &args.require };
     if texts.is_empty() {
         let hint = "say what every group must satisfy, for example --require k=10 --require l=4";
@@ -347,7 +340,7 @@ fn names(text: &str) -> Vec<String> {
 }
 
 /// Several quasi-identifiers, for the method that protects them.
-fn users(draft: &Draft, args: &PublishArgs, method: Method) -> Result<Option<QuasiIdentifiers>, Failure> {
+fn users(draft: &Draft, args: &Choices, method: Method) -> Result<Option<QuasiIdentifiers>, Failure> {
     let sets = match &args.quasi[..] {
         [] => draft.spec.quasi_identifiers.clone(),
         flags => flags.iter().map(|text| names(text)).collect(),
@@ -375,7 +368,7 @@ fn users(draft: &Draft, args: &PublishArgs, method: Method) -> Result<Option<Qua
 }
 
 /// Every named column with its role, quasi columns first, the sensitive one last.
-fn roles(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Vec<(String, Role)>, Failure> {
+fn roles(draft: &Draft, args: &Choices, header: &[String]) -> Result<Vec<(String, Role)>, Failure> {
     let mut flag: Vec<String> = Vec::new();
     for name in args.quasi.iter().flat_map(|text| names(text)) {
         // Users may know the same; who names one set means every name in it.
@@ -424,7 +417,7 @@ fn roles(draft: &Draft, args: &PublishArgs, header: &[String]) -> Result<Vec<(St
 const PARTITIONERS: &str = "compact, mondrian, full-domain, top-down, column, anatomize, similar, nearby, min-sum, \
                             min-max, min-max-exact, max-groups or sequential";
 
-fn partitioner(draft: &Draft, args: &PublishArgs, method: Method) -> Result<PartitionerChoice, Failure> {
+fn partitioner(draft: &Draft, args: &Choices, method: Method) -> Result<PartitionerChoice, Failure> {
     let spec = &draft.spec.release;
     let default = match method.default_partitioner() {
         // Who asks for relaxed cuts asks for cuts.
@@ -486,7 +479,7 @@ fn partitioner(draft: &Draft, args: &PublishArgs, method: Method) -> Result<Part
 }
 
 /// What full-domain is to do; flags win over the spec.
-fn full_domain(draft: &Draft, args: &PublishArgs, method: Method) -> Result<PartitionerChoice, Failure> {
+fn full_domain(draft: &Draft, args: &Choices, method: Method) -> Result<PartitionerChoice, Failure> {
     let spec = &draft.spec.release;
     let in_spec = |name: &str, problem: String| {
         Failure::bad_input(format!("[release] {name}: {problem}"), "see `chrysalis publish --help`")
@@ -514,7 +507,7 @@ fn full_domain(draft: &Draft, args: &PublishArgs, method: Method) -> Result<Part
     Ok(PartitionerChoice::FullDomain { metric, suppress, time_limit })
 }
 
-fn taxonomy(draft: &Draft, args: &PublishArgs, name: &str) -> Result<Option<TaxonomySource>, Failure> {
+fn taxonomy(draft: &Draft, args: &Choices, name: &str) -> Result<Option<TaxonomySource>, Failure> {
     let files = args.taxonomies.iter().filter(|(column, _)| column == name);
     let files = files.map(|(_, path)| load_taxonomy(path).map(TaxonomySource::File));
     let intervals = args.intervals.iter().filter(|(column, _)| column == name);
@@ -529,7 +522,7 @@ fn taxonomy(draft: &Draft, args: &PublishArgs, name: &str) -> Result<Option<Taxo
 }
 
 /// A taxonomy for a column that plays no part is a slip of the pen.
-fn check_taxonomies_are_used(args: &PublishArgs, roles: &[(String, Role)]) -> Result<(), Failure> {
+fn check_taxonomies_are_used(args: &Choices, roles: &[(String, Role)]) -> Result<(), Failure> {
     if let Some((name, _)) = args.categories.iter().find(|(name, _)| !roles.iter().any(|(known, _)| known == name)) {
         let message = format!("column `{name}` has categories but no role");
         return Err(Failure::bad_input(message, "name it with --sensitive, or check its spelling"));
@@ -548,7 +541,7 @@ fn check_taxonomies_are_used(args: &PublishArgs, roles: &[(String, Role)]) -> Re
 /// Categories from most to least sensitive, and their weights.
 type Categories = (Vec<Vec<String>>, Weights);
 
-fn categories(draft: &Draft, args: &PublishArgs, name: &str, role: Role) -> Result<Option<Categories>, Failure> {
+fn categories(draft: &Draft, args: &Choices, name: &str, role: Role) -> Result<Option<Categories>, Failure> {
     let attribute = draft.spec.attributes.get(name);
     let mut flags = args.categories.iter().filter(|(column, _)| column == name);
     let (flag, second) = (flags.next(), flags.next());

@@ -1,30 +1,29 @@
 use std::process::ExitCode;
 
+use chrysalis_criteria::PrincipleSpec;
 use chrysalis_criteria::loss::average_group_size;
-use chrysalis_criteria::{All, Principle, PrincipleSpec};
-use chrysalis_publish::method::{
-    Anatomy, Angel, BucketFacts, Butterfly, ButterflyFacts, Generalize, Origin, Outcome, Permute, Publisher, RankSwap,
-    Shuffle, UserFacts,
-};
-use chrysalis_publish::partitioner::FullDomain;
-use chrysalis_publish::{Microdata, Partition, Recoding, ShownLevel};
+use chrysalis_publish::method::{BucketFacts, ButterflyFacts, Outcome, UserFacts};
+use chrysalis_publish::{Recoding, ShownLevel};
 use chrysalis_release::{Attribute, Manifest, Published, RoleName};
-use chrysalis_store::{Input, check_place, write_release};
+use chrysalis_store::{Format, Input, check_place, write_release};
 use serde_json::json;
 
-use crate::args::{Cli, PublishArgs};
+use crate::args::{self, Cli, PublishArgs};
 use crate::failure::{DONE, Failure};
-use crate::plan::{Draft, Method, PartitionerChoice, Plan};
+use crate::maker::{Made, make};
+use crate::plan::{Draft, Method, Plan};
 use crate::progress::{Phases, Unit};
 use crate::randomness::generator;
 use crate::render::{self, Report, count, counted, number};
+use crate::spec::Spec;
 
 pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let mut phases = Phases::new(cli.quiet);
     check_place(&args.out, args.force)?;
-    let draft = Draft::new(&args.file, &args.read)?;
+    let draft = Draft::new(&args.file, &args.choices.read)?;
     let input = Input::open(&draft.source, &draft.options)?;
-    let plan = Plan::new(&draft, args, input.header())?;
+    let format = format(&draft.spec, args)?;
+    let plan = Plan::new(&draft, &args.choices, input.header())?;
     let size = input.size();
     let table = phases.run("read", size, Unit::Bytes, |progress| input.read_with(&plan.requests, progress))?;
     let table_error = |error| chrysalis_store::StoreError::Table { path: draft.source.name(), error };
@@ -32,52 +31,11 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     if table.rows() == 0 {
         return Err(Failure::bad_input("every row lacks a value, so nothing is left", "use --missing as-value"));
     }
-    let rows = table.rows() as u64;
-    let data = Microdata::new(table, &plan.attributes)?;
-    // Angel's k is one for buckets, but the whole table must satisfy it too.
-    data.goal(&plan.require)?;
-    let goal = data.goal(&plan.of_groups())?;
-    let publisher = publisher(&plan, &goal)?;
-    publisher.check(&data)?;
     let mut rng = generator(args.seed)?;
-    let partitioner = plan.partitioner.build();
-    let butterfly = butterfly(&plan);
-    let found = match &butterfly {
-        Some(butterfly) => Some(phases.run("partition", Some(rows * butterfly.passes()), Unit::Rows, |progress| {
-            butterfly.find(&data, &goal, &mut rng, progress)
-        })?),
-        None => None,
-    };
-    let partition = match plan.method {
-        // They form no groups here.
-        Method::RankSwap | Method::Butterfly => Partition::new((0..rows as u32).collect(), &[rows as u32]),
-        _ => {
-            let (total, unit) = match plan.partitioner {
-                PartitionerChoice::FullDomain { .. } => (FullDomain::n_nodes(&data)?, Unit::Nodes),
-                _ => (u128::from(rows), Unit::Rows),
-            };
-            let total = u64::try_from(total).unwrap_or(u64::MAX);
-            phases.run("partition", Some(total), unit, |progress| {
-                partitioner.partition(&data, &goal, &mut rng, progress)
-            })?
-        }
-    };
-    let recoding = partition.recoding().cloned();
-    if plan.partitioner == PartitionerChoice::Sequential {
-        phases.note("groups of `sequential` follow the order of the input and give it away: for comparisons only");
-    }
-    if plan.method == Method::RankSwap {
-        phases.note("rank-swap guarantees nothing: for comparisons only");
-    }
-    let origin = Origin { partitioner: partitioner.name(), guarantees: &plan.require };
-    let mut outcome = phases.run("publish", None, Unit::Rows, |_| match butterfly.zip(found) {
-        Some((butterfly, found)) => butterfly.show(&data, &found, origin, &mut rng),
-        None => publisher.publish(&data, &partition, origin, &mut rng),
-    })?;
+    let Made { mut outcome, recoding } = make(&plan, table, &mut rng, &mut phases)?;
     outcome.release.manifest.reproducible = args.seed.is_some();
-    drop((partition, data));
-    let manifest = phases
-        .run("write", None, Unit::Rows, |_| write_release(&outcome.release, &args.out, plan.format, args.force))?;
+    let manifest =
+        phases.run("write", None, Unit::Rows, |_| write_release(&outcome.release, &args.out, format, args.force))?;
     if args.seed.is_some() {
         phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
     }
@@ -96,40 +54,13 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(DONE))
 }
 
-fn butterfly(plan: &Plan) -> Option<Butterfly> {
-    let hierarchy = match plan.partitioner {
-        PartitionerChoice::Butterflies(hierarchy) => hierarchy,
-        _ => None,
-    };
-    plan.users.clone().map(|quasi_identifiers| Butterfly { quasi_identifiers, hierarchy })
-}
-
-fn publisher(plan: &Plan, goal: &All) -> Result<Box<dyn Publisher>, Failure> {
-    if let Some(butterfly) = butterfly(plan) {
-        return Ok(Box::new(butterfly));
+fn format(spec: &Spec, args: &PublishArgs) -> Result<Format, Failure> {
+    match (&args.format, &spec.release.format) {
+        (Some(format), _) => Ok(*format),
+        (None, Some(text)) => args::format(text)
+            .map_err(|error| Failure::bad_input(format!("format: {error}"), "see `chrysalis publish --help`")),
+        (None, None) => Ok(Format::default()),
     }
-    Ok(match plan.method {
-        Method::Generalize | Method::Butterfly => Box::new(Generalize),
-        Method::Anatomy => Box::new(Anatomy),
-        Method::Permute => Box::new(Permute),
-        Method::Shuffle => Box::new(Shuffle),
-        Method::Angel => Box::new(Angel {
-            k: plan.angel.k,
-            marginals: plan.angel.marginals.clone(),
-            bucket_columns: plan.angel.bucket_columns.clone(),
-            // Other partitioners are for comparison: the paper's is mondrian twice, and no more.
-            for_reconstruction: plan.partitioner == PartitionerChoice::Nearby,
-            // Who brings batches or buckets wants these.
-            may_simplify: plan.angel.bucket_columns.is_empty()
-                && !matches!(plan.partitioner, PartitionerChoice::Column(_)),
-        }),
-        Method::RankSwap => Box::new(RankSwap {
-            minimum: goal.minimum().ok_or_else(|| {
-                let message = format!("rank-swap takes ke, k and distinct-l for how far values move, not {goal}");
-                Failure::bad_input(message, "for example --require ke=4,100")
-            })?,
-        }),
-    })
 }
 
 /// What the owner wants to know.

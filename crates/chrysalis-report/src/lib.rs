@@ -1,6 +1,6 @@
 //! Pictures and pages: charts as SVG, and reports as one HTML file that needs nothing else.
 //!
-//! The crate knows nothing of releases. Whoever has numbers hands them over as a [`chart::Chart`] and gets text back;
+//! The crate knows nothing of releases. Whoever has numbers hands them over as a [`chart::Chart`] or an [`html::Page`] and gets text back;
 //! what the numbers mean is said by the caller. The same input gives the same bytes, so a report can be compared with
 //! an earlier one.
 //!
@@ -21,3 +21,4 @@
 //! ```
 
 pub mod chart;
+pub mod html;

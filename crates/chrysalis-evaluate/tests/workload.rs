@@ -15,7 +15,7 @@ use common::{angel, by_column, microdata, publish, rng};
 use proptest::prelude::*;
 
 fn workload(family: Family, selectivity: f64, dimensions: Option<usize>) -> Workload {
-    Workload { family, queries: 25, selectivity, dimensions }
+    Workload { family, queries: 25, selectivity, dimensions, unordered: Vec::new() }
 }
 
 /// 60 people: 20 ages, 7 towns, 10 salaries.
@@ -73,6 +73,12 @@ fn questions_are_as_wide_as_the_papers_say() {
         assert_eq!(sizes.len(), 3);
         assert_eq!((&sizes[0], &sizes[2]), (&("age".to_owned(), 10), &("town".to_owned(), 4)));
     }
+    // Codes have an order that means nothing: any 10 of them.
+    let codes = Workload { unordered: vec!["age".into()], ..workload(Family::Angel, 0.1, None) };
+    let drawn = Questions::draw(&table, &quasi, "salary", codes, &mut rng(1)).unwrap();
+    let is_list = |question: &Question| format!("{question:?}").matches("In([").count() == 2;
+    let has_ten = |question: &Question| sizes(question).contains(&("age".into(), 10));
+    assert!(drawn.questions().iter().all(|question| is_list(question) && has_ten(question)));
     // ke, range: one ordered attribute, ⌊20·0.25⌋ ages. Arbitrary: ⌈|A|·0.25^(1/2)⌉ of both.
     for question in draw(Family::KeRange, 0.25, None).questions() {
         assert_eq!(sizes(question), [("age".to_owned(), 5)]);

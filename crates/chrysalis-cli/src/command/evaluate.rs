@@ -60,10 +60,11 @@ fn asked(
         queries: args.queries,
         selectivity: args.selectivity,
         dimensions: args.dimensions,
+        unordered: Vec::new(),
     };
     let mut rng = generator(Some(args.seed))?;
-    let ask = |_: &(dyn Fn(u64) + Sync)| workload::ask(release, microdata, workload, &mut rng);
-    Ok(Some(phases.run("questions", None, Unit::Rows, ask)?))
+    let found = phases.run("questions", None, Unit::Rows, |_| workload::ask(release, microdata, workload, &mut rng));
+    Ok(Some(found?))
 }
 
 fn report(measured: &Measured, manifest: &Manifest) -> Report {

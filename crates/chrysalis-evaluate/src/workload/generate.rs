@@ -40,11 +40,11 @@ impl Chosen {
 /// Draws a workload over some columns, the last of which is the sensitive one. Also tells how many conditions each query has.
 pub(super) fn queries(
     columns: &[&Column],
-    workload: Workload,
+    workload: &Workload,
     rng: &mut dyn CryptoRng,
 ) -> Result<(Vec<Query>, usize), EvaluateError> {
     check(columns, workload)?;
-    let Workload { family, selectivity, .. } = workload;
+    let Workload { family, selectivity, .. } = *workload;
     let sensitive = columns.len() - 1;
     let is_usable = |&at: &usize| {
         let is_ordered = columns[at].domain().kind().is_ordered();
@@ -62,7 +62,8 @@ pub(super) fn queries(
     let draw = |column: usize, rng: &mut dyn CryptoRng| {
         let values = values(columns[column]);
         let share = values.len() as f64 * side;
-        let is_ordered = columns[column].domain().kind().is_ordered();
+        let is_code = workload.unordered.iter().any(|name| name == columns[column].name());
+        let is_ordered = columns[column].domain().kind().is_ordered() && !is_code;
         let codes = match family {
             Family::Pa | Family::KeRange => interval(values, share.floor(), rng),
             Family::Angel if is_ordered => interval(values, share.ceil(), rng),
@@ -80,8 +81,8 @@ pub(super) fn queries(
     Ok(((0..workload.queries).map(|_| query()).collect(), dimensions))
 }
 
-fn check(columns: &[&Column], workload: Workload) -> Result<(), EvaluateError> {
-    let Workload { family, queries, selectivity, .. } = workload;
+fn check(columns: &[&Column], workload: &Workload) -> Result<(), EvaluateError> {
+    let Workload { family, queries, selectivity, .. } = *workload;
     let refuse = |problem: String, hint: &str| Err(EvaluateError::Workload { problem, hint: hint.to_owned() });
     let sensitive = columns[columns.len() - 1];
     if !(selectivity > 0.0 && selectivity <= 1.0) {
@@ -105,8 +106,8 @@ fn check(columns: &[&Column], workload: Workload) -> Result<(), EvaluateError> {
     Ok(())
 }
 
-fn dimensions(workload: Workload, most: usize) -> Result<usize, EvaluateError> {
-    let Workload { family, dimensions, .. } = workload;
+fn dimensions(workload: &Workload, most: usize) -> Result<usize, EvaluateError> {
+    let Workload { family, dimensions, .. } = *workload;
     let usual = match family {
         Family::Pa => 4,
         Family::KeRange => 1,

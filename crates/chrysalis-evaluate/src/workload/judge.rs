@@ -76,7 +76,7 @@ impl Summary {
 }
 
 impl Accuracy {
-    pub(super) fn new(workload: Workload, dimensions: usize, truths: &[Truth], answers: &[Answer]) -> Accuracy {
+    pub(super) fn new(workload: &Workload, dimensions: usize, truths: &[Truth], answers: &[Answer]) -> Accuracy {
         let aggregate = |(at, &function): (usize, &chrysalis_query::question::Function)| {
             let mut found =
                 AggregateAccuracy { name: String::new(), judged: 0, inside: 0, nonzero: 0, error: None, width: None };
@@ -102,7 +102,11 @@ impl Accuracy {
             found
         };
         let functions = pose::functions(workload.family);
-        Accuracy { workload, dimensions, aggregates: functions.iter().enumerate().map(aggregate).collect() }
+        Accuracy {
+            workload: workload.clone(),
+            dimensions,
+            aggregates: functions.iter().enumerate().map(aggregate).collect(),
+        }
     }
 }
 

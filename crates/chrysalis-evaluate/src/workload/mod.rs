@@ -29,6 +29,7 @@ use rand::CryptoRng;
 use rayon::prelude::*;
 
 use crate::EvaluateError;
+use generate::Query;
 pub use judge::{Accuracy, AggregateAccuracy, QUANTILES, Summary};
 use truth::Truth;
 
@@ -98,7 +99,7 @@ impl FromStr for Family {
 }
 
 /// Which questions, and how many.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// Their kind.
     pub family: Family,
@@ -108,12 +109,17 @@ pub struct Workload {
     pub selectivity: f64,
     /// The papers' w: how many attributes a question has conditions on. Absent: 4 for pa, 1 for ke-range, otherwise all.
     pub dimensions: Option<usize>,
+    /// Attributes whose order means nothing although their kind has one, such as codes: angel picks any values of them.
+    pub unordered: Vec<String>,
 }
 
 /// Questions with their true answers.
 pub struct Questions {
     workload: Workload,
     dimensions: usize,
+    /// The columns that conditions are on, the sensitive one last.
+    names: Vec<String>,
+    queries: Vec<Query>,
     questions: Vec<Question>,
     truths: Vec<Truth>,
 }
@@ -130,18 +136,15 @@ impl Questions {
         workload: Workload,
         rng: &mut dyn CryptoRng,
     ) -> Result<Questions, EvaluateError> {
-        let column =
-            |name: &str| microdata.column(name).ok_or_else(|| EvaluateError::MissingColumn { column: name.to_owned() });
         // By name, so that the order in which a release lists its attributes does not change the questions.
-        let mut names: Vec<&str> = quasi.iter().map(String::as_str).collect();
+        let mut names: Vec<String> = quasi.to_vec();
         names.sort_unstable();
-        let mut columns: Vec<&Column> = names.into_iter().map(column).collect::<Result<_, _>>()?;
-        columns.push(column(sensitive)?);
-        let (queries, dimensions) = generate::queries(&columns, workload, rng)?;
+        names.push(sensitive.to_owned());
+        let columns = columns(microdata, &names)?;
+        let (queries, dimensions) = generate::queries(&columns, &workload, rng)?;
         let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
-        let numbers = truth::numbers(columns[columns.len() - 1]);
-        let truths = queries.par_iter().map(|query| Truth::of(&columns, &numbers, query)).collect();
-        Ok(Questions { workload, dimensions, questions, truths })
+        let truths = truth::all(&columns, &queries);
+        Ok(Questions { workload, dimensions, names, queries, questions, truths })
     }
 
     /// The questions, as anybody could ask them.
@@ -151,11 +154,27 @@ impl Questions {
 
     /// Asks a release all of them.
     pub fn ask(&self, release: &Release) -> Result<Accuracy, EvaluateError> {
-        let asked = Asked::new(release.clone())?;
+        self.ask_prepared(&Asked::new(release.clone())?)
+    }
+
+    /// Asks a release that is ready for questions.
+    pub fn ask_prepared(&self, asked: &Asked) -> Result<Accuracy, EvaluateError> {
         let answer = |question: &Question| asked.answer(&Plan::new(question, asked.manifest())?);
         let answers = self.questions.par_iter().map(answer).collect::<Result<Vec<_>, _>>()?;
-        Ok(Accuracy::new(self.workload, self.dimensions, &self.truths, &answers))
+        Ok(Accuracy::new(&self.workload, self.dimensions, &self.truths, &answers))
     }
+
+    /// Answers all of them from the microdata once more, for those who want to know how long that takes. The number of
+    /// rows that match, over all questions.
+    pub fn count(&self, microdata: &Table) -> Result<u64, EvaluateError> {
+        Ok(truth::all(&columns(microdata, &self.names)?, &self.queries).iter().map(|truth| truth.rows).sum())
+    }
+}
+
+fn columns<'a>(microdata: &'a Table, names: &[String]) -> Result<Vec<&'a Column>, EvaluateError> {
+    let column =
+        |name: &String| microdata.column(name).ok_or_else(|| EvaluateError::MissingColumn { column: name.clone() });
+    names.iter().map(column).collect()
 }
 
 /// Draws a workload for a release and asks it.

@@ -2,6 +2,7 @@
 
 use chrysalis_query::question::Function;
 use chrysalis_table::{Code, Column, each_width};
+use rayon::prelude::*;
 
 use super::generate::Query;
 
@@ -19,8 +20,14 @@ pub(super) struct Truth {
     pub(super) sum: f64,
 }
 
+/// The true answers to some queries over columns of the microdata.
+pub(super) fn all(columns: &[&Column], queries: &[Query]) -> Vec<Truth> {
+    let numbers = numbers(columns[columns.len() - 1]);
+    queries.par_iter().map(|query| Truth::of(columns, &numbers, query)).collect()
+}
+
 /// The number of every code of the sensitive column; none where it holds words.
-pub(super) fn numbers(column: &Column) -> Vec<Option<f64>> {
+fn numbers(column: &Column) -> Vec<Option<f64>> {
     let domain = column.domain();
     if !domain.kind().is_numeric() {
         return Vec::new();
@@ -29,7 +36,7 @@ pub(super) fn numbers(column: &Column) -> Vec<Option<f64>> {
 }
 
 impl Truth {
-    pub(super) fn of(columns: &[&Column], numbers: &[Option<f64>], query: &Query) -> Truth {
+    fn of(columns: &[&Column], numbers: &[Option<f64>], query: &Query) -> Truth {
         let tests: Vec<(&Column, Vec<u8>)> = query
             .conditions
             .iter()

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "every test file uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use chrysalis_publish::method::{Angel, Origin, Publisher};
+use chrysalis_publish::method::{Angel, Fallback, Origin, Publisher};
 use chrysalis_publish::partitioner::ByColumn;
 use chrysalis_publish::{AttributeSpec, Microdata, Partition, Partitioner};
 use chrysalis_release::Release;
@@ -46,5 +46,11 @@ pub(crate) fn by_column(data: &Microdata, column: &str) -> Partition {
 pub(crate) fn angel(bucket_columns: &[&str], marginals: &[&[&str]]) -> Angel {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     let marginals = marginals.iter().map(|names| owned(names)).collect();
-    Angel { k: 1, marginals, bucket_columns: owned(bucket_columns), for_reconstruction: false, may_simplify: false }
+    Angel {
+        k: 1,
+        marginals,
+        bucket_columns: owned(bucket_columns),
+        for_reconstruction: false,
+        fallback: Fallback::Never,
+    }
 }

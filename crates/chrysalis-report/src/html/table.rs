@@ -1,0 +1,104 @@
+use serde::Serialize;
+
+/// A table with a header.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Table {
+    /// What it shows; empty for none.
+    pub caption: String,
+    /// The header.
+    pub columns: Vec<Column>,
+    /// Rows of as many cells as there are columns.
+    pub rows: Vec<Vec<Cell>>,
+    class: &'static str,
+}
+
+impl Table {
+    /// A table as wide as the page, whose rows a reader may sort.
+    pub fn sortable(columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Self {
+        Table { caption: String::new(), columns, rows, class: "wide sortable" }
+    }
+
+    /// A table as wide as it needs to be, kept together on paper.
+    pub fn small(columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Self {
+        Table { caption: String::new(), columns, rows, class: "small" }
+    }
+
+    /// With words above it.
+    pub fn captioned(mut self, caption: impl Into<String>) -> Self {
+        self.caption = caption.into();
+        self
+    }
+}
+
+/// The head of a column.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Column {
+    title: String,
+    is_number: bool,
+    hint: String,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn words(title: impl Into<String>) -> Self {
+        Column { title: title.into(), ..Column::default() }
+    }
+
+    /// A column of numbers, aligned right.
+    pub fn numbers(title: impl Into<String>) -> Self {
+        Column { title: title.into(), is_number: true, ..Column::default() }
+    }
+
+    /// With a sentence that a pointer finds.
+    pub fn hinted(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+}
+
+/// What stands in a table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Cell {
+    text: String,
+    class: &'static str,
+    /// By what rows are sorted, where the text is not it.
+    sort: Option<String>,
+}
+
+impl Cell {
+    /// Words.
+    pub fn words(text: impl Into<String>) -> Self {
+        Cell { text: text.into(), ..Cell::default() }
+    }
+
+    /// The name of a row.
+    pub fn name(text: impl Into<String>) -> Self {
+        Cell { text: text.into(), class: "name", sort: None }
+    }
+
+    /// A number as it is written and as rows are sorted by it; one that is not finite counts as none.
+    pub fn number(text: impl Into<String>, value: f64) -> Self {
+        let sort = if value.is_finite() { value.to_string() } else { String::new() };
+        Cell { text: text.into(), class: "number", sort: Some(sort) }
+    }
+
+    /// No number.
+    pub fn none() -> Self {
+        Cell { text: "–".to_owned(), class: "number", sort: Some(String::new()) }
+    }
+
+    /// The best of its column.
+    pub fn best(mut self) -> Self {
+        self.class = match self.class {
+            "number" => "number best",
+            _ => "best",
+        };
+        self
+    }
+
+    /// Something is wrong here.
+    pub fn bad(mut self) -> Self {
+        self.class = "bad";
+        self
+    }
+}

@@ -66,6 +66,17 @@ impl Failure {
         Failure { message, hint: "the work itself is done; check where the output goes".into(), code: INTERNAL }
     }
 
+    /// Whether no release can keep what is required.
+    pub(crate) fn is_infeasible(&self) -> bool {
+        self.code == INFEASIBLE
+    }
+
+    /// The same, with where it happened before it.
+    pub(crate) fn at(mut self, place: &str) -> Self {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+
     #[allow(clippy::print_stderr, reason = "this is where errors are printed")]
     pub(crate) fn report(self) -> ExitCode {
         eprintln!("error: {}", printable(&self.message));

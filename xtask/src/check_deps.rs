@@ -25,8 +25,10 @@ fn allowed(krate: &str) -> Option<Allowed> {
         // So is `load`, which puts a release into a database.
         "store" | "query" | "load" => Only(&["table", "release"]),
         // The maker and the judge: the same shelf, but never each other.
-        // So is `evaluate`: it measures what was published, not what the maker kept in memory.
-        "publish" | "audit" | "evaluate" => Only(&["table", "criteria", "release"]),
+        "publish" | "audit" => Only(&["table", "criteria", "release"]),
+        // It measures what was published, not what the maker kept in memory, and asks its workloads through the same
+        // engine that analysts use.
+        "evaluate" => Only(&["table", "criteria", "release", "query"]),
         "testkit" => AllBut("cli"),
         "cli" => AllBut("testkit"),
         _ => return None,
@@ -164,6 +166,7 @@ mod tests {
         check("chrysalis-store", &["chrysalis-table", "chrysalis-release", "parquet", "arrow-array"], &[]);
         check("chrysalis-audit", &["chrysalis-table", "chrysalis-criteria", "chrysalis-release"], &[]);
         check("chrysalis-query", &["chrysalis-table", "chrysalis-release"], &[]);
+        check("chrysalis-evaluate", &["chrysalis-criteria", "chrysalis-release", "chrysalis-query"], &[]);
         check("chrysalis-report", &["minijinja"], &[]);
         check("chrysalis-testkit", &["chrysalis-publish", "chrysalis-audit", "proptest"], &[]);
         check("chrysalis-cli", &["chrysalis-publish", "chrysalis-query", "chrysalis-example"], &[]);

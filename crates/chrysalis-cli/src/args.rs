@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chrysalis_criteria::{Rational, parse_rational};
+use chrysalis_evaluate::EvaluateError;
+use chrysalis_evaluate::workload::Family;
 use chrysalis_publish::partitioner::Metric;
 use chrysalis_query::Dialect;
 use chrysalis_store::Format;
@@ -58,7 +60,7 @@ pub(crate) enum Command {
     Publish(Box<PublishArgs>),
     /// Check from the release alone that every promise holds.
     Audit(AuditArgs),
-    /// Measure what a release is worth: KL-divergence from the microdata, NCP, DM and CAVG.
+    /// Measure what a release is worth: distances, losses and errors of random questions.
     Evaluate(EvaluateArgs),
     /// Try several methods and parameters on one table: a page with risks, errors and what to choose.
     Compare(Box<CompareArgs>),
@@ -296,13 +298,26 @@ pub(crate) struct AuditArgs {
 }
 
 const EVALUATE_HELP: &str = "\
-The KL-divergence (in nats) compares the microdata's distribution over quasi attributes and the
-sensitive one with what an analyst would rebuild from the release: 0 is the microdata themselves.
+Measures:
+  KL-divergence  (nats) of the microdata's distribution over quasi attributes and the sensitive one
+                 from what an analyst would rebuild from the release: 0 is the microdata themselves
+  distance       total variation of an attribute's or a pair's shares: 0 the same, 1 nothing in common
+  NCP, DM, CAVG  what generalization lost; RCE is pa's reconstruction error
+  questions      random ones, asked as `chrysalis query` would: relative errors and widths of bounds
+
+Workloads (s is --selectivity, w is --dimensions, |A| the number of an attribute's values):
+  pa            w - 1 quasi attributes and the sensitive one: intervals of |A| s^(1/(w+1)) values  [w: 4]
+  angel         w attributes, the sensitive one among them: sets of |A| s^(1/w) values            [w: all]
+  ke-range      w ordered quasi attributes: intervals of |A| s^(1/w) values; AVG, SUM, COUNT      [w: 1]
+  ke-arbitrary  w quasi attributes: any |A| s^(1/w) values; AVG, SUM, COUNT                       [w: all]
+Questions depend on the microdata, these parameters and the seed alone. The seed is fixed unless
+given, so that two releases of one table are asked the same questions; it is no secret.
 
 Examples:
   chrysalis evaluate release --microdata patients.csv
   chrysalis evaluate release --microdata patients.csv --attributes age,sex --attributes zip_code
-  chrysalis evaluate release --microdata patients.csv --attributes age --table gt --output json";
+  chrysalis evaluate release --microdata patients.csv --attributes age --table gt --output json
+  chrysalis evaluate release --microdata patients.csv --workload angel --selectivity 0.1 --seed 7";
 
 #[derive(Debug, Args)]
 #[command(after_help = EVALUATE_HELP)]
@@ -318,6 +333,22 @@ pub(crate) struct EvaluateArgs {
     /// For angel: rebuild distributions over --attributes from this table [default: the narrowest that has them].
     #[arg(long, value_name = "TABLE", requires = "attributes")]
     pub(crate) table: Option<String>,
+    /// Which questions to ask: pa, angel, ke-range or ke-arbitrary [default: ke-range where the sensitive values are
+    /// numbers, otherwise pa].
+    #[arg(long, value_name = "NAME", value_parser = workload)]
+    pub(crate) workload: Option<Family>,
+    /// How many questions; 0 asks none.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) queries: usize,
+    /// The share of the space of values that a question covers.
+    #[arg(long, value_name = "S", default_value_t = 0.05)]
+    pub(crate) selectivity: f64,
+    /// How many attributes a question has conditions on.
+    #[arg(long, value_name = "W")]
+    pub(crate) dimensions: Option<usize>,
+    /// Draws the questions.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
     /// The byte between CSV fields of the microdata; detected when absent.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,
@@ -516,6 +547,10 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
     let duration = number.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     duration.ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
+}
+
+fn workload(text: &str) -> Result<Family, String> {
+    text.parse().map_err(|error: EvaluateError| format!("{error}; {}", error.hint()))
 }
 
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {

@@ -2,7 +2,7 @@
 
 use chrysalis_criteria::{All, Principle};
 use chrysalis_publish::method::{
-    Anatomy, Angel, Butterfly, Generalize, Origin, Outcome, Permute, Publisher, RankSwap, Shuffle,
+    Anatomy, Angel, Butterfly, Fallback, Generalize, Origin, Outcome, Permute, Publisher, RankSwap, Shuffle,
 };
 use chrysalis_publish::partitioner::FullDomain;
 use chrysalis_publish::{Microdata, Partition, Recoding};
@@ -89,9 +89,7 @@ fn publisher(plan: &Plan, goal: &All) -> Result<Box<dyn Publisher>, Failure> {
             bucket_columns: plan.angel.bucket_columns.clone(),
             // Other partitioners are for comparison: the paper's is mondrian twice, and no more.
             for_reconstruction: plan.partitioner == PartitionerChoice::Nearby,
-            // Who brings batches or buckets wants these.
-            may_simplify: plan.angel.bucket_columns.is_empty()
-                && !matches!(plan.partitioner, PartitionerChoice::Column(_)),
+            fallback: fallback(plan),
         }),
         Method::RankSwap => Box::new(RankSwap {
             minimum: goal.minimum().ok_or_else(|| {
@@ -100,4 +98,14 @@ fn publisher(plan: &Plan, goal: &All) -> Result<Box<dyn Publisher>, Failure> {
             })?,
         }),
     })
+}
+
+fn fallback(plan: &Plan) -> Fallback {
+    let is_given = !plan.angel.bucket_columns.is_empty() || matches!(plan.partitioner, PartitionerChoice::Column(_));
+    match plan.angel.is_k_asked {
+        // Who brings batches or buckets wants these.
+        _ if is_given => Fallback::Never,
+        true => Fallback::KeepingK,
+        false => Fallback::PrinciplesAlone,
+    }
 }

@@ -130,6 +130,8 @@ pub(crate) struct Plan {
 #[derive(Default)]
 pub(crate) struct AngelPlan {
     pub(crate) k: u64,
+    /// Whether the owner named a k, or it is the default.
+    pub(crate) is_k_asked: bool,
     pub(crate) marginals: Vec<Vec<String>>,
     pub(crate) bucket_columns: Vec<String>,
 }
@@ -319,11 +321,12 @@ fn angel(
         PrincipleSpec::KAnonymity { k } => Some(*k),
         _ => None,
     });
-    let k = k.max().unwrap_or_else(|| {
+    let asked = k.max();
+    if asked.is_none() {
         require.push(PrincipleSpec::KAnonymity { k: BUCKET_SIZE });
-        BUCKET_SIZE
-    });
-    Ok(AngelPlan { k, marginals, bucket_columns: columns.clone() })
+    }
+    let (k, is_k_asked) = (asked.unwrap_or(BUCKET_SIZE), asked.is_some());
+    Ok(AngelPlan { k, is_k_asked, marginals, bucket_columns: columns.clone() })
 }
 
 fn principles(draft: &Draft, args: &Choices) -> Result<Vec<PrincipleSpec>, Failure> {

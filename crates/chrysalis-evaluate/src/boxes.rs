@@ -7,7 +7,7 @@ use chrysalis_table::{Code, Column, Value};
 
 use crate::coverage::{Coverage, Label, find};
 use crate::tree::Tree;
-use crate::universe::Universe;
+use crate::universe::{Universe, translated};
 use crate::{EvaluateError, Reconstruction};
 
 /// Boxes of the quasi space, each with the mass that the release puts into it.
@@ -45,7 +45,7 @@ impl Boxes {
             .collect::<Result<_, _>>()?;
         debug_assert_eq!(coverages.len(), attributes.len());
         let group_id = if table == chrysalis_release::generalized::TABLE { GROUP_ID } else { angelized::BATCH_ID };
-        let groups = Distributions::new(release, rows, group_id, universe)?;
+        let groups = Distributions::new(release, rows, group_id, universe.sensitive)?;
         let mut order: Vec<u32> = (0..rows.1.rows() as u32).collect();
         let key = |row: u32| coverages.iter().map(move |coverage| coverage.of_row[row as usize]);
         order.sort_unstable_by(|&a, &b| {
@@ -95,23 +95,23 @@ pub(crate) struct Distributions {
 }
 
 impl Distributions {
-    /// From the table of sensitive values that the form has, or else from the rows themselves.
+    /// From the table of sensitive values that the form has, or else from the rows themselves. Codes are those of `sensitive`.
     pub(crate) fn new(
         release: &Release,
         rows: (&str, &chrysalis_table::Table),
         group_id: &str,
-        universe: &Universe<'_>,
+        sensitive: &Column,
     ) -> Result<Self, EvaluateError> {
         let ids = find(rows, group_id)?;
         let of_row: Vec<u32> = ids.codes().iter().collect();
         let counted = [("st", "count"), ("pst", "count"), (angelized::BATCH_TABLE, angelized::COUNT)];
         let counted = counted.into_iter().find(|(name, _)| release.table(name).is_ok());
         let mut counts: Vec<BTreeMap<Code, f64>> = vec![BTreeMap::new(); ids.domain().len()];
-        let name = universe.sensitive.name();
+        let name = sensitive.name();
         match counted {
             None => {
                 let column = find(rows, name)?;
-                let codes = universe.sensitive_codes(column);
+                let codes = translated(column, sensitive);
                 for (&group, code) in of_row.iter().zip(column.codes().iter()) {
                     if let Some(code) = codes[code as usize] {
                         *counts[group as usize].entry(code).or_default() += 1.0;
@@ -121,7 +121,7 @@ impl Distributions {
             Some((table, count)) => {
                 let table = (table, release.table(table)?);
                 let (groups, column, count) = (find(table, group_id)?, find(table, name)?, find(table, count)?);
-                let (codes, places) = (universe.sensitive_codes(column), crate::universe::translated(groups, ids));
+                let (codes, places) = (translated(column, sensitive), translated(groups, ids));
                 for row in 0..table.1.rows() {
                     let place = places[groups.code(row) as usize];
                     if let Some((group, code)) = place.zip(codes[column.code(row) as usize]) {

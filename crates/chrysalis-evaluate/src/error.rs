@@ -1,3 +1,4 @@
+use chrysalis_query::QueryError;
 use chrysalis_release::ReleaseError;
 use chrysalis_table::Kind;
 use thiserror::Error;
@@ -48,6 +49,17 @@ pub enum EvaluateError {
     /// Microdata without rows.
     #[error("the microdata have no rows")]
     NoRows,
+    /// Questions that cannot be asked.
+    #[error("{problem}")]
+    Workload {
+        /// What is wrong with them.
+        problem: String,
+        /// What can be asked.
+        hint: String,
+    },
+    /// A question that the release cannot answer.
+    #[error(transparent)]
+    Query(#[from] QueryError),
     /// The tables are not what their form says.
     #[error(transparent)]
     Release(#[from] ReleaseError),
@@ -61,13 +73,17 @@ impl EvaluateError {
     /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
-            EvaluateError::Method { .. } => "evaluate one by generalize, anatomy, permute, shuffle or angel".into(),
+            EvaluateError::Method { .. } => {
+                "evaluate one by generalize, butterfly, anatomy, permute, shuffle or angel".into()
+            }
             EvaluateError::NoSensitive => "publish the table with --sensitive".into(),
             EvaluateError::NotQuasi { known, .. } => format!("the quasi attributes are {}", known.join(", ")),
             EvaluateError::NoTable { .. } => "leave --table out, or name one of the tables in release.json".into(),
             EvaluateError::MissingColumn { .. } | EvaluateError::WrongKind { .. } | EvaluateError::NoRows => {
                 "name the table that the release was made from".into()
             }
+            EvaluateError::Workload { hint, .. } => hint.clone(),
+            EvaluateError::Query(error) => error.hint(),
             EvaluateError::Release(error) => error.hint(),
         }
     }

@@ -26,7 +26,7 @@ impl Exact {
         attributes: &[String],
     ) -> Result<Self, EvaluateError> {
         let published = (table, release.table(table)?);
-        let groups = Distributions::new(release, published, GROUP_ID, universe)?;
+        let groups = Distributions::new(release, published, GROUP_ID, universe.sensitive)?;
         let mut columns = Vec::with_capacity(attributes.len());
         for (name, own) in attributes.iter().zip(&universe.columns) {
             let column = find(published, name)?;

@@ -7,8 +7,10 @@
 //!   (angel, equation 7), over all quasi attributes or some of them. Sums run over the points where somebody is, so the
 //!   cost is that of sorting the rows, not the size of the universe.
 //! - NCP, DM and CAVG: what generalization itself lost.
-//!
-//! Workloads of questions are another kind of measure: a module beside these, and a field of [`Evaluation`].
+//! - [`distances`]: how far the shares of every attribute's values, and of every two attributes', are from the truth.
+//! - [`reconstruction_error`]: pa's RCE, and the least it can be.
+//! - [`workload`]: the papers' random questions, asked through the engine that analysts use; errors, widths of bounds, and
+//!   whether the bounds hold.
 //!
 //! # Example
 //!
@@ -33,21 +35,27 @@
 //! # Ok::<(), chrysalis_evaluate::EvaluateError>(())
 //! ```
 
+mod blurred;
 mod boxes;
 mod coverage;
+mod distance;
 mod error;
 mod exact;
 mod loss;
 mod permuted;
+mod rce;
 mod tree;
 mod universe;
+pub mod workload;
 
 use chrysalis_criteria::loss::{Ncp, kl_divergence};
 use chrysalis_release::{Release, RoleName, angelized, generalized};
 use chrysalis_table::Table;
 use rayon::prelude::*;
 
+pub use distance::{Distance, Distances, distances};
 pub use error::EvaluateError;
+pub use rce::{ReconstructionError, reconstruction_error};
 use universe::Universe;
 
 /// Quasi attributes over which distributions are compared, together with the sensitive one.
@@ -153,6 +161,18 @@ fn reconstruction<'a>(
     table: Option<&str>,
 ) -> Result<(String, Box<dyn Reconstruction + 'a>), EvaluateError> {
     let method = release.manifest.method.as_str();
+    let own = table_of(release, attributes, table)?;
+    let made: Box<dyn Reconstruction> = match method {
+        "generalize" | "butterfly" | "angel" => Box::new(boxes::Boxes::new(release, &own, universe, attributes)?),
+        "permute" => Box::new(permuted::Permuted::new(release, universe, attributes)?),
+        _ => Box::new(exact::Exact::new(release, &own, universe, attributes)?),
+    };
+    Ok((own, made))
+}
+
+/// The table with a row per person from which attributes are rebuilt.
+pub(crate) fn table_of(release: &Release, attributes: &[String], table: Option<&str>) -> Result<String, EvaluateError> {
+    let method = release.manifest.method.as_str();
     let own = match method {
         "generalize" | "butterfly" => generalized::TABLE.to_owned(),
         "angel" => narrowest(release, attributes, table)?,
@@ -161,15 +181,10 @@ fn reconstruction<'a>(
         "permute" => chrysalis_release::permuted::QUASI_TABLE.to_owned(),
         _ => return Err(EvaluateError::Method { method: method.chars().take(40).collect() }),
     };
-    if table.is_some_and(|table| table != own) {
-        return Err(EvaluateError::NoTable { table: table.unwrap_or_default().to_owned() });
+    match table {
+        Some(table) if table != own => Err(EvaluateError::NoTable { table: table.to_owned() }),
+        _ => Ok(own),
     }
-    let made: Box<dyn Reconstruction> = match method {
-        "generalize" | "butterfly" | "angel" => Box::new(boxes::Boxes::new(release, &own, universe, attributes)?),
-        "permute" => Box::new(permuted::Permuted::new(release, universe, attributes)?),
-        _ => Box::new(exact::Exact::new(release, &own, universe, attributes)?),
-    };
-    Ok((own, made))
 }
 
 /// The table named, or the one with the fewest attributes beyond those asked for.

@@ -76,11 +76,6 @@ impl<'a> Universe<'a> {
     pub(crate) fn rows(&self) -> usize {
         self.sensitive.codes().len()
     }
-
-    /// For every code of a published column of sensitive values, the code of the microdata.
-    pub(crate) fn sensitive_codes(&self, published: &Column) -> Vec<Option<Code>> {
-        translated(published, self.sensitive)
-    }
 }
 
 /// For every code of one column, the code of the same value in another.

@@ -2,41 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod common;
+
 use chrysalis_evaluate::{EvaluateError, Subspace, evaluate};
-use chrysalis_publish::method::{Anatomy, Angel, Generalize, Origin, Permute, Publisher};
-use chrysalis_publish::partitioner::ByColumn;
-use chrysalis_publish::{AttributeSpec, Microdata, Partition, Partitioner};
+use chrysalis_publish::method::{Anatomy, Generalize, Permute, Publisher};
 use chrysalis_release::Release;
-use chrysalis_table::{Column, Role, Table, no_progress};
+use chrysalis_table::{Column, Table};
 use chrysalis_testkit::papers;
+use common::{angel, by_column, microdata, publish};
 use proptest::prelude::*;
-use rand::SeedableRng;
-use rand::rngs::ChaCha20Rng;
-
-fn microdata(table: &Table, quasi: &[&str], sensitive: &str) -> Microdata {
-    let mut attributes: Vec<AttributeSpec> =
-        quasi.iter().map(|name| AttributeSpec::new(*name, Role::QuasiIdentifier)).collect();
-    attributes.push(AttributeSpec::new(sensitive, Role::Sensitive));
-    Microdata::new(table.clone(), &attributes).unwrap()
-}
-
-fn publish(publisher: &dyn Publisher, data: &Microdata, partition: &Partition) -> Release {
-    let guarantees = ["k=2".parse().unwrap()];
-    let origin = Origin { partitioner: "column", guarantees: &guarantees };
-    publisher.publish(data, partition, origin, &mut ChaCha20Rng::seed_from_u64(3)).unwrap().release
-}
-
-fn by_column(data: &Microdata, column: &str) -> Partition {
-    let goal = data.goal(&[]).unwrap();
-    let groups = ByColumn { column: column.into() };
-    groups.partition(data, &goal, &mut ChaCha20Rng::seed_from_u64(1), &no_progress).unwrap()
-}
-
-fn angel(bucket_columns: &[&str], marginals: &[&[&str]]) -> Angel {
-    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    let marginals = marginals.iter().map(|names| owned(names)).collect();
-    Angel { k: 1, marginals, bucket_columns: owned(bucket_columns), for_reconstruction: false, may_simplify: false }
-}
 
 #[track_caller]
 fn check(release: &Release, table: &Table, subspace: &Subspace, expected: f64) {

@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use chrysalis_criteria::Principle;
-use chrysalis_publish::method::{Anatomy, Angel, Origin, Outcome, Publisher};
+use chrysalis_publish::method::{Anatomy, Angel, Fallback, Origin, Outcome, Publisher};
 use chrysalis_publish::partitioner::{ByColumn, Mondrian, Nearby};
 use chrysalis_publish::{Microdata, Partition, Partitioner, PublishError};
 use chrysalis_release::Release;
@@ -23,7 +23,7 @@ fn angel(k: u64, marginals: &[&[&str]], bucket_columns: &[&str]) -> Angel {
         marginals: marginals.iter().map(|names| owned(names)).collect(),
         bucket_columns: owned(bucket_columns),
         for_reconstruction: false,
-        may_simplify: bucket_columns.is_empty(),
+        fallback: if bucket_columns.is_empty() { Fallback::KeepingK } else { Fallback::Never },
     }
 }
 
@@ -97,7 +97,7 @@ fn angel_table_7_has_one_batch_table_for_two_generalized_ones() {
 fn with_k_1_angel_says_what_anatomy_says() {
     let data = plain(papers::table("angel/table-1.csv"), &["age", "sex"], Some("disease"));
     let batches = by_column(&data, "batch_id");
-    let angel = Angel { may_simplify: false, ..angel(1, &[], &[]) };
+    let angel = Angel { fallback: Fallback::Never, ..angel(1, &[], &[]) };
     let release = publish(&angel, &data, &batches, &["l=2", "k=1"]).unwrap().release;
     let origin = Origin { partitioner: "column", guarantees: &[] };
     let anatomy = Anatomy.publish(&data, &batches, origin, &mut rng(7)).unwrap().release;
@@ -126,8 +126,18 @@ fn the_simple_generalization_is_published_where_it_reconstructs_better() {
     let outcome = publish(&angel(2, &[], &[]), &data, &batches, &promise).unwrap();
     assert!(outcome.angelization.unwrap().is_simple);
     assert_eq!(outcome.release.manifest.groups, 2);
-    let kept = Angel { may_simplify: false, ..angel(2, &[], &[]) };
+    let kept = Angel { fallback: Fallback::Never, ..angel(2, &[], &[]) };
     assert_eq!(publish(&kept, &data, &batches, &promise).unwrap().release.manifest.groups, 4);
+    // A k that the simple generalization does not keep is promised no more, unless it must be kept.
+    let alone = Angel { fallback: Fallback::PrinciplesAlone, ..angel(5, &[], &[]) };
+    let outcome = publish(&alone, &data, &batches, &["l=2", "k=5"]).unwrap();
+    assert!(outcome.angelization.unwrap().is_simple);
+    assert_eq!(outcome.release.manifest.guarantees, ["l=2"]);
+    let alone = Angel { fallback: Fallback::PrinciplesAlone, ..angel(4, &[], &[]) };
+    assert_eq!(publish(&alone, &data, &batches, &["l=2", "k=4"]).unwrap().release.manifest.guarantees, ["l=2", "k=4"]);
+    let outcome = publish(&angel(5, &[], &[]), &data, &batches, &["l=2", "k=5"]).unwrap();
+    assert_eq!(outcome.angelization.unwrap().buckets[0].sizes, (8, 8));
+    assert_eq!(outcome.release.manifest.guarantees, ["l=2", "k=5"]);
     // Batches that are as good as the simple generalization stay.
     let same = Partition::new((0..8).collect(), &[4, 4]);
     assert!(!publish(&angel(2, &[], &[]), &data, &same, &promise).unwrap().angelization.unwrap().is_simple);

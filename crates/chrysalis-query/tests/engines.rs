@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use chrysalis_load::{Target, load};
-use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Generalize, Origin, Permute, Publisher, Shuffle};
+use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Origin, Permute, Publisher, Shuffle};
 use chrysalis_publish::partitioner::ByColumn;
 use chrysalis_publish::{AttributeSpec, Microdata, Partitioner, QuasiIdentifiers};
 use chrysalis_query::{AggregateAnswer, Answer, Asked, Dialect, Plan, rewrite, sql};
@@ -252,7 +252,8 @@ fn generalize_is_answered_alike_everywhere() {
 fn angel_is_answered_alike_everywhere() {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     let marginals = vec![names(&["age", "city"]), names(&["grade"]), names(&["weight", "joined"])];
-    let angel = Angel { k: 5, marginals, bucket_columns: Vec::new(), for_reconstruction: true, may_simplify: false };
+    let angel =
+        Angel { k: 5, marginals, bucket_columns: Vec::new(), for_reconstruction: true, fallback: Fallback::Never };
     check(&angel, &[Sensitive::Reals, Sensitive::Integers, Sensitive::Words], &["age", "joined", "grade", "city"]);
 }
 

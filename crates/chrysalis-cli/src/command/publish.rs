@@ -83,8 +83,8 @@ impl Summary<'_> {
 
     /// CAVG needs a k: the size no group may fall below.
     fn average_group_size(&self) -> Option<f64> {
-        let k = self.plan.require.iter().filter_map(|spec| match spec {
-            PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. } => Some(*k),
+        let k = self.manifest.guarantees.iter().filter_map(|text| match text.parse() {
+            Ok(PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. }) => Some(k),
             _ => None,
         });
         // What a group is depends on who looks.
@@ -212,18 +212,18 @@ impl Summary<'_> {
             return vec![("every group", promise)];
         };
         let of_batches: Vec<String> = self.plan.of_groups().iter().map(ToString::to_string).collect();
-        let mut facts =
-            vec![("every batch", of_batches.join(", ")), ("every bucket", format!("k={}", self.plan.angel.k))];
+        let is_k_kept = self.manifest.guarantees.len() == self.plan.require.len();
+        let mut facts = vec![("every batch", of_batches.join(", "))];
+        facts.extend(is_k_kept.then(|| ("every bucket", format!("k={}", self.plan.angel.k))));
         for bucket in &angel.buckets {
             let (smallest, largest) = (count(bucket.sizes.0), count(bucket.sizes.1));
             let text = format!("{} of {smallest} to {largest} rows", counted(bucket.buckets, "bucket"));
             facts.push(("buckets", format!("{}: {text}", bucket.table)));
         }
         if angel.is_simple {
-            facts.push((
-                "note",
-                "the simple generalization reconstructs better: its groups are batches and buckets".into(),
-            ));
+            let advice = if is_k_kept { "" } else { "; for larger buckets ask for a k, such as --require k=10" };
+            let text = "the simple generalization reconstructs better: its groups are batches and buckets";
+            facts.push(("note", format!("{text}{advice}")));
         }
         facts
     }

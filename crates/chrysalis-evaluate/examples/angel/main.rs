@@ -17,8 +17,8 @@ use std::fs::File;
 
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_evaluate::{Subspace, evaluate};
-use chrysalis_publish::method::{Angel, Generalize, Origin, Publisher};
-use chrysalis_publish::partitioner::{Mondrian, Nearby};
+use chrysalis_publish::method::{Angel, Fallback, Generalize, Origin, Publisher};
+use chrysalis_publish::partitioner::{Compact, Mondrian, Nearby};
 use chrysalis_publish::{AttributeSpec, Microdata, Partitioner};
 use chrysalis_release::Release;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Role, Table, no_progress};
@@ -29,7 +29,8 @@ const QUASI: [&str; 5] = ["marital_status", "work_class", "education", "gender",
 const SENSITIVE: &str = "occupation";
 
 /// The ways to publish that are compared.
-const WAYS: [&str; 4] = ["generalize", "generalize, k=10", "angel (paper)", "angel (ours)"];
+const WAYS: [&str; 5] =
+    ["generalize (mondrian)", "generalize (compact)", "angel (paper)", "angel (ours, k kept)", "angel (ours)"];
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -91,18 +92,21 @@ fn release(table: &Table, way: &str, principle: &str, marginals: &[Vec<String>],
     let (own, k): (PrincipleSpec, PrincipleSpec) = (principle.parse().unwrap(), "k=10".parse().unwrap());
     let both = [own.clone(), k];
     let (partitioner, specs): (&dyn Partitioner, &[PrincipleSpec]) = match way {
-        "generalize" | "angel (paper)" => (&Mondrian { relaxed: false }, &both[..1]),
-        "generalize, k=10" => (&Mondrian { relaxed: false }, &both),
+        "generalize (mondrian)" | "angel (paper)" => (&Mondrian { relaxed: false }, &both[..1]),
+        "generalize (compact)" => (&Compact, &both[..1]),
         _ => (&Nearby, &both[..1]),
     };
     let partition = partitioner.partition(&data, &data.goal(specs).unwrap(), &mut rng, &no_progress).unwrap();
-    let is_ours = way == "angel (ours)";
     let angel = Angel {
         k: 10,
         marginals: marginals.to_vec(),
         bucket_columns: Vec::new(),
-        for_reconstruction: is_ours,
-        may_simplify: is_ours,
+        for_reconstruction: way.starts_with("angel (ours"),
+        fallback: match way {
+            "angel (ours)" => Fallback::PrinciplesAlone,
+            "angel (ours, k kept)" => Fallback::KeepingK,
+            _ => Fallback::Never,
+        },
     };
     let publisher: &dyn Publisher = if way.starts_with("angel") { &angel } else { &Generalize };
     let guarantees = if way.starts_with("angel") { &both[..] } else { specs };
@@ -116,7 +120,7 @@ fn marginals(table: &Table, seed: u64) {
         (1..=4).map(|n| QUASI[..n].iter().map(|&name| name.to_owned()).collect()).collect();
     println!("\n| principle, table | G1 | G2 | G3 | G4 |\n|---|---:|---:|---:|---:|");
     for principle in ["l=10", "t=0.2"] {
-        for way in &WAYS[2..] {
+        for way in ["angel (paper)", "angel (ours)"] {
             let release = release(table, way, principle, &marginals, seed);
             for (name, is_whole) in [("`gt`", true), ("own", false)] {
                 let subspace = |names: &Vec<String>| Subspace {

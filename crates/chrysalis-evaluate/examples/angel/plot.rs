@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-const COLOURS: [&str; 4] = ["#999999", "#555555", "#d95f02", "#1b9e77"];
+const COLOURS: [&str; 5] = ["#999999", "#555555", "#d95f02", "#7570b3", "#1b9e77"];
 const WIDTH: f64 = 300.0;
 const HEIGHT: f64 = 220.0;
 const LEFT: f64 = 50.0;
@@ -11,7 +11,7 @@ const TOP: f64 = 30.0;
 /// One panel per group of principles; `lines` has one row per principle of all panels, one error per way.
 pub(crate) fn svg(ways: &[&str], panels: &[&Vec<String>], lines: &[Vec<f64>]) -> String {
     let mut text = String::from(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"330\" font-family=\"sans-serif\" font-size=\"12\">\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"820\" height=\"330\" font-family=\"sans-serif\" font-size=\"12\">\n",
     );
     let mut first = 0;
     for (at, panel) in panels.iter().enumerate() {
@@ -54,7 +54,7 @@ pub(crate) fn svg(ways: &[&str], panels: &[&Vec<String>], lines: &[Vec<f64>]) ->
         }
     }
     for (at, (way, colour)) in ways.iter().zip(COLOURS).enumerate() {
-        let x = LEFT + 180.0 * at as f64;
+        let x = LEFT + 155.0 * at as f64;
         let _ = writeln!(text, "<path d=\"M{x} 300h24\" stroke=\"{colour}\" stroke-width=\"2\"/>");
         let _ = writeln!(text, "<text x=\"{}\" y=\"304\">{way}</text>", x + 30.0);
     }

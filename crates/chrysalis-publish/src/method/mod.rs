@@ -16,7 +16,7 @@ use rand::CryptoRng;
 use crate::{Microdata, Partition, PublishError};
 
 pub use anatomy::Anatomy;
-pub use angel::{Angel, Angelization, BucketFacts};
+pub use angel::{Angel, Angelization, BucketFacts, Fallback};
 pub use butterfly::{Butterflies, Butterfly, ButterflyFacts, UserFacts};
 pub use frame::Origin;
 pub(crate) use frame::sort_by_codes;

@@ -6,7 +6,7 @@
 pub(crate) mod ask;
 pub(crate) mod truth;
 
-use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Generalize, Origin, Permute, Publisher, Shuffle};
+use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Origin, Permute, Publisher, Shuffle};
 use chrysalis_publish::{AttributeSpec, Microdata, Partition, QuasiIdentifiers};
 use chrysalis_query::Asked;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role};
@@ -159,7 +159,7 @@ impl World {
             bucket_columns: BUCKETS[..=marginals.len()].iter().map(|&name| name.to_owned()).collect(),
             marginals,
             for_reconstruction: false,
-            may_simplify: false,
+            fallback: Fallback::Never,
         };
         let (plain, marginal) = (angel(Vec::new()), angel(vec![vec![self.cols[0].name.to_owned()]]));
         let butterfly = self.butterfly();

@@ -1,4 +1,4 @@
-//! What an attacker learns who finds a person's bucket, in one table or in all of them.
+//! What an attacker learns who finds a person's bucket.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -6,10 +6,9 @@ use num_traits::Zero;
 use rayon::prelude::*;
 
 use super::tables::{Angelized, Batches};
-use crate::findings::Findings;
 use crate::measure::{self, Group};
 use crate::promise::show;
-use crate::{Check, Groups, Linking};
+use crate::{Groups, Linking};
 
 /// Shares that differ by less come from the same fraction.
 const SLACK: f64 = 1e-12;
@@ -80,17 +79,4 @@ fn exact(members: &[u32], code: u32, batches: &Batches) -> BigRational {
         sum += BigRational::new(rows, of);
     }
     sum
-}
-
-/// The attack that joins all tables: theorem 1. Whatever buckets a person is in, what is left is a mixture of the batches
-/// they share, so nobody becomes more certain of a value than the worst batch makes them.
-pub(super) fn across(angel: &Angelized<'_>, batches: &Batches) -> Check {
-    let findings = Findings::new("intersection");
-    let worst = measure::share(&batches.sample).and_then(|worst| worst.level.exact());
-    let most = worst.map_or_else(|| "nothing".to_owned(), |share| show(&share));
-    let tables = angel.tables.len();
-    let joined = if tables == 1 { "one generalized table".to_owned() } else { format!("{tables} generalized tables") };
-    findings.check(format!(
-        "{joined}, tied by batches alone: no value of anybody is more likely than {most}, however they are joined"
-    ))
 }

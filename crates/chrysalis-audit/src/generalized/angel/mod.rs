@@ -3,6 +3,7 @@
 //! Batches are the rows with one batch id, and the same in every table. A bucket is the rows of one generalized table that
 //! show the same labels: nothing else tells an attacker who stands together.
 
+mod crossing;
 mod faithful;
 mod linking;
 mod tables;
@@ -34,7 +35,7 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
         contents::labels(&angel.tables),
         sensitive_values(Some((attribute, values.domain(), batches.sample.whole()))),
         angel.row_order(),
-        linking::across(&angel, &batches),
+        crossing::check(&angel, &batches, microdata, release)?,
     ];
     if let Some(microdata) = microdata {
         checks.push(faithful::check(&angel, &batches, microdata)?);

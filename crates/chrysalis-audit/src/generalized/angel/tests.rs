@@ -160,6 +160,23 @@ fn batches_with_other_values_are_unfaithful() {
     );
 }
 
+/// Every table is a truthful picture on its own, but they tie people to different batches.
+#[test]
+fn tables_that_contradict_each_other_are_found() {
+    let whole = report(&release_of(table_7()));
+    let check = whole.checks.iter().find(|check| check.name == "intersection").unwrap();
+    assert_eq!(
+        check.detail,
+        "2 generalized tables joined for 6 people: everybody keeps at least 2 sensitive values (6 people are left with one \
+         batch); no value of anybody is more likely than 0.5, however they are joined"
+    );
+    // Batch 3, alone in its bucket, changes names with batch 1 in one table only.
+    let release = with("gt_zipcode", "batch_id", &[3, 3, 2, 2, 1, 1]);
+    let report = report(&release);
+    let check = report.checks.iter().find(|check| check.name == "intersection").unwrap();
+    assert!(check.findings.iter().any(|it| it.ends_with("that every table allows")), "{check:?}");
+}
+
 #[test]
 fn tables_that_are_missing_or_stray_are_named() {
     let mut tables = table_7();

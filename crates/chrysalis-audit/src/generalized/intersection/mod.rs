@@ -24,6 +24,7 @@ use crate::findings::Findings;
 use crate::source::people;
 use crate::{AuditError, Check, Groups, Intersection, IntersectionOver};
 use views::View;
+pub(super) use views::promised;
 
 /// Attacks a release with the help of another one. With the microdata the people are those; without, whoever could stand
 /// where two groups meet.
@@ -36,7 +37,7 @@ pub(crate) fn attack(
     let mut numbers = BTreeMap::new();
     let own = views::open(release, other, &mut numbers)?;
     let others = views::open(other, release, &mut numbers)?;
-    let promised = views::promised(release).max(views::promised(other));
+    let promised = promised(release).max(promised(other));
     let known = microdata.map(|table| people(&[&release.manifest, &other.manifest], table)).transpose()?;
     let mut outcome = Outcome { fewest: None, narrowed: 0, people: 0 };
     for one in &own {

@@ -141,7 +141,7 @@ fn tidy(mut groups: Vec<GroupView>) -> Vec<GroupView> {
 }
 
 /// How many sensitive values a release says everybody keeps, at least.
-pub(super) fn promised(release: &Release) -> u64 {
+pub(in crate::generalized) fn promised(release: &Release) -> u64 {
     let least = |l: Rational| l.ceil().to_integer();
     let of_promise = |text: &String| match text.parse() {
         Ok(PrincipleSpec::FrequencyL { l } | PrincipleSpec::EntropyL { l }) => least(l),

@@ -20,7 +20,7 @@ use super::anatomy::sensitive_table;
 use super::frame::{self, Origin};
 use super::generalize::{Summary, column_names, members};
 use super::{Outcome, Publisher};
-use crate::partitioner::{Mondrian, Partitioner};
+use crate::partitioner::{Compact, Mondrian, Partitioner};
 use crate::{Microdata, Partition, PublishError};
 use buckets::Buckets;
 use reconstruction::{Batches, surprise};
@@ -28,12 +28,12 @@ use reconstruction::{Batches, surprise};
 /// The publication `angel`.
 ///
 /// # Guarantees
-/// Every bucket of every table has at least k rows; every batch satisfies the principles its partition was made under, and
+/// Every bucket of every table has at least k rows, unless the manifest promises no `k=` ([`Fallback`]); every batch satisfies the principles its partition was made under, and
 /// so does what an attacker can learn of anybody, for principles that look at distributions alone.
 /// # Against whom
 /// Who knows all quasi values of everybody and sees all tables.
 /// # Cost
-/// One run of `mondrian` per table and one for the simple generalization: O(n log n).
+/// One run of `mondrian` per table, and one run each of `mondrian` and `compact` for simple generalizations: O(n log n).
 /// # Paper
 /// angel, sections 3 and 4.
 #[derive(Clone, Debug)]
@@ -46,8 +46,19 @@ pub struct Angel {
     pub bucket_columns: Vec<String>,
     /// Whether buckets are cut, and rows exchanged between batches, for the sake of the reconstruction.
     pub for_reconstruction: bool,
-    /// Whether to publish the equivalent of the simple generalization where that can be reconstructed better.
-    pub may_simplify: bool,
+    /// What to do where the simple generalization can be reconstructed better.
+    pub fallback: Fallback,
+}
+
+/// Whether the equivalent of the simple generalization is published where that can be reconstructed better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// Never: batches and buckets are what they are.
+    Never,
+    /// From all that is promised, `k=` included.
+    KeepingK,
+    /// From the principles of batches alone, as in the paper. `k=` is then promised only if it happens to hold.
+    PrinciplesAlone,
 }
 
 /// What an angel release is made of.
@@ -111,8 +122,7 @@ impl Publisher for Angel {
         // Step 2.
         let batches = self.batches(data, sensitive, partition, &tables[0], origin, rng)?;
         // Step 3.
-        let simple =
-            if self.may_simplify { self.simpler(data, sensitive, &batches, &tables[0], origin, rng)? } else { None };
+        let simple = self.simpler(data, sensitive, &batches, &tables[0], origin, rng)?;
         let is_simple = simple.is_some();
         let batches = match simple {
             Some(whole) => {
@@ -122,6 +132,10 @@ impl Publisher for Angel {
             }
             None => batches,
         };
+        let least = tables.iter().flat_map(|buckets| buckets.partition.sizes()).min().unwrap_or(0);
+        let is_kept = |spec: &&PrincipleSpec| is_of_batches(spec) || least >= self.k;
+        let guarantees: Vec<PrincipleSpec> = origin.guarantees.iter().filter(is_kept).cloned().collect();
+        let origin = Origin { guarantees: &guarantees, ..origin };
         // Step 4.
         let shown = frame::draw_ids(&batches, rng);
         let bt = sensitive_table(sensitive, &batches, &shown, [BATCH_ID, COUNT]);
@@ -212,8 +226,7 @@ impl Angel {
         if !self.for_reconstruction {
             return Ok(Cow::Borrowed(partition));
         }
-        let is_of_batches = |spec: &&PrincipleSpec| !matches!(spec, PrincipleSpec::KAnonymity { .. });
-        let specs: Vec<PrincipleSpec> = origin.guarantees.iter().filter(is_of_batches).cloned().collect();
+        let specs: Vec<PrincipleSpec> = origin.guarantees.iter().filter(|spec| is_of_batches(spec)).cloned().collect();
         let goal = data.goal(&specs)?;
         Ok(Cow::Owned(exchange::improved(sensitive, &goal, partition, &buckets.partition, rng)))
     }
@@ -228,13 +241,41 @@ impl Angel {
         origin: Origin<'_>,
         rng: &mut dyn CryptoRng,
     ) -> Result<Option<Buckets>, PublishError> {
-        let goal = data.goal(origin.guarantees)?;
-        let groups = Mondrian::default().partition(data, &goal, rng, &no_progress)?;
-        let simple = Buckets::of(data, groups);
+        let specs: Vec<PrincipleSpec> = match self.fallback {
+            Fallback::Never => return Ok(None),
+            Fallback::KeepingK => origin.guarantees.to_vec(),
+            Fallback::PrinciplesAlone => origin.guarantees.iter().filter(|spec| is_of_batches(spec)).cloned().collect(),
+        };
+        let goal = data.goal(&specs)?;
         let error = |batches: &Partition, buckets: &Buckets| {
             surprise(sensitive, &Batches::new(sensitive, batches), &buckets.partition, &buckets.points())
         };
-        let is_better = error(&simple.partition, &simple) < error(batches, buckets);
-        Ok(is_better.then_some(simple))
+        let mut best = None;
+        let mut least = error(batches, buckets);
+        for partitioner in simple_partitioners(data.rows()) {
+            let simple = Buckets::of(data, partitioner.partition(data, &goal, rng, &no_progress)?);
+            let error = error(&simple.partition, &simple);
+            if error < least {
+                (best, least) = (Some(simple), error);
+            }
+        }
+        Ok(best)
     }
+}
+
+/// `k=` is promised of buckets, all else of batches.
+fn is_of_batches(spec: &PrincipleSpec) -> bool {
+    !matches!(spec, PrincipleSpec::KAnonymity { .. })
+}
+
+/// Larger tables are compared with what `mondrian` makes of them only.
+const ROWS_FOR_COMPACT: usize = 500_000;
+
+/// Who makes simple generalizations.
+fn simple_partitioners(rows: usize) -> Vec<Box<dyn Partitioner>> {
+    let mut all: Vec<Box<dyn Partitioner>> = vec![Box::new(Mondrian::default())];
+    if rows <= ROWS_FOR_COMPACT {
+        all.push(Box::new(Compact));
+    }
+    all
 }

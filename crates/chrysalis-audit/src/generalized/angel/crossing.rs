@@ -1,0 +1,175 @@
+//! The attack that joins all tables of a release: only batches that every table allows are left for a person.
+
+use chrysalis_table::{Code, Column, Table};
+use rayon::prelude::*;
+
+use super::super::index::{Boxes, Index, Mark};
+use super::super::intersection::promised;
+use super::super::space::Axis;
+use super::tables::{Angelized, Batches, buckets};
+use crate::findings::Findings;
+use crate::measure;
+use crate::promise::show;
+use crate::source::relevant;
+use crate::{AuditError, Check, Groups};
+
+/// Theorem 1: whatever buckets a person is in, what is left is a mixture of batches, so nobody becomes more certain of a
+/// value than the worst batch makes them. With the microdata the attack is run on everybody in them.
+pub(super) fn check(
+    angel: &Angelized<'_>,
+    batches: &Batches,
+    microdata: Option<&Table>,
+    release: &chrysalis_release::Release,
+) -> Result<Check, AuditError> {
+    let mut findings = Findings::new("intersection");
+    let worst = measure::share(&batches.sample).and_then(|worst| worst.level.exact());
+    let most = worst.map_or_else(|| "nothing".to_owned(), |share| show(&share));
+    let tables = angel.tables.len();
+    let joined = if tables == 1 { "one generalized table".to_owned() } else { format!("{tables} generalized tables") };
+    let bound = format!("no value of anybody is more likely than {most}, however they are joined");
+    let Some(microdata) = microdata else {
+        return Ok(findings.check(format!("{joined}, tied by batches alone: {bound}")));
+    };
+    let (people, _) = relevant(angel.manifest, microdata)?;
+    let promised = promised(release);
+    let found = attack(angel, batches, &people, promised);
+    if found.nowhere > 0 {
+        findings.add("contradictions", || {
+            let n = found.nowhere;
+            format!("{n} people of the microdata are in no batch with their value that every table allows")
+        });
+    }
+    if found.narrowed > 0 {
+        findings.add("narrowed", || {
+            format!(
+                "{} people of the microdata are left with fewer sensitive values than promised once all tables are joined \
+                 ({} in the worst case, {promised} promised)",
+                found.narrowed, found.fewest
+            )
+        });
+    }
+    Ok(findings.check(format!(
+        "{joined} joined for {} people: everybody keeps at least {} sensitive values ({} people are left with one batch); {bound}",
+        people.rows(),
+        found.fewest,
+        found.one_batch
+    )))
+}
+
+/// What joining all tables says of everybody.
+struct Crossed {
+    /// The fewest values that anybody keeps.
+    fewest: u64,
+    /// People who keep fewer than promised.
+    narrowed: u64,
+    /// People for whom one batch is left.
+    one_batch: u64,
+    /// People for whom no batch is left, or none that has their value.
+    nowhere: u64,
+}
+
+impl Crossed {
+    const NOBODY: Crossed = Crossed { fewest: u64::MAX, narrowed: 0, one_batch: 0, nowhere: 0 };
+
+    fn and(self, other: Crossed) -> Crossed {
+        Crossed {
+            fewest: self.fewest.min(other.fewest),
+            narrowed: self.narrowed + other.narrowed,
+            one_batch: self.one_batch + other.one_batch,
+            nowhere: self.nowhere + other.nowhere,
+        }
+    }
+}
+
+fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u64) -> Crossed {
+    let (attribute, values) = angel.sensitive;
+    let Some(source) = people.column(&attribute.name) else { return Crossed::NOBODY };
+    // Everybody's value as a code of the release.
+    let shown: Vec<Option<Code>> =
+        (0..source.domain().len() as Code).map(|code| values.domain().code_of(source.domain().value(code))).collect();
+    let quasi: Vec<&Column> =
+        angel.tables[0].quasi.iter().filter_map(|cells| people.column(&cells.attribute.name)).collect();
+    let classes = Groups::of_columns(&quasi, people.rows());
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); classes.n_groups];
+    (0..).zip(&classes.of_row).for_each(|(row, &class)| members[class as usize].push(row));
+    let sides: Vec<Side<'_>> = angel.tables.iter().map(|published| Side::new(published, batches, people)).collect();
+    let boxes: Vec<Boxes<'_>> = sides.iter().map(Side::boxes).collect();
+    let indexes: Vec<Index<'_>> = boxes.iter().map(Index::new).collect();
+    let of_class = |rows: &Vec<u32>| {
+        let mut left = sides[0].batches(&indexes[0], rows[0]);
+        for (side, index) in sides.iter().zip(&indexes).skip(1) {
+            let others = side.batches(index, rows[0]);
+            left.retain(|batch| others.binary_search(batch).is_ok());
+        }
+        let mut kept: Vec<Code> = left
+            .iter()
+            .flat_map(|&batch| batches.sample.group(batch as usize).values.iter().map(|&(code, _)| code))
+            .collect();
+        kept.sort_unstable();
+        kept.dedup();
+        let has_own = |&&row: &&u32| {
+            shown[source.code(row as usize) as usize].is_some_and(|code| kept.binary_search(&code).is_ok())
+        };
+        let (n, n_kept) = (rows.len() as u64, kept.len() as u64);
+        Crossed {
+            fewest: n_kept,
+            narrowed: if n_kept < promised { n } else { 0 },
+            one_batch: if left.len() == 1 { n } else { 0 },
+            nowhere: n - rows.iter().filter(has_own).count() as u64,
+        }
+    };
+    members.par_iter().map(of_class).reduce(|| Crossed::NOBODY, Crossed::and)
+}
+
+/// One generalized table: its buckets, where they are and which batches have rows there.
+struct Side<'a> {
+    axes: Vec<Axis<'a>>,
+    columns: Vec<&'a Column>,
+    /// A row of every bucket.
+    first: Vec<usize>,
+    of_bucket: Vec<Vec<u32>>,
+}
+
+impl<'a> Side<'a> {
+    fn new(published: &super::super::cells::Published<'a>, batches: &Batches, people: &'a Table) -> Self {
+        let sets = published.label_sets();
+        let known = published.quasi.iter().filter_map(|cells| Some((cells, people.column(&cells.attribute.name)?)));
+        let known: Vec<_> = known.collect();
+        let groups = buckets(published);
+        let (mut first, mut of_bucket) = (vec![0; groups.n_groups], vec![Vec::new(); groups.n_groups]);
+        let of_row = batches.of_rows(published.group);
+        for (row, &bucket) in groups.of_row.iter().enumerate() {
+            first[bucket as usize] = row;
+            of_bucket[bucket as usize].push(of_row[row]);
+        }
+        of_bucket.iter_mut().for_each(|batches| {
+            batches.sort_unstable();
+            batches.dedup();
+        });
+        Side {
+            axes: known.iter().map(|(cells, column)| Axis::new(cells, column, &sets)).collect(),
+            columns: known.iter().map(|(_, column)| *column).collect(),
+            first,
+            of_bucket,
+        }
+    }
+
+    fn boxes(&self) -> Boxes<'_> {
+        let intervals = self.first.iter().flat_map(|&row| self.axes.iter().map(move |axis| axis.interval(row)));
+        Boxes { axes: &self.axes, intervals: intervals.collect(), n: self.first.len() }
+    }
+
+    /// The batches of all buckets that may hold the person of a row, ascending.
+    fn batches(&self, index: &Index<'_>, row: u32) -> Vec<u32> {
+        let rank = |(axis, column): (&Axis<'_>, &&Column)| axis.rank(column.code(row as usize));
+        let point: Vec<u32> = self.axes.iter().zip(&self.columns).map(rank).collect();
+        let mut found = Vec::new();
+        index.visit(Mark::Unseen, &point, |bucket| {
+            found.extend_from_slice(&self.of_bucket[bucket as usize]);
+            true
+        });
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}

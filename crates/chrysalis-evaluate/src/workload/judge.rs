@@ -1,0 +1,137 @@
+//! Answers held against the truth.
+
+use chrysalis_query::Answer;
+
+use super::truth::Truth;
+use super::{Workload, pose};
+
+/// The shares of questions at which a [`Summary`] tells a value.
+pub const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+
+/// Sums of many reals differ in their last digits with the order of adding up.
+const ROUNDING: f64 = 1e-9;
+
+/// How well a release answered a workload.
+#[derive(Clone, Debug)]
+pub struct Accuracy {
+    /// What was asked.
+    pub workload: Workload,
+    /// How many attributes a question has conditions on.
+    pub dimensions: usize,
+    /// One per aggregate, in the order of the question.
+    pub aggregates: Vec<AggregateAccuracy>,
+}
+
+/// How well one aggregate was answered.
+#[derive(Clone, Debug)]
+pub struct AggregateAccuracy {
+    /// `count(*)`, `avg(salary)`.
+    pub name: String,
+    /// Questions that have a true answer: sums and averages over nobody have none.
+    pub judged: u64,
+    /// Those of them whose true answer lies within the bounds.
+    pub inside: u64,
+    /// Those of them whose true answer is not 0; errors and widths are relative to it.
+    pub nonzero: u64,
+    /// |truth − estimate| / |truth|.
+    pub error: Option<Summary>,
+    /// (upper − lower) / |truth|.
+    pub width: Option<Summary>,
+}
+
+impl AggregateAccuracy {
+    /// The share of true answers within the bounds: 1, or somebody has made a mistake.
+    pub fn inside_share(&self) -> f64 {
+        if self.judged == 0 { 1.0 } else { self.inside as f64 / self.judged as f64 }
+    }
+}
+
+/// Many numbers in short.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Their mean.
+    pub mean: f64,
+    /// The values below which the shares [`QUANTILES`] of them lie; the third is the median.
+    pub quantiles: [f64; 5],
+}
+
+impl Summary {
+    /// None of no numbers.
+    pub fn of(mut numbers: Vec<f64>) -> Option<Summary> {
+        numbers.sort_by(f64::total_cmp);
+        let last = numbers.len().checked_sub(1)?;
+        // Between two ranks, in proportion.
+        let quantile = |share: f64| {
+            let place = share * last as f64;
+            let (below, above) = (numbers[place.floor() as usize], numbers[place.ceil() as usize]);
+            below + (above - below) * place.fract()
+        };
+        Some(Summary { mean: numbers.iter().sum::<f64>() / numbers.len() as f64, quantiles: QUANTILES.map(quantile) })
+    }
+
+    /// The middle one.
+    pub fn median(&self) -> f64 {
+        self.quantiles[2]
+    }
+}
+
+impl Accuracy {
+    pub(super) fn new(workload: &Workload, dimensions: usize, truths: &[Truth], answers: &[Answer]) -> Accuracy {
+        let aggregate = |(at, &function): (usize, &chrysalis_query::question::Function)| {
+            let mut found =
+                AggregateAccuracy { name: String::new(), judged: 0, inside: 0, nonzero: 0, error: None, width: None };
+            let (mut errors, mut widths) = (Vec::new(), Vec::new());
+            for (truth, answer) in truths.iter().zip(answers) {
+                // Without GROUP BY there is one row.
+                let Some(told) = answer.rows.first().map(|row| &row.aggregates[at]) else { continue };
+                if found.name.is_empty() {
+                    found.name.clone_from(&told.name);
+                }
+                let Some(truth) = truth.answer(function) else { continue };
+                found.judged += 1;
+                let bounds = told.lower.zip(told.upper);
+                found.inside += u64::from(bounds.is_some_and(|bounds| is_inside(truth, bounds)));
+                if truth != 0.0 {
+                    found.nonzero += 1;
+                    errors.push((truth - told.estimate.unwrap_or(0.0)).abs() / truth.abs());
+                    widths.extend(bounds.map(|(lower, upper)| (upper - lower) / truth.abs()));
+                }
+            }
+            found.error = Summary::of(errors);
+            found.width = Summary::of(widths);
+            found
+        };
+        let functions = pose::functions(workload.family);
+        Accuracy {
+            workload: workload.clone(),
+            dimensions,
+            aggregates: functions.iter().enumerate().map(aggregate).collect(),
+        }
+    }
+}
+
+fn is_inside(truth: f64, (lower, upper): (f64, f64)) -> bool {
+    let room = |bound: f64| ROUNDING * bound.abs().max(truth.abs());
+    lower - room(lower) <= truth && truth <= upper + room(upper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_a_hundred_and_one_numbers_are_their_places() {
+        let found = Summary::of((0..=100).rev().map(f64::from).collect()).unwrap();
+        assert_eq!(found.quantiles, [5.0, 25.0, 50.0, 75.0, 95.0]);
+        assert_eq!((found.mean, found.median()), (50.0, 50.0));
+        let two = Summary::of(vec![4.0, 0.0]).unwrap();
+        assert_eq!((two.mean, two.quantiles[1], two.median()), (2.0, 1.0, 2.0));
+        assert_eq!(Summary::of(Vec::new()), None);
+    }
+
+    #[test]
+    fn a_truth_beyond_a_bound_is_outside_and_rounding_is_not() {
+        assert!(is_inside(2.0, (2.0, 2.0)) && !is_inside(2.1, (1.0, 2.0)) && !is_inside(0.9, (1.0, 2.0)));
+        assert!(is_inside(0.1 + 0.2, (0.0, 0.3)));
+    }
+}

@@ -1,0 +1,193 @@
+//! Workloads: many random questions of one kind, asked of a release and answered by the microdata.
+//!
+//! | family | paper | conditions | asks for |
+//! |---|---|---|---|
+//! | [`Family::Pa`] | pa 4.2 | w − 1 random quasi attributes and the sensitive one: an interval of ⌊\|A\|·s^(1/(w+1))⌋ values each | COUNT |
+//! | [`Family::Angel`] | angel 6 | every attribute: ⌈\|A\|·s^(1/d)⌉ values, an interval where they have an order, any otherwise | COUNT |
+//! | [`Family::KeRange`] | ke 7.1 | an ordered quasi attribute (w of them): an interval of ⌊\|A\|·s^(1/w)⌋ values | AVG, SUM, COUNT |
+//! | [`Family::KeArbitrary`] | ke 7.1 | every quasi attribute (w of them): any ⌈\|A\|·s^(1/w)⌉ values | AVG, SUM, COUNT |
+//!
+//! |A| counts the values that occur in the microdata. lalpha has no workload. ke's arbitrary questions pick rows one by
+//! one, which no analyst can do: ours pick values, as a long list after IN does, and the rows follow.
+//!
+//! Questions go through the engine that analysts use; the truth is counted over the microdata. What is asked depends on
+//! the microdata, the parameters and the generator alone, so two releases of one table get the same questions.
+
+mod generate;
+mod judge;
+mod pose;
+mod truth;
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrysalis_query::question::Question;
+use chrysalis_query::{Asked, Plan};
+use chrysalis_release::{Manifest, Release, RoleName};
+use chrysalis_table::{Column, Kind, Table};
+use rand::CryptoRng;
+use rayon::prelude::*;
+
+use crate::EvaluateError;
+use generate::Query;
+pub use judge::{Accuracy, AggregateAccuracy, QUANTILES, Summary};
+use truth::Truth;
+
+/// The most questions of one workload.
+pub const MAX_QUERIES: usize = 1_000_000;
+
+/// The papers' kinds of random questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Intervals on some attributes and on the sensitive one.
+    Pa,
+    /// Sets of values of every attribute.
+    Angel,
+    /// Intervals of an ordered quasi attribute.
+    KeRange,
+    /// Any values of quasi attributes.
+    KeArbitrary,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Family; 4] = [Family::Pa, Family::Angel, Family::KeRange, Family::KeArbitrary];
+
+    /// As it is written on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Pa => "pa",
+            Family::Angel => "angel",
+            Family::KeRange => "ke-range",
+            Family::KeArbitrary => "ke-arbitrary",
+        }
+    }
+
+    /// The one that suits a release: pa's where the sensitive values are words, ke's where they are numbers.
+    pub fn suited(manifest: &Manifest) -> Family {
+        let is_numeric = |role| manifest.with_role(role).any(|it| Kind::from(it.kind).is_numeric());
+        let is_ordered = manifest.with_role(RoleName::Quasi).any(|it| Kind::from(it.kind).is_ordered());
+        match (is_numeric(RoleName::Sensitive), is_ordered) {
+            (false, _) => Family::Pa,
+            (true, true) => Family::KeRange,
+            (true, false) => Family::KeArbitrary,
+        }
+    }
+
+    /// Whether it asks for sums and averages, which only numbers have.
+    pub fn needs_numbers(self) -> bool {
+        matches!(self, Family::KeRange | Family::KeArbitrary)
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Family {
+    type Err = EvaluateError;
+
+    fn from_str(text: &str) -> Result<Self, EvaluateError> {
+        let unknown = || EvaluateError::Workload {
+            problem: format!("there is no workload `{}`", text.chars().take(40).collect::<String>()),
+            hint: format!("the workloads are {}", Family::ALL.map(Family::name).join(", ")),
+        };
+        Family::ALL.into_iter().find(|family| family.name() == text).ok_or_else(unknown)
+    }
+}
+
+/// Which questions, and how many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Their kind.
+    pub family: Family,
+    /// How many.
+    pub queries: usize,
+    /// The papers' s: the share of the space of values that a question covers, above 0 and at most 1.
+    pub selectivity: f64,
+    /// The papers' w: how many attributes a question has conditions on. Absent: 4 for pa, 1 for ke-range, otherwise all.
+    pub dimensions: Option<usize>,
+    /// Attributes whose order means nothing although their kind has one, such as codes: angel picks any values of them.
+    pub unordered: Vec<String>,
+}
+
+/// Questions with their true answers.
+pub struct Questions {
+    workload: Workload,
+    dimensions: usize,
+    /// The columns that conditions are on, the sensitive one last.
+    names: Vec<String>,
+    queries: Vec<Query>,
+    questions: Vec<Question>,
+    truths: Vec<Truth>,
+}
+
+impl Questions {
+    /// Draws questions and counts their answers over the microdata.
+    ///
+    /// # Cost
+    /// O(rows · conditions) per question, on all cores: a second for 1,000 questions over 500,000 rows.
+    pub fn draw(
+        microdata: &Table,
+        quasi: &[String],
+        sensitive: &str,
+        workload: Workload,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Questions, EvaluateError> {
+        // By name, so that the order in which a release lists its attributes does not change the questions.
+        let mut names: Vec<String> = quasi.to_vec();
+        names.sort_unstable();
+        names.push(sensitive.to_owned());
+        let columns = columns(microdata, &names)?;
+        let (queries, dimensions) = generate::queries(&columns, &workload, rng)?;
+        let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
+        let truths = truth::all(&columns, &queries);
+        Ok(Questions { workload, dimensions, names, queries, questions, truths })
+    }
+
+    /// The questions, as anybody could ask them.
+    pub fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// Asks a release all of them.
+    pub fn ask(&self, release: &Release) -> Result<Accuracy, EvaluateError> {
+        self.ask_prepared(&Asked::new(release.clone())?)
+    }
+
+    /// Asks a release that is ready for questions.
+    pub fn ask_prepared(&self, asked: &Asked) -> Result<Accuracy, EvaluateError> {
+        let answer = |question: &Question| asked.answer(&Plan::new(question, asked.manifest())?);
+        let answers = self.questions.par_iter().map(answer).collect::<Result<Vec<_>, _>>()?;
+        Ok(Accuracy::new(&self.workload, self.dimensions, &self.truths, &answers))
+    }
+
+    /// Answers all of them from the microdata once more, for those who want to know how long that takes. The number of
+    /// rows that match, over all questions.
+    pub fn count(&self, microdata: &Table) -> Result<u64, EvaluateError> {
+        Ok(truth::all(&columns(microdata, &self.names)?, &self.queries).iter().map(|truth| truth.rows).sum())
+    }
+}
+
+fn columns<'a>(microdata: &'a Table, names: &[String]) -> Result<Vec<&'a Column>, EvaluateError> {
+    let column =
+        |name: &String| microdata.column(name).ok_or_else(|| EvaluateError::MissingColumn { column: name.clone() });
+    names.iter().map(column).collect()
+}
+
+/// Draws a workload for a release and asks it.
+///
+/// The microdata hold the published attributes, read with the manifest's kinds.
+pub fn ask(
+    release: &Release,
+    microdata: &Table,
+    workload: Workload,
+    rng: &mut dyn CryptoRng,
+) -> Result<Accuracy, EvaluateError> {
+    let (microdata, _) = crate::universe::relevant(&release.manifest, microdata)?;
+    let quasi: Vec<String> = release.manifest.with_role(RoleName::Quasi).map(|it| it.name.clone()).collect();
+    let sensitive = release.manifest.with_role(RoleName::Sensitive).next().ok_or(EvaluateError::NoSensitive)?;
+    Questions::draw(&microdata, &quasi, &sensitive.name, workload, rng)?.ask(release)
+}

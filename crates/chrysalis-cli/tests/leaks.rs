@@ -244,7 +244,7 @@ fn the_parquet_footer_has_no_statistics_and_no_metadata() {
             }
         }
     }
-    assert_eq!(n_files, 2 + 2 + 2 + 2 + 2 + 2 + 4 + 4 + 2 + 1);
+    assert_eq!(n_files, 2 + 2 + 2 + 2 + 2 + 2 + 4 + 4 + 2 + 2 + 1);
 }
 
 /// A value of Thrift's compact protocol, as far as a Parquet footer needs it.

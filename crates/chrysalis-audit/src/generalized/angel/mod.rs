@@ -3,6 +3,7 @@
 //! Batches are the rows with one batch id, and the same in every table. A bucket is the rows of one generalized table that
 //! show the same labels: nothing else tells an attacker who stands together.
 
+mod attacks;
 mod faithful;
 mod linking;
 mod tables;
@@ -16,8 +17,8 @@ use chrysalis_table::Table;
 pub(super) use self::tables::{Angelized, buckets};
 use super::contents;
 use crate::promise::judge;
-use crate::sensitive::{sensitive_values, similarity};
-use crate::{Attacks, AuditError, AuditReport, Groups, PrincipleResult};
+use crate::sensitive::sensitive_values;
+use crate::{AuditError, AuditReport, Groups, PrincipleResult};
 
 /// Judges an angel release.
 pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
@@ -46,13 +47,7 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
             judge(manifest, batches.sample.sizes(), &batches.ids, shown)
         })?,
         checks,
-        attacks: Attacks {
-            linking: linking::attack(&angel, &batches, &in_tables),
-            presence: None,
-            intersection: Vec::new(),
-            pooling: Vec::new(),
-            similarity: similarity(shown)?,
-        },
+        attacks: attacks::attacks(&angel, &batches, &in_tables, microdata)?,
         utility: None,
         rows: angel.tables[0].table.rows() as u64,
         groups: batches.sample.sizes().iter().filter(|&&size| size > 0).count() as u64,

@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Measure what a release is worth: distances, losses and errors of random questions.
     Evaluate(EvaluateArgs),
+    /// Try several methods and parameters on one table: a page with risks, errors and what to choose.
+    Compare(Box<CompareArgs>),
     /// Turn a question into SQL for a database that holds the release's tables.
     Rewrite(RewriteArgs),
     /// Create and fill the release's tables in a PostgreSQL or SQLite database.
@@ -378,6 +380,46 @@ pub(crate) struct ExperimentArgs {
     /// The folder to write to; it is made where it does not exist, files of the same names are replaced.
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
+}
+
+const COMPARE_HELP: &str = "\
+Every release is made in memory, audited and measured against the microdata. The page needs no network
+and no other file; the same numbers go to a .json file beside it. Both are for the owner of the data.
+
+Runs are listed in the spec. What a run leaves out is as in [release]:
+  [[compare.runs]]
+  method = \"anatomy\"
+  require = [\"l={l}\"]
+  vary = { l = [2, 4, 6, 8, 10] }
+
+  [[compare.runs]]
+  name = \"coarse ages\"
+  method = \"generalize\"
+  partitioner = \"mondrian\"
+Where none is listed: generalize by compact and by mondrian, anatomy, permute and angel by nearby, shuffle
+where the sensitive values are numbers, butterfly for several quasi-identifiers.
+
+Examples:
+  chrysalis compare chrysalis.toml --report comparison.html
+  chrysalis compare patients.csv --quasi age,sex --sensitive disease --require l=4 --report comparison.html
+  chrysalis compare chrysalis.toml --report comparison.html --force --output csv > comparison.csv";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_HELP)]
+pub(crate) struct CompareArgs {
+    /// A spec (`.toml`), CSV (also gzip or zstd), Parquet, or `-` for standard input.
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+    /// The page to write, an .html file; its numbers go to a .json file of the same name.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: PathBuf,
+    /// Draw from this seed, for experiments only.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Replace a report that is already there.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 const LOAD_HELP: &str = "\

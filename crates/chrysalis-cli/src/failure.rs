@@ -71,10 +71,26 @@ impl Failure {
         self.code == INFEASIBLE
     }
 
-    /// The same, with where it happened before it.
-    pub(crate) fn at(mut self, place: &str) -> Self {
-        self.message = format!("{place}: {}", self.message);
-        self
+    /// The same, with what it is about.
+    pub(crate) fn about(self, what: &str) -> Self {
+        Failure { message: format!("{what}: {}", self.message), ..self }
+    }
+
+    /// What is wrong.
+    pub(crate) fn sentence(&self) -> &str {
+        &self.message
+    }
+
+    /// Nothing that was tried can be done: if all fail for one reason that is it, else the first stands for them.
+    pub(crate) fn none_of(failures: Vec<Failure>) -> Self {
+        let n_tried = failures.len();
+        let mut failures = failures.into_iter();
+        let Some(first) = failures.next() else { return Failure::internal("nothing was tried") };
+        if failures.all(|other| other.message == first.message) {
+            return first;
+        }
+        let message = format!("none of the {n_tried} releases can be made; the first: {}", first.message);
+        Failure { message, hint: first.hint, code: INFEASIBLE }
     }
 
     #[allow(clippy::print_stderr, reason = "this is where errors are printed")]

@@ -49,6 +49,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Publish(args) => command::publish::run(args, cli),
         Command::Audit(args) => command::audit::run(args, cli),
         Command::Evaluate(args) => command::evaluate::run(args, cli),
+        Command::Compare(args) => command::compare::run(args, cli),
         Command::Rewrite(args) => command::rewrite::run(args, cli),
         Command::Load(args) => command::load::run(args, cli),
         Command::Query(args) => command::query::run(args, cli),

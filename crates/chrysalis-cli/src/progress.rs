@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::render::printable;
+
 /// One bar at a time, and how long each phase took.
 pub(crate) struct Phases {
     shown: bool,
@@ -33,6 +35,14 @@ impl Phases {
         bar.finish_and_clear();
         self.done.push((name, started.elapsed().as_secs_f64()));
         result
+    }
+
+    /// What comes next, where somebody watches.
+    #[allow(clippy::print_stderr, reason = "progress goes to standard error")]
+    pub(crate) fn announce(&self, text: &str) {
+        if self.shown {
+            eprintln!("{}", printable(text));
+        }
     }
 
     /// A remark for people.

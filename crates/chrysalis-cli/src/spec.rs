@@ -9,6 +9,7 @@ use chrysalis_table::{Kind, Role, TaxonomyFile};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::command::compare::CompareSpec;
 use crate::failure::Failure;
 
 /// The file as it is written.
@@ -24,6 +25,7 @@ pub(crate) struct Spec {
     pub(crate) attributes: BTreeMap<String, Attribute>,
     #[serde(default)]
     pub(crate) release: ReleaseSpec,
+    pub(crate) compare: Option<CompareSpec>,
     /// The folder that paths are relative to.
     #[serde(skip)]
     folder: PathBuf,

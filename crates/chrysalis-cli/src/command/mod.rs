@@ -1,6 +1,7 @@
 //! One file per verb: read the arguments, call the libraries, print.
 
 pub(crate) mod audit;
+pub(crate) mod compare;
 pub(crate) mod evaluate;
 pub(crate) mod example;
 pub(crate) mod experiment;

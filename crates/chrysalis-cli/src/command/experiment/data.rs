@@ -45,13 +45,20 @@ pub(super) fn plan(run: &Run, folder: Option<&Path>) -> Result<Plan, Failure> {
         suppress: number(&release.suppress)
             .map(|text| args::share(&text).map_err(|error| wrong("suppress", error)))
             .transpose()?,
-        metric: release.metric.as_ref().map(|name| args::metric(name).map_err(|error| wrong("metric", error))).transpose()?,
+        metric: release
+            .metric
+            .as_ref()
+            .map(|name| args::metric(name).map_err(|error| wrong("metric", error)))
+            .transpose()?,
         time_limit: number(&release.time_limit)
             .map(|text| args::seconds(&text).map_err(|error| wrong("time_limit", error)))
             .transpose()?,
         categories: data.sensitive.clone().zip(data.categories.clone()).into_iter().collect(),
         weights: data.weights.clone(),
-        read: ReadArgs { kinds: data.kinds.iter().map(|(name, kind)| (name.clone(), kind.0)).collect(), ..ReadArgs::default() },
+        read: ReadArgs {
+            kinds: data.kinds.iter().map(|(name, kind)| (name.clone(), kind.0)).collect(),
+            ..ReadArgs::default()
+        },
         ..Choices::default()
     };
     let draft = Draft {
@@ -113,7 +120,8 @@ pub(super) fn table(run: &Run, requests: &[ColumnRequest], folder: Option<&Path>
     let data = &run.data;
     let mut rng = generator(Some(run.seed))?;
     let is_made_up = |name: &String| data.columns.iter().any(|column| column.name == *name);
-    let mut wanted: Vec<ColumnRequest> = requests.iter().filter(|request| !is_made_up(&request.name)).cloned().collect();
+    let mut wanted: Vec<ColumnRequest> =
+        requests.iter().filter(|request| !is_made_up(&request.name)).cloned().collect();
     for name in data.at_most.keys() {
         if !is_made_up(name) && wanted.iter().all(|request| request.name != *name) {
             wanted.push(ColumnRequest::of_kind(name, Kind::Integer));
@@ -151,7 +159,10 @@ fn rows_of(data: &Data) -> Result<u64, Failure> {
     if (1..=MOST_ROWS).contains(&rows) {
         return Ok(rows);
     }
-    Err(Failure::bad_input(format!("{rows} rows cannot be made up"), format!("`data.rows` lies between 1 and {MOST_ROWS}")))
+    Err(Failure::bad_input(
+        format!("{rows} rows cannot be made up"),
+        format!("`data.rows` lies between 1 and {MOST_ROWS}"),
+    ))
 }
 
 fn hospital(data: &Data, wanted: &[ColumnRequest]) -> Result<Table, Failure> {
@@ -182,7 +193,9 @@ fn chosen(data: &Data, table: &Table, rng: &mut ChaCha20Rng) -> Result<Vec<u32>,
 
 fn draw(made_up: &MadeUp, n_rows: usize, known: &[Column], rng: &mut ChaCha20Rng) -> Result<Column, Failure> {
     let MadeUp { name, words, between, follows, variance } = made_up;
-    let wrong = |problem: &str| Err(Failure::bad_input(format!("made-up column `{name}`: {problem}"), "correct `data.columns`"));
+    let wrong = |problem: &str| {
+        Err(Failure::bad_input(format!("made-up column `{name}`: {problem}"), "correct `data.columns`"))
+    };
     if !words.is_empty() {
         let drawn: Vec<&str> = (0..n_rows).map(|_| words[rng.random_range(0..words.len())].as_str()).collect();
         return Ok(Column::texts(name, drawn.iter().copied()));

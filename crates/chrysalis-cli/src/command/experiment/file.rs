@@ -143,8 +143,10 @@ impl Panel {
         if head.sweep.values.is_empty() {
             return Err(wrong(&place, "`sweep.values` is empty"));
         }
-        let series =
-            series.into_iter().map(|series| Series::new(&all, series, &head.sweep, &place)).collect::<Result<_, _>>()?;
+        let series = series
+            .into_iter()
+            .map(|series| Series::new(&all, series, &head.sweep, &place))
+            .collect::<Result<_, _>>()?;
         Ok(Panel {
             plots: if head.plots.is_empty() { vec![first] } else { head.plots },
             name: head.name,

@@ -32,7 +32,10 @@ pub(crate) fn run(args: &ExperimentArgs, cli: &Cli) -> Result<ExitCode, Failure>
     let experiments =
         args.files.iter().map(|path| Experiment::load(path, folder.as_deref())).collect::<Result<Vec<_>, _>>()?;
     let failed = |error: std::io::Error| {
-        Failure::bad_input(format!("cannot make the folder {}: {error}", args.out.display()), "choose another with --out")
+        Failure::bad_input(
+            format!("cannot make the folder {}: {error}", args.out.display()),
+            "choose another with --out",
+        )
     };
     fs::create_dir_all(&args.out).map_err(failed)?;
     let mut phases = Phases::new(cli.quiet);
@@ -44,7 +47,7 @@ pub(crate) fn run(args: &ExperimentArgs, cli: &Cli) -> Result<ExitCode, Failure>
         }
         let total = Some(experiment.n_runs());
         let found = phases.run("experiment", total, Unit::Runs, |progress| lab.experiment(experiment, progress));
-        let results = found.map_err(|failure| failure.at(&path.display().to_string()))?;
+        let results = found.map_err(|failure| failure.about(&path.display().to_string()))?;
         for (name, text) in show::files(experiment, &results) {
             write_file(&args.out.join(name), text.as_bytes(), true)?;
         }
@@ -105,7 +108,7 @@ impl Lab {
         for series in &panel.series {
             let mut line = Vec::new();
             for run in &series.runs {
-                line.push(self.run(run, &panel.measures).map_err(|failure| failure.at(&series.name))?);
+                line.push(self.run(run, &panel.measures).map_err(|failure| failure.about(&series.name))?);
                 progress(1);
             }
             results.push(line);

@@ -147,7 +147,8 @@ fn chart(experiment: &Experiment, panel: &Panel, results: &[Vec<Found>], measure
     let places: Vec<f64> = numbers.unwrap_or_else(|| (0..panel.sweep.values.len()).map(|at| at as f64).collect());
     let y = if panel.is_logarithmic { Axis::log(measure.label()) } else { Axis::linear(measure.label()).from_zero() };
     let y = if measure.is_share() { y.percent() } else { y };
-    let title = if panel.name.is_empty() { heading(experiment) } else { format!("{} ({})", heading(experiment), panel.name) };
+    let title =
+        if panel.name.is_empty() { heading(experiment) } else { format!("{} ({})", heading(experiment), panel.name) };
     let id = picture(experiment, panel, measure);
     let mut chart = Chart::new(title, x, y).id(id.trim_end_matches(".svg")).described(experiment.head.claim.trim());
     let at = panel.measures.iter().position(|known| *known == measure).unwrap_or(0);

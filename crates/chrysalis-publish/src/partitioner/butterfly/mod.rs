@@ -9,6 +9,7 @@ mod tests;
 mod wing;
 
 use std::fmt;
+use std::ops::Range;
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::{Codes, Column, Progress};
@@ -16,6 +17,7 @@ use rand::CryptoRng;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
+use super::compact::{Refined, Refiner};
 use super::mondrian::records::{Rank, Records, Slice};
 use crate::method::sort_by_codes;
 use crate::quasi_identifiers::BodyAndWings;
@@ -97,12 +99,13 @@ pub(crate) fn find(
     let space = Space::new(data, parts, goal);
     let widest = space.widest();
     let rows = shuffled(data, rng);
+    let seed = rng.next_u64();
     if widest <= 1 << 8 {
-        find_in::<u8>(&space, parts, rows, only, progress)
+        find_in::<u8>(&space, parts, rows, only, seed, progress)
     } else if widest <= 1 << 16 {
-        find_in::<u16>(&space, parts, rows, only, progress)
+        find_in::<u16>(&space, parts, rows, only, seed, progress)
     } else {
-        find_in::<u32>(&space, parts, rows, only, progress)
+        find_in::<u32>(&space, parts, rows, only, seed, progress)
     }
 }
 
@@ -123,6 +126,7 @@ fn find_in<T: Rank>(
     parts: &BodyAndWings,
     rows: Vec<u32>,
     only: Option<Hierarchy>,
+    seed: u64,
     progress: Progress<'_>,
 ) -> Flight {
     let records = |rows| Records::<T>::of(space.columns.iter().copied(), space.sensitive, &space.axes, rows);
@@ -131,41 +135,62 @@ fn find_in<T: Rank>(
     // Step 1.
     let floors = nearest::floors(space, &all);
     let search = |hierarchy| Search::new(space, hierarchy, &floors, progress);
+    let finished = |hierarchy, best: Best, rows: Vec<u32>| {
+        let (wings, gain) = wings(&search(hierarchy), space, parts, &records(rows.clone()).all(), &best, seed);
+        Finished { hierarchy, loss: best.loss - gain, best, rows, wings }
+    };
     // Step 2.
     let union = search(Hierarchy::Union).run(&mut all);
     let union_loss = union.plain.clone();
-    let mut tried = vec![(Hierarchy::Union, union.loss)];
-    let mut winner = (Hierarchy::Union, union, all.rows().to_vec());
+    let mut winner = finished(Hierarchy::Union, union, all.rows().to_vec());
+    let mut tried = vec![(Hierarchy::Union, winner.loss)];
     if only != Some(Hierarchy::Union) {
         // Step 3.
         let best = search(Hierarchy::BodyFirst).run(&mut all);
-        tried.push((Hierarchy::BodyFirst, best.loss));
-        if best.loss < winner.1.loss || only == Some(Hierarchy::BodyFirst) {
-            winner = (Hierarchy::BodyFirst, best, all.rows().to_vec());
+        let other = finished(Hierarchy::BodyFirst, best, all.rows().to_vec());
+        tried.push((Hierarchy::BodyFirst, other.loss));
+        // Step 7.
+        if other.loss < winner.loss || only == Some(Hierarchy::BodyFirst) {
+            winner = other;
         }
     }
-    // Step 6.
-    let (hierarchy, best, rows) = winner;
-    let wings = wings(&search(hierarchy), space, parts, &records(rows.clone()).all(), &best);
+    let Finished { hierarchy, best, rows, wings, .. } = winner;
     let sizes: Vec<u32> = best.butterflies.iter().map(|place| place.len() as u32).collect();
     Flight { butterflies: Partition::new(rows, &sizes), wings, hierarchy, tally: best.tally, union_loss, tried }
 }
 
-/// The classes of every wing, butterfly after butterfly.
+/// The butterflies of one hierarchy, with their classes.
+struct Finished {
+    hierarchy: Hierarchy,
+    best: Best,
+    rows: Vec<u32>,
+    wings: Vec<Option<Partition>>,
+    loss: f64,
+}
+
+/// Step 6. The classes of every wing, butterfly after butterfly, and what they lose less by exchanging rows.
 fn wings<T: Rank>(
     search: &Search<'_>,
     space: &Space<'_>,
     parts: &BodyAndWings,
     records: &Slice<'_, T>,
     best: &Best,
-) -> Vec<Option<Partition>> {
+    seed: u64,
+) -> (Vec<Option<Partition>>, f64) {
     let mut wings = vec![None; parts.wings.len()];
+    let mut gain = 0.0;
     for (at, wing) in space.wings.iter().enumerate() {
-        let of_each: Vec<(Vec<u32>, Vec<u32>)> =
-            best.butterflies.par_iter().map(|place| search.wing(at, records, place.clone())).collect();
-        let rows = of_each.iter().flat_map(|(rows, _)| rows).copied().collect();
-        let sizes: Vec<u32> = of_each.iter().flat_map(|(_, sizes)| sizes).copied().collect();
+        let columns = &space.columns[wing.cells.clone()];
+        let refiner = Refiner::new(columns, &wing.axes, space.sensitive, space.goal, space.n_sensitive);
+        let refined = |place: &Range<usize>| {
+            let (rows, sizes) = search.wing(at, records, place.clone());
+            refiner.refine(Refined { rows, sizes, gain: 0.0 }, seed ^ place.start as u64)
+        };
+        let of_each: Vec<Refined> = best.butterflies.par_iter().map(refined).collect();
+        let rows = of_each.iter().flat_map(|it| &it.rows).copied().collect();
+        let sizes: Vec<u32> = of_each.iter().flat_map(|it| &it.sizes).copied().collect();
+        gain += of_each.iter().map(|it| it.gain).sum::<f64>();
         wings[wing.set] = Some(Partition::new(rows, &sizes));
     }
-    wings
+    (wings, gain)
 }

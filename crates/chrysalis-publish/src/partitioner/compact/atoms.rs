@@ -3,7 +3,7 @@ use rayon::prelude::*;
 
 use super::super::mondrian::axis::Axis;
 use super::cells::Tuples;
-use crate::{Microdata, Partition};
+use crate::Partition;
 
 /// Rows that nothing tells apart: equal quasi values and, where the goal looks at it, an equal sensitive value.
 pub(super) struct Atoms {
@@ -77,9 +77,7 @@ impl Groups {
 
 impl Atoms {
     /// Step 1. Rows of one atom stand in the order of `rows`.
-    pub(super) fn new(data: &Microdata, axes: &[(usize, Axis)], looks_at_values: bool, rows: &[u32]) -> Self {
-        let columns: Vec<&Column> = data.quasi().map(|(column, _)| column).collect();
-        let sensitive = data.sensitive().filter(|_| looks_at_values);
+    pub(super) fn new(columns: &[&Column], axes: &[(usize, Axis)], sensitive: Option<&Column>, rows: &[u32]) -> Self {
         let (stride, width) = (axes.len(), axes.len() + 1);
         let mut records = vec![0u32; rows.len() * width];
         let chunk = 1 << 12;

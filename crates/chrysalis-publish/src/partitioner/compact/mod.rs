@@ -9,13 +9,14 @@ mod line;
 mod plan;
 mod polish;
 mod pool;
+mod refine;
 mod regroup;
 mod rules;
 mod spare;
 mod start;
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::Progress;
+use chrysalis_table::{Column, Progress};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 use rand::{CryptoRng, SeedableRng};
@@ -27,6 +28,7 @@ use crate::{Microdata, Partition, PublishError};
 use atoms::{Atoms, Groups};
 use block::Block;
 use line::{Line, Measure};
+pub(super) use refine::{Refined, Refiner};
 use rules::Rules;
 use start::Start;
 
@@ -70,13 +72,12 @@ impl Partitioner for Compact {
         let mut orders = ChaCha20Rng::seed_from_u64(rng.next_u64());
         let mut axes: Vec<(usize, Axis)> =
             data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).enumerate().collect();
-        // Attributes where a difference is dear come first: a sum that is too large is seen early.
-        let weight = |axis: &Axis| Measure::new(axis).weight(axis.n_ranks());
-        axes.sort_by(|(_, a), (_, b)| weight(b).total_cmp(&weight(a)));
+        dearest_first(&mut axes);
         let measures: Vec<Measure> = axes.iter().map(|(_, axis)| Measure::new(axis)).collect();
         let lines: Vec<Line> = measures.iter().map(Line::whole).collect();
         // Step 1.
-        let atoms = Atoms::new(data, &axes, !goal.is_size_only(), &rows);
+        let columns: Vec<&Column> = data.quasi().map(|(column, _)| column).collect();
+        let atoms = Atoms::new(&columns, &axes, data.sensitive().filter(|_| !goal.is_size_only()), &rows);
         // Step 2.
         let start = Start::best(data, goal, &atoms, &axes, &lines, progress);
         let n_values = data.sensitive_counts().domain_len();
@@ -97,6 +98,12 @@ impl Partitioner for Compact {
         // Step 5.
         Ok(atoms.partition(&groups))
     }
+}
+
+/// Attributes where a difference is dear come first: a sum that is too large is seen early.
+fn dearest_first(axes: &mut [(usize, Axis)]) {
+    let weight = |axis: &Axis| Measure::new(axis).weight(axis.n_ranks());
+    axes.sort_by(|(_, a), (_, b)| weight(b).total_cmp(&weight(a)));
 }
 
 /// Step 3. Forms the groups of every block anew, or only changes them, and keeps those that lose less.

@@ -2,6 +2,7 @@ use chrysalis_criteria::loss::set_ncp;
 use chrysalis_table::{Column, Kind, Taxonomy};
 
 /// A quasi attribute as the kd-tree sees it: ranks on a line, and what a stretch of ranks would cost if published.
+#[derive(Clone)]
 pub(in crate::partitioner) struct Axis {
     shape: Shape,
     /// From code to rank; empty where they are the same.
@@ -11,6 +12,7 @@ pub(in crate::partitioner) struct Axis {
     places: Vec<Option<f64>>,
 }
 
+#[derive(Clone)]
 pub(in crate::partitioner) enum Shape {
     /// Published as a range; the share of the domain's width left of each rank. `None` is the missing value.
     Range(Vec<Option<f64>>),

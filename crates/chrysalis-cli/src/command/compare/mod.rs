@@ -1,0 +1,118 @@
+//! `compare`: several methods, partitioners and parameters on one input, and a page about them.
+
+mod advice;
+mod charts;
+mod measures;
+mod page;
+mod printed;
+mod reproduce;
+mod runs;
+mod spec;
+mod trial;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use chrysalis_store::{Input, StoreError, write_file};
+use serde_json::Value;
+
+use crate::args::{Cli, CompareArgs};
+use crate::failure::{AUDIT_FAILED, DONE, Failure};
+use crate::plan::Draft;
+use crate::progress::{Phases, Unit};
+use crate::randomness::generator;
+use runs::Run;
+pub(crate) use spec::CompareSpec;
+use trial::{Numbers, Trial};
+
+pub(crate) fn run(args: &CompareArgs, cli: &Cli) -> Result<ExitCode, Failure> {
+    let mut phases = Phases::new(cli.quiet);
+    let numbers_file = place(&args.report, args.force)?;
+    let draft = Draft::new(&args.file, &args.choices.read)?;
+    let input = Input::open(&draft.source, &draft.options)?;
+    let runs = runs::runs(&draft, args, input.header())?;
+    let requests = runs::requests(&runs);
+    let size = input.size();
+    let table = phases.run("read", size, Unit::Bytes, |progress| input.read_with(&requests, progress))?;
+    let trials = trials(runs, &table, &draft, args, &mut phases)?;
+    let advice = advice::advice(&trials);
+    let page = page::page(&trials, &advice, &args.file, "");
+    let written = format!("Written: {} and {}", args.report.display(), numbers_file.display());
+    let report = printed::report(&trials, &advice, Value::Null, &written);
+    write(&args.report, page.to_html().as_bytes(), &numbers_file, &report.json, args.force)?;
+    if args.seed.is_some() {
+        phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
+    }
+    report.print(cli.output)?;
+    let is_sound = trials.iter().all(|trial| trial.found.is_err() || trial.sound().is_some());
+    Ok(ExitCode::from(if is_sound { DONE } else { AUDIT_FAILED }))
+}
+
+/// The page ends in `.html`, its numbers in `.json` beside it; neither may be there unless `--force` replaces them.
+fn place(report: &Path, force: bool) -> Result<PathBuf, Failure> {
+    let ending = report.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if !ending.eq_ignore_ascii_case("html") {
+        let message = format!("the report {} does not end in .html", report.display());
+        return Err(Failure::bad_input(
+            message,
+            "for example --report comparison.html; its numbers go to comparison.json",
+        ));
+    }
+    let numbers = report.with_extension("json");
+    for path in [report, &numbers] {
+        if !force && path.symlink_metadata().is_ok() {
+            return Err(StoreError::Exists { path: path.to_owned() }.into());
+        }
+    }
+    Ok(numbers)
+}
+
+/// Both files or none: where the page cannot be put in its place, its numbers go away again.
+fn write(page: &Path, html: &[u8], numbers: &Path, json: &Value, force: bool) -> Result<(), Failure> {
+    let was_there = numbers.symlink_metadata().is_ok();
+    write_file(numbers, format!("{json:#}\n").as_bytes(), force)?;
+    write_file(page, html, force).map_err(|error| {
+        if !was_there {
+            // Nobody can do more about it than to be told of the first error.
+            let _ = std::fs::remove_file(numbers);
+        }
+        error.into()
+    })
+}
+
+/// Makes one release after another; one that cannot be made does not stop the others.
+fn trials(
+    runs: Vec<Run>,
+    table: &chrysalis_table::Table,
+    draft: &Draft,
+    args: &CompareArgs,
+    phases: &mut Phases,
+) -> Result<Vec<Trial>, Failure> {
+    let total = runs.len();
+    let mut trials = Vec::new();
+    for (at, run) in runs.into_iter().enumerate() {
+        phases.announce(&format!("{} of {total}: {}", at + 1, run.name));
+        let found = one(&run, table, draft, args, phases);
+        trials.push(Trial { run, found });
+    }
+    if trials.iter().any(|trial| trial.found.is_ok()) {
+        return Ok(trials);
+    }
+    let failures: Vec<Failure> = trials.into_iter().filter_map(|trial| trial.found.err()).collect();
+    Err(Failure::none_of(failures))
+}
+
+fn one(
+    run: &Run,
+    table: &chrysalis_table::Table,
+    draft: &Draft,
+    args: &CompareArgs,
+    phases: &mut Phases,
+) -> Result<Numbers, Failure> {
+    let in_table = |error| StoreError::Table { path: draft.source.name(), error };
+    let (own, _) = runs::columns_of(run, table).with_missing(draft.missing).map_err(in_table)?;
+    if own.rows() == 0 {
+        return Err(Failure::bad_input("every row lacks a value, so nothing is left", "use --missing as-value"));
+    }
+    trial::trial(run, &own, &mut generator(args.seed)?, phases)
+}

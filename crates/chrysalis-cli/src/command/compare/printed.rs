@@ -1,0 +1,162 @@
+//! The numbers for terminals, programs and spreadsheets.
+
+use serde_json::{Map, Value, json};
+
+use super::advice::Advice;
+use super::measures::ALL;
+use super::trial::{Aggregate, Numbers, Spread, Trial};
+use crate::render::{self, Report, count, counted};
+
+/// The same content in three forms; the JSON is also what stands beside the page.
+pub(super) fn report(trials: &[Trial], advice: &[Advice], asked: Value, written: &str) -> Report {
+    let json = json!({
+        "rows": trials.iter().find_map(|trial| trial.numbers()).map(|numbers| numbers.rows),
+        "questions": asked,
+        "runs": trials.iter().map(run).collect::<Vec<_>>(),
+        "choose": advice.iter().map(chosen).collect::<Vec<_>>(),
+    });
+    Report { json, blocks: blocks(trials, advice, written), rows: rows(trials) }
+}
+
+/// JSON has no infinity.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+fn chosen(advice: &Advice) -> Value {
+    json!({"goal": advice.goal.trim_end_matches(':'), "runs": advice.runs, "sentence": advice.sentence})
+}
+
+fn run(trial: &Trial) -> Value {
+    let promised: Vec<String> = trial.run.plan.require.iter().map(ToString::to_string).collect();
+    let mut json = json!({
+        "name": trial.run.name,
+        "series": trial.run.series,
+        "varied": trial.run.varied,
+        "command": trial.run.command,
+    });
+    let members = match &trial.found {
+        Ok(numbers) => made(numbers),
+        Err(failure) => json!({"guarantees": promised, "made": false, "reason": failure.sentence()}),
+    };
+    if let (Some(json), Value::Object(members)) = (json.as_object_mut(), members) {
+        json.extend(members);
+    }
+    json
+}
+
+fn made(numbers: &Numbers) -> Value {
+    let by_attribute: Map<String, Value> =
+        numbers.ncp_by_attribute.iter().map(|(name, loss)| (name.clone(), json!(loss))).collect();
+    let mut json = json!({
+        "guarantees": numbers.guarantees,
+        "made": true,
+        "method": numbers.method,
+        "partitioner": numbers.partitioner,
+        "ok": numbers.findings.is_empty(),
+        "findings": numbers.findings,
+        "groups": numbers.groups,
+        "smallest_group": numbers.sizes.0,
+        "largest_group": numbers.sizes.1,
+        "suppressed_rows": numbers.suppressed,
+    });
+    if let Some(members) = json.as_object_mut() {
+        for measure in ALL {
+            members.insert(measure.key.to_owned(), json!(measure.of(numbers).and_then(finite)));
+        }
+        members.insert("ncp_by_attribute".to_owned(), json!(by_attribute));
+        let discernibility = u64::try_from(numbers.discernibility).unwrap_or(u64::MAX);
+        members.insert("discernibility".to_owned(), json!(discernibility));
+        members.insert("average_group_size".to_owned(), json!(numbers.average_group_size));
+        members.insert("answers".to_owned(), numbers.questions.iter().map(aggregate).collect());
+    }
+    json
+}
+
+fn aggregate(found: &Aggregate) -> Value {
+    let spread = |spread: &Spread| {
+        let [q5, q25, q50, q75, q95] = spread.quantiles.map(finite);
+        json!({"mean": finite(spread.mean), "q5": q5, "q25": q25, "median": q50, "q75": q75, "q95": q95})
+    };
+    json!({
+        "name": found.name,
+        "inside": found.inside,
+        "error": found.error.as_ref().map(spread),
+        "width": found.width.as_ref().map(spread),
+    })
+}
+
+/// A word on how the audit ended.
+fn verdict(trial: &Trial) -> &'static str {
+    match (trial.numbers(), trial.sound()) {
+        (None, _) => "not made",
+        (Some(_), None) => "FAILED",
+        (Some(numbers), _) if numbers.guarantees.is_empty() => "no promise",
+        _ => "holds",
+    }
+}
+
+fn rows(trials: &[Trial]) -> Vec<Vec<String>> {
+    let mut header = vec!["run", "method", "partitioner", "promise", "audit", "groups"];
+    header.extend(ALL.iter().map(|measure| measure.key));
+    header.push("reason");
+    let row = |trial: &Trial| {
+        let numbers = trial.numbers();
+        let text = |text: fn(&Numbers) -> String| numbers.map(text).unwrap_or_default();
+        let mut row = vec![
+            trial.run.name.clone(),
+            text(|numbers| numbers.method.clone()),
+            text(|numbers| numbers.partitioner.clone()),
+            trial.promise(),
+            verdict(trial).to_owned(),
+            text(|numbers| numbers.groups.to_string()),
+        ];
+        let value = |measure: &&super::measures::Measure| numbers.and_then(|numbers| measure.of(numbers));
+        row.extend(ALL.iter().map(|measure| value(measure).map(|value| value.to_string()).unwrap_or_default()));
+        row.push(trial.found.as_ref().err().map(|failure| failure.sentence().to_owned()).unwrap_or_default());
+        row
+    };
+    let header = header.into_iter().map(str::to_owned).collect();
+    std::iter::once(header).chain(trials.iter().map(row)).collect()
+}
+
+fn blocks(trials: &[Trial], advice: &[Advice], written: &str) -> Vec<String> {
+    let told: Vec<_> = ALL
+        .into_iter()
+        .filter(|measure| trials.iter().filter_map(Trial::numbers).any(|numbers| measure.of(numbers).is_some()))
+        .collect();
+    let n_made = trials.iter().filter(|trial| trial.numbers().is_some()).count();
+    let rows = trials.iter().find_map(Trial::numbers).map_or(0, |numbers| numbers.rows);
+    let title = format!("Compared {} of {}", counted(n_made as u64, "release"), counted(rows, "row"));
+    let mut header = vec!["run", "promise", "audit", "groups"];
+    header.extend(told.iter().map(|measure| measure.title));
+    let row = |trial: &Trial| {
+        let numbers = trial.numbers();
+        let mut row = vec![trial.run.name.clone(), trial.promise(), verdict(trial).to_owned()];
+        row.push(numbers.map(|numbers| count(numbers.groups)).unwrap_or_default());
+        let value = |measure: &super::measures::Measure| {
+            numbers.and_then(|numbers| measure.of(numbers)).map(measure.shown).unwrap_or_default()
+        };
+        row.extend(told.iter().map(|measure| value(measure)));
+        row
+    };
+    let table = render::table(&header, &trials.iter().map(row).collect::<Vec<_>>());
+    let mut blocks = vec![title, table];
+    let reasons: Vec<String> = trials
+        .iter()
+        .filter_map(|trial| Some(format!("  {}: {}", trial.run.name, trial.found.as_ref().err()?.sentence())))
+        .chain(trials.iter().flat_map(|trial| {
+            let findings = trial.numbers().map_or(&[][..], |numbers| &numbers.findings);
+            findings.iter().map(|finding| format!("  {}: {finding}", trial.run.name))
+        }))
+        .collect();
+    if !reasons.is_empty() {
+        blocks.push(reasons.join("\n"));
+    }
+    if !advice.is_empty() {
+        let lines: Vec<String> = advice.iter().map(|advice| format!("  {} {}", advice.goal, advice.sentence)).collect();
+        blocks.push(lines.join("\n"));
+    }
+    blocks.push(written.to_owned());
+    blocks
+}

@@ -1,0 +1,172 @@
+//! One run: made in memory, judged by the audit, measured against the microdata.
+
+use std::time::Instant;
+
+use chrysalis_audit::AuditReport;
+use chrysalis_evaluate::{Evaluation, Subspace, evaluate};
+use chrysalis_release::Release;
+use chrysalis_table::Table;
+use rand::CryptoRng;
+
+use super::runs::Run;
+use crate::failure::Failure;
+use crate::maker::{Made, make};
+use crate::progress::{Phases, Unit};
+
+/// Rows of each published table that the report shows.
+const SAMPLE_ROWS: usize = 8;
+
+/// A run and what came of it.
+pub(super) struct Trial {
+    pub(super) run: Run,
+    pub(super) found: Result<Numbers, Failure>,
+}
+
+impl Trial {
+    /// The numbers, where the run could be made.
+    pub(super) fn numbers(&self) -> Option<&Numbers> {
+        self.found.as_ref().ok()
+    }
+
+    /// The numbers of a release that keeps its promises.
+    pub(super) fn sound(&self) -> Option<&Numbers> {
+        self.numbers().filter(|numbers| numbers.findings.is_empty())
+    }
+
+    /// What the run was asked to promise.
+    pub(super) fn promise(&self) -> String {
+        let wanted: Vec<String> = self.run.plan.require.iter().map(ToString::to_string).collect();
+        let kept = self.numbers().map_or(wanted, |numbers| numbers.guarantees.clone());
+        if kept.is_empty() { "nothing".to_owned() } else { kept.join(", ") }
+    }
+}
+
+/// All that is told about a release.
+pub(super) struct Numbers {
+    pub(super) method: String,
+    pub(super) partitioner: String,
+    pub(super) guarantees: Vec<String>,
+    pub(super) rows: u64,
+    pub(super) groups: u64,
+    pub(super) suppressed: u64,
+    /// The smallest and the largest group.
+    pub(super) sizes: (u64, u64),
+    /// What the audit found wrong; empty for a release that keeps its promises.
+    pub(super) findings: Vec<String>,
+    pub(super) linking: Option<f64>,
+    pub(super) presence: Option<f64>,
+    /// The share of rows in groups of one category.
+    pub(super) similar: Option<f64>,
+    pub(super) ncp: f64,
+    pub(super) ncp_by_attribute: Vec<(String, f64)>,
+    /// Infinite where the release excludes somebody who is in the microdata; absent where it cannot be measured.
+    pub(super) kl: Option<f64>,
+    pub(super) discernibility: u128,
+    pub(super) average_group_size: Option<f64>,
+    /// How well random questions are answered; the first aggregate is the one that is compared.
+    pub(super) questions: Vec<Aggregate>,
+    pub(super) seconds: f64,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// How well one aggregate of random questions is answered.
+pub(super) struct Aggregate {
+    pub(super) name: String,
+    pub(super) inside: f64,
+    /// Relative to the truth.
+    pub(super) error: Option<Spread>,
+    /// Upper minus lower bound, relative to the truth.
+    pub(super) width: Option<Spread>,
+}
+
+/// Many numbers in short.
+#[derive(Clone, Copy)]
+pub(super) struct Spread {
+    pub(super) mean: f64,
+    /// At 5, 25, 50, 75 and 95 %.
+    pub(super) quantiles: [f64; 5],
+}
+
+impl Spread {
+    pub(super) fn median(&self) -> f64 {
+        self.quantiles[2]
+    }
+}
+
+/// The first rows of a published table.
+pub(super) struct Sample {
+    pub(super) table: String,
+    pub(super) rows: u64,
+    pub(super) header: Vec<String>,
+    pub(super) cells: Vec<Vec<String>>,
+}
+
+/// Makes and measures one release.
+pub(super) fn trial(
+    run: &Run,
+    table: &Table,
+    rng: &mut impl CryptoRng,
+    phases: &mut Phases,
+) -> Result<Numbers, Failure> {
+    let started = Instant::now();
+    let Made { outcome, .. } = make(&run.plan, table.clone(), rng, phases)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let release = &outcome.release;
+    let audit = phases.run("audit", None, Unit::Rows, |_| chrysalis_audit::audit(release, Some(table)))?;
+    // A form that cannot be measured is still a release: its other numbers are told.
+    let whole = [Subspace::whole()];
+    let worth = phases.run("evaluate", None, Unit::Rows, |_| evaluate(release, table, &whole)).ok();
+    let kl = worth.as_ref().and_then(|found| found.divergences.first()).map(|divergence| divergence.kl);
+    let rows = release.manifest.rows.max(1) as f64;
+    let own: Vec<(String, f64)> = outcome.ncp_by_attribute.clone();
+    let by_attribute = worth.as_ref().map_or(own, |found| found.ncp_by_attribute.clone());
+    Ok(Numbers {
+        method: release.manifest.method.clone(),
+        partitioner: release.manifest.partitioner.clone(),
+        guarantees: release.manifest.guarantees.clone(),
+        rows: release.manifest.rows,
+        groups: release.manifest.groups,
+        suppressed: release.manifest.suppressed,
+        sizes: outcome.group_sizes,
+        findings: findings(&audit),
+        linking: audit.attacks.linking.as_ref().map(|linking| linking.confidence),
+        presence: audit.attacks.presence.as_ref().map(|presence| presence.delta),
+        similar: audit.attacks.similarity.as_ref().map(|similar| similar.rows as f64 / rows),
+        ncp: worth.as_ref().map_or(outcome.ncp.mean(), |found| found.ncp.mean()),
+        ncp_by_attribute: by_attribute.into_iter().map(|(name, sum)| (name, sum / rows)).collect(),
+        kl,
+        discernibility: worth.as_ref().map_or(outcome.discernibility, |found| found.discernibility),
+        average_group_size: worth.as_ref().and_then(average_group_size),
+        questions: Vec::new(),
+        seconds,
+        samples: samples(release),
+    })
+}
+
+fn average_group_size(found: &Evaluation) -> Option<f64> {
+    found.average_group_size
+}
+
+/// Every promise that is broken and every check that failed, in words.
+fn findings(audit: &AuditReport) -> Vec<String> {
+    let promises = audit.principles.iter().filter(|principle| !principle.holds);
+    let promises = promises.map(|principle| format!("{} does not hold: {}", principle.principle, principle.worst_text));
+    let checks = audit.checks.iter().filter(|check| !check.ok);
+    promises.chain(checks.map(|check| format!("{}: {}", check.name, check.detail))).collect()
+}
+
+/// LEAK: what is shown comes from the published tables alone, never from the microdata.
+fn samples(release: &Release) -> Vec<Sample> {
+    let tables = release.manifest.tables.iter().zip(&release.tables);
+    let sample = |(entry, table): (&chrysalis_release::TableEntry, &Table)| {
+        let text = |column: &chrysalis_table::Column, row: usize| column.domain().text(column.code(row)).into_owned();
+        let row = |row: usize| table.columns().iter().map(|column| text(column, row)).collect();
+        Sample {
+            table: entry.name.clone(),
+            rows: table.rows() as u64,
+            header: table.columns().iter().map(|column| column.name().to_owned()).collect(),
+            cells: (0..table.rows().min(SAMPLE_ROWS)).map(row).collect(),
+        }
+    };
+    tables.map(sample).collect()
+}

@@ -1,0 +1,83 @@
+//! Steps 3 and 4 on groups that somebody else has formed of some rows.
+
+use chrysalis_criteria::Principle;
+use chrysalis_table::Column;
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+
+use super::super::mondrian::axis::Axis;
+use super::atoms::{Atoms, Groups};
+use super::hull::Hull;
+use super::line::{Line, Measure};
+use super::{ATOMS_FOR_BLOCKS, ATOMS_FOR_ONE, dearest_first, improved, regroup};
+use crate::Partition;
+
+/// Groups of some rows.
+pub(in crate::partitioner) struct Refined {
+    /// Group after group.
+    pub(in crate::partitioner) rows: Vec<u32>,
+    pub(in crate::partitioner) sizes: Vec<u32>,
+    /// How much less they lose than those that were given.
+    pub(in crate::partitioner) gain: f64,
+}
+
+/// Lowers what groups lose on some attributes.
+pub(in crate::partitioner) struct Refiner<'a> {
+    columns: &'a [&'a Column],
+    sensitive: Option<&'a Column>,
+    axes: Vec<(usize, Axis)>,
+    measures: Vec<Measure>,
+    lines: Vec<Line>,
+    goal: &'a dyn Principle,
+    n_values: usize,
+}
+
+impl<'a> Refiner<'a> {
+    /// For groups over these columns, which the axes are those of.
+    pub(in crate::partitioner) fn new(
+        columns: &'a [&'a Column],
+        axes: &[Axis],
+        sensitive: Option<&'a Column>,
+        goal: &'a dyn Principle,
+        n_values: usize,
+    ) -> Self {
+        let mut axes: Vec<(usize, Axis)> = axes.iter().cloned().enumerate().collect();
+        dearest_first(&mut axes);
+        let measures: Vec<Measure> = axes.iter().map(|(_, axis)| Measure::new(axis)).collect();
+        let lines = measures.iter().map(Line::whole).collect();
+        let sensitive = sensitive.filter(|_| !goal.is_size_only());
+        Refiner { columns, sensitive, axes, measures, lines, goal, n_values }
+    }
+
+    /// Given groups that satisfy the goal: those, or better ones if any are found.
+    pub(in crate::partitioner) fn refine(&self, given: Refined, seed: u64) -> Refined {
+        let Refined { rows, sizes, .. } = &given;
+        let columns: Vec<Column> = self.columns.iter().map(|column| column.gather(rows)).collect();
+        let columns: Vec<&Column> = columns.iter().collect();
+        let sensitive = self.sensitive.map(|column| column.gather(rows));
+        let places: Vec<u32> = (0..rows.len() as u32).collect();
+        let atoms = Atoms::new(&columns, &self.axes, sensitive.as_ref(), &places);
+        let groups = atoms.groups(&Partition::new(places, sizes), rows.len());
+        let loss = |groups: &Groups| Hull::all(&self.lines, &atoms, groups).iter().map(Hull::cost).sum::<f64>();
+        let most = loss(&groups);
+        if most == 0.0 || atoms.len() > ATOMS_FOR_BLOCKS {
+            return given;
+        }
+        let mut orders = ChaCha20Rng::seed_from_u64(seed);
+        let mut groups = improved(&atoms, &self.measures, &groups, true, self.goal, self.n_values);
+        if atoms.len() <= ATOMS_FOR_ONE {
+            groups =
+                regroup::regroup(&atoms, &self.measures, &self.lines, groups, self.goal, self.n_values, &mut orders);
+        }
+        let gain = most - loss(&groups);
+        if gain <= 0.0 {
+            return given;
+        }
+        let better = atoms.partition(&groups);
+        Refined {
+            rows: better.groups().flatten().map(|&place| rows[place as usize]).collect(),
+            sizes: better.sizes().map(|size| size as u32).collect(),
+            gain,
+        }
+    }
+}

@@ -42,7 +42,8 @@ usage: cargo xtask <chore> [options]
         [--repeat N]     Parquet file (needs census_sal_500k.csv.gz)
   bless                  rewrite the expected transcripts of the command line
   check-deps             check which of our crates may depend on which
-  referees               install pycanon, polars and DuckDB into target/referee, and PostgreSQL
+  referees               install pycanon, polars and DuckDB into target/referee, PostgreSQL and
+                         Chromium
 ";
 
 fn main() -> ExitCode {

@@ -43,7 +43,7 @@ fn valued<'a>(trials: &'a [Trial], measure: &Measure) -> Vec<Valued<'a>> {
     trials.iter().filter_map(value).collect()
 }
 
-/// Values this close are the same to a reader.
+/// Values this close are the same.
 fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
@@ -51,7 +51,9 @@ fn same(a: f64, b: f64) -> bool {
 fn best(trials: &[Trial], goal: &'static str, measure: &Measure, words: &str) -> Option<Advice> {
     let all = valued(trials, measure);
     let least = all.iter().map(|(_, _, value)| *value).fold(f64::INFINITY, f64::min);
-    let (winners, others): (Vec<&Valued>, Vec<&Valued>) = all.iter().partition(|(_, _, value)| same(*value, least));
+    // What is written alike is alike to a reader.
+    let is_least = |value: f64| same(value, least) || (measure.shown)(value) == (measure.shown)(least);
+    let (winners, others): (Vec<&Valued>, Vec<&Valued>) = all.iter().partition(|(_, _, value)| is_least(*value));
     if winners.is_empty() || all.len() < 2 {
         return None;
     }

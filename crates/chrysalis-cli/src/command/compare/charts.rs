@@ -54,7 +54,9 @@ pub(super) fn risk_against_utility(trials: &[Trial]) -> Plot {
         Some(Point::new(risk, worth).labelled(label(trial, trials)))
     };
     let values: Vec<f64> = trials.iter().filter_map(|trial| Some(point(trial)?.y)).collect();
-    let x = Axis::linear(LINKING.title).percent().from_zero();
+    let most = trials.iter().filter_map(|trial| Some(point(trial)?.x)).fold(0f64, f64::max);
+    // Room to the right of the last point for what it is called.
+    let x = Axis::linear(LINKING.title).percent().from_zero().including(1.2 * most);
     let mut chart =
         Chart::new("Risk against utility", x, axis(utility, &values)).id("chart-risk-utility").sized(800, 380);
     chart = chart.described("Every point is a release; the lower left is both safe and accurate.");
@@ -86,8 +88,9 @@ fn label(trial: &Trial, trials: &[Trial]) -> String {
 /// Numbers that vary: each gets a plot of a measure against it.
 pub(super) fn parameters(trials: &[Trial]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for (name, _) in trials.iter().flat_map(|trial| &trial.run.varied) {
-        let values = trials.iter().filter_map(|trial| trial.run.varied.get(name));
+    let made = || trials.iter().filter(|trial| trial.numbers().is_some());
+    for (name, _) in made().flat_map(|trial| &trial.run.varied) {
+        let values = made().filter_map(|trial| trial.run.varied.get(name));
         let mut values: Vec<Option<f64>> = values.map(|value| value.parse().ok()).collect();
         let is_number = values.iter().all(Option::is_some);
         values.dedup();
@@ -101,7 +104,8 @@ pub(super) fn parameters(trials: &[Trial]) -> Vec<String> {
 /// A measure against a parameter, a line per series.
 pub(super) fn against(trials: &[Trial], measure: &Measure, parameter: &str) -> Plot {
     let place = |run: &Run| run.varied.get(parameter)?.parse::<f64>().ok().filter(|at| at.is_finite());
-    let mut at: Vec<f64> = trials.iter().filter_map(|trial| place(&trial.run)).collect();
+    let made = || trials.iter().filter(|trial| trial.numbers().is_some());
+    let mut at: Vec<f64> = made().filter_map(|trial| place(&trial.run)).collect();
     at.sort_by(f64::total_cmp);
     at.dedup();
     let x = if at.len() <= 12 { Axis::linear(parameter).ticks_at(at) } else { Axis::linear(parameter) };
@@ -117,7 +121,7 @@ pub(super) fn against(trials: &[Trial], measure: &Measure, parameter: &str) -> P
         format!("{}{others}", run.series)
     };
     let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for trial in trials.iter().filter(|trial| place(&trial.run).is_some()) {
+    for trial in made().filter(|trial| place(&trial.run).is_some()) {
         let name = rest(&trial.run);
         let index = lines.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
             lines.push((name, Vec::new()));

@@ -22,7 +22,8 @@ pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions:
     )];
     let missing = trials.len() - n_made;
     if missing > 0 {
-        lead.push(format!("{} could not be made; the summary says why.", counted(missing as u64, "more")));
+        let runs = counted(missing as u64, "other run");
+        lead.push(format!("{runs} could not be made; the summary says why."));
     }
     if !questions.is_empty() {
         lead.push(questions.to_owned());
@@ -69,7 +70,9 @@ fn summary(trials: &[Trial]) -> Section {
     columns.extend(measures.iter().map(|measure| Column::numbers(measure.title).hinted(measure.meaning)));
     let best: Vec<f64> = measures.iter().map(|measure| least(trials, measure)).collect();
     let row = |trial: &Trial| {
-        let mut cells = vec![Cell::name(&trial.run.name), Cell::words(trial.promise())];
+        let promise = trial.promise();
+        let promise = if promise.len() <= 16 { Cell::brief(promise) } else { Cell::words(promise) };
+        let mut cells = vec![Cell::name(&trial.run.name), promise];
         match (&trial.found, trial.sound()) {
             (Err(_), _) => cells.push(Cell::words("not made").bad()),
             (Ok(_), None) => cells.push(Cell::words("FAILED").bad()),
@@ -120,7 +123,9 @@ fn broken(trials: &[Trial]) -> Option<Block> {
 }
 
 fn choose(advice: &[Advice]) -> Section {
-    let items = advice.iter().map(|advice| Item::new(advice.goal, &advice.sentence)).collect();
+    // A number and its sign stay together.
+    let text = |advice: &Advice| advice.sentence.replace(" %", "\u{a0}%");
+    let items = advice.iter().map(|advice| Item::new(advice.goal, text(advice))).collect();
     let blocks = match advice {
         [] => vec![Block::Text("There are too few releases to choose between.".to_owned())],
         _ => vec![
@@ -161,6 +166,12 @@ fn utility(trials: &[Trial]) -> Section {
         for parameter in &parameters {
             blocks.push(figure(charts::against(trials, measure, parameter)));
         }
+        // Where everything varies the lines have said it all.
+        let is_said =
+            |trial: &Trial| trial.numbers().is_none() || parameters.iter().any(|it| trial.run.varied.contains_key(it));
+        if trials.iter().all(is_said) {
+            continue;
+        }
         let id = format!("chart-{}", measure.key);
         let title = format!("{} of every release", charts::capitalized(measure.title));
         blocks.push(figure(charts::bars(trials, &[measure], &id, &title, "Shorter is better.")));
@@ -177,7 +188,7 @@ fn bounds(trials: &[Trial]) -> Option<Section> {
     is_asked.then(|| {
         let outside: Vec<&str> = trials
             .iter()
-            .filter(|trial| trial.numbers().is_some_and(|it| it.questions.iter().any(|it| it.inside < 1.0)))
+            .filter(|trial| trial.numbers().is_some_and(|it| it.questions.iter().any(|it| it.inside < it.judged)))
             .map(|trial| trial.run.name.as_str())
             .collect();
         let words = match &outside[..] {
@@ -219,7 +230,12 @@ fn groups(number: u64, word: &str) -> String {
 }
 
 fn sample(sample: &Sample) -> Table {
-    let is_number = |at: usize| sample.cells.iter().all(|row| row[at].is_empty() || row[at].parse::<f64>().is_ok());
+    // A code such as 01207 is no number.
+    let is_code = |text: &str| text.len() > 1 && text.starts_with('0') && !text.starts_with("0.");
+    let is_number = |at: usize| {
+        let mut texts = sample.cells.iter().map(|row| row[at].as_str());
+        texts.all(|text| text.is_empty() || text.parse::<f64>().is_ok() && !is_code(text))
+    };
     let numeric: Vec<bool> = (0..sample.header.len()).map(is_number).collect();
     let column = |(name, is_number): (&String, &bool)| match is_number {
         true => Column::numbers(name),

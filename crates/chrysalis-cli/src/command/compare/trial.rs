@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use chrysalis_audit::AuditReport;
-use chrysalis_evaluate::{Evaluation, Subspace, evaluate};
+use chrysalis_evaluate::workload::AggregateAccuracy;
+use chrysalis_evaluate::{Subspace, evaluate};
 use chrysalis_release::Release;
 use chrysalis_table::Table;
 use rand::CryptoRng;
 
+use super::questions::Asker;
 use super::runs::Run;
 use crate::failure::Failure;
 use crate::maker::{Made, make};
@@ -64,33 +66,9 @@ pub(super) struct Numbers {
     pub(super) discernibility: u128,
     pub(super) average_group_size: Option<f64>,
     /// How well random questions are answered; the first aggregate is the one that is compared.
-    pub(super) questions: Vec<Aggregate>,
+    pub(super) questions: Vec<AggregateAccuracy>,
     pub(super) seconds: f64,
     pub(super) samples: Vec<Sample>,
-}
-
-/// How well one aggregate of random questions is answered.
-pub(super) struct Aggregate {
-    pub(super) name: String,
-    pub(super) inside: f64,
-    /// Relative to the truth.
-    pub(super) error: Option<Spread>,
-    /// Upper minus lower bound, relative to the truth.
-    pub(super) width: Option<Spread>,
-}
-
-/// Many numbers in short.
-#[derive(Clone, Copy)]
-pub(super) struct Spread {
-    pub(super) mean: f64,
-    /// At 5, 25, 50, 75 and 95 %.
-    pub(super) quantiles: [f64; 5],
-}
-
-impl Spread {
-    pub(super) fn median(&self) -> f64 {
-        self.quantiles[2]
-    }
 }
 
 /// The first rows of a published table.
@@ -106,6 +84,7 @@ pub(super) fn trial(
     run: &Run,
     table: &Table,
     rng: &mut impl CryptoRng,
+    asker: &mut Asker,
     phases: &mut Phases,
 ) -> Result<Numbers, Failure> {
     let started = Instant::now();
@@ -136,15 +115,11 @@ pub(super) fn trial(
         ncp_by_attribute: by_attribute.into_iter().map(|(name, sum)| (name, sum / rows)).collect(),
         kl,
         discernibility: worth.as_ref().map_or(outcome.discernibility, |found| found.discernibility),
-        average_group_size: worth.as_ref().and_then(average_group_size),
-        questions: Vec::new(),
+        average_group_size: worth.as_ref().and_then(|found| found.average_group_size),
+        questions: asker.ask(release, table, phases),
         seconds,
         samples: samples(release),
     })
-}
-
-fn average_group_size(found: &Evaluation) -> Option<f64> {
-    found.average_group_size
 }
 
 /// Every promise that is broken and every check that failed, in words.

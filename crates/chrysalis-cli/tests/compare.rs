@@ -67,6 +67,34 @@ fn runs_are_made_audited_and_measured() {
     assert!(failed["reason"].as_str().unwrap().starts_with("cannot reach l=50"), "{failed}");
 }
 
+/// What is printed, without what depends on the clock: the column of seconds and the advice about it.
+fn timeless(text: &str) -> String {
+    let mut lines = String::new();
+    for line in text.lines().filter(|line| !line.contains("It must be quick")) {
+        let is_row = line.starts_with(' ') && !line.starts_with("  ");
+        let line = if is_row { line.rsplit_once(' ').map_or(line, |(rest, _)| rest.trim_end()) } else { line };
+        // The rule is as long as the longest seconds.
+        let line = if line.starts_with('─') { "─────" } else { line };
+        writeln!(lines, "{line}").unwrap();
+    }
+    lines
+}
+
+#[test]
+fn the_example_is_compared_as_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    common::run(folder.path(), "example --rows 1000 --out hospital").expect(0);
+    let line = "compare hospital/chrysalis.toml --report comparison.html --seed 1 --queries 200";
+    let printed = timeless(&common::run(folder.path(), line).expect(0).stdout);
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/compare.txt");
+    if std::env::var_os("CHRYSALIS_BLESS").is_some_and(|value| value == "1") {
+        fs::create_dir_all(recorded.parent().unwrap()).unwrap();
+        fs::write(&recorded, &printed).unwrap();
+    }
+    let expected = fs::read_to_string(&recorded).unwrap();
+    assert_eq!(printed, expected, "If this is meant, run `cargo xtask bless` and read the diff.");
+}
+
 #[test]
 fn the_command_that_is_told_makes_that_release() {
     let folder = hospital();

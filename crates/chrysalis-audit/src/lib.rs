@@ -37,6 +37,7 @@
 //! # Ok::<(), chrysalis_audit::AuditError>(())
 //! ```
 
+mod attack;
 mod columns;
 mod error;
 mod findings;
@@ -51,6 +52,7 @@ mod shape;
 mod source;
 mod verbatim;
 
+pub use attack::{Background, Finding, Learned, LearnedOver, Minimality, RuledOut, Scored, WorstGroup};
 pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};

@@ -28,6 +28,35 @@ pub(crate) fn judge(
     manifest.guarantees.iter().map(|promise| evidence.judge(promise)).collect()
 }
 
+/// How many sensitive values some promises leave everybody, at least.
+pub(crate) fn promised_values(guarantees: &[String]) -> u64 {
+    let least = |l: Rational| l.ceil().to_integer();
+    let of_promise = |text: &String| match text.parse() {
+        Ok(PrincipleSpec::FrequencyL { l } | PrincipleSpec::EntropyL { l }) => least(l),
+        Ok(PrincipleSpec::AlphaK { alpha, .. }) if alpha > Rational::from_integer(0) => least(alpha.recip()),
+        Ok(
+            PrincipleSpec::DistinctL { l }
+            | PrincipleSpec::RecursiveCl { l, .. }
+            | PrincipleSpec::DistinctLAlpha { l, .. }
+            | PrincipleSpec::EntropyLAlpha { l, .. }
+            | PrincipleSpec::RecursiveLAlpha { l, .. }
+            | PrincipleSpec::Ke { k: l, .. },
+        ) => l,
+        _ => 1,
+    };
+    guarantees.iter().map(of_promise).max().unwrap_or(1)
+}
+
+/// The largest share of one value that some promises allow a group, if they speak of that: 1/l or α.
+pub(crate) fn promised_share(guarantees: &[String]) -> Option<Rational> {
+    let of_promise = |text: &String| match text.parse() {
+        Ok(PrincipleSpec::FrequencyL { l }) if l > Rational::from_integer(0) => Some(l.recip()),
+        Ok(PrincipleSpec::AlphaK { alpha, .. }) => Some(alpha),
+        _ => None,
+    };
+    guarantees.iter().filter_map(of_promise).min()
+}
+
 /// The sensitive column of a release, counted by group.
 struct Sensitive<'a> {
     domain: &'a Domain,

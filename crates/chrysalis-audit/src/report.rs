@@ -1,3 +1,5 @@
+use crate::attack::{Background, Finding, Learned, Minimality};
+
 /// What an audit found. Everything is collected; nothing stops at the first finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditReport {
@@ -58,7 +60,7 @@ pub struct Check {
 pub struct Attacks {
     /// Linking a known person to a sensitive value; absent where nothing sensitive is published, or without groups.
     pub linking: Option<Linking>,
-    /// Finding out whether a known person is in the data at all; absent for generalized releases.
+    /// Finding out whether a known person is in the data at all.
     pub presence: Option<Presence>,
     /// Learning how bad a person's sensitive value is; absent where the manifest has no categories, or without groups.
     pub similarity: Option<Similarity>,
@@ -66,6 +68,14 @@ pub struct Attacks {
     pub intersection: Vec<Intersection>,
     /// Users of a butterfly release who pool what they know; one entry per pair of quasi-identifiers.
     pub pooling: Vec<Pooling>,
+    /// Ruling out values that a person cannot have; absent where nothing sensitive is published, or without groups.
+    pub background: Option<Background>,
+    /// Learning across groups what people with a sensitive value are like; absent where it was not run.
+    pub learned: Option<Learned>,
+    /// Replaying the algorithm on small groups; absent where that says nothing.
+    pub minimality: Option<Minimality>,
+    /// All of them in words, in a fixed order; also why an attack was not run.
+    pub findings: Vec<Finding>,
 }
 
 /// Two users put together what they know of a person, which nobody promised to withstand (see `--collude`).
@@ -157,6 +167,9 @@ pub enum PresenceOver {
     Conceivable,
     /// The people of the microdata, each in every group that has all their values.
     People,
+    /// Ranges and labels: any row of a group that covers a person could be theirs, so it is one in the rows of the group;
+    /// certain where a group shows one value per attribute.
+    Covered,
 }
 
 /// What pa measures about a release.

@@ -84,25 +84,30 @@ pub(crate) fn linking(sample: &Sample, ids: &[Option<i64>]) -> Option<Linking> {
     })
 }
 
-/// The groups all of whose sensitive values lie in one category (lalpha, section 2); `None` without categories.
-pub(crate) fn similarity(shown: Option<(&Attribute, &Domain, &Sample)>) -> Result<Option<Similarity>, AuditError> {
-    let Some((attribute, domain, sample)) = shown else { return Ok(None) };
-    let Some(known) = categories(attribute, domain)? else { return Ok(None) };
+/// The groups all of whose sensitive values lie in one category (lalpha, section 2), and which they are; `None` without
+/// categories.
+pub(crate) fn similarity(
+    shown: Option<(&Attribute, &Domain, &Sample)>,
+) -> Result<(Option<Similarity>, Vec<usize>), AuditError> {
+    let Some((attribute, domain, sample)) = shown else { return Ok((None, Vec::new())) };
+    let Some(known) = categories(attribute, domain)? else { return Ok((None, Vec::new())) };
     let names = attribute.categories.iter().flatten();
     let mut by_category: Vec<SimilarityOf> =
         names.map(|values| SimilarityOf { values: values.clone(), rows: 0, groups: 0 }).collect();
-    let exposed = sample.groups().filter_map(|(_, group)| {
+    let exposed = sample.groups().filter_map(|(index, group)| {
         let counts = known.counts(group);
         let mut present = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        let only = present.next().map(|(category, &rows)| (category, rows));
+        let only = present.next().map(|(category, &rows)| (index, category, rows));
         only.filter(|_| present.next().is_none())
     });
-    for (category, rows) in exposed.collect::<Vec<(usize, u64)>>() {
+    let mut exposed_groups = Vec::new();
+    for (index, category, rows) in exposed.collect::<Vec<(usize, usize, u64)>>() {
+        exposed_groups.push(index);
         if let Some(found) = by_category.get_mut(category) {
             found.rows += rows;
             found.groups += 1;
         }
     }
     let (rows, groups) = by_category.iter().fold((0, 0), |(rows, groups), of| (rows + of.rows, groups + of.groups));
-    Ok(Some(Similarity { rows, groups, by_category }))
+    Ok((Some(Similarity { rows, groups, by_category }), exposed_groups))
 }

@@ -3,6 +3,7 @@
 //! To a user, rows look the same that show the same labels on the attributes the user knows. These classes are found in
 //! the table alone, and every promise is measured on them, quasi-identifier by quasi-identifier.
 
+mod attacks;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +16,13 @@ use super::{contents, faithful, structure, suppressed};
 use crate::findings::Findings;
 use crate::measure::Sample;
 use crate::promise::judge;
-use crate::sensitive::{linking, sensitive_values, similarity};
-use crate::{Attacks, AuditError, AuditReport, Check, Groups, Linking, Pooling, PrincipleResult, Similarity};
+use crate::sensitive::{linking, sensitive_values};
+use crate::{AuditError, AuditReport, Check, Groups, Linking, Pooling, PrincipleResult};
 
 /// What somebody sees who knows some attributes.
 struct Seen {
     attributes: Vec<String>,
+    classes: Groups,
     sizes: Vec<u64>,
     sample: Option<Sample>,
 }
@@ -33,7 +35,7 @@ impl Seen {
         let classes = Groups::of_columns(&columns, published.table.rows());
         let sample =
             published.sensitive.map(|(_, column)| Sample::new(&classes, column.codes(), column.domain().len()));
-        Seen { attributes: attributes.to_vec(), sizes: classes.sizes(), sample }
+        Seen { attributes: attributes.to_vec(), sizes: classes.sizes(), classes, sample }
     }
 
     /// Classes have no id.
@@ -72,13 +74,7 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
     Ok(AuditReport {
         principles: principles(&published, &users)?,
         checks,
-        attacks: Attacks {
-            linking: worst_linking(&users),
-            presence: None,
-            intersection: Vec::new(),
-            pooling: pooling(&published),
-            similarity: worst_similarity(&published, &users)?,
-        },
+        attacks: attacks::attacks(&published, &users, microdata)?,
         utility: None,
         rows: published.table.rows() as u64,
         groups: sizes.iter().filter(|&&size| size > 0).count() as u64,
@@ -118,25 +114,6 @@ fn principles(published: &Published<'_>, users: &[Seen]) -> Result<Vec<Principle
         }
     }
     Ok(results)
-}
-
-fn worst_linking(users: &[Seen]) -> Option<Linking> {
-    let found = users.iter().filter_map(Seen::linking);
-    found.reduce(|worst, next| if next.confidence > worst.confidence { next } else { worst })
-}
-
-fn worst_similarity(published: &Published<'_>, users: &[Seen]) -> Result<Option<Similarity>, AuditError> {
-    let mut worst: Option<Similarity> = None;
-    for user in users {
-        let shown = published.sensitive.zip(user.sample.as_ref());
-        let found =
-            similarity(shown.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample)))?;
-        worst = match (worst, found) {
-            (Some(worst), Some(found)) if found.rows <= worst.rows => Some(worst),
-            (worst, found) => found.or(worst),
-        };
-    }
-    Ok(worst)
 }
 
 /// More pairs than anybody reads about.

@@ -1,12 +1,12 @@
 //! The published columns, found and of the right kind.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, TABLE, max_column, min_column};
 use chrysalis_release::{Attribute, GROUP_ID, Manifest, Release, RoleName};
 use chrysalis_table::{Column, Kind, Table};
 
+use super::space::LabelSets;
 use crate::AuditError;
+use crate::attack::Shown;
 use crate::columns::{find, only_sensitive};
 use crate::profile::check_size;
 
@@ -64,8 +64,8 @@ impl<'a> Published<'a> {
     }
 
     /// What `members` says, as (attribute, label) → values. An empty text is a missing one.
-    pub(super) fn label_sets(&self) -> BTreeMap<(String, String), BTreeSet<String>> {
-        let mut sets: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    pub(super) fn label_sets(&self) -> LabelSets {
+        let mut sets = LabelSets::new();
         for [attribute, label, value] in self.member_rows() {
             sets.entry((attribute, label)).or_default().insert(value);
         }
@@ -82,6 +82,15 @@ impl<'a> Published<'a> {
                 })
             })
         })
+    }
+
+    /// What an attacker sees of these quasi attributes.
+    pub(super) fn shown(&self, is_known: impl Fn(&str) -> bool, sets: &LabelSets) -> Vec<Shown<'a>> {
+        let shown = |cells: &Cells<'a>| match cells.is_range() {
+            true => Shown::ranges(cells.attribute, cells.low, cells.high),
+            false => Shown::labels(cells.attribute, cells.low, sets),
+        };
+        self.quasi.iter().filter(|cells| is_known(&cells.attribute.name)).map(shown).collect()
     }
 
     /// The group id of a row for messages.

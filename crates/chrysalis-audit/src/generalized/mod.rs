@@ -7,25 +7,31 @@ mod contents;
 mod faithful;
 mod index;
 mod intersection;
+mod locate;
 mod matching;
+mod presence;
+mod replay;
 mod space;
 mod structure;
 mod suppressed;
 #[cfg(test)]
 mod tests;
 
-use chrysalis_release::Release;
-use chrysalis_table::Table;
+use chrysalis_release::{Attribute, Release};
+use chrysalis_table::{Domain, Table};
 
+use crate::attack::{self, Attacked, Known, View, nothing_sensitive};
 use crate::columns::group_ids;
 use crate::measure::Sample;
 use crate::promise::judge;
 use crate::sensitive::{linking, sensitive_values, similarity};
+use crate::source::relevant;
 use crate::{Attacks, AuditError, AuditReport, Groups};
 pub(crate) use angel::audit as audit_angel;
 pub(crate) use butterfly::audit as audit_butterfly;
 use cells::Published;
 pub(crate) use intersection::attack as intersect;
+use locate::Places;
 
 /// Judges a generalized release. Groups are the rows with one group id; the check `groups` sees to it that all of them
 /// show the same cells, so that an attacker can tell no two of them apart.
@@ -53,15 +59,53 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
     Ok(AuditReport {
         principles: judge(&release.manifest, &sizes, &ids, sensitive)?,
         checks,
-        attacks: Attacks {
-            linking: sample.as_ref().and_then(|sample| linking(sample, &ids)),
-            presence: None,
-            intersection: Vec::new(),
-            pooling: Vec::new(),
-            similarity: similarity(sensitive)?,
-        },
+        attacks: attacks(&published, &groups, &ids, sensitive, microdata)?,
         utility: None,
         rows: published.table.rows() as u64,
         groups: sizes.iter().filter(|&&size| size > 0).count() as u64,
     })
+}
+
+/// What an attacker can do with a generalized release.
+fn attacks(
+    published: &Published<'_>,
+    groups: &Groups,
+    ids: &[Option<i64>],
+    sensitive: Option<(&Attribute, &Domain, &Sample)>,
+    microdata: Option<&Table>,
+) -> Result<Attacks, AuditError> {
+    let sets = published.label_sets();
+    let (presence, presence_finding) = presence::attack(published.quasi.iter(), &sets, groups, ids);
+    let mut attacks = Attacks { presence, ..Attacks::default() };
+    let Some((attribute, domain, sample)) = sensitive else {
+        attacks.findings = nothing_sensitive();
+        attacks.findings.insert(1, presence_finding);
+        return Ok(attacks);
+    };
+    let target = Attacked {
+        sample,
+        ids,
+        sensitive: &attribute.name,
+        domain,
+        guarantees: &published.manifest.guarantees,
+        group_word: "group",
+    };
+    let (similarity, similar) = similarity(sensitive)?;
+    attacks.linking = linking(sample, ids);
+    attacks.findings = vec![
+        attack::linking(&target, attacks.linking.as_ref(), None),
+        presence_finding,
+        attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
+    ];
+    attacks.similarity = similarity;
+    let people = microdata.map(|table| relevant(published.manifest, table)).transpose()?.map(|(table, _)| table);
+    let replay = replay::setting(published, groups, people.as_ref());
+    let locate = |rows: &[usize]| match &people {
+        Some(people) => locate::weighed(&Places::new(published.quasi.iter(), &sets, groups, people), rows, sample),
+        None => Vec::new(),
+    };
+    let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
+    let view = View { target, of_row: &groups.of_row, quasi: published.shown(|_| true, &sets), is_joint: true };
+    attack::run(&view, known.as_ref(), &replay, &mut attacks);
+    Ok(attacks)
 }

@@ -4,10 +4,12 @@
 //! sensitive value is hidden among those of its group; in `permute` no two columns of a row belong together; in
 //! `rank-swap` there are no groups at all, and nothing may be promised.
 
+mod attacks;
 mod contents;
 mod faithful;
 mod help;
 mod layout;
+mod locate;
 mod presence;
 mod tally;
 #[cfg(test)]
@@ -18,10 +20,11 @@ mod worlds;
 use chrysalis_release::Release;
 use chrysalis_table::{Column, Table};
 
+use crate::measure::Sample;
 use crate::promise::judge;
-use crate::sensitive::{linking, sensitive_values, similarity};
+use crate::sensitive::sensitive_values;
 use crate::source::relevant;
-use crate::{Attacks, AuditError, AuditReport, Check, Presence, Utility, shape};
+use crate::{AuditError, AuditReport, Check, Presence, Utility, shape};
 pub(crate) use layout::Form;
 use layout::Layout;
 use tally::Tally;
@@ -54,17 +57,13 @@ fn grouped(
     if let Some((table, n_dropped)) = &microdata {
         checks.push(faithful::grouped(layout, &tally, table, *n_dropped)?);
     }
-    let (presence, utility) = measured(layout, &tally, microdata.as_ref().map(|(table, _)| table));
+    let table = microdata.as_ref().map(|(table, _)| table);
+    let columns = if layout.form == Form::Permute { presence::samples(layout, &tally) } else { Vec::new() };
+    let (presence, utility) = measured(layout, &tally, &columns, table);
     Ok(AuditReport {
         principles: judge(layout.manifest, &tally.sizes, &tally.ids, sensitive)?,
         checks,
-        attacks: Attacks {
-            linking: tally.sample.as_ref().and_then(|sample| linking(sample, &tally.ids)),
-            presence,
-            similarity: similarity(sensitive)?,
-            intersection: Vec::new(),
-            pooling: Vec::new(),
-        },
+        attacks: attacks::grouped(layout, &tally, &columns, presence, table)?,
         utility,
         rows: layout.table.rows() as u64,
         groups: tally.sizes.iter().filter(|&&size| size > 0).count() as u64,
@@ -72,14 +71,18 @@ fn grouped(
 }
 
 /// The presence attack and the reconstruction error.
-fn measured(layout: &Layout<'_>, tally: &Tally, microdata: Option<&Table>) -> (Option<Presence>, Option<Utility>) {
+fn measured(
+    layout: &Layout<'_>,
+    tally: &Tally,
+    columns: &[Sample],
+    microdata: Option<&Table>,
+) -> (Option<Presence>, Option<Utility>) {
     let (guarantees, sample) = (&layout.manifest.guarantees, tally.sample.as_ref());
     if layout.form != Form::Permute {
         return (Some(presence::certain()), sample.map(|sample| utility::exact(sample, guarantees)));
     }
-    let columns = presence::samples(layout, tally);
-    let presence = presence::attack(layout, tally, &columns, microdata);
-    (presence, sample.map(|sample| utility::permuted(&columns, sample, guarantees)))
+    let presence = presence::attack(layout, tally, columns, microdata);
+    (presence, sample.map(|sample| utility::permuted(columns, sample, guarantees)))
 }
 
 /// Swapped values keep no promise that an audit could check, so there must be none.
@@ -106,7 +109,7 @@ fn ungrouped(
     Ok(AuditReport {
         principles: Vec::new(),
         checks,
-        attacks: Attacks { presence: Some(presence::certain()), ..Attacks::default() },
+        attacks: attacks::ungrouped(layout),
         utility: None,
         rows: layout.table.rows() as u64,
         groups: 0,

@@ -9,9 +9,10 @@ use num_traits::One;
 
 use super::layout::Layout;
 use super::tally::Tally;
+use crate::attack::foremost;
 use crate::measure::{Sample, to_float};
 use crate::promise::show;
-use crate::{Groups, Presence, PresenceOver};
+use crate::{Groups, Presence, PresenceOver, WorstGroup};
 
 /// Floats this close are compared exactly.
 const NEAR: f64 = 1e-9;
@@ -62,15 +63,33 @@ pub(super) fn samples(layout: &Layout<'_>, tally: &Tally) -> Vec<Sample> {
     layout.quasi.iter().map(|(_, column)| sample(column)).collect()
 }
 
+/// The groups in which a row that one could put together is likeliest to be there; none where values are exact.
+pub(super) fn likeliest(samples: &[Sample], tally: &Tally) -> Vec<WorstGroup> {
+    if samples.is_empty() {
+        return Vec::new();
+    }
+    let all: Vec<(f64, usize)> =
+        (0..tally.sizes.len()).filter_map(|group| Some((most(samples, tally, group)?.float(), group))).collect();
+    let worst = foremost(all, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let shown = |(level, group): (f64, usize)| {
+        let level_text = most(samples, tally, group).map_or_else(String::new, |chance| show(&chance.exact()));
+        WorstGroup { id: tally.ids[group], rows: tally.sizes[group], level, level_text }
+    };
+    worst.into_iter().map(shown).collect()
+}
+
+/// A person with the most frequent value of every column of a group; `None` where it has no rows.
+fn most(samples: &[Sample], tally: &Tally, group: usize) -> Option<Chance> {
+    let most = |sample: &Sample| sample.group(group).values.iter().map(|&(_, count)| count).max();
+    let rows = tally.sizes[group];
+    (rows > 0).then(|| Chance { counts: samples.iter().filter_map(most).collect(), rows })
+}
+
 /// The worst anyone could be off: a person with the most frequent value of every column of a group.
 fn conceivable(samples: &[Sample], tally: &Tally) -> Vec<(Chance, usize)> {
-    let groups = (0..tally.sizes.len()).filter(|&group| tally.sizes[group] > 0);
-    let most = |sample: &Sample, group: usize| sample.group(group).values.iter().map(|&(_, count)| count).max();
-    let chance = |group: usize| Chance {
-        counts: samples.iter().filter_map(|sample| most(sample, group)).collect(),
-        rows: tally.sizes[group],
-    };
-    let mut chances: Vec<(Chance, usize)> = groups.map(|group| (chance(group), group)).collect();
+    let groups = 0..tally.sizes.len();
+    let mut chances: Vec<(Chance, usize)> =
+        groups.filter_map(|group| Some((most(samples, tally, group)?, group))).collect();
     chances.sort_by(|(a, first), (b, second)| b.compare(a).then(first.cmp(second)));
     chances
 }

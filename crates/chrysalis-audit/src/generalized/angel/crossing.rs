@@ -4,23 +4,17 @@ use chrysalis_table::{Code, Column, Table};
 use rayon::prelude::*;
 
 use super::super::index::{Boxes, Index, Mark};
-use super::super::intersection::promised;
 use super::super::space::Axis;
 use super::tables::{Angelized, Batches, buckets};
 use crate::findings::Findings;
 use crate::measure;
-use crate::promise::show;
+use crate::promise::{promised_values, show};
 use crate::source::relevant;
 use crate::{AuditError, Check, Groups};
 
 /// Theorem 1: whatever buckets a person is in, what is left is a mixture of batches, so nobody becomes more certain of a
 /// value than the worst batch makes them. With the microdata the attack is run on everybody in them.
-pub(super) fn check(
-    angel: &Angelized<'_>,
-    batches: &Batches,
-    microdata: Option<&Table>,
-    release: &chrysalis_release::Release,
-) -> Result<Check, AuditError> {
+pub(super) fn check(angel: &Angelized<'_>, batches: &Batches, microdata: Option<&Table>) -> Result<Check, AuditError> {
     let mut findings = Findings::new("intersection");
     let worst = measure::share(&batches.sample).and_then(|worst| worst.level.exact());
     let most = worst.map_or_else(|| "nothing".to_owned(), |share| show(&share));
@@ -31,7 +25,7 @@ pub(super) fn check(
         return Ok(findings.check(format!("{joined}, tied by batches alone: {bound}")));
     };
     let (people, _) = relevant(angel.manifest, microdata)?;
-    let promised = promised(release);
+    let promised = promised_values(&angel.manifest.guarantees);
     let found = attack(angel, batches, &people, promised);
     if found.nowhere > 0 {
         findings.add("contradictions", || {

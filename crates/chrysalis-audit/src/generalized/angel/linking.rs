@@ -6,16 +6,21 @@ use num_traits::Zero;
 use rayon::prelude::*;
 
 use super::tables::{Angelized, Batches};
+use crate::attack::foremost;
 use crate::measure::{self, Group};
 use crate::promise::show;
-use crate::{Groups, Linking};
+use crate::{Groups, Linking, WorstGroup};
 
 /// Shares that differ by less come from the same fraction.
 const SLACK: f64 = 1e-12;
 
 /// Equation 2: a bucket's distribution is that of its rows' batches, mixed. The worst bucket of all tables, and the rows
 /// of the buckets where some value is that likely.
-pub(super) fn attack(angel: &Angelized<'_>, batches: &Batches, buckets: &[Groups]) -> Option<Linking> {
+pub(super) fn attack(
+    angel: &Angelized<'_>,
+    batches: &Batches,
+    buckets: &[Groups],
+) -> Option<(Linking, Vec<WorstGroup>)> {
     let n_values = angel.sensitive.1.domain().len();
     let of_tables: Vec<Vec<Vec<u32>>> = angel
         .tables
@@ -37,12 +42,19 @@ pub(super) fn attack(angel: &Angelized<'_>, batches: &Batches, buckets: &[Groups
     let rows =
         found.iter().zip(&all).filter(|((share, _), _)| *share >= worst - SLACK).map(|(_, rows)| rows.len() as u64);
     let confidence = exact(all[at], found[at].1, batches);
-    Some(Linking {
+    let linking = Linking {
         confidence: measure::to_float(Some(&confidence)),
         confidence_text: show(&confidence),
         group: None,
         rows: rows.sum(),
-    })
+    };
+    let order = |&a: &usize, &b: &usize| found[b].0.total_cmp(&found[a].0).then(a.cmp(&b));
+    let worst = foremost((0..all.len()).collect(), order).into_iter().map(|at| {
+        let level = exact(all[at], found[at].1, batches);
+        // Buckets have no id.
+        WorstGroup { id: None, rows: all[at].len() as u64, level: found[at].0, level_text: show(&level) }
+    });
+    Some((linking, worst.collect()))
 }
 
 fn group<'a>(batches: &'a Batches, batch: u32) -> Group<'a> {

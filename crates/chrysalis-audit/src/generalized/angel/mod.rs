@@ -3,6 +3,7 @@
 //! Batches are the rows with one batch id, and the same in every table. A bucket is the rows of one generalized table that
 //! show the same labels: nothing else tells an attacker who stands together.
 
+mod attacks;
 mod crossing;
 mod faithful;
 mod linking;
@@ -17,8 +18,8 @@ use chrysalis_table::Table;
 pub(super) use self::tables::{Angelized, buckets};
 use super::contents;
 use crate::promise::judge;
-use crate::sensitive::{sensitive_values, similarity};
-use crate::{Attacks, AuditError, AuditReport, Groups, PrincipleResult};
+use crate::sensitive::sensitive_values;
+use crate::{AuditError, AuditReport, Groups, PrincipleResult};
 
 /// Judges an angel release.
 pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
@@ -35,7 +36,7 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
         contents::labels(&angel.tables),
         sensitive_values(Some((attribute, values.domain(), batches.sample.whole()))),
         angel.row_order(),
-        crossing::check(&angel, &batches, microdata, release)?,
+        crossing::check(&angel, &batches, microdata)?,
     ];
     if let Some(microdata) = microdata {
         checks.push(faithful::check(&angel, &batches, microdata)?);
@@ -47,13 +48,7 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
             judge(manifest, batches.sample.sizes(), &batches.ids, shown)
         })?,
         checks,
-        attacks: Attacks {
-            linking: linking::attack(&angel, &batches, &in_tables),
-            presence: None,
-            intersection: Vec::new(),
-            pooling: Vec::new(),
-            similarity: similarity(shown)?,
-        },
+        attacks: attacks::attacks(&angel, &batches, &in_tables, microdata)?,
         utility: None,
         rows: angel.tables[0].table.rows() as u64,
         groups: batches.sample.sizes().iter().filter(|&&size| size > 0).count() as u64,

@@ -21,10 +21,10 @@ use rayon::prelude::*;
 use super::index::{Boxes, Index, Mark};
 use super::space::Axis;
 use crate::findings::Findings;
+use crate::promise::promised_values;
 use crate::source::people;
 use crate::{AuditError, Check, Groups, Intersection, IntersectionOver};
 use views::View;
-pub(super) use views::promised;
 
 /// Attacks a release with the help of another one. With the microdata the people are those; without, whoever could stand
 /// where two groups meet.
@@ -37,7 +37,7 @@ pub(crate) fn attack(
     let mut numbers = BTreeMap::new();
     let own = views::open(release, other, &mut numbers)?;
     let others = views::open(other, release, &mut numbers)?;
-    let promised = promised(release).max(promised(other));
+    let promised = promised_values(&release.manifest.guarantees).max(promised_values(&other.manifest.guarantees));
     let known = microdata.map(|table| people(&[&release.manifest, &other.manifest], table)).transpose()?;
     let mut outcome = Outcome { fewest: None, narrowed: 0, people: 0 };
     for one in &own {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrysalis_criteria::{PrincipleSpec, Rational};
 use chrysalis_release::{Release, RoleName};
 use chrysalis_table::{Code, Column};
 
@@ -138,23 +137,4 @@ fn tidy(mut groups: Vec<GroupView>) -> Vec<GroupView> {
         group.values.dedup();
     }
     groups
-}
-
-/// How many sensitive values a release says everybody keeps, at least.
-pub(in crate::generalized) fn promised(release: &Release) -> u64 {
-    let least = |l: Rational| l.ceil().to_integer();
-    let of_promise = |text: &String| match text.parse() {
-        Ok(PrincipleSpec::FrequencyL { l } | PrincipleSpec::EntropyL { l }) => least(l),
-        Ok(PrincipleSpec::AlphaK { alpha, .. }) if alpha > Rational::from_integer(0) => least(alpha.recip()),
-        Ok(
-            PrincipleSpec::DistinctL { l }
-            | PrincipleSpec::RecursiveCl { l, .. }
-            | PrincipleSpec::DistinctLAlpha { l, .. }
-            | PrincipleSpec::EntropyLAlpha { l, .. }
-            | PrincipleSpec::RecursiveLAlpha { l, .. }
-            | PrincipleSpec::Ke { k: l, .. },
-        ) => l,
-        _ => 1,
-    };
-    release.manifest.guarantees.iter().map(of_promise).max().unwrap_or(1)
 }

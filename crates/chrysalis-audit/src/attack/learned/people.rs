@@ -1,0 +1,315 @@
+//! The people of the microdata, where they may stand in a release, and whether bets on them are won.
+
+use chrysalis_table::{Code, Codes, Column, Table};
+use rayon::prelude::*;
+
+use super::super::view::View;
+use super::crowd::{Crowd, Evidence};
+use super::model::Model;
+use super::{Bets, promised, surer};
+use crate::Groups;
+use crate::attack::finding::foremost;
+
+/// Groups where people may stand, and how many of their rows could be theirs.
+pub(crate) type Places = Vec<Vec<(u32, f32)>>;
+
+/// The people, as far as they are known.
+pub(crate) struct Known<'a> {
+    pub(crate) microdata: &'a Table,
+    /// Where the people of these rows may stand.
+    pub(crate) locate: &'a (dyn Fn(&[usize]) -> Places + Sync),
+    /// Whether quasi values are published as they are, so that it is known who is in every group.
+    pub(crate) is_exact: bool,
+}
+
+/// Kinds of people bet on, where it is open which groups they are in and every one of many must be looked into.
+const MOST_KINDS: usize = 20_000;
+/// Shares this close are equally likely.
+const TIED: f64 = 1.0 - 1e-6;
+
+/// People by kind: those of one kind have the same quasi values.
+pub(super) struct Victims {
+    n_people: Vec<u32>,
+    /// The kinds whose values are all published somewhere.
+    is_shown: Vec<bool>,
+    /// A row of every kind.
+    rows: Vec<usize>,
+    /// Per attribute of the view, the bin of every kind.
+    bins: Vec<Codes>,
+    /// Per kind, sensitive values as published codes with the number of people, ascending.
+    starts: Vec<usize>,
+    truth: Vec<(Code, u32)>,
+}
+
+impl Victims {
+    pub(super) fn new(view: &View<'_>, known: &Known<'_>) -> Victims {
+        let table = known.microdata;
+        let columns: Vec<Option<&Column>> = view.quasi.iter().map(|shown| table.column(shown.name)).collect();
+        let kinds = Groups::of_columns(&columns.iter().copied().flatten().collect::<Vec<_>>(), table.rows());
+        let mut rows = vec![0; kinds.n_groups];
+        kinds.of_row.iter().enumerate().for_each(|(row, &kind)| rows[kind as usize] = row);
+        let mut is_shown = vec![true; kinds.n_groups];
+        let mut bins_of = |(shown, column): (&super::super::shown::Shown<'_>, &Option<&Column>)| {
+            let bins = column.map(|column| shown.bins_of_values(column)).unwrap_or_default();
+            let bin = |(kind, &row): (usize, &usize)| {
+                let bin = column.and_then(|column| bins[column.code(row) as usize]);
+                is_shown[kind] &= bin.is_some();
+                bin.unwrap_or(0)
+            };
+            Codes::collect(shown.n_bins, rows.iter().enumerate().map(bin))
+        };
+        let bins = view.quasi.iter().zip(&columns).map(&mut bins_of).collect();
+        let (starts, truth) = truth(view, table, &kinds);
+        let n_people = starts.windows(2).map(|ends| truth[ends[0]..ends[1]].iter().map(|(_, n)| n).sum()).collect();
+        Victims { n_people, is_shown, rows, bins, starts, truth }
+    }
+
+    fn truth(&self, kind: usize) -> &[(Code, u32)] {
+        &self.truth[self.starts[kind]..self.starts[kind + 1]]
+    }
+
+    /// Whether every sensitive value is a class of its own.
+    pub(super) fn is_told_apart(&self, model: &Model) -> bool {
+        model.n_classes == model.class_of.len()
+    }
+
+    /// Bets on everybody, or on some kinds where all groups that may hold them must be looked into.
+    pub(super) fn bets(&self, view: &View<'_>, model: &Model, known: &Known<'_>) -> Bets {
+        let shown: Vec<u32> = (0..self.rows.len() as u32).filter(|&kind| self.is_shown[kind as usize]).collect();
+        let locate =
+            |kinds: &[u32]| (known.locate)(&kinds.iter().map(|&kind| self.rows[kind as usize]).collect::<Vec<_>>());
+        let some = |step: usize| shown.iter().copied().step_by(step).collect::<Vec<u32>>();
+        let few = some(shown.len().div_ceil(MOST_KINDS).max(1));
+        let places = locate(&few);
+        let is_certain = known.is_exact || (view.is_joint && places.iter().all(|places| places.len() <= 1));
+        if !is_certain {
+            return self.judge(view, model, &few, &Open { model, victims: self, places: &places, view });
+        }
+        let places = if few.len() < shown.len() { locate(&shown) } else { places };
+        let settled = Settled::new(self, view, model, &shown, &places, known.is_exact);
+        self.judge(view, model, &shown, &settled)
+    }
+
+    /// Bets on some kinds, given what is believed of them, and how they come out.
+    fn judge(&self, view: &View<'_>, model: &Model, kinds: &[u32], beliefs: &dyn Beliefs) -> Bets {
+        let truth = self.is_told_apart(model).then(|| self.taught(view, model));
+        let n_values = view.target.domain.len();
+        let promised = promised(view);
+        let of_stretch = |(at, kinds): (usize, &[u32])| {
+            let mut bets = Bets::default();
+            let mut minds = Minds::new(n_values);
+            for (place, &kind) in (at * STRETCH..).zip(kinds) {
+                let Some(group) = beliefs.of(place, kind, &mut minds) else { continue };
+                let people = f64::from(self.n_people[kind as usize]);
+                let (learned, from_groups) = (minds.learned.best(&minds.touched), minds.groups.best(&minds.touched));
+                bets.add(people, learned.0, from_groups.0, promised);
+                bets.surest.push((learned.0, group));
+                bets.right += self.right(kind, &learned.1);
+                bets.right_from_groups += self.right(kind, &from_groups.1);
+                bets.right_from_truth +=
+                    truth.as_ref().map_or(0.0, |taught| self.right(kind, &[taught[kind as usize]]));
+                minds.clear();
+            }
+            bets.surest = one_per_group(std::mem::take(&mut bets.surest));
+            bets
+        };
+        let all: Vec<Bets> = kinds.par_chunks(STRETCH).enumerate().map(of_stretch).collect();
+        let mut bets = all.into_iter().fold(Bets::default(), Bets::merge);
+        bets.surest = one_per_group(bets.surest);
+        bets
+    }
+
+    /// Bets won on the people of a kind, where all these values look equally likely.
+    fn right(&self, kind: u32, values: &[Code]) -> f64 {
+        let truth = self.truth(kind as usize);
+        let people = |value: &Code| {
+            let found = truth.binary_search_by_key(value, |&(code, _)| code);
+            found.map_or(0.0, |at| f64::from(truth[at].1))
+        };
+        values.iter().map(people).sum::<f64>() / values.len().max(1) as f64
+    }
+
+    /// The likeliest value of every kind for who was taught by the microdata and has no release.
+    fn taught(&self, view: &View<'_>, model: &Model) -> Vec<Code> {
+        let of_kind = |kind: usize| {
+            let known = self.truth(kind).iter().filter(|(code, _)| (*code as usize) < model.class_of.len());
+            known.map(move |&(code, people)| (kind, model.class_of[code as usize], f64::from(people)))
+        };
+        let people = (0..self.rows.len()).flat_map(of_kind);
+        let taught = Model::of_truth(view, people, &self.bins);
+        let evidence = taught.of_bins(&self.bins);
+        // The whole table as one group.
+        let whole = (0..).zip(view.target.sample.whole()).map(|(code, &count)| (code, count as u32));
+        let values: Vec<(Code, u32)> = whole.filter(|(_, count)| *count > 0).collect();
+        let group = crate::measure::Group { size: view.target.sample.rows(), values: &values };
+        let best = |line: &mut Vec<f32>, kind: usize| {
+            evidence.alone(group, kind as u32, line);
+            let best = (0..line.len()).max_by(|&a, &b| line[a].total_cmp(&line[b]).then(b.cmp(&a)));
+            best.map_or(0, |at| values[at].0)
+        };
+        (0..self.rows.len()).into_par_iter().map_init(|| vec![0.0; values.len()], best).collect()
+    }
+}
+
+const STRETCH: usize = 1024;
+
+/// The surest bet of every group.
+fn one_per_group(mut bets: Vec<(f64, u32)>) -> Vec<(f64, u32)> {
+    bets.sort_by(|a, b| a.1.cmp(&b.1).then(b.0.total_cmp(&a.0)));
+    bets.dedup_by_key(|bet| bet.1);
+    foremost(bets, surer)
+}
+
+/// Sensitive values by kind of person, as published codes.
+fn truth(view: &View<'_>, table: &Table, kinds: &Groups) -> (Vec<usize>, Vec<(Code, u32)>) {
+    let domain = view.target.domain;
+    let column = table.column(view.target.sensitive);
+    let published = |column: &Column| -> Vec<Code> {
+        let codes = 0..column.domain().len() as Code;
+        codes.map(|code| domain.code_of(column.domain().value(code)).unwrap_or(Code::MAX)).collect()
+    };
+    let translated = column.map(published).unwrap_or_default();
+    let code = |row: usize| column.map_or(Code::MAX, |column| translated[column.code(row) as usize]);
+    let mut all: Vec<(u32, Code)> = kinds.of_row.iter().enumerate().map(|(row, &kind)| (kind, code(row))).collect();
+    all.par_sort_unstable();
+    let mut truth = Vec::new();
+    let mut starts = vec![0];
+    for of_kind in all.chunk_by(|a, b| a.0 == b.0) {
+        truth.extend(of_kind.chunk_by(|a, b| a == b).map(|run| (run[0].1, run.len() as u32)));
+        starts.push(truth.len());
+    }
+    (starts, truth)
+}
+
+/// What is believed of one kind of people.
+struct Minds {
+    learned: Mind,
+    groups: Mind,
+    touched: Vec<Code>,
+}
+
+/// A weight for every sensitive code.
+struct Mind(Vec<f64>);
+
+impl Minds {
+    fn new(n_values: usize) -> Minds {
+        Minds { learned: Mind(vec![0.0; n_values]), groups: Mind(vec![0.0; n_values]), touched: Vec::new() }
+    }
+
+    /// Adds what is believed of people who stand in a group with some weight.
+    fn add(&mut self, group: crate::measure::Group<'_>, weight: f64, line: &[f32]) {
+        for (&(code, count), &share) in group.values.iter().zip(line) {
+            let at = code as usize;
+            if self.groups.0[at] == 0.0 {
+                self.touched.push(code);
+            }
+            self.learned.0[at] += weight * f64::from(share);
+            self.groups.0[at] += weight * f64::from(count) / group.size as f64;
+        }
+    }
+
+    fn clear(&mut self) {
+        for code in self.touched.drain(..) {
+            self.learned.0[code as usize] = 0.0;
+            self.groups.0[code as usize] = 0.0;
+        }
+    }
+}
+
+impl Mind {
+    /// How sure the likeliest values are, and which they are.
+    fn best(&self, touched: &[Code]) -> (f64, Vec<Code>) {
+        let weight = |code: &Code| self.0[*code as usize];
+        let total: f64 = touched.iter().map(weight).sum();
+        let most = touched.iter().map(weight).fold(0.0, f64::max);
+        let tied = touched.iter().copied().filter(|code| weight(code) >= most * TIED).collect();
+        (if total > 0.0 { most / total } else { 0.0 }, tied)
+    }
+}
+
+/// What the attacker believes of a kind of people; the group that tells most of them, or `None` where they are nowhere.
+trait Beliefs: Sync {
+    fn of(&self, place: usize, kind: u32, minds: &mut Minds) -> Option<u32>;
+}
+
+/// It is open which group people stand in: every group that may hold them counts by how many of its rows could be theirs.
+struct Open<'a> {
+    model: &'a Model,
+    victims: &'a Victims,
+    places: &'a Places,
+    view: &'a View<'a>,
+}
+
+impl Beliefs for Open<'_> {
+    fn of(&self, place: usize, kind: u32, minds: &mut Minds) -> Option<u32> {
+        let evidence: Evidence<'_> = self.model.of_bins(&self.victims.bins);
+        let mut line = Vec::new();
+        for &(group, weight) in &self.places[place] {
+            let values = self.view.target.sample.group(group as usize);
+            line.resize(values.values.len(), 0.0);
+            evidence.alone(values, kind, &mut line);
+            minds.add(values, weight.into(), &line);
+        }
+        foremost_place(&self.places[place])
+    }
+}
+
+fn foremost_place(places: &[(u32, f32)]) -> Option<u32> {
+    let most = places.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+    most.map(|&(group, _)| group)
+}
+
+/// It is known who is in every group: beliefs about all of a group's members were worked out together.
+struct Settled<'a> {
+    view: &'a View<'a>,
+    places: &'a Places,
+    /// Per kind's place and group, the line of beliefs.
+    lines: Vec<Vec<f32>>,
+    /// Where the line of a place's group stands: (group, line in the group).
+    line_of: Vec<Vec<u32>>,
+}
+
+impl<'a> Settled<'a> {
+    fn new(
+        victims: &'a Victims,
+        view: &'a View<'a>,
+        model: &'a Model,
+        kinds: &[u32],
+        places: &'a Places,
+        is_exact: bool,
+    ) -> Settled<'a> {
+        let mut entries: Vec<(u32, u32, f32)> = Vec::new();
+        for (&kind, places) in kinds.iter().zip(places) {
+            let people = victims.n_people[kind as usize] as f32;
+            entries.extend(places.iter().map(|&(group, rows)| (group, kind, if is_exact { rows } else { people })));
+        }
+        entries.par_sort_unstable_by_key(|&(group, kind, _)| (group, kind));
+        let crowd = Crowd::of_entries(&entries, view.target.ids.len());
+        let evidence = model.of_bins(&victims.bins);
+        let of_group = |group: usize| {
+            let mut lines = Vec::new();
+            evidence.together(view.target.sample.group(group), crowd.members(group), true, &mut lines);
+            lines
+        };
+        let lines = (0..crowd.n_groups()).into_par_iter().with_min_len(64).map(of_group).collect();
+        let line_of = |(&kind, places): (&u32, &Vec<(u32, f32)>)| {
+            let line = |&(group, _): &(u32, f32)| {
+                crowd.members(group as usize).0.partition_point(|&member| member < kind) as u32
+            };
+            places.iter().map(line).collect()
+        };
+        Settled { view, places, lines, line_of: kinds.iter().zip(places).map(line_of).collect() }
+    }
+}
+
+impl Beliefs for Settled<'_> {
+    fn of(&self, place: usize, _: u32, minds: &mut Minds) -> Option<u32> {
+        for (&(group, weight), &line) in self.places[place].iter().zip(&self.line_of[place]) {
+            let values = self.view.target.sample.group(group as usize);
+            let n = values.values.len();
+            let lines = &self.lines[group as usize];
+            minds.add(values, weight.into(), &lines[line as usize * n..(line as usize + 1) * n]);
+        }
+        foremost_place(&self.places[place])
+    }
+}

@@ -1,0 +1,178 @@
+//! The attacks that need no more than counts, in words.
+
+use super::finding::{Finding, WorstGroup, chance, count, counted, percent, worst_groups};
+use super::view::Attacked;
+use crate::measure::{Fraction, Sample, share};
+use crate::promise::promised_share;
+use crate::{Intersection, IntersectionOver, Linking, Pooling, Presence, PresenceOver, Similarity};
+
+const NOTHING_SENSITIVE: &str = "Not run: nothing sensitive is published.";
+
+/// Betting on the most frequent value of a group.
+pub(crate) fn linking(target: &Attacked<'_>, found: Option<&Linking>, worst: Option<Vec<WorstGroup>>) -> Finding {
+    let Some(found) = found else { return Finding::not_run("linking", NOTHING_SENSITIVE) };
+    let level = share(target.sample).and_then(|worst| worst.level.exact());
+    let likely = match level {
+        // Of buckets the share is a mixture, which the level of batches does not tell.
+        Some(level) if worst.is_none() => chance(&level),
+        _ => percent(found.confidence),
+    };
+    let sentence = format!(
+        "An attacker who finds a person's {} and bets on its most frequent `{}` is right in at most {likely} of cases; {} open \
+         to a bet this good.",
+        target.group_word,
+        target.sensitive,
+        counted(found.rows, "row is", "rows are"),
+    );
+    let prevention = match promised_share(target.guarantees) {
+        Some(share) if share.numer() > &0 => {
+            let l = share.recip().ceil().to_integer();
+            format!("a larger l: l={} keeps every such bet below {}.", 2 * l, percent(0.5 / l as f64))
+        }
+        _ => {
+            "a bound on how frequent a value may be in a group: l=4 keeps every such bet at 25.0 % or less.".to_owned()
+        }
+    };
+    let own = |group: crate::measure::Group<'_>| Fraction::new(group.max().into(), group.size.into());
+    let worst = worst.unwrap_or_else(|| worst_groups(target.sample, target.ids, own));
+    Finding::new("linking", sentence, prevention).with_groups(worst)
+}
+
+/// Nothing sensitive, or no groups: nobody can be linked, narrowed or learned about.
+pub(crate) fn nothing_sensitive() -> Vec<Finding> {
+    let not_run = |attack| Finding::not_run(attack, NOTHING_SENSITIVE);
+    ["linking", "similarity", "background", "learned", "minimality"].map(not_run).to_vec()
+}
+
+/// Finding out whether somebody is in the data at all.
+pub(crate) fn presence(found: Option<&Presence>, rows: u64, worst: Vec<WorstGroup>) -> Finding {
+    let Some(found) = found else {
+        return Finding::not_run("presence", "Not run: the release shows no group to be found in.");
+    };
+    let how_likely = format!("{}{}", percent(found.delta), fraction(&found.delta_text));
+    let (sentence, prevention) = match found.over {
+        PresenceOver::ExactValues => (
+            format!(
+                "Quasi values are published as they are: whoever knows a person's sees whether the person is among the {}.",
+                counted(rows, "row", "rows")
+            ),
+            "a form that shows ranges or labels (generalize, angel with k=10) or permutes every column (permute).",
+        ),
+        PresenceOver::Conceivable => (
+            format!(
+                "Who knows all quasi values of a person can say with at most {how_likely} that the person is in a given group."
+            ),
+            "larger groups, or groups whose members differ more.",
+        ),
+        PresenceOver::People => (
+            format!(
+                "Who knows all quasi values of a person of the microdata can say with at most {how_likely} that the person is in \
+                 a given group."
+            ),
+            "larger groups, or groups whose members differ more.",
+        ),
+        PresenceOver::Covered if found.delta >= 1.0 => (
+            format!(
+                "{} one value per quasi attribute: who is known to have these values is seen to be in the data.",
+                counted(rows, "row shows", "rows show")
+            ),
+            "a coarser generalization of their groups.",
+        ),
+        PresenceOver::Covered => (
+            format!(
+                "Who knows all quasi values of a person finds several rows that could be the person's, and no row is theirs with \
+                 more than {how_likely}."
+            ),
+            "a larger k.",
+        ),
+    };
+    Finding::new("presence", sentence, prevention).with_groups(worst)
+}
+
+fn fraction(text: &str) -> String {
+    if text.contains('/') && text.len() < 24 { format!(" ({text})") } else { String::new() }
+}
+
+/// Learning how bad a value is from groups that lie in one category.
+pub(crate) fn similarity(target: &Attacked<'_>, found: Option<&Similarity>, worst: Vec<WorstGroup>) -> Finding {
+    let Some(found) = found else {
+        let reason = "Not run: the manifest puts the sensitive values into no categories.";
+        return Finding::not_run("similarity", reason);
+    };
+    let sentence = match found.by_category.iter().find(|of| of.rows > 0) {
+        None => format!("No {} has sensitive values of one category only.", target.group_word),
+        Some(first) => format!(
+            "Of {} in {} it is known of which category their `{}` is, because no other occurs there; the most sensitive such \
+             category, {{{}}}, has {} of them.",
+            counted(found.rows, "row", "rows"),
+            counted(found.groups, "group", "groups"),
+            target.sensitive,
+            first.values.join(", "),
+            count(first.rows),
+        ),
+    };
+    let prevention = if found.rows == 0 {
+        ""
+    } else {
+        "distinct-l-alpha, which asks for values of different weight in every group."
+    };
+    Finding::new("similarity", sentence, prevention).with_groups(worst)
+}
+
+/// The groups that similarity betrays, the largest first.
+pub(crate) fn similar_groups(sample: &Sample, ids: &[Option<i64>], groups: &[usize]) -> Vec<WorstGroup> {
+    let all = groups.iter().map(|&group| WorstGroup {
+        id: ids.get(group).copied().flatten(),
+        rows: sample.sizes()[group],
+        level: 1.0,
+        level_text: "1".into(),
+    });
+    super::finding::foremost(all.collect(), |a, b| b.rows.cmp(&a.rows).then(a.id.cmp(&b.id)))
+}
+
+impl Intersection {
+    /// The attack in words.
+    pub fn finding(&self) -> Finding {
+        let whom = match self.over {
+            IntersectionOver::People => counted(self.people, "person of the microdata", "people of the microdata"),
+            IntersectionOver::Conceivable => counted(self.people, "conceivable person", "conceivable people"),
+        };
+        let sentence = match self.fewest {
+            None => format!("The releases have nobody in common with {}.", self.with),
+            Some(fewest) => format!(
+                "An attacker who also has {} can rule out values that only one of the releases allows: of {whom}, {} keep fewer \
+                 than the {} promised, and the worst off keep {fewest}.",
+                self.with,
+                count(self.narrowed),
+                counted(self.promised, "value", "values"),
+            ),
+        };
+        let prevention = if self.narrowed == 0 {
+            ""
+        } else {
+            "one release with marginals instead of two (angel), or the same groups in both."
+        };
+        Finding::new("intersection", sentence, prevention)
+    }
+}
+
+impl Pooling {
+    /// The attack in words.
+    pub fn finding(&self) -> Finding {
+        let sure = self.confidence.map_or_else(String::new, |confidence| {
+            format!(", and guess a sensitive value right in at most {} of cases", percent(confidence))
+        });
+        let sentence = format!(
+            "Two users who put together what they know ({}) see {}, the smallest of {}; {} in classes of fewer than the {} \
+             promised to each{sure}.",
+            self.attributes.join(", "),
+            counted(self.classes, "class", "classes"),
+            counted(self.smallest, "row", "rows"),
+            counted(self.rows_below, "row is", "rows are"),
+            count(self.promised),
+        );
+        let prevention =
+            if self.rows_below == 0 { "" } else { "publishing with --collude 2, which protects every pair of users." };
+        Finding::new("pooling", sentence, prevention)
+    }
+}

@@ -1,0 +1,140 @@
+//! Every attack on every form says something: a finding, or why it was not run.
+
+use super::*;
+use crate::{AuditReport, LearnedOver, PresenceOver, audit};
+
+/// 48 people: a number, a word, and one of six values that leans on the word.
+fn people() -> (Table, Vec<u64>) {
+    let sensitive: Vec<u64> = (0..48).map(|row| row % 6).collect();
+    let word: Vec<u64> = (0..48).map(|row| if mixed(row, 10) < 7 { row % 6 } else { mixed(row + 99, 6) }).collect();
+    let ages: Vec<i64> = (0..48).map(|row| 20 + mixed(row + 7, 40) as i64).collect();
+    let table =
+        Table::new(vec![Column::integers("age", &ages), words("job", "j", &word), words("disease", "d", &sensitive)]);
+    (table, sensitive)
+}
+
+fn forms() -> (Table, Vec<Release>) {
+    let (table, sensitive) = people();
+    let groups = dealt(&sensitive, 3);
+    let buckets: Vec<i64> = (0..48).map(|row| row / 4).collect();
+    let mut butterfly = generalized("butterfly", &table, &groups, &["k=3"]);
+    butterfly.manifest.quasi_identifiers = vec![vec!["age".into()], vec!["job".into()]];
+    let releases = vec![
+        verbatim("anatomy", &table, &groups, &["l=3"]),
+        verbatim("permute", &table, &groups, &["l=3"]),
+        generalized("generalize", &table, &groups, &["l=3"]),
+        butterfly,
+        angel(&table, &groups, &buckets, &["l=3", "k=4"]),
+    ];
+    (table, releases)
+}
+
+const ALWAYS: [&str; 6] = ["linking", "presence", "similarity", "background", "learned", "minimality"];
+
+fn check(report: &AuditReport, method: &str) {
+    let names: Vec<&str> = report.attacks.findings.iter().map(|finding| finding.attack).collect();
+    assert_eq!(names[..6], ALWAYS, "{method}");
+    for finding in &report.attacks.findings {
+        let text = &finding.sentence;
+        assert!(text.len() > 20 && text.ends_with('.') && !text.contains("NaN"), "{method} {}: {text}", finding.attack);
+        assert!(finding.was_run || finding.prevention.is_empty());
+        assert!(finding.worst_groups.len() <= 5 && finding.worst_groups.is_sorted_by(|a, b| a.level >= b.level));
+    }
+    let run = |attack: &str| finding(&report.attacks.findings, attack).was_run;
+    assert!(run("linking") && run("presence") && run("background") && run("learned"), "{method}");
+    assert!(!run("similarity") && !run("minimality"), "{method}: no categories, and not by mondrian");
+    assert!(report.attacks.background.is_some() && report.attacks.learned.is_some());
+}
+
+#[test]
+fn every_attack_says_something_about_every_form() {
+    let (table, releases) = forms();
+    for release in &releases {
+        let method = release.manifest.method.as_str();
+        let alone = audit(release, None).unwrap();
+        check(&alone, method);
+        let learned = alone.attacks.learned.unwrap();
+        assert_eq!((learned.over, learned.tried, learned.scored), (LearnedOver::Rows, 48, None), "{method}");
+        let known = audit(release, Some(&table)).unwrap();
+        check(&known, method);
+        let learned = known.attacks.learned.unwrap();
+        let scored = learned.scored.unwrap();
+        assert_eq!((learned.over, scored.people), (LearnedOver::People, 48), "{method}");
+        assert!(scored.right > 0.0 && scored.right <= 48.0 && scored.right_from_truth.is_some(), "{method}");
+        let pooled = known.attacks.findings.iter().any(|finding| finding.attack == "pooling");
+        assert_eq!(pooled, method == "butterfly");
+    }
+}
+
+#[test]
+fn ranges_hide_one_in_their_rows_unless_they_show_one_value() {
+    let (table, releases) = forms();
+    let presence = audit(&releases[2], Some(&table)).unwrap().attacks.presence.unwrap();
+    assert_eq!((presence.delta_text.as_str(), presence.over), ("1/3", PresenceOver::Covered));
+    let presence = audit(&releases[4], None).unwrap().attacks.presence.unwrap();
+    assert_eq!((presence.delta_text.as_str(), presence.group), ("0.25", None));
+    // Two people alike share a group: who has these values is there.
+    let twins = Table::new(vec![
+        Column::integers("age", &[30, 30, 40, 50]),
+        words("job", "j", &[1, 1, 2, 3]),
+        words("disease", "d", &[1, 2, 1, 2]),
+    ]);
+    let report = audit(&generalized("generalize", &twins, &[1, 1, 2, 2], &["l=2"]), None).unwrap();
+    let presence = report.attacks.presence.unwrap();
+    assert_eq!((presence.delta, presence.group), (1.0, Some(1)));
+    let sentence = &finding(&report.attacks.findings, "presence").sentence;
+    assert!(sentence.starts_with("2 rows show one value per quasi attribute"), "{sentence}");
+}
+
+#[test]
+fn nobody_learns_from_rows_that_look_alike() {
+    // Behind ranges and labels all rows of a group look the same: beliefs are the group's own shares.
+    let (_, releases) = forms();
+    let learned = audit(&releases[2], None).unwrap().attacks.learned.unwrap();
+    assert!((learned.lift - 1.0).abs() < 1e-4 && learned.above_promise == 0, "{learned:?}");
+}
+
+#[test]
+fn without_a_sensitive_attribute_only_presence_is_left() {
+    let (table, _) = people();
+    let mut release = generalized("generalize", &table, &[1; 48], &["k=3"]);
+    release.manifest.attributes.pop();
+    let columns = release.tables[0].columns()[..4].to_vec();
+    release.tables[0] = Table::new(columns);
+    let report = audit(&release, None).unwrap();
+    let run: Vec<&str> =
+        report.attacks.findings.iter().filter(|finding| finding.was_run).map(|finding| finding.attack).collect();
+    assert_eq!(run, ["presence"]);
+    assert_eq!(report.attacks.findings.len(), 6);
+}
+
+#[test]
+fn releases_whose_tables_disagree_do_not_stop_an_attack() {
+    let (table, _) = forms();
+    let (_, sensitive) = people();
+    let groups = dealt(&sensitive, 3);
+    // Sensitive values of other groups than the rows', in both directions.
+    for method in ["anatomy", "permute"] {
+        let mut release = verbatim(method, &table, &groups, &["l=3"]);
+        let far: Vec<i64> = groups.iter().map(|group| group + 8).collect();
+        release.tables[1] = counted(&table, &far, "group_id");
+        let report = audit(&release, Some(&table)).unwrap();
+        assert!(!report.ok() && report.attacks.findings.len() == 6);
+    }
+    let mut release = angel(&table, &groups, &groups, &["l=3"]);
+    release.tables[0] = counted(&table, &groups.iter().map(|group| group * 2).collect::<Vec<_>>(), "batch_id");
+    assert!(!audit(&release, Some(&table)).unwrap().ok());
+    // Ranges that end before they begin, labels that stand for nothing, and people the release has never heard of.
+    let mut release = generalized("generalize", &table, &groups, &["l=3"]);
+    let swap = |column: &Column| match column.name() {
+        "age_min" => Column::integers("age_min", &[90; 48]),
+        _ => column.clone(),
+    };
+    release.tables[0] = Table::new(release.tables[0].columns().iter().map(swap).collect());
+    release.tables[1] = release.tables[1].gather(&[0]);
+    let strangers =
+        Table::new(vec![Column::integers("age", &[1, 2]), words("job", "x", &[1, 2]), words("disease", "x", &[1, 2])]);
+    let report = audit(&release, Some(&strangers)).unwrap();
+    assert!(!report.ok());
+    assert_eq!(report.attacks.learned.unwrap().tried, 0);
+}

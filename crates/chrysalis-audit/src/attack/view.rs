@@ -1,0 +1,33 @@
+//! A release as an attacker sees it, whatever its form.
+
+use chrysalis_table::Domain;
+
+use super::shown::Shown;
+use crate::measure::Sample;
+
+/// Groups with their sensitive values: what is needed to attack who is known to stand in one.
+#[derive(Clone, Copy)]
+pub(crate) struct Attacked<'a> {
+    /// The sensitive values of every group.
+    pub(crate) sample: &'a Sample,
+    /// Their published ids.
+    pub(crate) ids: &'a [Option<i64>],
+    /// The sensitive attribute.
+    pub(crate) sensitive: &'a str,
+    pub(crate) domain: &'a Domain,
+    /// What is promised.
+    pub(crate) guarantees: &'a [String],
+    /// What a group is called: `group`, `batch`, or the class of somebody who knows some attributes.
+    pub(crate) group_word: &'a str,
+}
+
+/// The same with what is shown of every row: groups (batches for `angel`, the classes of one user for `butterfly`), and the
+/// quasi attributes.
+pub(crate) struct View<'a> {
+    pub(crate) target: Attacked<'a>,
+    /// The group of every published row.
+    pub(crate) of_row: &'a [u32],
+    pub(crate) quasi: Vec<Shown<'a>>,
+    /// Whether the values of a row belong together; otherwise every column was permuted on its own.
+    pub(crate) is_joint: bool,
+}

@@ -1,0 +1,78 @@
+//! What an attacker can do with an angel release: who finds a person's bucket knows the batches of its rows.
+
+use std::collections::BTreeMap;
+
+use chrysalis_table::Table;
+
+use super::super::locate::Places;
+use super::super::presence;
+use super::linking;
+use super::tables::{Angelized, Batches};
+use crate::attack::{self, Attacked, Known, Replay, View};
+use crate::sensitive::similarity;
+use crate::source::relevant;
+use crate::{Attacks, AuditError, Groups};
+
+/// Background and learning are run as if it were known which rows of a batch are somebody's; buckets blur that, so it is the
+/// worst that can be.
+pub(super) fn attacks(
+    angel: &Angelized<'_>,
+    batches: &Batches,
+    buckets: &[Groups],
+    microdata: Option<&Table>,
+) -> Result<Attacks, AuditError> {
+    let (attribute, values) = angel.sensitive;
+    let (sample, ids, main) = (&batches.sample, &batches.ids, &angel.tables[0]);
+    let in_buckets = &buckets[0];
+    let sets = main.label_sets();
+    let target = Attacked {
+        sample,
+        ids,
+        sensitive: &attribute.name,
+        domain: values.domain(),
+        guarantees: &angel.manifest.guarantees,
+        group_word: "batch",
+    };
+    let no_ids = vec![None; in_buckets.n_groups];
+    let (presence, presence_finding) = presence::attack(main.quasi.iter(), &sets, in_buckets, &no_ids);
+    let (similarity, similar) = similarity(Some((attribute, values.domain(), sample)))?;
+    let (linking, worst) = linking::attack(angel, batches, buckets).unzip();
+    let of_buckets = Attacked { group_word: "bucket", ..target };
+    let findings = vec![
+        attack::linking(&of_buckets, linking.as_ref(), worst),
+        presence_finding,
+        attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
+    ];
+    let mut attacks = Attacks { linking, presence, similarity, findings, ..Attacks::default() };
+    let people = microdata.map(|table| relevant(angel.manifest, table)).transpose()?.map(|(table, _)| table);
+    let of_row = batches.of_rows(main.group);
+    let batches_of = batches_of_buckets(in_buckets, &of_row);
+    let locate = |rows: &[usize]| match &people {
+        Some(people) => {
+            let places = Places::new(main.quasi.iter(), &sets, in_buckets, people).of(rows);
+            places.into_iter().map(|buckets| mixed(&buckets, &batches_of)).collect()
+        }
+        None => Vec::new(),
+    };
+    let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
+    let view = View { target, of_row: &of_row, quasi: main.shown(|_| true, &sets), is_joint: true };
+    attack::run(&view, known.as_ref(), &Replay::none(angel.manifest), &mut attacks);
+    Ok(attacks)
+}
+
+/// The batches of every bucket's rows, and how many rows each has there.
+fn batches_of_buckets(buckets: &Groups, batch_of_row: &[u32]) -> Vec<Vec<(u32, f32)>> {
+    let mut of_bucket: Vec<BTreeMap<u32, f32>> = vec![BTreeMap::new(); buckets.n_groups];
+    for (&bucket, &batch) in buckets.of_row.iter().zip(batch_of_row) {
+        *of_bucket[bucket as usize].entry(batch).or_default() += 1.0;
+    }
+    of_bucket.into_iter().map(|batches| batches.into_iter().collect()).collect()
+}
+
+fn mixed(buckets: &[u32], batches_of: &[Vec<(u32, f32)>]) -> Vec<(u32, f32)> {
+    let mut all: BTreeMap<u32, f32> = BTreeMap::new();
+    for &(batch, rows) in buckets.iter().flat_map(|&bucket| &batches_of[bucket as usize]) {
+        *all.entry(batch).or_default() += rows;
+    }
+    all.into_iter().collect()
+}

@@ -1,0 +1,98 @@
+//! What each user of a butterfly release can do. The worst of them is reported; what they can do together is pooling.
+
+use chrysalis_table::Table;
+
+use super::super::cells::Published;
+use super::super::locate::{Places, weighed};
+use super::super::presence;
+use super::{Seen, pooling};
+use crate::attack::{self, Attacked, Known, Replay, View, nothing_sensitive};
+use crate::sensitive::similarity;
+use crate::source::relevant;
+use crate::{Attacks, AuditError, Finding, Pooling};
+
+pub(super) fn attacks(
+    published: &Published<'_>,
+    users: &[Seen],
+    microdata: Option<&Table>,
+) -> Result<Attacks, AuditError> {
+    let people = microdata.map(|table| relevant(published.manifest, table)).transpose()?.map(|(table, _)| table);
+    let mut worst = Attacks::default();
+    for (at, user) in users.iter().enumerate() {
+        let found = of_user(published, user, people.as_ref())?;
+        worst = if at == 0 { found } else { worse(worst, found) };
+    }
+    worst.pooling = pooling(published);
+    worst.findings.extend(worst.pooling.iter().map(Pooling::finding));
+    Ok(worst)
+}
+
+/// Each attack as the user runs it who gets furthest.
+fn worse(one: Attacks, other: Attacks) -> Attacks {
+    let linking = |attacks: &Attacks| attacks.linking.as_ref().map_or(0.0, |found| found.confidence);
+    let presence = |attacks: &Attacks| attacks.presence.as_ref().map_or(0.0, |found| found.delta);
+    let similar = |attacks: &Attacks| attacks.similarity.as_ref().map_or(0, |found| found.rows);
+    let background = |attacks: &Attacks| {
+        attacks.background.as_ref().and_then(|found| found.steps.last()).map_or(0.0, |step| step.confidence)
+    };
+    let learned = |attacks: &Attacks| attacks.learned.as_ref().map_or(0.0, |found| found.mean_confidence);
+    let surer = [
+        ("linking", linking(&other) > linking(&one)),
+        ("presence", presence(&other) > presence(&one)),
+        ("similarity", similar(&other) > similar(&one)),
+        ("background", background(&other) > background(&one)),
+        ("learned", learned(&other) > learned(&one)),
+    ];
+    let is_surer = |attack: &str| surer.iter().any(|&(name, is_surer)| name == attack && is_surer);
+    let pick = |(a, b): (Finding, Finding)| if is_surer(a.attack) { b } else { a };
+    Attacks {
+        findings: one.findings.into_iter().zip(other.findings).map(pick).collect(),
+        linking: if is_surer("linking") { other.linking } else { one.linking },
+        presence: if is_surer("presence") { other.presence } else { one.presence },
+        similarity: if is_surer("similarity") { other.similarity } else { one.similarity },
+        background: if is_surer("background") { other.background } else { one.background },
+        learned: if is_surer("learned") { other.learned } else { one.learned },
+        ..Attacks::default()
+    }
+}
+
+fn of_user(published: &Published<'_>, user: &Seen, people: Option<&Table>) -> Result<Attacks, AuditError> {
+    let is_known = |name: &str| user.attributes.iter().any(|attribute| attribute == name);
+    let sets = published.label_sets();
+    let cells = || published.quasi.iter().filter(|cells| is_known(&cells.attribute.name));
+    // Classes have no id.
+    let no_ids = vec![None; user.classes.n_groups];
+    let (presence, presence_finding) = presence::attack(cells(), &sets, &user.classes, &no_ids);
+    let mut attacks = Attacks { presence, ..Attacks::default() };
+    let (Some((attribute, column)), Some(sample)) = (published.sensitive, &user.sample) else {
+        attacks.findings = nothing_sensitive();
+        attacks.findings.insert(1, presence_finding);
+        return Ok(attacks);
+    };
+    let group_word = format!("class by {}", user.attributes.join(", "));
+    let target = Attacked {
+        sample,
+        ids: &no_ids,
+        sensitive: &attribute.name,
+        domain: column.domain(),
+        guarantees: &published.manifest.guarantees,
+        group_word: &group_word,
+    };
+    let (similarity, similar) = similarity(Some((attribute, column.domain(), sample)))?;
+    attacks.linking = user.linking();
+    attacks.findings = vec![
+        attack::linking(&target, attacks.linking.as_ref(), None),
+        presence_finding,
+        attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, &no_ids, &similar)),
+    ];
+    attacks.similarity = similarity;
+    let locate = |rows: &[usize]| match people {
+        Some(people) => weighed(&Places::new(cells(), &sets, &user.classes, people), rows, sample),
+        None => Vec::new(),
+    };
+    let known = people.map(|microdata| Known { microdata, locate: &locate, is_exact: false });
+    let quasi = published.shown(is_known, &sets);
+    let view = View { target, of_row: &user.classes.of_row, quasi, is_joint: true };
+    attack::run(&view, known.as_ref(), &Replay::none(published.manifest), &mut attacks);
+    Ok(attacks)
+}

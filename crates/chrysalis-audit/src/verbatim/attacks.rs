@@ -1,0 +1,68 @@
+//! What an attacker can do with values that are shown as they are.
+
+use chrysalis_table::Table;
+
+use super::layout::{Form, Layout};
+use super::locate;
+use super::presence::{certain, likeliest};
+use super::tally::Tally;
+use crate::attack::{self, Attacked, Known, Replay, Shown, View, nothing_sensitive};
+use crate::measure::Sample;
+use crate::sensitive::{linking, similarity};
+use crate::{Attacks, AuditError, Finding, Presence};
+
+/// `columns` holds every quasi column by group where they were permuted.
+pub(super) fn grouped(
+    layout: &Layout<'_>,
+    tally: &Tally,
+    columns: &[Sample],
+    presence: Option<Presence>,
+    microdata: Option<&Table>,
+) -> Result<Attacks, AuditError> {
+    let presence_finding = attack::presence(presence.as_ref(), layout.table.rows() as u64, likeliest(columns, tally));
+    let mut attacks = Attacks { presence, ..Attacks::default() };
+    let (Some((attribute, column)), Some(sample)) = (layout.sensitive, &tally.sample) else {
+        attacks.findings = nothing_sensitive();
+        attacks.findings.insert(1, presence_finding);
+        return Ok(attacks);
+    };
+    let ids = &tally.ids;
+    let target = Attacked {
+        sample,
+        ids,
+        sensitive: &attribute.name,
+        domain: column.domain(),
+        guarantees: &layout.manifest.guarantees,
+        group_word: "group",
+    };
+    let (similarity, similar) = similarity(Some((attribute, column.domain(), sample)))?;
+    attacks.linking = linking(sample, ids);
+    attacks.findings = vec![
+        attack::linking(&target, attacks.linking.as_ref(), None),
+        presence_finding,
+        attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
+    ];
+    attacks.similarity = similarity;
+    let is_exact = layout.form != Form::Permute;
+    let locate = |rows: &[usize]| match microdata {
+        Some(microdata) if is_exact => locate::among_rows(layout, tally, microdata, rows),
+        Some(microdata) => locate::among_columns(layout, tally, columns, microdata, rows),
+        None => Vec::new(),
+    };
+    let known = microdata.map(|microdata| Known { microdata, locate: &locate, is_exact });
+    let quasi = layout.quasi.iter().map(|(_, column)| Shown::exact(column)).collect();
+    let view = View { target, of_row: &tally.groups.of_row, quasi, is_joint: is_exact };
+    attack::run(&view, known.as_ref(), &Replay::none(layout.manifest), &mut attacks);
+    Ok(attacks)
+}
+
+/// Swapped values have no groups to attack.
+pub(super) fn ungrouped(layout: &Layout<'_>) -> Attacks {
+    let presence = certain();
+    let reason = "Does not apply: swapped values stand in no groups, and nothing is promised of them.";
+    let not_run = |attack| Finding::not_run(attack, reason);
+    let mut findings =
+        vec![not_run("linking"), attack::presence(Some(&presence), layout.table.rows() as u64, Vec::new())];
+    findings.extend(["similarity", "background", "learned", "minimality"].map(not_run));
+    Attacks { presence: Some(presence), findings, ..Attacks::default() }
+}

@@ -1,0 +1,96 @@
+//! Where a person may stand in a release that shows values.
+
+use chrysalis_table::{Code, Codes, Column, Table};
+use rayon::prelude::*;
+
+use super::layout::Layout;
+use super::tally::Tally;
+use crate::Groups;
+use crate::attack::Places;
+use crate::grouping::Key;
+use crate::measure::Sample;
+use crate::source::join;
+
+/// Quasi values that belong together: the groups that have a row with all of a person's values, and how many such rows.
+pub(super) fn among_rows(layout: &Layout<'_>, tally: &Tally, microdata: &Table, people: &[usize]) -> Places {
+    let columns = layout.quasi.iter();
+    let joined: Vec<(Codes, usize)> =
+        columns.filter_map(|(attribute, column)| Some(join(microdata.column(&attribute.name)?, column))).collect();
+    let keys: Vec<Key<'_>> = joined.iter().map(|(codes, n_codes)| Key { codes, n_codes: *n_codes }).collect();
+    let n_people = microdata.rows();
+    let kinds = Groups::of_keys(&keys, n_people + layout.table.rows());
+    let published = kinds.of_row[n_people..].iter().zip(&tally.groups.of_row);
+    let mut rows: Vec<(u32, u32)> = published.map(|(&kind, &group)| (kind, group)).collect();
+    rows.par_sort_unstable();
+    let of_person = |&person: &usize| {
+        let kind = kinds.of_row[person];
+        let first = rows.partition_point(|row| row.0 < kind);
+        let own = rows[first..].iter().take_while(|row| row.0 == kind).map(|row| row.1);
+        runs(own)
+    };
+    people.par_iter().map(of_person).collect()
+}
+
+/// Equal neighbours as one with their number.
+fn runs(groups: impl Iterator<Item = u32>) -> Vec<(u32, f32)> {
+    let mut runs: Vec<(u32, f32)> = Vec::new();
+    for group in groups {
+        match runs.last_mut() {
+            Some((last, rows)) if *last == group => *rows += 1.0,
+            _ => runs.push((group, 1.0)),
+        }
+    }
+    runs
+}
+
+/// Columns that were permuted on their own: the groups that have every value of a person, and how many of their rows are
+/// expected to have all of them at once, n·Π(n_i/n). `samples` holds the columns by group.
+pub(super) fn among_columns(
+    layout: &Layout<'_>,
+    tally: &Tally,
+    samples: &[Sample],
+    microdata: &Table,
+    people: &[usize],
+) -> Places {
+    let columns: Vec<(&Column, &Column, &Sample)> = layout
+        .quasi
+        .iter()
+        .zip(samples)
+        .filter_map(|((attribute, shown), sample)| Some((microdata.column(&attribute.name)?, *shown, sample)))
+        .collect();
+    let maps: Vec<Vec<Option<Code>>> = columns
+        .iter()
+        .map(|(source, shown, _)| {
+            let codes = 0..source.domain().len() as Code;
+            codes.map(|code| shown.domain().code_of(source.domain().value(code))).collect()
+        })
+        .collect();
+    let groups_with: Vec<Vec<Vec<u32>>> = columns.iter().map(|(_, shown, sample)| groups_with(shown, sample)).collect();
+    let of_person = |&person: &usize| {
+        let codes: Option<Vec<Code>> =
+            columns.iter().zip(&maps).map(|((source, _, _), map)| map[source.code(person) as usize]).collect();
+        let Some(codes) = codes else { return Vec::new() };
+        let lists = codes.iter().zip(&groups_with).map(|(&code, groups)| &groups[code as usize]);
+        let Some(fewest) = lists.min_by_key(|groups| groups.len()) else { return Vec::new() };
+        let rows = |&group: &u32| {
+            let n = tally.sizes[group as usize] as f32;
+            let count = |(&code, (_, _, sample)): (&Code, &(&Column, &Column, &Sample))| {
+                let values = sample.group(group as usize).values;
+                values.binary_search_by_key(&code, |&(code, _)| code).ok().map(|at| values[at].1 as f32 / n)
+            };
+            let shares: Option<Vec<f32>> = codes.iter().zip(&columns).map(count).collect();
+            shares.map(|shares| (group, n * shares.iter().product::<f32>()))
+        };
+        fewest.iter().filter_map(rows).collect()
+    };
+    people.par_iter().with_min_len(16).map(of_person).collect()
+}
+
+/// The groups that have each value of a column, ascending.
+fn groups_with(column: &Column, sample: &Sample) -> Vec<Vec<u32>> {
+    let mut groups = vec![Vec::new(); column.domain().len()];
+    for group in 0..sample.sizes().len() {
+        sample.group(group).values.iter().for_each(|&(code, _)| groups[code as usize].push(group as u32));
+    }
+    groups
+}

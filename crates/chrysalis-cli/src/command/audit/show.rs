@@ -1,0 +1,143 @@
+//! What an audit found, for people at a terminal.
+
+use chrysalis_audit::{AuditReport, Finding, WorstGroup};
+use chrysalis_release::Manifest;
+
+use super::json;
+use crate::render::{self, Report, counted, number};
+
+/// Columns of text before a line is broken.
+const WIDTH: usize = 100;
+
+pub(super) fn report(report: &AuditReport, manifest: &Manifest, has_microdata: bool) -> Report {
+    let verdict = match report.ok() {
+        true if report.principles.is_empty() => "Nothing is promised",
+        true => "Every promise holds",
+        false => "The audit FAILED",
+    };
+    let title = format!(
+        "{verdict}: {} in {}, {} by {}",
+        counted(report.rows, "row"),
+        counted(report.groups, "group"),
+        manifest.method,
+        manifest.partitioner
+    );
+    let mut blocks = vec![title, principles(report), checks(report)];
+    blocks.extend(attacks(&report.attacks.findings));
+    blocks.extend(utility(report));
+    if !has_microdata {
+        let hint = "Name the source with --microdata to check that the release is faithful to it as well, and to hold the \
+                    attacks against the truth.";
+        blocks.push(wrapped(hint, WIDTH).join("\n"));
+    }
+    Report { blocks, json: json::of(report), rows: csv_rows(report) }
+}
+
+/// What attackers can do: a paragraph for every attack that was run, then why the others were not.
+fn attacks(findings: &[Finding]) -> Option<String> {
+    let (run, not_run): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| finding.was_run);
+    let width = findings.iter().map(|finding| finding.attack.len()).max()?;
+    let mut lines = vec!["Attacks: what somebody could do with this release".to_owned()];
+    for finding in run.into_iter().chain(not_run) {
+        let mut texts = wrapped(&finding.sentence, WIDTH - width - 4);
+        if !finding.prevention.is_empty() {
+            texts.extend(wrapped(&format!("To prevent it: {}", finding.prevention), WIDTH - width - 4));
+        }
+        if finding.worst_groups.iter().any(|group| group.id.is_some()) {
+            let groups: Vec<String> = finding.worst_groups.iter().map(worst_group).collect();
+            texts.extend(wrapped(&format!("Worst groups: {}", groups.join(", ")), WIDTH - width - 4));
+        }
+        let names = std::iter::once(finding.attack).chain(std::iter::repeat(""));
+        lines.extend(names.zip(&texts).map(|(name, text)| format!("  {name:width$}  {text}")));
+    }
+    Some(lines.join("\n"))
+}
+
+fn worst_group(group: &WorstGroup) -> String {
+    let id = group.id.map_or_else(|| "?".to_owned(), |id| id.to_string());
+    format!("{id} ({}, {:.1} %)", counted(group.rows, "row"), 100.0 * group.level)
+}
+
+fn utility(report: &AuditReport) -> Option<String> {
+    let utility = report.utility.as_ref()?;
+    let bound =
+        utility.rce_bound.map_or_else(String::new, |bound| format!(", at least {} by pa's bound", number(bound)));
+    Some(format!("Utility\n  RCE  {}{bound} (reconstruction error)", number(utility.rce)))
+}
+
+/// Breaks a text into lines between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+fn principles(report: &AuditReport) -> String {
+    let rows: Vec<Vec<String>> = report
+        .principles
+        .iter()
+        .map(|result| {
+            let group = result.worst_group.map_or_else(String::new, |group| group.to_string());
+            let level = if result.worst.is_finite() && result.worst_text.contains('/') {
+                format!("{} ({})", number(result.worst), result.worst_text)
+            } else {
+                result.worst_text.clone()
+            };
+            vec![result.principle.clone(), yes(result.holds), level, group]
+        })
+        .collect();
+    render::table(&["principle", "holds", "worst group has", "group"], &rows)
+}
+
+fn checks(report: &AuditReport) -> String {
+    let mut lines = vec!["Checks".to_owned()];
+    let width = report.checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    for check in &report.checks {
+        let summary = if check.ok || check.findings.is_empty() { check.detail.as_str() } else { "" };
+        let line = format!("  {:width$}  {:6}  {summary}", check.name, if check.ok { "ok" } else { "FAILED" });
+        lines.push(line.trim_end().to_owned());
+        lines.extend(check.findings.iter().map(|finding| format!("  {:width$}          - {finding}", "")));
+    }
+    lines.join("\n")
+}
+
+fn yes(holds: bool) -> String {
+    if holds { "yes" } else { "NO" }.to_owned()
+}
+
+fn csv_rows(report: &AuditReport) -> Vec<Vec<String>> {
+    let header = ["what", "name", "ok", "detail"].map(str::to_owned).to_vec();
+    let principles = report.principles.iter().map(|result| {
+        vec!["principle".into(), result.principle.clone(), result.holds.to_string(), result.worst_text.clone()]
+    });
+    let checks = report
+        .checks
+        .iter()
+        .map(|check| vec!["check".into(), check.name.into(), check.ok.to_string(), check.detail.clone()]);
+    let attacks = report
+        .attacks
+        .findings
+        .iter()
+        .map(|finding| vec!["attack".into(), finding.attack.into(), String::new(), finding.sentence.clone()]);
+    std::iter::once(header).chain(principles).chain(checks).chain(attacks).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("immeasurable", 4), ["immeasurable"]);
+        assert!(wrapped("", 4).is_empty());
+    }
+}

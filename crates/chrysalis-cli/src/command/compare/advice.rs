@@ -1,6 +1,7 @@
 //! Which release to choose for what, in sentences computed from the numbers.
 
-use super::measures::{ERROR, KL, LINKING, Measure, NCP, PRESENCE, SECONDS, SIMILARITY, WIDTH, percent};
+use super::charts;
+use super::measures::{ERROR, KL, LEARNED, LINKING, Measure, NCP, PRESENCE, SECONDS, SIMILARITY, WIDTH, percent};
 use super::trial::{Numbers, Trial};
 
 /// One piece of advice.
@@ -14,13 +15,14 @@ pub(super) struct Advice {
 }
 
 /// What each goal is judged by, and what a sentence says about the best.
-const GOALS: [(&str, &Measure, &str); 8] = [
+const GOALS: [(&str, &Measure, &str); 9] = [
     ("Nobody's value may be guessed:", &LINKING, "an attacker is right with at most {} confidence"),
     ("It must stay open who is in the data:", &PRESENCE, "a person's presence is at most {} sure"),
     ("Not even how bad a value is may show:", &SIMILARITY, "{} of the rows stand in groups of one category"),
+    ("Attackers may learn from the whole release:", &LEARNED, "a learned attack guesses {} of the people right"),
     ("Analysts ask how many or how much:", &ERROR, "half of the answers are off by no more than {}"),
     ("Answers must be certain:", &WIDTH, "the bounds of the median question are {} of the truth apart"),
-    ("The joint distribution matters:", &KL, "its KL-divergence from the microdata is {}"),
+    ("The joint distribution matters:", &KL, "the KL-divergence from the microdata is {}"),
     ("Readers look at single rows:", &NCP, "quasi values lose {} of their range on average"),
     ("It must be quick:", &SECONDS, "made in {} s"),
 ];
@@ -95,25 +97,23 @@ fn caution(winners: &[&Valued], trials: &[Trial]) -> String {
     let hidden = hidden.filter(|(_, numbers, _)| PRESENCE.of(numbers).is_some_and(|presence| presence < 1.0));
     match hidden.min_by(|(_, _, a), (_, _, b)| a.total_cmp(b)) {
         Some((other, _, error)) => format!(
-            " But {} shows quasi values as they are, so whoever is in the data can be found in it; where that must not be \
-             known, take {}, which is off by {}.",
+            " But in {} somebody's presence is beyond doubt; where it must stay open who is in the data, take {}, whose answers \
+             are off by {}.",
             winner.run.name,
             other.run.name,
             percent(error)
         ),
-        None => format!(
-            " But {} shows quasi values as they are, so whoever is in the data can be found in it.",
-            winner.run.name
-        ),
+        None => format!(" But in {} somebody's presence is beyond doubt, as in every other run here.", winner.run.name),
     }
 }
 
 /// Runs that no other beats in risk and in accuracy at once.
 fn balance(trials: &[Trial]) -> Option<Advice> {
     let utility = [&ERROR, &KL].into_iter().find(|measure| valued(trials, measure).len() >= 2)?;
+    let risk = charts::risk(trials);
     let points: Vec<(&Trial, f64, f64)> = valued(trials, utility)
         .into_iter()
-        .filter_map(|(trial, numbers, worth)| Some((trial, LINKING.of(numbers)?, worth)))
+        .filter_map(|(trial, numbers, worth)| Some((trial, risk.of(numbers)?, worth)))
         .collect();
     let beats = |a: &(&Trial, f64, f64), b: &(&Trial, f64, f64)| {
         let no_worse = a.1 <= b.1 && a.2 <= b.2;
@@ -126,10 +126,11 @@ fn balance(trials: &[Trial]) -> Option<Advice> {
     let runs: Vec<String> = front.iter().map(|(trial, ..)| trial.run.name.clone()).collect();
     let parts: Vec<String> = front
         .iter()
-        .map(|(trial, risk, worth)| format!("{} ({} at {})", trial.run.name, (utility.shown)(*worth), percent(*risk)))
+        .map(|(trial, at, worth)| format!("{} ({}, {})", trial.run.name, percent(*at), (utility.shown)(*worth)))
         .collect();
     let sentence = format!(
-        "no other run here is at once as hard to link and as accurate ({} at worst linking confidence) as {}.",
+        "no other run here is at once as safe ({}) and as accurate ({}) as {}.",
+        risk.title,
         utility.title,
         joined(&parts)
     );

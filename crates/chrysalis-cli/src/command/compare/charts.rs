@@ -2,7 +2,7 @@
 
 use chrysalis_report::chart::{Axis, Chart, Mark, Point, Series};
 
-use super::measures::{ERROR, KL, LINKING, Measure, NCP, PRESENCE};
+use super::measures::{ERROR, KL, LEARNED, LINKING, Measure, NCP, is_share};
 use super::runs::Run;
 use super::trial::{Numbers, Trial};
 
@@ -14,14 +14,13 @@ pub(super) struct Plot {
 
 /// Shares are percentages; nats and the like are not.
 fn axis(measure: &Measure, values: &[f64]) -> Axis {
-    let is_share = [ERROR.key, LINKING.key, PRESENCE.key].contains(&measure.key);
     let (least, most) = values.iter().fold((f64::INFINITY, 0f64), |(a, b), value| (a.min(*value), b.max(*value)));
     // Where values differ by orders of magnitude a linear axis shows the largest alone.
     let axis = match least > 0.0 && most > 30.0 * least {
         true => Axis::log(measure.title),
         false => Axis::linear(measure.title).from_zero(),
     };
-    if is_share { axis.percent() } else { axis }
+    if is_share(measure) { axis.percent() } else { axis }
 }
 
 fn finite(measure: &Measure, numbers: &Numbers) -> Option<f64> {
@@ -45,18 +44,27 @@ pub(super) fn utility(trials: &[Trial]) -> &'static Measure {
     [&ERROR, &KL].iter().find(has).copied().unwrap_or(&NCP)
 }
 
+/// What risk is plotted by: linking, unless every release promises the same and learning tells them apart.
+pub(super) fn risk(trials: &[Trial]) -> &'static Measure {
+    let differs = |measure: &Measure| {
+        let values = || trials.iter().filter_map(|trial| measure.of(trial.numbers()?));
+        values().fold(f64::INFINITY, f64::min) < values().fold(f64::NEG_INFINITY, f64::max)
+    };
+    if !differs(&LINKING) && differs(&LEARNED) { &LEARNED } else { &LINKING }
+}
+
 /// Risk to the right, error upwards: good releases lie at the lower left.
 pub(super) fn risk_against_utility(trials: &[Trial]) -> Plot {
-    let utility = utility(trials);
+    let (risk, utility) = (risk(trials), utility(trials));
     let point = |trial: &Trial| {
         let numbers = trial.numbers()?;
-        let (risk, worth) = (LINKING.of(numbers)?, finite(utility, numbers)?);
-        Some(Point::new(risk, worth).labelled(label(trial, trials)))
+        let (at, worth) = (risk.of(numbers)?, finite(utility, numbers)?);
+        Some(Point::new(at, worth).labelled(label(trial, trials)))
     };
     let values: Vec<f64> = trials.iter().filter_map(|trial| Some(point(trial)?.y)).collect();
     let most = trials.iter().filter_map(|trial| Some(point(trial)?.x)).fold(0f64, f64::max);
     // Room to the right of the last point for what it is called.
-    let x = Axis::linear(LINKING.title).percent().from_zero().including(1.2 * most);
+    let x = Axis::linear(risk.title).percent().from_zero().including(1.2 * most);
     let mut chart =
         Chart::new("Risk against utility", x, axis(utility, &values)).id("chart-risk-utility").sized(800, 380);
     chart = chart.described("Every point is a release; the lower left is both safe and accurate.");
@@ -67,7 +75,7 @@ pub(super) fn risk_against_utility(trials: &[Trial]) -> Plot {
     let caption = format!(
         "Every point is a release. To the left the sensitive value is harder to guess ({}), further down the release is \
          worth more ({}): the best lie at the lower left.",
-        LINKING.title, utility.title
+        risk.title, utility.title
     );
     Plot { chart, caption }
 }
@@ -143,9 +151,8 @@ pub(super) fn bars(trials: &[Trial], measures: &[&Measure], id: &str, title: &st
     };
     let shown: Vec<&Trial> = trials.iter().filter(has).collect();
     let names = shown.iter().map(|trial| trial.run.name.clone());
-    let is_share = measures.iter().all(|measure| [ERROR.key, LINKING.key, PRESENCE.key].contains(&measure.key));
     let axis = Axis::linear(if measures.len() == 1 { measures[0].title } else { "" }).from_zero();
-    let axis = if is_share { axis.percent() } else { axis };
+    let axis = if measures.iter().all(|measure| is_share(measure)) { axis.percent() } else { axis };
     let height = 16 + 12 * (measures.len() as u32 + 1) * shown.len() as u32;
     let mut chart = Chart::new(title, axis, Axis::categories("", names)).id(id).sized(800, height);
     for measure in measures {

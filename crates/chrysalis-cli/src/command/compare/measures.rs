@@ -55,6 +55,26 @@ pub(super) const SIMILARITY: Measure = Measure {
     shown: percent,
 };
 
+pub(super) const LEARNED: Measure = Measure {
+    key: "learned",
+    title: "guessed by learning",
+    short: "learned",
+    meaning: "The share of people whose sensitive value is guessed right by an attacker who learns from the whole release what \
+              people with a value are like, and then bets inside each group; scored against the microdata. No promise covers it.",
+    value: |numbers| numbers.learned,
+    shown: percent,
+};
+
+pub(super) const LIFT: Measure = Measure {
+    key: "learned_lift",
+    title: "lift of learning",
+    short: "lift",
+    meaning: "How many times as often the learned attack is right as a bet on the most frequent value of the group. 1: learning \
+              across groups gains nothing.",
+    value: |numbers| numbers.lift,
+    shown: |value| format!("{value:.2}"),
+};
+
 pub(super) const NCP: Measure = Measure {
     key: "ncp",
     title: "loss (NCP)",
@@ -106,7 +126,13 @@ pub(super) const SECONDS: Measure = Measure {
 };
 
 /// All of them, risks first.
-pub(super) const ALL: [&Measure; 8] = [&LINKING, &PRESENCE, &SIMILARITY, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
+pub(super) const ALL: [&Measure; 10] =
+    [&LINKING, &PRESENCE, &SIMILARITY, &LEARNED, &LIFT, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
+
+/// Measures that are shares, and so written as percentages.
+pub(super) fn is_share(measure: &Measure) -> bool {
+    [&LINKING, &PRESENCE, &SIMILARITY, &LEARNED, &ERROR, &WIDTH].iter().any(|share| share.key == measure.key)
+}
 
 /// A share for people.
 pub(super) fn percent(share: f64) -> String {

@@ -4,7 +4,7 @@ use chrysalis_report::html::{Block, Cell, Column, Item, Page, Section, Table};
 
 use super::advice::Advice;
 use super::charts::{self, Plot};
-use super::measures::{ALL, ERROR, KL, LINKING, Measure, PRESENCE};
+use super::measures::{ALL, ERROR, KL, LEARNED, LINKING, Measure, PRESENCE};
 use super::trial::{Numbers, Sample, Trial};
 use crate::render::{count, counted};
 
@@ -35,6 +35,7 @@ pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions:
         Some(utility(trials)),
         bounds(trials),
         Some(releases(trials)),
+        attacks(trials),
         Some(reproduce(trials)),
         Some(glossary(trials)),
     ];
@@ -148,7 +149,7 @@ fn risk(trials: &[Trial]) -> Section {
     let mut blocks = vec![figure(charts::risk_against_utility(trials))];
     let caption = "What an attacker can reach against the person who is worst off. Nothing else is promised than what the \
                    principles say.";
-    let risks = charts::bars(trials, &[&LINKING, &PRESENCE], "chart-risks", "Risk of every release", caption);
+    let risks = charts::bars(trials, &[&LINKING, &PRESENCE, &LEARNED], "chart-risks", "Risk of every release", caption);
     if !risks.chart.is_empty() {
         blocks.push(figure(risks));
     }
@@ -223,6 +224,18 @@ fn releases(trials: &[Trial]) -> Section {
         blocks.push(Block::Tables(numbers.samples.iter().filter(|sample| sample.rows > 0).map(sample).collect()));
     }
     section("releases", "What each release looks like", blocks)
+}
+
+fn attacks(trials: &[Trial]) -> Option<Section> {
+    let mut blocks = Vec::new();
+    for trial in trials {
+        let items = trial.numbers().map_or(&[][..], |numbers| &numbers.attacks).iter();
+        let items: Vec<Item> = items.map(|(attack, words)| Item::new(format!("{attack}:"), words)).collect();
+        if !items.is_empty() {
+            blocks.extend([Block::heading(&trial.run.name), Block::List(items)]);
+        }
+    }
+    (!blocks.is_empty()).then(|| section("attacks", "What attackers find in each release", blocks))
 }
 
 fn groups(number: u64, word: &str) -> String {

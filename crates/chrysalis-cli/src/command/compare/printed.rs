@@ -69,6 +69,9 @@ fn made(numbers: &Numbers) -> Value {
         let discernibility = u64::try_from(numbers.discernibility).unwrap_or(u64::MAX);
         members.insert("discernibility".to_owned(), json!(discernibility));
         members.insert("average_group_size".to_owned(), json!(numbers.average_group_size));
+        let attacks: Map<String, Value> =
+            numbers.attacks.iter().map(|(attack, words)| ((*attack).to_owned(), json!(words))).collect();
+        members.insert("attacks".to_owned(), json!(attacks));
         members.insert("answers".to_owned(), numbers.questions.iter().map(aggregate).collect());
     }
     json

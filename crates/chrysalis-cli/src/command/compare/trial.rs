@@ -59,6 +59,12 @@ pub(super) struct Numbers {
     pub(super) presence: Option<f64>,
     /// The share of rows in groups of one category.
     pub(super) similar: Option<f64>,
+    /// The share of people whose value is guessed right by an attacker who learns across groups.
+    pub(super) learned: Option<f64>,
+    /// How many times as often as by one who looks at groups alone.
+    pub(super) lift: Option<f64>,
+    /// What attacks come to, in words: their names and sentences.
+    pub(super) attacks: Vec<(&'static str, String)>,
     pub(super) ncp: f64,
     pub(super) ncp_by_attribute: Vec<(String, f64)>,
     /// Infinite where the release excludes somebody who is in the microdata; absent where it cannot be measured.
@@ -97,6 +103,7 @@ pub(super) fn trial(
     let worth = phases.run("evaluate", None, Unit::Rows, |_| evaluate(release, table, &whole)).ok();
     let kl = worth.as_ref().and_then(|found| found.divergences.first()).map(|divergence| divergence.kl);
     let rows = release.manifest.rows.max(1) as f64;
+    let scored = audit.attacks.learned.as_ref().and_then(|learned| learned.scored.as_ref());
     let own: Vec<(String, f64)> = outcome.ncp_by_attribute.clone();
     let by_attribute = worth.as_ref().map_or(own, |found| found.ncp_by_attribute.clone());
     Ok(Numbers {
@@ -111,6 +118,15 @@ pub(super) fn trial(
         linking: audit.attacks.linking.as_ref().map(|linking| linking.confidence),
         presence: audit.attacks.presence.as_ref().map(|presence| presence.delta),
         similar: audit.attacks.similarity.as_ref().map(|similar| similar.rows as f64 / rows),
+        learned: scored.map(|scored| scored.right / scored.people.max(1) as f64),
+        lift: scored.map(|scored| scored.lift),
+        attacks: audit
+            .attacks
+            .findings
+            .iter()
+            .filter(|it| it.was_run)
+            .map(|it| (it.attack, it.sentence.clone()))
+            .collect(),
         ncp: worth.as_ref().map_or(outcome.ncp.mean(), |found| found.ncp.mean()),
         ncp_by_attribute: by_attribute.into_iter().map(|(name, sum)| (name, sum / rows)).collect(),
         kl,

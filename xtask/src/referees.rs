@@ -65,9 +65,13 @@ fn chromium() -> Option<PathBuf> {
 
 fn install(name: &str, package: &str) -> Result<(), String> {
     println!("referees: installing {name} with apt-get");
-    let mut install = Command::new("apt-get");
-    install.args(["install", "--yes", "--no-install-recommends", package]);
-    quietly(install.env("DEBIAN_FRONTEND", "noninteractive"))
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        quietly(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    let arguments = ["install", "--yes", "--no-install-recommends", package];
+    // A fresh machine has no list of packages yet, or an old one.
+    apt(&arguments).or_else(|_| apt(&["update"]).and_then(|()| apt(&arguments)))
 }
 
 /// The Python of a virtual environment that holds exactly what `referee/requirements.txt` asks

@@ -62,6 +62,15 @@ fn runs_are_made_audited_and_measured() {
     }
     let batches = named(&report, "batches");
     assert_eq!((&batches["method"], &batches["guarantees"][0]), (&"angel".into(), &"k=10".into()), "{batches}");
+    // LEAK: nothing of the machine is on the page but what was passed.
+    let page = fs::read_to_string(folder.path().join("out.html")).unwrap() + &report.to_string();
+    let here = folder.path().file_name().unwrap().to_string_lossy().into_owned();
+    let host = fs::read_to_string("/etc/hostname").unwrap_or_default();
+    // A host may be called like an ordinary word.
+    let host = if host.trim().len() > 7 { host.trim() } else { "/etc" };
+    for word in [here.as_str(), host, "/home/", "/root", "/tmp"] {
+        assert!(!page.contains(word), "`{word}` is in the report");
+    }
     let failed = named(&report, "too much");
     assert_eq!(failed["made"], false);
     assert!(failed["reason"].as_str().unwrap().starts_with("cannot reach l=50"), "{failed}");
@@ -198,9 +207,11 @@ fn mistakes_end_before_anything_is_written() {
         problems += &common::difference(&before, &common::listing(root));
     }
     fs::write(root.join("right.toml"), spec).unwrap();
+    fs::create_dir(root.join("folder.html")).unwrap();
     for (line, code) in [
         ("compare right.toml --report out.txt", 2),
         ("compare right.toml --report nowhere/out.html", 2),
+        ("compare right.toml --report folder.html --force", 2),
         ("compare right.toml --report people.html --require l=9", 3),
         ("compare right.toml", 2),
         ("compare absent.toml --report out.html", 2),

@@ -157,6 +157,49 @@ fn joined(names: &[String]) -> String {
 mod tests {
     use super::*;
 
+    fn named<'a>(all: &'a [Advice], goal: &str) -> &'a Advice {
+        all.iter().find(|advice| advice.goal.starts_with(goal)).unwrap()
+    }
+
+    #[test]
+    fn the_best_is_named_with_its_value_and_the_next() {
+        let trials = [
+            Trial::made_up("a", &[], 0.25, 0.1, 0.02),
+            Trial::made_up("b", &[], 0.1, 0.1, 0.05),
+            Trial::made_up("c", &[], 0.1, 0.1, 0.04),
+        ];
+        let all = advice(&trials);
+        let guessed = named(&all, "Nobody's value");
+        assert_eq!(guessed.runs, ["b", "c"]);
+        let words = "take b or c: an attacker is right with at most 10.0 % confidence (the next: 25.0 %). Of these, c has \
+                     the lowest median query error, 4.0 %.";
+        assert_eq!(guessed.sentence, words);
+        assert!(named(&all, "It must stay open").sentence.starts_with("all are the same here;"));
+        assert_eq!(named(&all, "Analysts ask").runs, ["a"]);
+        // b is as safe as c and less accurate.
+        assert_eq!(named(&all, "Risk and accuracy").runs, ["a", "c"]);
+    }
+
+    #[test]
+    fn accuracy_that_gives_presence_away_is_said() {
+        let trials = [Trial::made_up("exact", &[], 0.25, 1.0, 0.01), Trial::made_up("wide", &[], 0.25, 0.2, 0.03)];
+        let words = named(&advice(&trials), "Analysts ask").sentence.clone();
+        assert!(
+            words.contains("presence is beyond doubt") && words.contains("take wide, whose answers are off by 3.0 %")
+        );
+    }
+
+    #[test]
+    fn a_release_that_failed_its_audit_is_never_advised() {
+        let trials = [
+            Trial::made_up("broken", &[], 0.01, 0.01, 0.001).broken(),
+            Trial::made_up("a", &[], 0.25, 0.1, 0.02),
+            Trial::made_up("b", &[], 0.2, 0.2, 0.03),
+        ];
+        assert!(advice(&trials).iter().all(|advice| !advice.runs.iter().any(|name| name == "broken")));
+        assert!(advice(&trials[..2]).is_empty(), "one alone is no choice");
+    }
+
     #[test]
     fn names_are_joined_as_people_do() {
         let names = |n: usize| (0..n).map(|n| format!("r{n}")).collect::<Vec<_>>();

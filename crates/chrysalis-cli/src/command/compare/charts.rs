@@ -197,3 +197,59 @@ pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Failure;
+
+    fn grid() -> Vec<Trial> {
+        let run = |series: &str, l: &str, k: &str, error: f64| {
+            Trial::made_up(series, &[("k", k), ("l", l), ("how", "x")], 0.5, 0.5, error)
+        };
+        let mut trials = vec![
+            run("a", "10", "5", 0.3),
+            run("a", "2", "5", 0.1),
+            run("b", "2", "5", 0.2),
+            run("a", "2", "9", 0.15),
+            run("b", "50", "5", 0.9),
+        ];
+        trials[4].found = Err(Failure::bad_input("cannot", "be"));
+        trials
+    }
+
+    #[test]
+    fn numbers_that_vary_among_what_was_made_are_parameters() {
+        assert_eq!(parameters(&grid()), ["k", "l"]);
+    }
+
+    #[test]
+    fn lines_are_sorted_and_split_by_what_else_varies() {
+        let svg = against(&grid(), &ERROR, "l").chart.to_svg();
+        for line in ["a, how=x, k=5", "b, how=x, k=5", "a, how=x, k=9"] {
+            assert!(svg.contains(&format!("aria-label=\"{line}\"")), "{line}: {svg}");
+        }
+        assert!(svg.contains("<title>a, how=x, k=5, l 10, median query error 30 %</title>"), "{svg}");
+        assert!(!svg.contains("l 50"), "a run that was not made has no place: {svg}");
+        let first = svg.find("l 2, median query error 10 %").unwrap();
+        assert!(first < svg.find("l 10, median query error 30 %").unwrap(), "from left to right");
+    }
+
+    #[test]
+    fn bounds_reach_from_quantile_to_quantile() {
+        let svg = bounds(&grid()[..1]).chart.to_svg();
+        assert!(svg.contains("from 0 % to 90 %") && svg.contains("30 %"), "{svg}");
+    }
+
+    #[test]
+    fn what_tells_runs_apart_is_their_risk() {
+        let mut trials = vec![Trial::made_up("a", &[], 0.5, 0.5, 0.1), Trial::made_up("b", &[], 0.5, 0.5, 0.2)];
+        assert_eq!(risk(&trials).key, LINKING.key);
+        for (trial, learned) in trials.iter_mut().zip([0.3, 0.2]) {
+            if let Ok(numbers) = &mut trial.found {
+                numbers.learned = Some(learned);
+            }
+        }
+        assert_eq!(risk(&trials).key, LEARNED.key);
+    }
+}

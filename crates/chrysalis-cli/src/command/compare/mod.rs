@@ -74,8 +74,18 @@ fn place(report: &Path, force: bool) -> Result<PathBuf, Failure> {
             "for example --report comparison.html; its numbers go to comparison.json",
         ));
     }
+    // Said now, not after all the work.
+    let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let message = format!("there is no folder {} for the report", folder.display());
+        return Err(Failure::bad_input(message, "make it first, or choose another place"));
+    }
     let numbers = report.with_extension("json");
     for path in [report, &numbers] {
+        if path.is_dir() {
+            let message = format!("{} is a folder, and the report is a file", path.display());
+            return Err(Failure::bad_input(message, "choose another name for the report"));
+        }
         if !force && path.symlink_metadata().is_ok() {
             return Err(StoreError::Exists { path: path.to_owned() }.into());
         }

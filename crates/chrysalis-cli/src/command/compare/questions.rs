@@ -114,7 +114,7 @@ impl Asker {
         let Some(asked) = &self.asked else { return String::new() };
         let first = asked.aggregates.first().map(|aggregate| aggregate.name.as_str()).unwrap_or_default();
         format!(
-            "Every release was asked the same {}, of the kind `{}`: conditions on {}, about {} % of the space each. Errors and \
+            "Every release was asked the same {}, of the kind “{}”: conditions on {}, about {} % of the space each. Errors and \
              widths of bounds are those of {first}.",
             counted(asked.workload.queries as u64, "random question"),
             asked.workload.family,

@@ -85,6 +85,65 @@ pub(super) struct Sample {
     pub(super) cells: Vec<Vec<String>>,
 }
 
+#[cfg(test)]
+impl Trial {
+    /// A made-up run by its linking confidence, its presence and its median error.
+    pub(super) fn made_up(series: &str, varied: &[(&str, &str)], linking: f64, presence: f64, error: f64) -> Trial {
+        use crate::plan::{AngelPlan, Method, PartitionerChoice, Plan};
+        use chrysalis_evaluate::workload::Summary;
+        let (method, partitioner) = (Method::Anatomy, PartitionerChoice::Nearby);
+        let (attributes, requests, dropped, require) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let angel = AngelPlan::default();
+        let plan = Plan { attributes, requests, dropped, method, partitioner, require, angel, users: None };
+        let varied: super::spec::Varied =
+            varied.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let parameters: String = varied.iter().map(|(key, value)| format!(", {key}={value}")).collect();
+        let (name, series) = (format!("{series}{parameters}"), series.to_owned());
+        let spread = Some(Summary { mean: error, quantiles: [0.0, error / 2.0, error, 2.0 * error, 3.0 * error] });
+        let answers = AggregateAccuracy {
+            name: "count(*)".to_owned(),
+            judged: 9,
+            inside: 9,
+            nonzero: 9,
+            error: spread,
+            width: spread,
+        };
+        let numbers = Numbers {
+            method: "anatomy".to_owned(),
+            partitioner: "nearby".to_owned(),
+            guarantees: vec!["l=4".to_owned()],
+            rows: 100,
+            groups: 20,
+            suppressed: 0,
+            sizes: (4, 6),
+            findings: Vec::new(),
+            linking: Some(linking),
+            presence: Some(presence),
+            similar: None,
+            learned: None,
+            lift: None,
+            attacks: Vec::new(),
+            ncp: 0.0,
+            ncp_by_attribute: Vec::new(),
+            kl: None,
+            discernibility: 500,
+            average_group_size: None,
+            questions: vec![answers],
+            seconds: 0.5,
+            samples: Vec::new(),
+        };
+        Trial { run: Run { name, series, varied, plan, command: "chrysalis".to_owned() }, found: Ok(numbers) }
+    }
+
+    /// The same, if its audit had failed.
+    pub(super) fn broken(mut self) -> Trial {
+        if let Ok(numbers) = &mut self.found {
+            numbers.findings.push("l=4 does not hold: 3".to_owned());
+        }
+        self
+    }
+}
+
 /// Makes and measures one release.
 pub(super) fn trial(
     run: &Run,

@@ -27,7 +27,7 @@ pub(crate) fn linking(target: &Attacked<'_>, found: Option<&Linking>, worst: Opt
     let prevention = match promised_share(target.guarantees) {
         Some(share) if share.numer() > &0 => {
             let l = share.recip().ceil().to_integer();
-            format!("a larger l: l={} keeps every such bet below {}.", 2 * l, percent(0.5 / l as f64))
+            format!("a larger l; l={} keeps every such bet at {} or less.", 2 * l, percent(0.5 / l as f64))
         }
         _ => {
             "a bound on how frequent a value may be in a group: l=4 keeps every such bet at 25.0 % or less.".to_owned()
@@ -160,11 +160,11 @@ impl Pooling {
     /// The attack in words.
     pub fn finding(&self) -> Finding {
         let sure = self.confidence.map_or_else(String::new, |confidence| {
-            format!(", and guess a sensitive value right in at most {} of cases", percent(confidence))
+            format!(" Together they guess a sensitive value right in at most {} of cases.", percent(confidence))
         });
         let sentence = format!(
             "Two users who put together what they know ({}) see {}, the smallest of {}; {} in classes of fewer than the {} \
-             promised to each{sure}.",
+             promised to each.{sure}",
             self.attributes.join(", "),
             counted(self.classes, "class", "classes"),
             counted(self.smallest, "row", "rows"),

@@ -19,6 +19,9 @@ pub(crate) fn run() -> Result<(), Failure> {
     if let Err(reason) = referees::prepare_postgres() {
         skip(&mut skipped, format!("the tests with PostgreSQL will skip: {reason}"));
     }
+    if let Err(reason) = referees::prepare_chromium() {
+        skip(&mut skipped, format!("the test that opens a report in a browser will skip: {reason}"));
+    }
     if shell::has_cargo_command("fmt") {
         cargo_step("format", &["fmt", "--all", "--check"])?;
     } else {

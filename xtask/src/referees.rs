@@ -18,6 +18,10 @@ pub(crate) fn run() -> Result<(), Failure> {
         Ok(folder) => println!("referees: PostgreSQL in {}", folder.display()),
         Err(reason) => println!("referees: no PostgreSQL: {reason}"),
     }
+    match prepare_chromium() {
+        Ok(program) => println!("referees: Chromium is {}", program.display()),
+        Err(reason) => println!("referees: no Chromium: {reason}"),
+    }
     Ok(())
 }
 
@@ -26,10 +30,7 @@ pub(crate) fn prepare_postgres() -> Result<PathBuf, String> {
     if let Some(folder) = postgres_programs() {
         return Ok(folder);
     }
-    println!("referees: installing PostgreSQL with apt-get");
-    let mut install = Command::new("apt-get");
-    install.args(["install", "--yes", "--no-install-recommends", "postgresql"]);
-    quietly(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    install("PostgreSQL", "postgresql")?;
     postgres_programs().ok_or_else(|| "the package has no initdb".to_owned())
 }
 
@@ -41,6 +42,36 @@ fn postgres_programs() -> Option<PathBuf> {
     let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
     let found = |folder: &PathBuf| folder.join("initdb").is_file() && folder.join("pg_ctl").is_file();
     folders.into_iter().rev().chain(on_path.into_iter().flatten()).find(found)
+}
+
+/// The browser in which tests open reports; Debian's package is installed where that is possible.
+pub(crate) fn prepare_chromium() -> Result<PathBuf, String> {
+    if let Some(program) = chromium() {
+        return Ok(program);
+    }
+    install("Chromium", "chromium")?;
+    chromium().ok_or_else(|| "the package has no chromium".to_owned())
+}
+
+/// Where a variable says, or on the path under one of its names; the tests look in the same places.
+fn chromium() -> Option<PathBuf> {
+    if let Some(program) = std::env::var_os("CHRYSALIS_CHROMIUM") {
+        return Some(program.into());
+    }
+    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
+    let names = ["chromium", "chromium-browser", "chrome-headless-shell", "google-chrome", "google-chrome-stable"];
+    names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
+}
+
+fn install(name: &str, package: &str) -> Result<(), String> {
+    println!("referees: installing {name} with apt-get");
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        quietly(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    let arguments = ["install", "--yes", "--no-install-recommends", package];
+    // A fresh machine has no list of packages yet, or an old one.
+    apt(&arguments).or_else(|_| apt(&["update"]).and_then(|()| apt(&arguments)))
 }
 
 /// The Python of a virtual environment that holds exactly what `referee/requirements.txt` asks

@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Query(QueryArgs),
     /// Check, draw or propose taxonomies.
     Taxonomy(TaxonomyArgs),
-    /// Make a figure or table of a paper again: numbers, pictures, and the paper's claim beside them.
+    /// Make a figure or table of a paper again, with the paper's claim beside our numbers.
     Experiment(ExperimentArgs),
     /// Write an example: a made-up hospital table, its taxonomies and a spec.
     Example(ExampleArgs),
@@ -414,6 +414,19 @@ pub(crate) struct CompareArgs {
     /// The page to write, an .html file; its numbers go to a .json file of the same name.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: PathBuf,
+    /// Which questions to ask: pa, angel, ke-range or ke-arbitrary, as in `evaluate` [default: ke-range where the
+    /// sensitive values are numbers, otherwise pa].
+    #[arg(long, value_name = "NAME", value_parser = workload)]
+    pub(crate) workload: Option<Family>,
+    /// How many questions; 0 asks none [default: 1000].
+    #[arg(long, value_name = "N")]
+    pub(crate) queries: Option<usize>,
+    /// The share of the space of values that a question covers [default: 0.05].
+    #[arg(long, value_name = "S")]
+    pub(crate) selectivity: Option<f64>,
+    /// How many attributes a question has conditions on.
+    #[arg(long, value_name = "W")]
+    pub(crate) dimensions: Option<usize>,
     /// Draw from this seed, for experiments only.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -577,7 +590,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     duration.ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
 }
 
-fn workload(text: &str) -> Result<Family, String> {
+pub(crate) fn workload(text: &str) -> Result<Family, String> {
     text.parse().map_err(|error: EvaluateError| format!("{error}; {}", error.hint()))
 }
 

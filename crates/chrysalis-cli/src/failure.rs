@@ -86,11 +86,13 @@ impl Failure {
         let n_tried = failures.len();
         let mut failures = failures.into_iter();
         let Some(first) = failures.next() else { return Failure::internal("nothing was tried") };
-        if failures.all(|other| other.message == first.message) {
+        let rest: Vec<Failure> = failures.collect();
+        if rest.iter().all(|other| other.message == first.message) {
             return first;
         }
+        let is_infeasible = first.code == INFEASIBLE || rest.iter().any(|other| other.code == INFEASIBLE);
         let message = format!("none of the {n_tried} releases can be made; the first: {}", first.message);
-        Failure { message, hint: first.hint, code: INFEASIBLE }
+        Failure { message, hint: first.hint, code: if is_infeasible { INFEASIBLE } else { first.code } }
     }
 
     #[allow(clippy::print_stderr, reason = "this is where errors are printed")]

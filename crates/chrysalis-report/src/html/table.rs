@@ -76,6 +76,11 @@ impl Cell {
         Cell { text: text.into(), class: "name", sort: None }
     }
 
+    /// A few words that stay on one line.
+    pub fn brief(text: impl Into<String>) -> Self {
+        Cell { text: text.into(), class: "brief", sort: None }
+    }
+
     /// A number as it is written and as rows are sorted by it; one that is not finite counts as none.
     pub fn number(text: impl Into<String>, value: f64) -> Self {
         let sort = if value.is_finite() { value.to_string() } else { String::new() };

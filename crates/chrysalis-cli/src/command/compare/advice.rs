@@ -1,6 +1,7 @@
 //! Which release to choose for what, in sentences computed from the numbers.
 
-use super::measures::{ERROR, KL, LINKING, Measure, NCP, PRESENCE, SECONDS, SIMILARITY, WIDTH, percent};
+use super::charts;
+use super::measures::{ERROR, KL, LEARNED, LINKING, Measure, NCP, PRESENCE, SECONDS, SIMILARITY, WIDTH, percent};
 use super::trial::{Numbers, Trial};
 
 /// One piece of advice.
@@ -14,13 +15,14 @@ pub(super) struct Advice {
 }
 
 /// What each goal is judged by, and what a sentence says about the best.
-const GOALS: [(&str, &Measure, &str); 8] = [
+const GOALS: [(&str, &Measure, &str); 9] = [
     ("Nobody's value may be guessed:", &LINKING, "an attacker is right with at most {} confidence"),
     ("It must stay open who is in the data:", &PRESENCE, "a person's presence is at most {} sure"),
     ("Not even how bad a value is may show:", &SIMILARITY, "{} of the rows stand in groups of one category"),
+    ("Attackers may learn from the whole release:", &LEARNED, "a learned attack guesses {} of the people right"),
     ("Analysts ask how many or how much:", &ERROR, "half of the answers are off by no more than {}"),
     ("Answers must be certain:", &WIDTH, "the bounds of the median question are {} of the truth apart"),
-    ("The joint distribution matters:", &KL, "its KL-divergence from the microdata is {}"),
+    ("The joint distribution matters:", &KL, "the KL-divergence from the microdata is {}"),
     ("Readers look at single rows:", &NCP, "quasi values lose {} of their range on average"),
     ("It must be quick:", &SECONDS, "made in {} s"),
 ];
@@ -43,7 +45,7 @@ fn valued<'a>(trials: &'a [Trial], measure: &Measure) -> Vec<Valued<'a>> {
     trials.iter().filter_map(value).collect()
 }
 
-/// Values this close are the same to a reader.
+/// Values this close are the same.
 fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
@@ -51,7 +53,9 @@ fn same(a: f64, b: f64) -> bool {
 fn best(trials: &[Trial], goal: &'static str, measure: &Measure, words: &str) -> Option<Advice> {
     let all = valued(trials, measure);
     let least = all.iter().map(|(_, _, value)| *value).fold(f64::INFINITY, f64::min);
-    let (winners, others): (Vec<&Valued>, Vec<&Valued>) = all.iter().partition(|(_, _, value)| same(*value, least));
+    // What is written alike is alike to a reader.
+    let is_least = |value: f64| same(value, least) || (measure.shown)(value) == (measure.shown)(least);
+    let (winners, others): (Vec<&Valued>, Vec<&Valued>) = all.iter().partition(|(_, _, value)| is_least(*value));
     if winners.is_empty() || all.len() < 2 {
         return None;
     }
@@ -93,25 +97,23 @@ fn caution(winners: &[&Valued], trials: &[Trial]) -> String {
     let hidden = hidden.filter(|(_, numbers, _)| PRESENCE.of(numbers).is_some_and(|presence| presence < 1.0));
     match hidden.min_by(|(_, _, a), (_, _, b)| a.total_cmp(b)) {
         Some((other, _, error)) => format!(
-            " But {} shows quasi values as they are, so whoever is in the data can be found in it; where that must not be \
-             known, take {}, which is off by {}.",
+            " But in {} somebody's presence is beyond doubt; where it must stay open who is in the data, take {}, whose answers \
+             are off by {}.",
             winner.run.name,
             other.run.name,
             percent(error)
         ),
-        None => format!(
-            " But {} shows quasi values as they are, so whoever is in the data can be found in it.",
-            winner.run.name
-        ),
+        None => format!(" But in {} somebody's presence is beyond doubt, as in every other run here.", winner.run.name),
     }
 }
 
 /// Runs that no other beats in risk and in accuracy at once.
 fn balance(trials: &[Trial]) -> Option<Advice> {
     let utility = [&ERROR, &KL].into_iter().find(|measure| valued(trials, measure).len() >= 2)?;
+    let risk = charts::risk(trials);
     let points: Vec<(&Trial, f64, f64)> = valued(trials, utility)
         .into_iter()
-        .filter_map(|(trial, numbers, worth)| Some((trial, LINKING.of(numbers)?, worth)))
+        .filter_map(|(trial, numbers, worth)| Some((trial, risk.of(numbers)?, worth)))
         .collect();
     let beats = |a: &(&Trial, f64, f64), b: &(&Trial, f64, f64)| {
         let no_worse = a.1 <= b.1 && a.2 <= b.2;
@@ -124,10 +126,11 @@ fn balance(trials: &[Trial]) -> Option<Advice> {
     let runs: Vec<String> = front.iter().map(|(trial, ..)| trial.run.name.clone()).collect();
     let parts: Vec<String> = front
         .iter()
-        .map(|(trial, risk, worth)| format!("{} ({} at {})", trial.run.name, (utility.shown)(*worth), percent(*risk)))
+        .map(|(trial, at, worth)| format!("{} ({}, {})", trial.run.name, percent(*at), (utility.shown)(*worth)))
         .collect();
     let sentence = format!(
-        "no other run here is at once as hard to link and as accurate ({} at worst linking confidence) as {}.",
+        "no other run here is at once as safe ({}) and as accurate ({}) as {}.",
+        risk.title,
         utility.title,
         joined(&parts)
     );
@@ -153,6 +156,49 @@ fn joined(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn named<'a>(all: &'a [Advice], goal: &str) -> &'a Advice {
+        all.iter().find(|advice| advice.goal.starts_with(goal)).unwrap()
+    }
+
+    #[test]
+    fn the_best_is_named_with_its_value_and_the_next() {
+        let trials = [
+            Trial::made_up("a", &[], 0.25, 0.1, 0.02),
+            Trial::made_up("b", &[], 0.1, 0.1, 0.05),
+            Trial::made_up("c", &[], 0.1, 0.1, 0.04),
+        ];
+        let all = advice(&trials);
+        let guessed = named(&all, "Nobody's value");
+        assert_eq!(guessed.runs, ["b", "c"]);
+        let words = "take b or c: an attacker is right with at most 10.0 % confidence (the next: 25.0 %). Of these, c has \
+                     the lowest median query error, 4.0 %.";
+        assert_eq!(guessed.sentence, words);
+        assert!(named(&all, "It must stay open").sentence.starts_with("all are the same here;"));
+        assert_eq!(named(&all, "Analysts ask").runs, ["a"]);
+        // b is as safe as c and less accurate.
+        assert_eq!(named(&all, "Risk and accuracy").runs, ["a", "c"]);
+    }
+
+    #[test]
+    fn accuracy_that_gives_presence_away_is_said() {
+        let trials = [Trial::made_up("exact", &[], 0.25, 1.0, 0.01), Trial::made_up("wide", &[], 0.25, 0.2, 0.03)];
+        let words = named(&advice(&trials), "Analysts ask").sentence.clone();
+        assert!(
+            words.contains("presence is beyond doubt") && words.contains("take wide, whose answers are off by 3.0 %")
+        );
+    }
+
+    #[test]
+    fn a_release_that_failed_its_audit_is_never_advised() {
+        let trials = [
+            Trial::made_up("broken", &[], 0.01, 0.01, 0.001).broken(),
+            Trial::made_up("a", &[], 0.25, 0.1, 0.02),
+            Trial::made_up("b", &[], 0.2, 0.2, 0.03),
+        ];
+        assert!(advice(&trials).iter().all(|advice| !advice.runs.iter().any(|name| name == "broken")));
+        assert!(advice(&trials[..2]).is_empty(), "one alone is no choice");
+    }
 
     #[test]
     fn names_are_joined_as_people_do() {

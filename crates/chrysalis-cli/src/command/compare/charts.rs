@@ -2,7 +2,7 @@
 
 use chrysalis_report::chart::{Axis, Chart, Mark, Point, Series};
 
-use super::measures::{ERROR, KL, LINKING, Measure, NCP, PRESENCE};
+use super::measures::{ERROR, KL, LEARNED, LINKING, Measure, NCP, is_share};
 use super::runs::Run;
 use super::trial::{Numbers, Trial};
 
@@ -14,14 +14,13 @@ pub(super) struct Plot {
 
 /// Shares are percentages; nats and the like are not.
 fn axis(measure: &Measure, values: &[f64]) -> Axis {
-    let is_share = [ERROR.key, LINKING.key, PRESENCE.key].contains(&measure.key);
     let (least, most) = values.iter().fold((f64::INFINITY, 0f64), |(a, b), value| (a.min(*value), b.max(*value)));
     // Where values differ by orders of magnitude a linear axis shows the largest alone.
     let axis = match least > 0.0 && most > 30.0 * least {
         true => Axis::log(measure.title),
         false => Axis::linear(measure.title).from_zero(),
     };
-    if is_share { axis.percent() } else { axis }
+    if is_share(measure) { axis.percent() } else { axis }
 }
 
 fn finite(measure: &Measure, numbers: &Numbers) -> Option<f64> {
@@ -45,16 +44,27 @@ pub(super) fn utility(trials: &[Trial]) -> &'static Measure {
     [&ERROR, &KL].iter().find(has).copied().unwrap_or(&NCP)
 }
 
+/// What risk is plotted by: linking, unless every release promises the same and learning tells them apart.
+pub(super) fn risk(trials: &[Trial]) -> &'static Measure {
+    let differs = |measure: &Measure| {
+        let values = || trials.iter().filter_map(|trial| measure.of(trial.numbers()?));
+        values().fold(f64::INFINITY, f64::min) < values().fold(f64::NEG_INFINITY, f64::max)
+    };
+    if !differs(&LINKING) && differs(&LEARNED) { &LEARNED } else { &LINKING }
+}
+
 /// Risk to the right, error upwards: good releases lie at the lower left.
 pub(super) fn risk_against_utility(trials: &[Trial]) -> Plot {
-    let utility = utility(trials);
+    let (risk, utility) = (risk(trials), utility(trials));
     let point = |trial: &Trial| {
         let numbers = trial.numbers()?;
-        let (risk, worth) = (LINKING.of(numbers)?, finite(utility, numbers)?);
-        Some(Point::new(risk, worth).labelled(label(trial, trials)))
+        let (at, worth) = (risk.of(numbers)?, finite(utility, numbers)?);
+        Some(Point::new(at, worth).labelled(label(trial, trials)))
     };
     let values: Vec<f64> = trials.iter().filter_map(|trial| Some(point(trial)?.y)).collect();
-    let x = Axis::linear(LINKING.title).percent().from_zero();
+    let most = trials.iter().filter_map(|trial| Some(point(trial)?.x)).fold(0f64, f64::max);
+    // Room to the right of the last point for what it is called.
+    let x = Axis::linear(risk.title).percent().from_zero().including(1.2 * most);
     let mut chart =
         Chart::new("Risk against utility", x, axis(utility, &values)).id("chart-risk-utility").sized(800, 380);
     chart = chart.described("Every point is a release; the lower left is both safe and accurate.");
@@ -65,7 +75,7 @@ pub(super) fn risk_against_utility(trials: &[Trial]) -> Plot {
     let caption = format!(
         "Every point is a release. To the left the sensitive value is harder to guess ({}), further down the release is \
          worth more ({}): the best lie at the lower left.",
-        LINKING.title, utility.title
+        risk.title, utility.title
     );
     Plot { chart, caption }
 }
@@ -86,8 +96,9 @@ fn label(trial: &Trial, trials: &[Trial]) -> String {
 /// Numbers that vary: each gets a plot of a measure against it.
 pub(super) fn parameters(trials: &[Trial]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for (name, _) in trials.iter().flat_map(|trial| &trial.run.varied) {
-        let values = trials.iter().filter_map(|trial| trial.run.varied.get(name));
+    let made = || trials.iter().filter(|trial| trial.numbers().is_some());
+    for (name, _) in made().flat_map(|trial| &trial.run.varied) {
+        let values = made().filter_map(|trial| trial.run.varied.get(name));
         let mut values: Vec<Option<f64>> = values.map(|value| value.parse().ok()).collect();
         let is_number = values.iter().all(Option::is_some);
         values.dedup();
@@ -101,7 +112,8 @@ pub(super) fn parameters(trials: &[Trial]) -> Vec<String> {
 /// A measure against a parameter, a line per series.
 pub(super) fn against(trials: &[Trial], measure: &Measure, parameter: &str) -> Plot {
     let place = |run: &Run| run.varied.get(parameter)?.parse::<f64>().ok().filter(|at| at.is_finite());
-    let mut at: Vec<f64> = trials.iter().filter_map(|trial| place(&trial.run)).collect();
+    let made = || trials.iter().filter(|trial| trial.numbers().is_some());
+    let mut at: Vec<f64> = made().filter_map(|trial| place(&trial.run)).collect();
     at.sort_by(f64::total_cmp);
     at.dedup();
     let x = if at.len() <= 12 { Axis::linear(parameter).ticks_at(at) } else { Axis::linear(parameter) };
@@ -117,7 +129,7 @@ pub(super) fn against(trials: &[Trial], measure: &Measure, parameter: &str) -> P
         format!("{}{others}", run.series)
     };
     let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for trial in trials.iter().filter(|trial| place(&trial.run).is_some()) {
+    for trial in made().filter(|trial| place(&trial.run).is_some()) {
         let name = rest(&trial.run);
         let index = lines.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
             lines.push((name, Vec::new()));
@@ -139,9 +151,8 @@ pub(super) fn bars(trials: &[Trial], measures: &[&Measure], id: &str, title: &st
     };
     let shown: Vec<&Trial> = trials.iter().filter(has).collect();
     let names = shown.iter().map(|trial| trial.run.name.clone());
-    let is_share = measures.iter().all(|measure| [ERROR.key, LINKING.key, PRESENCE.key].contains(&measure.key));
     let axis = Axis::linear(if measures.len() == 1 { measures[0].title } else { "" }).from_zero();
-    let axis = if is_share { axis.percent() } else { axis };
+    let axis = if measures.iter().all(|measure| is_share(measure)) { axis.percent() } else { axis };
     let height = 16 + 12 * (measures.len() as u32 + 1) * shown.len() as u32;
     let mut chart = Chart::new(title, axis, Axis::categories("", names)).id(id).sized(800, height);
     for measure in measures {
@@ -185,4 +196,60 @@ pub(super) fn bounds(trials: &[Trial]) -> Plot {
 pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Failure;
+
+    fn grid() -> Vec<Trial> {
+        let run = |series: &str, l: &str, k: &str, error: f64| {
+            Trial::made_up(series, &[("k", k), ("l", l), ("how", "x")], 0.5, 0.5, error)
+        };
+        let mut trials = vec![
+            run("a", "10", "5", 0.3),
+            run("a", "2", "5", 0.1),
+            run("b", "2", "5", 0.2),
+            run("a", "2", "9", 0.15),
+            run("b", "50", "5", 0.9),
+        ];
+        trials[4].found = Err(Failure::bad_input("cannot", "be"));
+        trials
+    }
+
+    #[test]
+    fn numbers_that_vary_among_what_was_made_are_parameters() {
+        assert_eq!(parameters(&grid()), ["k", "l"]);
+    }
+
+    #[test]
+    fn lines_are_sorted_and_split_by_what_else_varies() {
+        let svg = against(&grid(), &ERROR, "l").chart.to_svg();
+        for line in ["a, how=x, k=5", "b, how=x, k=5", "a, how=x, k=9"] {
+            assert!(svg.contains(&format!("aria-label=\"{line}\"")), "{line}: {svg}");
+        }
+        assert!(svg.contains("<title>a, how=x, k=5, l 10, median query error 30 %</title>"), "{svg}");
+        assert!(!svg.contains("l 50"), "a run that was not made has no place: {svg}");
+        let first = svg.find("l 2, median query error 10 %").unwrap();
+        assert!(first < svg.find("l 10, median query error 30 %").unwrap(), "from left to right");
+    }
+
+    #[test]
+    fn bounds_reach_from_quantile_to_quantile() {
+        let svg = bounds(&grid()[..1]).chart.to_svg();
+        assert!(svg.contains("from 0 % to 90 %") && svg.contains("30 %"), "{svg}");
+    }
+
+    #[test]
+    fn what_tells_runs_apart_is_their_risk() {
+        let mut trials = vec![Trial::made_up("a", &[], 0.5, 0.5, 0.1), Trial::made_up("b", &[], 0.5, 0.5, 0.2)];
+        assert_eq!(risk(&trials).key, LINKING.key);
+        for (trial, learned) in trials.iter_mut().zip([0.3, 0.2]) {
+            if let Ok(numbers) = &mut trial.found {
+                numbers.learned = Some(learned);
+            }
+        }
+        assert_eq!(risk(&trials).key, LEARNED.key);
+    }
 }

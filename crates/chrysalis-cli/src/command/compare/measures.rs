@@ -9,6 +9,8 @@ pub(super) struct Measure {
     pub(super) key: &'static str,
     /// In tables.
     pub(super) title: &'static str,
+    /// In a terminal.
+    pub(super) short: &'static str,
     /// What it means, in two lines.
     pub(super) meaning: &'static str,
     value: fn(&Numbers) -> Option<f64>,
@@ -25,6 +27,7 @@ impl Measure {
 pub(super) const LINKING: Measure = Measure {
     key: "linking",
     title: "worst linking confidence",
+    short: "linking",
     meaning: "An attacker knows everybody's quasi values, finds a person's group and bets on its most frequent sensitive \
               value: the chance of being right, in the worst group. Less is safer; l-diversity with l=4 keeps it at 25 % or \
               below.",
@@ -35,6 +38,7 @@ pub(super) const LINKING: Measure = Measure {
 pub(super) const PRESENCE: Measure = Measure {
     key: "presence",
     title: "presence",
+    short: "presence",
     meaning: "How sure an attacker who knows a person's quasi values can be that the person is in the data at all. 100 % \
               where quasi values are published as they are; less is safer.",
     value: |numbers| numbers.presence,
@@ -44,15 +48,37 @@ pub(super) const PRESENCE: Measure = Measure {
 pub(super) const SIMILARITY: Measure = Measure {
     key: "similarity",
     title: "open to similarity",
+    short: "similarity",
     meaning: "The share of rows whose group lies in one category of sensitive values: the exact value stays open, how bad it \
               is does not. Measured where the sensitive attribute has categories.",
     value: |numbers| numbers.similar,
     shown: percent,
 };
 
+pub(super) const LEARNED: Measure = Measure {
+    key: "learned",
+    title: "guessed by learning",
+    short: "learned",
+    meaning: "The share of people whose sensitive value is guessed right by an attacker who learns from the whole release what \
+              people with a value are like, and then bets inside each group; scored against the microdata. No promise covers it.",
+    value: |numbers| numbers.learned,
+    shown: percent,
+};
+
+pub(super) const LIFT: Measure = Measure {
+    key: "learned_lift",
+    title: "lift of learning",
+    short: "lift",
+    meaning: "How many times as often the learned attack is right as a bet on the most frequent value of the group. 1: learning \
+              across groups gains nothing.",
+    value: |numbers| numbers.lift,
+    shown: |value| format!("{value:.2}"),
+};
+
 pub(super) const NCP: Measure = Measure {
     key: "ncp",
     title: "loss (NCP)",
+    short: "NCP",
     meaning: "How wide published ranges and labels are, as a share of the attribute's whole range, on average over cells. 0: \
               quasi values as they are (or permuted inside their group); 1: nothing is left of them.",
     value: |numbers| Some(numbers.ncp),
@@ -62,6 +88,7 @@ pub(super) const NCP: Measure = Measure {
 pub(super) const KL: Measure = Measure {
     key: "kl",
     title: "KL-divergence",
+    short: "KL",
     meaning: "How far the joint distribution of quasi and sensitive values that an analyst would rebuild from the release is \
               from that of the microdata, in nats. 0: the same; it weighs what happens to rare combinations.",
     value: |numbers| numbers.kl,
@@ -71,6 +98,7 @@ pub(super) const KL: Measure = Measure {
 pub(super) const ERROR: Measure = Measure {
     key: "median_error",
     title: "median query error",
+    short: "error",
     meaning: "Random questions are asked of the release; the relative error |truth − estimate| / truth that half of the \
               answers stay below. Every release gets the same questions.",
     value: |numbers| numbers.questions.first()?.error.as_ref().map(|error| error.median()),
@@ -80,6 +108,7 @@ pub(super) const ERROR: Measure = Measure {
 pub(super) const WIDTH: Measure = Measure {
     key: "median_width",
     title: "median width of bounds",
+    short: "width",
     meaning: "Every answer comes with bounds between which the truth lies for certain; their distance relative to the truth, \
               for the median question. 0: the answer is exact, 200 %: the bounds are twice as far apart as the truth is large.",
     value: |numbers| numbers.questions.first()?.width.as_ref().map(|width| width.median()),
@@ -89,6 +118,7 @@ pub(super) const WIDTH: Measure = Measure {
 pub(super) const SECONDS: Measure = Measure {
     key: "seconds",
     title: "seconds",
+    short: "seconds",
     meaning: "Time to form the groups and to fill the tables on the machine that made this report, reading and writing not \
               counted.",
     value: |numbers| Some(numbers.seconds),
@@ -96,7 +126,13 @@ pub(super) const SECONDS: Measure = Measure {
 };
 
 /// All of them, risks first.
-pub(super) const ALL: [&Measure; 8] = [&LINKING, &PRESENCE, &SIMILARITY, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
+pub(super) const ALL: [&Measure; 10] =
+    [&LINKING, &PRESENCE, &SIMILARITY, &LEARNED, &LIFT, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
+
+/// Measures that are shares, and so written as percentages.
+pub(super) fn is_share(measure: &Measure) -> bool {
+    [&LINKING, &PRESENCE, &SIMILARITY, &LEARNED, &ERROR, &WIDTH].iter().any(|share| share.key == measure.key)
+}
 
 /// A share for people.
 pub(super) fn percent(share: f64) -> String {

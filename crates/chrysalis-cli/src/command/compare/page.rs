@@ -4,7 +4,7 @@ use chrysalis_report::html::{Block, Cell, Column, Item, Page, Section, Table};
 
 use super::advice::Advice;
 use super::charts::{self, Plot};
-use super::measures::{ALL, ERROR, KL, LINKING, Measure, PRESENCE};
+use super::measures::{ALL, ERROR, KL, LEARNED, LINKING, Measure, PRESENCE};
 use super::trial::{Numbers, Sample, Trial};
 use crate::render::{count, counted};
 
@@ -22,7 +22,8 @@ pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions:
     )];
     let missing = trials.len() - n_made;
     if missing > 0 {
-        lead.push(format!("{} could not be made; the summary says why.", counted(missing as u64, "more")));
+        let runs = counted(missing as u64, "other run");
+        lead.push(format!("{runs} could not be made; the summary says why."));
     }
     if !questions.is_empty() {
         lead.push(questions.to_owned());
@@ -34,6 +35,7 @@ pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions:
         Some(utility(trials)),
         bounds(trials),
         Some(releases(trials)),
+        attacks(trials),
         Some(reproduce(trials)),
         Some(glossary(trials)),
     ];
@@ -69,7 +71,9 @@ fn summary(trials: &[Trial]) -> Section {
     columns.extend(measures.iter().map(|measure| Column::numbers(measure.title).hinted(measure.meaning)));
     let best: Vec<f64> = measures.iter().map(|measure| least(trials, measure)).collect();
     let row = |trial: &Trial| {
-        let mut cells = vec![Cell::name(&trial.run.name), Cell::words(trial.promise())];
+        let promise = trial.promise();
+        let promise = if promise.len() <= 16 { Cell::brief(promise) } else { Cell::words(promise) };
+        let mut cells = vec![Cell::name(&trial.run.name), promise];
         match (&trial.found, trial.sound()) {
             (Err(_), _) => cells.push(Cell::words("not made").bad()),
             (Ok(_), None) => cells.push(Cell::words("FAILED").bad()),
@@ -120,7 +124,9 @@ fn broken(trials: &[Trial]) -> Option<Block> {
 }
 
 fn choose(advice: &[Advice]) -> Section {
-    let items = advice.iter().map(|advice| Item::new(advice.goal, &advice.sentence)).collect();
+    // A number and its sign stay together.
+    let text = |advice: &Advice| advice.sentence.replace(" %", "\u{a0}%");
+    let items = advice.iter().map(|advice| Item::new(advice.goal, text(advice))).collect();
     let blocks = match advice {
         [] => vec![Block::Text("There are too few releases to choose between.".to_owned())],
         _ => vec![
@@ -143,7 +149,7 @@ fn risk(trials: &[Trial]) -> Section {
     let mut blocks = vec![figure(charts::risk_against_utility(trials))];
     let caption = "What an attacker can reach against the person who is worst off. Nothing else is promised than what the \
                    principles say.";
-    let risks = charts::bars(trials, &[&LINKING, &PRESENCE], "chart-risks", "Risk of every release", caption);
+    let risks = charts::bars(trials, &[&LINKING, &PRESENCE, &LEARNED], "chart-risks", "Risk of every release", caption);
     if !risks.chart.is_empty() {
         blocks.push(figure(risks));
     }
@@ -161,6 +167,12 @@ fn utility(trials: &[Trial]) -> Section {
         for parameter in &parameters {
             blocks.push(figure(charts::against(trials, measure, parameter)));
         }
+        // Where everything varies the lines have said it all.
+        let is_said =
+            |trial: &Trial| trial.numbers().is_none() || parameters.iter().any(|it| trial.run.varied.contains_key(it));
+        if trials.iter().all(is_said) {
+            continue;
+        }
         let id = format!("chart-{}", measure.key);
         let title = format!("{} of every release", charts::capitalized(measure.title));
         blocks.push(figure(charts::bars(trials, &[measure], &id, &title, "Shorter is better.")));
@@ -177,7 +189,7 @@ fn bounds(trials: &[Trial]) -> Option<Section> {
     is_asked.then(|| {
         let outside: Vec<&str> = trials
             .iter()
-            .filter(|trial| trial.numbers().is_some_and(|it| it.questions.iter().any(|it| it.inside < 1.0)))
+            .filter(|trial| trial.numbers().is_some_and(|it| it.questions.iter().any(|it| it.inside < it.judged)))
             .map(|trial| trial.run.name.as_str())
             .collect();
         let words = match &outside[..] {
@@ -214,12 +226,29 @@ fn releases(trials: &[Trial]) -> Section {
     section("releases", "What each release looks like", blocks)
 }
 
+fn attacks(trials: &[Trial]) -> Option<Section> {
+    let mut blocks = Vec::new();
+    for trial in trials {
+        let items = trial.numbers().map_or(&[][..], |numbers| &numbers.attacks).iter();
+        let items: Vec<Item> = items.map(|(attack, words)| Item::new(format!("{attack}:"), words)).collect();
+        if !items.is_empty() {
+            blocks.extend([Block::heading(&trial.run.name), Block::List(items)]);
+        }
+    }
+    (!blocks.is_empty()).then(|| section("attacks", "What attackers find in each release", blocks))
+}
+
 fn groups(number: u64, word: &str) -> String {
     if word == "batch" && number != 1 { format!("{} batches", count(number)) } else { counted(number, word) }
 }
 
 fn sample(sample: &Sample) -> Table {
-    let is_number = |at: usize| sample.cells.iter().all(|row| row[at].is_empty() || row[at].parse::<f64>().is_ok());
+    // A code such as 01207 is no number.
+    let is_code = |text: &str| text.len() > 1 && text.starts_with('0') && !text.starts_with("0.");
+    let is_number = |at: usize| {
+        let mut texts = sample.cells.iter().map(|row| row[at].as_str());
+        texts.all(|text| text.is_empty() || text.parse::<f64>().is_ok() && !is_code(text))
+    };
     let numeric: Vec<bool> = (0..sample.header.len()).map(is_number).collect();
     let column = |(name, is_number): (&String, &bool)| match is_number {
         true => Column::numbers(name),

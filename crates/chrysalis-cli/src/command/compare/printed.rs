@@ -1,10 +1,11 @@
 //! The numbers for terminals, programs and spreadsheets.
 
+use chrysalis_evaluate::workload::{AggregateAccuracy, Summary};
 use serde_json::{Map, Value, json};
 
 use super::advice::Advice;
 use super::measures::ALL;
-use super::trial::{Aggregate, Numbers, Spread, Trial};
+use super::trial::{Numbers, Trial};
 use crate::render::{self, Report, count, counted};
 
 /// The same content in three forms; the JSON is also what stands beside the page.
@@ -68,19 +69,23 @@ fn made(numbers: &Numbers) -> Value {
         let discernibility = u64::try_from(numbers.discernibility).unwrap_or(u64::MAX);
         members.insert("discernibility".to_owned(), json!(discernibility));
         members.insert("average_group_size".to_owned(), json!(numbers.average_group_size));
+        let attacks: Map<String, Value> =
+            numbers.attacks.iter().map(|(attack, words)| ((*attack).to_owned(), json!(words))).collect();
+        members.insert("attacks".to_owned(), json!(attacks));
         members.insert("answers".to_owned(), numbers.questions.iter().map(aggregate).collect());
     }
     json
 }
 
-fn aggregate(found: &Aggregate) -> Value {
-    let spread = |spread: &Spread| {
+fn aggregate(found: &AggregateAccuracy) -> Value {
+    let spread = |spread: &Summary| {
         let [q5, q25, q50, q75, q95] = spread.quantiles.map(finite);
         json!({"mean": finite(spread.mean), "q5": q5, "q25": q25, "median": q50, "q75": q75, "q95": q95})
     };
     json!({
         "name": found.name,
-        "inside": found.inside,
+        "judged": found.judged,
+        "inside": found.inside_share(),
         "error": found.error.as_ref().map(spread),
         "width": found.width.as_ref().map(spread),
     })
@@ -129,7 +134,7 @@ fn blocks(trials: &[Trial], advice: &[Advice], written: &str) -> Vec<String> {
     let rows = trials.iter().find_map(Trial::numbers).map_or(0, |numbers| numbers.rows);
     let title = format!("Compared {} of {}", counted(n_made as u64, "release"), counted(rows, "row"));
     let mut header = vec!["run", "promise", "audit", "groups"];
-    header.extend(told.iter().map(|measure| measure.title));
+    header.extend(told.iter().map(|measure| measure.short));
     let row = |trial: &Trial| {
         let numbers = trial.numbers();
         let mut row = vec![trial.run.name.clone(), trial.promise(), verdict(trial).to_owned()];

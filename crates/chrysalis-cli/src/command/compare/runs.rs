@@ -67,8 +67,13 @@ fn usual(draft: &Draft, args: &CompareArgs, base: &ReleaseSpec) -> Result<Vec<Ru
     if is_sensitive && !is_k_alone {
         runs.push(RunSpec::of("angel", Some("nearby")));
     }
+    let fits_sorted = |spec: &PrincipleSpec| {
+        matches!(spec, PrincipleSpec::KAnonymity { .. } | PrincipleSpec::DistinctL { .. } | PrincipleSpec::Ke { .. })
+    };
     if is_sensitive {
-        runs.push(RunSpec::of("shuffle", Some("min-sum")));
+        // Sorted values cannot be cut for every principle.
+        let partitioner = if require.iter().all(fits_sorted) { "min-sum" } else { "nearby" };
+        runs.push(RunSpec::of("shuffle", Some(partitioner)));
     }
     // What the spec itself asks for belongs to the set, unless it is there already.
     let own = RunSpec::default().over(base);

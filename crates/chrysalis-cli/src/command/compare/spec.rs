@@ -14,6 +14,11 @@ use crate::spec::{Number, ReleaseSpec};
 pub(crate) struct CompareSpec {
     #[serde(default)]
     pub(super) runs: Vec<RunSpec>,
+    /// What is asked of every release, as in `evaluate`.
+    pub(super) workload: Option<String>,
+    pub(super) queries: Option<usize>,
+    pub(super) selectivity: Option<f64>,
+    pub(super) dimensions: Option<usize>,
 }
 
 /// One release, or several that differ in what varies. What it leaves out is as in `[release]`.

@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use chrysalis_audit::AuditReport;
-use chrysalis_evaluate::{Evaluation, Subspace, evaluate};
+use chrysalis_evaluate::workload::AggregateAccuracy;
+use chrysalis_evaluate::{Subspace, evaluate};
 use chrysalis_release::Release;
 use chrysalis_table::Table;
 use rand::CryptoRng;
 
+use super::questions::Asker;
 use super::runs::Run;
 use crate::failure::Failure;
 use crate::maker::{Made, make};
@@ -57,6 +59,12 @@ pub(super) struct Numbers {
     pub(super) presence: Option<f64>,
     /// The share of rows in groups of one category.
     pub(super) similar: Option<f64>,
+    /// The share of people whose value is guessed right by an attacker who learns across groups.
+    pub(super) learned: Option<f64>,
+    /// How many times as often as by one who looks at groups alone.
+    pub(super) lift: Option<f64>,
+    /// What attacks come to, in words: their names and sentences.
+    pub(super) attacks: Vec<(&'static str, String)>,
     pub(super) ncp: f64,
     pub(super) ncp_by_attribute: Vec<(String, f64)>,
     /// Infinite where the release excludes somebody who is in the microdata; absent where it cannot be measured.
@@ -64,33 +72,9 @@ pub(super) struct Numbers {
     pub(super) discernibility: u128,
     pub(super) average_group_size: Option<f64>,
     /// How well random questions are answered; the first aggregate is the one that is compared.
-    pub(super) questions: Vec<Aggregate>,
+    pub(super) questions: Vec<AggregateAccuracy>,
     pub(super) seconds: f64,
     pub(super) samples: Vec<Sample>,
-}
-
-/// How well one aggregate of random questions is answered.
-pub(super) struct Aggregate {
-    pub(super) name: String,
-    pub(super) inside: f64,
-    /// Relative to the truth.
-    pub(super) error: Option<Spread>,
-    /// Upper minus lower bound, relative to the truth.
-    pub(super) width: Option<Spread>,
-}
-
-/// Many numbers in short.
-#[derive(Clone, Copy)]
-pub(super) struct Spread {
-    pub(super) mean: f64,
-    /// At 5, 25, 50, 75 and 95 %.
-    pub(super) quantiles: [f64; 5],
-}
-
-impl Spread {
-    pub(super) fn median(&self) -> f64 {
-        self.quantiles[2]
-    }
 }
 
 /// The first rows of a published table.
@@ -101,11 +85,71 @@ pub(super) struct Sample {
     pub(super) cells: Vec<Vec<String>>,
 }
 
+#[cfg(test)]
+impl Trial {
+    /// A made-up run by its linking confidence, its presence and its median error.
+    pub(super) fn made_up(series: &str, varied: &[(&str, &str)], linking: f64, presence: f64, error: f64) -> Trial {
+        use crate::plan::{AngelPlan, Method, PartitionerChoice, Plan};
+        use chrysalis_evaluate::workload::Summary;
+        let (method, partitioner) = (Method::Anatomy, PartitionerChoice::Nearby);
+        let (attributes, requests, dropped, require) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let angel = AngelPlan::default();
+        let plan = Plan { attributes, requests, dropped, method, partitioner, require, angel, users: None };
+        let varied: super::spec::Varied =
+            varied.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let parameters: String = varied.iter().map(|(key, value)| format!(", {key}={value}")).collect();
+        let (name, series) = (format!("{series}{parameters}"), series.to_owned());
+        let spread = Some(Summary { mean: error, quantiles: [0.0, error / 2.0, error, 2.0 * error, 3.0 * error] });
+        let answers = AggregateAccuracy {
+            name: "count(*)".to_owned(),
+            judged: 9,
+            inside: 9,
+            nonzero: 9,
+            error: spread,
+            width: spread,
+        };
+        let numbers = Numbers {
+            method: "anatomy".to_owned(),
+            partitioner: "nearby".to_owned(),
+            guarantees: vec!["l=4".to_owned()],
+            rows: 100,
+            groups: 20,
+            suppressed: 0,
+            sizes: (4, 6),
+            findings: Vec::new(),
+            linking: Some(linking),
+            presence: Some(presence),
+            similar: None,
+            learned: None,
+            lift: None,
+            attacks: Vec::new(),
+            ncp: 0.0,
+            ncp_by_attribute: Vec::new(),
+            kl: None,
+            discernibility: 500,
+            average_group_size: None,
+            questions: vec![answers],
+            seconds: 0.5,
+            samples: Vec::new(),
+        };
+        Trial { run: Run { name, series, varied, plan, command: "chrysalis".to_owned() }, found: Ok(numbers) }
+    }
+
+    /// The same, if its audit had failed.
+    pub(super) fn broken(mut self) -> Trial {
+        if let Ok(numbers) = &mut self.found {
+            numbers.findings.push("l=4 does not hold: 3".to_owned());
+        }
+        self
+    }
+}
+
 /// Makes and measures one release.
 pub(super) fn trial(
     run: &Run,
     table: &Table,
     rng: &mut impl CryptoRng,
+    asker: &mut Asker,
     phases: &mut Phases,
 ) -> Result<Numbers, Failure> {
     let started = Instant::now();
@@ -118,6 +162,7 @@ pub(super) fn trial(
     let worth = phases.run("evaluate", None, Unit::Rows, |_| evaluate(release, table, &whole)).ok();
     let kl = worth.as_ref().and_then(|found| found.divergences.first()).map(|divergence| divergence.kl);
     let rows = release.manifest.rows.max(1) as f64;
+    let scored = audit.attacks.learned.as_ref().and_then(|learned| learned.scored.as_ref());
     let own: Vec<(String, f64)> = outcome.ncp_by_attribute.clone();
     let by_attribute = worth.as_ref().map_or(own, |found| found.ncp_by_attribute.clone());
     Ok(Numbers {
@@ -132,19 +177,24 @@ pub(super) fn trial(
         linking: audit.attacks.linking.as_ref().map(|linking| linking.confidence),
         presence: audit.attacks.presence.as_ref().map(|presence| presence.delta),
         similar: audit.attacks.similarity.as_ref().map(|similar| similar.rows as f64 / rows),
+        learned: scored.map(|scored| scored.right / scored.people.max(1) as f64),
+        lift: scored.map(|scored| scored.lift),
+        attacks: audit
+            .attacks
+            .findings
+            .iter()
+            .filter(|it| it.was_run)
+            .map(|it| (it.attack, it.sentence.clone()))
+            .collect(),
         ncp: worth.as_ref().map_or(outcome.ncp.mean(), |found| found.ncp.mean()),
         ncp_by_attribute: by_attribute.into_iter().map(|(name, sum)| (name, sum / rows)).collect(),
         kl,
         discernibility: worth.as_ref().map_or(outcome.discernibility, |found| found.discernibility),
-        average_group_size: worth.as_ref().and_then(average_group_size),
-        questions: Vec::new(),
+        average_group_size: worth.as_ref().and_then(|found| found.average_group_size),
+        questions: asker.ask(release, table, phases),
         seconds,
         samples: samples(release),
     })
-}
-
-fn average_group_size(found: &Evaluation) -> Option<f64> {
-    found.average_group_size
 }
 
 /// Every promise that is broken and every check that failed, in words.

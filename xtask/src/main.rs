@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod bench_audit;
 mod bench_full_domain;
 mod bench_queries;
 mod bless;
@@ -34,6 +35,9 @@ usage: cargo xtask <chore> [options]
   bench [--data DIR]     publish 2,000,000 CENSUS rows and time it against polars
         [--repeat N]     (DIR holds census_sal_500k.csv.gz; default: the environment variable
                          CHRYSALIS_DATA, then ../shared/data, then the example generator)
+  bench-audit            publish 500,000 CENSUS rows in every form, audit them with all attacks,
+        [--data DIR]     and profile 1,200,000 rows (needs census_sal_500k.csv.gz)
+        [--repeat N]
   bench-full-domain      search all combinations of levels of 1,000,000 rows like CENSUS, and of
         [--data DIR]     half of them (DIR holds make_census_like.py, the CENSUS files and
         [--repeat N]     hierarchies/census)
@@ -77,6 +81,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "ci" => no_options(rest).and_then(|()| ci::run()),
         "example" => example::run(&example::Options::parse(rest)?),
         "bench" => bench::run(&bench::Options::parse(rest, called_from)?),
+        "bench-audit" => bench_audit::run(&bench::Options::parse(rest, called_from)?),
         "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),

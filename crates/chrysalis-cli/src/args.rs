@@ -72,6 +72,8 @@ pub(crate) enum Command {
     Query(QueryArgs),
     /// Check, draw or propose taxonomies.
     Taxonomy(TaxonomyArgs),
+    /// Make a figure or table of a paper again: numbers, pictures, and the paper's claim beside them.
+    Experiment(ExperimentArgs),
     /// Write an example: a made-up hospital table, its taxonomies and a spec.
     Example(ExampleArgs),
 }
@@ -352,6 +354,32 @@ pub(crate) struct EvaluateArgs {
     /// The byte between CSV fields of the microdata; detected when absent.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,
+}
+
+const EXPERIMENT_HELP: &str = "\
+For every file DIR gets NAME.md (the paper's claim, our numbers, what differs and why), NAME.csv and
+a picture per panel, NAME….svg. With several files, results.md has all of them.
+
+Without the real data, which are not part of Chrysalis, the made-up hospital of `chrysalis example`
+stands in, and the output says so: it shows that an experiment runs, not what the paper measured.
+
+Examples:
+  chrysalis experiment experiments/pa-figure-1.toml
+  chrysalis experiment experiments/ke-*.toml --data ~/data --out results
+  CHRYSALIS_DATA=~/data chrysalis experiment experiments/angel-table-9.toml --output json";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPERIMENT_HELP)]
+pub(crate) struct ExperimentArgs {
+    /// Files that describe experiments, such as those under `experiments/`.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The folder with the real data; CHRYSALIS_DATA says the same.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// The folder to write to; it is made where it does not exist, files of the same names are replaced.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
 }
 
 const COMPARE_HELP: &str = "\

@@ -66,6 +66,11 @@ impl Failure {
         Failure { message, hint: "the work itself is done; check where the output goes".into(), code: INTERNAL }
     }
 
+    /// Whether no release can keep what is required.
+    pub(crate) fn is_infeasible(&self) -> bool {
+        self.code == INFEASIBLE
+    }
+
     /// The same, with what it is about.
     pub(crate) fn about(self, what: &str) -> Self {
         Failure { message: format!("{what}: {}", self.message), ..self }

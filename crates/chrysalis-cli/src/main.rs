@@ -54,6 +54,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Load(args) => command::load::run(args, cli),
         Command::Query(args) => command::query::run(args, cli),
         Command::Taxonomy(args) => command::taxonomy::run(args, cli),
+        Command::Experiment(args) => command::experiment::run(args, cli),
         Command::Example(args) => command::example::run(args, cli),
     }
 }

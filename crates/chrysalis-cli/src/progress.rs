@@ -70,12 +70,14 @@ pub(crate) enum Unit {
     Bytes,
     Rows,
     Nodes,
+    Runs,
 }
 
 fn bar(name: &'static str, total: Option<u64>, unit: Unit) -> ProgressBar {
     let (counts, rate) = match unit {
         Unit::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
         Unit::Rows => ("{human_pos}/{human_len} rows", "{per_sec}"),
+        Unit::Runs => ("{human_pos}/{human_len} runs", "{per_sec}"),
         Unit::Nodes => ("{human_pos} of {human_len} combinations of levels checked or ruled out", "{per_sec}"),
     };
     let (bar, template) = match total {

@@ -7,6 +7,7 @@ use chrysalis_criteria::Weights;
 use chrysalis_publish::TaxonomySource;
 use chrysalis_table::{Kind, Role, TaxonomyFile};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::command::compare::CompareSpec;
 use crate::failure::Failure;
@@ -137,15 +138,7 @@ impl Spec {
     /// Reads a spec; a mistake is shown with its place in the text.
     pub(crate) fn load(path: &Path) -> Result<Spec, Failure> {
         let text = read_text(path)?;
-        let mut spec: Spec = toml::from_str(&text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            let before = text.get(..start).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
-            let problem = error.message().replace('\n', ", ");
-            let message = format!("{}, line {line}, column {column}: {problem}", path.display());
-            Failure::bad_input(message, "`chrysalis init FILE` writes a spec to start from")
-        })?;
+        let mut spec: Spec = parse_toml(path, &text, "`chrysalis init FILE` writes a spec to start from")?;
         spec.folder = path.parent().map(Path::to_owned).unwrap_or_default();
         Ok(spec)
     }
@@ -154,6 +147,18 @@ impl Spec {
     pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
         self.folder.join(path)
     }
+}
+
+/// Reads TOML; a mistake is shown with its place in the text.
+pub(crate) fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str, hint: &str) -> Result<T, Failure> {
+    toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start.min(text.len()));
+        let before = text.get(..start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+        let problem = error.message().replace('\n', ", ");
+        Failure::bad_input(format!("{}, line {line}, column {column}: {problem}", path.display()), hint)
+    })
 }
 
 impl Attribute {
@@ -188,7 +193,7 @@ pub(crate) fn load_taxonomy(path: &Path) -> Result<TaxonomyFile, Failure> {
 /// Specs and taxonomies are small; anything larger is some other file.
 const MAX_TEXT: u64 = 64 << 20;
 
-fn read_text(path: &Path) -> Result<String, Failure> {
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     let failed = |problem: String| {
         Failure::bad_input(
             format!("cannot read {}: {problem}", path.display()),

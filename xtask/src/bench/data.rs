@@ -13,7 +13,7 @@ pub(crate) const CENSUS: &str = "census_sal_500k.csv.gz";
 pub(crate) const QUASI: &str = "age,gender,education,marital_status,race,work_class,country";
 /// Where the data usually are.
 const USUAL: &str = "../shared/data";
-const TWO_USERS: [&str; 2] = ["age,race,education,gender", "age,race,work_class,marital_status"];
+pub(crate) const TWO_USERS: [&str; 2] = ["age,race,education,gender", "age,race,work_class,marital_status"];
 const COPIES: usize = 4;
 const STAND_IN_ROWS: usize = 2_000_000;
 const STAND_IN_SORT: [&str; 4] = ["age", "sex", "zip_code", "occupation"];
@@ -62,14 +62,26 @@ fn census(bench: &Bench, source: &Path) -> Result<Input, Failure> {
     })
 }
 
-/// CENSUS once, with two quasi-identifiers; `None` where it cannot be found.
-pub(crate) fn for_two_users(bench: &Bench, named: Option<&Path>) -> Result<Option<Input>, Failure> {
+/// CENSUS once, and how many rows that are.
+pub(crate) fn census_once(bench: &Bench, named: Option<&Path>) -> Result<(PathBuf, usize), Failure> {
     let source = named.unwrap_or(Path::new(USUAL)).join(CENSUS);
     if !source.is_file() {
-        return Ok(None);
+        return Err(Failure::new(format!(
+            "there is no {}: name the folder that holds it with --data",
+            source.display()
+        )));
     }
     let csv = bench.file("census_500k.csv");
     let rows = repeat_rows(&decompress(bench, &source)?, 1, &csv)?;
+    Ok((csv, rows))
+}
+
+/// CENSUS once, with two quasi-identifiers; `None` where it cannot be found.
+pub(crate) fn for_two_users(bench: &Bench, named: Option<&Path>) -> Result<Option<Input>, Failure> {
+    if !named.unwrap_or(Path::new(USUAL)).join(CENSUS).is_file() {
+        return Ok(None);
+    }
+    let (csv, rows) = census_once(bench, named)?;
     let mut publish = vec![csv.clone().into_os_string()];
     publish.extend(TWO_USERS.iter().flat_map(|set| ["--quasi".into(), OsString::from(set)]));
     Ok(Some(Input {

@@ -3,7 +3,6 @@
 use super::finding::{Finding, WorstGroup, chance, count, counted, percent, worst_groups};
 use super::view::Attacked;
 use crate::measure::{Fraction, Sample, share};
-use crate::promise::promised_share;
 use crate::{Intersection, IntersectionOver, Linking, Pooling, Presence, PresenceOver, Similarity};
 
 const NOTHING_SENSITIVE: &str = "Not run: nothing sensitive is published.";
@@ -24,15 +23,9 @@ pub(crate) fn linking(target: &Attacked<'_>, found: Option<&Linking>, worst: Opt
         target.sensitive,
         counted(found.rows, "row is", "rows are"),
     );
-    let prevention = match promised_share(target.guarantees) {
-        Some(share) if share.numer() > &0 => {
-            let l = share.recip().ceil().to_integer();
-            format!("a larger l: l={} keeps every such bet below {}.", 2 * l, percent(0.5 / l as f64))
-        }
-        _ => {
-            "a bound on how frequent a value may be in a group: l=4 keeps every such bet at 25.0 % or less.".to_owned()
-        }
-    };
+    // Twice the l that is reached, promised or not.
+    let l = ((1.0 / found.confidence + 1e-9).floor().max(2.0) as u64).saturating_mul(2);
+    let prevention = format!("a larger l; l={l} keeps every such bet at {} or less.", percent(1.0 / l as f64));
     let own = |group: crate::measure::Group<'_>| Fraction::new(group.max().into(), group.size.into());
     let worst = worst.unwrap_or_else(|| worst_groups(target.sample, target.ids, own));
     Finding::new("linking", sentence, prevention).with_groups(worst)
@@ -160,11 +153,11 @@ impl Pooling {
     /// The attack in words.
     pub fn finding(&self) -> Finding {
         let sure = self.confidence.map_or_else(String::new, |confidence| {
-            format!(", and guess a sensitive value right in at most {} of cases", percent(confidence))
+            format!(" Together they guess a sensitive value right in at most {} of cases.", percent(confidence))
         });
         let sentence = format!(
             "Two users who put together what they know ({}) see {}, the smallest of {}; {} in classes of fewer than the {} \
-             promised to each{sure}.",
+             promised to each.{sure}",
             self.attributes.join(", "),
             counted(self.classes, "class", "classes"),
             counted(self.smallest, "row", "rows"),

@@ -65,13 +65,14 @@ pub(super) fn among_columns(
             codes.map(|code| shown.domain().code_of(source.domain().value(code))).collect()
         })
         .collect();
-    let groups_with: Vec<Vec<Vec<u32>>> = columns.iter().map(|(_, shown, sample)| groups_with(shown, sample)).collect();
+    let holders: Vec<Vec<Holders>> = columns.iter().map(|(_, shown, sample)| holders(shown, sample)).collect();
     let of_person = |&person: &usize| {
         let codes: Option<Vec<Code>> =
             columns.iter().zip(&maps).map(|((source, _, _), map)| map[source.code(person) as usize]).collect();
         let Some(codes) = codes else { return Vec::new() };
-        let lists = codes.iter().zip(&groups_with).map(|(&code, groups)| &groups[code as usize]);
-        let Some(fewest) = lists.min_by_key(|groups| groups.len()) else { return Vec::new() };
+        let mut lists: Vec<&Holders> = codes.iter().zip(&holders).map(|(&code, of)| &of[code as usize]).collect();
+        lists.sort_by_key(|list| list.groups.len());
+        let Some((fewest, others)) = lists.split_first() else { return Vec::new() };
         let rows = |&group: &u32| {
             let n = tally.sizes[group as usize] as f32;
             let count = |(&code, (_, _, sample)): (&Code, &(&Column, &Column, &Sample))| {
@@ -81,16 +82,38 @@ pub(super) fn among_columns(
             let shares: Option<Vec<f32>> = codes.iter().zip(&columns).map(count).collect();
             shares.map(|shares| (group, n * shares.iter().product::<f32>()))
         };
-        fewest.iter().filter_map(rows).collect()
+        let may_hold = |group: &&u32| others.iter().all(|list| list.may_have(**group));
+        fewest.groups.iter().filter(may_hold).filter_map(rows).collect()
     };
     people.par_iter().with_min_len(16).map(of_person).collect()
 }
 
-/// The groups that have each value of a column, ascending.
-fn groups_with(column: &Column, sample: &Sample) -> Vec<Vec<u32>> {
+/// The groups that have a value.
+struct Holders {
+    /// Ascending.
+    groups: Vec<u32>,
+    /// The same as bits, where they are many: together no more than a word per row.
+    bits: Vec<u64>,
+}
+
+impl Holders {
+    /// Whether a group has the value, as far as bits tell.
+    fn may_have(&self, group: u32) -> bool {
+        self.bits.get(group as usize / 64).is_none_or(|word| word >> (group % 64) & 1 == 1)
+    }
+}
+
+fn holders(column: &Column, sample: &Sample) -> Vec<Holders> {
+    let n_groups = sample.sizes().len();
     let mut groups = vec![Vec::new(); column.domain().len()];
-    for group in 0..sample.sizes().len() {
+    for group in 0..n_groups {
         sample.group(group).values.iter().for_each(|&(code, _)| groups[code as usize].push(group as u32));
     }
-    groups
+    let with_bits = |groups: Vec<u32>| {
+        let is_many = groups.len() > n_groups / 64;
+        let mut bits = vec![0; if is_many { n_groups.div_ceil(64) } else { 0 }];
+        groups.iter().filter(|_| is_many).for_each(|&group| bits[group as usize / 64] |= 1 << (group % 64));
+        Holders { groups, bits }
+    };
+    groups.into_iter().map(with_bits).collect()
 }

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod evaluate;
 pub(crate) mod example;
+pub(crate) mod experiment;
 pub(crate) mod init;
 pub(crate) mod load;
 pub(crate) mod profile;

@@ -4,8 +4,6 @@ use chrysalis_table::Codes;
 
 use crate::measure::Group;
 
-/// Groups of up to this many members are matched: what one of them has, the others lack.
-const MOST_MATCHED: usize = 256;
 /// Sweeps of the matching; more change the third digit of a belief.
 const SWEEPS: usize = 4;
 
@@ -97,46 +95,58 @@ impl Evidence<'_> {
         normalize(out);
     }
 
-    /// The same for all members of a group, one line each. Where they are few, every value is handed out as often as the
-    /// group has it: lines and columns are scaled in turns (Sinkhorn). Scaling alone is too shy in small groups (of two it
-    /// takes the root of the odds), so likelihoods are raised to n/(n − 1) first, which makes it exact for two.
-    pub(super) fn together(&self, group: Group<'_>, crowd: (&[u32], &[f32]), is_matched: bool, out: &mut Vec<f32>) {
+    /// The same for all members of a group, one line each. Every value is handed out as often as the group has it: lines and
+    /// columns are scaled in turns (Sinkhorn). Scaling alone is too shy in small groups (of two it takes the root of the
+    /// odds), so likelihoods are raised to n/(n − 1) first, which makes it exact for two.
+    pub(super) fn together(&self, group: Group<'_>, crowd: (&[u32], &[f32]), out: &mut Vec<f32>) {
+        let rows: f32 = crowd.1.iter().sum();
+        let power = if rows > 1.0 { rows / (rows - 1.0) } else { 1.0 };
+        self.scaled(group, crowd, power, out);
+    }
+
+    /// How much rarer every value of a group is than its members' looks would have it: somebody else who might stand there
+    /// is weighed by c(v)·P(evidence | v) times this.
+    pub(super) fn rarity(&self, group: Group<'_>, crowd: (&[u32], &[f32])) -> Vec<f32> {
+        self.scaled(group, crowd, 1.0, &mut Vec::new())
+    }
+
+    /// Fills in the lines; tells what the columns were multiplied with altogether.
+    fn scaled(&self, group: Group<'_>, crowd: (&[u32], &[f32]), power: f32, out: &mut Vec<f32>) -> Vec<f32> {
         let (members, weights) = crowd;
         let n_values = group.values.len();
+        let mut factors = vec![1.0; n_values];
         out.clear();
         out.resize(members.len() * n_values, 0.0);
         if n_values == 0 {
-            return;
+            return factors;
         }
-        let rows: f32 = weights.iter().sum();
-        let is_matched = is_matched && members.len() <= MOST_MATCHED && rows > 1.0 && n_values > 1;
-        let power = if is_matched { rows / (rows - 1.0) } else { 1.0 };
         for (line, &member) in out.chunks_exact_mut(n_values).zip(members) {
             self.weighed(group, member, power, line);
         }
-        if !is_matched {
-            return;
-        }
+        let rows: f32 = weights.iter().sum();
         let mut sums = vec![0.0_f32; n_values];
-        for _ in 0..SWEEPS {
+        let n_sweeps = if n_values > 1 { SWEEPS } else { 0 };
+        for _ in 0..n_sweeps {
             sums.fill(0.0);
             for (line, weight) in out.chunks_exact(n_values).zip(weights) {
                 sums.iter_mut().zip(line).for_each(|(sum, share)| *sum += weight * share);
             }
-            for (sum, &(_, count)) in sums.iter_mut().zip(group.values) {
-                // PROOF: every share is above zero unless it is too small for a float; then nothing is scaled.
+            for ((sum, factor), &(_, count)) in sums.iter_mut().zip(&mut factors).zip(group.values) {
+                // A share that is too small for a float cannot be scaled.
                 let wanted = count as f32 * rows / group.size as f32;
-                *sum = if *sum > 0.0 { wanted / *sum } else { 1.0 };
+                *sum = if *sum > 0.0 { (wanted / *sum).clamp(1e-6, 1e6) } else { 1.0 };
+                *factor *= *sum;
             }
             for line in out.chunks_exact_mut(n_values) {
                 line.iter_mut().zip(&sums).for_each(|(share, factor)| *share *= factor);
                 normalize(line);
             }
         }
+        factors
     }
 }
 
-fn normalize(line: &mut [f32]) {
+pub(super) fn normalize(line: &mut [f32]) {
     let sum: f32 = line.iter().sum();
     if sum > 0.0 {
         line.iter_mut().for_each(|share| *share /= sum);
@@ -162,9 +172,12 @@ mod tests {
         let evidence = evidence(&codes, &table);
         let crowd = Crowd::of_rows(&[0, 0], 1);
         let mut beliefs = Vec::new();
-        evidence.together(sample.group(0), crowd.members(0), false, &mut beliefs);
-        assert!((beliefs[0] - 0.8).abs() < 1e-6 && (beliefs[2] - 0.6).abs() < 1e-6);
-        evidence.together(sample.group(0), crowd.members(0), true, &mut beliefs);
+        for (member, expected) in [(0, 0.8_f32), (1, 0.6)] {
+            let mut line = [0.0; 2];
+            evidence.alone(sample.group(0), member, &mut line);
+            assert!((line[0] - expected).abs() < 1e-6, "{line:?}");
+        }
+        evidence.together(sample.group(0), crowd.members(0), &mut beliefs);
         // The two assignments weigh 0.8·0.4 and 0.2·0.6: 8/11 for the first.
         assert!((beliefs[0] - 8.0 / 11.0).abs() < 2e-3, "{beliefs:?}");
         assert!((beliefs[0] + beliefs[2] - 1.0).abs() < 2e-3, "{beliefs:?}");

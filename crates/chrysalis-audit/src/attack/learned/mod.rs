@@ -13,7 +13,7 @@ use self::crowd::Crowd;
 use self::model::Model;
 use self::people::Victims;
 pub(crate) use self::people::{Known, Places};
-use super::finding::{Finding, WorstGroup, count, counted, foremost, percent};
+use super::finding::{Finding, WorstGroup, counted, foremost, percent};
 use super::view::View;
 use crate::measure::Group;
 use crate::promise::promised_share;
@@ -78,6 +78,12 @@ pub struct Scored {
     pub right_from_truth: Option<f64>,
     /// `right` divided by `right_from_groups`.
     pub lift: f64,
+    /// People whose quasi values nobody shares: no others blur what is believed of them.
+    pub unique_people: u64,
+    /// Bets on them won by the learned attack.
+    pub unique_right: f64,
+    /// Bets on them won by who looks at groups alone.
+    pub unique_right_from_groups: f64,
 }
 
 /// What came out for some members.
@@ -91,6 +97,9 @@ struct Bets {
     right: f64,
     right_from_groups: f64,
     right_from_truth: f64,
+    unique: f64,
+    unique_right: f64,
+    unique_right_from_groups: f64,
     /// The surest bet and its group, per group.
     surest: Vec<(f64, u32)>,
 }
@@ -114,6 +123,9 @@ impl Bets {
         self.right += other.right;
         self.right_from_groups += other.right_from_groups;
         self.right_from_truth += other.right_from_truth;
+        self.unique += other.unique;
+        self.unique_right += other.unique_right;
+        self.unique_right_from_groups += other.unique_right_from_groups;
         self.surest.extend(other.surest);
         self
     }
@@ -159,7 +171,7 @@ fn bets_on_rows(view: &View<'_>, model: &Model, crowd: &Crowd) -> Bets {
             if values.values.is_empty() {
                 continue;
             }
-            evidence.together(values, crowd.members(group), view.is_joint, &mut beliefs);
+            evidence.together(values, crowd.members(group), &mut beliefs);
             let mut surest = 0.0;
             for line in beliefs.chunks_exact(values.values.len()) {
                 let confidence = f64::from(line.iter().copied().fold(0.0, f32::max));
@@ -198,6 +210,9 @@ fn summary(view: &View<'_>, over: LearnedOver, bets: &Bets, left_out: Vec<String
         right_from_groups: bets.right_from_groups,
         right_from_truth: has_truth.then_some(bets.right_from_truth),
         lift: ratio(bets.right, bets.right_from_groups),
+        unique_people: bets.unique as u64,
+        unique_right: bets.unique_right,
+        unique_right_from_groups: bets.unique_right_from_groups,
     });
     Learned {
         over,
@@ -223,32 +238,18 @@ fn finding(view: &View<'_>, learned: &Learned, bets: &Bets) -> Finding {
         LearnedOver::People => counted(learned.tried, "person", "people"),
     };
     let mut sentence = format!(
-        "An attacker who learns from the whole release which quasi values go with which `{name}` and then bets on {whom}, group \
-         by group, believes to be right in {} of cases, {} by the groups alone",
+        "An attacker who learns from all groups together which quasi values go with which `{name}` bets on {whom} and expects to \
+         be right in {} of cases ({} from the groups alone)",
         percent(learned.mean_confidence),
         percent(learned.baseline),
     );
     if let Some(line) = learned.promised {
-        let more = format!(
-            "; {} of these bets are surer than the {} that was promised",
-            count(learned.above_promise),
-            percent(line)
-        );
-        sentence.push_str(&more);
+        let above = counted(learned.above_promise, "bet is", "bets are");
+        sentence.push_str(&format!("; {above} surer than the promised {}", percent(line)));
     }
     sentence.push('.');
     if let Some(scored) = &learned.scored {
-        let share = |right: f64| percent(if scored.people > 0 { right / scored.people as f64 } else { 0.0 });
-        let more = format!(
-            " Held against the microdata, {} of the bets are right, {} by the groups alone",
-            share(scored.right),
-            share(scored.right_from_groups)
-        );
-        sentence.push_str(&more);
-        if let Some(right) = scored.right_from_truth {
-            sentence.push_str(&format!(" (and {} without the release, taught by the microdata)", share(right)));
-        }
-        sentence.push('.');
+        sentence.push_str(&result(scored));
     }
     let worst = foremost(bets.surest.clone(), surer);
     let groups = worst.into_iter().map(|(level, group)| WorstGroup {
@@ -257,7 +258,32 @@ fn finding(view: &View<'_>, learned: &Learned, bets: &Bets) -> Finding {
         level,
         level_text: format!("{level:.4}"),
     });
-    let prevention = "this breaks no promise about groups, it joins them: groups whose members are alike (nearby instead of \
-                      anatomize), a larger l, or t-closeness or beta, which keep every group near the whole table.";
+    let prevention = "no promise about groups is broken by this; a larger l, groups whose members are alike (nearby instead of \
+                      anatomize), or t-closeness or beta leave less to learn.";
     Finding::new("learned", sentence, prevention).with_groups(groups.collect())
+}
+
+/// How bets came out.
+fn result(scored: &Scored) -> String {
+    let share = |right: f64, people: u64| percent(if people > 0 { right / people as f64 } else { 0.0 });
+    let of_all = |right: f64| share(right, scored.people);
+    let mut sentence = format!(
+        " Held against the microdata, {} of the bets are right ({} from the groups alone",
+        of_all(scored.right),
+        of_all(scored.right_from_groups)
+    );
+    if let Some(right) = scored.right_from_truth {
+        sentence.push_str(&format!("; {} without the release, taught by the microdata", of_all(right)));
+    }
+    sentence.push_str(").");
+    if scored.unique_people > 0 && scored.unique_people < scored.people {
+        let of_unique = |right: f64| share(right, scored.unique_people);
+        sentence.push_str(&format!(
+            " Of {} whose quasi values nobody shares, {} ({}).",
+            counted(scored.unique_people, "person", "people"),
+            of_unique(scored.unique_right),
+            of_unique(scored.unique_right_from_groups)
+        ));
+    }
+    sentence
 }

@@ -110,7 +110,7 @@ impl Model {
                 let (members, values) = (crowd.members(group), view.target.sample.group(group));
                 let mut at = 0;
                 for part in &parts {
-                    part.together(values, members, true, &mut beliefs);
+                    part.together(values, members, &mut beliefs);
                     let sums = &mut sums[at..at + part.codes.len()];
                     self.add(part, members.0, values, &beliefs, sums);
                     at += part.codes.len();

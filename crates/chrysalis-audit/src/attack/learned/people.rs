@@ -4,7 +4,7 @@ use chrysalis_table::{Code, Codes, Column, Table};
 use rayon::prelude::*;
 
 use super::super::view::View;
-use super::crowd::{Crowd, Evidence};
+use super::crowd::{Crowd, Evidence, normalize};
 use super::model::Model;
 use super::{Bets, promised, surer};
 use crate::Groups;
@@ -83,7 +83,7 @@ impl Victims {
         let places = locate(&few);
         let is_certain = known.is_exact || (view.is_joint && places.iter().all(|places| places.len() <= 1));
         if !is_certain {
-            return self.judge(view, model, &few, &Open { model, victims: self, places: &places, view });
+            return self.judge(view, model, &few, &Open::new(self, view, model, &places));
         }
         let places = if few.len() < shown.len() { locate(&shown) } else { places };
         let settled = Settled::new(self, view, model, &shown, &places, known.is_exact);
@@ -104,8 +104,14 @@ impl Victims {
                 let (learned, from_groups) = (minds.learned.best(&minds.touched), minds.groups.best(&minds.touched));
                 bets.add(people, learned.0, from_groups.0, promised);
                 bets.surest.push((learned.0, group));
-                bets.right += self.right(kind, &learned.1);
-                bets.right_from_groups += self.right(kind, &from_groups.1);
+                let (right, right_from_groups) = (self.right(kind, &learned.1), self.right(kind, &from_groups.1));
+                bets.right += right;
+                bets.right_from_groups += right_from_groups;
+                if self.n_people[kind as usize] == 1 {
+                    bets.unique += 1.0;
+                    bets.unique_right += right;
+                    bets.unique_right_from_groups += right_from_groups;
+                }
                 bets.right_from_truth +=
                     truth.as_ref().map_or(0.0, |taught| self.right(kind, &[taught[kind as usize]]));
                 minds.clear();
@@ -234,20 +240,33 @@ trait Beliefs: Sync {
 
 /// It is open which group people stand in: every group that may hold them counts by how many of its rows could be theirs.
 struct Open<'a> {
-    model: &'a Model,
-    victims: &'a Victims,
+    evidence: Evidence<'a>,
     places: &'a Places,
     view: &'a View<'a>,
+    /// Per group, how much rarer its values are than its rows look: what its rows have in common says nothing of who of
+    /// them has what.
+    rarity: Vec<Vec<f32>>,
+}
+
+impl<'a> Open<'a> {
+    fn new(victims: &'a Victims, view: &'a View<'a>, model: &'a Model, places: &'a Places) -> Open<'a> {
+        let crowd = Crowd::of_rows(view.of_row, view.target.ids.len());
+        let rows = model.of_cells(&view.quasi);
+        let of_group = |group: usize| rows.rarity(view.target.sample.group(group), crowd.members(group));
+        let rarity = (0..crowd.n_groups()).into_par_iter().with_min_len(64).map(of_group).collect();
+        Open { evidence: model.of_bins(&victims.bins), places, view, rarity }
+    }
 }
 
 impl Beliefs for Open<'_> {
     fn of(&self, place: usize, kind: u32, minds: &mut Minds) -> Option<u32> {
-        let evidence: Evidence<'_> = self.model.of_bins(&self.victims.bins);
         let mut line = Vec::new();
         for &(group, weight) in &self.places[place] {
             let values = self.view.target.sample.group(group as usize);
             line.resize(values.values.len(), 0.0);
-            evidence.alone(values, kind, &mut line);
+            self.evidence.alone(values, kind, &mut line);
+            line.iter_mut().zip(&self.rarity[group as usize]).for_each(|(share, rarity)| *share *= rarity);
+            normalize(&mut line);
             minds.add(values, weight.into(), &line);
         }
         foremost_place(&self.places[place])
@@ -288,7 +307,7 @@ impl<'a> Settled<'a> {
         let evidence = model.of_bins(&victims.bins);
         let of_group = |group: usize| {
             let mut lines = Vec::new();
-            evidence.together(view.target.sample.group(group), crowd.members(group), true, &mut lines);
+            evidence.together(view.target.sample.group(group), crowd.members(group), &mut lines);
             lines
         };
         let lines = (0..crowd.n_groups()).into_par_iter().with_min_len(64).map(of_group).collect();

@@ -107,9 +107,8 @@ fn slow_lift(clues: &[usize], secrets: &[usize], groups: &[i64], n_rounds: usize
                 let belief =
                     |value: usize| ways.iter().filter(|way| values[way[at]] == value).map(weight).sum::<f64>() / total;
                 mean += values.iter().map(|&value| belief(value)).fold(0.0, f64::max) / groups.len() as f64;
-                for value in 0..n_secrets {
-                    sums[clues[row]][value] += if values.contains(&value) { belief(value) } else { 0.0 };
-                }
+                // The three values of a group differ.
+                values.iter().for_each(|&value| sums[clues[row]][value] += belief(value));
             }
         }
         let of_secret: Vec<f64> = (0..n_secrets).map(|value| sums.iter().map(|line| line[value]).sum()).collect();

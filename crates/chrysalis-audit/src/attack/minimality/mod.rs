@@ -21,7 +21,7 @@ use crate::promise::{promised_share, show};
 /// Larger groups are left alone.
 const MOST_ROWS: u64 = 12;
 /// Ways of handing out values that are looked at over all groups; the smallest groups come first.
-const MOST_STATES: u64 = 10_000_000;
+const MOST_STATES: u64 = 5_000_000;
 /// Groups replayed side by side between two looks at what is left of that.
 const BLOCK: usize = 256;
 

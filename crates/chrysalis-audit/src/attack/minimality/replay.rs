@@ -67,14 +67,17 @@ pub(super) fn replay(cuts: &BTreeSet<u32>, n: usize, counts: &[u64], rules: &Rul
     let class_of: Vec<usize> = sides.iter().map(|side| kinds.iter().take_while(|kind| **kind < side).count()).collect();
     let mut sizes = vec![0_u64; kinds.len()];
     class_of.iter().for_each(|&class| sizes[class] += 1);
-    let is_left: Vec<Vec<bool>> = (0..cuts.len()).map(|cut| kinds.iter().map(|kind| kind[cut]).collect()).collect();
+    let left_of = |cut: usize| kinds.iter().enumerate().filter(|(_, kind)| kind[cut]).map(|(class, _)| class).collect();
+    let lefts: Vec<Vec<usize>> = (0..cuts.len()).map(left_of).collect();
     let mut search = Search {
         rules,
-        is_left: &is_left,
+        lefts: &lefts,
         sizes: &sizes,
         counts,
         given: vec![vec![0; counts.len()]; sizes.len()],
         rest: counts.to_vec(),
+        left: vec![0; counts.len()],
+        right: vec![0; counts.len()],
         hits: vec![vec![0; counts.len()]; sizes.len()],
         worlds: 0,
         states: 0,
@@ -86,14 +89,17 @@ pub(super) fn replay(cuts: &BTreeSet<u32>, n: usize, counts: &[u64], rules: &Rul
 
 struct Search<'a> {
     rules: &'a Rules,
-    /// Per cut: whether each class is on its left.
-    is_left: &'a [Vec<bool>],
+    /// Per cut, the classes on its left.
+    lefts: &'a [Vec<usize>],
     sizes: &'a [u64],
     counts: &'a [u64],
     /// Values handed to each class so far.
     given: Vec<Vec<u64>>,
     /// Values still to be handed out.
     rest: Vec<u64>,
+    /// The values on both sides of the cut at hand.
+    left: Vec<u64>,
+    right: Vec<u64>,
     hits: Vec<Vec<u128>>,
     worlds: u128,
     states: u64,
@@ -127,18 +133,16 @@ impl Search<'_> {
     }
 
     fn count(&mut self, ways: u128) {
-        let stands = |is_left: &Vec<bool>| {
-            let side = |left: bool| {
-                let of_value = |value: usize| {
-                    let classes = self.given.iter().zip(is_left).filter(|(_, side)| **side == left);
-                    classes.map(|(given, _)| given[value]).sum()
-                };
-                (0..self.counts.len()).map(of_value).collect::<Vec<u64>>()
-            };
-            self.rules.allow(&side(true)) && self.rules.allow(&side(false))
-        };
-        if self.is_left.iter().any(stands) {
-            return;
+        for classes in self.lefts {
+            self.left.fill(0);
+            for given in classes.iter().map(|&class| &self.given[class]) {
+                self.left.iter_mut().zip(given).for_each(|(left, n)| *left += n);
+            }
+            let sides = self.right.iter_mut().zip(self.counts).zip(&self.left);
+            sides.for_each(|((right, whole), left)| *right = whole - left);
+            if self.rules.allow(&self.left) && self.rules.allow(&self.right) {
+                return;
+            }
         }
         self.worlds += ways;
         for (hits, given) in self.hits.iter_mut().flatten().zip(self.given.iter().flatten()) {

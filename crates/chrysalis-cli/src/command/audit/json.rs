@@ -131,6 +131,9 @@ fn learned(found: &Learned) -> Value {
             "right_from_groups": scored.right_from_groups,
             "right_from_truth": scored.right_from_truth,
             "lift": scored.lift,
+            "unique_people": scored.unique_people,
+            "unique_right": scored.unique_right,
+            "unique_right_from_groups": scored.unique_right_from_groups,
         })
     });
     json!({

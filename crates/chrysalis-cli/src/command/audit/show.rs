@@ -44,8 +44,7 @@ fn attacks(findings: &[Finding]) -> Option<String> {
             texts.extend(wrapped(&format!("To prevent it: {}", finding.prevention), WIDTH - width - 4));
         }
         if finding.worst_groups.iter().any(|group| group.id.is_some()) {
-            let groups: Vec<String> = finding.worst_groups.iter().map(worst_group).collect();
-            texts.extend(wrapped(&format!("Worst groups: {}", groups.join(", ")), WIDTH - width - 4));
+            texts.extend(wrapped(&worst_groups(&finding.worst_groups), WIDTH - width - 4));
         }
         let names = std::iter::once(finding.attack).chain(std::iter::repeat(""));
         lines.extend(names.zip(&texts).map(|(name, text)| format!("  {name:width$}  {text}")));
@@ -53,9 +52,18 @@ fn attacks(findings: &[Finding]) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-fn worst_group(group: &WorstGroup) -> String {
-    let id = group.id.map_or_else(|| "?".to_owned(), |id| id.to_string());
-    format!("{id} ({}, {:.1} %)", counted(group.rows, "row"), 100.0 * group.level)
+/// Ids with how sure an attacker is there, or once for all where that is the same.
+fn worst_groups(groups: &[WorstGroup]) -> String {
+    let id = |group: &WorstGroup| group.id.map_or_else(|| "(none)".to_owned(), |id| id.to_string());
+    let level = |group: &WorstGroup| format!("{:.1}{NO_BREAK}%", 100.0 * group.level);
+    let is_same = groups.iter().all(|group| level(group) == level(&groups[0]));
+    let one = |group: &WorstGroup| match is_same {
+        true => id(group),
+        false => format!("{}{NO_BREAK}({})", id(group), level(group)),
+    };
+    let all = groups.iter().map(one).collect::<Vec<_>>().join(", ");
+    let level = if is_same { format!(", {} each", level(&groups[0])) } else { String::new() };
+    format!("Worst groups: {all}{level}.")
 }
 
 fn utility(report: &AuditReport) -> Option<String> {
@@ -65,10 +73,14 @@ fn utility(report: &AuditReport) -> Option<String> {
     Some(format!("Utility\n  RCE  {}{bound} (reconstruction error)", number(utility.rce)))
 }
 
-/// Breaks a text into lines between words.
+/// A space where no line may be broken.
+const NO_BREAK: char = '\u{a0}';
+
+/// Breaks a text into lines between words; a number keeps its unit.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    let text = text.replace(" %", &format!("{NO_BREAK}%"));
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
         match lines.last_mut() {
             Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
                 line.push(' ');
@@ -77,7 +89,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
             _ => lines.push(word.to_owned()),
         }
     }
-    lines
+    lines.iter().map(|line| line.replace(NO_BREAK, " ")).collect()
 }
 
 fn principles(report: &AuditReport) -> String {
@@ -138,6 +150,7 @@ mod tests {
     fn lines_break_between_words() {
         assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
         assert_eq!(wrapped("immeasurable", 4), ["immeasurable"]);
+        assert_eq!(wrapped("up to 25 % more", 8), ["up to", "25 %", "more"]);
         assert!(wrapped("", 4).is_empty());
     }
 }

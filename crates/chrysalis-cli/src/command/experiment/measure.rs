@@ -1,0 +1,259 @@
+//! What is measured of a release.
+
+use std::time::Instant;
+
+use chrysalis_evaluate::workload::{Accuracy, Questions};
+use chrysalis_evaluate::{Evaluation, Subspace, evaluate, reconstruction_error};
+use chrysalis_query::Asked;
+use chrysalis_release::{GROUP_ID, Release, RoleName, shuffled};
+use chrysalis_table::Table;
+use serde::Deserialize;
+
+use super::run::Run;
+use crate::failure::Failure;
+use crate::render;
+
+/// A number that tells something about a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Measure {
+    ErrorMean,
+    ErrorMedian,
+    WidthMean,
+    WidthMedian,
+    Inside,
+    Kl,
+    Ncp,
+    NcpSum,
+    Dm,
+    Cavg,
+    Groups,
+    Rce,
+    RceBound,
+    OpenRows,
+    SumOfRanges,
+    LargestRange,
+    Seconds,
+    PartitionSeconds,
+    AnswerMs,
+    ScanMs,
+}
+
+impl Measure {
+    /// As it is written in a file.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Measure::ErrorMean => "error-mean",
+            Measure::ErrorMedian => "error-median",
+            Measure::WidthMean => "width-mean",
+            Measure::WidthMedian => "width-median",
+            Measure::Inside => "inside",
+            Measure::Kl => "kl",
+            Measure::Ncp => "ncp",
+            Measure::NcpSum => "ncp-sum",
+            Measure::Dm => "dm",
+            Measure::Cavg => "cavg",
+            Measure::Groups => "groups",
+            Measure::Rce => "rce",
+            Measure::RceBound => "rce-bound",
+            Measure::OpenRows => "open-rows",
+            Measure::SumOfRanges => "sum-of-ranges",
+            Measure::LargestRange => "largest-range",
+            Measure::Seconds => "seconds",
+            Measure::PartitionSeconds => "partition-seconds",
+            Measure::AnswerMs => "answer-ms",
+            Measure::ScanMs => "scan-ms",
+        }
+    }
+
+    /// As people read it.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Measure::ErrorMean => "mean relative error",
+            Measure::ErrorMedian => "median relative error",
+            Measure::WidthMean => "mean relative width of the bounds",
+            Measure::WidthMedian => "median relative width of the bounds",
+            Measure::Inside => "true answers within the bounds",
+            Measure::Kl => "KL-divergence (nats)",
+            Measure::Ncp => "loss per cell (NCP)",
+            Measure::NcpSum => "loss (NCP, summed)",
+            Measure::Dm => "discernibility (DM)",
+            Measure::Cavg => "average group size (CAVG)",
+            Measure::Groups => "groups",
+            Measure::Rce => "reconstruction error (RCE)",
+            Measure::RceBound => "lower bound of RCE",
+            Measure::OpenRows => "rows open to the similarity attack",
+            Measure::SumOfRanges => "sum of the groups' ranges",
+            Measure::LargestRange => "largest range of a group",
+            Measure::Seconds => "seconds to publish",
+            Measure::PartitionSeconds => "seconds to form groups",
+            Measure::AnswerMs => "milliseconds per question, from the release",
+            Measure::ScanMs => "milliseconds per question, from the microdata",
+        }
+    }
+
+    pub(super) fn is_share(self) -> bool {
+        matches!(
+            self,
+            Measure::ErrorMean | Measure::ErrorMedian | Measure::WidthMean | Measure::WidthMedian | Measure::Inside
+        )
+    }
+
+    /// A value as people read it.
+    pub(super) fn shown(self, value: f64) -> String {
+        match self {
+            _ if self.is_share() => format!("{} %", short(value * 100.0)),
+            Measure::Dm | Measure::Groups | Measure::OpenRows | Measure::SumOfRanges | Measure::LargestRange => {
+                render::count(value.round() as u64)
+            }
+            _ => short(value),
+        }
+    }
+
+    fn needs_questions(self) -> bool {
+        self.is_share() || matches!(self, Measure::AnswerMs | Measure::ScanMs)
+    }
+
+    fn needs_evaluation(self) -> bool {
+        matches!(self, Measure::Kl | Measure::Dm | Measure::Cavg | Measure::Groups | Measure::Ncp | Measure::NcpSum)
+    }
+}
+
+/// Three digits that matter.
+fn short(value: f64) -> String {
+    match value.abs() {
+        _ if value == 0.0 => "0".to_owned(),
+        size if size >= 1000.0 => render::count(value.round().abs() as u64),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        size if size >= 0.1 => format!("{value:.3}"),
+        size if size >= 0.000_1 => format!("{value:.4}"),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+/// A release and what it was made from.
+pub(super) struct Sample<'a> {
+    pub(super) release: &'a Release,
+    pub(super) table: &'a Table,
+    pub(super) run: &'a Run,
+    pub(super) seconds: f64,
+    pub(super) partition_seconds: f64,
+    /// Drawn where the run has a workload.
+    pub(super) questions: Option<&'a Questions>,
+}
+
+/// How the questions were answered.
+struct Answered {
+    accuracy: Accuracy,
+    answer_ms: f64,
+    scan_ms: f64,
+}
+
+impl Sample<'_> {
+    /// The values of some measures; `None` where a release has none.
+    pub(super) fn measured(&self, measures: &[Measure]) -> Result<Vec<Option<f64>>, Failure> {
+        let wants = |needs: fn(Measure) -> bool| measures.iter().any(|measure| needs(*measure));
+        let answered = if wants(Measure::needs_questions) { Some(self.ask(measures)?) } else { None };
+        let evaluation = if wants(Measure::needs_evaluation) { Some(self.evaluation(measures)?) } else { None };
+        measures.iter().map(|measure| self.value(*measure, answered.as_ref(), evaluation.as_ref())).collect()
+    }
+
+    fn value(
+        &self,
+        measure: Measure,
+        answered: Option<&Answered>,
+        found: Option<&Evaluation>,
+    ) -> Result<Option<f64>, Failure> {
+        // ke's first aggregate is the average, the others' only one the count.
+        let first = answered.and_then(|answered| answered.accuracy.aggregates.first());
+        Ok(match measure {
+            Measure::ErrorMean => first.and_then(|it| it.error).map(|error| error.mean),
+            Measure::ErrorMedian => first.and_then(|it| it.error).map(|error| error.median()),
+            Measure::WidthMean => first.and_then(|it| it.width).map(|width| width.mean),
+            Measure::WidthMedian => first.and_then(|it| it.width).map(|width| width.median()),
+            Measure::Inside => first.map(|it| it.inside_share()),
+            Measure::AnswerMs => answered.map(|it| it.answer_ms),
+            Measure::ScanMs => answered.map(|it| it.scan_ms),
+            Measure::Kl => found.and_then(|it| it.divergences.first()).map(|it| it.kl),
+            Measure::Ncp => found.map(|it| it.ncp.mean()),
+            Measure::NcpSum => found.map(|it| it.ncp.sum),
+            Measure::Dm => found.map(|it| it.discernibility as f64),
+            Measure::Groups => found.map(|it| it.groups as f64),
+            Measure::Cavg => found.and_then(|it| {
+                let least = self.run.least_group.map(|k| it.rows as f64 / it.groups.max(1) as f64 / k as f64);
+                it.average_group_size.or(least)
+            }),
+            Measure::Rce => reconstruction_error(self.release)?.map(|it| it.rce),
+            Measure::RceBound => reconstruction_error(self.release)?.and_then(|it| it.bound),
+            Measure::OpenRows => {
+                let similarity = chrysalis_audit::audit(self.release, None)?.attacks.similarity;
+                similarity.map(|similarity| similarity.rows as f64)
+            }
+            Measure::SumOfRanges => ranges(self.release)?.map(|ranges| ranges.iter().sum()),
+            Measure::LargestRange => ranges(self.release)?.map(|ranges| ranges.into_iter().fold(0.0, f64::max)),
+            Measure::Seconds => Some(self.seconds),
+            Measure::PartitionSeconds => Some(self.partition_seconds),
+        })
+    }
+
+    fn evaluation(&self, measures: &[Measure]) -> Result<Evaluation, Failure> {
+        let compare = &self.run.compare;
+        let n = compare.first.unwrap_or(usize::MAX);
+        let attributes: Vec<String> = compare.attributes.iter().take(n).cloned().collect();
+        let subspace = Subspace { attributes, table: compare.table.clone() };
+        let subspaces = if measures.contains(&Measure::Kl) { vec![subspace] } else { Vec::new() };
+        Ok(evaluate(self.release, self.table, &subspaces)?)
+    }
+
+    fn ask(&self, measures: &[Measure]) -> Result<Answered, Failure> {
+        let Some(questions) = self.questions else {
+            return Err(Failure::bad_input("a measure needs questions, and there are none", "add a [workload]"));
+        };
+        let asked = Asked::new(self.release.clone())?;
+        let each = |started: Instant| 1000.0 * started.elapsed().as_secs_f64() / questions.questions().len() as f64;
+        let started = Instant::now();
+        let accuracy = questions.ask_prepared(&asked)?;
+        let answer_ms = each(started);
+        let started = Instant::now();
+        if measures.contains(&Measure::ScanMs) {
+            questions.count(self.table)?;
+        }
+        Ok(Answered { accuracy, answer_ms, scan_ms: each(started) })
+    }
+}
+
+/// For shuffled releases: the range of every group's sensitive values.
+fn ranges(release: &Release) -> Result<Option<Vec<f64>>, Failure> {
+    let sensitive = release.manifest.with_role(RoleName::Sensitive).next();
+    let (Ok(table), Some(sensitive)) = (release.table(shuffled::TABLE), sensitive) else { return Ok(None) };
+    let (Some(ids), Some(values)) = (table.column(GROUP_ID), table.column(&sensitive.name)) else { return Ok(None) };
+    let mut ends: Vec<Option<(f64, f64)>> = vec![None; ids.domain().len()];
+    for row in 0..table.rows() {
+        let Some(value) = values.domain().value(values.code(row)).and_then(|value| value.number()) else { continue };
+        let own = &mut ends[ids.code(row) as usize];
+        *own = Some(own.map_or((value, value), |(low, high)| (low.min(value), high.max(value))));
+    }
+    Ok(Some(ends.into_iter().flatten().map(|(low, high)| high - low).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_measure_is_read_by_its_name() {
+        for measure in [Measure::ErrorMean, Measure::Kl, Measure::SumOfRanges, Measure::AnswerMs] {
+            let read: Measure = toml::Value::String(measure.name().to_owned()).try_into().unwrap();
+            assert_eq!(read, measure);
+        }
+    }
+
+    #[test]
+    fn numbers_have_three_digits_that_matter() {
+        let shown: Vec<String> = [0.0, 0.031_23, 0.512_9, 3.141_59, 42.123, 512.3, 1_234_567.0].map(short).to_vec();
+        assert_eq!(shown, ["0", "0.0312", "0.513", "3.14", "42.1", "512", "1,234,567"]);
+        assert_eq!(Measure::WidthMean.shown(0.1234), "12.3 %");
+    }
+}

@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Query(QueryArgs),
     /// Check, draw or propose taxonomies.
     Taxonomy(TaxonomyArgs),
-    /// Make a figure or table of a paper again: numbers, pictures, and the paper's claim beside them.
+    /// Make a figure or table of a paper again, with the paper's claim beside our numbers.
     Experiment(ExperimentArgs),
     /// Write an example: a made-up hospital table, its taxonomies and a spec.
     Example(ExampleArgs),

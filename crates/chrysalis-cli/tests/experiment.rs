@@ -108,7 +108,8 @@ fn files_that_make_no_sense_are_refused() {
     let folder = folder.path();
     let series = SMALL.find("[[series]]").unwrap();
     let cases = [
-        (SMALL.replace("claim", "clam"), "clam"),
+        (SMALL.replace("claim", "clam"), "missing field `claim`"),
+        (SMALL.replace("figure = ", "figur = \"x\"\nfigure = "), "figur"),
         (SMALL.replace("title = \"t\"", "title = "), "line 2"),
         (SMALL.replace("\"groups\"", "\"grops\""), "grops"),
         (SMALL.replace("[\"groups\", \"sum-of-ranges\", \"scan-ms\", \"answer-ms\"]", "[]"), "`measures` is empty"),

@@ -33,8 +33,9 @@ pub(super) fn together(parts: &[(&Experiment, Results)]) -> String {
 /// The name of a picture: that of the experiment, with panel and measure where there are several.
 fn picture(experiment: &Experiment, panel: &Panel, measure: Measure) -> String {
     let plain = |text: &str| -> String {
-        let letters = text.chars().flat_map(char::to_lowercase);
-        letters.map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
+        let lower = text.to_lowercase();
+        let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join("-")
     };
     let mut name = experiment.name.clone();
     if experiment.panels.len() > 1 {

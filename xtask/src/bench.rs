@@ -141,6 +141,15 @@ impl Bench {
     pub(crate) fn prepare() -> Result<Self, Failure> {
         let python =
             referees::prepare().map_err(|reason| Failure::new(format!("nothing to measure against: {reason}")))?;
+        Bench::with(python)
+    }
+
+    /// Without anything to measure against; the system's Python serves where `gzip` is absent.
+    pub(crate) fn alone() -> Result<Self, Failure> {
+        Bench::with(PathBuf::from("python3"))
+    }
+
+    fn with(python: PathBuf) -> Result<Self, Failure> {
         let chrysalis = shell::build_chrysalis()?;
         let folder = shell::target_dir().join("bench");
         fs::create_dir_all(&folder)

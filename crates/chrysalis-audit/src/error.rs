@@ -110,7 +110,7 @@ impl AuditError {
             AuditError::UnsupportedMethod { .. } => {
                 "audit a release made with `--method generalize`, `anatomy`, `permute`, `shuffle`, `angel` or `rank-swap`".into()
             }
-            AuditError::NoIntersection { .. } => "name releases made with `--method generalize` or `angel`".into(),
+            AuditError::NoIntersection { .. } => "name releases made with `--method generalize`, `butterfly`, `angel`, `anatomy` or `shuffle`".into(),
             AuditError::TooManyPairs { .. } => "name the microdata with --microdata".into(),
             AuditError::Release(error) => error.hint(),
             AuditError::WrongKind { .. }

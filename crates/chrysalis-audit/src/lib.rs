@@ -99,8 +99,8 @@ pub fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport
     }
 }
 
-/// Attacks a release with another one of the same data, both by `generalize`, `butterfly` or `angel`: who is left with fewer sensitive
-/// values than promised, once only those count that both releases allow?
+/// Attacks a release with another one of the same data, by any method but `permute` and `rank-swap`: who is left with fewer
+/// sensitive values than promised, once only those count that both releases allow?
 ///
 /// `name` is how the findings call the other release. With the microdata everybody in them is tried; without, one
 /// conceivable person wherever a group of one release meets a group of the other.

@@ -104,7 +104,7 @@ fn finding(target: &Attacked<'_>, steps: &[(RuledOut, BigRational)], l: u64) -> 
     };
     let name = target.sensitive;
     let mut sentence = format!(
-        "An attacker who finds a person's {} and can rule out one other `{name}` is right about the person's own in up to {}; \
+        "An attacker who finds a person's {} and can rule out one other `{name}` is right about the person's own in up to {} of cases; \
          {} open to a guess this good.",
         target.group_word,
         chance(first_chance),

@@ -17,7 +17,7 @@ mod tests;
 mod utility;
 mod worlds;
 
-use chrysalis_release::Release;
+use chrysalis_release::{Attribute, Manifest, Release};
 use chrysalis_table::{Column, Table};
 
 use crate::measure::Sample;
@@ -28,6 +28,29 @@ use crate::{AuditError, AuditReport, Check, Presence, Utility, shape};
 pub(crate) use layout::Form;
 use layout::Layout;
 use tally::Tally;
+
+/// A release whose quasi values belong together, with the sensitive values of every row's group.
+pub(crate) struct RowsWithValues<'a> {
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) table: &'a Table,
+    pub(crate) group: &'a Column,
+    pub(crate) quasi: Vec<(&'a Attribute, &'a Column)>,
+    /// The column that holds the sensitive values, in whichever table.
+    pub(crate) sensitive: &'a Column,
+    /// The group of every row, and what it has.
+    pub(crate) of_row: Vec<u32>,
+    pub(crate) sample: Sample,
+}
+
+/// Opens a release by anatomy or shuffle for an attack that joins it with another.
+pub(crate) fn rows_with_values(release: &Release, form: Form) -> Result<RowsWithValues<'_>, AuditError> {
+    let Layout { manifest, table, group, quasi, sensitive, .. } = &Layout::open(release, form)?;
+    let nothing = || AuditError::NoSensitive { method: manifest.method.clone() };
+    let (group, (_, sensitive)) = ((*group).ok_or_else(nothing)?, (*sensitive).ok_or_else(nothing)?);
+    let Tally { groups, sample, .. } = Tally::new(&Layout::open(release, form)?, group)?;
+    let (of_row, sample) = (groups.of_row, sample.ok_or_else(nothing)?);
+    Ok(RowsWithValues { manifest, table, group, quasi: quasi.clone(), sensitive, of_row, sample })
+}
 
 /// Judges a release of one of these forms.
 pub(crate) fn audit(release: &Release, form: Form, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {

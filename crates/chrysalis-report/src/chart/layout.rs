@@ -42,7 +42,7 @@ impl Layout {
         let left = 16.0 + label + names.min(NAME_ROOM) + 8.0;
         // The last tick's text is centred on the frame's edge.
         let half = x.ticks.last().map_or(0.0, |tick| width(&tick.text, SMALL) / 2.0);
-        let right = total - if chart.x.is_categories() { 16.0 } else { half.clamp(16.0, 60.0) };
+        let right = total - if chart.x.is_categories() { 16.0 } else { half.clamp(14.0, 60.0) + 10.0 };
         let top = if chart.title.is_empty() { 14.0 } else { 42.0 };
         let bottom = top + f64::from(chart.size.1);
         let slanted = slanted(chart, &x, right - left);

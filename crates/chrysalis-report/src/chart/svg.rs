@@ -79,6 +79,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     let ems = |letter: char| match letter {
         'i' | 'l' | 'j' | 't' | 'f' | '.' | ',' | '\'' | '|' | ' ' | ':' | ';' => 0.34,
         'm' | 'w' | 'M' | 'W' | '%' => 0.86,
+        '0'..='9' => 0.64,
         letter if letter.is_ascii() => 0.58,
         // Wide scripts.
         letter if letter > '\u{1100}' => 1.0,

@@ -165,6 +165,17 @@ fn labels_of_points_do_not_overlap() {
 }
 
 #[test]
+fn the_last_tick_is_inside_the_picture() {
+    let chart = Chart::new("Wide", Axis::log("x").percent(), Axis::categories("", ["a"]))
+        .with(Series::intervals("one", [(2.0, 0.0, 0.05, 10.0)]));
+    let svg = chart.to_svg();
+    let text = svg.split("<text ").find(|text| text.contains(">1,000 %<")).unwrap();
+    let at: f64 = text.split(" x=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    // Seven letters of 12 pixels, about half of them to the right.
+    assert!(at + 27.0 <= numbers(&svg, "width")[0], "{text}");
+}
+
+#[test]
 fn ids_are_made_of_letters_digits_and_dashes() {
     for (text, id) in [("Risk / utility", "risk-utility"), ("", "chart-"), ("4 runs", "chart-4-runs"), ("É", "chart-")]
     {

@@ -206,22 +206,22 @@ fn summary(view: &View<'_>, over: LearnedOver, bets: &Bets, left_out: Vec<String
     let surest = bets.surest.iter().min_by(|a, b| surer(a, b));
     let scored = (over == LearnedOver::People).then(|| Scored {
         people: bets.tried as u64,
-        right: bets.right,
-        right_from_groups: bets.right_from_groups,
-        right_from_truth: has_truth.then_some(bets.right_from_truth),
-        lift: ratio(bets.right, bets.right_from_groups),
+        right: rounded(bets.right),
+        right_from_groups: rounded(bets.right_from_groups),
+        right_from_truth: has_truth.then_some(rounded(bets.right_from_truth)),
+        lift: rounded(ratio(bets.right, bets.right_from_groups)),
         unique_people: bets.unique as u64,
-        unique_right: bets.unique_right,
-        unique_right_from_groups: bets.unique_right_from_groups,
+        unique_right: rounded(bets.unique_right),
+        unique_right_from_groups: rounded(bets.unique_right_from_groups),
     });
     Learned {
         over,
         tried: bets.tried as u64,
-        mean_confidence: mean(bets.confidence),
-        baseline: mean(bets.baseline),
-        lift: ratio(bets.confidence, bets.baseline),
-        expected_right: bets.confidence,
-        confidence: surest.map_or(0.0, |(confidence, _)| *confidence),
+        mean_confidence: rounded(mean(bets.confidence)),
+        baseline: rounded(mean(bets.baseline)),
+        lift: rounded(ratio(bets.confidence, bets.baseline)),
+        expected_right: rounded(bets.confidence),
+        confidence: surest.map_or(0.0, |(confidence, _)| rounded(*confidence)),
         group: surest.and_then(|&(_, group)| view.target.ids.get(group as usize).copied().flatten()),
         promised: promised(view),
         above_promise: bets.above_promise as u64,
@@ -229,6 +229,11 @@ fn summary(view: &View<'_>, over: LearnedOver, bets: &Bets, left_out: Vec<String
         left_out,
         scored,
     }
+}
+
+/// Beliefs rest on logarithms of single precision, whose last digits depend on the machine.
+fn rounded(number: f64) -> f64 {
+    (number * 1e5).round() / 1e5
 }
 
 fn finding(view: &View<'_>, learned: &Learned, bets: &Bets) -> Finding {
@@ -255,12 +260,13 @@ fn finding(view: &View<'_>, learned: &Learned, bets: &Bets) -> Finding {
     let groups = worst.into_iter().map(|(level, group)| WorstGroup {
         id: view.target.ids.get(group as usize).copied().flatten(),
         rows: view.target.sample.sizes()[group as usize],
-        level,
+        level: rounded(level),
         level_text: format!("{level:.4}"),
     });
+    let is_gain = learned.mean_confidence > learned.baseline * SLACK;
     let prevention = "no promise about groups is broken by this; a larger l, groups whose members are alike (nearby instead of \
                       anatomize), or t-closeness or beta leave less to learn.";
-    Finding::new("learned", sentence, prevention).with_groups(groups.collect())
+    Finding::new("learned", sentence, if is_gain { prevention } else { "" }).with_groups(groups.collect())
 }
 
 /// How bets came out.

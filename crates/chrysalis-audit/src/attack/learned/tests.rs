@@ -37,7 +37,7 @@ fn a_planted_clue_is_learned_from_random_groups() {
     assert!(share(scored.right) > 0.7, "{scored:?}");
     let rows = audit(&release, None).unwrap().attacks.learned.unwrap();
     assert!(rows.lift > 1.8 && rows.above_promise > ROWS / 2, "{rows:?}");
-    assert!((rows.baseline - 1.0 / 3.0).abs() < 1e-9 && rows.promised == Some(1.0 / 3.0));
+    assert!((rows.baseline - 1.0 / 3.0).abs() < 1e-5 && rows.promised == Some(1.0 / 3.0));
 }
 
 #[test]

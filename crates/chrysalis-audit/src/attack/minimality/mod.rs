@@ -247,7 +247,7 @@ fn finding(target: &Attacked<'_>, minimality: &Minimality, level: &BigRational) 
         counted(minimality.groups, "replayed group", "replayed groups"),
         counted(minimality.people, "person", "people"),
         target.sensitive,
-        counted(minimality.narrowed, "person", "people"),
+        if minimality.narrowed == 0 { "nobody".to_owned() } else { counted(minimality.narrowed, "person", "people") },
         chance(level),
     );
     if minimality.narrowed > 0 {
@@ -255,8 +255,8 @@ fn finding(target: &Attacked<'_>, minimality: &Minimality, level: &BigRational) 
     }
     if minimality.skipped > 0 {
         sentence.push_str(&format!(
-            " {} not replayed.",
-            counted(minimality.skipped, "larger group was", "larger groups were")
+            " {} not replayed (too large, or with too many ways).",
+            counted(minimality.skipped, "group was", "groups were")
         ));
     }
     let prevention = if minimality.narrowed == 0 {

@@ -138,3 +138,23 @@ fn releases_whose_tables_disagree_do_not_stop_an_attack() {
     assert!(!report.ok());
     assert_eq!(report.attacks.learned.unwrap().tried, 0);
 }
+
+#[test]
+fn two_anatomies_with_other_groups_tell_more_than_one() {
+    let table = Table::new(vec![Column::integers("age", &[20, 30, 40, 50]), words("disease", "d", &[1, 2, 3, 4])]);
+    let one = verbatim("anatomy", &table, &[1, 1, 2, 2], &["l=2"]);
+    let other = verbatim("anatomy", &table, &[1, 2, 1, 2], &["l=2"]);
+    // Who is 20 has d1 or d2 here and d1 or d3 there.
+    let (check, found) = crate::intersect(&one, &other, "other", Some(&table)).unwrap();
+    assert!(!check.ok);
+    assert_eq!((found.fewest, found.narrowed, found.people), (Some(1), 4, 4));
+    let finding = found.finding();
+    assert!(finding.was_run && finding.sentence.contains("4 keep fewer than the 2 values promised"), "{finding:?}");
+    assert!(!finding.prevention.is_empty());
+    let (check, found) = crate::intersect(&one, &one, "itself", Some(&table)).unwrap();
+    assert!(check.ok && found.fewest == Some(2) && found.finding().prevention.is_empty());
+    // With ranges of the same groups nothing is gained either.
+    let ranges = generalized("generalize", &table, &[1, 1, 2, 2], &["l=2"]);
+    let (check, found) = crate::intersect(&ranges, &one, "anatomy", Some(&table)).unwrap();
+    assert!(check.ok && found.fewest == Some(2), "{found:?}");
+}

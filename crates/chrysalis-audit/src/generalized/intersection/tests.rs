@@ -97,8 +97,8 @@ fn what_neither_table_gives_away_both_must_not() {
 #[test]
 fn other_forms_are_refused() {
     let mut other = table_2c(&["l=2"]);
-    other.manifest.method = "anatomy".into();
+    other.manifest.method = "permute".into();
     let error = intersect(&table_2b(&["l=2"]), &other, "2c", None).unwrap_err();
-    assert_eq!(error.to_string(), "releases by method `anatomy` cannot be intersected with others");
+    assert_eq!(error.to_string(), "releases by method `permute` cannot be intersected with others");
     assert!(!error.hint().is_empty());
 }

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrysalis_release::{Release, RoleName};
+use chrysalis_release::{Attribute, Release, RoleName};
 use chrysalis_table::{Code, Column};
 
 use super::super::angel::{Angelized, buckets};
 use super::super::cells::{Cells, Published};
 use super::super::space::LabelSets;
+use crate::verbatim::{Form, RowsWithValues, rows_with_values};
 use crate::{AuditError, Groups};
 
 /// One table with boxes.
@@ -52,6 +53,8 @@ pub(super) fn open<'a>(
             sets.map(|set| generalized(release, other, Some(set), numbers)).collect()
         }
         "angel" => angelized(release, numbers),
+        "anatomy" => Ok(vec![verbatim(&rows_with_values(release, Form::Anatomy)?, numbers)]),
+        "shuffle" => Ok(vec![verbatim(&rows_with_values(release, Form::Shuffle)?, numbers)]),
         method => Err(AuditError::NoIntersection { method: method.chars().take(40).collect() }),
     }
 }
@@ -129,6 +132,37 @@ fn angelized<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<Vec<View
         View { sets: published.label_sets(), n_own: published.quasi.len(), published, groups }
     };
     Ok(angel.tables.into_iter().map(view).collect())
+}
+
+/// Rows as they are: who has the values of a row may be it, and has a sensitive value of its group.
+fn verbatim<'a>(rows: &RowsWithValues<'a>, numbers: &mut Numbers) -> View<'a> {
+    let number = numbered(rows.sensitive, numbers);
+    let cells = |&(attribute, values): &(&'a Attribute, &'a Column)| Cells { attribute, low: values, high: values };
+    let published = Published {
+        manifest: rows.manifest,
+        table: rows.table,
+        group: rows.group,
+        quasi: rows.quasi.iter().map(cells).collect(),
+        others: Vec::new(),
+        sensitive: None,
+        members: None,
+    };
+    let mut sets = LabelSets::new();
+    for (attribute, values) in &rows.quasi {
+        let texts = (0..values.domain().len() as Code).map(|code| values.domain().text(code).into_owned());
+        sets.extend(texts.map(|text| ((attribute.name.clone(), text.clone()), BTreeSet::from([text]))));
+    }
+    let columns: Vec<&Column> =
+        std::iter::once(rows.group).chain(rows.quasi.iter().map(|(_, column)| *column)).collect();
+    let groups = Groups::of_columns(&columns, rows.table.rows());
+    let mut row_of = vec![0; groups.n_groups];
+    groups.of_row.iter().enumerate().for_each(|(row, &group)| row_of[group as usize] = row);
+    let view = |row: usize| {
+        let values = rows.sample.group(rows.of_row[row] as usize).values;
+        GroupView { row, values: values.iter().map(|&(code, _)| number[code as usize]).collect() }
+    };
+    let groups = tidy(row_of.into_iter().map(view).collect());
+    View { sets, n_own: published.quasi.len(), published, groups }
 }
 
 fn tidy(mut groups: Vec<GroupView>) -> Vec<GroupView> {

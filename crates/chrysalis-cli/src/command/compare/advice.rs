@@ -59,6 +59,9 @@ fn best(trials: &[Trial], goal: &'static str, measure: &Measure, words: &str) ->
     if winners.is_empty() || all.len() < 2 {
         return None;
     }
+    if let Some(words) = hopeless(measure, least) {
+        return Some(Advice { goal, runs: Vec::new(), sentence: words.to_owned() });
+    }
     let runs: Vec<String> = winners.iter().map(|(trial, ..)| trial.run.name.clone()).collect();
     let about = words.replace("{}", &(measure.shown)(least));
     let mut sentence = if others.is_empty() {
@@ -74,6 +77,21 @@ fn best(trials: &[Trial], goal: &'static str, measure: &Measure, words: &str) ->
         sentence += &caution(&winners, trials);
     }
     Some(Advice { goal, runs, sentence })
+}
+
+/// Where even the best release gives everything away there is nothing to choose.
+fn hopeless(measure: &Measure, least: f64) -> Option<&'static str> {
+    match measure.key {
+        _ if least < 1.0 => None,
+        key if key == LINKING.key => Some(
+            "none of these will do: in each of them an attacker can be certain of somebody's value. Require something of \
+             sensitive values, such as l=4.",
+        ),
+        key if key == PRESENCE.key => Some(
+            "none of these will do: in each of them somebody's presence is beyond doubt. A larger k, or permute, may help.",
+        ),
+        _ => None,
+    }
 }
 
 /// Of several that are equally safe, the most accurate.
@@ -187,6 +205,16 @@ mod tests {
         assert!(
             words.contains("presence is beyond doubt") && words.contains("take wide, whose answers are off by 3.0 %")
         );
+    }
+
+    #[test]
+    fn where_all_give_everything_away_none_is_advised() {
+        let trials = [Trial::made_up("a", &[], 1.0, 1.0, 0.01), Trial::made_up("b", &[], 1.0, 1.0, 0.03)];
+        let all = advice(&trials);
+        for goal in ["Nobody's value", "It must stay open"] {
+            let found = named(&all, goal);
+            assert!(found.runs.is_empty() && found.sentence.starts_with("none of these will do"), "{}", found.sentence);
+        }
     }
 
     #[test]

@@ -147,8 +147,8 @@ fn figure(plot: Plot) -> Block {
 
 fn risk(trials: &[Trial]) -> Section {
     let mut blocks = vec![figure(charts::risk_against_utility(trials))];
-    let caption = "What an attacker can reach against the person who is worst off. Nothing else is promised than what the \
-                   principles say.";
+    let caption = "Linking and presence are those of the person who is worst off, guesses by learning a share of all people. \
+                   Nothing is promised but what the principles say.";
     let risks = charts::bars(trials, &[&LINKING, &PRESENCE, &LEARNED], "chart-risks", "Risk of every release", caption);
     if !risks.chart.is_empty() {
         blocks.push(figure(risks));

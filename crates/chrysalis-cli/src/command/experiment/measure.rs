@@ -252,8 +252,8 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits_that_matter() {
-        let shown: Vec<String> = [0.0, 0.031_23, 0.512_9, 3.141_59, 42.123, 512.3, 1_234_567.0].map(short).to_vec();
-        assert_eq!(shown, ["0", "0.0312", "0.513", "3.14", "42.1", "512", "1,234,567"]);
+        let shown: Vec<String> = [0.0, 0.031_23, 0.512_9, 3.271_59, 42.123, 512.3, 1_234_567.0].map(short).to_vec();
+        assert_eq!(shown, ["0", "0.0312", "0.513", "3.27", "42.1", "512", "1,234,567"]);
         assert_eq!(Measure::WidthMean.shown(0.1234), "12.3 %");
     }
 }

@@ -134,10 +134,10 @@ impl Lab {
             }
         }
         let of_questions = format!("{of_table} {:?}", run.workload);
-        if !self.questions.contains_key(&of_questions) {
-            if let Some(questions) = questions(run, &plan, table)? {
-                self.questions.insert(of_questions.clone(), questions);
-            }
+        if !self.questions.contains_key(&of_questions)
+            && let Some(questions) = questions(run, &plan, table)?
+        {
+            self.questions.insert(of_questions.clone(), questions);
         }
         let Some((_, made)) = &self.last else { return Ok(Found::OutOfReach) };
         let sample = Sample {

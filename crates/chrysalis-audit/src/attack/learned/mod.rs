@@ -1,6 +1,7 @@
 //! An attacker who learns from the whole release how attributes and sensitive values go together ("deFinetti", Kifer 2009),
 //! and then bets inside every group; see `../spec.md`, learned.
 
+mod beliefs;
 mod crowd;
 mod model;
 mod people;

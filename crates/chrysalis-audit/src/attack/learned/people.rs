@@ -4,7 +4,7 @@ use chrysalis_table::{Code, Codes, Column, Table};
 use rayon::prelude::*;
 
 use super::super::view::View;
-use super::crowd::{Crowd, Evidence, normalize};
+use super::beliefs::{Beliefs, Minds, Open, Settled};
 use super::model::Model;
 use super::{Bets, promised, surer};
 use crate::Groups;
@@ -24,18 +24,16 @@ pub(crate) struct Known<'a> {
 
 /// Kinds of people bet on, where it is open which groups they are in and every one of many must be looked into.
 const MOST_KINDS: usize = 20_000;
-/// Shares this close are equally likely.
-const TIED: f64 = 1.0 - 1e-6;
 
 /// People by kind: those of one kind have the same quasi values.
 pub(super) struct Victims {
-    n_people: Vec<u32>,
+    pub(super) n_people: Vec<u32>,
     /// The kinds whose values are all published somewhere.
     is_shown: Vec<bool>,
     /// A row of every kind.
     rows: Vec<usize>,
     /// Per attribute of the view, the bin of every kind.
-    bins: Vec<Codes>,
+    pub(super) bins: Vec<Codes>,
     /// Per kind, sensitive values as published codes with the number of people, ascending.
     starts: Vec<usize>,
     truth: Vec<(Code, u32)>,
@@ -185,150 +183,4 @@ fn truth(view: &View<'_>, table: &Table, kinds: &Groups) -> (Vec<usize>, Vec<(Co
         starts.push(truth.len());
     }
     (starts, truth)
-}
-
-/// What is believed of one kind of people.
-struct Minds {
-    learned: Mind,
-    groups: Mind,
-    touched: Vec<Code>,
-}
-
-/// A weight for every sensitive code.
-struct Mind(Vec<f64>);
-
-impl Minds {
-    fn new(n_values: usize) -> Minds {
-        Minds { learned: Mind(vec![0.0; n_values]), groups: Mind(vec![0.0; n_values]), touched: Vec::new() }
-    }
-
-    /// Adds what is believed of people who stand in a group with some weight.
-    fn add(&mut self, group: crate::measure::Group<'_>, weight: f64, line: &[f32]) {
-        for (&(code, count), &share) in group.values.iter().zip(line) {
-            let at = code as usize;
-            if self.groups.0[at] == 0.0 {
-                self.touched.push(code);
-            }
-            self.learned.0[at] += weight * f64::from(share);
-            self.groups.0[at] += weight * f64::from(count) / group.size as f64;
-        }
-    }
-
-    fn clear(&mut self) {
-        for code in self.touched.drain(..) {
-            self.learned.0[code as usize] = 0.0;
-            self.groups.0[code as usize] = 0.0;
-        }
-    }
-}
-
-impl Mind {
-    /// How sure the likeliest values are, and which they are.
-    fn best(&self, touched: &[Code]) -> (f64, Vec<Code>) {
-        let weight = |code: &Code| self.0[*code as usize];
-        let total: f64 = touched.iter().map(weight).sum();
-        let most = touched.iter().map(weight).fold(0.0, f64::max);
-        let tied = touched.iter().copied().filter(|code| weight(code) >= most * TIED).collect();
-        (if total > 0.0 { most / total } else { 0.0 }, tied)
-    }
-}
-
-/// What the attacker believes of a kind of people; the group that tells most of them, or `None` where they are nowhere.
-trait Beliefs: Sync {
-    fn of(&self, place: usize, kind: u32, minds: &mut Minds) -> Option<u32>;
-}
-
-/// It is open which group people stand in: every group that may hold them counts by how many of its rows could be theirs.
-struct Open<'a> {
-    evidence: Evidence<'a>,
-    places: &'a Places,
-    view: &'a View<'a>,
-    /// Per group, how much rarer its values are than its rows look: what its rows have in common says nothing of who of
-    /// them has what.
-    rarity: Vec<Vec<f32>>,
-}
-
-impl<'a> Open<'a> {
-    fn new(victims: &'a Victims, view: &'a View<'a>, model: &'a Model, places: &'a Places) -> Open<'a> {
-        let crowd = Crowd::of_rows(view.of_row, view.target.ids.len());
-        let rows = model.of_cells(&view.quasi);
-        let of_group = |group: usize| rows.rarity(view.target.sample.group(group), crowd.members(group));
-        let rarity = (0..crowd.n_groups()).into_par_iter().with_min_len(64).map(of_group).collect();
-        Open { evidence: model.of_bins(&victims.bins), places, view, rarity }
-    }
-}
-
-impl Beliefs for Open<'_> {
-    fn of(&self, place: usize, kind: u32, minds: &mut Minds) -> Option<u32> {
-        let mut line = Vec::new();
-        for &(group, weight) in &self.places[place] {
-            let values = self.view.target.sample.group(group as usize);
-            line.resize(values.values.len(), 0.0);
-            self.evidence.alone(values, kind, &mut line);
-            line.iter_mut().zip(&self.rarity[group as usize]).for_each(|(share, rarity)| *share *= rarity);
-            normalize(&mut line);
-            minds.add(values, weight.into(), &line);
-        }
-        foremost_place(&self.places[place])
-    }
-}
-
-fn foremost_place(places: &[(u32, f32)]) -> Option<u32> {
-    let most = places.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-    most.map(|&(group, _)| group)
-}
-
-/// It is known who is in every group: beliefs about all of a group's members were worked out together.
-struct Settled<'a> {
-    view: &'a View<'a>,
-    places: &'a Places,
-    /// Per kind's place and group, the line of beliefs.
-    lines: Vec<Vec<f32>>,
-    /// Where the line of a place's group stands: (group, line in the group).
-    line_of: Vec<Vec<u32>>,
-}
-
-impl<'a> Settled<'a> {
-    fn new(
-        victims: &'a Victims,
-        view: &'a View<'a>,
-        model: &'a Model,
-        kinds: &[u32],
-        places: &'a Places,
-        is_exact: bool,
-    ) -> Settled<'a> {
-        let mut entries: Vec<(u32, u32, f32)> = Vec::new();
-        for (&kind, places) in kinds.iter().zip(places) {
-            let people = victims.n_people[kind as usize] as f32;
-            entries.extend(places.iter().map(|&(group, rows)| (group, kind, if is_exact { rows } else { people })));
-        }
-        entries.par_sort_unstable_by_key(|&(group, kind, _)| (group, kind));
-        let crowd = Crowd::of_entries(&entries, view.target.ids.len());
-        let evidence = model.of_bins(&victims.bins);
-        let of_group = |group: usize| {
-            let mut lines = Vec::new();
-            evidence.together(view.target.sample.group(group), crowd.members(group), &mut lines);
-            lines
-        };
-        let lines = (0..crowd.n_groups()).into_par_iter().with_min_len(64).map(of_group).collect();
-        let line_of = |(&kind, places): (&u32, &Vec<(u32, f32)>)| {
-            let line = |&(group, _): &(u32, f32)| {
-                crowd.members(group as usize).0.partition_point(|&member| member < kind) as u32
-            };
-            places.iter().map(line).collect()
-        };
-        Settled { view, places, lines, line_of: kinds.iter().zip(places).map(line_of).collect() }
-    }
-}
-
-impl Beliefs for Settled<'_> {
-    fn of(&self, place: usize, _: u32, minds: &mut Minds) -> Option<u32> {
-        for (&(group, weight), &line) in self.places[place].iter().zip(&self.line_of[place]) {
-            let values = self.view.target.sample.group(group as usize);
-            let n = values.values.len();
-            let lines = &self.lines[group as usize];
-            minds.add(values, weight.into(), &lines[line as usize * n..(line as usize + 1) * n]);
-        }
-        foremost_place(&self.places[place])
-    }
 }

@@ -35,36 +35,38 @@ fn who_would_have_been_parted_is_betrayed() {
 
 #[test]
 fn a_promise_on_groups_is_broken_by_what_was_not_cut() {
-    // Four people of two ages, d1, d1, d2, d3 and distinct-l=2 with k=2: they were not parted, so two of one age have d1.
-    let table = Table::new(vec![Column::integers("age", &[30, 30, 40, 40]), words("disease", "d", &[1, 1, 2, 3])]);
-    let report = audit(&by_mondrian(&table, &[1; 4], &["k=2", "l=2", "distinct-l=2"]), Some(&table)).unwrap();
+    // Two people of one age, three of another, d1 three times, d2, d3; l=1.5 allows a share of two thirds. Parting fails only
+    // if the two have d1 both (6 ways for d1, d2, d3 among the three), or the three have it all (2 ways for d2, d3).
+    let table =
+        Table::new(vec![Column::integers("age", &[30, 30, 40, 40, 40]), words("disease", "d", &[1, 1, 1, 2, 3])]);
+    let report = audit(&by_mondrian(&table, &[1; 5], &["l=1.5"]), Some(&table)).unwrap();
+    assert!(report.ok(), "{report:?}");
     let found = report.attacks.minimality.unwrap();
-    // d1, d1 to one age and d2, d3 to the other, or the reverse: 4 ways, and everybody has d1 in half of them.
-    assert_eq!((found.confidence_text.as_str(), found.narrowed), ("0.5", 0));
-    // With a fifth person who must stay with the first two, more ways are left for the one side than for the other.
-    let table = Table::new(vec![
-        Column::integers("age", &[30, 30, 40, 40, 40, 40]),
-        words("disease", "d", &[1, 1, 1, 2, 2, 3]),
-    ]);
-    let report = audit(&by_mondrian(&table, &[1; 6], &["l=2"]), Some(&table)).unwrap();
-    let found = report.attacks.minimality.unwrap();
-    // 60 ways. Parted unless the two are alike (d1 d1: 4!/2! = 12 ways for the rest d1 d2 d2 d3; d2 d2: 4 ways for d1 d1 d1 d3),
-    // or the four have d1 three times: two of d2, d2, d3 to the pair, 3 ordered pairs of different values (d2 d3, d3 d2 and,
-    // already counted, d2 d2): 2·4 = 8 ways. 24 ways are left; the pair has d1 in 12 of them, the four in (12 + 12 + 24)/96.
-    assert_eq!((found.groups, found.confidence_text.as_str()), (1, "0.5"));
-    assert_eq!((found.narrowed, found.above_promise), (0, 0));
+    // Each of the two has d1 in 6 of 8 ways, beyond the promise and beyond the 3/5 of the group, and does have it.
+    assert_eq!((found.confidence_text.as_str(), found.group), ("0.75", Some(1)));
+    assert_eq!((found.narrowed, found.above_promise, found.right), (2, 2, 2));
+    let finding = finding(&report.attacks.findings, "minimality");
+    assert!(finding.sentence.contains("2 of them beyond the promised 66.7 %"), "{}", finding.sentence);
+    assert_eq!((finding.worst_groups[0].id, finding.worst_groups[0].level), (Some(1), 0.75));
 }
 
 #[test]
-fn certainty_is_found_where_only_one_way_is_left() {
-    // l=2 and k=2; ages 30, 30, 40, 40 with d1, d1, d2, d2 are parted unless both ages are of one disease each. A third
-    // attribute parts them the other way round, so that only crosswise ways are left.
+fn groups_that_stay_even_betray_nobody() {
+    // Four people of two ages, d1, d1, d2, d3, l=2: they were not parted, so two of one age have d1. Which, stays open.
+    let table = Table::new(vec![Column::integers("age", &[30, 30, 40, 40]), words("disease", "d", &[1, 1, 2, 3])]);
+    let report = audit(&by_mondrian(&table, &[1; 4], &["k=2", "l=2", "distinct-l=2"]), Some(&table)).unwrap();
+    let found = report.attacks.minimality.unwrap();
+    assert_eq!((found.groups, found.confidence_text.as_str(), found.narrowed), (1, "0.5", 0));
+}
+
+#[test]
+fn a_group_that_could_have_been_cut_is_not_replayed() {
+    // Cutting by age gives d1, d2 and d2, d1, which l=2 allows: whoever left this group whole was not mondrian.
     let table = Table::new(vec![
         Column::integers("age", &[30, 30, 40, 40]),
         Column::integers("zip", &[1, 2, 1, 2]),
         words("disease", "d", &[1, 2, 2, 1]),
     ]);
-    // Cutting by age gives {d1, d2}, {d2, d1}: allowed by l=2, so such a group would have been cut, and is not replayed.
     let report = audit(&by_mondrian(&table, &[1; 4], &["l=2"]), Some(&table)).unwrap();
     let minimality = finding(&report.attacks.findings, "minimality");
     assert!(!minimality.was_run && minimality.sentence.contains("none of 1 group could be replayed"), "{minimality:?}");

@@ -117,7 +117,7 @@ fn table(panel: &Panel, results: &[Vec<Found>], at: usize) -> String {
     for series in &panel.series {
         header.push(series.name.clone());
         if at == 0 && !series.paper.is_empty() {
-            header.push("the paper's".to_owned());
+            header.push("as printed".to_owned());
         }
     }
     let mut text = format!("| {} |\n|---|{}\n", header.join(" | "), "---:|".repeat(header.len() - 1));
@@ -159,7 +159,7 @@ fn chart(experiment: &Experiment, panel: &Panel, results: &[Vec<Found>], measure
         chart.push(Line::line(series.name.as_str(), ours));
         if at == 0 && !series.paper.is_empty() {
             let theirs = places.iter().zip(&series.paper).map(|(x, y)| Point::new(*x, *y));
-            chart.push(Line::new(format!("{}, the paper's", series.name), Mark::Points, theirs));
+            chart.push(Line::new(format!("{}, as printed", series.name), Mark::Points, theirs));
         }
     }
     chart

@@ -257,7 +257,8 @@ impl Angel {
         };
         let mut best = simple(&Mondrian::default(), rng)?;
         let rows = data.rows();
-        if rows <= ROWS_FOR_COMPACT && best.0 - own < rows as f64 * CATCHES_UP {
+        let is_promising = best.0 - own < rows as f64 * CATCHES_UP;
+        if rows <= ROWS_FOR_COMPACT_ANYWAY || (rows <= ROWS_FOR_COMPACT && is_promising) {
             let other = simple(&Compact, rng)?;
             best = if other.0 < best.0 { other } else { best };
         }
@@ -270,7 +271,9 @@ fn is_of_batches(spec: &PrincipleSpec) -> bool {
     !matches!(spec, PrincipleSpec::KAnonymity { .. })
 }
 
-/// Larger tables are compared with what `mondrian` makes of them only.
+/// Up to so many rows `compact` competes in any case.
+const ROWS_FOR_COMPACT_ANYWAY: usize = 100_000;
+/// Larger tables than these are compared with what `mondrian` makes of them only.
 const ROWS_FOR_COMPACT: usize = 500_000;
-/// Nats per row by which `compact` might reconstruct better than `mondrian`: on CENSUS it is up to a ninth of one.
+/// Nats per row by which `compact` might reconstruct large tables better than `mondrian`: on CENSUS it is up to a ninth.
 const CATCHES_UP: f64 = 0.5;

@@ -1,5 +1,7 @@
 //! Steps 3 and 4 on groups that somebody else has formed of some rows.
 
+use std::sync::Arc;
+
 use chrysalis_criteria::Principle;
 use chrysalis_table::Column;
 use rand::SeedableRng;
@@ -52,9 +54,12 @@ impl<'a> Refiner<'a> {
     /// Given groups that satisfy the goal: those, or better ones if any are found.
     pub(in crate::partitioner) fn refine(&self, given: Refined, seed: u64) -> Refined {
         let Refined { rows, sizes, .. } = &given;
-        let columns: Vec<Column> = self.columns.iter().map(|column| column.gather(rows)).collect();
+        // Codes keep their meaning: the axes and the goal know those of the whole table.
+        let selected =
+            |column: &Column| Column::new(column.name(), Arc::clone(column.domain()), column.codes().gather(rows));
+        let columns: Vec<Column> = self.columns.iter().map(|column| selected(column)).collect();
         let columns: Vec<&Column> = columns.iter().collect();
-        let sensitive = self.sensitive.map(|column| column.gather(rows));
+        let sensitive = self.sensitive.map(selected);
         let places: Vec<u32> = (0..rows.len() as u32).collect();
         let atoms = Atoms::new(&columns, &self.axes, sensitive.as_ref(), &places);
         let groups = atoms.groups(&Partition::new(places, sizes), rows.len());

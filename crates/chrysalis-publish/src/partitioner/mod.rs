@@ -23,6 +23,7 @@ pub use anatomize::Anatomize;
 pub use butterfly::{Hierarchy, Tally};
 pub use column::ByColumn;
 pub use compact::Compact;
+pub(crate) use compact::compact_by_density;
 pub use contiguous::BySensitive;
 pub(crate) use contiguous::Sorted;
 pub use full_domain::{FullDomain, Metric, Stop};

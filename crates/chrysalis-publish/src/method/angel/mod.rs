@@ -20,7 +20,7 @@ use super::anatomy::sensitive_table;
 use super::frame::{self, Origin};
 use super::generalize::{Summary, column_names, members};
 use super::{Outcome, Publisher};
-use crate::partitioner::{Compact, Mondrian, Partitioner};
+use crate::partitioner::{Mondrian, Partitioner, compact_by_density};
 use crate::{Microdata, Partition, PublishError};
 use buckets::Buckets;
 use reconstruction::{Batches, surprise};
@@ -251,15 +251,15 @@ impl Angel {
             surprise(sensitive, &Batches::new(sensitive, batches), &buckets.partition, &buckets.points())
         };
         let own = error(batches, buckets);
-        let simple = |partitioner: &dyn Partitioner, rng: &mut dyn CryptoRng| {
-            let simple = Buckets::of(data, partitioner.partition(data, &goal, rng, &no_progress)?);
-            Ok::<_, PublishError>((error(&simple.partition, &simple), simple))
+        let simple = |groups: Partition| {
+            let simple = Buckets::of(data, groups);
+            (error(&simple.partition, &simple), simple)
         };
-        let mut best = simple(&Mondrian::default(), rng)?;
+        let mut best = simple(Mondrian::default().partition(data, &goal, rng, &no_progress)?);
         let rows = data.rows();
         let is_promising = best.0 - own < rows as f64 * CATCHES_UP;
         if rows <= ROWS_FOR_COMPACT_ANYWAY || (rows <= ROWS_FOR_COMPACT && is_promising) {
-            let other = simple(&Compact, rng)?;
+            let other = simple(compact_by_density(data, &goal, rng));
             best = if other.0 < best.0 { other } else { best };
         }
         Ok((best.0 < own).then_some(best.1))

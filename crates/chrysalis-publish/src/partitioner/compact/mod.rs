@@ -16,7 +16,7 @@ mod spare;
 mod start;
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::{Column, Progress};
+use chrysalis_table::{Column, Progress, no_progress};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 use rand::{CryptoRng, SeedableRng};
@@ -24,6 +24,7 @@ use rayon::prelude::*;
 
 use super::Partitioner;
 use super::mondrian::axis::Axis;
+use super::mondrian::cut::Worth;
 use crate::{Microdata, Partition, PublishError};
 use atoms::{Atoms, Groups};
 use block::Block;
@@ -53,6 +54,8 @@ const MOST_ATOMS_PER_BLOCK: usize = 4_096;
 const ATOMS_FOR_TWO: usize = 50_000;
 const ATOMS_FOR_ONE: usize = 500_000;
 const ATOMS_FOR_BLOCKS: usize = 2_000_000;
+/// Groups that need no more rows than these are very small.
+const SMALL_GROUP: u64 = 3;
 
 impl Partitioner for Compact {
     fn name(&self) -> &'static str {
@@ -66,43 +69,61 @@ impl Partitioner for Compact {
         rng: &mut dyn CryptoRng,
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError> {
-        // LEAK: which of several equal rows goes where must not depend on where they stood in the input.
-        let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
-        rows.shuffle(rng);
-        let mut orders = ChaCha20Rng::seed_from_u64(rng.next_u64());
-        let mut axes: Vec<(usize, Axis)> =
-            data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).enumerate().collect();
-        dearest_first(&mut axes);
-        let measures: Vec<Measure> = axes.iter().map(|(_, axis)| Measure::new(axis)).collect();
-        let lines: Vec<Line> = measures.iter().map(Line::whole).collect();
-        // Step 1.
-        let columns: Vec<&Column> = data.quasi().map(|(column, _)| column).collect();
-        let atoms = Atoms::new(&columns, &axes, data.sensitive().filter(|_| !goal.is_size_only()), &rows);
-        // Step 2.
-        let start = Start::best(data, goal, &atoms, &axes, &lines, progress);
-        let n_values = data.sensitive_counts().domain_len();
-        let mut groups = start.groups;
-        // Step 3.
-        if atoms.len() <= ATOMS_FOR_BLOCKS {
-            if !start.is_in_order {
-                groups = regroup::side_by_side(&atoms, &measures, &lines, &groups, &mut orders);
-            }
-            groups = improved(&atoms, &measures, &groups, start.is_in_order, goal, n_values);
-        }
-        // Step 4. Groups of labels gain little from a second round.
-        let has_second = start.is_in_order && atoms.len() <= ATOMS_FOR_TWO;
-        let n_rounds = usize::from(atoms.len() <= ATOMS_FOR_ONE) + usize::from(has_second);
-        for _ in 0..n_rounds {
-            groups = regroup::regroup(&atoms, &measures, &lines, groups, goal, n_values, &mut orders);
-        }
-        // Step 5.
-        Ok(atoms.partition(&groups))
+        Ok(groups(data, goal, Worth::Penalty, rng, progress))
     }
 }
 
+/// The same, with groups in whose boxes the places of rows surprise a reader least (angel, equation 7) in place of those that lose
+/// least.
+pub(crate) fn compact_by_density(data: &Microdata, goal: &dyn Principle, rng: &mut dyn CryptoRng) -> Partition {
+    groups(data, goal, Worth::Surprise, rng, &no_progress)
+}
+
+fn groups(
+    data: &Microdata,
+    goal: &dyn Principle,
+    worth: Worth,
+    rng: &mut dyn CryptoRng,
+    progress: Progress<'_>,
+) -> Partition {
+    // LEAK: which of several equal rows goes where must not depend on where they stood in the input.
+    let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
+    rows.shuffle(rng);
+    let mut orders = ChaCha20Rng::seed_from_u64(rng.next_u64());
+    let mut axes: Vec<(usize, Axis)> =
+        data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).enumerate().collect();
+    dearest_first(&mut axes, worth);
+    let measures: Vec<Measure> = axes.iter().map(|(_, axis)| Measure::new(axis, worth)).collect();
+    let lines: Vec<Line> = measures.iter().map(Line::whole).collect();
+    // Step 1.
+    let columns: Vec<&Column> = data.quasi().map(|(column, _)| column).collect();
+    let atoms = Atoms::new(&columns, &axes, data.sensitive().filter(|_| !goal.is_size_only()), &rows);
+    // Step 2.
+    let start = Start::best(data, goal, &atoms, &axes, &lines, worth, progress);
+    let n_values = data.sensitive_counts().domain_len();
+    let mut groups = start.groups;
+    // Step 3.
+    if atoms.len() <= ATOMS_FOR_BLOCKS {
+        if !start.is_in_order {
+            groups = regroup::side_by_side(&atoms, &measures, &lines, &groups, &mut orders);
+        }
+        groups = improved(&atoms, &measures, &groups, start.is_in_order, goal, n_values);
+    }
+    // Step 4. Groups of labels gain little from a second round, and so do those that must hold several sensitive values, unless
+    // they are very small.
+    let is_loose = goal.is_size_only() || goal.least_size() <= SMALL_GROUP;
+    let has_second = start.is_in_order && is_loose && atoms.len() <= ATOMS_FOR_TWO;
+    let n_rounds = usize::from(atoms.len() <= ATOMS_FOR_ONE) + usize::from(has_second);
+    for _ in 0..n_rounds {
+        groups = regroup::regroup(&atoms, &measures, &lines, groups, goal, n_values, &mut orders);
+    }
+    // Step 5.
+    atoms.partition(&groups)
+}
+
 /// Attributes where a difference is dear come first: a sum that is too large is seen early.
-fn dearest_first(axes: &mut [(usize, Axis)]) {
-    let weight = |axis: &Axis| Measure::new(axis).weight(axis.n_ranks());
+fn dearest_first(axes: &mut [(usize, Axis)], worth: Worth) {
+    let weight = |axis: &Axis| Measure::new(axis, worth).weight(axis.n_ranks());
     axes.sort_by(|(_, a), (_, b)| weight(b).total_cmp(&weight(a)));
 }
 

@@ -8,6 +8,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
 use super::super::mondrian::axis::Axis;
+use super::super::mondrian::cut::Worth;
 use super::atoms::{Atoms, Groups};
 use super::hull::Hull;
 use super::line::{Line, Measure};
@@ -44,8 +45,8 @@ impl<'a> Refiner<'a> {
         n_values: usize,
     ) -> Self {
         let mut axes: Vec<(usize, Axis)> = axes.iter().cloned().enumerate().collect();
-        dearest_first(&mut axes);
-        let measures: Vec<Measure> = axes.iter().map(|(_, axis)| Measure::new(axis)).collect();
+        dearest_first(&mut axes, Worth::Penalty);
+        let measures: Vec<Measure> = axes.iter().map(|(_, axis)| Measure::new(axis, Worth::Penalty)).collect();
         let lines = measures.iter().map(Line::whole).collect();
         let sensitive = sensitive.filter(|_| !goal.is_size_only());
         Refiner { columns, sensitive, axes, measures, lines, goal, n_values }

@@ -11,6 +11,7 @@ use super::line::Line;
 use crate::Microdata;
 use crate::partitioner::Mondrian;
 use crate::partitioner::mondrian::axis::{Axis, Shape};
+use crate::partitioner::mondrian::cut::Worth;
 
 /// Groups to start from.
 pub(super) struct Start {
@@ -29,13 +30,15 @@ impl Start {
         atoms: &Atoms,
         axes: &[(usize, Axis)],
         lines: &[Line],
+        worth: Worth,
         progress: Progress<'_>,
     ) -> Self {
+        let cut = || cut(data, goal, atoms, worth, progress);
         // Without a taxonomy there is hardly a label between a value and all values.
         if !axes.iter().any(|(_, axis)| matches!(axis.shape(), Shape::Tree(..))) {
-            return Start { groups: cut(data, goal, atoms, progress), is_in_order: true };
+            return Start { groups: cut(), is_in_order: true };
         }
-        let (cut, labelled) = rayon::join(|| cut(data, goal, atoms, progress), || labelled(data, goal, atoms, axes));
+        let (cut, labelled) = rayon::join(cut, || labelled(data, goal, atoms, axes));
         let cost = |groups: &Groups| {
             let hulls = Hull::all(lines, atoms, groups);
             hulls.iter().map(Hull::cost).sum::<f64>()
@@ -49,9 +52,9 @@ impl Start {
 }
 
 /// The groups of `mondrian`.
-fn cut(data: &Microdata, goal: &dyn Principle, atoms: &Atoms, progress: Progress<'_>) -> Groups {
+fn cut(data: &Microdata, goal: &dyn Principle, atoms: &Atoms, worth: Worth, progress: Progress<'_>) -> Groups {
     let all: Vec<u32> = (0..data.rows() as u32).collect();
-    atoms.groups(&Mondrian { relaxed: false }.partition_rows(data, goal, all, progress), data.rows())
+    atoms.groups(&Mondrian { relaxed: false }.divided(data, goal, worth, all, progress), data.rows())
 }
 
 /// Groups of rows with equal labels; `mondrian` divides the rows that found none.

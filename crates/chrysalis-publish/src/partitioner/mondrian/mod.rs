@@ -72,7 +72,8 @@ impl Mondrian {
         self.divided(data, goal, Worth::Penalty, rows, progress)
     }
 
-    fn divided(
+    /// The same, by another measure of what groups are worth.
+    pub(super) fn divided(
         &self,
         data: &Microdata,
         goal: &dyn Principle,

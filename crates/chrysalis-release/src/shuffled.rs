@@ -7,6 +7,7 @@
 pub const TABLE: &str = "permuted";
 /// Name of the table of bounds.
 pub const HELP: &str = "help";
-/// The columns of `help`. `mean` and `variance` are those of the sum over that many hits, all choices equally likely.
-pub const HELP_COLUMNS: [&str; 10] =
-    ["group_id", "hits", "sum_lb", "sum_ub", "min_lb", "min_ub", "max_lb", "max_ub", "mean", "variance"];
+/// The columns of `help`. `mean` and `variance` are those of the sum over that many hits, all choices equally likely; `size` is
+/// the number of rows of the group.
+pub const HELP_COLUMNS: [&str; 11] =
+    ["group_id", "hits", "sum_lb", "sum_ub", "min_lb", "min_ub", "max_lb", "max_ub", "mean", "variance", "size"];

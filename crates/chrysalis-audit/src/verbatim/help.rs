@@ -173,12 +173,13 @@ impl Bounds {
             4 => self.value(hits - 1),
             5 => self.value(n - 1),
             6 => Target::Real(self.total() / n as f64 * hits as f64, SLACK * self.size),
-            _ => {
+            7 => {
                 let spread = (n - hits) as f64 / (n.max(2) - 1) as f64;
                 // A deviation carries the rounding of its mean, and is squared.
                 let slack = (SLACK * self.size).powi(2);
                 Target::Real(hits as f64 * spread * self.variance, slack)
             }
+            _ => Target::Whole(n as i128),
         };
         shown.is_some_and(|shown| target.is_met(shown))
     }

@@ -166,13 +166,17 @@ impl<'a> Counts<'a> {
 }
 
 impl<'a> Help<'a> {
-    /// Sums, minima and maxima are of the sensitive attribute's kind; mean and variance are fractions.
+    /// Sums, minima and maxima are of the sensitive attribute's kind; mean and variance are fractions, sizes are whole.
     fn open(release: &'a Release, kind: Kind) -> Result<Help<'a>, AuditError> {
         let name = shuffled::HELP;
         let table = release.table(name)?;
         check_size("the help table", table.rows())?;
         let [group, hits, numbers @ ..] = shuffled::HELP_COLUMNS;
-        let kind_of = |column: &str| if matches!(column, "mean" | "variance") { Kind::Real } else { kind };
+        let kind_of = |column: &str| match column {
+            "mean" | "variance" => Kind::Real,
+            "size" => Kind::Integer,
+            _ => kind,
+        };
         let numbers = numbers.iter().map(|column| find(table, name, column, kind_of(column)));
         Ok(Help {
             table,

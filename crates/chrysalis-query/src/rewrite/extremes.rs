@@ -1,6 +1,6 @@
 //! The expectation of MIN and MAX over random worlds, given that there is a hit (step 7).
 
-use super::expr::{Direction, X, call, case, col, int, or_zero, sum};
+use super::expr::{Direction, X, call, col, int, number, or_zero, sum};
 use super::select::Rows;
 use super::{Writer, numbers};
 
@@ -10,8 +10,8 @@ pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, S
     if writer.sensitive_key().is_some() {
         return by_value(writer, letter);
     }
-    let (draws, odds, chances) = (format!("draws_{letter}"), format!("odds_{letter}"), format!("chances_{letter}"));
-    let keys = |table: &str| writer.keys(table);
+    let (odds, chances) = (format!("odds_{letter}"), format!("chances_{letter}"));
+    let (dialect, keys) = (writer.dialect, |table: &str| writer.keys(table));
     // How likely it is that a copy of a value is not hit, none before it being hit either.
     let rank = match direction {
         Direction::Up => col("pool.upto"),
@@ -28,25 +28,15 @@ pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, S
         rank
     };
     let miss = int(1) - col("pool.e") / (col("pool.n") - rank + int(1));
-    rows = rows.item(writer.dialect.greatest(int(0), miss), "q");
-    let q = || col(&format!("{draws}.q"));
-    let value = || col(&format!("{draws}.y"));
-    let by_value = Rows::of(&draws)
-        .items(writer.key_items(&draws))
-        .item(value(), "y")
-        .item(sum(case(q().greater(int(0)), call("LN", vec![case(q().greater(int(0)), q(), int(1))]), int(0))), "s")
-        .item(sum(case(q().greater(int(0)), int(0), int(1))), "z")
-        .group_by(keys(&draws))
-        .group_by([value()]);
+    let log = sum(call("LN", vec![dialect.greatest(number(IMPOSSIBLE), miss)]));
+    let by_value =
+        rows.item(dialect.greatest(int(2 * NEVER), log), "s").group_by(keys("pool")).group_by([col("pool.y")]);
     // P(min ≥ y) − P(min > y), as a running product of chances.
-    let running = |name: char| {
-        let column = col(&format!("{odds}.{name}"));
-        sum(column).over(&keys(&odds), Some((col(&format!("{odds}.y")), direction)))
-    };
     let own = |name: char| col(&format!("{odds}.{name}"));
-    let beyond = case(running('z').greater(int(0)), int(0), exp(running('s')));
-    let until = case((running('z') - own('z')).greater(int(0)), int(0), exp(running('s') - own('s')));
-    let chance = Rows::of(&odds).items(writer.key_items(&odds)).item(own('y'), "y").item(until - beyond, "p");
+    let running = || sum(own('s')).over(&keys(&odds), Some((own('y'), direction)));
+    let chance = |log: X| call("EXP", vec![dialect.greatest(int(NEVER), log)]);
+    let chance = chance(running() - own('s')) - chance(running());
+    let chance = Rows::of(&odds).items(writer.key_items(&odds)).item(own('y'), "y").item(chance, "p");
     let (y, p) = (|| col(&format!("{chances}.y")), || col(&format!("{chances}.p")));
     let over = |x: X| sum(x).over(&keys(&chances), None);
     let mean = over(y() * p()) / over(p()).or_null();
@@ -55,7 +45,6 @@ pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, S
     if writer.most_times() > 1 && direction_is_first(writer, direction) {
         numbers::write(writer, "copies", writer.most_times());
     }
-    writer.ctes.add(&draws, rows);
     writer.ctes.add(&odds, by_value);
     writer.ctes.add(&chances, chance);
     writer.ctes.add(&last, centred);
@@ -65,12 +54,10 @@ pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, S
     (items, last)
 }
 
-/// `EXP`, but 0 for chances that no sum would notice: PostgreSQL refuses to round to 0 what is too small for a number.
-fn exp(x: X) -> X {
-    case(x.clone().less(int(NEVER)), int(0), call("EXP", vec![x]))
-}
-
-/// Far enough from the smallest number that products with values stay above it, too.
+/// The chance of what cannot be, as far as a logarithm is concerned.
+const IMPOSSIBLE: f64 = 1e-300;
+/// The logarithm of a chance that no sum would notice. PostgreSQL refuses to round to 0 what is too small for a number; this is far
+/// enough from it that products with values are, too.
 const NEVER: i64 = -300;
 
 /// Both directions share the CTE `copies`; the first to come writes it.

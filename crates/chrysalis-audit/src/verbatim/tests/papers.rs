@@ -119,6 +119,7 @@ fn ke_release() -> Release {
     // Population variances 2/3 and 50/3 (thousands squared); h(3 − h)/2 is 1, 1, 0.
     let (low, high) = (2e6 / 3.0, 50e6 / 3.0);
     help.push(reals("variance", &[low, low, 0.0, high, high, 0.0, high, high, 0.0]));
+    help.push(Column::integers("size", &[3; 9]));
     let tables = vec![
         ("permuted", sorted(permuted, &["group_id", "age", "zipcode", "gender", "salary"])),
         ("help", Table::new(help)),
@@ -150,6 +151,7 @@ fn ke_figure_4_with_one_number_changed_is_noticed() {
     tamper(reals("mean", &means), "group 3: `mean` for 3 hits is wrong");
     let variances = [2e6 / 3.0, 2e6 / 3.0, 0.0, 50e6 / 3.0, 50e6 / 3.0, 0.0, 50e6 / 3.0, 50e6 / 3.0, 1.0];
     tamper(reals("variance", &variances), "group 3: `variance` for 3 hits is wrong");
+    tamper(Column::integers("size", &[3, 3, 3, 4, 3, 3, 3, 3, 3]), "group 2: `size` for 1 hits is wrong");
 }
 
 #[test]

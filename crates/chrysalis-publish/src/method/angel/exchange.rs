@@ -42,17 +42,24 @@ pub(super) fn improved(
         by_bucket[start..].shuffle(rng);
         ends.push(by_bucket.len());
     }
+    let mut places = vec![0; slots.len()];
+    (0u32..).zip(&by_bucket).for_each(|(place, &row)| places[row as usize] = place);
     let n = slots.len().max(1) as u64;
     let tries = (TRIES * n.min(MANY_ROWS) / n / n).clamp(TRIES_PER_ROW.0, TRIES_PER_ROW.1);
     // Batches that reach over the border of a part wait for the next round, if there is one, in which borders lie elsewhere.
     let has_one_round = slots.len() <= PART + PART / 2 || n > MANY_ROWS;
     let shifts: &[usize] = if has_one_round { &[0] } else { &[0, PART / 2] };
     for &shift in shifts {
-        let whole = Whole { sensitive, sizes: &sizes, slots: &slots, by_bucket: &by_bucket, ends: &ends };
+        let whole =
+            Whole { sensitive, sizes: &sizes, slots: &slots, by_bucket: &by_bucket, places: &places, ends: &ends };
         let parts = whole.parts(shift);
+        let touching = whole.touching(&parts);
         let budget = tries / shifts.len() as u64;
-        let moved: Vec<Vec<(u32, u32)>> =
-            parts.par_iter().map(|part| whole.work(part.clone(), goal, budget.max(1))).collect();
+        let moved: Vec<Vec<(u32, u32)>> = parts
+            .par_iter()
+            .zip(&touching)
+            .map(|(part, batches)| whole.work(part.clone(), batches, goal, budget.max(1)))
+            .collect();
         moved.into_iter().flatten().for_each(|(slot, row)| slots[slot as usize] = row);
     }
     Partition::new(slots, &sizes)
@@ -67,6 +74,8 @@ struct Whole<'a> {
     slots: &'a [u32],
     /// Rows, bucket after bucket.
     by_bucket: &'a [u32],
+    /// Where every row stands there.
+    places: &'a [u32],
     /// Where each bucket ends there.
     ends: &'a [usize],
 }
@@ -89,30 +98,45 @@ impl Whole<'_> {
         parts
     }
 
+    /// For every part the batches with a row in it: where their slots begin and end.
+    fn touching(&self, parts: &[Range<usize>]) -> Vec<Vec<Range<u32>>> {
+        let ends: Vec<u32> = parts.iter().map(|part| self.ends[part.end - 1] as u32).collect();
+        let mut touching = vec![Vec::new(); parts.len()];
+        let (mut first, mut touched) = (0, Vec::new());
+        for &size in self.sizes {
+            let slots = first..first + size;
+            let members = &self.slots[slots.start as usize..slots.end as usize];
+            touched.extend(members.iter().map(|&row| ends.partition_point(|&end| end <= self.places[row as usize])));
+            touched.sort_unstable();
+            touched.dedup();
+            touched.drain(..).for_each(|part| touching[part].push(slots.clone()));
+            first += size;
+        }
+        touching
+    }
+
     /// Works on the batches all of whose rows lie in these buckets; tells what slots hold afterwards.
-    fn work(&self, buckets: Range<usize>, goal: &dyn Principle, tries_per_row: u64) -> Vec<(u32, u32)> {
+    fn work(
+        &self,
+        buckets: Range<usize>,
+        batches: &[Range<u32>],
+        goal: &dyn Principle,
+        tries_per_row: u64,
+    ) -> Vec<(u32, u32)> {
         let start = if buckets.start == 0 { 0 } else { self.ends[buckets.start - 1] };
         let rows = &self.by_bucket[start..self.ends[buckets.end - 1]];
         let ends: Vec<usize> = self.ends[buckets].iter().map(|end| end - start).collect();
         let codes = self.sensitive.codes();
-        // The place of every row of the table in this part.
-        let mut place = vec![u32::MAX; self.slots.len()];
-        (0u32..).zip(rows).for_each(|(at, &row)| place[row as usize] = at);
         let values: Vec<u32> = rows.iter().map(|&row| codes.get(row as usize)).collect();
         let mut part = Part::new(values, &ends, self.sensitive.domain().len());
-        let mut first = 0;
         let mut own = Vec::new();
-        for &size in self.sizes {
-            let members = &self.slots[first..first + size as usize];
-            let inside: Vec<u32> =
-                members.iter().map(|&row| place[row as usize]).filter(|&at| at != u32::MAX).collect();
-            if !inside.is_empty() {
-                let all: Vec<u32> = members.iter().map(|&row| codes.get(row as usize)).collect();
-                let is_own = inside.len() == members.len();
-                part.add(&inside, all, is_own);
-                own.extend(is_own.then_some(first as u32));
-            }
-            first += size as usize;
+        for slots in batches {
+            let members = &self.slots[slots.start as usize..slots.end as usize];
+            let places = members.iter().filter_map(|&row| self.places[row as usize].checked_sub(start as u32));
+            let inside: Vec<u32> = places.filter(|&place| (place as usize) < rows.len()).collect();
+            let is_own = inside.len() == members.len();
+            part.add(&inside, members.iter().map(|&row| codes.get(row as usize)).collect(), is_own);
+            own.extend(is_own.then_some(slots.start));
         }
         part.improve(goal, tries_per_row * rows.len() as u64);
         let batches = own.iter().zip(part.batches());

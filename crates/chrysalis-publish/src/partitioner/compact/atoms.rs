@@ -64,6 +64,13 @@ impl Groups {
     }
 
     /// Forgets the last group.
+    /// Some of the groups.
+    pub(super) fn selected(&self, wanted: &[u32]) -> Groups {
+        let mut groups = Groups::default();
+        wanted.iter().for_each(|&group| groups.push(self.group(group as usize).iter().copied()));
+        groups
+    }
+
     pub(super) fn pop(&mut self) {
         self.ends.pop();
         self.pieces.truncate(self.ends.last().map_or(0, |&end| end as usize));

@@ -4,6 +4,7 @@ use super::line::Line;
 #[derive(Clone)]
 pub(super) struct Hull {
     ends: Vec<(u32, u32)>,
+    /// The values of sets, ascending.
     sets: Vec<Vec<u32>>,
     /// The penalty of a row.
     pub(super) width: f64,
@@ -15,6 +16,27 @@ impl Hull {
     /// Of no rows.
     pub(super) fn new(lines: &[Line]) -> Self {
         Hull { ends: vec![(u32::MAX, 0); lines.len()], sets: vec![Vec::new(); lines.len()], width: 0.0, size: 0 }
+    }
+
+    /// Of the rows of some records.
+    pub(super) fn of<'a>(lines: &[Line], records: impl Iterator<Item = (&'a [u32], u32)> + Clone) -> Self {
+        let mut hull = Hull::new(lines);
+        hull.size = records.clone().map(|(_, count)| count).sum();
+        for (at, line) in lines.iter().enumerate() {
+            let cells = records.clone().map(|(cells, _)| cells[at]);
+            hull.width += if line.is_set() {
+                let set = &mut hull.sets[at];
+                set.extend(cells);
+                set.sort_unstable();
+                set.dedup();
+                line.width(0, set.len() as u32)
+            } else {
+                let (low, high) = cells.fold((u32::MAX, 0), |(low, high), cell| (low.min(cell), high.max(cell)));
+                hull.ends[at] = (low, high);
+                line.width(low, high)
+            };
+        }
+        hull
     }
 
     /// The penalty of all rows.
@@ -29,7 +51,7 @@ impl Hull {
             let (low, high) = self.ends[at];
             let cell = cells[at];
             width += if line.is_set() {
-                line.width(0, self.sets[at].len() as u32 + u32::from(!self.sets[at].contains(&cell)))
+                line.width(0, self.sets[at].len() as u32 + u32::from(self.sets[at].binary_search(&cell).is_err()))
             } else {
                 line.width(low.min(cell), high.max(cell))
             };
@@ -47,8 +69,8 @@ impl Hull {
         for (at, line) in lines.iter().enumerate() {
             let cell = cells[at];
             self.width += if line.is_set() {
-                if !self.sets[at].contains(&cell) {
-                    self.sets[at].push(cell);
+                if let Err(place) = self.sets[at].binary_search(&cell) {
+                    self.sets[at].insert(place, cell);
                 }
                 line.width(0, self.sets[at].len() as u32)
             } else {

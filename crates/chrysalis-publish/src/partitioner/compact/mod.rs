@@ -49,7 +49,7 @@ const GROUPS_PER_BLOCK: usize = 16;
 const FEWEST_ROWS_PER_BLOCK: usize = 256;
 const MOST_ROWS_PER_BLOCK: usize = 2_048;
 /// Larger blocks stay as they are.
-const MOST_ATOMS_PER_BLOCK: usize = 4_096;
+const MOST_PIECES_PER_BLOCK: usize = 4_096;
 /// With more atoms than these, wide groups are taken apart once, or not at all; and beyond the last nothing is improved.
 const ATOMS_FOR_TWO: usize = 50_000;
 const ATOMS_FOR_ONE: usize = 500_000;
@@ -144,10 +144,14 @@ fn improved(
         .map_init(
             || Rules::new(goal, n_values),
             |rules, wanted| {
+                let n_pieces: usize = wanted.iter().map(|&group| groups.group(group as usize).len()).sum();
+                if n_pieces > MOST_PIECES_PER_BLOCK {
+                    return groups.selected(wanted);
+                }
                 let block = Block::new(atoms, measures, groups, wanted);
                 let pool = block.pool(groups, wanted);
-                if block.atoms.len() > MOST_ATOMS_PER_BLOCK || pool.cost() == 0.0 {
-                    return block.groups(&pool);
+                if pool.cost() == 0.0 {
+                    return groups.selected(wanted);
                 }
                 let grown = if anew { grow::grown(&block, rules) } else { None };
                 let mut candidate = grown.unwrap_or_else(|| pool.clone());

@@ -90,9 +90,7 @@ impl Hull {
     /// What every group has in common.
     pub(super) fn all(lines: &[Line], atoms: &Atoms, groups: &Groups) -> Vec<Hull> {
         let hull = |group: usize| {
-            let mut hull = Hull::new(lines);
-            groups.group(group).iter().for_each(|piece| hull.add(lines, atoms.cells(piece.atom), piece.count));
-            hull
+            Hull::of(lines, groups.group(group).iter().map(|piece| (atoms.cells(piece.atom), piece.count)))
         };
         (0..groups.len()).into_par_iter().with_min_len(64).map(hull).collect()
     }

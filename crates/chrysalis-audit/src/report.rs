@@ -45,7 +45,7 @@ pub struct PrincipleResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
-    /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `intersection`, `faithful`.
+    /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `intersection`, `faithful`, `permuted`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,

@@ -144,8 +144,9 @@ Methods:
   permute      every quasi column permuted on its own inside its group
   shuffle      exact quasi values, a numeric sensitive column permuted inside its group, and bounds
   angel        batches of sensitive values, and tables of quasi values generalized on their own: one
-               for all of them and one per --marginal. `k=` is required of the generalized rows
-               (default 10), everything else of batches
+               for all of them and one per --marginal. `k=` is required of the generalized rows,
+               everything else of batches. Without `k=` ten rows look alike, or fewer where the
+               plain generalization under the other principles says more
   butterfly    ranges and labels for several users, each of whom knows one --quasi a,b: what several
                know is shared by the rows of a butterfly, what one knows is generalized on its own.
                Every principle holds for every user (with --collude 2, for every two of them)
@@ -567,7 +568,7 @@ pub(crate) struct ExampleArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Number of patients.
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) rows: u64,
     /// The same seed gives the same patients.
     #[arg(long, value_name = "N", default_value_t = 1)]

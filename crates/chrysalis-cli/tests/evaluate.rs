@@ -106,3 +106,16 @@ fn questions_follow_the_seed_and_the_kind_of_values() {
         assert!(refused.stderr.contains(part), "{part}\n{}", refused.stderr);
     }
 }
+
+#[test]
+fn a_table_that_was_not_published_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    hospital(folder);
+    publish(folder, "disease", "--require k=5", "release");
+    let patients = std::fs::read_to_string(folder.join("hospital/patients.csv")).unwrap();
+    let some: String = patients.lines().take(100).map(|line| format!("{line}\n")).collect();
+    std::fs::write(folder.join("some.csv"), some).unwrap();
+    let outcome = run(folder, "evaluate release --microdata some.csv").expect(2);
+    assert!(outcome.stderr.contains("the release has 600 rows, the microdata 99"), "{}", outcome.stderr);
+}

@@ -123,3 +123,66 @@ fn what_a_form_cannot_show_is_refused_with_a_reason() {
     check("--quasi q --sensitive s --method anatomy --require l=3", 3, "value `a` of `s` has 2 of 4 rows (50.00 %)");
     check("--quasi q --sensitive s --method rank-swap --require k=2", 2, "rank-swap needs a numeric sensitive column");
 }
+
+#[test]
+fn reals_of_seventeen_digits_come_back_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = (0..500).map(|row| format!("{},{}\n", row % 50, f64::from(row + 2).ln() / 3.0));
+    fs::write(folder.path().join("data.csv"), format!("age,cost\n{}", rows.collect::<String>())).unwrap();
+    for arguments in
+        ["--method generalize --require k=5", "--method anatomy --require l=5", "--method shuffle --require ke=5,0"]
+    {
+        let line = format!("publish data.csv --quasi age --sensitive cost {arguments} --out release --force");
+        run(folder.path(), &line).expect(0);
+        run(folder.path(), "audit release --microdata data.csv").expect(0);
+        // Half of the people: what is added up is rounded, and the bounds are told so.
+        let answer =
+            run(folder.path(), "query release \"SELECT SUM(cost) FROM microdata WHERE age < 25\" --output json");
+        let sum = &answer.expect(0).json()["rows"][0]["aggregates"][0];
+        assert!(sum["lower"].as_f64().unwrap() < sum["upper"].as_f64().unwrap(), "{arguments}: {sum}");
+    }
+}
+
+#[test]
+fn sums_of_numbers_that_no_double_holds_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, value) in [("whole", "9007199254740993"), ("real", "1.5e200")] {
+        let rows = (0..40).map(|row| format!("{row},{}\n", if row == 7 { value } else { "12" }));
+        fs::write(folder.path().join("data.csv"), format!("age,cost\n{}", rows.collect::<String>())).unwrap();
+        run(folder.path(), "publish data.csv --quasi age --sensitive cost --require k=5 --out release --force")
+            .expect(0);
+        for function in ["SUM", "AVG", "MIN", "MAX"] {
+            let outcome = run(folder.path(), &format!("query release \"SELECT {function}(cost) FROM microdata\""));
+            assert!(outcome.expect(2).stderr.contains("has larger ones"), "{name} {function}");
+        }
+        run(folder.path(), "query release \"SELECT COUNT(*) FROM microdata WHERE cost > 100\"").expect(0);
+    }
+}
+
+#[test]
+fn a_release_that_was_not_permuted_is_told_from_one_that_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let cost = |age: u32| age * 7 % 100;
+    let rows = (0..400).map(|age| format!("{age},{},{}\n", age % 20, cost(age)));
+    fs::write(folder.join("data.csv"), format!("age,ward,cost\n{}", rows.collect::<String>())).unwrap();
+    run(folder, "publish data.csv --quasi age,ward --sensitive cost --method shuffle --require ke=20,0 --out release --format csv")
+        .expect(0);
+    run(folder, "audit release --microdata data.csv").expect(0);
+    // Every group keeps its people and its values, but everybody gets their own.
+    let release = common::Release::at(folder.join("release"));
+    let mut cells = release.cells("permuted.csv");
+    let place = |name: &str| cells[0].iter().position(|column| column == name).unwrap();
+    let (age, shown) = (place("age"), place("cost"));
+    for row in &mut cells[1..] {
+        row[shown] = cost(row[age].parse().unwrap()).to_string();
+    }
+    release.forge("permuted.csv", common::to_csv(&cells).as_bytes());
+    let outcome = run(folder, "audit release --microdata data.csv").expect(4);
+    assert!(
+        outcome.stdout.contains("400 of 400 rows show values that somebody has all together"),
+        "{}",
+        outcome.stdout
+    );
+    run(folder, "audit release").expect(0);
+}

@@ -2,7 +2,7 @@
 
 use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, max_column, min_column};
 use chrysalis_release::{Manifest, RoleName, angelized};
-use chrysalis_table::Kind;
+use chrysalis_table::{Kind, Value};
 
 use crate::question::{Aggregate, ColumnName, Condition, Function, Question};
 use crate::value_set::ValueSet;
@@ -287,6 +287,9 @@ impl Binder<'_> {
             if aggregate.function != Function::Count && !column.kind.is_numeric() {
                 return Err(self.not_a_number(aggregate, column));
             }
+            if aggregate.function != Function::Count && !has_exact_sums(column) {
+                return Err(self.too_large(aggregate, column));
+            }
             planned.set = Some(set.as_ref().map_or_else(|| present.clone(), |set| set.intersection(&present)));
             return Ok(planned);
         }
@@ -312,6 +315,15 @@ impl Binder<'_> {
         QueryError::unanswerable(aggregate.at, problem, hint)
     }
 
+    fn too_large(&self, aggregate: &Aggregate, column: &Field) -> QueryError {
+        let problem = format!(
+            "{} is answered for whole numbers up to 2^53 and reals up to 1e150, and `{}` has larger ones",
+            aggregate.function, column.name
+        );
+        let hint = format!("ask COUNT(*), with a condition on `{}`; or publish it in a larger unit", column.name);
+        QueryError::unanswerable(aggregate.at, problem, hint)
+    }
+
     fn not_sensitive(&self, aggregate: &Aggregate, column: &Field) -> QueryError {
         let problem = format!(
             "{} is answered for the sensitive column only, and `{}` is not it",
@@ -325,4 +337,14 @@ impl Binder<'_> {
         };
         QueryError::unanswerable(aggregate.at, problem, hint)
     }
+}
+
+/// Whether bounds of sums can be kept apart from rounding errors.
+fn has_exact_sums(field: &Field) -> bool {
+    let is_small = |value: &Value| match value {
+        Value::Integer(number) => number.unsigned_abs() <= 1 << 53,
+        Value::Real(number) => number.abs() <= 1e150,
+        Value::Date(_) | Value::Text(_) => true,
+    };
+    field.min.iter().chain(&field.max).all(is_small)
 }

@@ -311,7 +311,8 @@ impl Gathered {
         let dictionary = self.dictionary.into_iter();
         let dictionary: Vec<Option<Value>> = dictionary
             .map(|value| match value {
-                Some(value) if kind != found => convert(request, kind, &value).map(Some),
+                // Days of no year with four digits have no text that could be read again.
+                Some(value) if kind != found || kind == Kind::Date => convert(request, kind, &value).map(Some),
                 value => Ok(value),
             })
             .collect::<Result<_, _>>()?;

@@ -10,6 +10,7 @@ mod faithful;
 mod help;
 mod layout;
 mod locate;
+mod permuted;
 mod presence;
 mod tally;
 #[cfg(test)]
@@ -79,6 +80,7 @@ fn grouped(
     checks.push(shape::row_order(&layout.orders()));
     if let Some((table, n_dropped)) = &microdata {
         checks.push(faithful::grouped(layout, &tally, table, *n_dropped)?);
+        checks.extend(permuted::check(layout, &tally, table));
     }
     let table = microdata.as_ref().map(|(table, _)| table);
     let columns = if layout.form == Form::Permute { presence::samples(layout, &tally) } else { Vec::new() };

@@ -31,6 +31,7 @@ pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let mut phases = Phases::new(cli.quiet);
     let release = phases.run("read", None, Unit::Rows, |_| read_release(&args.release))?;
     let microdata = read_microdata(&args.microdata, args.delimiter, &[&release.manifest], &mut phases)?;
+    check_microdata(&release.manifest, &microdata)?;
     let list = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
     let parts = args.attributes.iter().map(|text| Subspace { attributes: list(text), table: args.table.clone() });
     let subspaces: Vec<Subspace> = std::iter::once(Subspace::whole()).chain(parts).collect();
@@ -44,6 +45,17 @@ pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     };
     report(&measured, &release.manifest).print(cli.output)?;
     Ok(ExitCode::from(DONE))
+}
+
+/// Whether the table can be the one that was published: nobody is missing, and who is too many has missing values.
+fn check_microdata(manifest: &Manifest, microdata: &Table) -> Result<(), Failure> {
+    let (published, found) = (manifest.rows, microdata.rows() as u64);
+    let may_have_dropped = microdata.columns().iter().any(|column| column.domain().has_missing());
+    if found == published || (found > published && may_have_dropped) {
+        return Ok(());
+    }
+    let problem = format!("the release has {}, the microdata {}", counted(published, "row"), count(found));
+    Err(Failure::bad_input(problem, "name the table that the release was made of"))
 }
 
 fn asked(

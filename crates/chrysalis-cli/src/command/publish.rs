@@ -268,26 +268,20 @@ impl Summary<'_> {
 
     fn blocks(&self) -> Vec<String> {
         let (outcome, manifest) = (self.outcome, self.manifest);
-        let title = format!(
-            "Published {} in {} to {}",
-            counted(manifest.rows, "row"),
-            counted(manifest.groups, "group"),
-            self.args.out.display()
-        );
+        let has_groups = manifest.groups > 0;
+        let groups = if has_groups { format!(" in {}", counted(manifest.groups, "group")) } else { String::new() };
+        let title = format!("Published {}{groups} to {}", counted(manifest.rows, "row"), self.args.out.display());
         let mean_size = manifest.rows as f64 / manifest.groups as f64;
-        let mut facts = vec![("method", format!("{} by {}", manifest.method, manifest.partitioner))];
+        let by = if has_groups { format!(" by {}", manifest.partitioner) } else { String::new() };
+        let mut facts = vec![("method", format!("{}{by}", manifest.method))];
         facts.extend(self.promises());
-        facts.extend([
-            (
-                if outcome.angelization.is_some() { "batch size" } else { "group size" },
-                format!(
-                    "{} to {}, {mean_size:.1} on average",
-                    count(outcome.group_sizes.0),
-                    count(outcome.group_sizes.1)
-                ),
-            ),
-            ("loss (NCP)", format!("{} per cell (0 nothing lost, 1 nothing left)", number(outcome.ncp.mean()))),
-        ]);
+        let (least, most) = outcome.group_sizes;
+        if has_groups {
+            let name = if outcome.angelization.is_some() { "batch size" } else { "group size" };
+            facts.push((name, format!("{} to {}, {mean_size:.1} on average", count(least), count(most))));
+        }
+        let loss = number(outcome.ncp.mean());
+        facts.push(("loss (NCP)", format!("{loss} per cell (0 nothing lost, 1 nothing left)")));
         facts.extend(self.search());
         if self.dropped_rows > 0 {
             facts.push(("dropped rows", format!("{} with missing values", count(self.dropped_rows as u64))));

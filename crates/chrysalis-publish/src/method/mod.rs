@@ -73,7 +73,8 @@ impl Outcome {
         let sizes = || partition.sizes();
         Outcome {
             ncp: Ncp {
-                sum: ncp_by_attribute.iter().map(|(_, ncp)| ncp).sum(),
+                // From 0, so that no loss at all is not the negative zero.
+                sum: ncp_by_attribute.iter().fold(0.0, |sum, (_, ncp)| sum + ncp),
                 cells: (partition.n_rows() * n_quasi) as u64,
             },
             ncp_by_attribute,

@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::sum::Sum;
+use super::sum::{Bound, Sum};
 use super::{Estimate, Side, group_variance, moments};
 use crate::estimate::Hit;
 
 /// What the extreme averages are made of: values that must be taken, and values that may be.
 #[derive(Default)]
 struct Choice {
-    sum: Sum,
+    sum: Bound,
     count: u64,
     optional: Vec<(f64, u32)>,
 }
@@ -65,7 +65,7 @@ impl Choice {
         let mut taken = 0;
         for (value, count) in values {
             let must = count.min(least.saturating_sub(taken));
-            self.sum.add(value * f64::from(must));
+            self.sum.add(value, must);
             self.count += u64::from(must);
             taken += must;
             let may = (count - must).min(most - taken);
@@ -90,14 +90,14 @@ impl Choice {
     fn least(mut self) -> Option<f64> {
         self.optional.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let (mut sum, mut count) = (self.sum, self.count);
-        let mut least = (count > 0).then(|| sum.value() / count as f64);
+        let mut least = (count > 0).then(|| sum.share_at_least(count));
         for (value, times) in self.optional {
             if least.is_some_and(|least| value >= least) {
                 break;
             }
-            sum.add(value * f64::from(times));
+            sum.add(value, times);
             count += u64::from(times);
-            let average = sum.value() / count as f64;
+            let average = sum.share_at_least(count);
             least = Some(least.map_or(average, |least: f64| least.min(average)));
         }
         least

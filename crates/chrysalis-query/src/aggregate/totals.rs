@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::sum::Sum;
+use super::sum::{Bound, Sum};
 use super::{Estimate, Side, group_variance, moments};
 use crate::estimate::Hit;
 
@@ -10,8 +10,8 @@ use crate::estimate::Hit;
 struct Totals {
     estimate: Sum,
     variance: Sum,
-    lower: Sum,
-    upper: Sum,
+    lower: Bound,
+    upper: Bound,
     /// The least and most hits.
     least: u64,
     most: u64,
@@ -67,9 +67,9 @@ pub(super) fn sum(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
         let (mean, variance) = moments(values, part.n);
         totals.estimate.add(hit.expected * mean);
         totals.variance.add(group_variance(hit, part.n, mean, variance));
-        totals.lower.add(extreme_sum(values.iter().copied(), part.least, part.most));
+        least_sum(&mut totals.lower, values.iter().copied(), part.least, part.most);
         let negated = values.iter().rev().map(|&(value, count)| (-value, count));
-        totals.upper.add(-extreme_sum(negated, part.least, part.most));
+        least_sum(&mut totals.upper, negated, part.least, part.most);
         totals.most += u64::from(part.most);
     });
     if totals.most == 0 {
@@ -77,25 +77,25 @@ pub(super) fn sum(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
     }
     Estimate {
         estimate: Some(totals.estimate.value()),
-        lower: Some(totals.lower.value()),
-        upper: Some(totals.upper.value()),
+        lower: Some(totals.lower.at_least()),
+        // The greatest sum is the least of the negated values.
+        upper: Some(-totals.upper.at_least() + 0.0),
         std_error: Some(totals.variance.value().max(0.0).sqrt()),
     }
     .inside()
 }
 
-/// The least sum of between `least` and `most` of the values, which ascend: the first ones, as long as they must be
+/// Adds the least sum of between `least` and `most` of the values, which ascend: the first ones, as long as they must be
 /// taken or make the sum smaller.
-fn extreme_sum(values: impl Iterator<Item = (f64, u32)>, least: u32, most: u32) -> f64 {
-    let (mut taken, mut sum) = (0, 0.0);
+fn least_sum(sum: &mut Bound, values: impl Iterator<Item = (f64, u32)>, least: u32, most: u32) {
+    let mut taken = 0;
     for (value, count) in values {
         let limit = if value < 0.0 { most } else { least };
         let more = count.min(limit.saturating_sub(taken));
         if more == 0 {
             break;
         }
-        sum += value * f64::from(more);
+        sum.add(value, more);
         taken += more;
     }
-    sum
 }

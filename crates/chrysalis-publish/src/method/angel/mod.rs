@@ -20,7 +20,7 @@ use super::anatomy::sensitive_table;
 use super::frame::{self, Origin};
 use super::generalize::{Summary, column_names, members};
 use super::{Outcome, Publisher};
-use crate::partitioner::{Mondrian, Partitioner, compact_by_density};
+use crate::partitioner::{Compact, Mondrian, Partitioner, compact_by_density};
 use crate::{Microdata, Partition, PublishError};
 use buckets::Buckets;
 use reconstruction::{Batches, surprise};
@@ -124,18 +124,18 @@ impl Publisher for Angel {
         // Step 3.
         let simple = self.simpler(data, sensitive, &batches, &tables[0], origin, rng)?;
         let is_simple = simple.is_some();
-        let batches = match simple {
-            Some(whole) => {
+        let (batches, partitioner) = match simple {
+            Some((whole, partitioner)) => {
                 let batches = Cow::Owned(whole.partition.clone());
                 tables[0] = whole;
-                batches
+                (batches, partitioner)
             }
-            None => batches,
+            None => (batches, origin.partitioner),
         };
         let least = tables.iter().flat_map(|buckets| buckets.partition.sizes()).min().unwrap_or(0);
         let is_kept = |spec: &&PrincipleSpec| is_of_batches(spec) || least >= self.k;
         let guarantees: Vec<PrincipleSpec> = origin.guarantees.iter().filter(is_kept).cloned().collect();
-        let origin = Origin { guarantees: &guarantees, ..origin };
+        let origin = Origin { partitioner, guarantees: &guarantees };
         // Step 4.
         let shown = frame::draw_ids(&batches, rng);
         let bt = sensitive_table(sensitive, &batches, &shown, [BATCH_ID, COUNT]);
@@ -231,7 +231,7 @@ impl Angel {
         Ok(Cow::Owned(exchange::improved(sensitive, &goal, partition, &buckets.partition, rng)))
     }
 
-    /// The simple generalization, if that is the better reconstruction.
+    /// The simple generalization and who formed it, if that is the better reconstruction.
     fn simpler(
         &self,
         data: &Microdata,
@@ -240,7 +240,7 @@ impl Angel {
         buckets: &Buckets,
         origin: Origin<'_>,
         rng: &mut dyn CryptoRng,
-    ) -> Result<Option<Buckets>, PublishError> {
+    ) -> Result<Option<(Buckets, &'static str)>, PublishError> {
         let specs: Vec<PrincipleSpec> = match self.fallback {
             Fallback::Never => return Ok(None),
             Fallback::KeepingK => origin.guarantees.to_vec(),
@@ -251,15 +251,16 @@ impl Angel {
             surprise(sensitive, &Batches::new(sensitive, batches), &buckets.partition, &buckets.points())
         };
         let own = error(batches, buckets);
-        let simple = |groups: Partition| {
+        let simple = |groups: Partition, partitioner: &'static str| {
             let simple = Buckets::of(data, groups);
-            (error(&simple.partition, &simple), simple)
+            (error(&simple.partition, &simple), (simple, partitioner))
         };
-        let mut best = simple(Mondrian::default().partition(data, &goal, rng, &no_progress)?);
+        let mondrian = Mondrian::default();
+        let mut best = simple(mondrian.partition(data, &goal, rng, &no_progress)?, mondrian.name());
         let rows = data.rows();
         let is_promising = best.0 - own < rows as f64 * CATCHES_UP;
         if rows <= ROWS_FOR_COMPACT_ANYWAY || (rows <= ROWS_FOR_COMPACT && is_promising) {
-            let other = simple(compact_by_density(data, &goal, rng));
+            let other = simple(compact_by_density(data, &goal, rng), Compact.name());
             best = if other.0 < best.0 { other } else { best };
         }
         Ok((best.0 < own).then_some(best.1))

@@ -36,13 +36,20 @@ struct Step {
 }
 
 impl Problem<'_> {
-    /// The least largest range, and groups that reach it.
-    pub(super) fn solve(&self) -> Option<(f64, Groups)> {
+    /// About how many steps it takes to find out whether groups of ranges up to `bound` exist.
+    pub(super) fn steps(&self, bound: f64) -> f64 {
+        let width = |low: usize| self.values.partition_point(|value| value - self.values[low] <= bound) - low;
+        (0..self.values.len()).map(|low| (width(low) as f64).powi(3)).sum()
+    }
+
+    /// The least largest range, and groups that reach it, if some reach a range up to `most`.
+    pub(super) fn solve(&self, most: f64) -> Option<(f64, Groups)> {
         // The answer is a difference of two values, at least as large as every group's least range.
         let mut bounds: Vec<f64> = Vec::new();
         for (low, &first) in self.reach.iter().enumerate() {
             let from = first.max(low + self.distinct.saturating_sub(1));
-            bounds.extend(self.values.get(from..).into_iter().flatten().map(|high| high - self.values[low]));
+            let ranges = self.values.get(from..).into_iter().flatten().map(|high| high - self.values[low]);
+            bounds.extend(ranges.take_while(|range| *range <= most));
         }
         bounds.sort_unstable_by(f64::total_cmp);
         bounds.dedup();

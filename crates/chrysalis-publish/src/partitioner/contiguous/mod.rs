@@ -49,7 +49,7 @@ impl Partitioner for BySensitive {
         let (column, minimum) = self.check(data, goal)?;
         let sorted = Sorted::new(column, minimum);
         let partition = match self {
-            BySensitive::MinMaxExact => sorted.exact(rng),
+            BySensitive::MinMaxExact => sorted.exact(rng)?,
             BySensitive::MinSum => passes::min_sum(&sorted).map(|ends| sorted.contiguous(&ends, rng)),
             BySensitive::MinMax => passes::min_max(&sorted).map(|ends| sorted.contiguous(&ends, rng)),
             BySensitive::MaxGroups => passes::max_groups(&sorted).map(|ends| sorted.contiguous(&ends, rng)),
@@ -91,6 +91,8 @@ impl BySensitive {
     }
 }
 
+/// Steps of `min-max-exact` beyond which it is refused: about a minute.
+const MOST_STEPS: f64 = 3e8;
 /// A counting sort by digits of so many bits stays within fast memory; one pass may go a little beyond.
 const DIGIT_BITS: u32 = 12;
 const MOST_DIGIT_BITS: u32 = 16;
@@ -173,13 +175,25 @@ impl Sorted {
     }
 
     /// Steps 3 and 4 for groups that may overlap.
-    fn exact(&self, rng: &mut dyn CryptoRng) -> Option<Partition> {
+    fn exact(&self, rng: &mut dyn CryptoRng) -> Result<Option<Partition>, PublishError> {
         let n_codes = self.values.len();
         let reach: Vec<usize> = self.reach.iter().map(|&code| code as usize).collect();
         let copies: Vec<u64> = (0..n_codes as u32).map(|code| self.run(code).len() as u64).collect();
         let problem =
             Problem { values: &self.values, copies: &copies, distinct: self.minimum.distinct as usize, reach: &reach };
-        let (_, groups) = problem.solve()?;
+        // Contiguous groups are a solution too, so their largest range need not be exceeded.
+        let Some(ends) = passes::min_max(self) else { return Ok(None) };
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let ranges = starts.zip(&ends).map(|(start, &end)| self.value(end - 1) - self.value(start));
+        let most = ranges.fold(0.0, f64::max);
+        if problem.steps(most) > MOST_STEPS {
+            let problem = format!(
+                "`min-max-exact` would take too long for {n_codes} values of which so many lie within {most} of each other; \
+                 use `min-max`, whose largest range is at most twice as large"
+            );
+            return Err(PublishError::Request(problem));
+        }
+        let Some((_, groups)) = problem.solve(most) else { return Ok(None) };
         let mut groups_of: Vec<Vec<usize>> = vec![Vec::new(); n_codes];
         for (group, values) in groups.iter().enumerate() {
             values.iter().for_each(|&value| groups_of[value].push(group));
@@ -194,7 +208,7 @@ impl Sorted {
             }
         }
         let sizes: Vec<u32> = members.iter().map(|rows| rows.len() as u32).collect();
-        Some(Partition::new(members.concat(), &sizes))
+        Ok(Some(Partition::new(members.concat(), &sizes)))
     }
 }
 

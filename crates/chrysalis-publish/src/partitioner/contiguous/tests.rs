@@ -23,7 +23,11 @@ impl Numbers {
             .collect();
         let floats: Vec<f64> = values.iter().map(|&v| v as f64).collect();
         let problem = Problem { values: &floats, copies: &copies, distinct: self.k, reach: &reach };
-        let (bound, groups) = problem.solve()?;
+        let (bound, groups) = problem.solve(f64::INFINITY)?;
+        let contiguous = passes::min_max(self).map(|ends| ranges(&self.numbers, &ends).into_iter().max());
+        if let Some(Some(most)) = contiguous {
+            assert_eq!(problem.solve(most as f64).map(|(bound, _)| bound), Some(bound), "below contiguous groups");
+        }
         self.check_family(&values, &copies, bound, &groups);
         Some(bound)
     }

@@ -102,6 +102,31 @@ fn an_experiment_can_make_up_its_own_columns_and_say_what_is_out_of_reach() {
     assert_eq!(again.lines().nth(1).unwrap().split(',').collect::<Vec<_>>()[..9], first[..9]);
 }
 
+/// A swapped table has no groups, but whoever knows how far values were moved has bounds, and they hold.
+#[test]
+fn a_swapped_table_is_asked_for_rows_picked_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = SMALL
+        .replace("\"scan-ms\", \"answer-ms\"", "\"width-mean\", \"error-mean\", \"inside\"")
+        .replace("[2, 900]", "[2, 20]")
+        .replace("quasi = [\"age\"]", "quasi = [\"age\", \"row\"]")
+        .replace("columns = [", "columns = [\n    { name = \"row\", numbered = true },")
+        .replace("family = \"ke-range\"", "family = \"ke-arbitrary\"\nattributes = [\"row\"]")
+        .replace("method = \"shuffle\"", "method = \"rank-swap\"");
+    fs::write(folder.join("swapped.toml"), text).unwrap();
+    let found = experiment(folder, &["swapped.toml".into()], "--output json").expect(0).json();
+    let runs: Vec<&serde_json::Value> =
+        found["experiments"][0]["runs"].as_array().unwrap().iter().map(|run| &run["measures"]).collect();
+    let width = |run: &serde_json::Value| run["width-mean"].as_f64().unwrap();
+    for run in &runs {
+        assert!(run["groups"].is_null() && run["sum-of-ranges"].is_null(), "{run}");
+        assert_eq!(run["inside"], 1.0, "{run}");
+        assert!(run["error-mean"].as_f64().unwrap() <= width(run), "{run}");
+    }
+    assert!(0.0 < width(runs[0]) && width(runs[0]) < width(runs[1]), "{runs:?}");
+}
+
 #[test]
 fn files_that_make_no_sense_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -133,6 +158,8 @@ fn files_that_make_no_sense_are_refused() {
         (SMALL.replace("selectivity = 0.4", "selectivity = 0.0"), "a selectivity of 0"),
         (SMALL.replace("queries = 5", "queries = 0"), "0 questions"),
         (SMALL.replace("ke-range", "ke-rnge"), "ke-rnge"),
+        (SMALL.replace("queries = 5", "queries = 5\nattributes = [\"sex\"]"), "`sex`, which is no quasi attribute"),
+        (SMALL.replace(", between = [17, 90]", ""), "neither `words`, `between` nor `numbered`"),
         (SMALL.replace("[workload]\nfamily = \"ke-range\"\nqueries = 5\nselectivity = 0.4", ""), "add a [workload]"),
     ];
     for (text, part) in cases {

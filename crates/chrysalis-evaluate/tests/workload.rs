@@ -4,10 +4,10 @@
 
 mod common;
 
-use chrysalis_criteria::Principle;
+use chrysalis_criteria::{Minimum, Principle};
 use chrysalis_evaluate::EvaluateError;
 use chrysalis_evaluate::workload::{Family, Questions, Workload, ask};
-use chrysalis_publish::method::{Anatomy, Butterfly, Generalize, Permute, Publisher, RankSwap, Shuffle};
+use chrysalis_publish::method::{Anatomy, Butterfly, Generalize, Origin, Permute, Publisher, RankSwap, Shuffle};
 use chrysalis_publish::{Partition, QuasiIdentifiers};
 use chrysalis_query::question::{Condition, Constant, Predicate, Question};
 use chrysalis_table::{Column, Table};
@@ -130,6 +130,11 @@ fn what_cannot_be_asked_is_refused_by_name() {
     let swapped = RankSwap { minimum: numbers.goal(&["ke=2,1".parse().unwrap()]).unwrap().minimum().unwrap() };
     let swapped = publish(&swapped, &numbers, &Partition::new((0..60).collect(), &[60]));
     assert!(refusal(&swapped, workload(Family::Pa, 0.1, None)).contains("does not tell which rows were swapped"));
+    let drawn =
+        Questions::draw(&table, &["town".into()], "salary", workload(Family::Pa, 0.1, None), &mut rng(1)).unwrap();
+    let minimum = Minimum { rows: 1, distinct: 2, span: None };
+    let said = drawn.ask_swapped(&swapped, minimum, &table).unwrap_err().to_string();
+    assert!(said.contains("conditions on the sensitive values, which were swapped"), "{said}");
     let unordered = publish(&Anatomy, &numbers, &by_column(&numbers, "group"));
     assert!(refusal(&unordered, workload(Family::KeRange, 0.1, None)).contains("no quasi attribute for ke-range"));
     assert_eq!(Family::suited(&unordered.manifest), Family::KeArbitrary);
@@ -198,6 +203,32 @@ proptest! {
                 for aggregate in asked.aggregates {
                     prop_assert_eq!(aggregate.inside, aggregate.judged, "{} {}: {:?}", publisher.name(), family, aggregate);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_truth_lies_within_the_bounds_of_who_knows_how_far_values_were_swapped(
+        rows in prop::collection::vec((0i64..8, Just(None), Just(0), -3i64..30, Just(0), Just(0)), 2..60),
+        (k, e) in (1u64..5, 0u64..12),
+        selectivity in 0.01f64..1.0,
+        seed in any::<u64>(),
+    ) {
+        let table = table_of(&rows);
+        let data = microdata(&table, &["a"], "s");
+        let principle = format!("ke={k},{e}").parse().unwrap();
+        let Ok(goal) = data.goal(&[principle]) else { return Ok(()) };
+        let publisher = RankSwap { minimum: goal.minimum().unwrap() };
+        let n = rows.len() as u32;
+        let origin = Origin { partitioner: "none", guarantees: &[] };
+        let whole = Partition::new((0..n).collect(), &[n]);
+        let release = publisher.publish(&data, &whole, origin, &mut rng(seed)).unwrap().release;
+        for family in [Family::KeRange, Family::KeArbitrary] {
+            let quasi = ["a".to_owned()];
+            let drawn = Questions::draw(&table, &quasi, "s", workload(family, selectivity, None), &mut rng(seed)).unwrap();
+            let asked = drawn.ask_swapped(&release, publisher.minimum, &table).unwrap();
+            for aggregate in asked.aggregates {
+                prop_assert_eq!(aggregate.inside, aggregate.judged, "{}: {:?}", family, aggregate);
             }
         }
     }

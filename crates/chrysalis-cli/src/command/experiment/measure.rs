@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use chrysalis_criteria::Minimum;
 use chrysalis_evaluate::workload::{Accuracy, Questions};
 use chrysalis_evaluate::{Evaluation, Subspace, evaluate, reconstruction_error};
 use chrysalis_query::Asked;
@@ -140,6 +141,8 @@ pub(super) struct Sample<'a> {
     pub(super) run: &'a Run,
     pub(super) seconds: f64,
     pub(super) partition_seconds: f64,
+    /// For rank-swap: what values were exchanged within.
+    pub(super) swapping: Option<Minimum>,
     /// Drawn where the run has a workload.
     pub(super) questions: Option<&'a Questions>,
 }
@@ -156,7 +159,9 @@ impl Sample<'_> {
     pub(super) fn measured(&self, measures: &[Measure]) -> Result<Vec<Option<f64>>, Failure> {
         let wants = |needs: fn(Measure) -> bool| measures.iter().any(|measure| needs(*measure));
         let answered = if wants(Measure::needs_questions) { Some(self.ask(measures)?) } else { None };
-        let evaluation = if wants(Measure::needs_evaluation) { Some(self.evaluation(measures)?) } else { None };
+        // A swapped table has neither groups nor labels to measure.
+        let is_evaluated = self.swapping.is_none() && wants(Measure::needs_evaluation);
+        let evaluation = if is_evaluated { Some(self.evaluation(measures)?) } else { None };
         measures.iter().map(|measure| self.value(*measure, answered.as_ref(), evaluation.as_ref())).collect()
     }
 
@@ -211,6 +216,10 @@ impl Sample<'_> {
         let Some(questions) = self.questions else {
             return Err(Failure::bad_input("a measure needs questions, and there are none", "add a [workload]"));
         };
+        if let Some(minimum) = self.swapping {
+            let accuracy = questions.ask_swapped(self.release, minimum, self.table)?;
+            return Ok(Answered { accuracy, answer_ms: f64::NAN, scan_ms: f64::NAN });
+        }
         let asked = Asked::new(self.release.clone())?;
         let each = |started: Instant| 1000.0 * started.elapsed().as_secs_f64() / questions.questions().len() as f64;
         let started = Instant::now();

@@ -11,7 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use chrysalis_criteria::{Minimum, Principle};
 use chrysalis_evaluate::workload::Questions;
+use chrysalis_publish::Microdata;
 use chrysalis_publish::method::Outcome;
 use chrysalis_store::write_file;
 use chrysalis_table::{Role, Table};
@@ -22,7 +24,7 @@ use self::run::Run;
 use crate::args::{Cli, ExperimentArgs};
 use crate::failure::{DONE, Failure};
 use crate::maker::make;
-use crate::plan::Plan;
+use crate::plan::{Method, Plan};
 use crate::progress::{Phases, Unit};
 use crate::randomness::generator;
 
@@ -146,6 +148,7 @@ impl Lab {
             run,
             seconds: made.seconds,
             partition_seconds: made.partition_seconds,
+            swapping: if plan.method == Method::RankSwap { swapping(&plan, table)? } else { None },
             questions: self.questions.get(&of_questions),
         };
         Ok(Found::Values { values: sample.measured(measures)?, rows: table.rows() })
@@ -166,13 +169,23 @@ fn made(plan: &Plan, table: &Table, seed: u64) -> Result<Made, Failure> {
     Ok(Made { outcome: made.outcome, seconds: partition_seconds + seconds("publish"), partition_seconds })
 }
 
+/// How far values were swapped at least: the releases do not tell, but who is to judge them knows.
+fn swapping(plan: &Plan, table: &Table) -> Result<Option<Minimum>, Failure> {
+    Ok(Microdata::new(table.clone(), &plan.attributes)?.goal(&plan.require)?.minimum())
+}
+
 fn questions(run: &Run, plan: &Plan, table: &Table) -> Result<Option<Questions>, Failure> {
     let Some(asking) = &run.workload else { return Ok(None) };
     let with = |role: Role| plan.attributes.iter().filter(move |it| it.role == role).map(|it| it.name.clone());
     let Some(sensitive) = with(Role::Sensitive).next() else {
         return Err(Failure::bad_input("questions need a sensitive attribute", "add `data.sensitive`"));
     };
-    let quasi: Vec<String> = with(Role::QuasiIdentifier).collect();
+    let mut quasi: Vec<String> = with(Role::QuasiIdentifier).collect();
+    if let Some(name) = asking.attributes.iter().find(|name| !quasi.contains(name)) {
+        let message = format!("questions about `{name}`, which is no quasi attribute, cannot be asked");
+        return Err(Failure::bad_input(message, "correct `workload.attributes`"));
+    }
+    quasi.retain(|name| asking.attributes.is_empty() || asking.attributes.contains(name));
     let mut rng = generator(Some(asking.seed))?;
     Ok(Some(Questions::draw(table, &quasi, &sensitive, asking.workload()?, &mut rng)?))
 }

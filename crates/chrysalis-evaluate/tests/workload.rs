@@ -91,6 +91,36 @@ fn questions_are_as_wide_as_the_papers_say() {
     }
 }
 
+/// ke 7.2: some groups, and a share of the rows of each.
+#[test]
+fn constrained_questions_pick_rows_of_some_groups() {
+    let mut columns = people().columns().to_vec();
+    columns.push(Column::integers("row", &(0..60).collect::<Vec<_>>()));
+    let table = Table::new(columns);
+    let data = microdata(&table, &["row", "age"], "salary");
+    let release = publish(&Shuffle, &data, &by_column(&data, "group"));
+    let draw = |release: &_, by: &str, share: f64| {
+        let asked = (workload(Family::KeArbitrary, 0.5, None), share);
+        Questions::draw_within(release, &table, (by, "salary"), asked, &mut rng(2))
+    };
+    let drawn = draw(&release, "row", 0.3).unwrap();
+    for question in drawn.questions() {
+        let Some(Condition::All(parts)) = &question.condition else { panic!("{question:?}") };
+        let [Condition::Test(test)] = parts.as_slice() else { panic!("{parts:?}") };
+        let Predicate::In(values) = &test.predicate else { panic!("{test:?}") };
+        let group = |value: &Constant| if let Constant::Integer(row) = value { row / 6 } else { panic!("{value:?}") };
+        let groups: Vec<i128> = values.iter().map(group).collect();
+        // Five of ten groups, and two of six rows each.
+        assert_eq!(groups.chunk_by(|a, b| a == b).map(<[_]>::len).collect::<Vec<_>>(), [2; 5], "{groups:?}");
+    }
+    let asked = drawn.ask(&release).unwrap();
+    assert!(asked.aggregates.iter().all(|it| it.judged == 25 && it.inside == 25), "{asked:?}");
+    let refused = |drawn: Result<Questions, EvaluateError>| drawn.err().unwrap().to_string();
+    assert!(refused(draw(&release, "row", 1.5)).contains("a share of 1.5"));
+    let permuted = publish(&Permute, &data, &by_column(&data, "group"));
+    assert!(refused(draw(&permuted, "row", 0.3)).contains("no table with groups and the values of `row`"));
+}
+
 #[test]
 fn two_releases_are_asked_the_same_whatever_the_order_of_their_attributes() {
     let table = people();

@@ -19,6 +19,7 @@ mod judge;
 mod pose;
 mod swapped;
 mod truth;
+mod within;
 
 use std::fmt;
 use std::str::FromStr;
@@ -151,6 +152,24 @@ impl Questions {
         Ok(Questions { workload, dimensions, names, queries, questions, truths })
     }
 
+    /// Draws ke's constrained arbitrary questions (7.2): `workload.selectivity` is the share of the groups of a release by
+    /// anatomy or shuffle that a question touches, and `share` that of the rows which it picks of each, by the values of
+    /// the attribute `by`. Where these tell rows apart, it picks no others.
+    pub fn draw_within(
+        release: &Release,
+        microdata: &Table,
+        (by, sensitive): (&str, &str),
+        (workload, share): (Workload, f64),
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Questions, EvaluateError> {
+        let names = vec![by.to_owned(), sensitive.to_owned()];
+        let columns = columns(microdata, &names)?;
+        let queries = within::queries(release, &[columns[0], columns[1]], &workload, share, rng)?;
+        let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
+        let truths = truth::all(&columns, &queries);
+        Ok(Questions { workload, dimensions: 1, names, queries, questions, truths })
+    }
+
     /// The questions, as anybody could ask them.
     pub fn questions(&self) -> &[Question] {
         &self.questions
@@ -193,12 +212,6 @@ impl Questions {
     fn accuracy(&self, answers: &[Vec<Told>]) -> Accuracy {
         let sensitive = self.names.last().map_or("", String::as_str);
         Accuracy::new(&self.workload, self.dimensions, (&self.truths, answers), sensitive)
-    }
-
-    /// Answers all of them from the microdata once more, for those who want to know how long that takes. The number of
-    /// rows that match, over all questions.
-    pub fn count(&self, microdata: &Table) -> Result<u64, EvaluateError> {
-        Ok(truth::all(&columns(microdata, &self.names)?, &self.queries).iter().map(|truth| truth.rows).sum())
     }
 }
 

@@ -119,6 +119,9 @@ pub(super) struct Asking {
     /// The only quasi attributes that conditions are on; empty means any.
     #[serde(default)]
     pub(super) attributes: Vec<String>,
+    /// For ke's constrained questions: the share of the rows of a group that are picked, `selectivity` being that of the
+    /// groups.
+    pub(super) rows_of_groups: Option<f64>,
     #[serde(default)]
     unordered: Vec<String>,
     #[serde(default = "one")]

@@ -11,7 +11,7 @@ use crate::{Field, Tree};
 /// Whether a column's value is in the set. UNKNOWN for a missing value stands for no: nothing is ever negated.
 pub(super) fn is_in(dialect: Dialect, column: &X, field: &Field, set: &ValueSet) -> X {
     let literal = |place: i64| match field.kind {
-        // PROOF: `between` asks for days of four-digit years only.
+        // PROOF: `whole` and `between` ask for days of four-digit years only.
         Kind::Date => dialect.date(&Date(i32::try_from(place).unwrap_or(0)).to_string()),
         _ => int(place),
     };

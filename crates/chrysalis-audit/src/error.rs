@@ -18,6 +18,11 @@ pub enum AuditError {
         /// The method.
         method: String,
     },
+    /// A table whose values are not its rows' own.
+    #[error(
+        "a release by method `rank-swap` shows everybody the value of somebody else, so that it rules out nothing when it is intersected with others"
+    )]
+    SwappedIntersection,
     /// More pairs of groups than can be looked at one by one.
     #[error("the releases have {pairs} pairs of groups, too many to look at without the microdata")]
     TooManyPairs {
@@ -110,7 +115,9 @@ impl AuditError {
             AuditError::UnsupportedMethod { .. } => {
                 "audit a release made with `--method generalize`, `anatomy`, `permute`, `shuffle`, `angel` or `rank-swap`".into()
             }
-            AuditError::NoIntersection { .. } => "name releases made with `--method generalize`, `butterfly`, `angel`, `anatomy` or `shuffle`".into(),
+            AuditError::NoIntersection { .. } | AuditError::SwappedIntersection => {
+                "name releases made with `--method generalize`, `butterfly`, `angel`, `anatomy`, `permute` or `shuffle`".into()
+            }
             AuditError::TooManyPairs { .. } => "name the microdata with --microdata".into(),
             AuditError::Release(error) => error.hint(),
             AuditError::WrongKind { .. }

@@ -112,14 +112,14 @@ fn audit_form(release: &Release, microdata: Option<&Table>) -> Result<AuditRepor
     }
 }
 
-/// Attacks a release with another one of the same data, by any method but `permute` and `rank-swap`: who is left with fewer
-/// sensitive values than promised, once only those count that both releases allow?
+/// Attacks a release with another one of the same data, by any method but `rank-swap`: who is left with fewer sensitive
+/// values than promised, once only those count that both releases allow?
 ///
 /// `name` is how the findings call the other release. With the microdata everybody in them is tried; without, one
 /// conceivable person wherever a group of one release meets a group of the other.
 ///
 /// # Cost
-/// With the microdata n log n; without, the product of the numbers of groups, up to 20 million.
+/// With the microdata n log n, times the groups that may hold a person; without, the product of the numbers of groups, up to 20 million.
 pub fn intersect(
     release: &Release,
     other: &Release,

@@ -295,7 +295,7 @@ pub(crate) struct AuditArgs {
     /// The table it was made from: also check that the release is faithful to it.
     #[arg(long, value_name = "FILE")]
     pub(crate) microdata: Option<String>,
-    /// Another release of the same data: what do both together leave open? Repeat for several (any method but permute and
+    /// Another release of the same data: what do both together leave open? Repeat for several (any method but
     /// rank-swap).
     #[arg(long = "with", value_name = "DIR")]
     pub(crate) others: Vec<PathBuf>,

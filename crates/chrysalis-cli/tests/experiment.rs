@@ -63,7 +63,7 @@ title = "t"
 paper = "p"
 figure = "figure 0"
 claim = "c"
-measures = ["groups", "sum-of-ranges", "scan-ms", "answer-ms"]
+measures = ["groups", "sum-of-ranges", "original-ms", "rewritten-ms", "overhead"]
 [sweep]
 parameter = "k"
 values = [2, 900]
@@ -96,10 +96,38 @@ fn an_experiment_can_make_up_its_own_columns_and_say_what_is_out_of_reach() {
     let first: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
     assert_eq!(first[..7], ["small", "", "one", "k", "2", "50", "false"]);
     assert!(first[7].parse::<f64>().unwrap() >= 2.0 && first[8].parse::<f64>().unwrap() >= 20.0, "{csv}");
+    // The database took some time for both, and what it said was checked.
+    let [original, rewritten, overhead]: [f64; 3] = [9, 10, 11].map(|at| first[at].parse().unwrap());
+    assert!(original > 0.0 && rewritten > 0.0 && (overhead - rewritten / original).abs() < 1e-9, "{csv}");
     // The same again is the same again, but for the clock.
     experiment(folder, &["small.toml".into()], "").expect(0);
     let again = fs::read_to_string(folder.join("out/small.csv")).unwrap();
     assert_eq!(again.lines().nth(1).unwrap().split(',').collect::<Vec<_>>()[..9], first[..9]);
+}
+
+/// A swapped table has no groups, but whoever knows how far values were moved has bounds, and they hold.
+#[test]
+fn a_swapped_table_is_asked_for_rows_picked_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = SMALL
+        .replace("\"original-ms\", \"rewritten-ms\", \"overhead\"", "\"width-mean\", \"error-mean\", \"inside\"")
+        .replace("[2, 900]", "[2, 20]")
+        .replace("quasi = [\"age\"]", "quasi = [\"age\", \"row\"]")
+        .replace("columns = [", "columns = [\n    { name = \"row\", numbered = true },")
+        .replace("family = \"ke-range\"", "family = \"ke-arbitrary\"\nattributes = [\"row\"]")
+        .replace("method = \"shuffle\"", "method = \"rank-swap\"");
+    fs::write(folder.join("swapped.toml"), text).unwrap();
+    let found = experiment(folder, &["swapped.toml".into()], "--output json").expect(0).json();
+    let runs: Vec<&serde_json::Value> =
+        found["experiments"][0]["runs"].as_array().unwrap().iter().map(|run| &run["measures"]).collect();
+    let width = |run: &serde_json::Value| run["width-mean"].as_f64().unwrap();
+    for run in &runs {
+        assert!(run["groups"].is_null() && run["sum-of-ranges"].is_null(), "{run}");
+        assert_eq!(run["inside"], 1.0, "{run}");
+        assert!(run["error-mean"].as_f64().unwrap() <= width(run), "{run}");
+    }
+    assert!(0.0 < width(runs[0]) && width(runs[0]) < width(runs[1]), "{runs:?}");
 }
 
 #[test]
@@ -112,7 +140,10 @@ fn files_that_make_no_sense_are_refused() {
         (SMALL.replace("figure = ", "figur = \"x\"\nfigure = "), "figur"),
         (SMALL.replace("title = \"t\"", "title = "), "line 2"),
         (SMALL.replace("\"groups\"", "\"grops\""), "grops"),
-        (SMALL.replace("[\"groups\", \"sum-of-ranges\", \"scan-ms\", \"answer-ms\"]", "[]"), "`measures` is empty"),
+        (
+            SMALL.replace("[\"groups\", \"sum-of-ranges\", \"original-ms\", \"rewritten-ms\", \"overhead\"]", "[]"),
+            "`measures` is empty",
+        ),
         (SMALL.replace("[2, 900]", "[]"), "`sweep.values` is empty"),
         (SMALL[..series].to_owned(), "there is no [[series]]"),
         (SMALL.replace("[[series]]", "[series]"), "[[series]]"),
@@ -133,6 +164,15 @@ fn files_that_make_no_sense_are_refused() {
         (SMALL.replace("selectivity = 0.4", "selectivity = 0.0"), "a selectivity of 0"),
         (SMALL.replace("queries = 5", "queries = 0"), "0 questions"),
         (SMALL.replace("ke-range", "ke-rnge"), "ke-rnge"),
+        (SMALL.replace("queries = 5", "queries = 5\nattributes = [\"sex\"]"), "`sex`, which is no quasi attribute"),
+        (SMALL.replace("queries = 5", "queries = 5\nrows_of_groups = 0.0"), "a share of 0 of a group's rows"),
+        (
+            SMALL
+                .replace("queries = 5", "queries = 5\nrows_of_groups = 0.3")
+                .replace("method = \"shuffle\"", "method = \"permute\""),
+            "no table with groups and the values of `age`",
+        ),
+        (SMALL.replace(", between = [17, 90]", ""), "neither `words`, `between` nor `numbered`"),
         (SMALL.replace("[workload]\nfamily = \"ke-range\"\nqueries = 5\nselectivity = 0.4", ""), "add a [workload]"),
     ];
     for (text, part) in cases {

@@ -52,6 +52,32 @@ fn pa_table_1_permuted_has_delta_2_25_and_rce_7_49() {
     assert_eq!(audit["attacks"]["presence"]["delta"], 1.0 / 8.0);
 }
 
+/// Whoever is 31 or 50 is in one group of either release; at 30 both groups across are possible, whatever the sex.
+#[test]
+fn two_permuted_releases_are_intersected_and_swapped_ones_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let people = ["30,M,flu,100,1,1", "31,M,cold,200,1,2", "50,F,asthma,300,2,1", "30,F,gastritis,400,2,2"];
+    fs::write(folder.join("data.csv"), format!("age,sex,disease,cost,g,across\n{}\n", people.join("\n"))).unwrap();
+    for (name, method) in [("one", "permute"), ("boxes", "generalize"), ("two", "permute")] {
+        let group = if name == "two" { "across" } else { "g" };
+        let roles = "--quasi age,sex --sensitive disease --partitioner column --require l=2";
+        run(folder, &format!("publish data.csv {roles} --method {method} --group-column {group} --out {name}"))
+            .expect(0);
+    }
+    for name in ["one", "boxes"] {
+        let audit =
+            run(folder, &format!("audit {name} --with two --microdata data.csv --output json")).expect(4).json();
+        let attack = &audit["attacks"]["intersection"][0];
+        assert_eq!((attack["fewest"].as_u64(), attack["narrowed"].as_u64()), (Some(1), Some(2)), "{name}: {attack}");
+        run(folder, &format!("audit {name} --with {name} --microdata data.csv")).expect(0);
+    }
+    let swap = "--quasi age,sex --sensitive cost --method rank-swap --require ke=2,1 --out swapped";
+    run(folder, &format!("publish data.csv {swap}")).expect(0);
+    let refused = run(folder, "audit one --with swapped").expect(2).stderr;
+    assert!(refused.contains("shows everybody the value of somebody else"), "{refused}");
+}
+
 #[test]
 fn pa_table_1_in_anatomy_shows_everybody_and_links_nobody_above_one_fourth() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,10 +4,10 @@
 
 mod common;
 
-use chrysalis_criteria::Principle;
+use chrysalis_criteria::{Minimum, Principle};
 use chrysalis_evaluate::EvaluateError;
 use chrysalis_evaluate::workload::{Family, Questions, Workload, ask};
-use chrysalis_publish::method::{Anatomy, Butterfly, Generalize, Permute, Publisher, RankSwap, Shuffle};
+use chrysalis_publish::method::{Anatomy, Butterfly, Generalize, Origin, Permute, Publisher, RankSwap, Shuffle};
 use chrysalis_publish::{Partition, QuasiIdentifiers};
 use chrysalis_query::question::{Condition, Constant, Predicate, Question};
 use chrysalis_table::{Column, Table};
@@ -91,6 +91,36 @@ fn questions_are_as_wide_as_the_papers_say() {
     }
 }
 
+/// ke 7.2: some groups, and a share of the rows of each.
+#[test]
+fn constrained_questions_pick_rows_of_some_groups() {
+    let mut columns = people().columns().to_vec();
+    columns.push(Column::integers("row", &(0..60).collect::<Vec<_>>()));
+    let table = Table::new(columns);
+    let data = microdata(&table, &["row", "age"], "salary");
+    let release = publish(&Shuffle, &data, &by_column(&data, "group"));
+    let draw = |release: &_, by: &str, share: f64| {
+        let asked = (workload(Family::KeArbitrary, 0.5, None), share);
+        Questions::draw_within(release, &table, (by, "salary"), asked, &mut rng(2))
+    };
+    let drawn = draw(&release, "row", 0.3).unwrap();
+    for question in drawn.questions() {
+        let Some(Condition::All(parts)) = &question.condition else { panic!("{question:?}") };
+        let [Condition::Test(test)] = parts.as_slice() else { panic!("{parts:?}") };
+        let Predicate::In(values) = &test.predicate else { panic!("{test:?}") };
+        let group = |value: &Constant| if let Constant::Integer(row) = value { row / 6 } else { panic!("{value:?}") };
+        let groups: Vec<i128> = values.iter().map(group).collect();
+        // Five of ten groups, and two of six rows each.
+        assert_eq!(groups.chunk_by(|a, b| a == b).map(<[_]>::len).collect::<Vec<_>>(), [2; 5], "{groups:?}");
+    }
+    let asked = drawn.ask(&release).unwrap();
+    assert!(asked.aggregates.iter().all(|it| it.judged == 25 && it.inside == 25), "{asked:?}");
+    let refused = |drawn: Result<Questions, EvaluateError>| drawn.err().unwrap().to_string();
+    assert!(refused(draw(&release, "row", 1.5)).contains("a share of 1.5"));
+    let permuted = publish(&Permute, &data, &by_column(&data, "group"));
+    assert!(refused(draw(&permuted, "row", 0.3)).contains("no table with groups and the values of `row`"));
+}
+
 #[test]
 fn two_releases_are_asked_the_same_whatever_the_order_of_their_attributes() {
     let table = people();
@@ -130,6 +160,11 @@ fn what_cannot_be_asked_is_refused_by_name() {
     let swapped = RankSwap { minimum: numbers.goal(&["ke=2,1".parse().unwrap()]).unwrap().minimum().unwrap() };
     let swapped = publish(&swapped, &numbers, &Partition::new((0..60).collect(), &[60]));
     assert!(refusal(&swapped, workload(Family::Pa, 0.1, None)).contains("does not tell which rows were swapped"));
+    let drawn =
+        Questions::draw(&table, &["town".into()], "salary", workload(Family::Pa, 0.1, None), &mut rng(1)).unwrap();
+    let minimum = Minimum { rows: 1, distinct: 2, span: None };
+    let said = drawn.ask_swapped(&swapped, minimum, &table).unwrap_err().to_string();
+    assert!(said.contains("conditions on the sensitive values, which were swapped"), "{said}");
     let unordered = publish(&Anatomy, &numbers, &by_column(&numbers, "group"));
     assert!(refusal(&unordered, workload(Family::KeRange, 0.1, None)).contains("no quasi attribute for ke-range"));
     assert_eq!(Family::suited(&unordered.manifest), Family::KeArbitrary);
@@ -198,6 +233,32 @@ proptest! {
                 for aggregate in asked.aggregates {
                     prop_assert_eq!(aggregate.inside, aggregate.judged, "{} {}: {:?}", publisher.name(), family, aggregate);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_truth_lies_within_the_bounds_of_who_knows_how_far_values_were_swapped(
+        rows in prop::collection::vec((0i64..8, Just(None), Just(0), -3i64..30, Just(0), Just(0)), 2..60),
+        (k, e) in (1u64..5, 0u64..12),
+        selectivity in 0.01f64..1.0,
+        seed in any::<u64>(),
+    ) {
+        let table = table_of(&rows);
+        let data = microdata(&table, &["a"], "s");
+        let principle = format!("ke={k},{e}").parse().unwrap();
+        let Ok(goal) = data.goal(&[principle]) else { return Ok(()) };
+        let publisher = RankSwap { minimum: goal.minimum().unwrap() };
+        let n = rows.len() as u32;
+        let origin = Origin { partitioner: "none", guarantees: &[] };
+        let whole = Partition::new((0..n).collect(), &[n]);
+        let release = publisher.publish(&data, &whole, origin, &mut rng(seed)).unwrap().release;
+        for family in [Family::KeRange, Family::KeArbitrary] {
+            let quasi = ["a".to_owned()];
+            let drawn = Questions::draw(&table, &quasi, "s", workload(family, selectivity, None), &mut rng(seed)).unwrap();
+            let asked = drawn.ask_swapped(&release, publisher.minimum, &table).unwrap();
+            for aggregate in asked.aggregates {
+                prop_assert_eq!(aggregate.inside, aggregate.judged, "{}: {:?}", family, aggregate);
             }
         }
     }

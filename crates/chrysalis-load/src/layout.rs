@@ -28,6 +28,12 @@ impl<'a> Layout<'a> {
         let tables = entries.map(|(entry, rows)| table(release, &entry.name, rows)).collect::<Result<_, _>>()?;
         Ok(Layout { tables })
     }
+
+    /// One table that belongs to no release.
+    pub(crate) fn of_table(name: &'a str, rows: &'a Table) -> Result<Self, LoadError> {
+        check_names(name, rows)?;
+        Ok(Layout { tables: vec![TableLayout { name, rows, primary_key: Vec::new(), index: Vec::new() }] })
+    }
 }
 
 fn table<'a>(release: &'a Release, name: &'a str, rows: &'a Table) -> Result<TableLayout<'a>, LoadError> {

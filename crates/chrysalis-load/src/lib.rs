@@ -5,6 +5,7 @@
 //!
 //! Passwords never reach a message: a [`Target`] describes itself without them.
 
+mod database;
 mod error;
 mod layout;
 mod postgres;
@@ -12,6 +13,7 @@ mod rows;
 mod sqlite;
 mod target;
 
+pub use database::Database;
 pub use error::LoadError;
 pub use target::Target;
 

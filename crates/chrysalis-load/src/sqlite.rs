@@ -17,9 +17,20 @@ pub(crate) fn load(layout: &Layout<'_>, file: &Path, progress: &dyn Fn(u64)) -> 
     let place = format!("sqlite:{}", file.display());
     let cannot_write = |error: rusqlite::Error| LoadError::File { place: place.clone(), problem: said(&error) };
     let mut connection = Connection::open(file).map_err(cannot_write)?;
+    load_into(&mut connection, layout, &place, progress)
+}
+
+/// Into a database that is open.
+pub(crate) fn load_into(
+    connection: &mut Connection,
+    layout: &Layout<'_>,
+    place: &str,
+    progress: &dyn Fn(u64),
+) -> Result<(), LoadError> {
+    let cannot_write = |error: rusqlite::Error| LoadError::File { place: place.to_owned(), problem: said(&error) };
     let transaction = connection.transaction().map_err(cannot_write)?;
     for table in &layout.tables {
-        drop_old(&transaction, table, &place)?;
+        drop_old(&transaction, table, place)?;
     }
     for table in &layout.tables {
         let refused = |error: rusqlite::Error| {
@@ -27,7 +38,7 @@ pub(crate) fn load(layout: &Layout<'_>, file: &Path, progress: &dyn Fn(u64)) -> 
             match error.sqlite_error_code() {
                 Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen) => cannot_write(error),
                 _ => LoadError::Refused {
-                    place: place.clone(),
+                    place: place.to_owned(),
                     step: format!("fill `{}`", table.name),
                     problem: said(&error),
                 },
@@ -39,7 +50,7 @@ pub(crate) fn load(layout: &Layout<'_>, file: &Path, progress: &dyn Fn(u64)) -> 
 }
 
 /// One line without SQLite's code numbers.
-fn said(error: &rusqlite::Error) -> String {
+pub(crate) fn said(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(text)) => text.clone(),
         error => error.to_string(),

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use chrysalis_load::{LoadError, Target, load};
+use chrysalis_load::{Database, LoadError, Target, load};
 use chrysalis_release::{
     Attribute, ColumnEntry, DomainEntry, FORMAT, Manifest, Published, Release, RoleName, TableEntry, VERSION,
 };
@@ -207,4 +207,21 @@ fn a_server_that_says_no_is_understood_and_passwords_stay_secret() {
     let closed = Target::parse("postgres://ann:s3cret@127.0.0.1:1/x", None, None).unwrap();
     let closed = said(load(&release(), &closed, &|_| {}).unwrap_err());
     assert!(closed.contains("ann@127.0.0.1:1/x") && !closed.contains("s3cret"), "{closed}");
+}
+
+#[test]
+fn a_database_in_memory_holds_a_release_beside_any_table_and_answers() {
+    let mut database = Database::new().unwrap();
+    database.load(&release()).unwrap();
+    let people =
+        Table::new(vec![Column::integers("age", &[30, 40, 50]), Column::texts("sex", ["F", "", "M"].into_iter())]);
+    database.add("microdata", &people).unwrap();
+    let run = |statement: &str| database.run(statement).unwrap();
+    assert_eq!(run("SELECT SUM(\"count\"), COUNT(*) FROM st"), [[Some(10.0), Some(4.0)]]);
+    assert_eq!(run("SELECT AVG(age), MIN(sex) FROM microdata"), [[Some(40.0), None]]);
+    assert_eq!(run("SELECT COUNT(*) FROM microdata WHERE sex IS NULL"), [[Some(1.0)]]);
+    assert_eq!(run("SELECT age FROM microdata WHERE age > 60"), Vec::<Vec<Option<f64>>>::new());
+    assert_eq!(run("SELECT SQRT(16.0), ln(1), exp(0), sqrt(NULL)"), [[Some(4.0), Some(0.0), Some(1.0), None]]);
+    let refused = database.run("SELECT nothing FROM nowhere").unwrap_err().to_string();
+    assert!(refused.contains("in memory") && refused.contains("nowhere"), "{refused}");
 }

@@ -184,6 +184,26 @@ fn rank_swap_keeps_everybody_and_moves_values_within_reach() {
     assert!(release.manifest.guarantees.is_empty(), "it promises nothing");
 }
 
+/// With values 0, 1, 2, … and three distinct ones within reach, nobody's value comes from farther than two places: the
+/// radius is one, but for the first and last, which have nobody beyond them.
+#[test]
+fn rank_swap_exchanges_once_so_that_nothing_drifts() {
+    let numbers: Vec<i64> = (0..2000).collect();
+    let table = Table::new(vec![Column::integers("own", &numbers), Column::integers("salary", &numbers)]);
+    let data = plain(table, &["own"], Some("salary"));
+    let minimum = data.goal(&specs(&["ke=3,2"])).unwrap().minimum().unwrap();
+    let whole = Partition::new((0..2000).collect(), &[2000]);
+    let release = publish(&RankSwap { minimum }, &data, &whole, 4);
+    let swapped = release.table("swapped").unwrap();
+    let number = |name: &str, row: usize| {
+        let column = swapped.column(name).unwrap();
+        column.domain().value(column.code(row)).unwrap().number().unwrap()
+    };
+    let moves: Vec<f64> = (0..2000).map(|row| (number("salary", row) - number("own", row)).abs()).collect();
+    assert!(moves.iter().all(|&moved| moved <= 2.0), "{moves:?}");
+    assert!(moves.iter().filter(|&&moved| moved > 0.0).count() > 1900, "{moves:?}");
+}
+
 #[test]
 fn sorted_partitioners_refuse_what_they_cannot_sort_or_promise() {
     let check = |sensitive: &str, require: &str, message: &str| {

@@ -25,6 +25,30 @@ pub(super) struct Axis<'a> {
     high: Vec<u32>,
     /// For labels whose set has holes: which ranks it covers, as bits.
     sets: Vec<Option<Vec<u64>>>,
+    /// For groups that show values: which ranks each covers.
+    lists: Option<Lists>,
+}
+
+/// Some ranks per cell, ascending.
+struct Lists {
+    /// Where those of every cell begin; one more than there are cells.
+    starts: Vec<u32>,
+    ranks: Vec<u32>,
+}
+
+impl Lists {
+    /// From cells with one rank each, as often as they like.
+    fn new(mut pairs: Vec<(Code, u32)>, n_cells: usize) -> Lists {
+        pairs.sort_unstable();
+        pairs.dedup();
+        let starts = (0..=n_cells as Code).map(|cell| pairs.partition_point(|(known, _)| *known < cell) as u32);
+        Lists { starts: starts.collect(), ranks: pairs.iter().map(|&(_, rank)| rank).collect() }
+    }
+
+    fn of(&self, cell: Code) -> &[u32] {
+        let cell = cell as usize;
+        &self.ranks[self.starts[cell] as usize..self.starts[cell + 1] as usize]
+    }
 }
 
 /// A cell: the ranks from `low` up to but without `high`, and the label it came from.
@@ -41,11 +65,35 @@ impl<'a> Axis<'a> {
         if cells.is_range() { Axis::of_ranges(cells, column) } else { Axis::of_labels(cells, column, sets) }
     }
 
+    /// The axis of a column of the microdata under groups that show which values they have, and not who has them: a cell
+    /// is a group.
+    pub(super) fn of_groups(cells: &Cells<'a>, group: &'a Column, column: &Column) -> Axis<'a> {
+        let places = Positions::of(cells.attribute).of_column(column);
+        let rank_of_code =
+            if cells.is_range() { inverse(&by_place(&places)) } else { (0..places.len() as u32).collect() };
+        let (shown, known) = (cells.low.domain(), column.domain());
+        let rank = |code: Code| known.code_of(shown.value(code)).map(|code| rank_of_code[code as usize]);
+        let ranks: Vec<Option<u32>> = (0..shown.len() as Code).map(rank).collect();
+        let pairs = group.codes().iter().zip(cells.low.codes().iter());
+        let pairs = pairs.filter_map(|(group, code)| Some((group, ranks[code as usize]?))).collect();
+        let n_groups = group.domain().len();
+        let lists = Lists::new(pairs, n_groups);
+        let groups = 0..n_groups as Code;
+        Axis {
+            low_column: group,
+            high_column: group,
+            low: groups.clone().map(|group| lists.of(group).first().copied().unwrap_or(0)).collect(),
+            high: groups.map(|group| lists.of(group).last().map_or(0, |last| last + 1)).collect(),
+            sets: Vec::new(),
+            lists: Some(lists),
+            rank_of_code,
+        }
+    }
+
     fn of_ranges(cells: &Cells<'a>, column: &Column) -> Axis<'a> {
         let positions = Positions::of(cells.attribute);
         let places = positions.of_column(column);
-        let mut codes: Vec<usize> = (0..places.len()).collect();
-        codes.sort_by_key(|&code| places[code]);
+        let codes = by_place(&places);
         let sorted: Vec<Option<i64>> = codes.iter().map(|&code| places[code]).collect();
         // A missing place sorts first: as a lower end it admits the missing value, as an upper end nothing else.
         let first = |end: Option<i64>| sorted.partition_point(|place| *place < end) as u32;
@@ -57,6 +105,7 @@ impl<'a> Axis<'a> {
             low: positions.of_column(cells.low).into_iter().map(first).collect(),
             high: positions.of_column(cells.high).into_iter().map(after).collect(),
             sets: Vec::new(),
+            lists: None,
         }
     }
 
@@ -83,6 +132,7 @@ impl<'a> Axis<'a> {
             low: ranks.iter().map(|ranks| ranks.first().copied().unwrap_or(0)).collect(),
             high: ranks.iter().map(|ranks| ranks.last().map_or(0, |last| last + 1)).collect(),
             sets: ranks.iter().map(|ranks| bits_with_holes(ranks, domain.len())).collect(),
+            lists: None,
             rank_of_code,
         }
     }
@@ -107,8 +157,16 @@ impl<'a> Axis<'a> {
     pub(super) fn covers(&self, cell: Interval, rank: u32) -> bool {
         let has = |bits: &Vec<u64>| bits[rank as usize / 64] >> (rank % 64) & 1 == 1;
         let in_set = || self.sets.get(cell.label as usize).and_then(Option::as_ref).is_none_or(has);
-        cell.low <= rank && rank < cell.high && in_set()
+        let in_list = || self.lists.as_ref().is_none_or(|lists| lists.of(cell.label).binary_search(&rank).is_ok());
+        cell.low <= rank && rank < cell.high && in_set() && in_list()
     }
+}
+
+/// Codes in the order of their places.
+fn by_place(places: &[Option<i64>]) -> Vec<usize> {
+    let mut codes: Vec<usize> = (0..places.len()).collect();
+    codes.sort_by_key(|&code| places[code]);
+    codes
 }
 
 fn inverse(codes: &[usize]) -> Vec<u32> {

@@ -30,7 +30,8 @@ pub(crate) use layout::Form;
 use layout::Layout;
 use tally::Tally;
 
-/// A release whose quasi values belong together, with the sensitive values of every row's group.
+/// The rows of a release, with the sensitive values of every row's group. In `permute` their quasi values do not belong
+/// together.
 pub(crate) struct RowsWithValues<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) table: &'a Table,
@@ -43,7 +44,7 @@ pub(crate) struct RowsWithValues<'a> {
     pub(crate) sample: Sample,
 }
 
-/// Opens a release by anatomy or shuffle for an attack that joins it with another.
+/// Opens a release by anatomy, permute or shuffle for an attack that joins it with another.
 pub(crate) fn rows_with_values(release: &Release, form: Form) -> Result<RowsWithValues<'_>, AuditError> {
     let Layout { manifest, table, group, quasi, sensitive, .. } = &Layout::open(release, form)?;
     let nothing = || AuditError::NoSensitive { method: manifest.method.clone() };

@@ -81,7 +81,7 @@ pub(super) fn queries(
     Ok(((0..workload.queries).map(|_| query()).collect(), dimensions))
 }
 
-fn check(columns: &[&Column], workload: &Workload) -> Result<(), EvaluateError> {
+pub(super) fn check(columns: &[&Column], workload: &Workload) -> Result<(), EvaluateError> {
     let Workload { family, queries, selectivity, .. } = *workload;
     let refuse = |problem: String, hint: &str| Err(EvaluateError::Workload { problem, hint: hint.to_owned() });
     let sensitive = columns[columns.len() - 1];

@@ -1,6 +1,6 @@
 //! Answers held against the truth.
 
-use chrysalis_query::Answer;
+use chrysalis_query::{AggregateAnswer, Answer};
 
 use super::truth::Truth;
 use super::{Workload, pose};
@@ -75,18 +75,36 @@ impl Summary {
     }
 }
 
+/// What was said of one aggregate. `None` is NULL.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    pub(super) estimate: Option<f64>,
+    pub(super) lower: Option<f64>,
+    pub(super) upper: Option<f64>,
+}
+
+impl Told {
+    /// What an answer says of its aggregates: without GROUP BY there is one row.
+    pub(super) fn of(answer: &Answer) -> Vec<Told> {
+        let told = |it: &AggregateAnswer| Told { estimate: it.estimate, lower: it.lower, upper: it.upper };
+        answer.rows.first().map_or_else(Vec::new, |row| row.aggregates.iter().map(told).collect())
+    }
+}
+
 impl Accuracy {
-    pub(super) fn new(workload: &Workload, dimensions: usize, truths: &[Truth], answers: &[Answer]) -> Accuracy {
+    /// `answers` tell one thing per aggregate, or nothing; `sensitive` is what sums and averages are of.
+    pub(super) fn new(
+        workload: &Workload,
+        dimensions: usize,
+        (truths, answers): (&[Truth], &[Vec<Told>]),
+        sensitive: &str,
+    ) -> Accuracy {
         let aggregate = |(at, &function): (usize, &chrysalis_query::question::Function)| {
-            let mut found =
-                AggregateAccuracy { name: String::new(), judged: 0, inside: 0, nonzero: 0, error: None, width: None };
+            let name = pose::aggregate(function, sensitive).name;
+            let mut found = AggregateAccuracy { name, judged: 0, inside: 0, nonzero: 0, error: None, width: None };
             let (mut errors, mut widths) = (Vec::new(), Vec::new());
             for (truth, answer) in truths.iter().zip(answers) {
-                // Without GROUP BY there is one row.
-                let Some(told) = answer.rows.first().map(|row| &row.aggregates[at]) else { continue };
-                if found.name.is_empty() {
-                    found.name.clone_from(&told.name);
-                }
+                let Some(told) = answer.get(at) else { continue };
                 let Some(truth) = truth.answer(function) else { continue };
                 found.judged += 1;
                 let bounds = told.lower.zip(told.upper);

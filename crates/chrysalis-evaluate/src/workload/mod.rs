@@ -8,7 +8,8 @@
 //! | [`Family::KeArbitrary`] | ke 7.1 | every quasi attribute (w of them): any ⌈\|A\|·s^(1/w)⌉ values | AVG, SUM, COUNT |
 //!
 //! |A| counts the values that occur in the microdata. lalpha has no workload. ke's arbitrary questions pick rows one by
-//! one, which no analyst can do: ours pick values, as a long list after IN does, and the rows follow.
+//! one: where a quasi attribute tells every row from all others, so do ours. Elsewhere they pick values, as a long list
+//! after IN does, and the rows follow.
 //!
 //! Questions go through the engine that analysts use; the truth is counted over the microdata. What is asked depends on
 //! the microdata, the parameters and the generator alone, so two releases of one table get the same questions.
@@ -16,11 +17,14 @@
 mod generate;
 mod judge;
 mod pose;
+mod swapped;
 mod truth;
+mod within;
 
 use std::fmt;
 use std::str::FromStr;
 
+use chrysalis_criteria::Minimum;
 use chrysalis_query::question::Question;
 use chrysalis_query::{Asked, Plan};
 use chrysalis_release::{Manifest, Release, RoleName};
@@ -30,6 +34,7 @@ use rayon::prelude::*;
 
 use crate::EvaluateError;
 use generate::Query;
+use judge::Told;
 pub use judge::{Accuracy, AggregateAccuracy, QUANTILES, Summary};
 use truth::Truth;
 
@@ -147,6 +152,24 @@ impl Questions {
         Ok(Questions { workload, dimensions, names, queries, questions, truths })
     }
 
+    /// Draws ke's constrained arbitrary questions (7.2): `workload.selectivity` is the share of the groups of a release by
+    /// anatomy or shuffle that a question touches, and `share` that of the rows which it picks of each, by the values of
+    /// the attribute `by`. Where these tell rows apart, it picks no others.
+    pub fn draw_within(
+        release: &Release,
+        microdata: &Table,
+        (by, sensitive): (&str, &str),
+        (workload, share): (Workload, f64),
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Questions, EvaluateError> {
+        let names = vec![by.to_owned(), sensitive.to_owned()];
+        let columns = columns(microdata, &names)?;
+        let queries = within::queries(release, &[columns[0], columns[1]], &workload, share, rng)?;
+        let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
+        let truths = truth::all(&columns, &queries);
+        Ok(Questions { workload, dimensions: 1, names, queries, questions, truths })
+    }
+
     /// The questions, as anybody could ask them.
     pub fn questions(&self) -> &[Question] {
         &self.questions
@@ -161,13 +184,34 @@ impl Questions {
     pub fn ask_prepared(&self, asked: &Asked) -> Result<Accuracy, EvaluateError> {
         let answer = |question: &Question| asked.answer(&Plan::new(question, asked.manifest())?);
         let answers = self.questions.par_iter().map(answer).collect::<Result<Vec<_>, _>>()?;
-        Ok(Accuracy::new(&self.workload, self.dimensions, &self.truths, &answers))
+        Ok(self.accuracy(&answers.iter().map(Told::of).collect::<Vec<_>>()))
     }
 
-    /// Answers all of them from the microdata once more, for those who want to know how long that takes. The number of
-    /// rows that match, over all questions.
-    pub fn count(&self, microdata: &Table) -> Result<u64, EvaluateError> {
-        Ok(truth::all(&columns(microdata, &self.names)?, &self.queries).iter().map(|truth| truth.rows).sum())
+    /// Asks a release by rank-swap, which has no groups and no engine to ask: the answer of the swapped table as it stands,
+    /// and bounds for who has been told the least numbers that values were exchanged within. `microdata` are those that
+    /// the questions were drawn from.
+    ///
+    /// # Cost
+    /// O(rows · conditions) per question, on all cores.
+    pub fn ask_swapped(
+        &self,
+        release: &Release,
+        minimum: Minimum,
+        microdata: &Table,
+    ) -> Result<Accuracy, EvaluateError> {
+        let family = self.workload.family;
+        if !family.needs_numbers() {
+            let problem = format!("{family} questions have conditions on the sensitive values, which were swapped");
+            return Err(EvaluateError::Workload { problem, hint: "use --workload ke-range or ke-arbitrary".into() });
+        }
+        let columns = columns(microdata, &self.names)?;
+        let asked = (&self.queries[..], pose::functions(family));
+        Ok(self.accuracy(&swapped::answers(release, minimum, &columns, asked)?))
+    }
+
+    fn accuracy(&self, answers: &[Vec<Told>]) -> Accuracy {
+        let sensitive = self.names.last().map_or("", String::as_str);
+        Accuracy::new(&self.workload, self.dimensions, (&self.truths, answers), sensitive)
     }
 }
 

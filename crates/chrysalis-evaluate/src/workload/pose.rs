@@ -15,20 +15,22 @@ pub(super) fn functions(family: Family) -> &'static [Function] {
 
 pub(super) fn question(columns: &[&Column], query: &Query, family: Family) -> Question {
     let sensitive = columns[columns.len() - 1].name();
-    let aggregate = |function: &Function| {
-        let of = (*function != Function::Count).then_some(sensitive);
-        Aggregate {
-            name: format!("{function}({})", of.unwrap_or("*")),
-            has_alias: false,
-            function: *function,
-            column: of.map(named),
-            at: None,
-        }
-    };
     Question {
-        aggregates: functions(family).iter().map(aggregate).collect(),
+        aggregates: functions(family).iter().map(|&function| aggregate(function, sensitive)).collect(),
         condition: Some(Sentence::All(query.conditions.iter().map(|condition| test(columns, condition)).collect())),
         group_by: Vec::new(),
+    }
+}
+
+/// `avg(salary)`, `count(*)`.
+pub(super) fn aggregate(function: Function, sensitive: &str) -> Aggregate {
+    let of = (function != Function::Count).then_some(sensitive);
+    Aggregate {
+        name: format!("{function}({})", of.unwrap_or("*")),
+        has_alias: false,
+        function,
+        column: of.map(named),
+        at: None,
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn all(columns: &[&Column], queries: &[Query]) -> Vec<Truth> {
 }
 
 /// The number of every code of the sensitive column; none where it holds words.
-fn numbers(column: &Column) -> Vec<Option<f64>> {
+pub(super) fn numbers(column: &Column) -> Vec<Option<f64>> {
     let domain = column.domain();
     if !domain.kind().is_numeric() {
         return Vec::new();

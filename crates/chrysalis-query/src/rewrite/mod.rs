@@ -22,6 +22,7 @@ mod generalized;
 mod help;
 mod hits;
 mod numbers;
+mod original;
 mod parts;
 mod permuted;
 mod pool;
@@ -36,6 +37,7 @@ use chrysalis_table::{Kind, Value};
 use sqlparser::ast::Ident;
 
 pub use dialect::Dialect;
+pub use original::original;
 
 use crate::question::Function;
 use crate::{Field, Form, Hits, Plan, QueryError};

@@ -11,15 +11,13 @@ use crate::{Field, Tree};
 /// Whether a column's value is in the set. UNKNOWN for a missing value stands for no: nothing is ever negated.
 pub(super) fn is_in(dialect: Dialect, column: &X, field: &Field, set: &ValueSet) -> X {
     let literal = |place: i64| match field.kind {
-        // PROOF: `between` asks for days of four-digit years only.
+        // PROOF: `whole` and `between` ask for days of four-digit years only.
         Kind::Date => dialect.date(&Date(i32::try_from(place).unwrap_or(0)).to_string()),
         _ => int(place),
     };
     let limits = if field.kind == Kind::Date { DAYS } else { (i64::MIN, i64::MAX) };
     let mut parts: Vec<X> = match &set.values {
-        Values::Integers(ranges) => {
-            ranges.closed().filter_map(|ends| between(column, ends, limits, &literal)).collect()
-        }
+        Values::Integers(ranges) => whole(column, &ranges.closed().collect::<Vec<_>>(), limits, &literal),
         Values::Reals(ranges) => ranges.ends().map(|ends| stretch(column, ends)).collect(),
         Values::Words(words) => listed(dialect, column, field, words),
     };
@@ -44,19 +42,41 @@ fn listed(dialect: Dialect, column: &X, field: &Field, words: &[bool]) -> Vec<X>
     if chosen.is_empty() { Vec::new() } else { vec![column.clone().one_of(chosen)] }
 }
 
-/// Whole numbers and days; nothing where no value of the kind can be.
-fn between(
-    column: &X,
-    (low, high): (Option<i64>, Option<i64>),
-    (first, last): (i64, i64),
-    literal: &dyn Fn(i64) -> X,
-) -> Option<X> {
+/// Ends of a stretch of whole numbers or days; `None` where there is none.
+type Ends = (Option<i64>, Option<i64>);
+
+/// So many stretches are many, and stretches of so many numbers short.
+const MANY: usize = 8;
+const SHORT: i64 = 8;
+
+/// Whole numbers and days: single ones in a list, which a database looks up at once, and stretches by their ends. Where there
+/// are many, comparing a row with all of them one by one would take long: then the short ones are listed, too.
+fn whole(column: &X, stretches: &[Ends], limits: (i64, i64), literal: &dyn Fn(i64) -> X) -> Vec<X> {
+    let longest = if stretches.len() > MANY { SHORT } else { 1 };
+    let (mut parts, mut listed) = (Vec::new(), Vec::new());
+    for &ends in stretches {
+        match ends {
+            (Some(low), Some(high)) if high.saturating_sub(low) < longest => {
+                listed.extend((low..=high).filter(|place| (limits.0..=limits.1).contains(place)));
+            }
+            ends => parts.extend(between(column, ends, limits, literal)),
+        }
+    }
+    match listed.as_slice() {
+        [] => {}
+        [only] => parts.push(column.clone().eq(literal(*only))),
+        many => parts.push(column.clone().one_of(many.iter().map(|place| literal(*place)).collect())),
+    }
+    parts
+}
+
+/// A stretch; nothing where no value of the kind can be.
+fn between(column: &X, (low, high): Ends, (first, last): (i64, i64), literal: &dyn Fn(i64) -> X) -> Option<X> {
     if low.is_some_and(|low| low > last) || high.is_some_and(|high| high < first) {
         return None;
     }
     let (low, high) = (low.filter(|low| *low > first), high.filter(|high| *high < last));
     Some(match (low, high) {
-        (Some(low), Some(high)) if low == high => column.clone().eq(literal(low)),
         (None, None) => column.clone().present(),
         (low, high) => {
             let from = low.map(|low| column.clone().at_least(literal(low)));

@@ -5,7 +5,7 @@ use chrysalis_table::Table;
 use sqlparser::dialect::{DatabricksDialect, Dialect as Syntax, DuckDbDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
-use super::{Dialect, rewrite};
+use super::{Dialect, original, rewrite};
 use crate::{Plan, sql};
 
 const QUESTIONS: [&str; 6] = [
@@ -113,6 +113,40 @@ fn a_count_of_exact_rows_is_one_scan_and_a_shuffled_sum_joins_help() {
     let sum = statement("shuffle", QUESTIONS[1], Dialect::Postgres).unwrap();
     assert_eq!(sum.matches("\"permuted\"").count(), 1, "{sum}");
     assert!(sum.contains("p.\"hits\" = hits.h") && !sum.contains("OVER"), "{sum}");
+}
+
+#[test]
+fn single_numbers_are_listed_and_stretches_compared() {
+    let asked = |condition: &str| {
+        let question = format!("SELECT COUNT(*) FROM microdata WHERE {condition}");
+        statement("anatomy", &question, Dialect::Sqlite).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(asked("age IN (3, 5, 9)").contains("q.\"age\" IN (3, 5, 9)"), "{}", asked("age IN (3, 5, 9)"));
+    let mixed = asked("age IN (3, 9) OR age BETWEEN 20 AND 30");
+    assert!(mixed.contains("q.\"age\" IN (3, 9)") && mixed.contains("q.\"age\" >= 20"), "{mixed}");
+    assert!(asked("age = 3").contains("q.\"age\" = 3"));
+    // Many short stretches are one list.
+    let pairs: Vec<String> = (0..10).map(|at| format!("{}, {}", at * 5, at * 5 + 1)).collect();
+    let many = asked(&format!("age IN ({})", pairs.join(", ")));
+    assert!(many.contains(&format!("q.\"age\" IN ({})", pairs.join(", "))) && !many.contains(">="), "{many}");
+}
+
+#[test]
+fn the_question_itself_is_asked_of_the_microdata() {
+    let asked = |question: &str| {
+        let plan = Plan::new(&sql::parse_one(question).unwrap(), &release("shuffle").manifest).unwrap();
+        let text = original(&plan, "people", Dialect::Sqlite);
+        Parser::parse_sql(&SQLiteDialect {}, &text).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        asked("SELECT AVG(pay) FROM microdata WHERE age >= 30 AND pay > 3"),
+        "SELECT AVG(m.\"pay\") AS \"avg(pay)\" FROM \"people\" AS m WHERE (m.\"age\" >= 30) AND (m.\"pay\" >= 4)"
+    );
+    assert_eq!(
+        asked("SELECT city, COUNT(*) AS n FROM microdata GROUP BY city"),
+        "SELECT m.\"city\" AS \"city\", COUNT(*) AS \"n\" FROM \"people\" AS m GROUP BY m.\"city\""
+    );
 }
 
 #[test]

@@ -4,6 +4,9 @@
 //! sensitive values, and only what is in both sets is possible. Angel tables 2b and 2c are both 2-diverse, and together
 //! leave Alan one disease.
 //!
+//! Where columns are permuted inside groups (`permute`), a person may be in every group that has each of the person's
+//! values, whichever rows they stand in.
+//!
 //! What one release shows as it is may be a quasi attribute of the other. Then who has both need not know it of anybody:
 //! rows are joined by it (butterfly tables II and III).
 
@@ -18,6 +21,7 @@ use chrysalis_release::Release;
 use chrysalis_table::{Column, Table};
 use rayon::prelude::*;
 
+use super::cells::Cells;
 use super::index::{Boxes, Index, Mark};
 use super::space::Axis;
 use crate::findings::Findings;
@@ -162,9 +166,13 @@ impl<'a> Finder<'a> {
             .take(n_cells)
             .filter_map(|cells| Some((cells, people.column(&cells.attribute.name)?)));
         let known: Vec<_> = known.collect();
+        let axis = |cells: &Cells<'a>, column: &Column| match view.is_permuted {
+            true => Axis::of_groups(cells, view.published.group, column),
+            false => Axis::new(cells, column, &view.sets),
+        };
         Finder {
             view,
-            axes: known.iter().map(|(cells, column)| Axis::new(cells, column, &view.sets)).collect(),
+            axes: known.iter().map(|(cells, column)| axis(cells, column)).collect(),
             columns: known.iter().map(|(_, column)| *column).collect(),
         }
     }

@@ -4,6 +4,8 @@ use chrysalis_release::{FORMAT, Manifest, Release, RoleName, VERSION};
 use chrysalis_table::{Column, Table};
 use chrysalis_testkit::papers;
 
+mod permuted;
+
 use super::super::tests::{attribute, entry};
 use crate::{Intersection, IntersectionOver, audit, intersect};
 
@@ -96,9 +98,13 @@ fn what_neither_table_gives_away_both_must_not() {
 
 #[test]
 fn other_forms_are_refused() {
-    let mut other = table_2c(&["l=2"]);
-    other.manifest.method = "permute".into();
-    let error = intersect(&table_2b(&["l=2"]), &other, "2c", None).unwrap_err();
-    assert_eq!(error.to_string(), "releases by method `permute` cannot be intersected with others");
-    assert!(!error.hint().is_empty());
+    let check = |method: &str, message: &str| {
+        let mut other = table_2c(&["l=2"]);
+        other.manifest.method = method.into();
+        let error = intersect(&table_2b(&["l=2"]), &other, "2c", None).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+        assert!(error.hint().contains("`permute`"), "{}", error.hint());
+    };
+    check("rank-swap", "shows everybody the value of somebody else");
+    check("mixed", "releases by method `mixed` cannot be intersected with others");
 }

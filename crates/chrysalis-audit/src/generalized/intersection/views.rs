@@ -20,6 +20,9 @@ pub(super) struct View<'a> {
     pub(super) n_own: usize,
     pub(super) sets: LabelSets,
     pub(super) groups: Vec<GroupView>,
+    /// Whether a group shows the values of every attribute, and not what stands beside what: then the cells of all its
+    /// rows are the group's.
+    pub(super) is_permuted: bool,
 }
 
 /// The rows that look the same.
@@ -53,8 +56,10 @@ pub(super) fn open<'a>(
             sets.map(|set| generalized(release, other, Some(set), numbers)).collect()
         }
         "angel" => angelized(release, numbers),
-        "anatomy" => Ok(vec![verbatim(&rows_with_values(release, Form::Anatomy)?, numbers)]),
-        "shuffle" => Ok(vec![verbatim(&rows_with_values(release, Form::Shuffle)?, numbers)]),
+        "anatomy" => Ok(vec![verbatim(&rows_with_values(release, Form::Anatomy)?, false, numbers)]),
+        "shuffle" => Ok(vec![verbatim(&rows_with_values(release, Form::Shuffle)?, false, numbers)]),
+        "permute" => Ok(vec![verbatim(&rows_with_values(release, Form::Permute)?, true, numbers)]),
+        "rank-swap" => Err(AuditError::SwappedIntersection),
         method => Err(AuditError::NoIntersection { method: method.chars().take(40).collect() }),
     }
 }
@@ -105,7 +110,7 @@ fn generalized<'a>(
         view.row = row;
         view.values.push(number[column.code(row) as usize]);
     }
-    Ok(View { sets, published, n_own, groups: tidy(views) })
+    Ok(View { sets, published, n_own, groups: tidy(views), is_permuted: false })
 }
 
 /// One view per generalized table: a member of a bucket has a value of one of the batches there.
@@ -129,13 +134,14 @@ fn angelized<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<Vec<View
             GroupView { row, values: codes.map(|&(code, _)| number[code as usize]).collect() }
         };
         let groups = tidy(of_bucket.into_iter().map(values).collect());
-        View { sets: published.label_sets(), n_own: published.quasi.len(), published, groups }
+        View { sets: published.label_sets(), n_own: published.quasi.len(), published, groups, is_permuted: false }
     };
     Ok(angel.tables.into_iter().map(view).collect())
 }
 
-/// Rows as they are: who has the values of a row may be it, and has a sensitive value of its group.
-fn verbatim<'a>(rows: &RowsWithValues<'a>, numbers: &mut Numbers) -> View<'a> {
+/// Values as they are: who has the values of a row may be it, and has a sensitive value of its group. Where columns are
+/// permuted, who has a value of every column of a group may be in it.
+fn verbatim<'a>(rows: &RowsWithValues<'a>, is_permuted: bool, numbers: &mut Numbers) -> View<'a> {
     let number = numbered(rows.sensitive, numbers);
     let cells = |&(attribute, values): &(&'a Attribute, &'a Column)| Cells { attribute, low: values, high: values };
     let published = Published {
@@ -152,8 +158,8 @@ fn verbatim<'a>(rows: &RowsWithValues<'a>, numbers: &mut Numbers) -> View<'a> {
         let texts = (0..values.domain().len() as Code).map(|code| values.domain().text(code).into_owned());
         sets.extend(texts.map(|text| ((attribute.name.clone(), text.clone()), BTreeSet::from([text]))));
     }
-    let columns: Vec<&Column> =
-        std::iter::once(rows.group).chain(rows.quasi.iter().map(|(_, column)| *column)).collect();
+    let beside = rows.quasi.iter().map(|(_, column)| *column).filter(|_| !is_permuted);
+    let columns: Vec<&Column> = std::iter::once(rows.group).chain(beside).collect();
     let groups = Groups::of_columns(&columns, rows.table.rows());
     let mut row_of = vec![0; groups.n_groups];
     groups.of_row.iter().enumerate().for_each(|(row, &group)| row_of[group as usize] = row);
@@ -162,7 +168,7 @@ fn verbatim<'a>(rows: &RowsWithValues<'a>, numbers: &mut Numbers) -> View<'a> {
         GroupView { row, values: values.iter().map(|&(code, _)| number[code as usize]).collect() }
     };
     let groups = tidy(row_of.into_iter().map(view).collect());
-    View { sets, n_own: published.quasi.len(), published, groups }
+    View { sets, n_own: published.quasi.len(), published, groups, is_permuted }
 }
 
 fn tidy(mut groups: Vec<GroupView>) -> Vec<GroupView> {

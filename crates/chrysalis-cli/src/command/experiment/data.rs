@@ -192,7 +192,7 @@ fn chosen(data: &Data, table: &Table, rng: &mut ChaCha20Rng) -> Result<Vec<u32>,
 }
 
 fn draw(made_up: &MadeUp, n_rows: usize, known: &[Column], rng: &mut ChaCha20Rng) -> Result<Column, Failure> {
-    let MadeUp { name, words, between, follows, variance } = made_up;
+    let MadeUp { name, words, between, numbered, follows, variance } = made_up;
     let wrong = |problem: &str| {
         Err(Failure::bad_input(format!("made-up column `{name}`: {problem}"), "correct `data.columns`"))
     };
@@ -200,7 +200,10 @@ fn draw(made_up: &MadeUp, n_rows: usize, known: &[Column], rng: &mut ChaCha20Rng
         let drawn: Vec<&str> = (0..n_rows).map(|_| words[rng.random_range(0..words.len())].as_str()).collect();
         return Ok(Column::texts(name, drawn.iter().copied()));
     }
-    let Some((low, high)) = *between else { return wrong("it has neither `words` nor `between`") };
+    if *numbered {
+        return Ok(Column::integers(name, &(0..n_rows as i64).collect::<Vec<_>>()));
+    }
+    let Some((low, high)) = *between else { return wrong("it has neither `words`, `between` nor `numbered`") };
     if low > high || high.checked_sub(low).is_none_or(|width| width > i64::from(u32::MAX)) {
         return wrong("`between` are not two numbers in order, or they are too far apart");
     }

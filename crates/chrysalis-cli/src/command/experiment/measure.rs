@@ -1,14 +1,13 @@
 //! What is measured of a release.
 
-use std::time::Instant;
-
+use chrysalis_criteria::Minimum;
 use chrysalis_evaluate::workload::{Accuracy, Questions};
 use chrysalis_evaluate::{Evaluation, Subspace, evaluate, reconstruction_error};
-use chrysalis_query::Asked;
 use chrysalis_release::{GROUP_ID, Release, RoleName, shuffled};
 use chrysalis_table::Table;
 use serde::Deserialize;
 
+use super::database::{self, Times};
 use super::run::Run;
 use crate::failure::Failure;
 use crate::render;
@@ -35,8 +34,9 @@ pub(super) enum Measure {
     LargestRange,
     Seconds,
     PartitionSeconds,
-    AnswerMs,
-    ScanMs,
+    OriginalMs,
+    RewrittenMs,
+    Overhead,
 }
 
 impl Measure {
@@ -61,8 +61,9 @@ impl Measure {
             Measure::LargestRange => "largest-range",
             Measure::Seconds => "seconds",
             Measure::PartitionSeconds => "partition-seconds",
-            Measure::AnswerMs => "answer-ms",
-            Measure::ScanMs => "scan-ms",
+            Measure::OriginalMs => "original-ms",
+            Measure::RewrittenMs => "rewritten-ms",
+            Measure::Overhead => "overhead",
         }
     }
 
@@ -87,8 +88,9 @@ impl Measure {
             Measure::LargestRange => "largest range of a group",
             Measure::Seconds => "seconds to publish",
             Measure::PartitionSeconds => "seconds to form groups",
-            Measure::AnswerMs => "milliseconds per question, from the release",
-            Measure::ScanMs => "milliseconds per question, from the microdata",
+            Measure::OriginalMs => "milliseconds of the original question over the microdata",
+            Measure::RewrittenMs => "milliseconds of the rewritten question over the release",
+            Measure::Overhead => "time of the rewritten question / time of the original",
         }
     }
 
@@ -110,8 +112,8 @@ impl Measure {
         }
     }
 
-    fn needs_questions(self) -> bool {
-        self.is_share() || matches!(self, Measure::AnswerMs | Measure::ScanMs)
+    fn needs_database(self) -> bool {
+        matches!(self, Measure::OriginalMs | Measure::RewrittenMs | Measure::Overhead)
     }
 
     fn needs_evaluation(self) -> bool {
@@ -140,42 +142,51 @@ pub(super) struct Sample<'a> {
     pub(super) run: &'a Run,
     pub(super) seconds: f64,
     pub(super) partition_seconds: f64,
+    /// For rank-swap: what values were exchanged within.
+    pub(super) swapping: Option<Minimum>,
     /// Drawn where the run has a workload.
     pub(super) questions: Option<&'a Questions>,
 }
 
-/// How the questions were answered.
-struct Answered {
-    accuracy: Accuracy,
-    answer_ms: f64,
-    scan_ms: f64,
+/// What is measured once for several measures.
+#[derive(Default)]
+struct Known {
+    accuracy: Option<Accuracy>,
+    evaluation: Option<Evaluation>,
+    times: Option<Times>,
 }
 
 impl Sample<'_> {
     /// The values of some measures; `None` where a release has none.
     pub(super) fn measured(&self, measures: &[Measure]) -> Result<Vec<Option<f64>>, Failure> {
         let wants = |needs: fn(Measure) -> bool| measures.iter().any(|measure| needs(*measure));
-        let answered = if wants(Measure::needs_questions) { Some(self.ask(measures)?) } else { None };
-        let evaluation = if wants(Measure::needs_evaluation) { Some(self.evaluation(measures)?) } else { None };
-        measures.iter().map(|measure| self.value(*measure, answered.as_ref(), evaluation.as_ref())).collect()
+        let mut known = Known::default();
+        if wants(Measure::is_share) {
+            known.accuracy = Some(self.ask()?);
+        }
+        // A swapped table has neither groups nor labels to measure.
+        if self.swapping.is_none() && wants(Measure::needs_evaluation) {
+            known.evaluation = Some(self.evaluation(measures)?);
+        }
+        if wants(Measure::needs_database) {
+            known.times = Some(database::times(self.release, self.table, self.questions()?.questions())?);
+        }
+        measures.iter().map(|measure| self.value(*measure, &known)).collect()
     }
 
-    fn value(
-        &self,
-        measure: Measure,
-        answered: Option<&Answered>,
-        found: Option<&Evaluation>,
-    ) -> Result<Option<f64>, Failure> {
+    fn value(&self, measure: Measure, known: &Known) -> Result<Option<f64>, Failure> {
         // ke's first aggregate is the average, the others' only one the count.
-        let first = answered.and_then(|answered| answered.accuracy.aggregates.first());
+        let first = known.accuracy.as_ref().and_then(|accuracy| accuracy.aggregates.first());
+        let (found, times) = (known.evaluation.as_ref(), known.times.as_ref());
         Ok(match measure {
             Measure::ErrorMean => first.and_then(|it| it.error).map(|error| error.mean),
             Measure::ErrorMedian => first.and_then(|it| it.error).map(|error| error.median()),
             Measure::WidthMean => first.and_then(|it| it.width).map(|width| width.mean),
             Measure::WidthMedian => first.and_then(|it| it.width).map(|width| width.median()),
             Measure::Inside => first.map(|it| it.inside_share()),
-            Measure::AnswerMs => answered.map(|it| it.answer_ms),
-            Measure::ScanMs => answered.map(|it| it.scan_ms),
+            Measure::OriginalMs => times.map(|it| it.original_ms),
+            Measure::RewrittenMs => times.map(|it| it.rewritten_ms),
+            Measure::Overhead => times.map(|it| it.rewritten_ms / it.original_ms),
             Measure::Kl => found.and_then(|it| it.divergences.first()).map(|it| it.kl),
             Measure::Ncp => found.map(|it| it.ncp.mean()),
             Measure::NcpSum => found.map(|it| it.ncp.sum),
@@ -207,20 +218,17 @@ impl Sample<'_> {
         Ok(evaluate(self.release, self.table, &subspaces)?)
     }
 
-    fn ask(&self, measures: &[Measure]) -> Result<Answered, Failure> {
-        let Some(questions) = self.questions else {
-            return Err(Failure::bad_input("a measure needs questions, and there are none", "add a [workload]"));
-        };
-        let asked = Asked::new(self.release.clone())?;
-        let each = |started: Instant| 1000.0 * started.elapsed().as_secs_f64() / questions.questions().len() as f64;
-        let started = Instant::now();
-        let accuracy = questions.ask_prepared(&asked)?;
-        let answer_ms = each(started);
-        let started = Instant::now();
-        if measures.contains(&Measure::ScanMs) {
-            questions.count(self.table)?;
-        }
-        Ok(Answered { accuracy, answer_ms, scan_ms: each(started) })
+    fn questions(&self) -> Result<&Questions, Failure> {
+        let missing = || Failure::bad_input("a measure needs questions, and there are none", "add a [workload]");
+        self.questions.ok_or_else(missing)
+    }
+
+    fn ask(&self) -> Result<Accuracy, Failure> {
+        let questions = self.questions()?;
+        Ok(match self.swapping {
+            Some(minimum) => questions.ask_swapped(self.release, minimum, self.table)?,
+            None => questions.ask(self.release)?,
+        })
     }
 }
 
@@ -244,7 +252,7 @@ mod tests {
 
     #[test]
     fn every_measure_is_read_by_its_name() {
-        for measure in [Measure::ErrorMean, Measure::Kl, Measure::SumOfRanges, Measure::AnswerMs] {
+        for measure in [Measure::ErrorMean, Measure::Kl, Measure::SumOfRanges, Measure::RewrittenMs] {
             let read: Measure = toml::Value::String(measure.name().to_owned()).try_into().unwrap();
             assert_eq!(read, measure);
         }

@@ -1,6 +1,7 @@
 //! `chrysalis experiment`: a figure or table of a paper, made again.
 
 mod data;
+mod database;
 mod file;
 mod measure;
 mod run;
@@ -11,8 +12,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use chrysalis_criteria::{Minimum, Principle};
 use chrysalis_evaluate::workload::Questions;
+use chrysalis_publish::Microdata;
 use chrysalis_publish::method::Outcome;
+use chrysalis_release::Release;
 use chrysalis_store::write_file;
 use chrysalis_table::{Role, Table};
 
@@ -22,7 +26,7 @@ use self::run::Run;
 use crate::args::{Cli, ExperimentArgs};
 use crate::failure::{DONE, Failure};
 use crate::maker::make;
-use crate::plan::Plan;
+use crate::plan::{Method, Plan};
 use crate::progress::{Phases, Unit};
 use crate::randomness::generator;
 
@@ -133,19 +137,22 @@ impl Lab {
                 Err(failure) => return Err(failure),
             }
         }
-        let of_questions = format!("{of_table} {:?}", run.workload);
+        let Some((of_release, made)) = &self.last else { return Ok(Found::OutOfReach) };
+        // Questions about groups are those of one release.
+        let is_within = run.workload.as_ref().is_some_and(|asking| asking.rows_of_groups.is_some());
+        let of_questions = format!("{} {:?}", if is_within { of_release } else { &of_table }, run.workload);
         if !self.questions.contains_key(&of_questions)
-            && let Some(questions) = questions(run, &plan, table)?
+            && let Some(questions) = questions(run, &plan, table, &made.outcome.release)?
         {
             self.questions.insert(of_questions.clone(), questions);
         }
-        let Some((_, made)) = &self.last else { return Ok(Found::OutOfReach) };
         let sample = Sample {
             release: &made.outcome.release,
             table,
             run,
             seconds: made.seconds,
             partition_seconds: made.partition_seconds,
+            swapping: if plan.method == Method::RankSwap { swapping(&plan, table)? } else { None },
             questions: self.questions.get(&of_questions),
         };
         Ok(Found::Values { values: sample.measured(measures)?, rows: table.rows() })
@@ -166,15 +173,33 @@ fn made(plan: &Plan, table: &Table, seed: u64) -> Result<Made, Failure> {
     Ok(Made { outcome: made.outcome, seconds: partition_seconds + seconds("publish"), partition_seconds })
 }
 
-fn questions(run: &Run, plan: &Plan, table: &Table) -> Result<Option<Questions>, Failure> {
+/// How far values were swapped at least: the releases do not tell, but who is to judge them knows.
+fn swapping(plan: &Plan, table: &Table) -> Result<Option<Minimum>, Failure> {
+    Ok(Microdata::new(table.clone(), &plan.attributes)?.goal(&plan.require)?.minimum())
+}
+
+fn questions(run: &Run, plan: &Plan, table: &Table, release: &Release) -> Result<Option<Questions>, Failure> {
     let Some(asking) = &run.workload else { return Ok(None) };
     let with = |role: Role| plan.attributes.iter().filter(move |it| it.role == role).map(|it| it.name.clone());
     let Some(sensitive) = with(Role::Sensitive).next() else {
         return Err(Failure::bad_input("questions need a sensitive attribute", "add `data.sensitive`"));
     };
-    let quasi: Vec<String> = with(Role::QuasiIdentifier).collect();
+    let mut quasi: Vec<String> = with(Role::QuasiIdentifier).collect();
+    if let Some(name) = asking.attributes.iter().find(|name| !quasi.contains(name)) {
+        let message = format!("questions about `{name}`, which is no quasi attribute, cannot be asked");
+        return Err(Failure::bad_input(message, "correct `workload.attributes`"));
+    }
+    quasi.retain(|name| asking.attributes.is_empty() || asking.attributes.contains(name));
     let mut rng = generator(Some(asking.seed))?;
-    Ok(Some(Questions::draw(table, &quasi, &sensitive, asking.workload()?, &mut rng)?))
+    let workload = asking.workload()?;
+    Ok(Some(match (asking.rows_of_groups, quasi.as_slice()) {
+        (None, _) => Questions::draw(table, &quasi, &sensitive, workload, &mut rng)?,
+        (Some(share), [by]) => Questions::draw_within(release, table, (by, &sensitive), (workload, share), &mut rng)?,
+        (Some(_), _) => {
+            let message = "rows of groups are picked by one attribute";
+            return Err(Failure::bad_input(message, "name it in `workload.attributes`"));
+        }
+    }))
 }
 
 /// Where an experiment's data come from, in words.

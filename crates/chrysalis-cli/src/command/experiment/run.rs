@@ -71,7 +71,7 @@ pub(super) struct Data {
     pub(super) columns: Vec<MadeUp>,
 }
 
-/// A made-up column: words, whole numbers, or numbers that follow another column.
+/// A made-up column: words, whole numbers, numbers that follow another column, or the number of the row.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MadeUp {
@@ -81,6 +81,9 @@ pub(super) struct MadeUp {
     pub(super) words: Vec<String>,
     /// Whole numbers from one to another, all equally likely.
     pub(super) between: Option<(i64, i64)>,
+    /// 0, 1, 2 and so on: every row has its own, so that questions can pick rows one by one.
+    #[serde(default)]
+    pub(super) numbered: bool,
     /// The made-up column of numbers that these grow with …
     pub(super) follows: Option<String>,
     /// … and how far they stray from it.
@@ -113,6 +116,12 @@ pub(super) struct Asking {
     queries: usize,
     selectivity: f64,
     dimensions: Option<usize>,
+    /// The only quasi attributes that conditions are on; empty means any.
+    #[serde(default)]
+    pub(super) attributes: Vec<String>,
+    /// For ke's constrained questions: the share of the rows of a group that are picked, `selectivity` being that of the
+    /// groups.
+    pub(super) rows_of_groups: Option<f64>,
     #[serde(default)]
     unordered: Vec<String>,
     #[serde(default = "one")]

@@ -1,5 +1,7 @@
 //! Sensitive values exchanged with others of a close rank; see `spec.md`.
 
+mod free;
+
 use std::sync::Arc;
 
 use chrysalis_criteria::Minimum;
@@ -14,6 +16,7 @@ use super::shuffle::numeric_sensitive;
 use super::{Outcome, Publisher};
 use crate::partitioner::Sorted;
 use crate::{Microdata, Partition, PublishError};
+use free::Free;
 
 /// The publication `rank-swap`. It forms no groups: the partition it is given is not looked at.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +48,7 @@ impl Publisher for RankSwap {
         // Step 1.
         let sorted = Sorted::shuffled(sensitive, self.minimum, rng);
         // Step 2.
-        let mut codes: Vec<u32> = sorted.keys().iter().map(|key| key.code()).collect();
-        for at in 0..codes.len() {
-            let other = rng.random_range(window(&sorted, at));
-            codes.swap(at, other);
-        }
+        let codes = exchanged(&sorted, rng);
         let mut swapped = vec![0; codes.len()];
         for (key, code) in sorted.keys().iter().zip(codes) {
             swapped[key.row() as usize] = code;
@@ -72,6 +71,27 @@ impl Publisher for RankSwap {
         let release = frame::release(data, self.name(), nothing, 0, published, vec![(TABLE, Table::new(columns))]);
         Ok(Outcome::new(release, partition, Vec::new()))
     }
+}
+
+/// Every code after the exchange: each changes places once at most.
+fn exchanged(sorted: &Sorted, rng: &mut dyn CryptoRng) -> Vec<u32> {
+    let mut codes: Vec<u32> = sorted.keys().iter().map(|key| key.code()).collect();
+    let mut free = Free::new(codes.len());
+    for at in 0..codes.len() {
+        if free.count(&(at..at + 1)) == 0 {
+            continue;
+        }
+        free.take(at);
+        // All before it are taken.
+        let others = at + 1..window(sorted, at).end;
+        let n_free = free.count(&others);
+        if n_free > 0 {
+            let other = free.nth(&others, rng.random_range(0..n_free));
+            free.take(other);
+            codes.swap(at, other);
+        }
+    }
+    codes
 }
 
 /// The places within the least radius that reaches the least numbers; all of them where none does.

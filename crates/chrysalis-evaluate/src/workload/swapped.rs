@@ -1,0 +1,223 @@
+//! What a table whose sensitive values changed places (`rank-swap`) says to who knows how far they may have come.
+//!
+//! The table tells who matches, for quasi values are as they were, but not whose values those are. ke (7.1): "only when a
+//! long sequence of consecutive sensitive attribute values are covered by a query, can we say for sure that some tuples
+//! are definitely included". In numbers, with the rows in the order of their values:
+//!
+//! 1. A row of rank o may have exchanged with one of rank p if p lies within the radius of o or o within that of p. By
+//!    value p, o lies between two ends, both of which grow with p, because a radius grows by one at most from rank to rank.
+//! 2. h rows that match had h different ranks o. The least they can be: in the order of p, each takes the lowest rank that
+//!    is within its reach and not taken yet. The most, likewise from above.
+//! 3. What the rows that match have, the others have not: the sum of all values less the most that the others can have is
+//!    a least as well, and the better of the two counts.
+//!
+//! The bounds are certain. They need not be the tightest: that the exchange went in pairs is not made use of.
+
+use chrysalis_criteria::Minimum;
+use chrysalis_criteria::principle::spans;
+use chrysalis_query::question::Function;
+use chrysalis_release::{Release, swapped};
+use chrysalis_table::{Code, Column};
+use rayon::prelude::*;
+
+use super::generate::Query;
+use super::judge::Told;
+use super::truth::{Truth, numbers};
+use crate::EvaluateError;
+
+/// The answers of a swapped table to some queries over columns of the microdata, the sensitive one last.
+pub(super) fn answers(
+    release: &Release,
+    minimum: Minimum,
+    microdata: &[&Column],
+    (queries, functions): (&[Query], &[Function]),
+) -> Result<Vec<Vec<Told>>, EvaluateError> {
+    let table = release.table(swapped::TABLE)?;
+    let own = |column: &&Column| {
+        let missing = || EvaluateError::broken(format!("`{}` has no column `{}`", swapped::TABLE, column.name()));
+        table.column(column.name()).ok_or_else(missing)
+    };
+    let columns = microdata.iter().map(own).collect::<Result<Vec<&Column>, _>>()?;
+    let numbers = numbers(columns[columns.len() - 1]).into_iter().collect::<Option<Vec<f64>>>();
+    let Some(numbers) = numbers.filter(|numbers| !numbers.is_empty()) else {
+        return Err(EvaluateError::broken("the swapped values are not all numbers"));
+    };
+    let ranks = Ranks::new(columns[columns.len() - 1], numbers, minimum);
+    let answer = |query: &Query| {
+        let mut hits = vec![0_u64; ranks.numbers.len()];
+        let tests = tests(query, microdata, &columns);
+        let matches = |row: &usize| tests.iter().all(|(column, admitted)| admitted[column.code(*row) as usize]);
+        let sensitive = columns[columns.len() - 1];
+        (0..table.rows()).filter(matches).for_each(|row| hits[sensitive.code(row) as usize] += 1);
+        let (truth, bounds) = (ranks.told(&hits), ranks.bounds(&hits));
+        functions.iter().map(|&function| told(function, &truth, bounds)).collect()
+    };
+    Ok(queries.par_iter().map(answer).collect())
+}
+
+/// Which codes of the published columns a query admits.
+fn tests<'a>(query: &Query, microdata: &[&Column], columns: &[&'a Column]) -> Vec<(&'a Column, Vec<bool>)> {
+    let test = |condition: &super::generate::Condition| {
+        let (theirs, ours) = (microdata[condition.column].domain(), columns[condition.column]);
+        let mut admitted = vec![false; ours.domain().len()];
+        let known = condition.codes.codes().filter_map(|code| ours.domain().code_of(theirs.value(code)));
+        known.for_each(|code| admitted[code as usize] = true);
+        (ours, admitted)
+    };
+    query.conditions.iter().map(test).collect()
+}
+
+/// Counts are certain; sums lie within bounds, and averages are sums shared.
+fn told(function: Function, published: &Truth, (least, most): (f64, f64)) -> Told {
+    let estimate = published.answer(function);
+    let bound = |sum: f64| match function {
+        Function::Sum => Some(sum),
+        Function::Avg => Some(sum / published.numbers as f64),
+        Function::Count | Function::Min | Function::Max => estimate,
+    };
+    let is_there = estimate.is_some();
+    Told { estimate, lower: bound(least).filter(|_| is_there), upper: bound(most).filter(|_| is_there) }
+}
+
+/// The published values in their order.
+struct Ranks {
+    /// By code.
+    numbers: Vec<f64>,
+    /// The first rank of every code, and how many ranks there are.
+    firsts: Vec<usize>,
+    codes: Vec<Code>,
+    /// For every rank the lowest and the highest that it may have come from.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Ranks {
+    fn new(column: &Column, numbers: Vec<f64>, minimum: Minimum) -> Ranks {
+        let (mut firsts, mut codes) = (vec![0], Vec::new());
+        for (code, &count) in (0..).zip(&column.histogram()) {
+            codes.extend(std::iter::repeat_n(code, count as usize));
+            firsts.push(codes.len());
+        }
+        let ends = ends(&radii(column, &codes, minimum));
+        Ranks { numbers, firsts, codes, ends }
+    }
+
+    /// The answer of the table as it stands.
+    fn told(&self, hits: &[u64]) -> Truth {
+        let rows = hits.iter().sum();
+        let sum = hits.iter().zip(&self.numbers).map(|(&n, number)| n as f64 * number).sum();
+        Truth { rows, numbers: rows, sum }
+    }
+
+    /// The least and the most sum of the values that the rows with these hits had.
+    fn bounds(&self, hits: &[u64]) -> (f64, f64) {
+        let others: Vec<u64> =
+            hits.iter().zip(self.firsts.windows(2)).map(|(hit, ends)| (ends[1] - ends[0]) as u64 - hit).collect();
+        let total: f64 = self.codes.iter().map(|&code| self.numbers[code as usize]).sum();
+        let least = self.least(hits).max(total - self.most(&others));
+        let most = self.most(hits).min(total - self.least(&others));
+        (least, most)
+    }
+
+    /// Step 2: the n hits of a code came through n different ranks, so the lowest n at least.
+    fn least(&self, hits: &[u64]) -> f64 {
+        let ranks = hits.iter().zip(&self.firsts).flat_map(|(&n, &first)| first..first + n as usize);
+        let (mut free, mut sum) = (0, 0.0);
+        for rank in ranks {
+            let taken = free.max(self.ends[rank].0);
+            sum += self.numbers[self.codes[taken] as usize];
+            free = taken + 1;
+        }
+        sum
+    }
+
+    fn most(&self, hits: &[u64]) -> f64 {
+        let ranks = hits.iter().zip(&self.firsts[1..]).rev().flat_map(|(&n, &end)| (end - n as usize..end).rev());
+        let (mut free, mut sum) = (self.codes.len(), 0.0);
+        for rank in ranks {
+            let taken = (free - 1).min(self.ends[rank].1);
+            sum += self.numbers[self.codes[taken] as usize];
+            free = taken;
+        }
+        sum
+    }
+}
+
+/// For every rank the least radius within which the least numbers are reached; all ranks where none does.
+fn radii(column: &Column, codes: &[Code], minimum: Minimum) -> Vec<usize> {
+    let (n, domain) = (codes.len(), column.domain());
+    let reaches = |at: usize, radius: usize| {
+        let (first, last) = (at.saturating_sub(radius), (at + radius).min(n - 1));
+        let (low, high) = (codes[first], codes[last]);
+        let is_wide = || domain.value(low).zip(domain.value(high)).zip(minimum.span);
+        (last - first + 1) as u64 >= minimum.rows
+            && u64::from(high - low + 1) >= minimum.distinct
+            && (minimum.span.is_none() || is_wide().is_some_and(|((low, high), span)| spans(low, high, span)))
+    };
+    let mut radius: usize = 0;
+    let mut of = |at: usize| {
+        // From one rank to the next it changes by one at most.
+        radius = radius.saturating_sub(1);
+        while radius < n && !reaches(at, radius) {
+            radius += 1;
+        }
+        radius
+    };
+    (0..n).map(&mut of).collect()
+}
+
+/// Step 1.
+fn ends(radii: &[usize]) -> Vec<(usize, usize)> {
+    let n = radii.len();
+    let (mut ends, mut low, mut high) = (Vec::with_capacity(n), 0, 0);
+    for (at, radius) in radii.iter().enumerate() {
+        while low + radii[low] < at {
+            low += 1;
+        }
+        while high + 1 < n && (high + 1).saturating_sub(radii[high + 1]) <= at {
+            high += 1;
+        }
+        ends.push((low.min(at.saturating_sub(*radius)), high.max((at + radius).min(n - 1))));
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranks(values: &[i64], distinct: u64) -> Ranks {
+        let column = Column::integers("s", values);
+        let numbers = numbers(&column).into_iter().map(Option::unwrap).collect();
+        Ranks::new(&column, numbers, Minimum { rows: 1, distinct, span: None })
+    }
+
+    /// Values 0 to 9, three distinct ones within reach: everybody's value comes from a neighbour, at the ends from two
+    /// places away.
+    #[test]
+    fn reach_is_that_of_either_partner() {
+        let found = ranks(&(0..10).collect::<Vec<_>>(), 3);
+        assert_eq!(found.ends, [(0, 2), (0, 2), (0, 3), (2, 4), (3, 5), (4, 6), (5, 7), (6, 9), (7, 9), (7, 9)]);
+    }
+
+    #[test]
+    fn what_a_long_sequence_covers_is_certain() {
+        let found = ranks(&(0..10).collect::<Vec<_>>(), 3);
+        // 3, 4, 5 and 6 are told. By themselves they may be 2 + 3 + 4 + 5 = 14 to 4 + 5 + 6 + 7 = 22; but the others make
+        // up at most 1 + 2 + 3 + 7 + 8 + 9 = 30 of 45, and at least 24.
+        let hits = [0, 0, 0, 1, 1, 1, 1, 0, 0, 0];
+        assert_eq!((found.least(&hits), found.most(&hits)), (14.0, 22.0));
+        assert_eq!(found.bounds(&hits), (15.0, 21.0));
+        assert_eq!(found.bounds(&[1; 10]), (45.0, 45.0));
+        // All but 4, which may be 3 or 5: what is said of the one is said of the others.
+        assert_eq!(found.bounds(&[1, 1, 1, 1, 0, 1, 1, 1, 1, 1]), (40.0, 42.0));
+        assert_eq!(found.bounds(&[0; 10]), (0.0, 0.0));
+    }
+
+    /// Three rows of one value stand for three ranks.
+    #[test]
+    fn equal_values_are_told_apart_by_their_number() {
+        let found = ranks(&[1, 2, 2, 2, 3], 2);
+        assert_eq!(found.bounds(&[0, 1, 0]), (1.0, 3.0));
+        assert_eq!(found.bounds(&[0, 3, 0]), (5.0, 7.0));
+    }
+}

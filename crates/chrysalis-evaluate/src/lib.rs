@@ -77,7 +77,7 @@ impl Subspace {
 /// What was measured.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// Rows of the microdata.
+    /// Rows of the release.
     pub rows: u64,
     /// Groups; for angel, buckets of the table with all attributes.
     pub groups: u64,
@@ -108,7 +108,7 @@ pub struct Divergence {
 
 /// What an analyst would think of points of the universe.
 pub(crate) trait Reconstruction: Sync {
-    /// D*(Q,x) for every value x of some that occur with a point Q of quasi values, as codes of the microdata.
+    /// D*(Q,x) for every value x of some that occur with a point Q of quasi values, as codes of the microdata. Values ascend.
     fn shares(&self, point: &[u32], values: &[u32]) -> Vec<f64>;
 }
 

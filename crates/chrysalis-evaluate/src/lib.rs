@@ -112,6 +112,9 @@ pub(crate) trait Reconstruction: Sync {
     fn shares(&self, point: &[u32], values: &[u32]) -> Vec<f64>;
 }
 
+/// Distributions this close are equal but for rounding, which may even bring the sum below zero.
+const ROUNDING: f64 = 1e-12;
+
 /// Compares a release with the microdata it was made from.
 ///
 /// The microdata hold the published attributes, read with the manifest's kinds.
@@ -140,7 +143,8 @@ fn divergence(release: &Release, microdata: &Table, subspace: &Subspace) -> Resu
         })
         .collect();
     let points = shares.iter().map(|shares| shares.len() as u64).sum();
-    Ok(Divergence { attributes, table, kl: kl_divergence(shares.into_iter().flatten()), points })
+    let kl = kl_divergence(shares.into_iter().flatten());
+    Ok(Divergence { attributes, table, kl: if kl.abs() < ROUNDING { 0.0 } else { kl }, points })
 }
 
 fn attributes(release: &Release, subspace: &Subspace) -> Result<Vec<String>, EvaluateError> {

@@ -86,6 +86,20 @@ fn what_does_not_fit_is_refused_by_name() {
     );
 }
 
+/// Shares are sums of thousandths on one side and quotients on the other; the difference is no loss, and never a gain.
+#[test]
+fn rows_shown_as_they_are_lose_nothing() {
+    let numbers = |of: fn(i64) -> i64| (0..1000).map(of).collect::<Vec<i64>>();
+    let table = Table::new(vec![
+        Column::integers("x", &numbers(|row| row % 3)),
+        Column::integers("s", &numbers(|row| row * row % 7)),
+        Column::integers("g", &numbers(|row| row)),
+    ]);
+    let data = microdata(&table, &["x"], "s");
+    let release = publish(&Anatomy, &data, &by_column(&data, "g"));
+    assert_eq!(evaluate(&release, &table, &[Subspace::whole()]).unwrap().divergences[0].kl, 0.0);
+}
+
 /// A range of reals stands for the values that occur in it, wherever they lie.
 #[test]
 fn ranges_of_reals_stand_for_the_values_in_them() {

@@ -62,6 +62,13 @@ impl Groups {
         groups
     }
 
+    /// A row of every group; 0 for a group without rows.
+    pub(crate) fn some_rows(&self) -> Vec<usize> {
+        let mut rows = vec![0; self.n_groups];
+        self.of_row.iter().enumerate().for_each(|(row, &group)| rows[group as usize] = row);
+        rows
+    }
+
     /// Number of rows in every group.
     pub fn sizes(&self) -> Vec<u64> {
         let mut sizes = vec![0; self.n_groups];
@@ -134,6 +141,8 @@ mod tests {
         let keys: Vec<Key<'_>> = codes.iter().map(|codes| Key { codes, n_codes }).collect();
         let groups = Groups::of_keys(&keys, rows);
         let mut sizes = groups.sizes();
+        let some_rows = groups.some_rows();
+        assert!((0..).zip(&some_rows).all(|(group, &row)| groups.of_row[row] == group));
         for a in 0..rows {
             for b in 0..a {
                 let agree = columns.iter().all(|codes| codes[a] == codes[b]);

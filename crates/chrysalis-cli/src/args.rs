@@ -340,8 +340,8 @@ pub(crate) struct EvaluateArgs {
     /// For angel: rebuild distributions over --attributes from this table [default: the narrowest that has them].
     #[arg(long, value_name = "TABLE", requires = "attributes")]
     pub(crate) table: Option<String>,
-    /// Which questions to ask: pa, angel, ke-range or ke-arbitrary [default: ke-range where the sensitive values are
-    /// numbers, otherwise pa].
+    /// Which questions to ask: pa, angel, ke-range or ke-arbitrary [default: pa; where the sensitive values are numbers,
+    /// ke-range, or ke-arbitrary if no quasi attribute has an order].
     #[arg(long, value_name = "NAME", value_parser = workload)]
     pub(crate) workload: Option<Family>,
     /// How many questions; 0 asks none.
@@ -419,8 +419,8 @@ pub(crate) struct CompareArgs {
     /// The page to write, an .html file; its numbers go to a .json file of the same name.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: PathBuf,
-    /// Which questions to ask: pa, angel, ke-range or ke-arbitrary, as in `evaluate` [default: ke-range where the
-    /// sensitive values are numbers, otherwise pa].
+    /// Which questions to ask: pa, angel, ke-range or ke-arbitrary, as in `evaluate` [default: pa; where the sensitive
+    /// values are numbers, ke-range, or ke-arbitrary if no quasi attribute has an order].
     #[arg(long, value_name = "NAME", value_parser = workload)]
     pub(crate) workload: Option<Family>,
     /// How many questions; 0 asks none [default: 1000].

@@ -109,6 +109,8 @@ fn the_command_that_is_told_makes_that_release() {
     let folder = hospital();
     common::run(folder.path(), "compare hospital/compare.toml --report out.html --queries 0 --seed 5").expect(0);
     let report = json(folder.path(), "out.json");
+    let page = fs::read_to_string(folder.path().join("out.html")).unwrap();
+    assert!(page.contains("each makes the release that was measured here") && !page.contains("drawn anew"));
     for name in ["generalize by compact, l=4", "permute by nearby, l=6", "batches"] {
         let run = named(&report, name);
         let line = run["command"].as_str().unwrap().strip_prefix("chrysalis ").unwrap().to_owned();
@@ -193,6 +195,7 @@ fn mistakes_end_before_anything_is_written() {
         ),
         ("[compare]\nworkload = 'hard'\n", "[compare] workload: there is no workload `hard`"),
         ("[compare]\nselectivity = 7.0\n", "selectivity"),
+        ("[compare]\nqueries = 2000000\n", "2,000,000 questions are more than can be asked"),
         ("[compare]\nruns = 3\n", "line "),
     ];
     let mut problems = String::new();
@@ -214,6 +217,7 @@ fn mistakes_end_before_anything_is_written() {
         ("compare right.toml --report folder.html --force", 2),
         ("compare right.toml --report people.html --require l=9", 3),
         ("compare right.toml", 2),
+        ("compare right.toml --report out.html --queries 1000001", 2),
         ("compare absent.toml --report out.html", 2),
         ("compare people.csv --report out.html --quasi nobody --require k=2", 2),
     ] {

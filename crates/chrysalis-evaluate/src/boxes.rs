@@ -76,13 +76,27 @@ impl Reconstruction for Boxes {
             if !point.iter().zip(&mass.labels).zip(&self.labels).all(covers) {
                 return;
             }
-            for (share, value) in shares.iter_mut().zip(values) {
-                if let Ok(at) = mass.values.binary_search_by_key(value, |(value, _)| *value) {
-                    *share += mass.values[at].1 / mass.points / self.rows;
-                }
-            }
+            add(&mut shares, values, &mass.values, 1.0 / mass.points / self.rows);
         });
         shares
+    }
+}
+
+/// Adds to the shares of some values what a group or box has of them, times a weight. Both lists ascend, and the shorter one is
+/// gone through: neither a point with many values nor a group with many makes the other dear.
+pub(crate) fn add(shares: &mut [f64], values: &[Code], own: &[(Code, f64)], weight: f64) {
+    if own.len() < values.len() {
+        for (code, share) in own {
+            if let Ok(at) = values.binary_search(code) {
+                shares[at] += weight * share;
+            }
+        }
+        return;
+    }
+    for (share, value) in shares.iter_mut().zip(values) {
+        if let Ok(at) = own.binary_search_by_key(value, |(code, _)| *code) {
+            *share += weight * own[at].1;
+        }
     }
 }
 
@@ -165,4 +179,28 @@ pub(crate) fn sizes(of_row: &[u32], n_groups: usize) -> Vec<f64> {
     let mut sizes = vec![0.0; n_groups];
     of_row.iter().for_each(|&group| sizes[group as usize] += 1.0);
     sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::add;
+
+    proptest! {
+        #[test]
+        fn shares_are_added_by_value_whichever_list_is_longer(
+            values in prop::collection::btree_set(0u32..30, 0..25),
+            own in prop::collection::btree_map(0u32..30, 0.0..1.0f64, 0..25),
+            weight in 0.0..1.0f64,
+        ) {
+            let values: Vec<u32> = values.into_iter().collect();
+            let before = |value: u32| f64::from(value) / 7.0;
+            let mut shares: Vec<f64> = values.iter().map(|&value| before(value)).collect();
+            add(&mut shares, &values, &own.clone().into_iter().collect::<Vec<_>>(), weight);
+            for (value, share) in values.iter().zip(shares) {
+                prop_assert_eq!(share, before(*value) + own.get(value).map_or(0.0, |own| weight * own));
+            }
+        }
+    }
 }

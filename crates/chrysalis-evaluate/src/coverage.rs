@@ -85,7 +85,8 @@ fn ranges(attribute: &Attribute, column: &Column, low: &Column, high: &Column) -
         let points = match (Kind::from(attribute.kind), floor.zip(high)) {
             (_, None) => 0.0,
             (Kind::Real, Some((floor, high))) => {
-                known.iter().filter(|at| (floor..=high).contains(*at)).count().max(1) as f64
+                let (first, after) = (known.partition_point(|at| *at < floor), known.partition_point(|at| *at <= high));
+                after.saturating_sub(first).max(1) as f64
             }
             (_, Some((floor, high))) => (high - floor).max(0.0) + 1.0,
         };

@@ -3,18 +3,19 @@
 use chrysalis_release::{GROUP_ID, Release};
 use chrysalis_table::Code;
 
-use crate::boxes::Distributions;
+use crate::boxes::{Distributions, add};
 use crate::coverage::find;
 use crate::universe::{Universe, translated};
 use crate::{EvaluateError, Reconstruction};
 
 /// Rows by their quasi values.
 pub(crate) struct Exact {
-    /// The quasi values of every run of rows, as codes of the microdata, ascending.
+    /// The quasi values that rows have, as codes of the microdata, ascending.
     points: Vec<Vec<Option<Code>>>,
-    /// Where each run begins, and where the last one ends.
+    /// Where the groups of each point begin, and where those of the last one end.
     starts: Vec<usize>,
-    rows: Vec<u32>,
+    /// Groups with rows at a point, and what share of all rows these are.
+    parts: Vec<(u32, f64)>,
     groups: Distributions,
 }
 
@@ -34,28 +35,28 @@ impl Exact {
         }
         let key = |row: u32| columns.iter().map(move |(column, codes)| codes[column.code(row as usize) as usize]);
         let mut rows: Vec<u32> = (0..published.1.rows() as u32).collect();
-        rows.sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(a.cmp(&b)));
-        let (mut points, mut starts) = (Vec::new(), vec![0]);
+        let group = |row: u32| groups.of_row[row as usize];
+        rows.sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(group(a).cmp(&group(b))));
+        let (mut points, mut starts, mut parts) = (Vec::new(), vec![0], Vec::new());
         for run in rows.chunk_by(|&a, &b| key(a).eq(key(b))) {
             points.push(key(run[0]).collect());
-            starts.push(starts[starts.len() - 1] + run.len());
+            let of_group = |part: &[u32]| (group(part[0]), part.len() as f64 / rows.len() as f64);
+            parts.extend(run.chunk_by(|&a, &b| group(a) == group(b)).map(of_group));
+            starts.push(parts.len());
         }
-        Ok(Exact { points, starts, rows, groups })
+        Ok(Exact { points, starts, parts, groups })
     }
 }
 
 impl Reconstruction for Exact {
     fn shares(&self, point: &[u32], values: &[u32]) -> Vec<f64> {
         let wanted: Vec<Option<Code>> = point.iter().map(|&code| Some(code)).collect();
-        let Ok(run) = self.points.binary_search(&wanted) else { return vec![0.0; values.len()] };
-        let rows = &self.rows[self.starts[run]..self.starts[run + 1]];
-        let share = |value: &u32| {
-            let of_row = |&row: &u32| {
-                let shares = &self.groups.shares[self.groups.of_row[row as usize] as usize];
-                shares.binary_search_by_key(value, |(code, _)| *code).map_or(0.0, |at| shares[at].1)
-            };
-            rows.iter().map(of_row).sum::<f64>() / self.rows.len() as f64
-        };
-        values.iter().map(share).collect()
+        let mut shares = vec![0.0; values.len()];
+        if let Ok(point) = self.points.binary_search(&wanted) {
+            for &(group, weight) in &self.parts[self.starts[point]..self.starts[point + 1]] {
+                add(&mut shares, values, &self.groups.shares[group as usize], weight);
+            }
+        }
+        shares
     }
 }

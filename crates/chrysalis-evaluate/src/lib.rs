@@ -77,7 +77,7 @@ impl Subspace {
 /// What was measured.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// Rows of the microdata.
+    /// Rows of the release.
     pub rows: u64,
     /// Groups; for angel, buckets of the table with all attributes.
     pub groups: u64,
@@ -108,9 +108,12 @@ pub struct Divergence {
 
 /// What an analyst would think of points of the universe.
 pub(crate) trait Reconstruction: Sync {
-    /// D*(Q,x) for every value x of some that occur with a point Q of quasi values, as codes of the microdata.
+    /// D*(Q,x) for every value x of some that occur with a point Q of quasi values, as codes of the microdata. Values ascend.
     fn shares(&self, point: &[u32], values: &[u32]) -> Vec<f64>;
 }
+
+/// Distributions this close are equal but for rounding, which may even bring the sum below zero.
+const ROUNDING: f64 = 1e-12;
 
 /// Compares a release with the microdata it was made from.
 ///
@@ -140,7 +143,8 @@ fn divergence(release: &Release, microdata: &Table, subspace: &Subspace) -> Resu
         })
         .collect();
     let points = shares.iter().map(|shares| shares.len() as u64).sum();
-    Ok(Divergence { attributes, table, kl: kl_divergence(shares.into_iter().flatten()), points })
+    let kl = kl_divergence(shares.into_iter().flatten());
+    Ok(Divergence { attributes, table, kl: if kl.abs() < ROUNDING { 0.0 } else { kl }, points })
 }
 
 fn attributes(release: &Release, subspace: &Subspace) -> Result<Vec<String>, EvaluateError> {

@@ -1,12 +1,12 @@
 //! What generalization lost: NCP, DM and CAVG, from the published tables.
 
-use std::collections::BTreeMap;
-
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_criteria::loss::{Ncp, average_group_size, discernibility, range_ncp, set_ncp};
 use chrysalis_release::{Attribute, GROUP_ID, Release, RoleName, anatomy, angelized, generalized, permuted, shuffled};
 use chrysalis_table::{Code, Column, Table};
+use rayon::prelude::*;
 
+use crate::boxes::sizes;
 use crate::coverage::{Coverage, find};
 use crate::{Divergence, EvaluateError, Evaluation};
 
@@ -67,16 +67,15 @@ pub(crate) fn measure(
 
 /// Rows that stand together: by group id, and for angel by what they show.
 fn group_sizes(table: (&str, &Table), labels: &[Vec<u32>]) -> Result<Vec<u64>, EvaluateError> {
-    let mut sizes: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
-    let ids = if table.0 == angelized::TABLE { None } else { Some(find(table, GROUP_ID)?) };
-    for row in 0..table.1.rows() {
-        let key = match ids {
-            Some(ids) => vec![ids.code(row)],
-            None => labels.iter().map(|labels| labels[row]).collect(),
-        };
-        *sizes.entry(key).or_default() += 1;
+    if table.0 != angelized::TABLE {
+        let ids = find(table, GROUP_ID)?;
+        let sizes = sizes(&ids.codes().iter().collect::<Vec<_>>(), ids.domain().len());
+        return Ok(sizes.into_iter().filter(|size| *size > 0.0).map(|size| size as u64).collect());
     }
-    Ok(sizes.into_values().collect())
+    let key = |row: u32| labels.iter().map(move |labels| labels[row as usize]);
+    let mut rows: Vec<u32> = (0..table.1.rows() as u32).collect();
+    rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
+    Ok(rows.chunk_by(|&a, &b| key(a).eq(key(b))).map(|bucket| bucket.len() as u64).collect())
 }
 
 /// The penalty of a permuted column: that of the range or set of every group's values.

@@ -4,7 +4,7 @@ use chrysalis_release::permuted::QUASI_TABLE;
 use chrysalis_release::{GROUP_ID, Release};
 use chrysalis_table::{Code, Column};
 
-use crate::boxes::{Distributions, sizes};
+use crate::boxes::{Distributions, add, sizes};
 use crate::coverage::find;
 use crate::tree::Tree;
 use crate::universe::{Universe, translated};
@@ -73,11 +73,8 @@ impl Reconstruction for Permuted {
                 let count = counted.binary_search_by_key(code, |(known, _)| *known).map_or(0.0, |at| counted[at].1);
                 weight *= count / size;
             }
-            let own = &self.groups.shares[group as usize];
             if weight > 0.0 {
-                for (share, value) in shares.iter_mut().zip(values) {
-                    *share += own.binary_search_by_key(value, |(code, _)| *code).map_or(0.0, |at| weight * own[at].1);
-                }
+                add(&mut shares, values, &self.groups.shares[group as usize], weight);
             }
         });
         shares

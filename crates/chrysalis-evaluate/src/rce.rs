@@ -4,7 +4,7 @@
 //! the row's quasi values stand together. Who has which values is what the release hides: over all worlds it allows, c(v)
 //! is Σc²/n on average, and δ and δ² are products over the permuted columns of Σ(n_i/n)² and Σ(n_i/n)³.
 
-use chrysalis_criteria::PrincipleSpec;
+use chrysalis_criteria::{PrincipleSpec, Rational};
 use chrysalis_release::{GROUP_ID, Release, RoleName, anatomy, permuted, shuffled};
 use chrysalis_table::Code;
 
@@ -25,9 +25,9 @@ pub struct ReconstructionError {
 
 /// One group as equation 9 sees it.
 struct Group {
-    rows: f64,
+    rows: u64,
     /// Its sensitive values' counts.
-    counts: Vec<f64>,
+    counts: Vec<u64>,
     /// The expected δ and δ².
     delta: f64,
     delta_squared: f64,
@@ -49,15 +49,17 @@ pub fn reconstruction_error(release: &Release) -> Result<Option<ReconstructionEr
     let is_permuted = table == permuted::QUASI_TABLE;
     let deltas = if is_permuted { deltas(release, rows, &found.of_row, &sizes)? } else { inverses(&sizes) };
     let group = |at: usize| Group {
-        rows: sizes[at],
-        counts: found.shares[at].iter().map(|(_, share)| (share * sizes[at]).round()).collect(),
+        rows: sizes[at] as u64,
+        counts: found.shares[at].iter().map(|(_, share)| (share * sizes[at]).round() as u64).collect(),
         delta: deltas[at].0,
         delta_squared: deltas[at].1,
     };
-    let groups: Vec<Group> = (0..sizes.len()).map(group).filter(|group| group.rows > 0.0).collect();
+    let groups: Vec<Group> = (0..sizes.len()).map(group).filter(|group| group.rows > 0).collect();
     let l = promised(&release.manifest.guarantees).filter(|l| groups.iter().all(|group| group.keeps(*l)));
-    let bound =
-        l.and_then(|l| if is_permuted { least(&groups, l) } else { Some(rows.1.rows() as f64 * (1.0 - 1.0 / l)) });
+    let bound = l.and_then(|l| match is_permuted {
+        true => least(&groups, l),
+        false => Some(rows.1.rows() as f64 * (1.0 - 1.0 / float(l))),
+    });
     Ok(Some(ReconstructionError { rce: groups.iter().map(Group::error).sum(), bound }))
 }
 
@@ -87,28 +89,39 @@ fn deltas(
 }
 
 /// The largest frequency l among the promises.
-fn promised(guarantees: &[String]) -> Option<f64> {
+fn promised(guarantees: &[String]) -> Option<Rational> {
     let l = |text: &String| match text.parse() {
-        Ok(PrincipleSpec::FrequencyL { l }) => Some(*l.numer() as f64 / *l.denom() as f64),
+        Ok(PrincipleSpec::FrequencyL { l }) => Some(l),
         _ => None,
     };
-    guarantees.iter().filter_map(l).max_by(f64::total_cmp)
+    guarantees.iter().filter_map(l).max()
+}
+
+fn float(l: Rational) -> f64 {
+    *l.numer() as f64 / *l.denom() as f64
+}
+
+/// Whether `count` times l is at most `rows`, decided in whole numbers.
+fn is_within(count: u64, l: Rational, rows: u64) -> bool {
+    // PROOF: both factors fit 64 bits, so their products fit 128.
+    u128::from(count) * u128::from(*l.numer()) <= u128::from(rows) * u128::from(*l.denom())
 }
 
 /// Theorem 2, which needs every sensitive value to be alone in its group.
-fn least(groups: &[Group], l: f64) -> Option<f64> {
-    let holds = |group: &Group| group.rows >= l && group.counts.iter().all(|count| *count <= 1.0);
-    let of_group = |group: &Group| group.rows * (1.0 + l * group.delta_squared - 2.0 * group.delta);
+fn least(groups: &[Group], l: Rational) -> Option<f64> {
+    let holds = |group: &Group| is_within(1, l, group.rows) && group.counts.iter().all(|count| *count <= 1);
+    let of_group = |group: &Group| group.rows as f64 * (1.0 + float(l) * group.delta_squared - 2.0 * group.delta);
     groups.iter().all(holds).then(|| groups.iter().map(of_group).sum())
 }
 
 impl Group {
     fn error(&self) -> f64 {
-        let squares: f64 = self.counts.iter().map(|count| count * count).sum();
-        self.rows - 2.0 * squares * self.delta + self.rows * squares * self.delta_squared
+        let rows = self.rows as f64;
+        let squares: f64 = self.counts.iter().map(|&count| count as f64 * count as f64).sum();
+        rows - 2.0 * squares * self.delta + rows * squares * self.delta_squared
     }
 
-    fn keeps(&self, l: f64) -> bool {
-        self.counts.iter().all(|count| count * l <= self.rows)
+    fn keeps(&self, l: Rational) -> bool {
+        self.counts.iter().all(|&count| is_within(count, l, self.rows))
     }
 }

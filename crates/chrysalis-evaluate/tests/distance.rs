@@ -76,6 +76,21 @@ fn pa_theorem_2_is_not_claimed_where_a_value_repeats() {
     assert!((found.rce - 3.125).abs() < 1e-12 && found.bound.is_none(), "{found:?}");
 }
 
+/// 50 · 1.1 is 55, and a little more in floats.
+#[test]
+fn a_promise_is_kept_or_not_in_whole_numbers() {
+    let words = |n: usize| (0..55).map(move |row| if row < n { "a" } else { "b" });
+    for (n, is_kept) in [(50, true), (51, false)] {
+        let table = Table::new(vec![Column::integers("x", &[1; 55]), Column::texts("s", words(n))]);
+        let data = microdata(&table, &["x"], "s");
+        let mut release = publish(&Anatomy, &data, &Partition::new((0..55).collect(), &[55]));
+        release.manifest.guarantees = vec!["l=1.1".into()];
+        let bound = reconstruction_error(&release).unwrap().unwrap().bound;
+        assert_eq!(bound.is_some_and(|bound| (bound - 5.0).abs() < 1e-12), is_kept, "{bound:?}");
+        assert_eq!(bound.is_none(), !is_kept);
+    }
+}
+
 #[test]
 fn an_attribute_with_thousands_of_values_is_compared_in_stretches() {
     let numbers: Vec<i64> = (0..3000).collect();

@@ -39,6 +39,9 @@ fn angel_tables_1b_and_3_by_hand() {
     let found = evaluate(&generalized, &table, &[]).unwrap();
     assert_eq!((found.discernibility, found.groups, found.average_group_size), (32, 2, Some(2.0)));
     assert!((found.ncp.sum - (8.0 * 19.0 / 39.0 + 8.0)).abs() < 1e-12);
+    // Four buckets of two.
+    let found = evaluate(&angelized, &table, &[]).unwrap();
+    assert_eq!((found.discernibility, found.groups), (16, 4));
 }
 
 #[test]
@@ -81,6 +84,52 @@ fn what_does_not_fit_is_refused_by_name() {
             .kl
             .is_infinite()
     );
+}
+
+/// Shares are sums of thousandths on one side and quotients on the other; the difference is no loss, and never a gain.
+#[test]
+fn rows_shown_as_they_are_lose_nothing() {
+    let numbers = |of: fn(i64) -> i64| (0..1000).map(of).collect::<Vec<i64>>();
+    let table = Table::new(vec![
+        Column::integers("x", &numbers(|row| row % 3)),
+        Column::integers("s", &numbers(|row| row * row % 7)),
+        Column::integers("g", &numbers(|row| row)),
+    ]);
+    let data = microdata(&table, &["x"], "s");
+    let release = publish(&Anatomy, &data, &by_column(&data, "g"));
+    assert_eq!(evaluate(&release, &table, &[Subspace::whole()]).unwrap().divergences[0].kl, 0.0);
+}
+
+/// A range of reals stands for the values that occur in it, wherever they lie.
+#[test]
+fn ranges_of_reals_stand_for_the_values_in_them() {
+    let numbers = [0.5, 0.5, 1.25, 2.0, -3.5, 7.75, 8.0, 8.0, 100.0, 1.0];
+    let groups = [1, 1, 1, 2, 2, 2, 3, 3, 3, 1];
+    let table = Table::new(vec![
+        Column::reals("a", &numbers),
+        Column::texts("s", ["x"; 10].into_iter()),
+        Column::integers("g", &groups),
+    ]);
+    let data = microdata(&table, &["a"], "s");
+    let release = publish(&Generalize, &data, &by_column(&data, "g"));
+    let mut distinct = numbers.to_vec();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    // What every group's range says about a number: its rows, spread over the numbers that occur between its ends.
+    let guess = |number: f64| {
+        let of_group = |group: i64| {
+            let own = || numbers.iter().zip(&groups).filter(|(_, own)| **own == group).map(|(number, _)| *number);
+            let (low, high) = (own().fold(f64::INFINITY, f64::min), own().fold(f64::NEG_INFINITY, f64::max));
+            let between = |number: &f64| low <= *number && *number <= high;
+            let points = distinct.iter().copied().filter(|number| between(number)).count();
+            if between(&number) { own().count() as f64 / points as f64 / 10.0 } else { 0.0 }
+        };
+        (1..=3).map(of_group).sum::<f64>()
+    };
+    let share = |number: f64| numbers.iter().filter(|other| **other == number).count() as f64 / 10.0;
+    let expected: f64 = distinct.iter().map(|&at| share(at) * (share(at) / guess(at)).ln()).sum();
+    check(&release, &table, &Subspace::whole(), expected);
+    assert_eq!(evaluate(&release, &table, &[]).unwrap().discernibility, 16 + 9 + 9);
 }
 
 proptest! {

@@ -15,4 +15,4 @@ mod whole;
 pub use error::StoreError;
 pub use folder::{Format, MANIFEST, check_place, read_columns, read_manifest, read_release, write_release};
 pub use input::{Input, Source};
-pub use whole::{write_file, write_folder};
+pub use whole::{write_file, write_files, write_folder};

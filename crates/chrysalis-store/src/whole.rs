@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
 use crate::StoreError;
 
 fn parent_of(path: &Path) -> PathBuf {
@@ -15,18 +17,48 @@ fn parent_of(path: &Path) -> PathBuf {
 
 /// Writes a file that must not exist yet, unless `force` replaces it.
 pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), StoreError> {
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::AlreadyExists => StoreError::Exists { path: path.to_owned() },
-        kind => StoreError::Io { action: "write", path: path.to_owned(), source: kind.into() },
-    };
+    write_files(&[(path, bytes)], force)
+}
+
+/// Writes files that must not exist yet, unless `force` replaces them.
+///
+/// All are written beside their places before the first is put there, so a full disk changes nothing. Where one then cannot be
+/// put in its place, those before it that are new go away again; those that were replaced stay.
+pub fn write_files(files: &[(&Path, &[u8])], force: bool) -> Result<(), StoreError> {
+    let written = files.iter().map(|(path, bytes)| beside(path, bytes).map(|file| (*path, file)));
+    let written: Vec<(&Path, NamedTempFile)> = written.collect::<Result<_, _>>()?;
+    let mut fresh = Vec::new();
+    for (path, file) in written {
+        let was_there = path.symlink_metadata().is_ok();
+        let put = if force { file.persist(path) } else { file.persist_noclobber(path) };
+        if let Err(error) = put {
+            for path in fresh {
+                // Nobody can do more about it than to be told of the first error.
+                let _ = fs::remove_file(path);
+            }
+            return Err(failed(path, error.error));
+        }
+        fresh.extend((!was_there).then_some(path));
+    }
+    Ok(())
+}
+
+fn beside(path: &Path, bytes: &[u8]) -> Result<NamedTempFile, StoreError> {
     let mut file = tempfile::Builder::new()
         .prefix(".chrysalis-")
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
         .tempfile_in(parent_of(path))
-        .map_err(failed)?;
-    io::Write::write_all(&mut file, bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    let put = if force { file.persist(path) } else { file.persist_noclobber(path) };
-    put.map(drop).map_err(|error| failed(error.error))
+        .map_err(|source| failed(path, source))?;
+    let written = io::Write::write_all(&mut file, bytes).and_then(|()| file.as_file().sync_all());
+    written.map_err(|source| failed(path, source))?;
+    Ok(file)
+}
+
+fn failed(path: &Path, source: io::Error) -> StoreError {
+    match source.kind() {
+        io::ErrorKind::AlreadyExists => StoreError::Exists { path: path.to_owned() },
+        kind => StoreError::Io { action: "write", path: path.to_owned(), source: kind.into() },
+    }
 }
 
 /// Writes a new folder: `fill` puts files into a folder beside it, which then takes its place.
@@ -43,4 +75,35 @@ pub fn write_folder(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> 
         .map_err(failed)?;
     fill(beside.path()).and_then(|()| File::open(beside.path())?.sync_all()).map_err(failed)?;
     fs::rename(beside.path(), path).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn files_come_together_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("folder")).unwrap();
+        fs::write(at("mine"), "mine").unwrap();
+        let write = |names: [&str; 2], force| {
+            let paths = names.map(at);
+            write_files(&[(&paths[0], b"one"), (&paths[1], b"two")], force)
+        };
+        // A second place that cannot be taken, found out before and after the first file is in its own.
+        for (second, force) in [("nowhere/b", true), ("folder", true), ("mine", false)] {
+            assert!(write(["a", second], force).is_err(), "{second}");
+            assert!(!at("a").exists(), "{second}");
+        }
+        assert!(write(["mine", "nowhere/b"], true).is_err());
+        assert_eq!(fs::read(at("mine")).unwrap(), b"mine");
+        write(["mine", "b"], true).unwrap();
+        assert_eq!((fs::read(at("mine")).unwrap(), fs::read(at("b")).unwrap()), (b"one".to_vec(), b"two".to_vec()));
+        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["b", "folder", "mine"], "nothing lies beside them");
+    }
 }

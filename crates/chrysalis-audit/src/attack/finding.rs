@@ -39,6 +39,13 @@ pub struct WorstGroup {
     pub level_text: String,
 }
 
+impl WorstGroup {
+    /// A group whose level is a fraction.
+    pub(crate) fn exact(id: Option<i64>, rows: u64, level: &BigRational) -> WorstGroup {
+        WorstGroup { id, rows, level: to_float(Some(level)), level_text: show(level) }
+    }
+}
+
 impl Finding {
     pub(crate) fn new(attack: &'static str, sentence: impl Into<String>, prevention: impl Into<String>) -> Finding {
         Finding {
@@ -69,12 +76,10 @@ pub(crate) fn worst_groups(
     let levels: Vec<(Fraction, usize)> = sample.groups().map(|(index, group)| (level(group), index)).collect();
     let order = |a: &(Fraction, usize), b: &(Fraction, usize)| b.0.compare(&a.0).then(a.1.cmp(&b.1));
     let shown = |(level, index): (Fraction, usize)| {
-        let exact = level.exact();
-        WorstGroup {
-            id: ids.get(index).copied().flatten(),
-            rows: sample.sizes()[index],
-            level: to_float(exact.as_ref()),
-            level_text: exact.as_ref().map_or_else(|| "unbounded".to_owned(), show),
+        let (id, rows) = (ids.get(index).copied().flatten(), sample.sizes()[index]);
+        match level.exact() {
+            Some(level) => WorstGroup::exact(id, rows, &level),
+            None => WorstGroup { id, rows, level: f64::INFINITY, level_text: "unbounded".to_owned() },
         }
     };
     foremost(levels, order).into_iter().map(shown).collect()

@@ -5,8 +5,7 @@ use chrysalis_table::Column;
 use super::cells::Cells;
 use super::space::LabelSets;
 use crate::attack::{Finding, WorstGroup, foremost, presence};
-use crate::measure::{Fraction, to_float};
-use crate::promise::show;
+use crate::measure::Fraction;
 use crate::{Groups, Presence, PresenceOver};
 
 /// Any of the n rows of a group that covers a person could be theirs: 1/n. Where all cells are single values, whoever has
@@ -29,12 +28,7 @@ pub(super) fn attack<'a>(
         .into_iter()
         .map(|group| {
             let level = chance(group).exact().unwrap_or_default();
-            WorstGroup {
-                id: ids.get(group).copied().flatten(),
-                rows: sizes[group],
-                level: to_float(Some(&level)),
-                level_text: show(&level),
-            }
+            WorstGroup::exact(ids.get(group).copied().flatten(), sizes[group], &level)
         })
         .collect();
     let found = worst.first().map(|group| Presence {

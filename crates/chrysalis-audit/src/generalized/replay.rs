@@ -39,9 +39,7 @@ fn members(published: &Published<'_>, sets: &LabelSets, groups: &Groups, people:
     let columns: Vec<&Column> =
         published.quasi.iter().filter_map(|cells| people.column(&cells.attribute.name)).collect();
     let kinds = Groups::of_columns(&columns, people.rows());
-    let mut rows = vec![0; kinds.n_groups];
-    kinds.of_row.iter().enumerate().for_each(|(row, &kind)| rows[kind as usize] = row);
-    let found = places.of(&rows);
+    let found = places.of(&kinds.some_rows());
     let mut members = vec![Vec::new(); groups.n_groups];
     let mut is_open = vec![false; groups.n_groups];
     found.iter().filter(|of_kind| of_kind.len() > 1).flatten().for_each(|&group| is_open[group as usize] = true);
@@ -56,10 +54,8 @@ fn members(published: &Published<'_>, sets: &LabelSets, groups: &Groups, people:
 
 /// Whether cells are as tight as their members' values: then the attribute has no taxonomy, and is cut by its order.
 fn is_plain(cells: &Cells<'_>, column: &Column, sets: &LabelSets, groups: &Groups, members: &[Vec<usize>]) -> bool {
-    let mut row_of = vec![0; groups.n_groups];
-    groups.of_row.iter().enumerate().for_each(|(row, &group)| row_of[group as usize] = row);
     let shown = |shown: &Column, row: usize| shown.domain().value(shown.code(row)).cloned();
-    members.iter().zip(row_of).filter(|(members, _)| !members.is_empty()).all(|(members, row)| {
+    members.iter().zip(groups.some_rows()).filter(|(members, _)| !members.is_empty()).all(|(members, row)| {
         let codes = members.iter().map(|&member| column.code(member));
         if cells.is_range() {
             let ends = codes.clone().min().zip(codes.max());

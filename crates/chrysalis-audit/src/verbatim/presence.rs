@@ -71,11 +71,10 @@ pub(super) fn likeliest(samples: &[Sample], tally: &Tally) -> Vec<WorstGroup> {
     let all: Vec<(f64, usize)> =
         (0..tally.sizes.len()).filter_map(|group| Some((most(samples, tally, group)?.float(), group))).collect();
     let worst = foremost(all, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let shown = |(level, group): (f64, usize)| {
-        let level_text = most(samples, tally, group).map_or_else(String::new, |chance| show(&chance.exact()));
-        WorstGroup { id: tally.ids[group], rows: tally.sizes[group], level, level_text }
-    };
-    worst.into_iter().map(shown).collect()
+    let exact = |(_, group): (f64, usize)| Some((most(samples, tally, group)?.exact(), group));
+    let mut worst: Vec<(BigRational, usize)> = worst.into_iter().filter_map(exact).collect();
+    worst.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    worst.iter().map(|(level, group)| WorstGroup::exact(tally.ids[*group], tally.sizes[*group], level)).collect()
 }
 
 /// A person with the most frequent value of every column of a group; `None` where it has no rows.
@@ -138,11 +137,9 @@ impl People {
         let maps: Vec<Vec<Option<Code>>> = columns.iter().map(translate).collect();
         let sources: Vec<&Column> = columns.iter().map(|(source, _)| *source).collect();
         let groups = Groups::of_columns(&sources, microdata.rows());
-        let mut some_row = vec![0; groups.n_groups];
-        groups.of_row.iter().enumerate().for_each(|(row, &group)| some_row[group as usize] = row);
         let person =
             |&row: &usize| sources.iter().zip(&maps).map(|(source, map)| map[source.code(row) as usize]).collect();
-        let mut rows: Vec<Vec<Code>> = some_row.iter().filter_map(person).collect();
+        let mut rows: Vec<Vec<Code>> = groups.some_rows().iter().filter_map(person).collect();
         rows.sort_unstable();
         People { rows }
     }

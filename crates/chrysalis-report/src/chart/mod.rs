@@ -65,16 +65,6 @@ impl Chart {
         self.series.push(series);
     }
 
-    /// The id of the `svg` element.
-    pub fn element_id(&self) -> &str {
-        &self.id
-    }
-
-    /// The title.
-    pub fn title(&self) -> &str {
-        &self.title
-    }
-
     /// Whether there is any point to draw.
     pub fn is_empty(&self) -> bool {
         self.series.iter().flat_map(|series| &series.points).all(|point| !self.shows(point))

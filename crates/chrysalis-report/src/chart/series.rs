@@ -65,11 +65,6 @@ impl Series {
         Series::new(name, Mark::Line, points.into_iter().map(|(x, y)| Point::new(x, y)))
     }
 
-    /// Markers at (x, y).
-    pub fn scatter(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        Series::new(name, Mark::Points, points.into_iter().map(|(x, y)| Point::new(x, y)))
-    }
-
     /// Bars that end at (x, y).
     pub fn bars(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Series::new(name, Mark::Bars, points.into_iter().map(|(x, y)| Point::new(x, y)))

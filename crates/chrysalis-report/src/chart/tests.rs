@@ -119,7 +119,7 @@ fn hostile_words_stay_words() {
 #[test]
 fn what_a_logarithm_cannot_show_is_left_out_and_said() {
     let chart = Chart::new("Log", Axis::linear("x"), Axis::log("y"))
-        .with(Series::scatter("one", [(1.0, 0.0), (2.0, 0.1), (3.0, f64::INFINITY)]));
+        .with(Series::line("one", [(1.0, 0.0), (2.0, 0.1), (3.0, f64::INFINITY)]));
     let svg = chart.to_svg();
     assert!(svg.contains("2 points lie outside of what the axes can show"), "{svg}");
     assert!(svg.contains("<title>one, x 2, y 0.1</title>") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");

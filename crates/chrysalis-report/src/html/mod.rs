@@ -47,11 +47,9 @@ pub struct Section {
 #[serde(tag = "kind", content = "is", rename_all = "snake_case")]
 pub enum Block {
     /// A heading inside a section.
-    Heading(Heading),
+    Heading(String),
     /// A paragraph.
     Text(String),
-    /// A paragraph that stands out.
-    Note(String),
     /// Points of a list.
     List(Vec<Item>),
     /// Words and what they mean.
@@ -62,13 +60,6 @@ pub enum Block {
     Figure(Figure),
     /// Tables; side by side where there is room.
     Tables(Vec<Table>),
-}
-
-/// A heading inside a section.
-#[derive(Clone, Debug, Serialize)]
-pub struct Heading {
-    text: String,
-    id: String,
 }
 
 /// A point of a list, or a word and what it means.
@@ -95,9 +86,9 @@ pub struct Figure {
 }
 
 impl Block {
-    /// A heading that nothing links to.
+    /// A heading inside a section.
     pub fn heading(text: impl Into<String>) -> Self {
-        Block::Heading(Heading { text: text.into(), id: String::new() })
+        Block::Heading(text.into())
     }
 
     /// A chart with the words below it; the id of its `svg` element is the chart's.

@@ -25,7 +25,6 @@ fn page(word: &str) -> Page {
             blocks: vec![
                 Block::heading(word()),
                 Block::Text(word()),
-                Block::Note(word()),
                 Block::List(vec![Item::new(word(), word())]),
                 Block::Terms(vec![Item::new(word(), word())]),
                 Block::Code(word()),

@@ -44,8 +44,7 @@ impl Victims {
         let table = known.microdata;
         let columns: Vec<Option<&Column>> = view.quasi.iter().map(|shown| table.column(shown.name)).collect();
         let kinds = Groups::of_columns(&columns.iter().copied().flatten().collect::<Vec<_>>(), table.rows());
-        let mut rows = vec![0; kinds.n_groups];
-        kinds.of_row.iter().enumerate().for_each(|(row, &kind)| rows[kind as usize] = row);
+        let rows = kinds.some_rows();
         let mut is_shown = vec![true; kinds.n_groups];
         let mut bins_of = |(shown, column): (&super::super::shown::Shown<'_>, &Option<&Column>)| {
             let bins = column.map(|column| shown.bins_of_values(column)).unwrap_or_default();

@@ -22,8 +22,8 @@ use crate::promise::{promised_share, show};
 const MOST_ROWS: u64 = 12;
 /// Ways of handing out values that are looked at over all groups; the smallest groups come first.
 const MOST_STATES: u64 = 5_000_000;
-/// Groups replayed side by side between two looks at what is left of that.
-const BLOCK: usize = 256;
+/// Groups replayed side by side between two looks at what is left of that: few, as each may take 200,000.
+const BLOCK: usize = 16;
 
 /// An attacker who knows everybody's quasi values and how mondrian cuts: had a small group's values been spread otherwise, it
 /// would have been cut again, so they were not.
@@ -68,26 +68,48 @@ pub(crate) fn reason_against(method: &str, partitioner: &str, guarantees: &[Stri
             }
             Some(_) => return None,
         },
-        ("generalize", _) => {
-            return Some(format!(
-                "Not replayed: only mondrian's cuts follow from the quasi values and the promise alone, this release is by \
-                 `{}`.",
-                partitioner.chars().take(40).collect::<String>()
-            ));
-        }
-        ("anatomy" | "permute" | "shuffle", _) => {
-            "Does not apply: groups are formed from the sensitive values on purpose and partly at random, so no cut that was not \
-             made tells anything."
-        }
-        ("angel", _) => {
-            "Does not apply: buckets are formed without the sensitive values, and batches partly at random from them."
-        }
+        ("generalize" | "anatomy" | "permute" | "shuffle" | "angel", _) => return Some(against(method, partitioner)),
         ("butterfly", _) => {
             "Not replayed: a butterfly is chosen by its loss among many, which small groups do not tell."
         }
         _ => "Does not apply: there are no groups that could have been cut.",
     };
     Some(reason.to_owned())
+}
+
+/// The same by who formed the groups.
+fn against(method: &str, partitioner: &str) -> String {
+    let name: String = partitioner.chars().take(40).collect();
+    let reason = match partitioner {
+        // The manifest does not tell which.
+        "anatomize" | "nearby" | "similar" | "min-sum" | "min-max" | "min-max-exact" | "max-groups"
+            if method == "angel" =>
+        {
+            return format!(
+                "Not replayed: batches by `{name}` leave nothing to conclude from, but where a simple generalization serves \
+                 better its groups take their place, and those are replayed in generalized releases only."
+            );
+        }
+        "anatomize" | "nearby" | "similar" => {
+            "Does not apply: groups are formed from the sensitive values on purpose and partly at random, so no cut that was not \
+             made tells anything."
+        }
+        "min-sum" | "min-max" | "min-max-exact" | "max-groups" => {
+            "Does not apply: groups are formed from the sorted sensitive values without a look at quasi values, so where they end \
+             tells nothing of who in a group has which value."
+        }
+        "mondrian" => {
+            "Not replayed: groups were cut by mondrian, whose cuts are replayed in generalized releases only; what was not cut \
+             may betray values here as well."
+        }
+        _ => {
+            return format!(
+                "Not replayed: only mondrian's cuts follow from the quasi values and the promise alone, this release is by \
+                 `{name}`."
+            );
+        }
+    };
+    reason.to_owned()
 }
 
 /// What came out of one group.
@@ -98,7 +120,22 @@ struct Found {
     narrowed: u64,
     above_promise: u64,
     right: u64,
-    states: u64,
+}
+
+/// Tries groups in their order, some of them side by side, until more than `most` states were looked at. `try_one` says how
+/// many it took, whatever came out of them.
+fn within<T: Send>(groups: &[usize], most: u64, try_one: impl Fn(usize) -> (u64, Option<T>) + Sync) -> Vec<T> {
+    let mut found = Vec::new();
+    let mut states = 0;
+    for block in groups.chunks(BLOCK) {
+        if states > most {
+            break;
+        }
+        let tried: Vec<(u64, Option<T>)> = block.par_iter().map(|&group| try_one(group)).collect();
+        states += tried.iter().map(|(states, _)| states).sum::<u64>();
+        found.extend(tried.into_iter().filter_map(|(_, found)| found));
+    }
+    found
 }
 
 /// Replays the small groups of a release by mondrian.
@@ -113,16 +150,7 @@ pub(crate) fn attack(target: &Attacked<'_>, setting: &Setting<'_>) -> (Option<Mi
     };
     let mut small: Vec<usize> = (0..sizes.len()).filter(fits).collect();
     small.sort_by_key(|&group| (sizes[group], group));
-    let mut found: Vec<Found> = Vec::new();
-    let mut states = 0;
-    for block in small.chunks(BLOCK) {
-        if states > MOST_STATES {
-            break;
-        }
-        let of_block: Vec<Found> = block.par_iter().filter_map(|&group| one(target, setting, &rules, group)).collect();
-        states += of_block.iter().map(|found| found.states).sum::<u64>();
-        found.extend(of_block);
-    }
+    let found = within(&small, MOST_STATES, |group| one(target, setting, &rules, group));
     let order = |a: &&Found, b: &&Found| b.level.compare(&a.level).then(a.group.cmp(&b.group));
     let worst = foremost(found.iter().collect(), order);
     let sum = |of: fn(&Found) -> u64| found.iter().map(of).sum::<u64>();
@@ -140,19 +168,15 @@ pub(crate) fn attack(target: &Attacked<'_>, setting: &Setting<'_>) -> (Option<Mi
     };
     let groups = worst.iter().map(|found| {
         let level = found.level.exact().unwrap_or_default();
-        WorstGroup {
-            id: target.ids.get(found.group).copied().flatten(),
-            rows: sizes[found.group],
-            level: to_float(Some(&level)),
-            level_text: show(&level),
-        }
+        WorstGroup::exact(target.ids.get(found.group).copied().flatten(), sizes[found.group], &level)
     });
     let finding = finding(target, &minimality, &level).with_groups(groups.collect());
     (Some(minimality), finding)
 }
 
-/// Replays one group; `None` where there are too many ways, or where the people's own values contradict the replay.
-fn one(target: &Attacked<'_>, setting: &Setting<'_>, rules: &Rules, group: usize) -> Option<Found> {
+/// Replays one group, and says how many states that took; `None` where there are too many, or where the people's own values
+/// contradict the replay.
+fn one(target: &Attacked<'_>, setting: &Setting<'_>, rules: &Rules, group: usize) -> (u64, Option<Found>) {
     let (members, values) = (&setting.members[group], target.sample.group(group).values);
     let counts: Vec<u64> = values.iter().map(|&(_, count)| u64::from(count)).collect();
     let attribute = |(column, is_set): &(&Column, bool)| Attribute {
@@ -160,7 +184,7 @@ fn one(target: &Attacked<'_>, setting: &Setting<'_>, rules: &Rules, group: usize
         is_set: *is_set,
     };
     let attributes: Vec<Attribute> = setting.columns.iter().map(attribute).collect();
-    let own: Vec<usize> = own_values(target, setting, members, group)?;
+    let Some(own) = own_values(target, setting, members, group) else { return (0, None) };
     let cuts = cuts(&attributes, members.len(), rules);
     let stands = |cut: &u32| {
         let side = |left: u32| {
@@ -172,10 +196,12 @@ fn one(target: &Attacked<'_>, setting: &Setting<'_>, rules: &Rules, group: usize
     };
     // A group that could have been cut was not left whole by the cuts that are replayed here.
     if cuts.iter().any(stands) {
-        return None;
+        return (0, None);
     }
-    let left = replay(&cuts, members.len(), &counts, rules)?;
-    Some(found(target, group, &left, &own))
+    match replay(&cuts, members.len(), &counts, rules) {
+        Ok(left) => (left.states, Some(found(target, group, &left, &own))),
+        Err(states) => (states, None),
+    }
 }
 
 /// Every member's own value, by its place in the group; `None` where they are not those of the group.
@@ -201,15 +227,7 @@ fn found(target: &Attacked<'_>, group: usize, left: &Left, own: &[usize]) -> Fou
     let share = |class: usize, value: usize| {
         Fraction::new(left.hits[class][value], u128::from(left.sizes[class]) * left.worlds)
     };
-    let mut found = Found {
-        group,
-        level: alone,
-        people: own.len() as u64,
-        narrowed: 0,
-        above_promise: 0,
-        right: 0,
-        states: left.states,
-    };
+    let mut found = Found { group, level: alone, people: own.len() as u64, narrowed: 0, above_promise: 0, right: 0 };
     for (member, &own) in own.iter().enumerate() {
         let class = left.class_of[member];
         let shares = (0..whole.values.len()).map(|value| (share(class, value), value));

@@ -58,8 +58,8 @@ pub(super) fn cuts(attributes: &[Attribute], n: usize, rules: &Rules) -> BTreeSe
     cuts
 }
 
-/// Hands out `counts` in every way that leaves the group whole. `None` where there are too many ways.
-pub(super) fn replay(cuts: &BTreeSet<u32>, n: usize, counts: &[u64], rules: &Rules) -> Option<Left> {
+/// Hands out `counts` in every way that leaves the group whole. Where there are too many ways, how many were looked at.
+pub(super) fn replay(cuts: &BTreeSet<u32>, n: usize, counts: &[u64], rules: &Rules) -> Result<Left, u64> {
     // Members on the same side of every cut change places without anybody noticing.
     let side_of = |member: usize| cuts.iter().map(|cut| cut >> member & 1 == 1).collect::<Vec<bool>>();
     let sides: Vec<Vec<bool>> = (0..n).map(side_of).collect();
@@ -82,9 +82,10 @@ pub(super) fn replay(cuts: &BTreeSet<u32>, n: usize, counts: &[u64], rules: &Rul
         worlds: 0,
         states: 0,
     };
-    search.descend(0, 0, sizes.first().copied().unwrap_or(0), 1)?;
+    let outcome = search.descend(0, 0, sizes.first().copied().unwrap_or(0), 1);
     let Search { hits, worlds, states, .. } = search;
-    Some(Left { class_of, sizes, hits, worlds, states })
+    outcome.ok_or(states)?;
+    Ok(Left { class_of, sizes, hits, worlds, states })
 }
 
 struct Search<'a> {
@@ -244,6 +245,6 @@ mod tests {
         let attributes = [Attribute { ranks, is_set: false }];
         let rules = rules(&["distinct-l=2"]);
         let cuts = cuts(&attributes, 12, &rules);
-        assert_eq!(replay(&cuts, 12, &[1; 12], &rules), None);
+        assert_eq!(replay(&cuts, 12, &[1; 12], &rules), Err(MOST_STATES));
     }
 }

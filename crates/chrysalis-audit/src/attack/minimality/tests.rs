@@ -1,9 +1,12 @@
 //! Groups of a release by mondrian that betray why they were not cut.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use chrysalis_release::Release;
 use chrysalis_table::{Column, Table};
 
-use crate::attack::tests::{finding, generalized, words};
+use super::{BLOCK, within};
+use crate::attack::tests::{angel, finding, generalized, verbatim, words};
 use crate::audit;
 
 fn by_mondrian(people: &Table, groups: &[i64], guarantees: &[&str]) -> Release {
@@ -85,6 +88,47 @@ fn what_cannot_be_replayed_is_said() {
     check(&by_mondrian(&table, &[7; 5], &["k=2"]), Some(&table), "the promises do not look at sensitive values");
     check(&by_mondrian(&table, &[7; 5], &["t=0.9"]), Some(&table), "decided by more than the counts");
     check(&generalized("generalize", &table, &[7; 5], &["l=2"]), Some(&table), "this release is by `column`");
+}
+
+#[test]
+fn whether_groups_betray_anything_depends_on_who_formed_them() {
+    let table = people();
+    let check = |mut release: Release, partitioner: &str, beginning: &str| {
+        release.manifest.partitioner = partitioner.into();
+        let report = audit(&release, Some(&table)).unwrap();
+        let found = finding(&report.attacks.findings, "minimality");
+        assert!(!found.was_run && found.sentence.starts_with(beginning), "{partitioner}: {}", found.sentence);
+    };
+    let at_random = "Does not apply: groups are formed from the sensitive values on purpose and partly at random";
+    for method in ["anatomy", "permute"] {
+        let release = || verbatim(method, &table, &[7; 5], &["l=2"]);
+        check(release(), "mondrian", "Not replayed: groups were cut by mondrian");
+        for partitioner in ["compact", "full-domain", "top-down", "column", "sequential"] {
+            check(release(), partitioner, "Not replayed: only mondrian's cuts follow");
+        }
+        check(release(), "nearby", at_random);
+        check(release(), "min-max-exact", "Does not apply: groups are formed from the sorted sensitive values");
+    }
+    check(generalized("generalize", &table, &[7; 5], &["l=2"]), "anatomize", at_random);
+    let batches = || angel(&table, &[7; 5], &[1; 5], &["l=2"]);
+    check(batches(), "mondrian", "Not replayed: groups were cut by mondrian");
+    check(batches(), "nearby", "Not replayed: batches by `nearby` leave nothing to conclude from, but");
+}
+
+#[test]
+fn groups_that_are_given_up_use_the_budget_up() {
+    let calls = AtomicU64::new(0);
+    let give_up = |_: usize| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        (200_000, None::<usize>)
+    };
+    let groups: Vec<usize> = (0..1000).collect();
+    assert!(within(&groups, 5_000_000, give_up).is_empty());
+    assert_eq!(calls.into_inner(), 2 * BLOCK as u64, "25 groups use it up, a block is not stopped half way");
+    // What is found comes in order, until others have used up what there is.
+    let every_third = |group: usize| (1000, group.is_multiple_of(3).then_some(group));
+    let found = within(&groups, 100_000, every_third);
+    assert_eq!(found, (0..7 * BLOCK).step_by(3).collect::<Vec<_>>());
 }
 
 #[test]

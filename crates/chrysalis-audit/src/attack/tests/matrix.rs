@@ -87,6 +87,16 @@ fn ranges_hide_one_in_their_rows_unless_they_show_one_value() {
 }
 
 #[test]
+fn levels_of_buckets_are_fractions_and_not_sums_of_floats() {
+    // Ten rows of ten batches in one bucket, all with one value: certain, although ten tenths add up to less.
+    let people = Table::new(vec![Column::integers("age", &[30; 10]), words("disease", "d", &[1; 10])]);
+    let release = angel(&people, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], &[1; 10], &[]);
+    let report = audit(&release, None).unwrap();
+    let worst = &finding(&report.attacks.findings, "linking").worst_groups[0];
+    assert_eq!((worst.level, worst.level_text.as_str(), worst.rows), (1.0, "1", 10));
+}
+
+#[test]
 fn nobody_learns_from_rows_that_look_alike() {
     // Behind ranges and labels all rows of a group look the same: beliefs are the group's own shares.
     let (_, releases) = forms();

@@ -38,22 +38,26 @@ pub(super) fn check(angel: &Angelized<'_>, batches: &Batches, microdata: Option<
             format!(
                 "{} people of the microdata are left with fewer sensitive values than promised once all tables are joined \
                  ({} in the worst case, {promised} promised)",
-                found.narrowed, found.fewest
+                found.narrowed,
+                found.fewest.unwrap_or(0)
             )
         });
     }
-    Ok(findings.check(format!(
-        "{joined} joined for {} people: everybody keeps at least {} sensitive values ({} people are left with one batch); {bound}",
-        people.rows(),
-        found.fewest,
-        found.one_batch
-    )))
+    Ok(findings.check(match found.fewest {
+        None => format!("{joined} joined for nobody, as no row of the microdata is left; {bound}"),
+        Some(fewest) => format!(
+            "{joined} joined for {} people: everybody keeps at least {fewest} sensitive values ({} people are left with one \
+             batch); {bound}",
+            people.rows(),
+            found.one_batch
+        ),
+    }))
 }
 
 /// What joining all tables says of everybody.
 struct Crossed {
-    /// The fewest values that anybody keeps.
-    fewest: u64,
+    /// The fewest values that anybody keeps; none where there is nobody.
+    fewest: Option<u64>,
     /// People who keep fewer than promised.
     narrowed: u64,
     /// People for whom one batch is left.
@@ -63,11 +67,11 @@ struct Crossed {
 }
 
 impl Crossed {
-    const NOBODY: Crossed = Crossed { fewest: u64::MAX, narrowed: 0, one_batch: 0, nowhere: 0 };
+    const NOBODY: Crossed = Crossed { fewest: None, narrowed: 0, one_batch: 0, nowhere: 0 };
 
     fn and(self, other: Crossed) -> Crossed {
         Crossed {
-            fewest: self.fewest.min(other.fewest),
+            fewest: self.fewest.into_iter().chain(other.fewest).min(),
             narrowed: self.narrowed + other.narrowed,
             one_batch: self.one_batch + other.one_batch,
             nowhere: self.nowhere + other.nowhere,
@@ -90,11 +94,7 @@ fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u6
     let boxes: Vec<Boxes<'_>> = sides.iter().map(Side::boxes).collect();
     let indexes: Vec<Index<'_>> = boxes.iter().map(Index::new).collect();
     let of_class = |rows: &Vec<u32>| {
-        let mut left = sides[0].batches(&indexes[0], rows[0]);
-        for (side, index) in sides.iter().zip(&indexes).skip(1) {
-            let others = side.batches(index, rows[0]);
-            left.retain(|batch| others.binary_search(batch).is_ok());
-        }
+        let left = common(sides.iter().zip(&indexes).map(|(side, index)| side.batches(index, rows[0])).collect());
         let mut kept: Vec<Code> = left
             .iter()
             .flat_map(|&batch| batches.sample.group(batch as usize).values.iter().map(|&(code, _)| code))
@@ -106,7 +106,7 @@ fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u6
         };
         let (n, n_kept) = (rows.len() as u64, kept.len() as u64);
         Crossed {
-            fewest: n_kept,
+            fewest: Some(n_kept),
             narrowed: if n_kept < promised { n } else { 0 },
             one_batch: if left.len() == 1 { n } else { 0 },
             nowhere: n - rows.iter().filter(has_own).count() as u64,
@@ -115,12 +115,44 @@ fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u6
     members.par_iter().map(of_class).reduce(|| Crossed::NOBODY, Crossed::and)
 }
 
+/// The batches that are in one list at least of every table, ascending. The lists are ascending, and a bucket's each.
+///
+/// # Cost
+/// That of the table with the fewest batches, times a search in the lists of every other: a bucket of half the table is
+/// looked into, never copied.
+fn common(mut tables: Vec<Vec<&[u32]>>) -> Vec<u32> {
+    let total = |lists: &Vec<&[u32]>| lists.iter().map(|list| list.len()).sum::<usize>();
+    tables.sort_by_key(total);
+    let Some((fewest, others)) = tables.split_first() else { return Vec::new() };
+    let mut left = merged(fewest);
+    for lists in others {
+        // Many small buckets are sooner put together than searched one by one.
+        if lists.len() > 1 && left.len() * lists.len() > total(lists) {
+            let all = merged(lists);
+            left.retain(|batch| all.binary_search(batch).is_ok());
+        } else {
+            left.retain(|batch| lists.iter().any(|list| list.binary_search(batch).is_ok()));
+        }
+    }
+    left
+}
+
+fn merged(lists: &[&[u32]]) -> Vec<u32> {
+    let mut all = lists.concat();
+    if lists.len() > 1 {
+        all.sort_unstable();
+        all.dedup();
+    }
+    all
+}
+
 /// One generalized table: its buckets, where they are and which batches have rows there.
 struct Side<'a> {
     axes: Vec<Axis<'a>>,
     columns: Vec<&'a Column>,
     /// A row of every bucket.
-    first: Vec<usize>,
+    some_rows: Vec<usize>,
+    /// The batches with rows in every bucket, ascending.
     of_bucket: Vec<Vec<u32>>,
 }
 
@@ -130,40 +162,57 @@ impl<'a> Side<'a> {
         let known = published.quasi.iter().filter_map(|cells| Some((cells, people.column(&cells.attribute.name)?)));
         let known: Vec<_> = known.collect();
         let groups = buckets(published);
-        let (mut first, mut of_bucket) = (vec![0; groups.n_groups], vec![Vec::new(); groups.n_groups]);
+        let mut of_bucket = vec![Vec::new(); groups.n_groups];
         let of_row = batches.of_rows(published.group);
-        for (row, &bucket) in groups.of_row.iter().enumerate() {
-            first[bucket as usize] = row;
-            of_bucket[bucket as usize].push(of_row[row]);
-        }
-        of_bucket.iter_mut().for_each(|batches| {
+        groups.of_row.iter().zip(of_row).for_each(|(&bucket, batch)| of_bucket[bucket as usize].push(batch));
+        of_bucket.iter_mut().for_each(|batches: &mut Vec<u32>| {
             batches.sort_unstable();
             batches.dedup();
         });
         Side {
             axes: known.iter().map(|(cells, column)| Axis::new(cells, column, &sets)).collect(),
             columns: known.iter().map(|(_, column)| *column).collect(),
-            first,
+            some_rows: groups.some_rows(),
             of_bucket,
         }
     }
 
     fn boxes(&self) -> Boxes<'_> {
-        let intervals = self.first.iter().flat_map(|&row| self.axes.iter().map(move |axis| axis.interval(row)));
-        Boxes { axes: &self.axes, intervals: intervals.collect(), n: self.first.len() }
+        let intervals = self.some_rows.iter().flat_map(|&row| self.axes.iter().map(move |axis| axis.interval(row)));
+        Boxes { axes: &self.axes, intervals: intervals.collect(), n: self.some_rows.len() }
     }
 
-    /// The batches of all buckets that may hold the person of a row, ascending.
-    fn batches(&self, index: &Index<'_>, row: u32) -> Vec<u32> {
+    /// The batches of each bucket that may hold the person of a row.
+    fn batches(&self, index: &Index<'_>, row: u32) -> Vec<&[u32]> {
         let rank = |(axis, column): (&Axis<'_>, &&Column)| axis.rank(column.code(row as usize));
         let point: Vec<u32> = self.axes.iter().zip(&self.columns).map(rank).collect();
         let mut found = Vec::new();
         index.visit(Mark::Unseen, &point, |bucket| {
-            found.extend_from_slice(&self.of_bucket[bucket as usize]);
+            found.push(&self.of_bucket[bucket as usize][..]);
             true
         });
-        found.sort_unstable();
-        found.dedup();
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::common;
+
+    proptest! {
+        #[test]
+        fn batches_are_left_that_every_table_allows(
+            mut tables in prop::collection::vec(
+                prop::collection::vec(prop::collection::btree_set(0u32..40, 0..30), 0..6), 1..4),
+        ) {
+            let lists: Vec<Vec<Vec<u32>>> =
+                tables.drain(..).map(|table| table.into_iter().map(|set| set.into_iter().collect()).collect()).collect();
+            let is_allowed = |batch: &u32| lists.iter().all(|table| table.iter().any(|list| list.contains(batch)));
+            let expected: Vec<u32> = (0..40).filter(is_allowed).collect();
+            let found = common(lists.iter().map(|table| table.iter().map(Vec::as_slice).collect()).collect());
+            prop_assert_eq!(found, expected);
+        }
     }
 }

@@ -91,9 +91,9 @@ impl Slots {
         let mut of_batch = faithful::distinct(&of_row, batches.ids.len(), &published.cell_columns());
         // All rows of a bucket are covered alike, so one of them stands for the others.
         let buckets = super::tables::buckets(published);
-        let mut first = vec![0_u32; buckets.n_groups];
-        (0..).zip(&buckets.of_row).for_each(|(row, &bucket)| first[bucket as usize] = row);
-        of_batch.iter_mut().flatten().for_each(|(row, _)| *row = first[buckets.of_row[*row as usize] as usize]);
+        let some_rows = buckets.some_rows();
+        let same = |row: u32| some_rows[buckets.of_row[row as usize] as usize] as u32;
+        of_batch.iter_mut().flatten().for_each(|(row, _)| *row = same(*row));
         let mut of_value = vec![Vec::new(); batches.sample.whole().len()];
         for batch in 0..batches.ids.len() {
             for &(code, count) in batches.sample.group(batch).values {

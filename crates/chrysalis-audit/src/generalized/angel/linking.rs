@@ -49,11 +49,11 @@ pub(super) fn attack(
         rows: rows.sum(),
     };
     let order = |&a: &usize, &b: &usize| found[b].0.total_cmp(&found[a].0).then(a.cmp(&b));
-    let worst = foremost((0..all.len()).collect(), order).into_iter().map(|at| {
-        let level = exact(all[at], found[at].1, batches);
-        // Buckets have no id.
-        WorstGroup { id: None, rows: all[at].len() as u64, level: found[at].0, level_text: show(&level) }
-    });
+    let worst = foremost((0..all.len()).collect(), order).into_iter();
+    let mut worst: Vec<(BigRational, usize)> = worst.map(|at| (exact(all[at], found[at].1, batches), at)).collect();
+    worst.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    // Buckets have no id.
+    let worst = worst.iter().map(|(level, at)| WorstGroup::exact(None, all[*at].len() as u64, level));
     Some((linking, worst.collect()))
 }
 

@@ -178,6 +178,15 @@ fn tables_that_contradict_each_other_are_found() {
 }
 
 #[test]
+fn nobody_keeps_no_number_of_values() {
+    let nobody = microdata().gather(&[]);
+    let report = audit(&release_of(table_7()), Some(&nobody)).unwrap();
+    let check = report.checks.iter().find(|check| check.name == "intersection").unwrap();
+    assert!(check.ok && check.detail.contains("joined for nobody"), "{check:?}");
+    assert!(!report.ok(), "the release shows six people who are not there");
+}
+
+#[test]
 fn tables_that_are_missing_or_stray_are_named() {
     let mut tables = table_7();
     tables.remove(1);

@@ -12,14 +12,18 @@ pub(super) struct Plot {
     pub(super) caption: String,
 }
 
+/// Where values differ by orders of magnitude a linear axis shows the largest alone.
+fn scaled(title: &str, values: impl Iterator<Item = f64>) -> Axis {
+    let (least, most) = values.fold((f64::INFINITY, 0f64), |(a, b), value| (a.min(value), b.max(value)));
+    match least > 0.0 && most > 30.0 * least {
+        true => Axis::log(title),
+        false => Axis::linear(title).from_zero(),
+    }
+}
+
 /// Shares are percentages; nats and the like are not.
 fn axis(measure: &Measure, values: &[f64]) -> Axis {
-    let (least, most) = values.iter().fold((f64::INFINITY, 0f64), |(a, b), value| (a.min(*value), b.max(*value)));
-    // Where values differ by orders of magnitude a linear axis shows the largest alone.
-    let axis = match least > 0.0 && most > 30.0 * least {
-        true => Axis::log(measure.title),
-        false => Axis::linear(measure.title).from_zero(),
-    };
+    let axis = scaled(measure.title, values.iter().copied());
     if is_share(measure) { axis.percent() } else { axis }
 }
 
@@ -171,13 +175,8 @@ pub(super) fn bounds(trials: &[Trial]) -> Plot {
     let width = |trial: &Trial| trial.numbers()?.questions.first()?.width;
     let shown: Vec<(&Trial, _)> = trials.iter().filter_map(|trial| Some((trial, width(trial)?))).collect();
     let names = shown.iter().map(|(trial, _)| trial.run.name.clone());
-    let most = shown.iter().map(|(_, width)| width.quantiles[4]).fold(0f64, f64::max);
-    let least = shown.iter().map(|(_, width)| width.quantiles[0]).fold(f64::INFINITY, f64::min);
-    let title = "width of the bounds / true answer";
-    let axis = match least > 0.0 && most > 30.0 * least {
-        true => Axis::log(title),
-        false => Axis::linear(title).from_zero(),
-    };
+    let ends = shown.iter().flat_map(|(_, width)| [width.quantiles[0], width.quantiles[4]]);
+    let axis = scaled("width of the bounds / true answer", ends);
     let height = 16 + 26 * shown.len() as u32;
     let points = shown
         .iter()

@@ -79,8 +79,8 @@ pub(super) const NCP: Measure = Measure {
     key: "ncp",
     title: "loss (NCP)",
     short: "NCP",
-    meaning: "How wide published ranges and labels are, as a share of the attribute's whole range, on average over cells. 0: \
-              quasi values as they are (or permuted inside their group); 1: nothing is left of them.",
+    meaning: "How wide published ranges and labels are, as a share of the attribute's whole range, on average over cells; \
+              permuted values count as the range or set of their group. 0: quasi values as they are; 1: nothing is left of them.",
     value: |numbers| Some(numbers.ncp),
     shown: number,
 };

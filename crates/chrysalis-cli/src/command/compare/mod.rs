@@ -14,9 +14,8 @@ mod trial;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use chrysalis_store::{Input, StoreError, write_file};
+use chrysalis_store::{Input, StoreError, write_files};
 use chrysalis_table::{Kind, Role, Table};
-use serde_json::Value;
 
 use crate::args::{Cli, CompareArgs};
 use crate::failure::{AUDIT_FAILED, DONE, Failure};
@@ -32,19 +31,20 @@ pub(crate) fn run(args: &CompareArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let mut phases = Phases::new(cli.quiet);
     let numbers_file = place(&args.report, args.force)?;
     let draft = Draft::new(&args.file, &args.choices.read)?;
+    let mut asker = Asker::new(args, draft.spec.compare.as_ref())?;
     let input = Input::open(&draft.source, &draft.options)?;
     let runs = runs::runs(&draft, args, input.header())?;
     let requests = runs::requests(&runs);
     let size = input.size();
     let table = phases.run("read", size, Unit::Bytes, |progress| input.read_with(&requests, progress))?;
     let runs = fitting(runs, &table, &draft);
-    let mut asker = Asker::new(args, draft.spec.compare.as_ref())?;
     let trials = trials(runs, &table, &draft, args, &mut asker, &mut phases)?;
     let advice = advice::advice(&trials);
-    let page = page::page(&trials, &advice, &args.file, &asker.sentence());
+    let page = page::page(&trials, &advice, &args.file, &asker.sentence(), args.seed.is_some());
     let written = format!("Written: {} and {}", args.report.display(), numbers_file.display());
     let report = printed::report(&trials, &advice, asker.json(), &written);
-    write(&args.report, page.to_html().as_bytes(), &numbers_file, &report.json, args.force)?;
+    let numbers = format!("{:#}\n", report.json);
+    write_files(&[(&numbers_file, numbers.as_bytes()), (&args.report, page.to_html().as_bytes())], args.force)?;
     if args.seed.is_some() {
         phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
     }
@@ -91,19 +91,6 @@ fn place(report: &Path, force: bool) -> Result<PathBuf, Failure> {
         }
     }
     Ok(numbers)
-}
-
-/// Both files or none: where the page cannot be put in its place, its numbers go away again.
-fn write(page: &Path, html: &[u8], numbers: &Path, json: &Value, force: bool) -> Result<(), Failure> {
-    let was_there = numbers.symlink_metadata().is_ok();
-    write_file(numbers, format!("{json:#}\n").as_bytes(), force)?;
-    write_file(page, html, force).map_err(|error| {
-        if !was_there {
-            // Nobody can do more about it than to be told of the first error.
-            let _ = std::fs::remove_file(numbers);
-        }
-        error.into()
-    })
 }
 
 /// Makes one release after another; one that cannot be made does not stop the others.

@@ -12,7 +12,7 @@ use crate::render::{count, counted};
 const CELL: usize = 48;
 
 /// Everything, in the order an owner reads it.
-pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions: &str) -> Page {
+pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions: &str, is_seeded: bool) -> Page {
     let n_made = trials.iter().filter(|trial| trial.numbers().is_some()).count();
     let rows = trials.iter().find_map(|trial| trial.numbers()).map_or(0, |numbers| numbers.rows);
     let mut lead = vec![format!(
@@ -36,7 +36,7 @@ pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions:
         bounds(trials),
         Some(releases(trials)),
         attacks(trials),
-        Some(reproduce(trials)),
+        Some(reproduce(trials, is_seeded)),
         Some(glossary(trials)),
     ];
     Page {
@@ -274,12 +274,19 @@ fn cut(text: &str) -> String {
     }
 }
 
-fn reproduce(trials: &[Trial]) -> Section {
-    let mut blocks = vec![Block::Text(
-        "Randomness is drawn anew every time, so a release that is published will have other group ids, and may form other \
-         groups, than the one that was measured here."
-            .to_owned(),
-    )];
+fn reproduce(trials: &[Trial], is_seeded: bool) -> Section {
+    let words = match is_seeded {
+        true => {
+            "Commands name the seed, so each makes the release that was measured here. Whoever knows a seed can undo the \
+             randomness: leave --seed out for a release that is handed out, which will then have other group ids, and may form \
+             other groups."
+        }
+        false => {
+            "Randomness is drawn anew every time, so a release that is published will have other group ids, and may form other \
+             groups, than the one that was measured here."
+        }
+    };
+    let mut blocks = vec![Block::Text(words.to_owned())];
     for trial in trials.iter().filter(|trial| trial.numbers().is_some()) {
         blocks.push(Block::heading(&trial.run.name));
         blocks.push(Block::Code(trial.run.command.clone()));

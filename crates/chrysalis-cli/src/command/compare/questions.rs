@@ -1,6 +1,6 @@
 //! Random questions, the same for every release.
 
-use chrysalis_evaluate::workload::{Accuracy, AggregateAccuracy, Family, Questions, Workload};
+use chrysalis_evaluate::workload::{Accuracy, AggregateAccuracy, Family, MAX_QUERIES, Questions, Workload};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_table::Table;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::args::{CompareArgs, workload};
 use crate::failure::Failure;
 use crate::progress::{Phases, Unit};
 use crate::randomness::generator;
-use crate::render::counted;
+use crate::render::{count, counted};
 
 /// How many questions are asked where nobody says.
 const QUERIES: usize = 1000;
@@ -46,9 +46,15 @@ impl Asker {
         let family = args.workload.or(named.map_err(|problem| in_spec(format!("workload: {problem}")))?);
         let selectivity = args.selectivity.or(spec.selectivity);
         let dimensions = args.dimensions.or(spec.dimensions);
+        let queries = args.queries.or(spec.queries).unwrap_or(QUERIES);
+        if queries > MAX_QUERIES {
+            let message = format!("{} questions are more than can be asked", count(queries as u64));
+            let hint = format!("ask at most {}, or 0 for none", count(MAX_QUERIES as u64));
+            return Err(Failure::bad_input(message, hint));
+        }
         Ok(Asker {
             family,
-            queries: args.queries.or(spec.queries).unwrap_or(QUERIES),
+            queries,
             selectivity: selectivity.unwrap_or(SELECTIVITY),
             dimensions,
             is_chosen: family.is_some() || selectivity.is_some() || dimensions.is_some(),

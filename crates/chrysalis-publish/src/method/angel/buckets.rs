@@ -61,7 +61,7 @@ impl Buckets {
         (0..self.partition.n_groups()).map(product).collect()
     }
 
-    /// Step 4. Batches stand in the order `shown`; `kept` columns are shown as they are.
+    /// Step 5. Batches stand in the order `shown`; `kept` columns are shown as they are.
     pub(super) fn table(&self, batches: &Partition, shown: &[u32], kept: &[&Column]) -> Table {
         let mut bucket_of = vec![0; self.partition.n_rows()];
         for (bucket, rows) in (0u32..).zip(self.partition.groups()) {

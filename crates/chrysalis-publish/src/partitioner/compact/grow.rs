@@ -1,4 +1,4 @@
-//! Step 4a: new groups from scratch, each grown from one atom by what fits best.
+//! Step 3: new groups from scratch, each grown from one atom by what fits best.
 
 use super::block::Block;
 use super::pool::Pool;

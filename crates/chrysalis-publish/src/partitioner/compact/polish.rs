@@ -1,4 +1,4 @@
-//! Step 4b: rows change groups while that lowers the penalty.
+//! Step 3, its second half: rows change groups while that lowers the penalty.
 
 use super::grow::join_best;
 use super::pool::Pool;

@@ -259,8 +259,16 @@ impl Angel {
         let mut best = simple(mondrian.partition(data, &goal, rng, &no_progress)?, mondrian.name());
         let rows = data.rows();
         let is_promising = best.0 - own < rows as f64 * CATCHES_UP;
-        if rows <= ROWS_FOR_COMPACT_ANYWAY || (rows <= ROWS_FOR_COMPACT && is_promising) {
-            let other = simple(compact_by_density(data, &goal, rng), Compact.name());
+        let is_small = rows <= ROWS_FOR_COMPACT_ANYWAY;
+        let mut others = Vec::new();
+        if is_small || (rows <= ROWS_FOR_COMPACT && is_promising) {
+            others.push(compact_by_density(data, &goal, rng));
+        }
+        if is_small {
+            others.push(Compact.partition(data, &goal, rng, &no_progress)?);
+        }
+        for groups in others {
+            let other = simple(groups, Compact.name());
             best = if other.0 < best.0 { other } else { best };
         }
         Ok((best.0 < own).then_some(best.1))

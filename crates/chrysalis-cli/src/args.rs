@@ -191,8 +191,9 @@ Examples:
       --intervals age=5,10,20 --sensitive disease --require t=0.2 --out release --format csv
   chrysalis publish patients.csv --quasi age,zip_code --intervals age=5,10,20 --prefix zip_code \\
       --require k=5 --partitioner full-domain --suppress 0.05 --out release
-  chrysalis publish patients.csv --quasi age,sex --sensitive disease --require distinct-l-alpha=3,1 \\
-      --categories 'disease=HIV|Cancer;Hepatitis;Flu|Cold' --weights 'sensitivity(2)' --out release";
+  chrysalis publish patients.csv --quasi age,sex --sensitive disease \\
+      --require distinct-l-alpha=3,1 --categories 'disease=HIV|Cancer;Hepatitis;Flu|Cold' \\
+      --weights 'sensitivity(2)' --out release";
 
 #[derive(Debug, Args)]
 #[command(after_help = PUBLISH_HELP)]
@@ -406,7 +407,8 @@ where the sensitive values are numbers, butterfly for several quasi-identifiers.
 
 Examples:
   chrysalis compare chrysalis.toml --report comparison.html
-  chrysalis compare patients.csv --quasi age,sex --sensitive disease --require l=4 --report comparison.html
+  chrysalis compare patients.csv --quasi age,sex --sensitive disease --require l=4 \\
+      --report comparison.html
   chrysalis compare chrysalis.toml --report comparison.html --force --output csv > comparison.csv";
 
 #[derive(Debug, Args)]

@@ -9,6 +9,11 @@ use crate::{LoadError, sqlite};
 
 const PLACE: &str = "the SQLite database in memory";
 
+type OfNumber = fn(f64) -> f64;
+
+/// The SQLite that is linked in was built without its mathematical functions, which rewritten questions use.
+const FUNCTIONS: [(&str, OfNumber); 3] = [("sqrt", f64::sqrt), ("ln", f64::ln), ("exp", f64::exp)];
+
 /// A SQLite database in memory, gone when it is dropped: for who wants to ask it and knows no database.
 pub struct Database {
     connection: Connection,
@@ -18,10 +23,8 @@ impl Database {
     /// An empty one.
     pub fn new() -> Result<Database, LoadError> {
         let connection = Connection::open_in_memory().map_err(|error| refused("open", &error))?;
-        // The SQLite that is linked in was built without its mathematical functions, which rewritten questions use.
-        let functions: [(&str, fn(f64) -> f64); 3] = [("sqrt", f64::sqrt), ("ln", f64::ln), ("exp", f64::exp)];
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-        for (name, function) in functions {
+        for (name, function) in FUNCTIONS {
             let call = move |context: &Context<'_>| Ok(context.get::<Option<f64>>(0)?.map(function));
             connection
                 .create_scalar_function(name, 1, flags, call)
@@ -61,5 +64,7 @@ fn number(value: ValueRef<'_>) -> Option<f64> {
 }
 
 fn refused(step: &str, error: &rusqlite::Error) -> LoadError {
-    LoadError::Refused { place: PLACE.to_owned(), step: step.to_owned(), problem: sqlite::said(error) }
+    // SQLite repeats the statement, which may be long.
+    let problem = sqlite::said(error).chars().take(200).collect();
+    LoadError::Refused { place: PLACE.to_owned(), step: step.to_owned(), problem }
 }

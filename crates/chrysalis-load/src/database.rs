@@ -7,12 +7,9 @@ use rusqlite::{Connection, Row};
 use crate::layout::Layout;
 use crate::{LoadError, sqlite};
 
+type Function = fn(f64) -> f64;
+
 const PLACE: &str = "the SQLite database in memory";
-
-type OfNumber = fn(f64) -> f64;
-
-/// The SQLite that is linked in was built without its mathematical functions, which rewritten questions use.
-const FUNCTIONS: [(&str, OfNumber); 3] = [("sqrt", f64::sqrt), ("ln", f64::ln), ("exp", f64::exp)];
 
 /// A SQLite database in memory, gone when it is dropped: for who wants to ask it and knows no database.
 pub struct Database {
@@ -23,8 +20,10 @@ impl Database {
     /// An empty one.
     pub fn new() -> Result<Database, LoadError> {
         let connection = Connection::open_in_memory().map_err(|error| refused("open", &error))?;
+        // The SQLite that is linked in was built without its mathematical functions, which rewritten questions use.
+        let functions: [(&str, Function); 3] = [("sqrt", f64::sqrt), ("ln", f64::ln), ("exp", f64::exp)];
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-        for (name, function) in FUNCTIONS {
+        for (name, function) in functions {
             let call = move |context: &Context<'_>| Ok(context.get::<Option<f64>>(0)?.map(function));
             connection
                 .create_scalar_function(name, 1, flags, call)

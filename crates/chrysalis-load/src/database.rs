@@ -63,5 +63,7 @@ fn number(value: ValueRef<'_>) -> Option<f64> {
 }
 
 fn refused(step: &str, error: &rusqlite::Error) -> LoadError {
-    LoadError::Refused { place: PLACE.to_owned(), step: step.to_owned(), problem: sqlite::said(error) }
+    // SQLite repeats the statement, which may be long.
+    let problem = sqlite::said(error).chars().take(200).collect();
+    LoadError::Refused { place: PLACE.to_owned(), step: step.to_owned(), problem }
 }

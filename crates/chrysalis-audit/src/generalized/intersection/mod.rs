@@ -153,6 +153,8 @@ struct Finder<'a> {
     view: &'a View<'a>,
     axes: Vec<Axis<'a>>,
     columns: Vec<&'a Column>,
+    /// All values of all groups, ascending.
+    values: Vec<u32>,
 }
 
 impl<'a> Finder<'a> {
@@ -174,6 +176,7 @@ impl<'a> Finder<'a> {
             view,
             axes: known.iter().map(|(cells, column)| axis(cells, column)).collect(),
             columns: known.iter().map(|(_, column)| *column).collect(),
+            values: distinct(view.groups.iter().flat_map(|group| &group.values)),
         }
     }
 
@@ -186,13 +189,26 @@ impl<'a> Finder<'a> {
     fn values(&self, index: &Index<'_>, row: usize) -> Vec<u32> {
         let point: Vec<u32> =
             self.axes.iter().zip(&self.columns).map(|(axis, column)| axis.rank(column.code(row))).collect();
+        let mut is_found = vec![false; self.values.last().map_or(0, |last| *last as usize + 1)];
         let mut values = Vec::new();
         index.visit(Mark::Unseen, &point, |group| {
-            values.extend_from_slice(&self.view.groups[group as usize].values);
-            true
+            for &value in &self.view.groups[group as usize].values {
+                if !std::mem::replace(&mut is_found[value as usize], true) {
+                    values.push(value);
+                }
+            }
+            // Where all values are possible no other group matters.
+            values.len() < self.values.len()
         });
         values.sort_unstable();
-        values.dedup();
         values
     }
+}
+
+/// Some values, each once, ascending.
+fn distinct<'a>(values: impl Iterator<Item = &'a u32>) -> Vec<u32> {
+    let mut values: Vec<u32> = values.copied().collect();
+    values.sort_unstable();
+    values.dedup();
+    values
 }

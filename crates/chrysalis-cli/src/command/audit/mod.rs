@@ -1,3 +1,4 @@
+mod files;
 mod json;
 mod show;
 
@@ -22,6 +23,7 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         None => None,
     };
     let mut report = phases.run("audit", None, Unit::Rows, |_| chrysalis_audit::audit(&release, microdata.as_ref()))?;
+    report.checks.push(files::check(&args.release, &release.manifest)?);
     let names: Vec<String> = args.others.iter().map(|folder| folder.display().to_string()).collect();
     let named: Vec<(&str, &Release)> = names.iter().map(String::as_str).zip(&others).collect();
     // Each of the others alone, and where there are several also all together.

@@ -23,12 +23,51 @@ pub enum AuditError {
         "a release by method `rank-swap` shows everybody the value of somebody else, so that it rules out nothing when it is intersected with others"
     )]
     SwappedIntersection,
-    /// More pairs of groups than can be looked at one by one.
-    #[error("the releases have {pairs} pairs of groups, too many to look at without the microdata")]
+    /// More combinations of groups than can be looked at one by one.
+    #[error("the releases have {combinations} combinations of groups, too many to look at without the microdata")]
     TooManyPairs {
         /// How many.
-        pairs: usize,
+        combinations: usize,
     },
+    /// Groups that overlap so much that everybody is in very many.
+    #[error("the groups of the releases overlap too much: people may be in more than {least} combinations of them")]
+    TooManyOverlaps {
+        /// How many are too many.
+        least: usize,
+    },
+    /// More tables than can be combined with each other.
+    #[error("the tables of the releases can be combined in {combinations} ways, at most {most} can be tried")]
+    TooManyTables {
+        /// In how many ways.
+        combinations: usize,
+        /// How many can be tried.
+        most: usize,
+    },
+    /// Releases whose sensitive columns are not the same, so that they say nothing of each other.
+    #[error(
+        "{name} protects another column: `{theirs}`, and this release `{ours}`, so they rule out nothing of each other"
+    )]
+    OtherSensitive {
+        /// The other release.
+        name: String,
+        /// Its sensitive attribute.
+        theirs: String,
+        /// The sensitive attribute of the release at hand.
+        ours: String,
+    },
+    /// A form whose rows show people as they are, beside a release that does nothing but hide people.
+    #[error(
+        "one of the releases has no sensitive column, so that people are counted, but a release by method `{method}` hides nobody among others"
+    )]
+    HidesNobody {
+        /// The method.
+        method: String,
+    },
+    /// Releases without a sensitive column, and nobody to find in them.
+    #[error(
+        "one of the releases has no sensitive column, and without the microdata nobody knows how many people share their groups in all of them"
+    )]
+    NobodyToCount,
     /// A table or column that the form needs is not there.
     #[error(transparent)]
     Release(#[from] ReleaseError),
@@ -118,7 +157,14 @@ impl AuditError {
             AuditError::NoIntersection { .. } | AuditError::SwappedIntersection => {
                 "name releases made with `--method generalize`, `butterfly`, `angel`, `anatomy`, `permute` or `shuffle`".into()
             }
-            AuditError::TooManyPairs { .. } => "name the microdata with --microdata".into(),
+            AuditError::TooManyPairs { .. } | AuditError::NobodyToCount => "name the microdata with --microdata".into(),
+            AuditError::TooManyOverlaps { .. } | AuditError::TooManyTables { .. } => {
+                "name fewer releases with --with at once".into()
+            }
+            AuditError::OtherSensitive { ours, .. } => format!("name releases that protect `{ours}`"),
+            AuditError::HidesNobody { .. } => {
+                "name releases made with `--method generalize` or `butterfly`, or only such with a sensitive column".into()
+            }
             AuditError::Release(error) => error.hint(),
             AuditError::WrongKind { .. }
             | AuditError::Promise { .. }

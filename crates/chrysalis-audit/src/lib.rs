@@ -57,8 +57,8 @@ pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
 pub use report::{
-    Attacks, AuditReport, Check, Intersection, IntersectionOver, Linking, Pooling, Presence, PresenceOver,
-    PrincipleResult, Similarity, SimilarityOf, Utility,
+    Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Linking, Pooling, Presence,
+    PresenceOver, PrincipleResult, Similarity, SimilarityOf, Utility,
 };
 
 use chrysalis_release::Release;
@@ -112,19 +112,30 @@ fn audit_form(release: &Release, microdata: Option<&Table>) -> Result<AuditRepor
     }
 }
 
-/// Attacks a release with another one of the same data, by any method but `rank-swap`: who is left with fewer sensitive
-/// values than promised, once only those count that both releases allow?
-///
-/// `name` is how the findings call the other release. With the microdata everybody in them is tried; without, one
-/// conceivable person wherever a group of one release meets a group of the other.
-///
-/// # Cost
-/// With the microdata n log n, times the groups that may hold a person; without, the product of the numbers of groups, up to 20 million.
+/// Attacks a release with another one of the same data: [`intersect_all`] with one other.
 pub fn intersect(
     release: &Release,
     other: &Release,
     name: &str,
     microdata: Option<&Table>,
 ) -> Result<(Check, Intersection), AuditError> {
-    generalized::intersect(release, other, name, microdata)
+    generalized::intersect(release, &[(name, other)], microdata)
+}
+
+/// Attacks a release with others of the same data, by any method but `rank-swap`: who is left with fewer sensitive values
+/// than promised, once only those count that all releases allow? Where one of them protects no column, people are counted
+/// instead: who shares their groups in all releases with fewer others than promised?
+///
+/// The findings call the other releases by the names that come with them. With the microdata everybody in them is tried;
+/// without, one conceivable person wherever groups of all releases meet.
+///
+/// # Cost
+/// With the microdata n log n, times the groups that may hold a person; without, up to the product of the numbers of
+/// groups, 20 million at most.
+pub fn intersect_all(
+    release: &Release,
+    others: &[(&str, &Release)],
+    microdata: Option<&Table>,
+) -> Result<(Check, Intersection), AuditError> {
+    generalized::intersect(release, others, microdata)
 }

@@ -47,6 +47,15 @@ pub(crate) fn promised_values(guarantees: &[String]) -> u64 {
     guarantees.iter().map(of_promise).max().unwrap_or(1)
 }
 
+/// How many rows some promises leave every group, at least. Different values are in different rows.
+pub(crate) fn promised_rows(guarantees: &[String]) -> u64 {
+    let of_promise = |text: &String| match text.parse() {
+        Ok(PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. }) => k,
+        _ => 1,
+    };
+    guarantees.iter().map(of_promise).max().unwrap_or(1).max(promised_values(guarantees))
+}
+
 /// The largest share of one value that some promises allow a group, if they speak of that: 1/l or α.
 pub(crate) fn promised_share(guarantees: &[String]) -> Option<Rational> {
     let of_promise = |text: &String| match text.parse() {

@@ -64,7 +64,7 @@ pub struct Attacks {
     pub presence: Option<Presence>,
     /// Learning how bad a person's sensitive value is; absent where the manifest has no categories, or without groups.
     pub similarity: Option<Similarity>,
-    /// Joining the release with others; one entry per other release, empty where none was named.
+    /// Joining the release with others; one entry per other release, and one for all where there are several.
     pub intersection: Vec<Intersection>,
     /// Users of a butterfly release who pool what they know; one entry per pair of quasi-identifiers.
     pub pooling: Vec<Pooling>,
@@ -95,12 +95,14 @@ pub struct Pooling {
     pub confidence: Option<f64>,
 }
 
-/// An attacker finds a person in two releases of the same data and keeps the sensitive values that both allow.
+/// An attacker finds a person in several releases of the same data and keeps what all of them allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intersection {
-    /// The other release, as the caller names it.
+    /// The other release or releases, as the caller names them.
     pub with: String,
-    /// How many sensitive values the releases say everybody keeps.
+    /// What is counted.
+    pub left: IntersectionLeft,
+    /// How many of them the releases say everybody keeps.
     pub promised: u64,
     /// How many somebody keeps in the worst case; absent where the releases have nobody in common.
     pub fewest: Option<u64>,
@@ -108,8 +110,19 @@ pub struct Intersection {
     pub narrowed: u64,
     /// People who were tried.
     pub people: u64,
+    /// People of the microdata to whom the releases leave nothing: one of these is not of the same data.
+    pub contradicted: u64,
     /// Who they are.
     pub over: IntersectionOver,
+}
+
+/// What an intersection attack counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntersectionLeft {
+    /// The sensitive values that all releases allow a person.
+    Values,
+    /// The people who share a person's groups in all releases, where one of these protects no column.
+    People,
 }
 
 /// Over whom an intersection attack was run.
@@ -117,7 +130,7 @@ pub struct Intersection {
 pub enum IntersectionOver {
     /// The people of the microdata.
     People,
-    /// One conceivable person wherever a group of one release meets a group of the other.
+    /// One conceivable person wherever groups of all releases meet.
     Conceivable,
 }
 

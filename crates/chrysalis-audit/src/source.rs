@@ -38,16 +38,28 @@ fn dropped(columns: Vec<Column>, drop: bool) -> Result<(Table, usize), AuditErro
     Table::new(columns).with_missing(policy).map_err(|_| AuditError::NoRows { what: "the microdata" })
 }
 
-/// The people of the microdata with all that several releases say of them. Rows that publishing dropped are left out.
+/// The people of the microdata who are in all of several releases, with all that these say of them. Who misses a value
+/// that a release without missing values has was dropped from it by publishing.
 pub(crate) fn people(manifests: &[&Manifest], microdata: &Table) -> Result<Table, AuditError> {
     let mut columns: Vec<Column> = Vec::new();
+    let mut keep = vec![true; microdata.rows()];
     for manifest in manifests {
-        columns.extend(columns_of(manifest, microdata)?);
+        let known = columns_of(manifest, microdata)?;
+        let drops = manifest.attributes.iter().all(|attribute| !attribute.domain.missing);
+        for column in known.iter().filter(|column| drops && column.domain().has_missing()) {
+            // Code 0 is the missing value.
+            keep.iter_mut().zip(column.codes().iter()).for_each(|(keep, code)| *keep &= code != 0);
+        }
+        columns.extend(known);
     }
     columns.sort_by(|a, b| a.name().cmp(b.name()));
     columns.dedup_by(|a, b| a.name() == b.name());
-    let drop = manifests.iter().all(|manifest| manifest.attributes.iter().all(|it| !it.domain.missing));
-    dropped(columns, drop).map(|(table, _)| table)
+    let table = Table::new(columns);
+    if keep.iter().all(|&keep| keep) {
+        return Ok(table);
+    }
+    let rows: Vec<u32> = (0..).zip(&keep).filter(|(_, keep)| **keep).map(|(row, _)| row).collect();
+    Ok(table.gather(&rows))
 }
 
 /// How many values occur another number of times in one column than in the other.

@@ -78,6 +78,61 @@ fn two_permuted_releases_are_intersected_and_swapped_ones_are_not() {
     assert!(refused.contains("shows everybody the value of somebody else"), "{refused}");
 }
 
+/// Every group lacks one of four diseases, another one for each person in each release.
+#[test]
+fn all_releases_named_are_intersected_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let group = |value: u32, copy: u32, release: u32| (value + 1 + (copy + release) % 3) % 4;
+    let person = |at: u32| {
+        let (value, copy) = (at / 3, at % 3);
+        let [a, b, c] = [0, 1, 2].map(|release| group(value, copy, release));
+        format!("{},d{value},c{at},{a},{b},{c}\n", 20 + at)
+    };
+    let people: String = (0..12).map(person).collect();
+    fs::write(folder.join("data.csv"), format!("age,disease,cost,a,b,c\n{people}")).unwrap();
+    let publish = |arguments: &str| run(folder, &format!("publish data.csv --quasi age {arguments}")).expect(0);
+    for name in ["a", "b", "c"] {
+        let group = format!("--partitioner column --group-column {name} --out {name}");
+        publish(&format!("--sensitive disease --method anatomy --require distinct-l=2 {group}"));
+    }
+    run(folder, "audit a --with b --microdata data.csv").expect(0);
+    run(folder, "audit a --with c").expect(0);
+    for microdata in ["", " --microdata data.csv"] {
+        let audit = run(folder, &format!("audit a --with b --with c{microdata} --output json")).expect(4).json();
+        let found = &audit["attacks"]["intersection"];
+        assert_eq!(found.as_array().unwrap().len(), 3);
+        assert_eq!((found[1]["fewest"].as_u64(), found[1]["with"].as_str()), (Some(2), Some("c")));
+        assert_eq!((found[2]["fewest"].as_u64(), found[2]["with"].as_str()), (Some(1), Some("b and c")));
+    }
+    publish("--sensitive cost --method anatomy --require l=2 --out costs");
+    let refused = run(folder, "audit a --with costs --microdata data.csv").expect(2).stderr;
+    assert!(refused.contains("costs protects another column: `cost`"), "{refused}");
+    // Without a sensitive column people are counted.
+    publish("--method generalize --require k=3 --out threes");
+    publish("--method generalize --require k=4 --out fours");
+    let refused = run(folder, "audit threes --with fours").expect(2).stderr;
+    assert!(refused.contains("no sensitive column") && refused.contains("--microdata"), "{refused}");
+    run(folder, "audit threes --with threes --microdata data.csv").expect(0);
+    let said = run(folder, "audit threes --with fours --microdata data.csv").expect(4).stdout;
+    assert!(said.contains("people of the microdata hide among fewer people than promised"), "{said}");
+}
+
+#[test]
+fn files_that_the_manifest_does_not_name_fail_the_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("data.csv"), "age,disease\n20,flu\n30,cold\n").unwrap();
+    run(folder, "publish data.csv --quasi age --sensitive disease --method anatomy --require l=2 --out release")
+        .expect(0);
+    run(folder, "audit release").expect(0);
+    fs::copy(folder.join("data.csv"), folder.join("release/microdata.csv")).unwrap();
+    fs::create_dir(folder.join("release/.old")).unwrap();
+    let audit = run(folder, "audit release --output json").expect(4).json();
+    let check = audit["checks"].as_array().unwrap().iter().find(|check| check["name"] == "files").unwrap();
+    assert_eq!(check["detail"], "the folder holds 2 files that the manifest does not name: .old/, microdata.csv");
+}
+
 #[test]
 fn pa_table_1_in_anatomy_shows_everybody_and_links_nobody_above_one_fourth() {
     let folder = tempfile::tempdir().unwrap();

@@ -108,6 +108,22 @@ fn holds_only_a_release(folder: &Path) -> bool {
     })
 }
 
+/// What a release's folder holds beside its manifest and the files that this names, sorted; folders end with a slash.
+pub fn stray_files(folder: &Path, manifest: &Manifest) -> Result<Vec<String>, StoreError> {
+    let io_error = |source| StoreError::Io { action: "read", path: folder.to_owned(), source };
+    let mut strays = Vec::new();
+    for entry in fs::read_dir(folder).map_err(io_error)? {
+        let entry = entry.map_err(io_error)?;
+        let name = entry.file_name();
+        if name != MANIFEST && manifest.tables.iter().all(|table| name != table.file.as_str()) {
+            let is_folder = entry.file_type().map_err(io_error)?.is_dir();
+            strays.push(format!("{}{}", name.to_string_lossy(), if is_folder { "/" } else { "" }));
+        }
+    }
+    strays.sort_unstable();
+    Ok(strays)
+}
+
 /// One rename. With `force` the two folders change places, and the old release is removed with the temporary folder.
 fn put_in_place(beside: &Path, out: &Path, force: bool) -> io::Result<()> {
     let flags = if force && out.exists() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };

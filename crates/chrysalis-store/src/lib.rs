@@ -13,6 +13,8 @@ mod parquet_out;
 mod whole;
 
 pub use error::StoreError;
-pub use folder::{Format, MANIFEST, check_place, read_columns, read_manifest, read_release, write_release};
+pub use folder::{
+    Format, MANIFEST, check_place, read_columns, read_manifest, read_release, stray_files, write_release,
+};
 pub use input::{Input, Source};
 pub use whole::{write_file, write_files, write_folder};

@@ -3,7 +3,7 @@
 use super::finding::{Finding, WorstGroup, chance, count, counted, percent, worst_groups};
 use super::view::Attacked;
 use crate::measure::{Fraction, Sample, share};
-use crate::{Intersection, IntersectionOver, Linking, Pooling, Presence, PresenceOver, Similarity};
+use crate::{Intersection, IntersectionLeft, IntersectionOver, Linking, Pooling, Presence, PresenceOver, Similarity};
 
 const NOTHING_SENSITIVE: &str = "Not run: nothing sensitive is published.";
 
@@ -130,20 +130,34 @@ impl Intersection {
             IntersectionOver::People => counted(self.people, "person of the microdata", "people of the microdata"),
             IntersectionOver::Conceivable => counted(self.people, "conceivable person", "conceivable people"),
         };
-        let sentence = match self.fewest {
-            None => format!("The releases have nobody in common with {}.", self.with),
-            Some(fewest) => format!(
-                "An attacker who also has {} can rule out values that only one of the releases allows: of {whom}, {} keep fewer \
-                 than the {} promised, and the worst off keep {fewest}.",
-                self.with,
-                count(self.narrowed),
+        let (with, narrowed) = (&self.with, count(self.narrowed));
+        let mut sentence = match (self.fewest, self.left) {
+            (None, _) if self.contradicted > 0 => String::new(),
+            (None, _) => format!("The release has nobody in common with {with}."),
+            (Some(fewest), IntersectionLeft::Values) => format!(
+                "An attacker who also has {with} can rule out values that one of the releases does not allow: of {whom}, \
+                 {narrowed} keep fewer than the {} promised, and the worst off keep {fewest}.",
                 counted(self.promised, "value", "values"),
             ),
+            (Some(fewest), IntersectionLeft::People) => format!(
+                "An attacker who also has {with} sees who is in the same groups everywhere: of {whom}, {narrowed} hide among \
+                 fewer than the {} promised, themselves among them, and the worst off among {fewest}.",
+                counted(self.promised, "person", "people"),
+            ),
         };
-        let prevention = if self.narrowed == 0 {
-            ""
-        } else {
-            "one release with marginals instead of two (angel), or the same groups in both."
+        if self.contradicted > 0 {
+            let gap = if sentence.is_empty() { "" } else { " " };
+            let (contradicted, what) = (count(self.contradicted), self.contradiction());
+            sentence.push_str(&format!("{gap}Together with {with}, {contradicted} of {whom} {what}."));
+        }
+        let prevention = match (self.narrowed, self.left) {
+            (0, _) => "",
+            (_, IntersectionLeft::Values) => {
+                "one release with marginals instead of several (angel), or the same groups in all of them."
+            }
+            (_, IntersectionLeft::People) => {
+                "one release for all users (butterfly) instead of several, or the same groups in all of them."
+            }
         };
         Finding::new("intersection", sentence, prevention)
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrysalis_table::{Code, Kind};
 
 use super::cells::{Cells, Published};
+use super::label;
 use crate::columns::Positions;
 use crate::findings::Findings;
 use crate::{Check, Groups};
@@ -111,11 +112,37 @@ fn stray_members(
         if !used.contains(&(attribute.as_str(), label.clone())) {
             findings.add("stray labels", || format!("label `{label}` of `{attribute}` is in `members`, but not used"));
         }
+        wrong_members(attribute, label, values, domain, findings);
         for value in values.difference(domain) {
             findings.add("stray values", || {
                 format!("label `{label}` of `{attribute}` stands for `{value}`, which is not in the domain")
             });
         }
+    }
+}
+
+/// A label that says itself what it stands for has no other members: `{a,b}`, and `*` for the whole domain.
+fn wrong_members(
+    attribute: &str,
+    label: &str,
+    values: &BTreeSet<String>,
+    domain: &BTreeSet<String>,
+    findings: &mut Findings,
+) {
+    let said = match label {
+        "*" if !domain.contains(label) => Some(domain.clone()),
+        _ => label::set(label),
+    };
+    let Some(said) = said else { return };
+    for value in said.difference(values) {
+        findings.add("members that are not there", || {
+            format!("label `{label}` of `{attribute}` stands for `{value}` too, which is not among its members")
+        });
+    }
+    for value in values.difference(&said) {
+        findings.add("members too many", || {
+            format!("label `{label}` of `{attribute}` does not stand for `{value}`, which is among its members")
+        });
     }
 }
 

@@ -7,6 +7,7 @@ mod contents;
 mod faithful;
 mod index;
 mod intersection;
+mod label;
 mod locate;
 mod matching;
 mod presence;

@@ -2,6 +2,7 @@
 
 mod matrix;
 mod papers;
+mod several;
 
 use chrysalis_release::{
     Attribute, ColumnEntry, DomainEntry, FORMAT, Manifest, Published, Release, RoleName, TableEntry, VERSION,

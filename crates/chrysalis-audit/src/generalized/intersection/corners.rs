@@ -1,4 +1,4 @@
-//! People who could be there: one wherever two groups of two releases meet.
+//! People who could be there: one wherever groups of all releases meet.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,14 @@ use super::views::View;
 use crate::AuditError;
 use crate::columns::Positions;
 
-/// Pairs of groups that are compared without the help of the microdata.
+/// Times that groups are compared without the help of the microdata.
 const MAX_PAIRS: usize = 20_000_000;
 
 /// A value and its place; missing comes before all others.
 type Placed = (Option<i64>, Option<Value>);
 
 /// What a group shows of one attribute.
+#[derive(Clone)]
 enum Shown {
     /// From one end to the other.
     Range(Placed, Option<i64>),
@@ -25,21 +26,30 @@ enum Shown {
     Words(Vec<String>),
 }
 
-/// One row per pair of groups that have a point in common: the lowest such point.
-pub(super) fn people(one: &View<'_>, another: &View<'_>) -> Result<Table, AuditError> {
-    if one.groups.len().saturating_mul(another.groups.len()) > MAX_PAIRS {
-        return Err(AuditError::TooManyPairs { pairs: one.groups.len().saturating_mul(another.groups.len()) });
+/// One group, or what several have in common: what is shown of every attribute, `None` where no table has it.
+type Corner = Vec<Option<Shown>>;
+
+/// One row per combination of groups of all tables that have a point in common: the lowest such point.
+pub(super) fn people(views: &[&View<'_>]) -> Result<Table, AuditError> {
+    let combinations = views.iter().map(|view| view.groups.len()).fold(1, usize::saturating_mul);
+    let first = views.iter().take(2).map(|view| view.groups.len()).fold(1, usize::saturating_mul);
+    if first > MAX_PAIRS {
+        return Err(AuditError::TooManyPairs { combinations });
     }
-    let extra =
-        another.published.quasi.iter().filter(|cells| one.attributes().all(|name| name != cells.attribute.name));
-    let all: Vec<&Cells<'_>> = one.published.quasi.iter().chain(extra).collect();
-    let (first, second) = (shown(one, &all), shown(another, &all));
-    let mut points: Vec<Vec<Option<Value>>> = Vec::new();
-    for a in &first {
-        for b in &second {
-            points.extend(meeting(a, b));
+    let mut all: Vec<&Cells<'_>> = Vec::new();
+    for cells in views.iter().flat_map(|view| &view.published.quasi) {
+        if all.iter().all(|known| known.attribute.name != cells.attribute.name) {
+            all.push(cells);
         }
     }
+    let tables: Vec<Vec<Corner>> = views.iter().map(|view| shown(view, &all)).collect();
+    // The first table's groups are compared with nothing.
+    let mut search = Search { points: Vec::new(), left: MAX_PAIRS + tables.first().map_or(0, Vec::len) };
+    let anywhere: Corner = all.iter().map(|_| None).collect();
+    if !search.descend(&anywhere, &tables) {
+        return Err(AuditError::TooManyPairs { combinations });
+    }
+    let points = search.points;
     let column = |(at, cells): (usize, &&Cells<'_>)| {
         let values: Vec<Option<Value>> = points.iter().map(|point| point[at].clone()).collect();
         let kind = Kind::from(cells.attribute.kind);
@@ -55,7 +65,7 @@ pub(super) fn people(one: &View<'_>, another: &View<'_>) -> Result<Table, AuditE
 }
 
 /// What every group shows of these attributes; `None` where its table lacks one.
-fn shown(view: &View<'_>, all: &[&Cells<'_>]) -> Vec<Vec<Option<Shown>>> {
+fn shown(view: &View<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
     if view.is_permuted {
         return permuted(view, all);
     }
@@ -75,9 +85,9 @@ fn shown(view: &View<'_>, all: &[&Cells<'_>]) -> Vec<Vec<Option<Shown>>> {
 }
 
 /// The same where a group shows the values of its rows and not what stands beside what.
-fn permuted(view: &View<'_>, all: &[&Cells<'_>]) -> Vec<Vec<Option<Shown>>> {
+fn permuted(view: &View<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
     let group = view.published.group;
-    let mut shown: Vec<Vec<Option<Shown>>> = view.groups.iter().map(|_| Vec::with_capacity(all.len())).collect();
+    let mut shown: Vec<Corner> = view.groups.iter().map(|_| Vec::with_capacity(all.len())).collect();
     for wanted in all {
         let Some(cells) = view.published.quasi.iter().find(|cells| cells.attribute.name == wanted.attribute.name)
         else {
@@ -110,29 +120,84 @@ fn values(cells: &Cells<'_>, codes: &[Code]) -> Shown {
     Shown::Values(values)
 }
 
-fn meeting(a: &[Option<Shown>], b: &[Option<Shown>]) -> Option<Vec<Option<Value>>> {
-    let word = |text: &String| (!text.is_empty()).then(|| Value::Text(text.as_str().into()));
+/// Goes through all combinations of groups, one table after the other.
+struct Search {
+    points: Vec<Vec<Option<Value>>>,
+    /// Comparisons that may still be made.
+    left: usize,
+}
+
+impl Search {
+    /// Adds a point for every way to go on from here; false where there are too many.
+    fn descend(&mut self, here: &Corner, tables: &[Vec<Corner>]) -> bool {
+        let Some((table, rest)) = tables.split_first() else {
+            self.points.push(here.iter().map(|shown| shown.as_ref().and_then(Shown::lowest)).collect());
+            return true;
+        };
+        table.iter().all(|group| {
+            if self.left == 0 {
+                return false;
+            }
+            self.left -= 1;
+            meeting(here, group).is_none_or(|there| self.descend(&there, rest))
+        })
+    }
+}
+
+impl Shown {
+    fn lowest(&self) -> Option<Value> {
+        match self {
+            Shown::Range(low, _) => low.1.clone(),
+            Shown::Values(values) => values.first().and_then(|(_, value)| value.clone()),
+            Shown::Words(words) => {
+                words.first().filter(|word| !word.is_empty()).map(|word| Value::Text(word.as_str().into()))
+            }
+        }
+    }
+
+    /// What is in both; `None` where that is nothing.
+    fn common(&self, other: &Shown) -> Option<Shown> {
+        match (self, other) {
+            (Shown::Range(a, a_end), Shown::Range(b, b_end)) => {
+                let (low, end) = (if a.0 >= b.0 { a } else { b }, *a_end.min(b_end));
+                (low.0 <= end).then(|| Shown::Range(low.clone(), end))
+            }
+            (Shown::Values(a), Shown::Values(b)) => {
+                let is_in_both = |(place, _): &&Placed| b.binary_search_by_key(place, |(place, _)| *place).is_ok();
+                Shown::of_values(a.iter().filter(is_in_both))
+            }
+            (Shown::Values(values), Shown::Range(low, high)) | (Shown::Range(low, high), Shown::Values(values)) => {
+                Shown::of_values(values.iter().filter(|(place, _)| low.0 <= *place && place <= high))
+            }
+            (Shown::Words(a), Shown::Words(b)) => {
+                let words: Vec<String> = a.iter().filter(|word| b.contains(word)).cloned().collect();
+                (!words.is_empty()).then_some(Shown::Words(words))
+            }
+            _ => None,
+        }
+    }
+
+    fn of_values<'a>(values: impl Iterator<Item = &'a Placed>) -> Option<Shown> {
+        let values: Vec<Placed> = values.cloned().collect();
+        (!values.is_empty()).then_some(Shown::Values(values))
+    }
+
+    /// Whether it stands for anything.
+    fn is_something(&self) -> bool {
+        match self {
+            Shown::Range(low, end) => low.0 <= *end,
+            Shown::Values(values) => !values.is_empty(),
+            Shown::Words(words) => !words.is_empty(),
+        }
+    }
+}
+
+/// What two have in common; `None` where that is nothing.
+fn meeting(a: &Corner, b: &Corner) -> Option<Corner> {
     let common = |(a, b): (&Option<Shown>, &Option<Shown>)| match (a, b) {
-        (Some(Shown::Range(a, a_end)), Some(Shown::Range(b, b_end))) => {
-            let low = if a.0 >= b.0 { a } else { b };
-            (low.0 <= *a_end && low.0 <= *b_end).then(|| low.1.clone())
-        }
-        (Some(Shown::Values(a)), Some(Shown::Values(b))) => {
-            let is_in_both = |(place, _): &&Placed| b.binary_search_by_key(place, |(place, _)| *place).is_ok();
-            a.iter().find(is_in_both).map(|(_, value)| value.clone())
-        }
-        (Some(Shown::Values(values)), Some(Shown::Range(low, high)))
-        | (Some(Shown::Range(low, high)), Some(Shown::Values(values))) => {
-            let inside = |(place, _): &&Placed| low.0 <= *place && place <= high;
-            values.iter().find(inside).map(|(_, value)| value.clone())
-        }
-        (Some(Shown::Words(a)), Some(Shown::Words(b))) => a.iter().find(|text| b.contains(text)).map(word),
-        (Some(Shown::Values(values)), None) | (None, Some(Shown::Values(values))) => {
-            values.first().map(|(_, value)| value.clone())
-        }
-        (Some(Shown::Range(low, _)), None) | (None, Some(Shown::Range(low, _))) => Some(low.1.clone()),
-        (Some(Shown::Words(words)), None) | (None, Some(Shown::Words(words))) => words.first().map(word),
-        _ => None,
+        (Some(a), Some(b)) => a.common(b).map(Some),
+        (Some(one), None) | (None, Some(one)) => one.is_something().then(|| Some(one.clone())),
+        (None, None) => Some(None),
     };
     a.iter().zip(b).map(common).collect()
 }

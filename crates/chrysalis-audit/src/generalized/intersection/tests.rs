@@ -7,7 +7,7 @@ use chrysalis_testkit::papers;
 mod permuted;
 
 use super::super::tests::{attribute, entry};
-use crate::{Intersection, IntersectionOver, audit, intersect};
+use crate::{Intersection, IntersectionLeft, IntersectionOver, audit, intersect};
 
 fn release(path: &str, quasi: &[&str], guarantees: &[&str]) -> Release {
     let (rows, source) = (papers::table(path), papers::table("angel/table-2a.csv"));
@@ -63,10 +63,12 @@ fn intersecting_angel_tables_2b_and_2c_reveals_alan() {
     // Alan has pneumonia and Carrie bronchitis for sure; the others keep two diseases each.
     let expected = Intersection {
         with: "2c".into(),
+        left: IntersectionLeft::Values,
         promised: 2,
         fewest: Some(1),
         narrowed: 2,
         people: 6,
+        contradicted: 0,
         over: IntersectionOver::People,
     };
     assert_eq!(found, expected);

@@ -13,7 +13,7 @@ use crate::{AuditError, Groups};
 
 /// One table with boxes.
 pub(super) struct View<'a> {
-    /// Its cells are those of its own quasi attributes, then those it shows as they are and the other release treats as
+    /// Its cells are those of its own quasi attributes, then those it shows as they are and another release treats as
     /// quasi: who knows these can tell its rows apart by them.
     pub(super) published: Published<'a>,
     /// How many are its own.
@@ -29,7 +29,8 @@ pub(super) struct View<'a> {
 pub(super) struct GroupView {
     /// One of them.
     pub(super) row: usize,
-    /// The sensitive values one of which a member has, numbered alike in all releases, ascending.
+    /// The sensitive values one of which a member has, numbered alike in all releases, ascending. None where nothing
+    /// sensitive is published.
     pub(super) values: Vec<u32>,
 }
 
@@ -42,18 +43,18 @@ impl View<'_> {
 /// The numbers of sensitive values, by their text.
 pub(super) type Numbers = BTreeMap<String, u32>;
 
-/// `other` is the release that it is to be joined with.
+/// `all` are the releases that it is to be joined with, itself among them.
 pub(super) fn open<'a>(
     release: &'a Release,
-    other: &Release,
+    all: &[&Release],
     numbers: &mut Numbers,
 ) -> Result<Vec<View<'a>>, AuditError> {
     match release.manifest.method.as_str() {
-        "generalize" => Ok(vec![generalized(release, other, None, numbers)?]),
+        "generalize" => Ok(vec![generalized(release, all, None, numbers)?]),
         // One view per user.
         "butterfly" => {
             let sets = release.manifest.quasi_identifiers.iter();
-            sets.map(|set| generalized(release, other, Some(set), numbers)).collect()
+            sets.map(|set| generalized(release, all, Some(set), numbers)).collect()
         }
         "angel" => angelized(release, numbers),
         "anatomy" => Ok(vec![verbatim(&rows_with_values(release, Form::Anatomy)?, false, numbers)]),
@@ -74,22 +75,23 @@ fn numbered(column: &Column, numbers: &mut Numbers) -> Vec<u32> {
 
 fn generalized<'a>(
     release: &'a Release,
-    other: &Release,
+    all: &[&Release],
     set: Option<&[String]>,
     numbers: &mut Numbers,
 ) -> Result<View<'a>, AuditError> {
     let mut published = Published::open(release)?;
-    let (_, column) =
-        published.sensitive.ok_or_else(|| AuditError::NoSensitive { method: release.manifest.method.clone() })?;
-    let number = numbered(column, numbers);
+    let sensitive = published.sensitive.map(|(_, column)| (column, numbered(column, numbers)));
     if let Some(set) = set {
         published.quasi.retain(|cells| set.contains(&cells.attribute.name));
     }
     let n_own = published.quasi.len();
     let mut sets = published.label_sets();
     for &(attribute, values) in &published.others {
-        let known = other.manifest.attribute(&attribute.name);
-        if known.is_some_and(|known| known.role == RoleName::Quasi && known.kind == attribute.kind) {
+        let is_quasi = |release: &&Release| {
+            let known = release.manifest.attribute(&attribute.name);
+            known.is_some_and(|known| known.role == RoleName::Quasi && known.kind == attribute.kind)
+        };
+        if all.iter().any(is_quasi) {
             published.quasi.push(Cells { attribute, low: values, high: values });
             let texts = (0..values.domain().len() as Code).map(|code| values.domain().text(code).into_owned());
             sets.extend(texts.map(|text| ((attribute.name.clone(), text.clone()), BTreeSet::from([text]))));
@@ -108,7 +110,7 @@ fn generalized<'a>(
     for (row, &group) in groups.of_row.iter().enumerate() {
         let view = &mut views[group as usize];
         view.row = row;
-        view.values.push(number[column.code(row) as usize]);
+        view.values.extend(sensitive.as_ref().map(|(column, number)| number[column.code(row) as usize]));
     }
     Ok(View { sets, published, n_own, groups: tidy(views), is_permuted: false })
 }

@@ -155,10 +155,19 @@ fn members_must_say_what_labels_stand_for() {
     noticed(&with(("age", "*", "F")), &[("labels", "`members` speaks of `age`, which has no labels")]);
     noticed(&with(("sex", "F", "F")), &[("labels", "1 rows of `members` repeat another")]);
 
+    // A label that names its values has all of them and no others, whether or not the microdata are there.
+    let lacking = ("labels", "label `{F,M}` of `sex` stands for `M` too, which is not among its members");
+    noticed(&MEMBERS[..3], &[lacking]);
+    noticed(
+        &with(("sex", "{F,M}", "")),
+        &[("labels", "label `{F,M}` of `sex` does not stand for ``, which is among its members")],
+    );
+
     let mut release = release();
     release.tables[1] = members(&MEMBERS[..3]);
     release.manifest.tables[1].rows = 3;
-    expect(&report(&release), &[("faithful", "1 rows of the microdata are covered by no published row")]);
+    let uncovered = ("faithful", "1 rows of the microdata are covered by no published row");
+    expect(&report(&release), &[lacking, uncovered]);
 }
 
 #[test]

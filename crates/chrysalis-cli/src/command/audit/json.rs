@@ -1,8 +1,8 @@
 //! What an audit found, for programs.
 
 use chrysalis_audit::{
-    Attacks, AuditReport, Background, Finding, Intersection, IntersectionOver, Learned, LearnedOver, Linking,
-    Minimality, Pooling, Presence, PresenceOver, Similarity, SimilarityOf,
+    Attacks, AuditReport, Background, Finding, Intersection, IntersectionLeft, IntersectionOver, Learned, LearnedOver,
+    Linking, Minimality, Pooling, Presence, PresenceOver, Similarity, SimilarityOf,
 };
 use serde_json::{Value, json};
 
@@ -172,12 +172,18 @@ fn intersection(found: &Intersection) -> Value {
         IntersectionOver::People => "people of the microdata",
         IntersectionOver::Conceivable => "conceivable people",
     };
+    let left = match found.left {
+        IntersectionLeft::Values => "sensitive values",
+        IntersectionLeft::People => "people",
+    };
     json!({
         "with": found.with,
+        "left": left,
         "promised": found.promised,
         "fewest": found.fewest,
         "narrowed": found.narrowed,
         "people": found.people,
+        "contradicted": found.contradicted,
         "over": over,
     })
 }

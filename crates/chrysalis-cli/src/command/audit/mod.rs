@@ -1,3 +1,4 @@
+mod files;
 mod json;
 mod show;
 
@@ -22,9 +23,13 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         None => None,
     };
     let mut report = phases.run("audit", None, Unit::Rows, |_| chrysalis_audit::audit(&release, microdata.as_ref()))?;
-    for (folder, other) in args.others.iter().zip(&others) {
-        let name = folder.display().to_string();
-        let (check, intersection) = chrysalis_audit::intersect(&release, other, &name, microdata.as_ref())?;
+    report.checks.push(files::check(&args.release, &release.manifest)?);
+    let names: Vec<String> = args.others.iter().map(|folder| folder.display().to_string()).collect();
+    let named: Vec<(&str, &Release)> = names.iter().map(String::as_str).zip(&others).collect();
+    // Each of the others alone, and where there are several also all together.
+    let together = (named.len() > 1).then_some(named.as_slice());
+    for others in named.chunks(1).chain(together) {
+        let (check, intersection) = chrysalis_audit::intersect_all(&release, others, microdata.as_ref())?;
         report.checks.push(check);
         report.attacks.findings.push(intersection.finding());
         report.attacks.intersection.push(intersection);

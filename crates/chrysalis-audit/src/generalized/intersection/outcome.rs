@@ -1,0 +1,43 @@
+//! What an intersection leaves people, added up.
+
+/// What some tables together leave some people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// What is left to the worst off.
+    pub(super) fewest: Option<u64>,
+    /// People who are left less than they should.
+    pub(super) narrowed: u64,
+    /// People who were tried.
+    pub(super) people: u64,
+    /// People whom the tables cannot hold all at once.
+    pub(super) contradicted: u64,
+}
+
+impl Outcome {
+    /// Of other people beside these.
+    pub(super) fn and(self, other: Outcome) -> Outcome {
+        Outcome {
+            fewest: least(self.fewest, other.fewest),
+            narrowed: self.narrowed + other.narrowed,
+            people: self.people + other.people,
+            contradicted: self.contradicted + other.contradicted,
+        }
+    }
+
+    /// Of the same people by other tables: the worse of both.
+    pub(super) fn worse(self, other: Outcome) -> Outcome {
+        Outcome {
+            fewest: least(self.fewest, other.fewest),
+            narrowed: self.narrowed.max(other.narrowed),
+            people: self.people.max(other.people),
+            contradicted: self.contradicted.max(other.contradicted),
+        }
+    }
+}
+
+fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

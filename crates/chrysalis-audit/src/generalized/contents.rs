@@ -130,7 +130,9 @@ fn wrong_members(
     findings: &mut Findings,
 ) {
     let said = match label {
-        "*" if !domain.contains(label) => Some(domain.clone()),
+        // A value may be written like a set, and stands for itself.
+        _ if domain.contains(label) => None,
+        "*" => Some(domain.clone()),
         _ => label::set(label),
     };
     let Some(said) = said else { return };

@@ -39,13 +39,14 @@ pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
         help::write_hits(writer);
         if writer.is_helped() && writer.plan.keys.is_empty() {
             // Without a CTE in between, DuckDB plans a seventh less.
-            return Ok(Source { rows: help::joined(writer), sums: help::items(writer) });
+            return Ok(Source { rows: help::joined(writer), sums: help::sums(writer) });
         }
-        let rows = help::part(writer);
-        writer.ctes.add("helped", rows);
         if writer.is_helped() {
+            let rows = help::part(writer);
+            writer.ctes.add("helped", rows);
             return Ok(Source::cte("helped"));
         }
+        help::write_cells(writer);
     }
     merged(writer).map(Source::cte)
 }
@@ -59,8 +60,7 @@ fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
         return Ok(whole(writer));
     }
     if writer.uses_help() {
-        cells::write(writer);
-        let names = help::items(writer).into_iter().map(|(_, name)| (col(&format!("helped.{name}")), name));
+        let names = help::sums(writer).into_iter().map(|(_, name)| (col(&format!("helped.{name}")), name));
         let mut parts = vec![Part { table: "helped".into(), items: names.collect() }];
         pool::write(writer);
         parts.extend(expectations(writer));

@@ -11,7 +11,8 @@
 //! 4. `pool`: the values of the cells with their ranks, for bounds of SUM, AVG, MIN and MAX.
 //! 5. Parts of the answer, each with the key columns, merged by key.
 //!
-//! A shuffled release without a condition on the sensitive column needs none of 2 to 4: its help table has the bounds.
+//! A shuffled release without a condition on the sensitive column needs none of 2 to 4 for sums: its help table has the bounds. For
+//! extremes its `cells` come from there, sizes and bounds in one row.
 
 mod angel;
 mod cells;

@@ -1,5 +1,7 @@
 //! The CTEs `sizes` and `cells`: groups with their sensitive values, and what of them is hit (step 7).
 
+use chrysalis_release::GROUP_ID;
+use chrysalis_release::shuffled::HELP;
 use chrysalis_table::Value;
 
 use super::expr::{X, call, case, cases, col, count_rows, int, or_zero, sum};
@@ -97,8 +99,17 @@ impl Writer<'_> {
 fn sizes(writer: &mut Writer<'_>) {
     match writer.sensitive_key() {
         Some(at) => sizes_by_value(writer, at),
+        None if writer.uses_help() => sizes_of_help(writer),
         None => sizes_by_group(writer),
     }
+}
+
+/// The help table knows them; every group has one row for one hit.
+fn sizes_of_help(writer: &mut Writer<'_>) {
+    let column = |name: &str| writer.column("p", name);
+    let rows = Rows::of_table(writer.dialect, HELP, "p").filter(Some(column("hits").eq(int(1))));
+    let rows = rows.item(column(GROUP_ID), "g").item(writer.dialect.double(column("size")), "n");
+    writer.ctes.add("sizes", rows);
 }
 
 fn sizes_by_group(writer: &mut Writer<'_>) {

@@ -49,57 +49,25 @@ pub(super) fn joined(writer: &Writer<'_>) -> Rows {
     }
 }
 
-/// Writes `cells`, where more than sums over [`joined`] rows is needed: groups with their hits, their sizes and what the help
-/// table says; and `helped`, the part of the answer that follows from that alone.
-pub(super) fn write_cells(writer: &mut Writer<'_>) {
-    let rows = joined(writer).items(writer.key_items("hits")).item(col("hits.g"), "g");
-    let mut rows = rows.item(number(writer, "size"), "n");
-    for condition in 0..writer.plan.conditions.len() {
-        rows = rows.items(writer.hit_items("hits", condition));
-    }
-    let asked = |functions: &[Function], names: &[&'static str]| {
-        if writer.asks(functions) { names.to_vec() } else { Vec::new() }
-    };
-    let sums = asked(&[Function::Sum, Function::Avg], &["mean", "variance", "sum_lb", "sum_ub"]);
-    let extremes = [asked(&[Function::Min], &["min_lb", "min_ub"]), asked(&[Function::Max], &["max_lb", "max_ub"])];
-    for name in sums.into_iter().chain(extremes.into_iter().flatten()) {
-        rows = rows.item(number(writer, name), name);
-    }
-    let column = |name: &str| col(&format!("cells.{name}"));
-    let items = items(writer, "cells", &column);
-    let helped = Rows::of("cells").items(writer.key_items("cells")).group_by(writer.keys("cells")).items(items);
-    writer.ctes.add("cells", rows);
-    writer.ctes.add("helped", helped);
-}
-
-/// The sums of an answer by key, over [`joined`] rows.
+/// The part of the answer that the help table gives.
 pub(super) fn part(writer: &Writer<'_>) -> Rows {
-    joined(writer).items(writer.key_items("hits")).group_by(writer.keys("hits")).items(sums(writer))
+    joined(writer).items(writer.key_items("hits")).group_by(writer.keys("hits")).items(items(writer))
 }
 
 /// What is summed up over [`joined`] rows.
-pub(super) fn sums(writer: &Writer<'_>) -> Vec<(X, String)> {
-    items(writer, "hits", &|name| number(writer, name))
-}
-
-/// A number of the help table.
-fn number(writer: &Writer<'_>, name: &str) -> X {
+pub(super) fn items(writer: &Writer<'_>) -> Vec<(X, String)> {
+    let dialect = writer.dialect;
+    let help = |name: &str| dialect.double(writer.column("p", name));
     // PROOF: means and variances are published as floating-point numbers.
-    let is_float = matches!(name, "mean" | "variance") && writer.dialect.has_types();
-    let column = writer.column("p", name);
-    if is_float { column } else { writer.dialect.double(column) }
-}
-
-/// What is summed up over rows of a table with hits, where `help` gives the help table's numbers.
-fn items(writer: &Writer<'_>, table: &str, help: &dyn Fn(&str) -> X) -> Vec<(X, String)> {
+    let float = |name: &str| if dialect.has_types() { writer.column("p", name) } else { help(name) };
     let mut items = Vec::new();
     for (condition, counted) in writer.pairs().into_iter().filter(|_| needs_hits(writer)) {
-        items.push((sum(col(&format!("{table}.e{condition}"))), format!("ce{condition}{}", counted.letter())));
+        items.push((sum(col(&format!("hits.e{condition}"))), format!("ce{condition}{}", counted.letter())));
     }
     let mut item = |x: X, name: &str| items.push((x, name.to_owned()));
     if writer.asks(&[Function::Sum, Function::Avg]) {
-        item(sum(help("mean")), "se");
-        item(sum(help("variance")), "sv");
+        item(sum(float("mean")), "se");
+        item(sum(float("variance")), "sv");
         item(sum(help("sum_lb")), "sl");
         item(sum(help("sum_ub")), "su");
     }

@@ -12,7 +12,7 @@
 //! 5. Parts of the answer, each with the key columns, merged by key.
 //!
 //! A shuffled release without a condition on the sensitive column needs none of 2 to 4 for sums: its help table has the bounds. For
-//! extremes its `cells` come from there, sizes and bounds in one row.
+//! extremes the sizes come from there, too.
 
 mod angel;
 mod cells;

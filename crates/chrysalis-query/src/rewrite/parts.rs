@@ -39,14 +39,13 @@ pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
         help::write_hits(writer);
         if writer.is_helped() && writer.plan.keys.is_empty() {
             // Without a CTE in between, DuckDB plans a seventh less.
-            return Ok(Source { rows: help::joined(writer), sums: help::sums(writer) });
+            return Ok(Source { rows: help::joined(writer), sums: help::items(writer) });
         }
+        let rows = help::part(writer);
+        writer.ctes.add("helped", rows);
         if writer.is_helped() {
-            let rows = help::part(writer);
-            writer.ctes.add("helped", rows);
             return Ok(Source::cte("helped"));
         }
-        help::write_cells(writer);
     }
     merged(writer).map(Source::cte)
 }
@@ -60,7 +59,8 @@ fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
         return Ok(whole(writer));
     }
     if writer.uses_help() {
-        let names = help::sums(writer).into_iter().map(|(_, name)| (col(&format!("helped.{name}")), name));
+        cells::write(writer);
+        let names = help::items(writer).into_iter().map(|(_, name)| (col(&format!("helped.{name}")), name));
         let mut parts = vec![Part { table: "helped".into(), items: names.collect() }];
         pool::write(writer);
         parts.extend(expectations(writer));

@@ -13,7 +13,7 @@ mod minimality;
 mod sentences;
 mod shown;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod view;
 
 pub use background::{Background, RuledOut};

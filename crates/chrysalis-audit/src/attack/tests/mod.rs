@@ -53,7 +53,13 @@ fn entry(name: &str, table: &Table) -> TableEntry {
 }
 
 /// The last column is sensitive, all others are quasi.
-fn release_of(method: &str, people: &Table, tables: Vec<(&str, Table)>, groups: usize, guarantees: &[&str]) -> Release {
+pub(crate) fn release_of(
+    method: &str,
+    people: &Table,
+    tables: Vec<(&str, Table)>,
+    groups: usize,
+    guarantees: &[&str],
+) -> Release {
     let last = people.columns().len() - 1;
     let attribute = |(at, column): (usize, &Column)| {
         let is_sensitive = at == last;

@@ -163,13 +163,11 @@ fn verbatim<'a>(rows: &RowsWithValues<'a>, is_permuted: bool, numbers: &mut Numb
     let beside = rows.quasi.iter().map(|(_, column)| *column).filter(|_| !is_permuted);
     let columns: Vec<&Column> = std::iter::once(rows.group).chain(beside).collect();
     let groups = Groups::of_columns(&columns, rows.table.rows());
-    let mut row_of = vec![0; groups.n_groups];
-    groups.of_row.iter().enumerate().for_each(|(row, &group)| row_of[group as usize] = row);
     let view = |row: usize| {
         let values = rows.sample.group(rows.of_row[row] as usize).values;
         GroupView { row, values: values.iter().map(|&(code, _)| number[code as usize]).collect() }
     };
-    let groups = tidy(row_of.into_iter().map(view).collect());
+    let groups = tidy(groups.some_rows().into_iter().map(view).collect());
     View { sets, n_own: published.quasi.len(), published, groups, is_permuted }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use chrysalis_release::{FORMAT, Manifest, Release, RoleName, VERSION};
+use chrysalis_release::Release;
 use chrysalis_table::{Column, Table};
 use proptest::prelude::*;
 
-use super::super::super::tests::{attribute, entry};
+use crate::attack::tests::release_of;
 use crate::{IntersectionOver, intersect};
 
 /// Age, sex, disease.
@@ -23,25 +23,7 @@ fn microdata(people: &[Person]) -> Table {
 }
 
 fn release(method: &str, people: &[Person], tables: Vec<(&str, Table)>) -> Release {
-    let source = microdata(people);
-    let roles = [("age", RoleName::Quasi), ("sex", RoleName::Quasi), ("disease", RoleName::Sensitive)];
-    Release {
-        manifest: Manifest {
-            format: FORMAT.into(),
-            version: VERSION,
-            method: method.into(),
-            partitioner: "column".into(),
-            rows: people.len() as u64,
-            groups: 2,
-            guarantees: vec!["distinct-l=2".into()],
-            attributes: roles.iter().map(|(name, role)| attribute(*role, source.column(name).unwrap())).collect(),
-            quasi_identifiers: vec![vec!["age".into(), "sex".into()]],
-            tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
-            suppressed: 0,
-            reproducible: false,
-        },
-        tables: tables.into_iter().map(|(_, table)| table).collect(),
-    }
+    release_of(method, &microdata(people), tables, 2, &["distinct-l=2"])
 }
 
 /// The tables of `anatomy`, or with ages and sexes sorted inside their groups those of `permute`.

@@ -95,6 +95,13 @@ fn ke_figure_4_is_the_help_table_of_figure_1() {
     let help = release.table("help").unwrap();
     assert_eq!(sorted(help, &columns), sorted(&papers::table("ke/figure-4-help.csv"), &columns));
     assert_eq!(per_group(release.table("permuted").unwrap(), "salary"), per_group(data.table(), "salary"));
+    // Of two hits the least is the first of three values two times in three, and the greatest the last.
+    let second = papers::cells(help, &["hits", "min_lb", "min_mean", "min_variance", "max_mean", "max_variance"]);
+    let second: Vec<&Vec<String>> = second.iter().filter(|row| row[0] == "2" && row[1] == "54000").collect();
+    let numbers: Vec<f64> = second[0][2..].iter().map(|number| number.parse().unwrap()).collect();
+    for (ours, by_hand) in numbers.iter().zip([54e3 + 1e3 / 3.0, 2e6 / 9.0, 56e3 - 1e3 / 3.0, 2e6 / 9.0]) {
+        assert!((ours / by_hand - 1.0).abs() < 1e-12, "{second:?}");
+    }
     // The maxima mirror the minima, and the mean of one hit is the group's.
     let first: Vec<Vec<String>> = papers::cells(help, &["hits", "min_lb", "max_lb", "max_ub", "mean", "variance"])
         .into_iter()

@@ -196,10 +196,21 @@ fn inside(answer: &Answer, truth: &[Vec<Json>]) -> Result<(), String> {
 /// Asks random questions of one form, over each kind of sensitive column, until enough were answered.
 #[track_caller]
 fn check(publisher: &dyn Publisher, columns: &[Sensitive], keys: &[&'static str]) {
+    check_arranged(publisher, columns, keys, |survey| survey);
+}
+
+/// The same, with the groups arranged in another way.
+#[track_caller]
+fn check_arranged(
+    publisher: &dyn Publisher,
+    columns: &[Sensitive],
+    keys: &[&'static str],
+    arrange: fn(Table) -> Table,
+) {
     let server = PostgresServer::start();
     for (seed, &sensitive) in (1..).zip(columns) {
         let folder = tempfile::tempdir().unwrap();
-        let table = survey(240, sensitive, seed);
+        let table = arrange(survey(240, sensitive, seed));
         let mut engines = Engines::new(publisher, &table, folder.path(), server.as_ref());
         let (mut answered, mut refused, mut failed) = (0, 0, Vec::new());
         for question in Questions::new(sensitive, keys, seed) {
@@ -238,6 +249,28 @@ fn shuffle_is_answered_alike_everywhere() {
     check(&Shuffle, &[Sensitive::Integers, Sensitive::Integers], &QUASI);
 }
 
+/// Groups one after the other by pay, as ke's partitions are: their values touch, but do not overlap.
+fn by_rank(survey: Table) -> Table {
+    let pay = survey.column("pay").unwrap();
+    let mut rows: Vec<usize> = (0..survey.rows()).collect();
+    rows.sort_by_key(|&row| pay.code(row));
+    let mut parts = vec![0; survey.rows()];
+    for (rank, row) in (0..).zip(rows) {
+        parts[row] = (rank * rank) / 800;
+    }
+    with_parts(&survey, &parts)
+}
+
+fn with_parts(survey: &Table, parts: &[i64]) -> Table {
+    let others = survey.columns().iter().filter(|column| column.name() != "part").cloned();
+    Table::new(others.chain([Column::integers("part", parts)]).collect())
+}
+
+#[test]
+fn shuffle_of_ranks_is_answered_alike_everywhere() {
+    check_arranged(&Shuffle, &[Sensitive::Integers, Sensitive::Integers], &QUASI, by_rank);
+}
+
 #[test]
 fn permute_is_answered_alike_everywhere() {
     check(&Permute, &[Sensitive::Incomplete, Sensitive::Integers, Sensitive::Words], &QUASI);
@@ -269,16 +302,19 @@ fn butterfly_is_answered_alike_everywhere() {
 #[test]
 fn large_groups_have_extremes_everywhere() {
     let survey = survey(3000, Sensitive::Integers, 3);
-    let mut columns: Vec<Column> = survey.columns().iter().filter(|column| column.name() != "part").cloned().collect();
-    columns.push(Column::integers("part", &vec![0; survey.rows()]));
+    let table = with_parts(&survey, &vec![0; survey.rows()]);
     let (folder, server) = (tempfile::tempdir().unwrap(), PostgresServer::start());
     for (number, publisher) in [&Shuffle as &dyn Publisher, &Anatomy].into_iter().enumerate() {
         let folder = folder.path().join(number.to_string());
         std::fs::create_dir(&folder).unwrap();
-        let mut engines = Engines::new(publisher, &Table::new(columns.clone()), &folder, server.as_ref());
+        let mut engines = Engines::new(publisher, &table, &folder, server.as_ref());
         let question = "SELECT MIN(pay), MAX(pay), SUM(pay), AVG(pay), COUNT(*) FROM microdata WHERE weight < 60";
         let plan = Plan::new(&sql::parse_one(question).unwrap(), engines.asked.manifest()).unwrap();
         let answer = engines.asked.answer(&plan).unwrap();
         assert_eq!(engines.judge(&plan, &answer), Vec::<String>::new());
+        // One group overlaps with no other, so that help tables have all of it.
+        let statement = engines.statement(&plan, Dialect::DuckDb);
+        assert_eq!(statement.contains("\"help\""), publisher.name() == "shuffle", "{statement}");
+        assert_eq!(statement.contains("pool"), publisher.name() == "anatomy", "{statement}");
     }
 }

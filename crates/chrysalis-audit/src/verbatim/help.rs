@@ -119,6 +119,9 @@ struct Bounds {
     /// All values together, without their signs.
     size: f64,
     variance: f64,
+    least: Extremes,
+    /// Of the negated values.
+    greatest: Extremes,
 }
 
 impl Bounds {
@@ -140,7 +143,10 @@ impl Bounds {
             off * off
         };
         let variance = values.iter().map(square).sum::<f64>() / n.max(1) as f64;
-        Bounds { values, whole, real, size, variance }
+        let numbers: Vec<f64> = values.iter().map(|value| value.float()).collect();
+        let negated: Vec<f64> = numbers.iter().rev().map(|number| -number).collect();
+        let (least, greatest) = rayon::join(|| Extremes::of(&numbers), || Extremes::of(&negated));
+        Bounds { values, whole, real, size, variance, least, greatest }
     }
 
     /// The sum of the values from one place up to another.
@@ -179,7 +185,10 @@ impl Bounds {
                 let slack = (SLACK * self.size).powi(2);
                 Target::Real(hits as f64 * spread * self.variance, slack)
             }
-            _ => Target::Whole(n as i128),
+            8 => self.least.mean(hits, 1.0),
+            9 => self.least.variance(hits),
+            10 => self.greatest.mean(hits, -1.0),
+            _ => self.greatest.variance(hits),
         };
         shown.is_some_and(|shown| target.is_met(shown))
     }
@@ -187,6 +196,49 @@ impl Bounds {
     fn total(&self) -> f64 {
         let n = self.values.len();
         if matches!(self.values.first(), Some(Number::Whole(_))) { self.whole[n] as f64 } else { self.real[n] }
+    }
+}
+
+/// What to expect of the least of 1, 2, … values, all choices equally likely: moments of how far it lies above the first value.
+struct Extremes {
+    first: f64,
+    mean: Vec<f64>,
+    square: Vec<f64>,
+}
+
+/// A chance that no published number would show.
+const NEVER: f64 = 1e-40;
+
+impl Extremes {
+    /// Of values in ascending order.
+    fn of(values: &[f64]) -> Extremes {
+        let (n, first) = (values.len(), values.first().copied().unwrap_or(0.0));
+        let (mut mean, mut square) = (vec![0.0; n], vec![0.0; n]);
+        // Every step from one value to the next is made if all values drawn lie above it.
+        for (at, pair) in values.windows(2).enumerate().filter(|(_, pair)| pair[0] < pair[1]) {
+            let (from, to) = (pair[0] - first, pair[1] - first);
+            let above = n - at - 1;
+            let mut chance = 1.0;
+            for drawn in 0..above {
+                chance *= (above - drawn) as f64 / (n - drawn) as f64;
+                if chance < NEVER {
+                    break;
+                }
+                mean[drawn] += (to - from) * chance;
+                square[drawn] += (to - from) * (to + from) * chance;
+            }
+        }
+        Extremes { first, mean, square }
+    }
+
+    fn mean(&self, hits: usize, sign: f64) -> Target {
+        Target::Real(sign * (self.first + self.mean[hits - 1]), SLACK * self.first.abs())
+    }
+
+    fn variance(&self, hits: usize) -> Target {
+        let (mean, square) = (self.mean[hits - 1], self.square[hits - 1]);
+        // The difference of two squares is off by their last digits, and so is every step between large numbers.
+        Target::Real(square - mean * mean, SLACK * square + (SLACK * self.first).powi(2))
     }
 }
 

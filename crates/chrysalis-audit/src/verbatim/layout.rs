@@ -54,7 +54,7 @@ pub(super) struct Help<'a> {
     pub(super) table: &'a Table,
     pub(super) group: &'a Column,
     pub(super) hits: &'a Column,
-    /// `sum_lb` to `variance`, as the form lists them.
+    /// `sum_lb` to `max_variance`, as the form lists them.
     pub(super) numbers: Vec<&'a Column>,
 }
 
@@ -166,15 +166,14 @@ impl<'a> Counts<'a> {
 }
 
 impl<'a> Help<'a> {
-    /// Sums, minima and maxima are of the sensitive attribute's kind; mean and variance are fractions, sizes are whole.
+    /// Sums, minima and maxima are of the sensitive attribute's kind; means and variances are fractions.
     fn open(release: &'a Release, kind: Kind) -> Result<Help<'a>, AuditError> {
         let name = shuffled::HELP;
         let table = release.table(name)?;
         check_size("the help table", table.rows())?;
         let [group, hits, numbers @ ..] = shuffled::HELP_COLUMNS;
         let kind_of = |column: &str| match column {
-            "mean" | "variance" => Kind::Real,
-            "size" => Kind::Integer,
+            column if column.ends_with("mean") || column.ends_with("variance") => Kind::Real,
             _ => kind,
         };
         let numbers = numbers.iter().map(|column| find(table, name, column, kind_of(column)));

@@ -1,7 +1,5 @@
 //! The CTEs `sizes` and `cells`: groups with their sensitive values, and what of them is hit (step 7).
 
-use chrysalis_release::GROUP_ID;
-use chrysalis_release::shuffled::HELP;
 use chrysalis_table::Value;
 
 use super::expr::{X, call, case, cases, col, count_rows, int, or_zero, sum};
@@ -86,7 +84,7 @@ impl Writer<'_> {
     }
 
     fn needs_spread(&self) -> bool {
-        self.sensitive_key().is_none() && self.asks(&[Function::Sum, Function::Avg]) && !self.uses_help()
+        self.sensitive_key().is_none() && self.asks(&[Function::Sum, Function::Avg])
     }
 
     /// Whether deviations from the mean need a second pass.
@@ -99,17 +97,8 @@ impl Writer<'_> {
 fn sizes(writer: &mut Writer<'_>) {
     match writer.sensitive_key() {
         Some(at) => sizes_by_value(writer, at),
-        None if writer.uses_help() => sizes_of_help(writer),
         None => sizes_by_group(writer),
     }
-}
-
-/// The help table knows them; every group has one row for one hit.
-fn sizes_of_help(writer: &mut Writer<'_>) {
-    let column = |name: &str| writer.column("p", name);
-    let rows = Rows::of_table(writer.dialect, HELP, "p").filter(Some(column("hits").eq(int(1))));
-    let rows = rows.item(column(GROUP_ID), "g").item(writer.dialect.double(column("size")), "n");
-    writer.ctes.add("sizes", rows);
 }
 
 fn sizes_by_group(writer: &mut Writer<'_>) {
@@ -134,7 +123,7 @@ fn sizes_by_group(writer: &mut Writer<'_>) {
             rows = rows.item(or_zero(call("VAR_POP", vec![y()]).filter(present())), "vy");
         }
     }
-    if writer.asks(&[Function::Sum]) && !writer.uses_help() && has_both_signs(writer) {
+    if writer.asks(&[Function::Sum]) && has_both_signs(writer) {
         let with = |test: X| Some(present().map_or_else(|| test.clone(), |present| present.and(test.clone())));
         rows = rows.item(writer.occurrences(with(y().less(int(0)))), "neg");
         rows = rows.item(writer.occurrences(with(y().greater(int(0)))), "pos");
@@ -266,7 +255,7 @@ fn number_items(writer: &Writer<'_>, mut rows: Rows) -> Rows {
             rows.item(col("sizes.vy") * writer.counted("sizes", writer.present()), "dd")
         };
     }
-    if writer.asks(&[Function::Sum]) && !writer.uses_help() && has_both_signs(writer) {
+    if writer.asks(&[Function::Sum]) && has_both_signs(writer) {
         rows = rows.item(col("sizes.neg"), "neg").item(col("sizes.pos"), "pos");
     }
     rows

@@ -1,18 +1,52 @@
-//! A shuffled release without a condition on the sensitive column: the help table knows the bounds for every number of
+//! A shuffled release without a condition on the sensitive column: the help table has the answers for every number of
 //! hits (ke 5.2).
 
-use chrysalis_release::GROUP_ID;
 use chrysalis_release::shuffled::HELP;
+use chrysalis_release::{GROUP_ID, Release};
+use chrysalis_table::{Column, Table};
 
-use super::expr::{X, call, col, count_rows, sum};
+use super::expr::{Direction, X, call, col, count_rows, int, sum};
 use super::select::Rows;
-use super::{Writer, hits};
+use super::{EXTREMES, Writer, asks, hits};
 use crate::question::Function;
+use crate::{Form, Plan};
+
+/// The columns of `help` that tell where the values of a group lie.
+pub(super) const ENDS: [&str; 3] = [GROUP_ID, "min_lb", "max_ub"];
+
+/// Whether `help` has the expectations of MIN and MAX: where the values of no two groups overlap, the least value hit and the
+/// greatest are those of one group.
+pub(super) fn finds_extremes(plan: &Plan, release: &Release) -> bool {
+    let is_asked = plan.form == Form::Shuffle && asks(plan, &EXTREMES);
+    let tables = &release.manifest.tables;
+    let is_told = tables.iter().any(|table| table.columns.iter().any(|column| column.name == "min_mean"));
+    let ranges = if is_asked && is_told { release.table(HELP).ok().and_then(ranges) } else { None };
+    ranges.is_some_and(|mut ranges| {
+        ranges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0)
+    })
+}
+
+/// The least and the greatest value of every group.
+fn ranges(help: &Table) -> Option<Vec<(f64, f64)>> {
+    let [group, least, greatest] = ENDS.map(|name| help.column(name));
+    let (group, least, greatest) = (group?, least?, greatest?);
+    let number = |column: &Column, row: usize| column.domain().value(column.code(row))?.number();
+    let mut ranges: Vec<Option<(f64, f64)>> = vec![None; group.domain().len()];
+    for row in 0..help.rows() {
+        let range = &mut ranges[group.code(row) as usize];
+        if range.is_none() {
+            *range = Some((number(least, row)?, number(greatest, row)?));
+        }
+    }
+    Some(ranges.into_iter().flatten().collect())
+}
 
 /// Writes `hits` with a whole number `h` to find rows of `help` by.
 pub(super) fn write_hits(writer: &mut Writer<'_>) {
+    let rows = if needs_hits(writer) { hits::scan(writer) } else { hits::matches(writer) };
     let group = writer.column("q", GROUP_ID);
-    let rows = hits::scan(writer).item(group.clone(), "g").item(count_rows(), "h").group_by([group]);
+    let rows = rows.item(group.clone(), "g").item(count_rows(), "h").group_by([group]);
     writer.ctes.add("hits", rows);
 }
 
@@ -36,33 +70,67 @@ fn on_group_and_hits(writer: &Writer<'_>) -> X {
 
 /// Whether the answer needs the number of hits.
 fn needs_hits(writer: &Writer<'_>) -> bool {
-    !writer.is_helped() || writer.asks(&[Function::Count, Function::Avg])
+    writer.asks(&[Function::Count, Function::Avg])
 }
 
-/// Groups with their hits, beside their rows of `help` where numbers are asked for.
+/// Groups with their hits, beside their rows of `help`.
 pub(super) fn joined(writer: &Writer<'_>) -> Rows {
-    let rows = Rows::of("hits");
-    if writer.asks(&super::NUMERIC) {
-        rows.join_table(writer.dialect, HELP, "p", on_group_and_hits(writer))
-    } else {
-        rows
-    }
+    Rows::of("hits").join_table(writer.dialect, HELP, "p", on_group_and_hits(writer))
 }
 
-/// The part of the answer that the help table gives.
+/// Writes `found`: [`joined`] rows, those of a key numbered in the order of their values, from the least on (`up`) or from
+/// the greatest (`down`).
+pub(super) fn write_found(writer: &mut Writer<'_>) {
+    let keys = writer.keys("hits");
+    let mut rows = joined(writer).items(writer.key_items("hits"));
+    if needs_hits(writer) {
+        let conditions = 0..writer.plan.conditions.len();
+        rows = rows.items(conditions.map(|at| (col(&format!("hits.e{at}")), format!("e{at}"))));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    if writer.asks(&[Function::Sum, Function::Avg]) {
+        names.extend(["mean", "variance", "sum_lb", "sum_ub"]);
+    }
+    for (function, columns, direction, order) in [
+        (Function::Min, ["min_mean", "min_variance", "min_lb", "min_ub"], Direction::Up, ["min_lb", "max_ub"]),
+        (Function::Max, ["max_mean", "max_variance", "max_lb", "max_ub"], Direction::Down, ["max_ub", "min_lb"]),
+    ] {
+        if writer.asks(&[function]) {
+            names.extend(columns);
+            let order = order.map(|name| (writer.column("p", name), direction));
+            rows = rows.item(call("ROW_NUMBER", Vec::new()).over(&keys, order), first(direction));
+        }
+    }
+    rows = names.into_iter().fold(rows, |rows, name| rows.item(writer.column("p", name), name));
+    writer.ctes.add("found", rows);
+}
+
+/// The column that numbers rows.
+fn first(direction: Direction) -> &'static str {
+    if direction == Direction::Up { "up" } else { "down" }
+}
+
+/// The answers of every key.
 pub(super) fn part(writer: &Writer<'_>) -> Rows {
+    if writer.asks(&EXTREMES) {
+        let rows = Rows::of("found").items(writer.key_items("found")).group_by(writer.keys("found"));
+        return rows.items(items(writer));
+    }
     joined(writer).items(writer.key_items("hits")).group_by(writer.keys("hits")).items(items(writer))
 }
 
-/// What is summed up over [`joined`] rows.
+/// What is summed up over rows of `found` where there is one, else over [`joined`] rows.
 pub(super) fn items(writer: &Writer<'_>) -> Vec<(X, String)> {
     let dialect = writer.dialect;
-    let help = |name: &str| dialect.double(writer.column("p", name));
+    let is_found = writer.asks(&EXTREMES);
+    let column = |name: &str| if is_found { col(&format!("found.{name}")) } else { writer.column("p", name) };
+    let help = |name: &str| dialect.double(column(name));
     // PROOF: means and variances are published as floating-point numbers.
-    let float = |name: &str| if dialect.has_types() { writer.column("p", name) } else { help(name) };
+    let float = |name: &str| if dialect.has_types() { column(name) } else { help(name) };
+    let hits = if is_found { "found" } else { "hits" };
     let mut items = Vec::new();
     for (condition, counted) in writer.pairs().into_iter().filter(|_| needs_hits(writer)) {
-        items.push((sum(col(&format!("hits.e{condition}"))), format!("ce{condition}{}", counted.letter())));
+        items.push((sum(col(&format!("{hits}.e{condition}"))), format!("ce{condition}{}", counted.letter())));
     }
     let mut item = |x: X, name: &str| items.push((x, name.to_owned()));
     if writer.asks(&[Function::Sum, Function::Avg]) {
@@ -71,11 +139,20 @@ pub(super) fn items(writer: &Writer<'_>) -> Vec<(X, String)> {
         item(sum(help("sum_lb")), "sl");
         item(sum(help("sum_ub")), "su");
     }
+    // PROOF: values of groups do not overlap, so that the least value hit is the least one of the first group.
+    let of_first = |name: &str, direction: Direction| {
+        let is_first = col(&format!("found.{}", first(direction))).eq(int(1));
+        call("MAX", vec![float(name)]).filter(Some(is_first))
+    };
     if writer.asks(&[Function::Min]) {
+        item(of_first("min_mean", Direction::Up), "ne");
+        item(of_first("min_variance", Direction::Up), "nv");
         item(call("MIN", vec![help("min_lb")]), "nl");
         item(call("MIN", vec![help("min_ub")]), "nu");
     }
     if writer.asks(&[Function::Max]) {
+        item(of_first("max_mean", Direction::Down), "xe");
+        item(of_first("max_variance", Direction::Down), "xv");
         item(call("MAX", vec![help("max_lb")]), "xl");
         item(call("MAX", vec![help("max_ub")]), "xu");
     }

@@ -26,22 +26,26 @@ fn exact(writer: &mut Writer<'_>) {
 
 /// The quasi table with its rows counted by key, for every condition.
 pub(super) fn scan(writer: &Writer<'_>) -> Rows {
-    let (dialect, plan) = (writer.dialect, writer.plan);
-    let column = |field: usize| writer.column("q", &writer.fields()[field].name);
-    let condition = |at: usize| {
-        let tree = plan.conditions[at].tree.as_ref();
-        tree.map(|tree| sets::holds(dialect, tree, writer.fields(), &column))
-    };
-    let mut rows = Rows::of_table(dialect, plan.form.quasi_table(), "q").filter(condition(0));
-    for (at, field) in writer.quasi_keys() {
-        rows = rows.item(column(field), &format!("k{at}")).group_by([column(field)]);
-    }
     // PROOF: every other condition is the first one and something more.
-    for at in 0..plan.conditions.len() {
-        let counted = if at == 0 { count_rows() } else { count_rows().filter(condition(at)) };
-        rows = rows.item(dialect.double(counted), &format!("e{at}"));
+    let counted = |at: usize| if at == 0 { count_rows() } else { count_rows().filter(condition(writer, at)) };
+    let item = |at: usize| (writer.dialect.double(counted(at)), format!("e{at}"));
+    matches(writer).items((0..writer.plan.conditions.len()).map(item))
+}
+
+/// The rows of the quasi table that match, by key.
+pub(super) fn matches(writer: &Writer<'_>) -> Rows {
+    let mut rows = Rows::of_table(writer.dialect, writer.plan.form.quasi_table(), "q").filter(condition(writer, 0));
+    for (at, field) in writer.quasi_keys() {
+        let column = || writer.column("q", &writer.fields()[field].name);
+        rows = rows.item(column(), &format!("k{at}")).group_by([column()]);
     }
     rows
+}
+
+fn condition(writer: &Writer<'_>, at: usize) -> Option<X> {
+    let column = |field: usize| writer.column("q", &writer.fields()[field].name);
+    let tree = writer.plan.conditions[at].tree.as_ref();
+    tree.map(|tree| sets::holds(writer.dialect, tree, writer.fields(), &column))
 }
 
 /// What a CTE says of the hits of a condition.

@@ -11,8 +11,8 @@
 //! 4. `pool`: the values of the cells with their ranks, for bounds of SUM, AVG, MIN and MAX.
 //! 5. Parts of the answer, each with the key columns, merged by key.
 //!
-//! A shuffled release without a condition on the sensitive column needs none of 2 to 4 for sums: its help table has the bounds. For
-//! extremes the sizes come from there, too.
+//! A shuffled release without a condition on the sensitive column needs none of 2 to 4: its help table has what is asked, for
+//! MIN and MAX where the values of no two groups overlap.
 
 mod angel;
 mod cells;
@@ -34,6 +34,7 @@ mod tests;
 
 use chrysalis_release::Release;
 use chrysalis_release::generalized::{max_column, min_column};
+use chrysalis_release::shuffled::HELP;
 use chrysalis_table::{Kind, Value};
 use sqlparser::ast::Ident;
 
@@ -47,7 +48,8 @@ use select::Ctes;
 
 /// Turns a plan into a statement for a database that holds the release's tables.
 pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<String, QueryError> {
-    let mut writer = Writer { plan, release, dialect, ctes: Ctes::default() };
+    let finds_extremes = help::finds_extremes(plan, release);
+    let mut writer = Writer { plan, release, dialect, finds_extremes, ctes: Ctes::default() };
     let source = parts::source(&mut writer)?;
     let (rows, order) = parts::answer(&writer, &source);
     Ok(format!("{:#}", writer.ctes.finish(rows, order)))
@@ -56,7 +58,10 @@ pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<Strin
 /// The columns of the release that [`rewrite`] looks at: how often values repeat, and where ranges end.
 pub fn looked_at(plan: &Plan) -> Vec<(String, Vec<String>)> {
     let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
-    let has_numbers = plan.aggregates.iter().any(|aggregate| NUMERIC.contains(&aggregate.function));
+    if plan.form == Form::Shuffle && asks(plan, &EXTREMES) {
+        wanted.push((HELP.to_owned(), help::ENDS.map(str::to_owned).to_vec()));
+    }
+    let has_numbers = asks(plan, &NUMERIC);
     if let Some((table, count)) = plan.form.sensitive_table().filter(|_| has_numbers) {
         wanted.push((table.to_owned(), vec![count.to_owned()]));
     }
@@ -71,11 +76,17 @@ pub fn looked_at(plan: &Plan) -> Vec<(String, Vec<String>)> {
     wanted
 }
 
+fn asks(plan: &Plan, functions: &[Function]) -> bool {
+    plan.aggregates.iter().any(|aggregate| functions.contains(&aggregate.function))
+}
+
 /// A statement in the making.
 struct Writer<'a> {
     plan: &'a Plan,
     release: &'a Release,
     dialect: Dialect,
+    /// Whether the help table has the expectations of MIN and MAX.
+    finds_extremes: bool,
     ctes: Ctes,
 }
 
@@ -144,7 +155,7 @@ impl<'a> Writer<'a> {
     }
 
     fn asks(&self, functions: &[Function]) -> bool {
-        self.plan.aggregates.iter().any(|aggregate| functions.contains(&aggregate.function))
+        asks(self.plan, functions)
     }
 
     /// The condition and the sensitive values of an aggregate.
@@ -193,20 +204,18 @@ impl<'a> Writer<'a> {
         if is_certain { &['e'] } else { &['e', 'l', 'u'] }
     }
 
-    /// Whether the answer is made of the rows of the help table alone: there are none for nobody.
-    fn is_helped(&self) -> bool {
-        self.uses_help() && self.has_quasi_side() && !self.asks(&[Function::Min, Function::Max])
-    }
-
     /// Whether groups are so small that most of them may be passed over once the hits are known.
     fn has_small_groups(&self) -> bool {
         let manifest = &self.release.manifest;
         manifest.rows <= manifest.groups.saturating_mul(SMALL)
     }
 
-    /// Whether the help table has the bounds.
-    fn uses_help(&self) -> bool {
-        self.plan.form == Form::Shuffle && self.is_certain()
+    /// Whether the answer is made of rows of the help table: there are none for nobody.
+    fn is_helped(&self) -> bool {
+        self.plan.form == Form::Shuffle
+            && self.has_quasi_side()
+            && self.is_certain()
+            && (!self.asks(&EXTREMES) || self.finds_extremes)
     }
 
     /// Whether sensitive values matter at all.
@@ -239,6 +248,9 @@ impl<'a> Writer<'a> {
 
 /// Rows of a small group, on average.
 const SMALL: u64 = 64;
+
+/// The functions that need to know which value comes first.
+const EXTREMES: [Function; 2] = [Function::Min, Function::Max];
 
 /// The functions that need numbers.
 const NUMERIC: [Function; 4] = [Function::Sum, Function::Avg, Function::Min, Function::Max];

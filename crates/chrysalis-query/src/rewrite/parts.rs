@@ -5,7 +5,7 @@ use sqlparser::ast::{Ident, OrderByExpr};
 
 use super::expr::{Direction, X, call, case, cases, col, int, null, or_zero, ordered, sum};
 use super::select::Rows;
-use super::{Counted, NUMERIC, Writer, cells, extremes, help, hits, pool};
+use super::{Counted, EXTREMES, NUMERIC, Writer, cells, extremes, help, hits, pool};
 use crate::question::Function;
 use crate::{PlannedAggregate, QueryError};
 
@@ -35,17 +35,20 @@ impl Source {
 
 /// Writes everything up to the answer.
 pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
-    if writer.needs_values() && writer.has_quasi_side() && writer.uses_help() {
+    if writer.needs_values() && writer.is_helped() {
         help::write_hits(writer);
-        if writer.is_helped() && writer.plan.keys.is_empty() {
+        let is_found = writer.asks(&EXTREMES);
+        if is_found {
+            help::write_found(writer);
+        }
+        if writer.plan.keys.is_empty() {
             // Without a CTE in between, DuckDB plans a seventh less.
-            return Ok(Source { rows: help::joined(writer), sums: help::items(writer) });
+            let rows = if is_found { Rows::of("found") } else { help::joined(writer) };
+            return Ok(Source { rows, sums: help::items(writer) });
         }
         let rows = help::part(writer);
         writer.ctes.add("helped", rows);
-        if writer.is_helped() {
-            return Ok(Source::cte("helped"));
-        }
+        return Ok(Source::cte("helped"));
     }
     merged(writer).map(Source::cte)
 }
@@ -57,15 +60,6 @@ fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
     }
     if !writer.has_quasi_side() {
         return Ok(whole(writer));
-    }
-    if writer.uses_help() {
-        cells::write(writer);
-        let names = help::items(writer).into_iter().map(|(_, name)| (col(&format!("helped.{name}")), name));
-        let mut parts = vec![Part { table: "helped".into(), items: names.collect() }];
-        pool::write(writer);
-        parts.extend(expectations(writer));
-        merge(writer, parts, true);
-        return Ok("merged");
     }
     hits::write(writer)?;
     cells::write(writer);
@@ -85,7 +79,7 @@ fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
         }
         parts.extend(expectations(writer));
     }
-    merge(writer, parts, false);
+    merge(writer, parts);
     Ok("merged")
 }
 
@@ -195,11 +189,11 @@ fn expectations(writer: &mut Writer<'_>) -> Vec<Part> {
 }
 
 /// Writes `merged`: all parts, brought together by key. Missing keys would spoil a join; a union does not mind them.
-fn merge(writer: &mut Writer<'_>, parts: Vec<Part>, first_is_final: bool) {
+fn merge(writer: &mut Writer<'_>, parts: Vec<Part>) {
     let names: Vec<String> = parts.iter().flat_map(|part| part.items.iter().map(|(_, name)| name.clone())).collect();
     let is_alone = parts.len() == 1;
     let mut rows = Vec::with_capacity(parts.len());
-    for (at, part) in parts.into_iter().enumerate() {
+    for part in parts {
         let (cte, alias) = part.table.split_once(" AS ").unwrap_or((&part.table, &part.table));
         let mut select = if cte == alias { Rows::of(cte) } else { Rows::of_alias(cte, alias) };
         select = select.items(writer.key_items(alias));
@@ -207,7 +201,7 @@ fn merge(writer: &mut Writer<'_>, parts: Vec<Part>, first_is_final: bool) {
             let own = part.items.iter().find(|(_, own)| own == name).map(|(x, _)| x.clone());
             select = select.item(own.unwrap_or_else(|| writer.dialect.double(null())), name);
         }
-        rows.push(if first_is_final && at == 0 { select } else { select.group_by(writer.keys(alias)) });
+        rows.push(select.group_by(writer.keys(alias)));
     }
     if is_alone {
         writer.ctes.add_union("merged", rows);
@@ -244,7 +238,7 @@ pub(super) fn answer(writer: &Writer<'_>, source: &Source) -> (Rows, Vec<OrderBy
         for (end, x) in ends {
             // PROOF: what comes of the help table are sums and extremes of doubles. A database that knows types knows that;
             // to plan a cast for each of them took DuckDB 8 % of the question's time.
-            let is_double = writer.uses_help() && dialect.has_types() && !x.is_constant();
+            let is_double = writer.is_helped() && dialect.has_types() && !x.is_constant();
             let x = if is_double { x } else { dialect.double(x) };
             rows = rows.named(x, quoted(&format!("{name}_{end}")));
         }
@@ -335,16 +329,20 @@ impl Numbers {
                 let std_error = case(hits().missing(), null(), root(or_zero(column("av"))) / hits());
                 [column("se") / hits(), column("al"), column("au"), std_error]
             }
-            Function::Min | Function::Count => extreme(writer, 'n', &root),
-            Function::Max => extreme(writer, 'x', &root),
+            Function::Min | Function::Count => extreme(writer, source, 'n', &root),
+            Function::Max => extreme(writer, source, 'x', &root),
         };
         let [estimate, lower, upper, std_error] = numbers.map(guarded);
         Numbers { estimate, lower, upper, std_error }
     }
 }
 
-fn extreme(writer: &Writer<'_>, letter: char, root: &dyn Fn(X) -> X) -> [X; 4] {
-    let column = |name: char| col(&format!("answer.{letter}{name}"));
+fn extreme(writer: &Writer<'_>, source: &Source, letter: char, root: &dyn Fn(X) -> X) -> [X; 4] {
+    let column = |name: char| source.column(&format!("{letter}{name}"));
+    if writer.is_helped() {
+        // PROOF: published expectations lie inside their bounds.
+        return [column('e'), column('l'), column('u'), root(column('v'))];
+    }
     let clamped = writer.dialect.clamped(column('e'), column('l'), column('u'));
     let estimate = cases(vec![(column('e').present(), clamped)], None);
     let std_error = cases(vec![(column('e').present(), root(or_zero(column('v'))))], None);

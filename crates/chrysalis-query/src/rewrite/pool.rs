@@ -1,11 +1,8 @@
 //! The CTE `pool`: the values of the cells with their ranks, and the bounds that follow from them (step 7).
 
-use chrysalis_release::GROUP_ID;
-use chrysalis_release::shuffled::HELP;
-
 use super::Writer;
 use super::cells::worth_taking;
-use super::expr::{Direction, X, any, call, case, col, int, sum};
+use super::expr::{Direction, X, call, case, col, int, sum};
 use super::select::Rows;
 use crate::question::Function;
 
@@ -14,8 +11,6 @@ use crate::question::Function;
 pub(super) fn write(writer: &mut Writer<'_>) {
     let rows = if writer.sensitive_key().is_some() {
         by_value(writer)
-    } else if writer.uses_help() {
-        cell_items(writer, ranks_of_help(writer))
     } else if writer.plan.keys.is_empty() {
         // Values of groups that are not hit need no ranks.
         let on = writer.group("s").eq(col("cells.g"));
@@ -43,7 +38,7 @@ fn cell_items(writer: &Writer<'_>, rows: Rows) -> Rows {
         .item(most, "hi")
         .item(col("cells.n"), "n")
         .item(writer.hit("cells", 0).expected, "e");
-    if writer.asks(&[Function::Sum]) && !writer.uses_help() {
+    if writer.asks(&[Function::Sum]) {
         rows = rows.item(worth_taking(writer, "cells", true), "neg").item(worth_taking(writer, "cells", false), "pos");
     }
     rows
@@ -59,37 +54,6 @@ fn ranks(writer: &Writer<'_>, rows: Rows) -> Rows {
         None => (dialect.double(int(1)), dialect.double(call("ROW_NUMBER", Vec::new()).over(&group, order))),
     };
     rows.item(dialect.double(values.value), "y").item(times, "m").item(upto, "upto")
-}
-
-/// The help table has the values in order: the least maximum of h hits is the h-th smallest value.
-fn ranks_of_help(writer: &Writer<'_>) -> Rows {
-    let dialect = writer.dialect;
-    let help = |name: &str| dialect.double(writer.column("p", name));
-    let rows = Rows::of("cells").join_table(dialect, HELP, "p", writer.column("p", GROUP_ID).eq(col("cells.g")));
-    let rows = rows.item(help("max_lb"), "y").item(dialect.double(int(1)), "m").item(help("hits"), "upto");
-    rows.filter(Some(within_reach(writer)))
-}
-
-/// Of e rows among n, none is among the r smallest with a chance of at most exp(−r·e/n): values of ranks beyond these are
-/// the minimum (or maximum) with a chance below 10⁻³⁴, and need not be looked at.
-const BEYOND: i64 = 80;
-
-/// Whether a row of `help` has a value that may be the minimum or maximum.
-fn within_reach(writer: &Writer<'_>) -> X {
-    let hits = writer.column("p", "hits");
-    let reach = || int(BEYOND) * col("cells.n") / writer.hit("cells", 0).expected;
-    let of_cells = |name: &str, x: X| {
-        let end = Rows::of("cells").item(call(name, vec![x]), "reach").scalar();
-        writer.dialect.integer(end)
-    };
-    let mut ends = Vec::new();
-    if writer.asks(&[Function::Min]) {
-        ends.push(hits.clone().at_most(of_cells("MAX", reach() + int(1))));
-    }
-    if writer.asks(&[Function::Max]) {
-        ends.push(hits.at_least(of_cells("MIN", col("cells.n") - reach() - int(1))));
-    }
-    any(ends)
 }
 
 /// Where the sensitive column is a key, a cell has one value.

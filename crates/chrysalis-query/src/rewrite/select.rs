@@ -2,9 +2,9 @@
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Cte, Expr, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, OrderByExpr, OrderByKind,
-    Query, Select, SelectFlavor, SelectItem, SetExpr, SetOperator, SetQuantifier, TableAlias, TableFactor,
-    TableWithJoins, With,
+    Cte, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query,
+    Select, SelectFlavor, SelectItem, SetExpr, SetOperator, SetQuantifier, TableAlias, TableFactor, TableWithJoins,
+    With,
 };
 
 use super::Dialect;
@@ -96,11 +96,6 @@ impl Rows {
     pub(super) fn group_by(mut self, keys: impl IntoIterator<Item = X>) -> Self {
         self.group_by.extend(keys);
         self
-    }
-
-    /// The one value of one row.
-    pub(super) fn scalar(self) -> X {
-        X(Expr::Subquery(Box::new(query(self.body(), None, Vec::new()))))
     }
 
     fn body(self) -> SetExpr {

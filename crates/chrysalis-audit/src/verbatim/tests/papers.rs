@@ -119,7 +119,17 @@ fn ke_release() -> Release {
     // Population variances 2/3 and 50/3 (thousands squared); h(3 − h)/2 is 1, 1, 0.
     let (low, high) = (2e6 / 3.0, 50e6 / 3.0);
     help.push(reals("variance", &[low, low, 0.0, high, high, 0.0, high, high, 0.0]));
-    help.push(Column::integers("size", &[3; 9]));
+    // Of three values one hit is any of them; two hits leave the first out once in three, and so for the greatest.
+    let (third, two) = (1e3 / 3.0, 2e6 / 9.0);
+    let means =
+        |one: [f64; 3], two: [f64; 3], three: [f64; 3]| [0, 1, 2].map(|at| [one[at], two[at], three[at]]).concat();
+    let minima = means([55e3, 70e3, 80e3], [54e3 + third, 65e3 + 5.0 * third, 75e3 + 5.0 * third], [54e3, 65e3, 75e3]);
+    let maxima = means([55e3, 70e3, 80e3], [56e3 - third, 75e3 - 5.0 * third, 85e3 - 5.0 * third], [56e3, 75e3, 85e3]);
+    let spread = [low, two, 0.0, high, 25.0 * two, 0.0, high, 25.0 * two, 0.0];
+    help.push(reals("min_mean", &minima));
+    help.push(reals("min_variance", &spread));
+    help.push(reals("max_mean", &maxima));
+    help.push(reals("max_variance", &spread));
     let tables = vec![
         ("permuted", sorted(permuted, &["group_id", "age", "zipcode", "gender", "salary"])),
         ("help", Table::new(help)),
@@ -151,7 +161,12 @@ fn ke_figure_4_with_one_number_changed_is_noticed() {
     tamper(reals("mean", &means), "group 3: `mean` for 3 hits is wrong");
     let variances = [2e6 / 3.0, 2e6 / 3.0, 0.0, 50e6 / 3.0, 50e6 / 3.0, 0.0, 50e6 / 3.0, 50e6 / 3.0, 1.0];
     tamper(reals("variance", &variances), "group 3: `variance` for 3 hits is wrong");
-    tamper(Column::integers("size", &[3, 3, 3, 4, 3, 3, 3, 3, 3]), "group 2: `size` for 1 hits is wrong");
+    for column in ["min_mean", "min_variance", "max_mean", "max_variance"] {
+        let numbers = papers::cells(&ke_release().tables[1], &[column]).concat();
+        let mut numbers: Vec<f64> = numbers.iter().map(|number| number.parse().unwrap()).collect();
+        numbers[7] += 0.01;
+        tamper(reals(column, &numbers), &format!("group 3: `{column}` for 2 hits is wrong"));
+    }
 }
 
 #[test]

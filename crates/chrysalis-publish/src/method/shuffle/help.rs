@@ -7,6 +7,7 @@ use chrysalis_table::{Codes, Column, Domain, Kind, Table, Value};
 use rayon::prelude::*;
 
 use super::super::frame;
+use super::extreme::{self, Moments};
 use crate::{Partition, PublishError};
 
 /// One row per group and number of hits, by hits and group id: a database that looks up a few numbers of hits without an
@@ -23,8 +24,9 @@ pub(super) fn table(sensitive: &Column, partition: &Partition, shown: &[u32]) ->
     let place = (0u32..).zip(&groups).flat_map(|(at, group)| std::iter::repeat_n(at, group.n())).collect::<Vec<_>>();
     let counted: Vec<i64> = groups.iter().flat_map(|group| 1..=group.n() as i64).collect();
     let mut columns = vec![frame::group_ids(groups.len(), &place), Column::integers(hits, &counted)];
+    let extremes = groups.par_iter().flat_map_iter(Group::extremes).collect::<Vec<[Moments; 2]>>();
     let rest: Result<Vec<Column>, PublishError> =
-        names.into_par_iter().enumerate().map(|(at, name)| column(at, name, sensitive, &groups)).collect();
+        names.into_par_iter().enumerate().map(|(at, name)| column(at, name, sensitive, &groups, &extremes)).collect();
     columns.extend(rest?);
     Ok(Table::new(columns).gather(&by_hits(&groups)))
 }
@@ -53,16 +55,22 @@ fn by_hits(groups: &[Group<'_>]) -> Vec<u32> {
 }
 
 /// One of the columns after `hits`, in the order of [`HELP_COLUMNS`].
-fn column(at: usize, name: &str, sensitive: &Column, groups: &[Group<'_>]) -> Result<Column, PublishError> {
+fn column(
+    at: usize,
+    name: &str,
+    sensitive: &Column,
+    groups: &[Group<'_>],
+    extremes: &[[Moments; 2]],
+) -> Result<Column, PublishError> {
     let extreme = |code: fn(&Group<'_>, usize) -> u32| {
         let codes = groups.iter().flat_map(|group| (1..=group.n()).map(move |h| code(group, h)));
         let codes = Codes::collect(sensitive.domain().len(), codes);
         Ok(Column::new(name, Arc::clone(sensitive.domain()), codes))
     };
-    let real = |number: fn(&Group<'_>, f64) -> f64| {
-        let numbers = groups.iter().flat_map(|group| (1..=group.n()).map(move |h| number(group, h as f64)));
-        Ok(Column::reals(name, &numbers.collect::<Vec<f64>>()))
+    let of_sum = |number: fn(&Group<'_>, f64) -> f64| {
+        reals(name, groups.iter().flat_map(|group| (1..=group.n()).map(move |h| number(group, h as f64))))
     };
+    let of_extreme = |number: fn(&[Moments; 2]) -> f64| reals(name, extremes.iter().map(number));
     match at {
         // The h smallest and the h largest values.
         0 => sums(name, groups, |group, h| group.codes[h - 1]),
@@ -71,18 +79,29 @@ fn column(at: usize, name: &str, sensitive: &Column, groups: &[Group<'_>]) -> Re
         3 => extreme(|group, h| group.codes[group.n() - h]),
         4 => extreme(|group, h| group.codes[h - 1]),
         5 => extreme(|group, _| group.codes[group.n() - 1]),
-        6 => real(|group, h| h * group.mean),
-        7 => real(|group, h| group.variance_of_sum(h)),
-        _ => {
-            let sizes = groups.iter().flat_map(|group| std::iter::repeat_n(group.n() as i64, group.n()));
-            Ok(Column::integers(name, &sizes.collect::<Vec<i64>>()))
-        }
+        6 => of_sum(|group, h| h * group.mean),
+        7 => of_sum(|group, h| group.variance_of_sum(h)),
+        8 => of_extreme(|[least, _]| least.mean),
+        9 => of_extreme(|[least, _]| least.variance),
+        10 => of_extreme(|[_, greatest]| greatest.mean),
+        _ => of_extreme(|[_, greatest]| greatest.variance),
     }
+}
+
+fn reals(name: &str, numbers: impl Iterator<Item = f64>) -> Result<Column, PublishError> {
+    let numbers: Vec<f64> = numbers.collect();
+    if numbers.iter().any(|number| !number.is_finite()) {
+        return Err(too_large());
+    }
+    Ok(Column::reals(name, &numbers))
+}
+
+fn too_large() -> PublishError {
+    PublishError::Request("sums of the sensitive column leave the range of 64-bit numbers".into())
 }
 
 /// Sums over 1, 2, … hits, when `next` says which value comes with each hit; exact for integers.
 fn sums(name: &str, groups: &[Group<'_>], next: fn(&Group<'_>, usize) -> u32) -> Result<Column, PublishError> {
-    let too_large = || PublishError::Request("sums of the sensitive column leave the range of 64-bit numbers".into());
     let n_rows = groups.iter().map(Group::n).sum();
     if groups.first().is_some_and(|group| group.domain.kind() == Kind::Integer) {
         let mut running = Vec::with_capacity(n_rows);
@@ -103,10 +122,7 @@ fn sums(name: &str, groups: &[Group<'_>], next: fn(&Group<'_>, usize) -> u32) ->
             running.push(sum);
         }
     }
-    if running.iter().any(|sum| !sum.is_finite()) {
-        return Err(too_large());
-    }
-    Ok(Column::reals(name, &running))
+    reals(name, running.into_iter())
 }
 
 /// The sorted values of one group.
@@ -130,6 +146,20 @@ impl<'a> Group<'a> {
 
     fn n(&self) -> usize {
         self.codes.len()
+    }
+
+    /// The least and the greatest of 1, 2, … values drawn without replacement, inside their bounds in spite of rounding.
+    fn extremes(&self) -> impl Iterator<Item = [Moments; 2]> {
+        let position = |code: u32| self.domain.position(code).unwrap_or(0.0);
+        let runs = self.codes.chunk_by(|a, b| a == b);
+        let runs: Vec<(f64, usize)> = runs.map(|run| (position(run[0]), run.len())).collect();
+        let (least, greatest) = rayon::join(|| extreme::least(&runs), || extreme::greatest(&runs));
+        let ends =
+            self.codes.iter().rev().zip(&self.codes).map(move |(&most, &least)| (position(most), position(least)));
+        least.into_iter().zip(greatest).zip(ends).map(|((least, greatest), (most, at_least))| {
+            let (low, high) = (least.mean.min(most), greatest.mean.max(at_least));
+            [Moments { mean: low, ..least }, Moments { mean: high, ..greatest }]
+        })
     }
 
     /// PROOF: the form refuses columns with missing values, so every code stands for one; and values of one domain

@@ -1,5 +1,6 @@
 //! Exact quasi values with the sensitive column permuted inside its group, and bounds for sums; see `spec.md`.
 
+mod extreme;
 mod help;
 
 use std::sync::Arc;

@@ -11,19 +11,24 @@ pub(super) struct Question {
 const WHERE: &str = "age BETWEEN 30 AND 50 AND education >= 9 AND marital_status IN (1, 2, 3)";
 const REWRITTEN: Option<f64> = Some(1.5);
 
-/// Of the shuffled release; the last two without a limit.
+/// Of the shuffled release.
 pub(super) const SHUFFLE: [Question; 6] = [
     Question { name: "COUNT", select: "COUNT(*)", group_by: "", limit: REWRITTEN },
     Question { name: "SUM", select: "SUM(salary_class)", group_by: "", limit: REWRITTEN },
     Question { name: "AVG", select: "AVG(salary_class)", group_by: "", limit: REWRITTEN },
     Question { name: "COUNT, SUM, AVG", select: THREE, group_by: "", limit: REWRITTEN },
-    Question { name: "SUM by gender", select: "gender, SUM(salary_class)", group_by: " GROUP BY gender", limit: None },
-    Question { name: "MIN", select: "MIN(salary_class)", group_by: "", limit: None },
+    Question {
+        name: "SUM by gender",
+        select: "gender, SUM(salary_class)",
+        group_by: " GROUP BY gender",
+        limit: REWRITTEN,
+    },
+    Question { name: "MIN", select: "MIN(salary_class)", group_by: "", limit: REWRITTEN },
 ];
 
-/// Of the anatomized release.
+/// Of the anatomized release. Its sums have no limit: to count the hits of 198,419 groups takes DuckDB twice the raw question.
 pub(super) const ANATOMY: [Question; 2] = [
-    Question { name: "COUNT", select: "COUNT(*)", group_by: "", limit: None },
+    Question { name: "COUNT", select: "COUNT(*)", group_by: "", limit: REWRITTEN },
     Question { name: "SUM", select: "SUM(salary_class)", group_by: "", limit: None },
 ];
 

@@ -11,7 +11,10 @@ pub(super) fn heading(input: &Input, repeat: usize) {
     println!("\ndata     {}", input.name);
     println!("rows     {}", grouped(input.rows));
     println!("cores    {cores}");
-    println!("runs     {repeat} of each process, {} inside an engine, alternating; medians", repeat * super::INSIDE);
+    let (duckdb, postgres) = (repeat * super::IN_DUCKDB, repeat * super::IN_POSTGRES);
+    println!(
+        "runs     {repeat} of each process, {duckdb} inside DuckDB, {postgres} inside PostgreSQL, alternating; medians"
+    );
 }
 
 pub(super) fn table(title: &str, ours: &str, theirs: &str) {

@@ -129,6 +129,11 @@ impl Dialect {
         self != Dialect::Sqlite
     }
 
+    /// Whether there are `MIN_BY` and `MAX_BY`.
+    pub(super) fn has_first(self) -> bool {
+        matches!(self, Dialect::DuckDb | Dialect::Spark)
+    }
+
     /// Words in the order of their bytes, whatever the database's own.
     pub(super) fn bytewise(self, words: X) -> X {
         match self {

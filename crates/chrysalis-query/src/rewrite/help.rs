@@ -78,6 +78,11 @@ pub(super) fn joined(writer: &Writer<'_>) -> Rows {
     Rows::of("hits").join_table(writer.dialect, HELP, "p", on_group_and_hits(writer))
 }
 
+/// Whether rows must be numbered to find the first group of a key.
+pub(super) fn needs_numbers(writer: &Writer<'_>) -> bool {
+    writer.asks(&EXTREMES) && !writer.dialect.has_first()
+}
+
 /// Writes `found`: [`joined`] rows, those of a key numbered in the order of their values, from the least on (`up`) or from
 /// the greatest (`down`).
 pub(super) fn write_found(writer: &mut Writer<'_>) {
@@ -91,14 +96,14 @@ pub(super) fn write_found(writer: &mut Writer<'_>) {
     if writer.asks(&[Function::Sum, Function::Avg]) {
         names.extend(["mean", "variance", "sum_lb", "sum_ub"]);
     }
-    for (function, columns, direction, order) in [
-        (Function::Min, ["min_mean", "min_variance", "min_lb", "min_ub"], Direction::Up, ["min_lb", "max_ub"]),
-        (Function::Max, ["max_mean", "max_variance", "max_lb", "max_ub"], Direction::Down, ["max_ub", "min_lb"]),
+    for (function, columns, direction) in [
+        (Function::Min, ["min_mean", "min_variance", "min_lb", "min_ub"], Direction::Up),
+        (Function::Max, ["max_mean", "max_variance", "max_lb", "max_ub"], Direction::Down),
     ] {
         if writer.asks(&[function]) {
             names.extend(columns);
-            let order = order.map(|name| (writer.column("p", name), direction));
-            rows = rows.item(call("ROW_NUMBER", Vec::new()).over(&keys, order), first(direction));
+            let order = [(middle(&|name| writer.column("p", name)), direction)];
+            rows = rows.item(call("ROW_NUMBER", Vec::new()).over(&keys, order), number(direction));
         }
     }
     rows = names.into_iter().fold(rows, |rows, name| rows.item(writer.column("p", name), name));
@@ -106,23 +111,26 @@ pub(super) fn write_found(writer: &mut Writer<'_>) {
 }
 
 /// The column that numbers rows.
-fn first(direction: Direction) -> &'static str {
+fn number(direction: Direction) -> &'static str {
     if direction == Direction::Up { "up" } else { "down" }
+}
+
+/// Twice the middle of a group's values. PROOF: ranges that do not overlap come in the order of their middles, and two with the same one are
+/// the same single value.
+fn middle(column: &dyn Fn(&str) -> X) -> X {
+    column("min_lb") + column("max_ub")
 }
 
 /// The answers of every key.
 pub(super) fn part(writer: &Writer<'_>) -> Rows {
-    if writer.asks(&EXTREMES) {
-        let rows = Rows::of("found").items(writer.key_items("found")).group_by(writer.keys("found"));
-        return rows.items(items(writer));
-    }
-    joined(writer).items(writer.key_items("hits")).group_by(writer.keys("hits")).items(items(writer))
+    let (rows, table) = if needs_numbers(writer) { (Rows::of("found"), "found") } else { (joined(writer), "hits") };
+    rows.items(writer.key_items(table)).group_by(writer.keys(table)).items(items(writer))
 }
 
 /// What is summed up over rows of `found` where there is one, else over [`joined`] rows.
 pub(super) fn items(writer: &Writer<'_>) -> Vec<(X, String)> {
     let dialect = writer.dialect;
-    let is_found = writer.asks(&EXTREMES);
+    let is_found = needs_numbers(writer);
     let column = |name: &str| if is_found { col(&format!("found.{name}")) } else { writer.column("p", name) };
     let help = |name: &str| dialect.double(column(name));
     // PROOF: means and variances are published as floating-point numbers.
@@ -139,20 +147,23 @@ pub(super) fn items(writer: &Writer<'_>) -> Vec<(X, String)> {
         item(sum(help("sum_lb")), "sl");
         item(sum(help("sum_ub")), "su");
     }
-    // PROOF: values of groups do not overlap, so that the least value hit is the least one of the first group.
-    let of_first = |name: &str, direction: Direction| {
-        let is_first = col(&format!("found.{}", first(direction))).eq(int(1));
-        call("MAX", vec![float(name)]).filter(Some(is_first))
+    // PROOF: values of groups do not overlap, so that the least value hit is that of the first group, and its mean is the least.
+    let of_first = |name: &str, by: &str, direction: Direction| {
+        if is_found {
+            let is_first = col(&format!("found.{}", number(direction))).eq(int(1));
+            return call("MAX", vec![float(name)]).filter(Some(is_first));
+        }
+        call(by, vec![float(name), middle(&column)])
     };
     if writer.asks(&[Function::Min]) {
-        item(of_first("min_mean", Direction::Up), "ne");
-        item(of_first("min_variance", Direction::Up), "nv");
+        item(call("MIN", vec![float("min_mean")]), "ne");
+        item(of_first("min_variance", "MIN_BY", Direction::Up), "nv");
         item(call("MIN", vec![help("min_lb")]), "nl");
         item(call("MIN", vec![help("min_ub")]), "nu");
     }
     if writer.asks(&[Function::Max]) {
-        item(of_first("max_mean", Direction::Down), "xe");
-        item(of_first("max_variance", Direction::Down), "xv");
+        item(call("MAX", vec![float("max_mean")]), "xe");
+        item(of_first("max_variance", "MAX_BY", Direction::Down), "xv");
         item(call("MAX", vec![help("max_lb")]), "xl");
         item(call("MAX", vec![help("max_ub")]), "xu");
     }

@@ -5,7 +5,7 @@ use sqlparser::ast::{Ident, OrderByExpr};
 
 use super::expr::{Direction, X, call, case, cases, col, int, null, or_zero, ordered, sum};
 use super::select::Rows;
-use super::{Counted, EXTREMES, NUMERIC, Writer, cells, extremes, help, hits, pool};
+use super::{Counted, NUMERIC, Writer, cells, extremes, help, hits, pool};
 use crate::question::Function;
 use crate::{PlannedAggregate, QueryError};
 
@@ -37,12 +37,12 @@ impl Source {
 pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
     if writer.needs_values() && writer.is_helped() {
         help::write_hits(writer);
-        let is_found = writer.asks(&EXTREMES);
+        let is_found = help::needs_numbers(writer);
         if is_found {
             help::write_found(writer);
         }
-        if writer.plan.keys.is_empty() {
-            // Without a CTE in between, DuckDB plans a seventh less.
+        if writer.plan.keys.is_empty() && writer.plan.aggregates.len() == 1 {
+            // Without a CTE in between, DuckDB plans a seventh less; unless sums are needed more than once.
             let rows = if is_found { Rows::of("found") } else { help::joined(writer) };
             return Ok(Source { rows, sums: help::items(writer) });
         }

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Date32Array, Float64Array, Int32Array, Int64Array, StringArray};
+use arrow_array::{ArrayRef, Date32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use chrysalis_release::GROUP_ID;
 use chrysalis_release::angelized::BATCH_ID;
@@ -53,8 +53,7 @@ pub(crate) fn write(table: &Table, out: impl Write + Send) -> Result<(), Parquet
 
 fn field(column: &Column) -> Field {
     let data_type = match column.domain().kind() {
-        Kind::Integer if is_id(column) => DataType::Int32,
-        Kind::Integer => DataType::Int64,
+        Kind::Integer => id_type(column).unwrap_or(DataType::Int64),
         Kind::Real => DataType::Float64,
         Kind::Date => DataType::Date32,
         Kind::Ordinal | Kind::Category => DataType::Utf8,
@@ -62,10 +61,16 @@ fn field(column: &Column) -> Field {
     Field::new(column.name(), data_type, true)
 }
 
-/// Whether a column numbers groups. Databases group and join by it, and nobody sums it up, so it takes half the bytes.
-fn is_id(column: &Column) -> bool {
-    let fits = |value: &Value| matches!(value, Value::Integer(id) if i32::try_from(*id).is_ok());
-    [GROUP_ID, BATCH_ID].contains(&column.name()) && column.domain().bounds().is_some_and(|(a, b)| fits(a) && fits(b))
+/// The type of a column that numbers groups: databases group and join by it, and nobody computes with it, so it takes as few
+/// bytes as its greatest number needs. All tables of a release number the same groups.
+fn id_type(column: &Column) -> Option<DataType> {
+    let is_id = [GROUP_ID, BATCH_ID].contains(&column.name());
+    let Some((Value::Integer(0..), Value::Integer(greatest))) = column.domain().bounds().filter(|_| is_id) else {
+        return None;
+    };
+    let types =
+        [(i8::MAX.into(), DataType::Int8), (i16::MAX.into(), DataType::Int16), (i32::MAX.into(), DataType::Int32)];
+    types.into_iter().find(|(end, _): &(i64, DataType)| greatest <= end).map(|(_, data_type)| data_type)
 }
 
 fn encode(
@@ -78,7 +83,7 @@ fn encode(
     let values = Values::of(column);
     for from in (start..end).step_by(ROWS_PER_BATCH) {
         let codes = (from..end.min(from + ROWS_PER_BATCH)).map(|row| column.code(row) as usize);
-        for leaf in compute_leaves(field, &values.array(codes))? {
+        for leaf in compute_leaves(field, &values.array(field.data_type(), codes))? {
             writer.write(&leaf)?;
         }
     }
@@ -87,7 +92,6 @@ fn encode(
 
 /// The typed value behind every code of a column.
 enum Values<'a> {
-    Ids(Vec<Option<i32>>),
     Integers(Vec<Option<i64>>),
     Reals(Vec<Option<f64>>),
     Dates(Vec<Option<i32>>),
@@ -97,10 +101,6 @@ enum Values<'a> {
 impl<'a> Values<'a> {
     fn of(column: &'a Column) -> Self {
         match column.domain().kind() {
-            Kind::Integer if is_id(column) => Values::Ids(lookup(column, |value| match value {
-                Value::Integer(id) => i32::try_from(*id).ok(),
-                _ => None,
-            })),
             Kind::Integer => Values::Integers(lookup(column, |value| match value {
                 Value::Integer(number) => Some(*number),
                 _ => None,
@@ -120,13 +120,22 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn array(&self, codes: impl Iterator<Item = usize>) -> ArrayRef {
-        match self {
-            Values::Ids(values) => Arc::new(Int32Array::from_iter(codes.map(|code| values[code]))),
-            Values::Integers(values) => Arc::new(Int64Array::from_iter(codes.map(|code| values[code]))),
-            Values::Reals(values) => Arc::new(Float64Array::from_iter(codes.map(|code| values[code]))),
-            Values::Dates(values) => Arc::new(Date32Array::from_iter(codes.map(|code| values[code]))),
-            Values::Texts(values) => Arc::new(StringArray::from_iter(codes.map(|code| values[code]))),
+    fn array(&self, data_type: &DataType, codes: impl Iterator<Item = usize>) -> ArrayRef {
+        match (self, data_type) {
+            // PROOF: the type was chosen so that every id fits.
+            (Values::Integers(ids), DataType::Int8) => {
+                Arc::new(Int8Array::from_iter(codes.map(|code| ids[code].map(|id| id as i8))))
+            }
+            (Values::Integers(ids), DataType::Int16) => {
+                Arc::new(Int16Array::from_iter(codes.map(|code| ids[code].map(|id| id as i16))))
+            }
+            (Values::Integers(ids), DataType::Int32) => {
+                Arc::new(Int32Array::from_iter(codes.map(|code| ids[code].map(|id| id as i32))))
+            }
+            (Values::Integers(values), _) => Arc::new(Int64Array::from_iter(codes.map(|code| values[code]))),
+            (Values::Reals(values), _) => Arc::new(Float64Array::from_iter(codes.map(|code| values[code]))),
+            (Values::Dates(values), _) => Arc::new(Date32Array::from_iter(codes.map(|code| values[code]))),
+            (Values::Texts(values), _) => Arc::new(StringArray::from_iter(codes.map(|code| values[code]))),
         }
     }
 }
@@ -135,4 +144,48 @@ impl<'a> Values<'a> {
 fn lookup<'a, T>(column: &'a Column, typed: impl Fn(&'a Value) -> Option<T>) -> Vec<Option<T>> {
     let domain = column.domain();
     (0..domain.len() as Code).map(|code| domain.value(code).and_then(&typed)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    use super::*;
+
+    /// The type and the numbers of a column that was written.
+    fn written(name: &str, numbers: &[i64]) -> (DataType, Vec<i64>) {
+        let mut bytes = Vec::new();
+        write(&Table::new(vec![Column::integers(name, numbers)]), &mut bytes).unwrap();
+        let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap();
+        let data_type = builder.schema().field(0).data_type().clone();
+        let batch = builder.build().unwrap().next().unwrap().unwrap();
+        let array = batch.column(0);
+        let numbers = match data_type {
+            DataType::Int8 => array.as_primitive::<Int8Type>().values().iter().map(|&id| id.into()).collect(),
+            DataType::Int16 => array.as_primitive::<Int16Type>().values().iter().map(|&id| id.into()).collect(),
+            DataType::Int32 => array.as_primitive::<Int32Type>().values().iter().map(|&id| id.into()).collect(),
+            _ => array.as_primitive::<Int64Type>().values().to_vec(),
+        };
+        (data_type, numbers)
+    }
+
+    #[test]
+    fn ids_take_as_few_bytes_as_the_greatest_needs_and_numbers_all_of_theirs() {
+        for (greatest, data_type) in [
+            (127, DataType::Int8),
+            (128, DataType::Int16),
+            (32_767, DataType::Int16),
+            (32_768, DataType::Int32),
+            (2_147_483_647, DataType::Int32),
+            (2_147_483_648, DataType::Int64),
+        ] {
+            let numbers = vec![1, greatest, 1];
+            assert_eq!(written(GROUP_ID, &numbers), (data_type.clone(), numbers.clone()));
+            assert_eq!(written(BATCH_ID, &numbers), (data_type, numbers.clone()));
+            assert_eq!(written("age", &numbers), (DataType::Int64, numbers));
+        }
+        assert_eq!(written(GROUP_ID, &[-1, 5]), (DataType::Int64, vec![-1, 5]));
+    }
 }

@@ -120,21 +120,60 @@ pub(super) fn product(parts: Vec<X>) -> Option<X> {
     parts.into_iter().reduce(|a, b| a * b)
 }
 
+/// So many parts are a chain that no database finds too deep.
+const CHAIN: usize = 16;
+
 /// Databases refuse trees that are too deep, and long chains are such.
 fn balanced(mut parts: Vec<X>, join: &impl Fn(X, X) -> X) -> Option<X> {
-    if parts.len() > 1 {
+    if parts.len() > CHAIN {
         let right = parts.split_off(parts.len() / 2);
         return Some(join(balanced(parts, join)?, balanced(right, join)?));
     }
-    parts.pop()
+    parts.into_iter().reduce(join)
 }
 
 fn binary(left: X, op: BinaryOperator, right: X) -> X {
-    X(Expr::BinaryOp { left: Box::new(left.operand()), op, right: Box::new(right.operand()) })
+    let rank = Rank::of(&op);
+    let (left, right) = (left.beside(rank, false), right.beside(rank, true));
+    X(Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) })
+}
+
+/// How firmly an operator holds its operands, from loose to firm, as all dialects have it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Or,
+    And,
+    Comparison,
+    Sum,
+    Product,
+}
+
+impl Rank {
+    fn of(op: &BinaryOperator) -> Self {
+        match op {
+            BinaryOperator::Or => Rank::Or,
+            BinaryOperator::And => Rank::And,
+            BinaryOperator::Plus | BinaryOperator::Minus => Rank::Sum,
+            BinaryOperator::Multiply | BinaryOperator::Divide => Rank::Product,
+            _ => Rank::Comparison,
+        }
+    }
 }
 
 impl X {
-    /// With parentheses where something stands beside it.
+    /// Beside an operator, with parentheses where they matter: DuckDB's parser takes longer over them than over anything else.
+    fn beside(self, outer: Rank, is_right: bool) -> Expr {
+        let rank = match &self.0 {
+            Expr::BinaryOp { op, .. } => Rank::of(op),
+            Expr::InList { .. } | Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::Between { .. } => Rank::Comparison,
+            _ => return self.operand(),
+        };
+        // Chains are read from left to right; comparisons are not chained.
+        let is_chained = rank == outer && !is_right && rank != Rank::Comparison;
+        if rank > outer || is_chained { self.0 } else { self.operand() }
+    }
+
+    /// With parentheses, unless it is in one piece.
     fn operand(self) -> Expr {
         match self.0 {
             expr @ (Expr::Identifier(_)
@@ -170,6 +209,12 @@ impl X {
 
     pub(super) fn at_least(self, other: X) -> X {
         binary(self, BinaryOperator::GtEq, other)
+    }
+
+    /// `x BETWEEN low AND high`.
+    pub(super) fn between(self, low: X, high: X) -> X {
+        let [expr, low, high] = [self, low, high].map(|x| Box::new(x.operand()));
+        X(Expr::Between { expr, negated: false, low, high })
     }
 
     pub(super) fn and(self, other: X) -> X {

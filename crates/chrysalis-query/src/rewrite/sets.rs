@@ -78,11 +78,9 @@ fn between(column: &X, (low, high): Ends, (first, last): (i64, i64), literal: &d
     let (low, high) = (low.filter(|low| *low > first), high.filter(|high| *high < last));
     Some(match (low, high) {
         (None, None) => column.clone().present(),
-        (low, high) => {
-            let from = low.map(|low| column.clone().at_least(literal(low)));
-            let to = high.map(|high| column.clone().at_most(literal(high)));
-            all(from.into_iter().chain(to).collect())
-        }
+        (Some(low), None) => column.clone().at_least(literal(low)),
+        (None, Some(high)) => column.clone().at_most(literal(high)),
+        (Some(low), Some(high)) => column.clone().between(literal(low), literal(high)),
     })
 }
 

@@ -5,6 +5,7 @@ use chrysalis_table::Table;
 use sqlparser::dialect::{DatabricksDialect, Dialect as Syntax, DuckDbDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
+use super::expr::{X, all, col, int};
 use super::{Dialect, original, rewrite};
 use crate::{Plan, sql};
 
@@ -123,12 +124,31 @@ fn single_numbers_are_listed_and_stretches_compared() {
     };
     assert!(asked("age IN (3, 5, 9)").contains("q.\"age\" IN (3, 5, 9)"), "{}", asked("age IN (3, 5, 9)"));
     let mixed = asked("age IN (3, 9) OR age BETWEEN 20 AND 30");
-    assert!(mixed.contains("q.\"age\" IN (3, 9)") && mixed.contains("q.\"age\" >= 20"), "{mixed}");
+    assert!(mixed.contains("q.\"age\" IN (3, 9)") && mixed.contains("q.\"age\" BETWEEN 20 AND 30"), "{mixed}");
     assert!(asked("age = 3").contains("q.\"age\" = 3"));
     // Many short stretches are one list.
     let pairs: Vec<String> = (0..10).map(|at| format!("{}, {}", at * 5, at * 5 + 1)).collect();
     let many = asked(&format!("age IN ({})", pairs.join(", ")));
-    assert!(many.contains(&format!("q.\"age\" IN ({})", pairs.join(", "))) && !many.contains(">="), "{many}");
+    assert!(many.contains(&format!("q.\"age\" IN ({})", pairs.join(", "))) && !many.contains("BETWEEN"), "{many}");
+}
+
+#[test]
+fn parentheses_stand_where_they_matter() {
+    let (a, b, c) = (|| col("a"), || col("b"), || col("c"));
+    let shown = |x: X| x.0.to_string();
+    assert_eq!(shown((a() - b()) - c()), "a - b - c");
+    assert_eq!(shown(a() - (b() - c())), "a - (b - c)");
+    assert_eq!(shown((a() + b()) * c() / (a() * b())), "(a + b) * c / (a * b)");
+    assert_eq!(shown(a() * b() + c()), "a * b + c");
+    assert_eq!(shown(a().less(b()).eq(c())), "(a < b) = c");
+    assert_eq!(
+        shown((a() + b()).less(c()).and(a().missing()).or(b().one_of(vec![c()]))),
+        "a + b < c AND a IS NULL OR b IN (c)"
+    );
+    assert_eq!(shown(a().eq(b()).or(a().eq(c())).and(b().between(a(), c()))), "(a = b OR a = c) AND b BETWEEN a AND c");
+    // Hundreds of parts are no chain of hundreds.
+    let deep = shown(all((0..100).map(|at| a().eq(int(at))).collect()));
+    assert!(deep.contains(") AND ("), "{deep}");
 }
 
 #[test]
@@ -141,7 +161,7 @@ fn the_question_itself_is_asked_of_the_microdata() {
     };
     assert_eq!(
         asked("SELECT AVG(pay) FROM microdata WHERE age >= 30 AND pay > 3"),
-        "SELECT AVG(m.\"pay\") AS \"avg(pay)\" FROM \"people\" AS m WHERE (m.\"age\" >= 30) AND (m.\"pay\" >= 4)"
+        "SELECT AVG(m.\"pay\") AS \"avg(pay)\" FROM \"people\" AS m WHERE m.\"age\" >= 30 AND m.\"pay\" >= 4"
     );
     assert_eq!(
         asked("SELECT city, COUNT(*) AS n FROM microdata GROUP BY city"),

@@ -145,7 +145,7 @@ impl Bounds {
         let variance = values.iter().map(square).sum::<f64>() / n.max(1) as f64;
         let numbers: Vec<f64> = values.iter().map(|value| value.float()).collect();
         let negated: Vec<f64> = numbers.iter().rev().map(|number| -number).collect();
-        let (least, greatest) = rayon::join(|| Extremes::of(&numbers), || Extremes::of(&negated));
+        let (least, greatest) = (Extremes::of(&numbers), Extremes::of(&negated));
         Bounds { values, whole, real, size, variance, least, greatest }
     }
 

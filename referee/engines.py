@@ -2,8 +2,9 @@
 
 usage: engines.py duckdb RELEASE_FOLDER
        engines.py sqlite FILE.db
+       engines.py spark RELEASE_FOLDER
 
-DuckDB sees every Parquet file of the folder as a view of its name; SQLite opens the file as it is. Standard input has one
+DuckDB and Spark see every Parquet file of the folder as a view of its name; SQLite opens the file as it is. Standard input has one
 JSON object per line, {"sql": "..."}; standard output answers each with one line, {"rows": [[...], ...]} or
 {"error": "..."}. Dates are texts of the form YYYY-MM-DD.
 """
@@ -35,6 +36,25 @@ def open_sqlite(file: str):
     return connection
 
 
+class Spark:
+    """As much of a connection as is needed here."""
+
+    def __init__(self, folder: str):
+        from pyspark.sql import SparkSession
+
+        settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.log.level": "OFF"}
+        self.session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
+        for file in sorted(pathlib.Path(folder).glob("*.parquet")):
+            self.session.read.parquet(str(file)).createOrReplaceTempView(f"`{file.stem}`")
+
+    def execute(self, sql: str):
+        self.rows = self.session.sql(sql)
+        return self
+
+    def fetchall(self):
+        return self.rows.collect()
+
+
 def plain(value):
     """A value that JSON can hold."""
     if isinstance(value, datetime.date):
@@ -45,7 +65,7 @@ def plain(value):
 
 
 def main() -> int:
-    openers = {"duckdb": open_duckdb, "sqlite": open_sqlite}
+    openers = {"duckdb": open_duckdb, "sqlite": open_sqlite, "spark": Spark}
     if len(sys.argv) != 3 or sys.argv[1] not in openers:
         print(__doc__.strip(), file=sys.stderr)
         return 2

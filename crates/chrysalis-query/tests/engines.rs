@@ -1,4 +1,5 @@
-//! Rewritten questions in DuckDB, SQLite and PostgreSQL against our own answers, and the truth within the bounds.
+//! Rewritten questions in DuckDB, SQLite, PostgreSQL and, where it is at hand, Spark against our own answers, and the truth within
+//! the bounds.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -47,6 +48,7 @@ struct Engines {
     asked: Asked,
     duckdb: Option<Engine>,
     sqlite: Option<Engine>,
+    spark: Option<Engine>,
     truth: Option<Engine>,
     postgres: Option<postgres::Client>,
 }
@@ -71,6 +73,7 @@ impl Engines {
             asked: Asked::new(release.clone()).unwrap(),
             duckdb: Engine::duckdb(&folder.join("release")),
             sqlite: Engine::sqlite(&file),
+            spark: Engine::spark(&folder.join("release")),
             truth: Engine::sqlite(&raw),
             postgres,
             release,
@@ -88,10 +91,12 @@ impl Engines {
             None => format!("{name}: {problem}"),
         };
         let mut wrong = Vec::new();
-        let (duckdb, lite) = (self.statement(plan, Dialect::DuckDb), self.statement(plan, Dialect::Sqlite));
+        let [duckdb, lite, spark] =
+            [Dialect::DuckDb, Dialect::Sqlite, Dialect::Spark].map(|dialect| self.statement(plan, dialect));
         let rows = [
             ("DuckDB", self.duckdb.as_mut().map(|engine| engine.ask(&duckdb)), &duckdb),
             ("SQLite", self.sqlite.as_mut().map(|engine| engine.ask(&lite)), &lite),
+            ("Spark", self.spark.as_mut().map(|engine| engine.ask(&spark)), &spark),
         ];
         for (name, rows, statement) in rows {
             let problem = rows.and_then(|rows| rows.and_then(|rows| compare(answer, &rows)).err());

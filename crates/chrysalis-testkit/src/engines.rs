@@ -1,4 +1,4 @@
-//! Databases as referees: DuckDB and SQLite through Python, and a PostgreSQL server of a test's own.
+//! Databases as referees: DuckDB, SQLite and Spark through Python, and a PostgreSQL server of a test's own.
 //!
 //! A referee that is not there is no failure: the functions print why and return `None`, and the test skips.
 
@@ -11,7 +11,7 @@ use std::{env, fs};
 
 use tempfile::TempDir;
 
-/// A Python process that runs statements in DuckDB or SQLite.
+/// A Python process that runs statements in DuckDB, SQLite or Spark.
 pub struct Engine {
     child: Child,
     input: ChildStdin,
@@ -21,25 +21,38 @@ pub struct Engine {
 impl Engine {
     /// DuckDB over the Parquet files of a release's folder.
     pub fn duckdb(folder: &Path) -> Option<Engine> {
-        Engine::start("duckdb", folder)
+        Engine::of_referee("duckdb", folder)
     }
 
     /// SQLite over a file.
     pub fn sqlite(file: &Path) -> Option<Engine> {
-        Engine::start("sqlite", file)
+        Engine::of_referee("sqlite", file)
     }
 
-    fn start(name: &str, path: &Path) -> Option<Engine> {
+    /// Spark over the Parquet files of a release's folder, only where somebody names a Python that has it: it is large, and needs Java.
+    pub fn spark(folder: &Path) -> Option<Engine> {
+        let python = env::var_os("CHRYSALIS_SPARK_PYTHON");
+        if python.is_none() {
+            eprintln!("skipped Spark: CHRYSALIS_SPARK_PYTHON names no Python with pyspark");
+        }
+        python.map(|python| Engine::start(Path::new(&python), "spark", folder))
+    }
+
+    fn of_referee(name: &str, path: &Path) -> Option<Engine> {
         let Some(python) = python() else {
             eprintln!("skipped: no Python with DuckDB (see `cargo xtask referees`)");
             return None;
         };
+        Some(Engine::start(&python, name, path))
+    }
+
+    fn start(python: &Path, name: &str, path: &Path) -> Engine {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../referee/engines.py");
         let mut command = Command::new(python);
         command.arg(script).arg(name).arg(path).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        Some(Engine { child, input, output })
+        Engine { child, input, output }
     }
 
     /// The rows of a statement, as JSON; or what the database says against it.

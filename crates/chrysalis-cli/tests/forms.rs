@@ -161,6 +161,36 @@ fn ke_figure_1_shuffled_has_the_help_table_of_figure_4() {
     assert_eq!(ours, printed);
 }
 
+/// What a help table tells of extremes spans hundreds of orders of magnitude; the audit recomputes it in another way.
+#[test]
+fn a_shuffled_release_passes_its_audit_whatever_its_values() {
+    let numbers =
+        |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|number| format!("{number:e}")).collect::<Vec<_>>();
+    let zeros = |n: usize| std::iter::repeat_n(0.0, n);
+    let count = |n: u32| (1..=n).map(f64::from);
+    let tables = [
+        ("half zeros", 71, numbers(&mut zeros(70).chain(count(70)))),
+        ("half zeros above", 101, numbers(&mut zeros(100).chain(count(100).map(|number| -number)))),
+        ("many zeros of few values", 4, numbers(&mut zeros(2000).chain(count(2000).map(|number| number % 3.0 + 1.0)))),
+        ("two far ranges", 200, numbers(&mut count(100).chain(count(100).map(|number| 1e13 + number)))),
+        ("one and huge", 60, numbers(&mut count(1).chain(count(60).map(|number| 1e9 + number)))),
+        ("reals side by side", 30, numbers(&mut count(40).map(|number| 1e9 + number / 1e6))),
+        ("tiny", 10, numbers(&mut count(30).map(|number| number * 1e-157))),
+        ("large", 10, numbers(&mut count(30).map(|number| number * 1e148))),
+    ];
+    for (name, k, values) in tables {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = values.iter().enumerate().map(|(at, value)| format!("{},{value}\n", at % 7));
+        fs::write(folder.path().join("data.csv"), format!("a,pay\n{}", lines.collect::<String>())).unwrap();
+        let publish =
+            format!("publish data.csv --quasi a --sensitive pay --method shuffle --require ke={k},0 --out release");
+        let outcome = run(folder.path(), &publish);
+        assert_eq!(outcome.code, Some(0), "{name}: {}", outcome.stderr);
+        let audit = run(folder.path(), "audit release --microdata data.csv");
+        assert_eq!(audit.code, Some(0), "{name}: {}{}", audit.stdout, audit.stderr);
+    }
+}
+
 #[test]
 fn ke_multiset_has_largest_ranges_5_7_and_7() {
     let folder = tempfile::tempdir().unwrap();

@@ -202,11 +202,12 @@ impl Bounds {
 /// What to expect of the least of 1, 2, … values, all choices equally likely: moments of how far it lies above the first value.
 struct Extremes {
     first: f64,
+    span: f64,
     mean: Vec<f64>,
     square: Vec<f64>,
 }
 
-/// A chance that no published number would show.
+/// Smaller chances are not followed any further.
 const NEVER: f64 = 1e-40;
 
 impl Extremes {
@@ -224,21 +225,24 @@ impl Extremes {
                 if chance < NEVER {
                     break;
                 }
-                mean[drawn] += (to - from) * chance;
-                square[drawn] += (to - from) * (to + from) * chance;
+                mean[drawn] += chance * (to - from);
+                square[drawn] += chance * (to - from) * (to + from);
             }
         }
-        Extremes { first, mean, square }
+        let span = values.last().map_or(0.0, |last| last - first);
+        Extremes { first, span, mean, square }
     }
 
     fn mean(&self, hits: usize, sign: f64) -> Target {
-        Target::Real(sign * (self.first + self.mean[hits - 1]), SLACK * self.first.abs())
+        // PROOF: the steps that were not followed sum up to the span at most, each with a chance below NEVER.
+        Target::Real(sign * (self.first + self.mean[hits - 1]), SLACK * self.first.abs() + NEVER * self.span)
     }
 
     fn variance(&self, hits: usize) -> Target {
         let (mean, square) = (self.mean[hits - 1], self.square[hits - 1]);
         // The difference of two squares is off by their last digits, and so is every step between large numbers.
-        Target::Real(square - mean * mean, SLACK * square + (SLACK * self.first).powi(2))
+        let rounding = SLACK * square + (SLACK * self.first).powi(2) + f64::MIN_POSITIVE;
+        Target::Real(square - mean * mean, rounding + NEVER * self.span * self.span)
     }
 }
 
@@ -255,7 +259,7 @@ impl Target {
             (Target::Whole(_), Number::Real(_)) => false,
             (Target::Real(number, slack), shown) => {
                 let shown = shown.float();
-                (number - shown).abs() <= TOLERANCE * number.abs().max(shown.abs()) + slack
+                number.is_finite() && (number - shown).abs() <= TOLERANCE * number.abs().max(shown.abs()) + slack
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A shuffled release without a condition on the sensitive column: the help table has the answers for every number of
 //! hits (ke 5.2).
 
-use chrysalis_release::shuffled::HELP;
+use chrysalis_release::shuffled::{HELP, HELP_COLUMNS};
 use chrysalis_release::{GROUP_ID, Release};
 use chrysalis_table::{Column, Table};
 
@@ -18,8 +18,9 @@ pub(super) const ENDS: [&str; 3] = [GROUP_ID, "min_lb", "max_ub"];
 /// greatest are those of one group.
 pub(super) fn finds_extremes(plan: &Plan, release: &Release) -> bool {
     let is_asked = plan.form == Form::Shuffle && asks(plan, &EXTREMES);
-    let tables = &release.manifest.tables;
-    let is_told = tables.iter().any(|table| table.columns.iter().any(|column| column.name == "min_mean"));
+    let help = release.manifest.tables.iter().find(|table| table.name == HELP);
+    let has = |name: &&str| help.is_some_and(|table| table.columns.iter().any(|column| column.name == *name));
+    let is_told = HELP_COLUMNS.iter().all(has);
     let ranges = if is_asked && is_told { release.table(HELP).ok().and_then(ranges) } else { None };
     ranges.is_some_and(|mut ranges| {
         ranges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

@@ -7,7 +7,7 @@ pub(super) struct Moments {
     pub(super) variance: f64,
 }
 
-/// Chances below such a share of the greatest one are forgotten: no sum of them would notice.
+/// What a value may add to the variance is forgotten below such a share of what the second value adds.
 const FORGOTTEN: f64 = 1e-34;
 
 /// Of the least of 1, 2, … up to all values; `runs` are the distinct values, ascending, with how often each occurs.
@@ -20,6 +20,11 @@ pub(super) fn least(runs: &[(f64, usize)]) -> Vec<Moments> {
         greater -= times;
         chances.push((greater, 1.0));
     }
+    // How much more than the second value any other may weigh, its distance from the first being squared.
+    let weight = match runs {
+        [first, second, .., last] => ((last.0 - first.0) / (second.0 - first.0)).powi(2),
+        _ => 1.0,
+    };
     let mut all = Vec::with_capacity(n);
     for drawn in 0..n {
         let left = (n - drawn) as f64;
@@ -28,7 +33,7 @@ pub(super) fn least(runs: &[(f64, usize)]) -> Vec<Moments> {
         }
         // PROOF: the greater the value, the smaller its chance and the faster it falls.
         let first = chances.first().map_or(0.0, |(_, chance)| *chance);
-        while chances.last().is_some_and(|(_, chance)| *chance <= first * FORGOTTEN) {
+        while chances.last().is_some_and(|(_, chance)| *chance <= first * FORGOTTEN / weight) {
             chances.pop();
         }
         all.push(moments(runs, &chances));
@@ -96,6 +101,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_far_away_matters_however_unlikely() {
+        // 77 of 1..100 and 10¹³..10¹³+99: the chance that none is of the first hundred, C(100,77)/C(200,77), is below 10⁻²⁹.
+        let runs: Vec<(f64, usize)> =
+            (1..=100).map(f64::from).chain((0..100).map(|at| 1e13 + f64::from(at))).map(|it| (it, 1)).collect();
+        let mut chance = 1.0;
+        let (mut mean, mut square) = (0.0, 0.0);
+        for (rank, (value, _)) in runs.iter().enumerate() {
+            let hit = 77.0 / (200.0 - rank as f64);
+            mean += chance * hit.min(1.0) * (value - 1.0);
+            square += chance * hit.min(1.0) * (value - 1.0).powi(2);
+            chance *= (1.0 - hit).max(0.0);
+        }
+        let ours = least(&runs)[76];
+        assert!((ours.mean / (1.0 + mean) - 1.0).abs() < 1e-12, "{ours:?}, {mean}");
+        assert!((ours.variance / (square - mean * mean) - 1.0).abs() < 1e-9, "{ours:?}, {square}");
     }
 
     #[test]

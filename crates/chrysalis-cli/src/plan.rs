@@ -429,7 +429,7 @@ fn partitioner(draft: &Draft, args: &Choices, method: Method) -> Result<Partitio
     };
     let name = args.partitioner.as_ref().or(spec.partitioner.as_ref()).map_or(default, String::as_str);
     let group_column = args.group_column.as_ref().or(spec.group_column.as_ref());
-    if args.relaxed && name != "mondrian" {
+    if (args.relaxed || spec.relaxed) && name != "mondrian" {
         let message = format!("--relaxed goes with mondrian, not with {name}");
         return Err(Failure::bad_input(message, "leave one of them out"));
     }
@@ -559,5 +559,9 @@ fn categories(draft: &Draft, args: &Choices, name: &str, role: Role) -> Result<O
         (None, None) => Weights::Uniform,
     };
     let categories = flag.map(|(_, categories)| categories).or(attribute.and_then(|spec| spec.categories.as_ref()));
+    if role == Role::Sensitive && args.weights.is_some() && categories.is_none() {
+        let message = format!("--weights weigh categories, and column `{name}` has none");
+        return Err(Failure::bad_input(message, "name them with --categories, or leave --weights out"));
+    }
     Ok(categories.map(|categories| (categories.clone(), weights)))
 }

@@ -1,4 +1,5 @@
-//! Estimates are means over all worlds the release allows, and standard errors their deviations: by enumeration.
+//! Estimates are means over all worlds the release allows, and standard errors their deviations: by enumeration where tables are
+//! small, by drawing worlds where they are not.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -10,6 +11,8 @@ use common::ask::Ask;
 use common::{Val, World, rng, truth};
 use proptest::prelude::*;
 use rand::RngExt;
+use rand::rngs::ChaCha20Rng;
+use rand::seq::SliceRandom;
 
 type Row = Vec<Option<Val>>;
 
@@ -75,6 +78,51 @@ fn check(world: &World, form: &str, release: &Asked, question: &Ask, worlds: &[V
         let error = said[at].std_error.unwrap();
         assert!((error * error - variance).abs() <= 1e-7 * (1.0 + variance), "{}", context());
     }
+}
+
+/// Worlds to draw. The mean of so many lies within five of its standard deviations of the truth, but for one time in a million.
+const DRAWN: usize = 1000;
+
+#[test]
+fn random_permutations_average_to_the_estimate() {
+    let (mut rng, mut compared) = (rng(7), 0);
+    for form in ["anatomy", "shuffle", "permute"].into_iter().cycle().take(6) {
+        let missing = if form == "shuffle" { 0.0 } else { 0.1 };
+        let world = World::random(&mut rng, 120, 10, Kind::Integer, missing);
+        let release = world.publish(form, &mut rng).unwrap();
+        let columns: Vec<usize> = (if form == "permute" { 0 } else { world.sensitive() }..world.cols.len()).collect();
+        let worlds: Vec<Vec<Row>> = (0..DRAWN).map(|_| drawn(&world, &columns, &mut rng)).collect();
+        for _ in 0..6 {
+            let question = Ask::random(&world, 0, &mut rng);
+            let Some(said) = ask(&release, &question.sql(&world)) else { continue };
+            let answers: Vec<Vec<Option<f64>>> = worlds.iter().map(|it| truth::answer(&question, it.iter())).collect();
+            for (at, (function, _)) in question.aggregates.iter().enumerate() {
+                let Some(estimate) = said[at].estimate.filter(|_| matches!(*function, "count" | "sum")) else {
+                    continue;
+                };
+                let n = answers.len() as f64;
+                let mean = answers.iter().map(|answer| answer[at].unwrap_or(0.0)).sum::<f64>() / n;
+                let error = said[at].std_error.unwrap();
+                let context = format!("{form} {}: {:?}, mean {mean}", question.sql(&world), said[at]);
+                assert!((estimate - mean).abs() <= 5.0 * error / n.sqrt() + 1e-9 * (1.0 + mean.abs()), "{context}");
+                compared += usize::from(error > 0.0);
+            }
+        }
+    }
+    assert!(compared > 20, "only {compared} estimates were left to chance");
+}
+
+/// Columns permuted inside the groups, each on its own.
+fn drawn(world: &World, columns: &[usize], rng: &mut ChaCha20Rng) -> Vec<Row> {
+    let mut rows = world.rows.clone();
+    for group in &world.groups {
+        for &col in columns {
+            let mut from = group.clone();
+            from.shuffle(rng);
+            group.iter().zip(from).for_each(|(&to, from)| rows[to][col] = world.rows[from][col].clone());
+        }
+    }
+    rows
 }
 
 proptest! {

@@ -97,7 +97,7 @@ fn reals(name: &str, numbers: impl Iterator<Item = f64>) -> Result<Column, Publi
 }
 
 fn too_large() -> PublishError {
-    PublishError::Request("sums of the sensitive column leave the range of 64-bit numbers".into())
+    PublishError::Request("sums or squares of the sensitive column leave the range of 64-bit numbers".into())
 }
 
 /// Sums over 1, 2, … hits, when `next` says which value comes with each hit; exact for integers.

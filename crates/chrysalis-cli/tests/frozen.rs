@@ -1,0 +1,66 @@
+//! Releases as version 1 of the format wrote them, one or two of every form: they are read, audited, asked and evaluated as
+//! they were on the day they were written. The releases are never regenerated.
+//!
+//! `frozen/people.csv` is what they were made from, and `frozen/v1/<name>/` has a release, the questions it was asked, and what was
+//! printed then.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Outcome, run};
+
+fn frozen() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen")
+}
+
+fn names() -> Vec<String> {
+    let folders = fs::read_dir(frozen().join("v1")).unwrap();
+    let mut names: Vec<String> = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names.len(), 13, "{names:?}");
+    names
+}
+
+/// Runs a command on every frozen release; what it prints must be what stands in its file.
+#[track_caller]
+fn check(command: &str, options: &str, file: &str) {
+    let mut wrong = Vec::new();
+    for name in names() {
+        let Ok(expected) = fs::read_to_string(frozen().join("v1").join(&name).join(file)) else { continue };
+        let options = options.replace("NAME", &name);
+        let outcome: Outcome = run(&frozen(), &format!("{command} v1/{name}/release {options}")).expect(0);
+        if outcome.stdout != expected {
+            let at = outcome.stdout.bytes().zip(expected.bytes()).take_while(|(ours, theirs)| ours == theirs).count();
+            let around = |text: &str| {
+                let from = text.floor_char_boundary(at.saturating_sub(80));
+                text[from..].chars().take(200).collect::<String>()
+            };
+            wrong.push(format!("{name}, {file}:\n  - {}\n  + {}", around(&expected), around(&outcome.stdout)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn frozen_releases_are_audited_as_before() {
+    check("audit", "--output json", "audit.json");
+    check("audit", "--microdata people.csv --output json", "audit-microdata.json");
+}
+
+#[test]
+fn frozen_releases_answer_as_before() {
+    check("query", "--file v1/NAME/questions.sql --output json", "answers.json");
+    check("rewrite", "--file v1/NAME/questions.sql --dialect postgres", "rewritten.postgres.sql");
+    let refused = run(&frozen(), "query v1/rank-swap/release --file v1/rank-swap/questions.sql").expect(2);
+    let expected = fs::read_to_string(frozen().join("v1/rank-swap/answers.err")).unwrap();
+    assert!(refused.stderr.starts_with(&expected), "{refused}");
+}
+
+#[test]
+fn frozen_releases_are_evaluated_as_before() {
+    check("evaluate", "--microdata people.csv --queries 50 --output json", "evaluate.json");
+}

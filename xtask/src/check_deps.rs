@@ -11,26 +11,36 @@ use crate::shell::{self, Failure};
 /// Which of our crates one of our crates may depend on.
 enum Allowed {
     Only(&'static [&'static str]),
-    AllBut(&'static str),
+    AllBut(&'static [&'static str]),
 }
 
-/// Short names: `table` is `chrysalis-table`. `None`: nobody has decided yet.
+/// Short names: `table` is `chrysalis-table`, and `chrysalis` the library itself. `None`: nobody has decided yet.
 fn allowed(krate: &str) -> Option<Allowed> {
     use Allowed::{AllBut, Only};
     Some(match krate {
         // Pictures and pages know nothing of what they show.
         "table" | "example" | "report" => Only(&[]),
-        "criteria" | "release" => Only(&["table"]),
+        "criteria" | "arrow" => Only(&["table"]),
+        // A promise is a principle that was seen to hold, so the format knows principles.
+        "release" => Only(&["table", "criteria"]),
         // The analyst's side is `query`: never `publish`, where microdata lives.
         // So is `load`, which puts a release into a database.
-        "store" | "query" | "load" => Only(&["table", "release"]),
+        "query" | "load" => Only(&["table", "release"]),
+        "store" => Only(&["table", "release", "arrow"]),
         // The maker and the judge: the same shelf, but never each other.
         "publish" | "audit" => Only(&["table", "criteria", "release"]),
         // It measures what was published, not what the maker kept in memory, and asks its workloads through the same
         // engine that analysts use.
         "evaluate" => Only(&["table", "criteria", "release", "query"]),
-        "testkit" => AllBut("cli"),
-        "cli" => AllBut("testkit"),
+        // The hall behind every door. Databases, pages and charts are not for everybody who embeds it.
+        "chrysalis" => {
+            Only(&["table", "criteria", "release", "arrow", "store", "publish", "query", "audit", "evaluate"])
+        }
+        "lab" => AllBut(&["cli", "door", "testkit"]),
+        // A door that stands for all others: what it needs, the hall must give.
+        "door" => Only(&["chrysalis"]),
+        "testkit" => AllBut(&["cli", "chrysalis", "lab", "door"]),
+        "cli" => AllBut(&["testkit", "door", "publish", "criteria"]),
         _ => return None,
     })
 }
@@ -96,7 +106,7 @@ fn violations_of(package: &Package) -> Vec<String> {
             .map(|needed| format!("`xtask` must not depend on `{needed}`: run it as a program"))
             .collect();
     }
-    let Some(rule) = name.strip_prefix("chrysalis-").and_then(allowed) else {
+    let Some(rule) = allowed(short(name)) else {
         return vec![format!(
             "`{name}` is not in xtask/src/check_deps.rs: add what it may depend on, with a decision page"
         )];
@@ -105,8 +115,10 @@ fn violations_of(package: &Package) -> Vec<String> {
         .filter_map(|needed| {
             if is_database(needed) && name != "chrysalis-load" {
                 Some(format!("`{name}` must not depend on `{needed}`: databases stay in `chrysalis-load`"))
-            } else if is_heavy(needed) && name != "chrysalis-store" {
-                Some(format!("`{name}` must not depend on `{needed}`: Parquet and Arrow stay in `chrysalis-store`"))
+            } else if is_heavy(needed) && name != "chrysalis-store" && (name != "chrysalis-arrow" || needed == "parquet") {
+                Some(format!(
+                    "`{name}` must not depend on `{needed}`: Arrow stays in `chrysalis-arrow`, Parquet in `chrysalis-store`"
+                ))
             } else if is_ours(needed) && !rule.permits(needed) {
                 Some(format!("`{name}` must not depend on `{needed}`: it may use {}", rule.said()))
             } else {
@@ -118,10 +130,10 @@ fn violations_of(package: &Package) -> Vec<String> {
 
 impl Allowed {
     fn permits(&self, needed: &str) -> bool {
-        let needed = needed.trim_start_matches("chrysalis-");
+        let needed = short(needed);
         match self {
             Self::Only(names) => names.contains(&needed),
-            Self::AllBut(name) => needed != *name && needed != "xtask",
+            Self::AllBut(names) => !names.contains(&needed) && needed != "xtask",
         }
     }
 
@@ -129,13 +141,18 @@ impl Allowed {
         match self {
             Self::Only([]) => "none of our crates".to_owned(),
             Self::Only(names) => format!("only {}", names.join(", ")),
-            Self::AllBut(name) => format!("any of our crates but {name}"),
+            Self::AllBut(names) => format!("any of our crates but {}", names.join(", ")),
         }
     }
 }
 
 fn is_ours(name: &str) -> bool {
-    name.starts_with("chrysalis-") || name == "xtask"
+    name.starts_with("chrysalis-") || name == "chrysalis" || name == "xtask"
+}
+
+/// `table` of `chrysalis-table`; the library itself keeps its name.
+fn short(name: &str) -> &str {
+    name.strip_prefix("chrysalis-").unwrap_or(name)
 }
 
 /// These compile for minutes; an edit of an algorithm must not wait for them.
@@ -163,13 +180,18 @@ mod tests {
     fn decided_edges_pass() {
         check("chrysalis-table", &["csv", "rayon"], &[]);
         check("chrysalis-criteria", &["chrysalis-table"], &[]);
-        check("chrysalis-store", &["chrysalis-table", "chrysalis-release", "parquet", "arrow-array"], &[]);
+        check("chrysalis-release", &["chrysalis-table", "chrysalis-criteria"], &[]);
+        check("chrysalis-arrow", &["chrysalis-table", "arrow-array", "arrow-schema"], &[]);
+        check("chrysalis-store", &["chrysalis-release", "chrysalis-arrow", "parquet", "arrow-array"], &[]);
+        check("chrysalis", &["chrysalis-publish", "chrysalis-audit", "chrysalis-query", "chrysalis-arrow"], &[]);
+        check("chrysalis-lab", &["chrysalis", "chrysalis-report", "chrysalis-load"], &[]);
+        check("chrysalis-door", &["chrysalis"], &[]);
         check("chrysalis-audit", &["chrysalis-table", "chrysalis-criteria", "chrysalis-release"], &[]);
         check("chrysalis-query", &["chrysalis-table", "chrysalis-release"], &[]);
         check("chrysalis-evaluate", &["chrysalis-criteria", "chrysalis-release", "chrysalis-query"], &[]);
         check("chrysalis-report", &["minijinja"], &[]);
         check("chrysalis-testkit", &["chrysalis-publish", "chrysalis-audit", "proptest"], &[]);
-        check("chrysalis-cli", &["chrysalis-publish", "chrysalis-query", "chrysalis-example"], &[]);
+        check("chrysalis-cli", &["chrysalis", "chrysalis-lab", "chrysalis-query", "chrysalis-example"], &[]);
         check("xtask", &["serde_json"], &[]);
     }
 
@@ -204,12 +226,18 @@ mod tests {
         check(
             "chrysalis-cli",
             &["chrysalis-testkit"],
-            &["`chrysalis-cli` must not depend on `chrysalis-testkit`: it may use any of our crates but testkit"],
+            &[
+                "`chrysalis-cli` must not depend on `chrysalis-testkit`: it may use any of our crates but testkit, door, \
+               publish, criteria",
+            ],
         );
         check(
             "chrysalis-testkit",
             &["chrysalis-cli"],
-            &["`chrysalis-testkit` must not depend on `chrysalis-cli`: it may use any of our crates but cli"],
+            &[
+                "`chrysalis-testkit` must not depend on `chrysalis-cli`: it may use any of our crates but cli, chrysalis, \
+               lab, door",
+            ],
         );
         check(
             "chrysalis-example",
@@ -220,13 +248,47 @@ mod tests {
     }
 
     #[test]
+    fn nobody_below_the_hall_knows_it() {
+        check(
+            "chrysalis-query",
+            &["chrysalis"],
+            &["`chrysalis-query` must not depend on `chrysalis`: it may use only table, release"],
+        );
+        check(
+            "chrysalis",
+            &["chrysalis-lab", "chrysalis-load", "chrysalis"],
+            &[
+                "`chrysalis` must not depend on `chrysalis-lab`: it may use only table, criteria, release, arrow, store, \
+                 publish, query, audit, evaluate",
+                "`chrysalis` must not depend on `chrysalis-load`: it may use only table, criteria, release, arrow, store, \
+                 publish, query, audit, evaluate",
+                "`chrysalis` must not depend on `chrysalis`: it may use only table, criteria, release, arrow, store, \
+                 publish, query, audit, evaluate",
+            ],
+        );
+        check(
+            "chrysalis-door",
+            &["chrysalis-query"],
+            &["`chrysalis-door` must not depend on `chrysalis-query`: it may use only chrysalis"],
+        );
+    }
+
+    #[test]
     fn heavy_crates_stay_in_the_store() {
         for name in ["parquet", "arrow", "arrow-schema"] {
-            let sentence =
-                format!("`chrysalis-cli` must not depend on `{name}`: Parquet and Arrow stay in `chrysalis-store`");
+            let sentence = format!(
+                "`chrysalis-cli` must not depend on `{name}`: Arrow stays in `chrysalis-arrow`, Parquet in `chrysalis-store`"
+            );
             check("chrysalis-cli", &[name], &[sentence.as_str()]);
         }
         check("chrysalis-cli", &["arrowhead"], &[]);
+        check(
+            "chrysalis-arrow",
+            &["parquet"],
+            &[
+                "`chrysalis-arrow` must not depend on `parquet`: Arrow stays in `chrysalis-arrow`, Parquet in `chrysalis-store`",
+            ],
+        );
     }
 
     #[test]

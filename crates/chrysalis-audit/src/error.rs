@@ -1,28 +1,21 @@
-use chrysalis_release::ReleaseError;
-use chrysalis_table::Kind;
+use chrysalis_release::{Form, ReleaseError, Values};
+use chrysalis_table::{Kind, Knob, Remedy};
 use thiserror::Error;
+
+use crate::form::{judge, names_of};
 
 /// Why something could not be measured at all. What was measured and found wanting is in the report instead.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AuditError {
-    /// A form of release this version cannot audit.
-    #[error("releases by method `{method}` cannot be audited yet")]
-    UnsupportedMethod {
-        /// The method.
-        method: String,
-    },
-    /// A form of release that cannot be intersected with another.
-    #[error("releases by method `{method}` cannot be intersected with others")]
-    NoIntersection {
-        /// The method.
-        method: String,
-    },
     /// A table whose values are not its rows' own.
     #[error(
-        "a release by method `rank-swap` shows everybody the value of somebody else, so that it rules out nothing when it is intersected with others"
+        "a release by method `{method}` shows everybody the value of somebody else, so that it rules out nothing when it is intersected with others"
     )]
-    SwappedIntersection,
+    SwappedIntersection {
+        /// The method.
+        method: Form,
+    },
     /// More combinations of groups than can be looked at one by one.
     #[error("the releases have {combinations} combinations of groups, too many to look at without the microdata")]
     TooManyPairs {
@@ -61,7 +54,7 @@ pub enum AuditError {
     )]
     HidesNobody {
         /// The method.
-        method: String,
+        method: Form,
     },
     /// Releases without a sensitive column, and nobody to find in them.
     #[error(
@@ -103,7 +96,7 @@ pub enum AuditError {
     #[error("a release by method `{method}` needs a sensitive attribute, the manifest has none")]
     NoSensitive {
         /// The method.
-        method: String,
+        method: Form,
     },
     /// Nothing to measure.
     #[error("{what} has no rows")]
@@ -149,21 +142,21 @@ pub enum AuditError {
 
 impl AuditError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
-            AuditError::UnsupportedMethod { .. } => {
-                "audit a release made with `--method generalize`, `anatomy`, `permute`, `shuffle`, `angel` or `rank-swap`".into()
+            AuditError::SwappedIntersection { .. } => made_with(&names_of(|form| match form.shape().values {
+                Values::Beside | Values::Counted(_) => true,
+                Values::Swapped => false,
+            })),
+            AuditError::TooManyPairs { .. } | AuditError::NobodyToCount => {
+                Remedy::from("name the microdata with ").knob(Knob::Microdata, "")
             }
-            AuditError::NoIntersection { .. } | AuditError::SwappedIntersection => {
-                "name releases made with `--method generalize`, `butterfly`, `angel`, `anatomy`, `permute` or `shuffle`".into()
-            }
-            AuditError::TooManyPairs { .. } | AuditError::NobodyToCount => "name the microdata with --microdata".into(),
             AuditError::TooManyOverlaps { .. } | AuditError::TooManyTables { .. } => {
-                "name fewer releases with --with at once".into()
+                Remedy::from("name fewer releases with ").knob(Knob::With, "").words(" at once")
             }
-            AuditError::OtherSensitive { ours, .. } => format!("name releases that protect `{ours}`"),
+            AuditError::OtherSensitive { ours, .. } => format!("name releases that protect `{ours}`").into(),
             AuditError::HidesNobody { .. } => {
-                "name releases made with `--method generalize` or `butterfly`, or only such with a sensitive column".into()
+                made_with(&names_of(|form| judge(form).hides_people())).words(", or only such with a sensitive column")
             }
             AuditError::Release(error) => error.hint(),
             AuditError::WrongKind { .. }
@@ -174,11 +167,44 @@ impl AuditError {
             }
             AuditError::NoRows { .. } => "name a file that holds rows below its header".into(),
             AuditError::TooManyRows { .. } => "measure a sample of the rows".into(),
-            AuditError::Taxonomy { column } => format!("bind the taxonomy to the domain of `{column}`"),
-            AuditError::UnknownColumn { columns, .. } => format!("the columns are {}", columns.join(", ")),
+            AuditError::Taxonomy { column } => format!("bind the taxonomy to the domain of `{column}`").into(),
+            AuditError::UnknownColumn { columns, .. } => format!("the columns are {}", columns.join(", ")).into(),
             AuditError::MicrodataKind { expected, .. } => {
-                format!("read the microdata with the manifest's kinds: here as {expected}")
+                format!("read the microdata with the manifest's kinds: here as {expected}").into()
             }
         }
+    }
+}
+
+/// `name releases made with`, the first of some forms as a value of the knob, and the others by name.
+fn made_with(forms: &[&str]) -> Remedy {
+    let (first, others) = forms.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
+    let others = others.iter().enumerate().map(|(at, name)| {
+        let link = if at + 1 == others.len() { " or" } else { "," };
+        format!("{link} `{name}`")
+    });
+    Remedy::from("name releases made with ").knob(Knob::Method, first).words(others.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_name_the_forms_that_would_do() {
+        let error = AuditError::SwappedIntersection { method: Form::RankSwap };
+        assert!(error.to_string().starts_with("a release by method `rank-swap` shows everybody"), "{error}");
+        let hint = error.hint().to_string();
+        let start = "name releases made with `method = generalize`, `anatomy`, `permute`, `shuffle`, `angel`";
+        assert!(hint.starts_with(start) && hint.contains(" or `") && !hint.contains("rank-swap"), "{hint}");
+        assert_eq!(
+            AuditError::HidesNobody { method: Form::Anatomy }.hint(),
+            "name releases made with `method = generalize` or `butterfly`, or only such with a sensitive column"
+        );
+        assert_eq!(AuditError::NobodyToCount.hint(), "name the microdata with `microdata`");
+        assert_eq!(
+            AuditError::TooManyTables { combinations: 2, most: 1 }.hint(),
+            "name fewer releases with `with` at once"
+        );
     }
 }

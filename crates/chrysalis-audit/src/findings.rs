@@ -1,4 +1,15 @@
+use chrysalis_table::Watch;
+
 use crate::Check;
+
+/// Looks at one thing after another; between any two the audit can be stopped.
+pub(crate) fn in_turn(looks: &[&dyn Fn() -> Check], watch: &dyn Watch) -> Vec<Check> {
+    let look = |look: &&dyn Fn() -> Check| {
+        watch.pause();
+        look()
+    };
+    looks.iter().map(look).collect()
+}
 
 /// How many findings of one kind are spelled out.
 const LISTED: usize = 5;

@@ -1,9 +1,11 @@
-use chrysalis_table::{Codes, Column, each_width};
+use chrysalis_table::{Codes, Column, Unwatched, Watch, each_width};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 /// Tables of up to this many bits are indexed directly instead of hashed: 4M counters of four bytes.
 const DENSE_BITS: u32 = 22;
+/// Rows that are numbered between two places to stop.
+const STRETCH: usize = 1 << 16;
 
 /// Which rows stand together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,13 +40,13 @@ fn bits(n: usize) -> u32 {
 
 impl Groups {
     /// Rows with equal values in all these columns; all rows together where there is no column.
-    pub fn of_columns(columns: &[&Column], rows: usize) -> Groups {
+    pub fn of_columns(columns: &[&Column], rows: usize, watch: &dyn Watch) -> Groups {
         let keys: Vec<Key<'_>> = columns.iter().map(|column| Key::of(column)).collect();
-        Groups::of_keys(&keys, rows)
+        Groups::of_keys(&keys, rows, watch)
     }
 
     /// Packs as many codes into 64 bits as fit, numbers the combinations, and goes on with the number as a first key.
-    pub(crate) fn of_keys(keys: &[Key<'_>], rows: usize) -> Groups {
+    pub(crate) fn of_keys(keys: &[Key<'_>], rows: usize, watch: &dyn Watch) -> Groups {
         let mut groups = Groups { of_row: vec![0; rows], n_groups: usize::from(rows > 0) };
         let mut rest = keys;
         while !rest.is_empty() {
@@ -56,7 +58,7 @@ impl Groups {
             };
             let n = rest.iter().take_while(fits).count().max(1);
             let (now, later) = rest.split_at(n);
-            groups = number(&groups, now);
+            groups = number(&groups, now, watch);
             rest = later;
         }
         groups
@@ -78,16 +80,20 @@ impl Groups {
 }
 
 /// Groups that agree on the earlier groups and on more keys, numbered by first appearance.
-fn number(earlier: &Groups, keys: &[Key<'_>]) -> Groups {
+fn number(earlier: &Groups, keys: &[Key<'_>], watch: &dyn Watch) -> Groups {
     let n_bits = bits(earlier.n_groups) + keys.iter().map(Key::bits).sum::<u32>();
     let mut packed: Vec<u64> = earlier.of_row.iter().map(|&group| u64::from(group)).collect();
-    keys.iter().for_each(|key| append(&mut packed, key));
+    for key in keys {
+        watch.pause();
+        append(&mut packed, key);
+    }
     let mut n_groups = 0;
     let mut fresh = || {
         n_groups += 1;
         n_groups - 1
     };
-    let of_row = if n_bits <= DENSE_BITS {
+    let mut of_row = Vec::with_capacity(packed.len());
+    if n_bits <= DENSE_BITS {
         let mut known = vec![u32::MAX; 1 << n_bits];
         let mut look_up = |&key: &u64| {
             let place = &mut known[key as usize];
@@ -96,11 +102,17 @@ fn number(earlier: &Groups, keys: &[Key<'_>]) -> Groups {
             }
             *place
         };
-        packed.iter().map(&mut look_up).collect()
+        for stretch in packed.chunks(STRETCH) {
+            watch.pause();
+            of_row.extend(stretch.iter().map(&mut look_up));
+        }
     } else {
         let mut known: HashMap<u64, u32, FixedState> = HashMap::default();
-        packed.iter().map(|&key| *known.entry(key).or_insert_with(&mut fresh)).collect()
-    };
+        for stretch in packed.chunks(STRETCH) {
+            watch.pause();
+            of_row.extend(stretch.iter().map(|&key| *known.entry(key).or_insert_with(&mut fresh)));
+        }
+    }
     Groups { of_row, n_groups: n_groups as usize }
 }
 
@@ -117,7 +129,7 @@ fn append(packed: &mut [u64], key: &Key<'_>) {
 pub(crate) fn combination_sizes(keys: &[Key<'_>], rows: usize) -> Vec<u32> {
     let n_bits: u32 = keys.iter().map(Key::bits).sum();
     if n_bits > DENSE_BITS {
-        let groups = Groups::of_keys(keys, rows);
+        let groups = Groups::of_keys(keys, rows, &Unwatched);
         let mut sizes = vec![0; groups.n_groups];
         groups.of_row.iter().for_each(|&group| sizes[group as usize] += 1);
         return sizes;
@@ -139,7 +151,7 @@ mod tests {
         let rows = columns.first().map_or(3, Vec::len);
         let codes: Vec<Codes> = columns.iter().map(|codes| Codes::collect(n_codes, codes.iter().copied())).collect();
         let keys: Vec<Key<'_>> = codes.iter().map(|codes| Key { codes, n_codes }).collect();
-        let groups = Groups::of_keys(&keys, rows);
+        let groups = Groups::of_keys(&keys, rows, &Unwatched);
         let mut sizes = groups.sizes();
         let some_rows = groups.some_rows();
         assert!((0..).zip(&some_rows).all(|(group, &row)| groups.of_row[row] == group));

@@ -41,6 +41,7 @@ mod attack;
 mod columns;
 mod error;
 mod findings;
+mod form;
 mod generalized;
 mod grouping;
 pub mod measure;
@@ -50,6 +51,8 @@ mod report;
 mod sensitive;
 mod shape;
 mod source;
+#[cfg(test)]
+mod testing;
 mod verbatim;
 
 pub use attack::{Background, Finding, Learned, LearnedOver, Minimality, RuledOut, Scored, WorstGroup};
@@ -62,8 +65,7 @@ pub use report::{
 };
 
 use chrysalis_release::Release;
-use chrysalis_table::Table;
-use verbatim::Form;
+use chrysalis_table::{Table, Unwatched, Watch};
 
 /// Recomputes everything a release promises from its own tables; with the microdata, also that it is faithful.
 ///
@@ -86,8 +88,10 @@ use verbatim::Form;
 /// # Cost
 /// n log n in the rows; with microdata, plus a maximum flow over the rows that fit several groups (generalized), or a
 /// bounded search (the other forms).
-pub fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
-    let mut report = audit_form(release, microdata)?;
+///
+/// Long work: `watch` may stop it, and nothing comes back then (see [`Watch`]).
+pub fn audit(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Result<AuditReport, AuditError> {
+    let mut report = form::judge(release.manifest.method).audit(release, microdata, watch)?;
     if release.manifest.partitioner == "sequential" {
         let order = report.checks.iter_mut().filter(|check| check.name == "row order" && check.ok);
         order.for_each(|check| check.detail = SEQUENTIAL.to_owned());
@@ -99,43 +103,31 @@ pub fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport
 const SEQUENTIAL: &str =
     "canonical, but groups by `sequential` are stretches of the input: they tell who stood beside whom";
 
-fn audit_form(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
-    match release.manifest.method.as_str() {
-        "generalize" => generalized::audit(release, microdata),
-        "butterfly" => generalized::audit_butterfly(release, microdata),
-        "angel" => generalized::audit_angel(release, microdata),
-        "anatomy" => verbatim::audit(release, Form::Anatomy, microdata),
-        "permute" => verbatim::audit(release, Form::Permute, microdata),
-        "shuffle" => verbatim::audit(release, Form::Shuffle, microdata),
-        "rank-swap" => verbatim::audit(release, Form::RankSwap, microdata),
-        method => Err(AuditError::UnsupportedMethod { method: method.chars().take(40).collect() }),
-    }
-}
-
-/// Attacks a release with another one of the same data: [`intersect_all`] with one other.
+/// Attacks a release with another one of the same data: [`intersect_all`] with one other, and nobody who looks on.
 pub fn intersect(
     release: &Release,
     other: &Release,
     name: &str,
     microdata: Option<&Table>,
 ) -> Result<(Check, Intersection), AuditError> {
-    generalized::intersect(release, &[(name, other)], microdata)
+    intersect_all(release, &[(name, other)], microdata, &Unwatched)
 }
 
-/// Attacks a release with others of the same data, by any method but `rank-swap`: who is left with fewer sensitive values
-/// than promised, once only those count that all releases allow? Where one of them protects no column, people are counted
-/// instead: who shares their groups in all releases with fewer others than promised?
+/// Attacks a release with others of the same data, by any method but rank swapping: who is left with fewer sensitive
+/// values than promised, once only those count that all releases allow? Where one of them protects no column, people
+/// are counted instead: who shares their groups in all releases with fewer others than promised?
 ///
 /// The findings call the other releases by the names that come with them. With the microdata everybody in them is tried;
 /// without, one conceivable person wherever groups of all releases meet.
 ///
 /// # Cost
 /// With the microdata n log n, times the groups that may hold a person; without, up to the product of the numbers of
-/// groups, 20 million at most.
+/// groups, 20 million at most. Long work: `watch` may stop it.
 pub fn intersect_all(
     release: &Release,
     others: &[(&str, &Release)],
     microdata: Option<&Table>,
+    watch: &dyn Watch,
 ) -> Result<(Check, Intersection), AuditError> {
-    generalized::intersect(release, others, microdata)
+    generalized::intersection::attack(release, others, microdata, watch)
 }

@@ -1,4 +1,4 @@
-use chrysalis_table::{Column, Table, Taxonomy};
+use chrysalis_table::{Column, Table, Taxonomy, Unwatched};
 use rayon::prelude::*;
 
 use crate::grouping::{Key, combination_sizes};
@@ -74,7 +74,7 @@ pub fn profile(
     let quasi: Vec<&Column> = quasi.iter().map(|name| named(table, name.as_ref())).collect::<Result<_, _>>()?;
     let sensitive = sensitive.map(|name| named(table, name)).transpose()?;
     check_size("the table", table.rows())?;
-    let groups = Groups::of_columns(&quasi, table.rows());
+    let groups = Groups::of_columns(&quasi, table.rows(), &Unwatched);
     let sizes = groups.sizes();
     let no_rows = AuditError::NoRows { what: "the table" };
     let k = measure::smallest(&sizes).map(|worst| worst.level).ok_or(no_rows)?;

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use chrysalis_criteria::{PrincipleSpec, Rational, show_rational};
-use chrysalis_release::{Attribute, Manifest};
-use chrysalis_table::{Domain, Taxonomy};
+use chrysalis_release::{Attribute, Manifest, Promise, Scope, Unit};
+use chrysalis_table::{Domain, Taxonomy, Watch};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
@@ -13,75 +13,130 @@ use crate::measure::{self, Categories, Decision, Fraction, Ground, Group, Sample
 use crate::sensitive::{categories, taxonomy};
 use crate::{AuditError, PrincipleResult};
 
-/// Measures every promise of a manifest: on the rows of every group, and on the sensitive values if there are any.
-pub(crate) fn judge(
+/// Measures every promise of a manifest, in its order.
+///
+/// `evidence` says what there is to hold a promise of some scope against: one entry, one per user, or `None` where a
+/// release of this form has nothing of the kind.
+pub(crate) fn judge<'e>(
     manifest: &Manifest,
-    sizes: &[u64],
-    ids: &[Option<i64>],
-    shown: Option<(&Attribute, &Domain, &Sample)>,
+    evidence: impl Fn(Scope) -> Option<&'e [Evidence<'e>]>,
+    watch: &dyn Watch,
 ) -> Result<Vec<PrincipleResult>, AuditError> {
-    let taxonomy = shown.map(|(attribute, domain, _)| taxonomy(attribute, domain)).transpose()?.flatten();
-    let categories = shown.map(|(attribute, domain, _)| categories(attribute, domain)).transpose()?.flatten();
-    let (taxonomy, categories) = (taxonomy.as_ref(), categories.as_ref());
-    let sensitive = shown.map(|(_, domain, sample)| Sensitive { domain, taxonomy, categories, sample });
-    let evidence = Evidence { sizes, sensitive, ids };
-    manifest.guarantees.iter().map(|promise| evidence.judge(promise)).collect()
+    let mut results = Vec::with_capacity(manifest.promises.len());
+    for promise in &manifest.promises {
+        let evidence = evidence(promise.scope()).ok_or_else(|| {
+            let problem = format!("a release by method `{}` has no {}", manifest.method, said(promise.scope()));
+            unusable(promise, problem)
+        })?;
+        for evidence in evidence {
+            watch.pause();
+            results.push(evidence.judge(promise)?);
+        }
+    }
+    Ok(results)
+}
+
+fn said(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Group => "groups",
+        Scope::Batch => "batches",
+        Scope::Bucket => "buckets",
+        Scope::User => "users",
+    }
+}
+
+fn unusable(promise: &Promise, problem: String) -> AuditError {
+    AuditError::Promise { principle: promise.principle().to_string(), problem }
 }
 
 /// How many sensitive values some promises leave everybody, at least.
-pub(crate) fn promised_values(guarantees: &[String]) -> u64 {
+pub(crate) fn promised_values(promises: &[Promise]) -> u64 {
     let least = |l: Rational| l.ceil().to_integer();
-    let of_promise = |text: &String| match text.parse() {
-        Ok(PrincipleSpec::FrequencyL { l } | PrincipleSpec::EntropyL { l }) => least(l),
-        Ok(PrincipleSpec::AlphaK { alpha, .. }) if alpha > Rational::from_integer(0) => least(alpha.recip()),
-        Ok(
-            PrincipleSpec::DistinctL { l }
-            | PrincipleSpec::RecursiveCl { l, .. }
-            | PrincipleSpec::DistinctLAlpha { l, .. }
-            | PrincipleSpec::EntropyLAlpha { l, .. }
-            | PrincipleSpec::RecursiveLAlpha { l, .. }
-            | PrincipleSpec::Ke { k: l, .. },
-        ) => l,
-        _ => 1,
+    let of_promise = |promise: &Promise| match *promise.principle() {
+        PrincipleSpec::FrequencyL { l } | PrincipleSpec::EntropyL { l } => least(l),
+        PrincipleSpec::AlphaK { alpha, .. } if alpha > Rational::from_integer(0) => least(alpha.recip()),
+        PrincipleSpec::DistinctL { l }
+        | PrincipleSpec::RecursiveCl { l, .. }
+        | PrincipleSpec::DistinctLAlpha { l, .. }
+        | PrincipleSpec::EntropyLAlpha { l, .. }
+        | PrincipleSpec::RecursiveLAlpha { l, .. }
+        | PrincipleSpec::Ke { k: l, .. } => l,
+        #[cfg(feature = "toy-principle")]
+        PrincipleSpec::Toy { n } => n,
+        PrincipleSpec::KAnonymity { .. }
+        | PrincipleSpec::AlphaK { .. }
+        | PrincipleSpec::TCloseness { .. }
+        | PrincipleSpec::Beta { .. } => 1,
     };
-    guarantees.iter().map(of_promise).max().unwrap_or(1)
+    promises.iter().map(of_promise).max().unwrap_or(1)
 }
 
 /// How many rows some promises leave every group, at least. Different values are in different rows.
-pub(crate) fn promised_rows(guarantees: &[String]) -> u64 {
-    let of_promise = |text: &String| match text.parse() {
-        Ok(PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. }) => k,
-        _ => 1,
-    };
-    guarantees.iter().map(of_promise).max().unwrap_or(1).max(promised_values(guarantees))
+pub(crate) fn promised_rows(promises: &[Promise]) -> u64 {
+    Promise::largest_k(promises.iter()).unwrap_or(1).max(promised_values(promises))
 }
 
 /// The largest share of one value that some promises allow a group, if they speak of that: 1/l or α.
-pub(crate) fn promised_share(guarantees: &[String]) -> Option<Rational> {
-    let of_promise = |text: &String| match text.parse() {
-        Ok(PrincipleSpec::FrequencyL { l }) if l > Rational::from_integer(0) => Some(l.recip()),
-        Ok(PrincipleSpec::AlphaK { alpha, .. }) => Some(alpha),
+pub(crate) fn promised_share(promises: &[Promise]) -> Option<Rational> {
+    let of_promise = |promise: &Promise| match *promise.principle() {
+        PrincipleSpec::FrequencyL { l } if l > Rational::from_integer(0) => Some(l.recip()),
+        PrincipleSpec::AlphaK { alpha, .. } => Some(alpha),
         _ => None,
     };
-    guarantees.iter().filter_map(of_promise).min()
+    promises.iter().filter_map(of_promise).min()
 }
 
 /// The sensitive column of a release, counted by group.
 struct Sensitive<'a> {
+    name: &'a str,
     domain: &'a Domain,
-    taxonomy: Option<&'a Taxonomy>,
-    categories: Option<&'a Categories>,
+    taxonomy: Option<Taxonomy>,
+    categories: Option<Categories>,
     sample: &'a Sample,
 }
 
-/// What a promise is held against.
-struct Evidence<'a> {
+/// What a promise is held against: groups of some kind, as somebody sees them.
+pub(crate) struct Evidence<'a> {
     /// Rows of every group.
     sizes: &'a [u64],
-    /// Absent where nothing sensitive is published.
-    sensitive: Option<Sensitive<'a>>,
     /// The published id of every group, if it has one.
     ids: &'a [Option<i64>],
+    /// Their sensitive values, or why there are none.
+    sensitive: Result<Sensitive<'a>, &'static str>,
+    /// The attributes that this user knows, where there are several users.
+    user: Option<&'a [String]>,
+}
+
+impl<'a> Evidence<'a> {
+    /// Groups with the sensitive attribute, its values and how often each occurs in every group, if there is such an
+    /// attribute.
+    pub(crate) fn new(
+        sizes: &'a [u64],
+        ids: &'a [Option<i64>],
+        shown: Option<(&'a Attribute, &'a Domain, &'a Sample)>,
+    ) -> Result<Evidence<'a>, AuditError> {
+        let sensitive = match shown {
+            None => Err("the release has no sensitive attribute"),
+            Some((attribute, domain, sample)) => Ok(Sensitive {
+                name: &attribute.name,
+                domain,
+                taxonomy: taxonomy(attribute, domain)?,
+                categories: categories(attribute, domain)?,
+                sample,
+            }),
+        };
+        Ok(Evidence { sizes, ids, sensitive, user: None })
+    }
+
+    /// Groups of which only the rows can be counted, and why.
+    pub(crate) fn of_rows(sizes: &'a [u64], ids: &'a [Option<i64>], why: &'static str) -> Evidence<'a> {
+        Evidence { sizes, ids, sensitive: Err(why), user: None }
+    }
+
+    /// The same groups, as those of a user who knows these attributes.
+    pub(crate) fn seen_by(self, user: &'a [String]) -> Evidence<'a> {
+        Evidence { user: Some(user), ..self }
+    }
 }
 
 /// One condition of a principle, at its worst.
@@ -93,29 +148,50 @@ struct Part {
 }
 
 impl Evidence<'_> {
-    /// Measures one promise as the manifest writes it.
-    fn judge(&self, text: &str) -> Result<PrincipleResult, AuditError> {
-        let shown: String = text.chars().take(80).collect();
-        let unusable = |problem: String| AuditError::Promise { principle: shown.clone(), problem };
-        let spec: PrincipleSpec = text.parse().map_err(|error| unusable(format!("{error}")))?;
-        let parts = self.parts(&spec).map_err(|problem| unusable(problem.to_owned()))?;
+    /// Measures one promise.
+    fn judge(&self, promise: &Promise) -> Result<PrincipleResult, AuditError> {
+        let parts = self.parts(promise).map_err(|problem| unusable(promise, problem))?;
         let headline = parts.iter().find(|part| !part.holds).or(parts.first());
         let headline = headline.ok_or(AuditError::NoRows { what: "the release" })?;
+        let text = parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ");
         Ok(PrincipleResult {
-            principle: text.to_owned(),
+            principle: promise.principle().to_string(),
             holds: parts.iter().all(|part| part.holds),
             worst: headline.level,
-            worst_text: parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", "),
+            worst_text: match self.user {
+                None => text,
+                Some(user) => format!("{text} for {}", user.join(", ")),
+            },
             worst_group: self.ids.get(headline.group).copied().flatten(),
         })
     }
 
     /// Every condition of a principle; none where there are no rows.
-    fn parts(&self, spec: &PrincipleSpec) -> Result<Vec<Part>, &'static str> {
-        if let PrincipleSpec::KAnonymity { k } = spec {
+    fn parts(&self, promise: &Promise) -> Result<Vec<Part>, String> {
+        // Whatever else promises may come to count is not measured here, and must not be taken for rows.
+        match promise.unit() {
+            Unit::Rows => {}
+        }
+        if let PrincipleSpec::KAnonymity { k } = promise.principle() {
             return Ok(self.size(*k, "").into_iter().collect());
         }
-        let sensitive = self.sensitive.as_ref().ok_or("the release has no sensitive attribute")?;
+        self.parts_of_values(promise.principle(), self.about(promise)?)
+    }
+
+    /// The sensitive values that a promise is about.
+    fn about(&self, promise: &Promise) -> Result<&Sensitive<'_>, String> {
+        let sensitive = self.sensitive.as_ref().map_err(|why| (*why).to_owned())?;
+        match promise.about() {
+            Some(name) if name == sensitive.name => Ok(sensitive),
+            Some(name) => {
+                let name: String = name.chars().take(80).collect();
+                Err(format!("it is about `{name}`, which is not the sensitive attribute"))
+            }
+            None => Err("it does not say which attribute it is about".to_owned()),
+        }
+    }
+
+    fn parts_of_values(&self, spec: &PrincipleSpec, sensitive: &Sensitive<'_>) -> Result<Vec<Part>, String> {
         let sample = sensitive.sample;
         let parts = match spec {
             PrincipleSpec::KAnonymity { .. } => Vec::new(),
@@ -124,7 +200,7 @@ impl Evidence<'_> {
             PrincipleSpec::EntropyL { l } => vec![entropy(sample, *l, |group| group.counts().collect(), "")],
             PrincipleSpec::RecursiveCl { c, l } => vec![recursive(measure::recursive(sample, *l), c, "")],
             PrincipleSpec::TCloseness { t } => {
-                let ground = Ground::of(sensitive.domain, sensitive.taxonomy);
+                let ground = Ground::of(sensitive.domain, sensitive.taxonomy.as_ref());
                 vec![at_most(measure::closeness(sample, ground).map(some), t, "")]
             }
             PrincipleSpec::Ke { k, e } => sensitive.spread(*k, e)?,
@@ -135,6 +211,8 @@ impl Evidence<'_> {
             | PrincipleSpec::EntropyLAlpha { .. }
             | PrincipleSpec::RecursiveLAlpha { .. } => sensitive.weighted(spec)?,
             PrincipleSpec::Beta { beta } => vec![at_most(measure::gain(sample).map(fraction), beta, "")],
+            #[cfg(feature = "toy-principle")]
+            PrincipleSpec::Toy { n } => vec![at_least(measure::distinct(sample), *n, "")],
         };
         Ok(parts.into_iter().flatten().collect())
     }
@@ -160,7 +238,7 @@ impl Sensitive<'_> {
     }
 
     fn weighted(&self, spec: &PrincipleSpec) -> Result<Vec<Option<Part>>, &'static str> {
-        let categories = self.categories.ok_or("the sensitive attribute has no categories with weights")?;
+        let categories = self.categories.as_ref().ok_or("the sensitive attribute has no categories with weights")?;
         let counts = |group: Group<'_>| categories.counts(group);
         let (l, alpha, extra) = match spec {
             PrincipleSpec::EntropyLAlpha { l, alpha } => {
@@ -257,8 +335,11 @@ pub(crate) fn show(number: &BigRational) -> String {
 mod tests {
     use chrysalis_table::{Codes, Kind, Value};
 
+    use chrysalis_release::Form;
+
     use super::*;
     use crate::Groups;
+    use crate::testing::promises;
 
     #[test]
     fn doubt_is_said_and_means_fail() {
@@ -268,9 +349,10 @@ mod tests {
             let codes = (0u8..).zip(counts).flat_map(|(code, count)| std::iter::repeat_n(code, count)).collect();
             let n = counts[0] + counts[1];
             let sample = Sample::new(&Groups { of_row: vec![0; n], n_groups: 1 }, &Codes::U8(codes), 2);
-            let sensitive = Sensitive { domain: &domain, taxonomy: None, categories: None, sample: &sample };
-            let evidence = Evidence { sizes: sample.sizes(), sensitive: Some(sensitive), ids: &[Some(7)] };
-            evidence.judge("entropy-l=2").unwrap()
+            let sensitive =
+                Sensitive { name: "disease", domain: &domain, taxonomy: None, categories: None, sample: &sample };
+            let evidence = Evidence { sizes: sample.sizes(), ids: &[Some(7)], sensitive: Ok(sensitive), user: None };
+            evidence.judge(&promises(Form::Generalize, Some("disease"), &["entropy-l=2"])[0]).unwrap()
         };
         let doubtful = judge([1_000_000, 1_000_001]);
         assert_eq!((doubtful.holds, doubtful.worst_text.as_str()), (false, "2, too near to decide"));

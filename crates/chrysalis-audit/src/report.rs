@@ -78,7 +78,8 @@ pub struct Attacks {
     pub findings: Vec<Finding>,
 }
 
-/// Two users put together what they know of a person, which nobody promised to withstand (see `--collude`).
+/// Two users put together what they know of a person, which nobody promised to withstand unless colluding users were
+/// allowed for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pooling {
     /// The attributes that they know together.

@@ -8,10 +8,8 @@ mod common;
 use std::time::Instant;
 
 use chrysalis_audit::{audit, profile};
-use chrysalis_release::{
-    Attribute, ColumnEntry, DomainEntry, FORMAT, Manifest, Published, Release, RoleName, TableEntry, VERSION,
-};
-use chrysalis_table::{Code, Codes, Column, Table, Value};
+use chrysalis_release::{Attribute, DomainEntry, ENCODING, Form, Manifest, Published, Release, RoleName, VERSION};
+use chrysalis_table::{Code, Codes, Column, Table, Unwatched, Value};
 
 /// Halves rows at the median of the attribute with most distinct codes, while both halves have k rows.
 ///
@@ -87,26 +85,20 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
         weights: None,
     };
     let attributes: Vec<Attribute> = microdata.columns().iter().enumerate().map(attribute).collect();
-    let columns = table.columns().iter();
-    let entry = TableEntry {
-        name: "generalized".into(),
-        file: "generalized.parquet".into(),
-        rows: table.rows() as u64,
-        columns: columns.map(|c| ColumnEntry { name: c.name().into(), kind: c.domain().kind().into() }).collect(),
-        sha256: String::new(),
-    };
+    let guarantees = [format!("k={k}"), "t=1".into(), "entropy-l=1".into()];
+    let guarantees: Vec<&str> = guarantees.iter().map(String::as_str).collect();
     Release {
         manifest: Manifest {
-            format: FORMAT.into(),
             version: VERSION,
-            method: "generalize".into(),
+            encoding: ENCODING,
+            method: Form::Generalize,
             partitioner: "column".into(),
             rows: table.rows() as u64,
             groups: n_groups as u64,
-            guarantees: vec![format!("k={k}"), "t=1".into(), "entropy-l=1".into()],
+            promises: common::promises(Form::Generalize, microdata.columns()[n_quasi].name(), &guarantees),
             quasi_identifiers: vec![attributes[..n_quasi].iter().map(|attribute| attribute.name.clone()).collect()],
             attributes,
-            tables: vec![entry],
+            tables: vec![common::entry("generalized", &table)],
             suppressed: 0,
             reproducible: false,
         },
@@ -117,7 +109,7 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
 fn judge(microdata: &Table, k: usize, strict: bool) {
     let release = publish(microdata, k, strict);
     let start = Instant::now();
-    let report = audit(&release, Some(microdata)).unwrap();
+    let report = audit(&release, Some(microdata), &Unwatched).unwrap();
     println!("{} rows, {} groups, strict: {strict}: {:?}", report.rows, report.groups, start.elapsed());
     assert!(report.ok(), "{report:?}");
 }

@@ -8,10 +8,8 @@ mod common;
 use std::time::Instant;
 
 use chrysalis_audit::{AuditReport, audit};
-use chrysalis_release::{
-    Attribute, ColumnEntry, DomainEntry, FORMAT, Manifest, Published, Release, RoleName, TableEntry, VERSION,
-};
-use chrysalis_table::{Column, Table};
+use chrysalis_release::{Attribute, DomainEntry, ENCODING, Form, Manifest, Published, Release, RoleName, VERSION};
+use chrysalis_table::{Column, Table, Unwatched};
 
 /// Rows in some order, cut into groups of l: the i-th of each l-th part of the rows by sensitive value.
 ///
@@ -42,9 +40,9 @@ fn mixed(group: i64, at: usize, column: usize) -> u64 {
     x ^ x >> 31
 }
 
-fn publish(table: &Table, groups: &[i64], method: &str, names: [&str; 2]) -> Release {
+fn publish(table: &Table, groups: &[i64], form: Form) -> Release {
     let n_quasi = table.columns().len() - 1;
-    let is_permuted = method == "permute";
+    let is_permuted = form == Form::Permute;
     let by_group = |column: usize| {
         let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
         let key =
@@ -59,7 +57,8 @@ fn publish(table: &Table, groups: &[i64], method: &str, names: [&str; 2]) -> Rel
     let main = canonical(Table::new(columns));
     let side = counts(table, groups);
     let n_groups = main.column("group_id").unwrap().domain().len();
-    describe(table, [(names[0], main), (names[1], side)], n_groups, method)
+    let shape = form.shape();
+    describe(table, [(shape.people, main), (shape.values_table(), side)], n_groups, form)
 }
 
 fn canonical(table: Table) -> Table {
@@ -92,42 +91,31 @@ fn counts(table: &Table, groups: &[i64]) -> Table {
     Table::new(vec![Column::integers("group_id", &ids), sensitive.gather(&rows), Column::integers("count", &counts)])
 }
 
-fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, method: &str) -> Release {
+fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form: Form) -> Release {
     let n_quasi = microdata.columns().len() - 1;
     let attribute = |(index, column): (usize, &Column)| Attribute {
         name: column.name().to_owned(),
         role: if index < n_quasi { RoleName::Quasi } else { RoleName::Sensitive },
         kind: column.domain().kind().into(),
-        published: if method == "permute" { Published::Permuted } else { Published::Exact },
+        published: if form == Form::Permute { Published::Permuted } else { Published::Exact },
         domain: DomainEntry::of(column.domain(), (index == n_quasi).then(|| column.histogram())),
         taxonomy: None,
         categories: None,
         weights: None,
     };
     let attributes: Vec<Attribute> = microdata.columns().iter().enumerate().map(attribute).collect();
-    let entry = |(name, table): &(&str, Table)| TableEntry {
-        name: (*name).to_owned(),
-        file: format!("{name}.parquet"),
-        rows: table.rows() as u64,
-        columns: table
-            .columns()
-            .iter()
-            .map(|column| ColumnEntry { name: column.name().into(), kind: column.domain().kind().into() })
-            .collect(),
-        sha256: String::new(),
-    };
     Release {
         manifest: Manifest {
-            format: FORMAT.into(),
             version: VERSION,
-            method: method.into(),
+            encoding: ENCODING,
+            method: form,
             partitioner: "column".into(),
             rows: microdata.rows() as u64,
             groups: n_groups as u64,
-            guarantees: vec!["distinct-l=2".into()],
+            promises: common::promises(form, microdata.columns()[n_quasi].name(), &["distinct-l=2"]),
             quasi_identifiers: vec![attributes[..n_quasi].iter().map(|attribute| attribute.name.clone()).collect()],
             attributes,
-            tables: tables.iter().map(entry).collect(),
+            tables: tables.iter().map(|(name, table)| common::entry(name, table)).collect(),
             suppressed: 0,
             reproducible: false,
         },
@@ -135,12 +123,11 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, meth
     }
 }
 
-fn judge(microdata: &Table, method: &str, nearby: bool) -> AuditReport {
-    let names = if method == "permute" { ["pqt", "pst"] } else { ["qit", "st"] };
-    let release = publish(microdata, &groups_of(microdata, 10, nearby), method, names);
+fn judge(microdata: &Table, form: Form, nearby: bool) -> AuditReport {
+    let release = publish(microdata, &groups_of(microdata, 10, nearby), form);
     let start = Instant::now();
-    let report = audit(&release, Some(microdata)).unwrap();
-    println!("{method}, nearby: {nearby}, {} rows, {} groups: {:?}", report.rows, report.groups, start.elapsed());
+    let report = audit(&release, Some(microdata), &Unwatched).unwrap();
+    println!("{form}, nearby: {nearby}, {} rows, {} groups: {:?}", report.rows, report.groups, start.elapsed());
     println!("  {:?} {:?}", report.attacks.presence, report.utility);
     println!("  {}", report.checks.iter().find(|check| check.name == "faithful").unwrap().detail);
     assert!(report.ok(), "{report:?}");
@@ -153,19 +140,19 @@ fn columns(table: &Table, n_quasi: usize) -> Table {
     Table::new(all[..n_quasi].iter().chain(all.last()).cloned().collect())
 }
 
-fn judge_all(rows: u32, n_quasi: usize) -> Vec<(&'static str, AuditReport)> {
+fn judge_all(rows: u32, n_quasi: usize) -> Vec<(Form, AuditReport)> {
     let Some(table) = common::table("census_sal_500k.csv.gz") else { return Vec::new() };
     let rows: Vec<u32> = (0..rows).collect();
     let table = columns(&table.gather(&rows), n_quasi);
-    let methods = ["anatomy", "permute"].into_iter().flat_map(|method| [(method, false), (method, true)]);
-    methods.map(|(method, nearby)| (method, judge(&table, method, nearby))).collect()
+    let forms = [Form::Anatomy, Form::Permute].into_iter().flat_map(|form| [(form, false), (form, true)]);
+    forms.map(|(form, nearby)| (form, judge(&table, form, nearby))).collect()
 }
 
 #[test]
 fn ten_thousand_people_are_given_groups_where_quasi_values_are_exact() {
-    for (method, report) in judge_all(10_000, 7) {
+    for (form, report) in judge_all(10_000, 7) {
         let faithful = report.checks.iter().find(|check| check.name == "faithful").unwrap();
-        assert!(method == "permute" || faithful.detail.ends_with("an assignment was found"), "{}", faithful.detail);
+        assert!(form == Form::Permute || faithful.detail.ends_with("an assignment was found"), "{}", faithful.detail);
     }
 }
 

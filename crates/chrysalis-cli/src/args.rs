@@ -1,20 +1,19 @@
 //! The command line.
 
+mod draft;
+mod help;
 mod values;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use chrysalis_criteria::Rational;
-use chrysalis_evaluate::workload::Family;
-use chrysalis_publish::partitioner::Metric;
-use chrysalis_query::Dialect;
-use chrysalis_store::Format;
-use chrysalis_table::{Kind, MissingPolicy};
+use chrysalis::Dialect;
+use chrysalis::table::Kind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use values::{categories_of, kind_of, list_of, path_of, threads, widths_of};
-pub(crate) use values::{delimiter, format, metric, missing, seconds, share, workload};
+use values::{
+    categories_of, delimiter, format, kind_of, list_of, metric, missing, path_of, seconds, share, threads, widths_of,
+    workload,
+};
 
 /// Publish microdata without giving away who is who, and check what was published.
 #[derive(Debug, Parser)]
@@ -87,11 +86,11 @@ pub(crate) enum Command {
 pub(crate) struct ReadArgs {
     /// The byte between CSV fields (`,`, `;`, `|`, `tab`); detected when absent.
     #[arg(long, value_name = "C", value_parser = delimiter)]
-    pub(crate) delimiter: Option<u8>,
+    pub(crate) delimiter: Option<String>,
     /// Rows that lack a value: `as-value` keeps them, `drop` removes them, `error` refuses them
     /// [default: as-value].
     #[arg(long, value_name = "POLICY", value_parser = missing)]
-    pub(crate) missing: Option<MissingPolicy>,
+    pub(crate) missing: Option<String>,
     /// The kind of a column (integer, real, date, ordinal, category) where it should not be inferred.
     #[arg(long = "kind", value_name = "COLUMN=KIND", value_parser = kind_of)]
     pub(crate) kinds: Vec<(String, Kind)>,
@@ -137,66 +136,8 @@ pub(crate) struct ProfileArgs {
     pub(crate) read: ReadArgs,
 }
 
-const PUBLISH_HELP: &str = "\
-Methods:
-  generalize   ranges and labels in place of quasi values
-  anatomy      exact quasi values in one table, each group's sensitive values in another
-  permute      every quasi column permuted on its own inside its group
-  shuffle      exact quasi values, a numeric sensitive column permuted inside its group, and bounds
-  angel        batches of sensitive values, and tables of quasi values generalized on their own: one
-               for all of them and one per --marginal. `k=` is required of the generalized rows,
-               everything else of batches. Without `k=` ten rows look alike, or fewer where the
-               plain generalization under the other principles says more
-  butterfly    ranges and labels for several users, each of whom knows one --quasi a,b: what several
-               know is shared by the rows of a butterfly, what one knows is generalized on its own.
-               Every principle holds for every user (with --collude 2, for every two of them)
-  rank-swap    sensitive values exchanged with close ones; promises nothing, for comparisons
-
-Partitioners:
-  compact      least loss: cuts or labels, then local search [generalize]
-  mondrian     cuts the table in two, again and again
-  full-domain  one taxonomy level per column, proven best    (--metric, --suppress, --time-limit)
-  top-down     from one label down, level by level (needs taxonomies to be of use)
-  nearby       groups of people who lie close together       [anatomy, permute, angel]
-  min-sum      sorted values, least sum of ranges            [shuffle]
-  min-max, min-max-exact, max-groups                         least largest range; most groups
-  anatomize, similar, sequential                             the papers' own, for comparison
-  column       groups that come in a column of the input (--group-column; angel: --bucket-column)
-
-Principles for --require (several may be given; all must hold in every group):
-  k=10                   every group has at least 10 rows
-  distinct-l=4           at least 4 distinct sensitive values
-  l=4                    no sensitive value in more than 1/4 of a group
-  entropy-l=4            as diverse as 4 equally frequent values
-  recursive-l=3,4        r1 < 3·(r4 + r5 + …), counts in descending order
-  t=0.2                  distribution within 0.2 of the whole table's (earth mover's distance)
-  ke=4,100               at least 4 distinct numbers that span at least 100
-  alpha-k=0.5,10         at least 10 rows, no value in more than half of them
-  beta=1                 no value more than (1+1) times as frequent as in the whole table
-  distinct-l-alpha=3,1   at least 3 distinct values, weights of at least 1 in all (needs categories)
-  entropy-l-alpha=2,2    the same, and categories as diverse as 2 equally frequent ones
-  recursive-l-alpha=3,4,2  the same for l=4 and α=2, and r1 < 3·(r4 + …) over categories
-
-Examples:
-  chrysalis publish chrysalis.toml --out release
-  chrysalis publish patients.csv --quasi age,sex --sensitive disease --method anatomy \\
-      --require l=4 --out release
-  chrysalis publish patients.csv --quasi age,sex --sensitive cost --method shuffle \\
-      --require ke=4,1000 --out release
-  chrysalis publish patients.csv --quasi age,sex,zip_code --sensitive disease --method angel \\
-      --require l=4 --require k=10 --marginal age,sex --marginal zip_code --out release
-  chrysalis publish patients.csv --quasi age,sex,zip_code --sensitive disease \\
-      --require k=10 --require l=4 --out release
-  chrysalis publish patients.csv --quasi age,country --taxonomy country=country.csv \\
-      --intervals age=5,10,20 --sensitive disease --require t=0.2 --out release --format csv
-  chrysalis publish patients.csv --quasi age,zip_code --intervals age=5,10,20 --prefix zip_code \\
-      --require k=5 --partitioner full-domain --suppress 0.05 --out release
-  chrysalis publish patients.csv --quasi age,sex --sensitive disease \\
-      --require distinct-l-alpha=3,1 --categories 'disease=HIV|Cancer;Hepatitis;Flu|Cold' \\
-      --weights 'sensitivity(2)' --out release";
-
 #[derive(Debug, Args)]
-#[command(after_help = PUBLISH_HELP)]
+#[command(after_help = help::publish())]
 pub(crate) struct PublishArgs {
     /// CSV (also gzip or zstd), Parquet, a spec (`.toml`), or `-` for standard input.
     pub(crate) file: String,
@@ -207,7 +148,7 @@ pub(crate) struct PublishArgs {
     pub(crate) out: PathBuf,
     /// How tables are written: parquet or csv [default: parquet].
     #[arg(long, value_name = "FORMAT", value_parser = format)]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<String>,
     /// Draw from this seed, for experiments only: such a release is marked and must not be published.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -228,16 +169,13 @@ pub(crate) struct Choices {
     /// Columns to keep as they are.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) other: Vec<String>,
-    /// How the groups are shown: generalize, anatomy, permute, shuffle, angel, butterfly or rank-swap
-    /// [default: generalize].
+    /// How the groups are shown: one of the methods below.
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
     /// What every group must satisfy.
     #[arg(long, value_name = "PRINCIPLE")]
     pub(crate) require: Vec<String>,
-    /// How the groups are formed: compact, mondrian, full-domain, top-down, column, anatomize, similar, nearby, min-sum,
-    /// min-max, min-max-exact, max-groups or sequential [default: compact; nearby for anatomy, permute and angel,
-    /// min-sum for shuffle]. For butterfly: body-first or union [default: the better of both].
+    /// How the groups are formed: one of the partitioners below. Every method has one of its own where none is named.
     #[arg(long, value_name = "NAME")]
     pub(crate) partitioner: Option<String>,
     /// Let mondrian put equal values on both sides of a cut.
@@ -246,25 +184,25 @@ pub(crate) struct Choices {
     /// The column that holds the groups, for `--partitioner column`.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) group_column: Option<String>,
-    /// For angel: the column that holds the buckets; once more for every marginal, in their order. Where there is none,
-    /// mondrian forms them.
+    /// For methods with marginals: the column that holds the buckets; once more for every marginal, in their order. Where
+    /// there is none, mondrian forms them.
     #[arg(long = "bucket-column", value_name = "COLUMN")]
     pub(crate) bucket_columns: Vec<String>,
-    /// For angel: quasi columns that get a table of their own; repeat for several.
+    /// For methods with marginals: quasi columns that get a table of their own; repeat for several.
     #[arg(long = "marginal", value_name = "A,B,…")]
     pub(crate) marginals: Vec<String>,
-    /// For butterfly: any so many users may pool what they know [default: 1].
+    /// For methods with several users: any so many of them may pool what they know [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) collude: Option<usize>,
     /// The share of rows that full-domain may suppress: they are shown fully generalized, as one group [default: 0].
     #[arg(long, value_name = "SHARE", value_parser = share)]
-    pub(crate) suppress: Option<Rational>,
+    pub(crate) suppress: Option<String>,
     /// What full-domain minimizes: loss (NCP), dm, average, precision or height [default: loss].
     #[arg(long, value_name = "NAME", value_parser = metric)]
-    pub(crate) metric: Option<Metric>,
+    pub(crate) metric: Option<String>,
     /// After so many seconds full-domain takes the best it has found, and says that it is not proven.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) time_limit: Option<Duration>,
+    pub(crate) time_limit: Option<String>,
     /// A taxonomy file: one line per value, `value;group;…;*`.
     #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
     pub(crate) taxonomies: Vec<(String, PathBuf)>,
@@ -296,13 +234,13 @@ pub(crate) struct AuditArgs {
     /// The table it was made from: also check that the release is faithful to it.
     #[arg(long, value_name = "FILE")]
     pub(crate) microdata: Option<String>,
-    /// Another release of the same data: what do both together leave open? Repeat for several (any method but
-    /// rank-swap).
+    /// Another release of the same data: what do both together leave open? Repeat for several (any method with
+    /// groups).
     #[arg(long = "with", value_name = "DIR")]
     pub(crate) others: Vec<PathBuf>,
     /// The byte between CSV fields of the microdata; detected when absent.
     #[arg(long, value_name = "C", value_parser = delimiter)]
-    pub(crate) delimiter: Option<u8>,
+    pub(crate) delimiter: Option<String>,
 }
 
 const EVALUATE_HELP: &str = "\
@@ -338,13 +276,13 @@ pub(crate) struct EvaluateArgs {
     /// Compare distributions over these quasi attributes as well; repeat for several sets.
     #[arg(long, value_name = "A,B,…")]
     pub(crate) attributes: Vec<String>,
-    /// For angel: rebuild distributions over --attributes from this table [default: the narrowest that has them].
+    /// Rebuild distributions over --attributes from this table [default: the narrowest that has them].
     #[arg(long, value_name = "TABLE", requires = "attributes")]
     pub(crate) table: Option<String>,
     /// Which questions to ask: pa, angel, ke-range or ke-arbitrary [default: pa; where the sensitive values are numbers,
     /// ke-range, or ke-arbitrary if no quasi attribute has an order].
     #[arg(long, value_name = "NAME", value_parser = workload)]
-    pub(crate) workload: Option<Family>,
+    pub(crate) workload: Option<String>,
     /// How many questions; 0 asks none.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) queries: usize,
@@ -359,7 +297,7 @@ pub(crate) struct EvaluateArgs {
     pub(crate) seed: u64,
     /// The byte between CSV fields of the microdata; detected when absent.
     #[arg(long, value_name = "C", value_parser = delimiter)]
-    pub(crate) delimiter: Option<u8>,
+    pub(crate) delimiter: Option<String>,
 }
 
 const EXPERIMENT_HELP: &str = "\
@@ -388,31 +326,8 @@ pub(crate) struct ExperimentArgs {
     pub(crate) out: PathBuf,
 }
 
-const COMPARE_HELP: &str = "\
-Every release is made in memory, audited and measured against the microdata. The page needs no network
-and no other file; the same numbers go to a .json file beside it. Both are for the owner of the data.
-
-Runs are listed in the spec. What a run leaves out is as in [release]:
-  [[compare.runs]]
-  method = \"anatomy\"
-  require = [\"l={l}\"]
-  vary = { l = [2, 4, 6, 8, 10] }
-
-  [[compare.runs]]
-  name = \"coarse ages\"
-  method = \"generalize\"
-  partitioner = \"mondrian\"
-Where none is listed: generalize by compact and by mondrian, anatomy, permute and angel by nearby, shuffle
-where the sensitive values are numbers, butterfly for several quasi-identifiers.
-
-Examples:
-  chrysalis compare chrysalis.toml --report comparison.html
-  chrysalis compare patients.csv --quasi age,sex --sensitive disease --require l=4 \\
-      --report comparison.html
-  chrysalis compare chrysalis.toml --report comparison.html --force --output csv > comparison.csv";
-
 #[derive(Debug, Args)]
-#[command(after_help = COMPARE_HELP)]
+#[command(after_help = help::compare())]
 pub(crate) struct CompareArgs {
     /// A spec (`.toml`), CSV (also gzip or zstd), Parquet, or `-` for standard input.
     pub(crate) file: String,
@@ -424,7 +339,7 @@ pub(crate) struct CompareArgs {
     /// Which questions to ask: pa, angel, ke-range or ke-arbitrary, as in `evaluate` [default: pa; where the sensitive
     /// values are numbers, ke-range, or ke-arbitrary if no quasi attribute has an order].
     #[arg(long, value_name = "NAME", value_parser = workload)]
-    pub(crate) workload: Option<Family>,
+    pub(crate) workload: Option<String>,
     /// How many questions; 0 asks none [default: 1000].
     #[arg(long, value_name = "N")]
     pub(crate) queries: Option<usize>,

@@ -2,14 +2,8 @@
 
 use std::process::ExitCode;
 
-use chrysalis_audit::AuditError;
-use chrysalis_criteria::CriteriaError;
-use chrysalis_evaluate::EvaluateError;
+use chrysalis::{Error, Fault, Knob, Remedy, Spelling};
 use chrysalis_load::LoadError;
-use chrysalis_publish::PublishError;
-use chrysalis_query::QueryError;
-use chrysalis_release::ReleaseError;
-use chrysalis_store::StoreError;
 
 use crate::render::printable;
 
@@ -23,6 +17,22 @@ const BAD_INPUT: u8 = 2;
 const INFEASIBLE: u8 = 3;
 /// The audit failed.
 pub(crate) const AUDIT_FAILED: u8 = 4;
+/// Stopped by a signal, as shells have it.
+pub(crate) const STOPPED: u8 = 130;
+
+/// How a command line spells a knob.
+pub(crate) struct Flags;
+
+impl Spelling for Flags {
+    fn knob(&self, knob: Knob, value: &str) -> String {
+        let flag = format!("--{}", knob.name().replace('_', "-"));
+        if value.is_empty() { flag } else { format!("{flag} {value}") }
+    }
+
+    fn manual(&self) -> String {
+        "`chrysalis publish --help`".to_owned()
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -33,8 +43,8 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// The user's request or data is at fault.
-    pub(crate) fn bad_input(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Failure { message: message.into(), hint: hint.into(), code: BAD_INPUT }
+    pub(crate) fn bad_input(message: impl Into<String>, remedy: impl Into<Remedy>) -> Self {
+        Failure { message: message.into(), hint: remedy.into().spelled(&Flags), code: BAD_INPUT }
     }
 
     /// The command line cannot be understood: clap's own sentence, with its tip or the usage as a hint.
@@ -56,43 +66,13 @@ impl Failure {
 
     /// We are.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
-        let hint = "please report this with the command you ran".into();
-        Failure { message: message.into(), hint, code: INTERNAL }
+        Error::internal(message).into()
     }
 
     /// The work is done, but nobody can be told.
     pub(crate) fn unprinted(error: &std::io::Error) -> Self {
         let message = format!("cannot print the result: {error}");
         Failure { message, hint: "the work itself is done; check where the output goes".into(), code: INTERNAL }
-    }
-
-    /// Whether no release can keep what is required.
-    pub(crate) fn is_infeasible(&self) -> bool {
-        self.code == INFEASIBLE
-    }
-
-    /// The same, with what it is about.
-    pub(crate) fn about(self, what: &str) -> Self {
-        Failure { message: format!("{what}: {}", self.message), ..self }
-    }
-
-    /// What is wrong.
-    pub(crate) fn sentence(&self) -> &str {
-        &self.message
-    }
-
-    /// Nothing that was tried can be done: if all fail for one reason that is it, else the first stands for them.
-    pub(crate) fn none_of(failures: Vec<Failure>) -> Self {
-        let n_tried = failures.len();
-        let mut failures = failures.into_iter();
-        let Some(first) = failures.next() else { return Failure::internal("nothing was tried") };
-        let rest: Vec<Failure> = failures.collect();
-        if rest.iter().all(|other| other.message == first.message) {
-            return first;
-        }
-        let is_infeasible = first.code == INFEASIBLE || rest.iter().any(|other| other.code == INFEASIBLE);
-        let message = format!("none of the {n_tried} releases can be made; the first: {}", first.message);
-        Failure { message, hint: first.hint, code: if is_infeasible { INFEASIBLE } else { first.code } }
     }
 
     #[allow(clippy::print_stderr, reason = "this is where errors are printed")]
@@ -105,55 +85,26 @@ impl Failure {
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Failure::bad_input(error.to_string(), error.hint())
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let code = match error.fault {
+            Fault::Request | Fault::Question => BAD_INPUT,
+            Fault::Infeasible => INFEASIBLE,
+            Fault::Stopped => STOPPED,
+            Fault::Internal => INTERNAL,
+        };
+        Failure { message: error.message, hint: error.remedy.spelled(&Flags), code }
     }
 }
 
-impl From<ReleaseError> for Failure {
-    fn from(error: ReleaseError) -> Self {
-        Failure::bad_input(error.to_string(), error.hint())
-    }
-}
-
-impl From<QueryError> for Failure {
-    fn from(error: QueryError) -> Self {
-        Failure::bad_input(error.to_string(), error.hint())
-    }
-}
-
-impl From<CriteriaError> for Failure {
-    fn from(error: CriteriaError) -> Self {
-        Failure::bad_input(error.to_string(), error.hint())
-    }
-}
-
-impl From<AuditError> for Failure {
-    fn from(error: AuditError) -> Self {
-        Failure::bad_input(error.to_string(), error.hint())
-    }
-}
-
-impl From<EvaluateError> for Failure {
-    fn from(error: EvaluateError) -> Self {
-        Failure::bad_input(error.to_string(), error.hint())
+impl From<chrysalis::store::StoreError> for Failure {
+    fn from(error: chrysalis::store::StoreError) -> Self {
+        Error::from(error).into()
     }
 }
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         Failure::bad_input(error.to_string(), error.hint())
-    }
-}
-
-impl From<PublishError> for Failure {
-    fn from(error: PublishError) -> Self {
-        let code = match &error {
-            PublishError::Internal(_) => INTERNAL,
-            error if error.is_infeasible() => INFEASIBLE,
-            _ => BAD_INPUT,
-        };
-        Failure { message: error.to_string(), hint: error.hint(), code }
     }
 }

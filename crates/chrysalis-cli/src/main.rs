@@ -3,17 +3,14 @@
 mod args;
 mod command;
 mod failure;
-mod maker;
-mod plan;
 mod progress;
-mod randomness;
 mod render;
-mod spec;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
+use chrysalis::{Error, Stopped};
 use clap::Parser;
 
 use args::{Cli, Command};
@@ -29,7 +26,10 @@ fn main() -> ExitCode {
     // A panic is a bug of ours (or of a library that met a broken file, which is caught where it happens): it is
     // reported like every other error.
     panic::set_hook(Box::new(|info| *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = info.to_string()));
-    let result = panic::catch_unwind(AssertUnwindSafe(|| run(&cli))).unwrap_or_else(|_| {
+    let result = panic::catch_unwind(AssertUnwindSafe(|| run(&cli))).unwrap_or_else(|payload| {
+        if Stopped::is(&*payload) {
+            return Err(Error::from(Stopped).into());
+        }
         let what = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).replace('\n', " ");
         Err(Failure::internal(format!("internal error: {what}")))
     });
@@ -43,6 +43,7 @@ static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     start_threads(cli.threads)?;
+    progress::listen_for_signals()?;
     match &cli.command {
         Command::Init(args) => command::init::run(args, cli),
         Command::Profile(args) => command::profile::run(args, cli),

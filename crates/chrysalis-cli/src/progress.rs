@@ -1,61 +1,73 @@
-//! Progress bars and notes, on standard error; none when it is not a terminal or with `--quiet`.
+//! Progress bars and notes, on standard error; none when it is not a terminal or with `--quiet`. And the wish to stop.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use chrysalis::{Counted, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::failure::{Failure, STOPPED};
 use crate::render::printable;
+
+/// Whether somebody pressed Ctrl-C, or the system wants us to end.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// From here on the first signal asks the work to stop, and the second does not ask.
+pub(crate) fn listen_for_signals() -> Result<(), Failure> {
+    let stop = || {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(STOPPED));
+        }
+    };
+    ctrlc::set_handler(stop).map_err(|error| Failure::internal(format!("cannot listen for signals: {error}")))
+}
 
 /// One bar at a time, and how long each phase took.
 pub(crate) struct Phases {
-    shown: bool,
-    quiet: bool,
+    is_shown: bool,
+    is_quiet: bool,
     started: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    bar: ProgressBar,
+    /// The phase that runs, and since when.
+    now: Option<(&'static str, Instant)>,
     done: Vec<(&'static str, f64)>,
 }
 
+impl State {
+    fn end(&mut self) {
+        self.bar.finish_and_clear();
+        if let Some((name, since)) = self.now.take() {
+            let seconds = since.elapsed().as_secs_f64();
+            match self.done.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += seconds,
+                None => self.done.push((name, seconds)),
+            }
+        }
+    }
+}
+
 impl Phases {
-    pub(crate) fn new(quiet: bool) -> Self {
-        let shown = !quiet && std::io::stderr().is_terminal();
-        Phases { shown, quiet, started: Instant::now(), done: Vec::new() }
+    pub(crate) fn new(is_quiet: bool) -> Self {
+        let state = State { bar: ProgressBar::hidden(), now: None, done: Vec::new() };
+        let is_shown = !is_quiet && std::io::stderr().is_terminal();
+        Phases { is_shown, is_quiet, started: Instant::now(), state: Mutex::new(state) }
     }
 
-    /// Runs a phase. `total` is what its progress sums up to, `unit` what it counts.
-    pub(crate) fn run<T>(
-        &mut self,
-        name: &'static str,
-        total: Option<u64>,
-        unit: Unit,
-        work: impl FnOnce(&(dyn Fn(u64) + Sync)) -> T,
-    ) -> T {
-        let started = Instant::now();
-        let bar = if self.shown { bar(name, total, unit) } else { ProgressBar::hidden() };
-        let result = work(&|n| bar.inc(n));
-        bar.finish_and_clear();
-        self.done.push((name, started.elapsed().as_secs_f64()));
-        result
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What comes next, where somebody watches.
-    #[allow(clippy::print_stderr, reason = "progress goes to standard error")]
-    pub(crate) fn announce(&self, text: &str) {
-        if self.shown {
-            eprintln!("{}", printable(text));
-        }
-    }
-
-    /// A remark for people.
-    #[allow(clippy::print_stderr, reason = "notes go to standard error")]
-    pub(crate) fn note(&self, text: &str) {
-        if !self.quiet {
-            eprintln!("note: {text}");
-        }
-    }
-
-    /// Every phase with its seconds.
-    pub(crate) fn done(&self) -> &[(&'static str, f64)] {
-        &self.done
+    /// Every phase with its seconds. The one that runs is over with it.
+    pub(crate) fn finish(&self) -> Vec<(String, f64)> {
+        let mut state = self.state();
+        state.end();
+        state.done.iter().map(|(name, seconds)| ((*name).to_owned(), *seconds)).collect()
     }
 
     /// Seconds since the start.
@@ -64,21 +76,50 @@ impl Phases {
     }
 }
 
-/// What a phase counts.
-#[derive(Clone, Copy)]
-pub(crate) enum Unit {
-    Bytes,
-    Rows,
-    Nodes,
-    Runs,
+impl Watch for Phases {
+    fn phase(&self, name: &'static str, total: Option<u64>, counted: Counted) {
+        let mut state = self.state();
+        state.end();
+        state.now = Some((name, Instant::now()));
+        if self.is_shown {
+            state.bar = bar(name, total, counted);
+        }
+    }
+
+    fn advance(&self, n: u64) {
+        if self.is_shown {
+            self.state().bar.inc(n);
+        }
+    }
+
+    #[allow(clippy::print_stderr, reason = "progress goes to standard error")]
+    fn announce(&self, what: &str) {
+        if self.is_shown {
+            self.state().bar.finish_and_clear();
+            eprintln!("{}", printable(what));
+        }
+    }
+
+    #[allow(clippy::print_stderr, reason = "notes go to standard error")]
+    fn note(&self, sentence: &str) {
+        if !self.is_quiet {
+            eprintln!("note: {sentence}");
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        STOP.load(Ordering::Relaxed)
+    }
 }
 
-fn bar(name: &'static str, total: Option<u64>, unit: Unit) -> ProgressBar {
-    let (counts, rate) = match unit {
-        Unit::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
-        Unit::Rows => ("{human_pos}/{human_len} rows", "{per_sec}"),
-        Unit::Runs => ("{human_pos}/{human_len} runs", "{per_sec}"),
-        Unit::Nodes => ("{human_pos} of {human_len} combinations of levels checked or ruled out", "{per_sec}"),
+fn bar(name: &'static str, total: Option<u64>, counted: Counted) -> ProgressBar {
+    let (counts, rate) = match counted {
+        Counted::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
+        Counted::Rows => ("{human_pos}/{human_len} rows", "{per_sec}"),
+        Counted::Runs => ("{human_pos}/{human_len} runs", "{per_sec}"),
+        Counted::Combinations => {
+            ("{human_pos} of {human_len} combinations of levels checked or ruled out", "{per_sec}")
+        }
     };
     let (bar, template) = match total {
         Some(total) => (ProgressBar::new(total), format!("{{msg:>10}} [{{wide_bar}}] {counts} {rate} {{eta}} left")),

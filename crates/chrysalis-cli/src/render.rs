@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
+use chrysalis::words::{csv_line, flatten};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use serde::Serialize;
 
 use crate::args::Output;
 use crate::failure::Failure;
@@ -18,6 +20,20 @@ pub(crate) struct Report {
 }
 
 impl Report {
+    /// A report whose JSON is that of a value.
+    pub(crate) fn new(blocks: Vec<String>, value: &impl Serialize, rows: Vec<Vec<String>>) -> Result<Self, Failure> {
+        let json = serde_json::to_value(value).map_err(|error| Failure::internal(error.to_string()))?;
+        Ok(Report { json, blocks, rows })
+    }
+
+    /// A report whose lines for spreadsheets are the leaves of its JSON.
+    pub(crate) fn flattened(blocks: Vec<String>, value: &impl Serialize) -> Result<Self, Failure> {
+        let mut report = Report::new(blocks, value, Vec::new())?;
+        let header = vec!["name".to_owned(), "value".to_owned()];
+        report.rows = std::iter::once(header).chain(flatten("", &report.json)).collect();
+        Ok(report)
+    }
+
     /// Prints to standard output.
     pub(crate) fn print(&self, output: Output) -> Result<(), Failure> {
         let text = match output {
@@ -47,19 +63,6 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .map(|letter| if is_safe(letter) { letter.to_string() } else { letter.escape_default().to_string() })
         .collect()
-}
-
-pub(crate) fn csv_line(fields: &[String]) -> String {
-    let quoted = |field: &String| {
-        if field.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", field.replace('"', "\"\""))
-        } else {
-            field.clone()
-        }
-    };
-    let mut line = fields.iter().map(quoted).collect::<Vec<_>>().join(",");
-    line.push('\n');
-    line
 }
 
 /// A line above, below, and under the header.
@@ -92,57 +95,4 @@ pub(crate) fn facts(facts: &[(&str, String)]) -> String {
     let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let line = |(name, value): &(&str, String)| format!("  {name:width$}  {value}");
     facts.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 row`, `2,000 rows`.
-pub(crate) fn counted(number: u64, thing: &str) -> String {
-    let ending = match number {
-        1 => "",
-        _ if thing.ends_with('s') => "es",
-        _ => "s",
-    };
-    format!("{} {thing}{ending}", count(number))
-}
-
-/// Enough digits to tell two releases apart, and no more.
-pub(crate) fn number(value: f64) -> String {
-    if value == 0.0 {
-        "0".into()
-    } else if value.abs() < 0.000_05 {
-        format!("{value:.0e}")
-    } else if value.abs() >= 1000.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.4}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_grouped_by_three() {
-        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(count(number), text);
-        }
-    }
-
-    #[test]
-    fn csv_fields_are_quoted_where_needed() {
-        assert_eq!(csv_line(&["a,b".into(), "c\"d".into(), "e".into()]), "\"a,b\",\"c\"\"d\",e\n");
-    }
 }

@@ -1,4 +1,4 @@
-use chrysalis_table::Kind;
+use chrysalis_table::{Kind, Knob, Remedy};
 use thiserror::Error;
 
 /// What can be wrong with a principle that somebody wrote.
@@ -63,18 +63,19 @@ pub enum CriteriaError {
 
 impl CriteriaError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
             CriteriaError::Unknown { .. } => {
                 "write one of k=10, distinct-l=4, l=4, entropy-l=4, recursive-l=3,4, t=0.2, ke=4,100, alpha-k=0.5,10, \
                  distinct-l-alpha=3,1, entropy-l-alpha=2,2, recursive-l-alpha=3,4,2, beta=1"
                     .into()
             }
-            CriteriaError::Parameter { .. } => "see `chrysalis publish --help` for what each parameter means".into(),
-            CriteriaError::NoSensitive { .. } => "name one with --sensitive".into(),
+            CriteriaError::Parameter { .. } => Remedy::from("see ").manual().words(" for what each parameter means"),
+            CriteriaError::NoSensitive { .. } => Remedy::from("name one with ").knob(Knob::Sensitive, ""),
             CriteriaError::NotNumeric { .. } => "choose an integer or real column, or another principle".into(),
             CriteriaError::NoCategories { column, .. } => {
-                format!("add `categories = [[…], […]]` to [attributes.{column}] in chrysalis.toml")
+                let example = format!("{column}=A|B;C;…");
+                Remedy::from("list them, most sensitive first, with ").knob(Knob::Categories, example)
             }
             CriteriaError::Categories { .. } => "list every value of the column once, in exactly one category".into(),
             CriteriaError::Weights { .. } => {

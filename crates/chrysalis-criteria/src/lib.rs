@@ -6,6 +6,7 @@
 
 mod categories;
 mod error;
+mod held;
 mod laws;
 pub mod loss;
 pub mod principle;
@@ -14,6 +15,7 @@ mod spec;
 
 pub use categories::{Categories, Weights};
 pub use error::CriteriaError;
+pub use held::Held;
 pub use laws::Laws;
 pub use principle::{All, Limit, Minimum, Principle, Sensitive};
 pub use rational::{Rational, parse_rational, show_rational};

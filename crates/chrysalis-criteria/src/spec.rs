@@ -82,6 +82,12 @@ pub enum PrincipleSpec {
         /// Largest relative gain.
         beta: Rational,
     },
+    /// `toy=2`: every group has at least n distinct sensitive values; it exists for one test.
+    #[cfg(feature = "toy-principle")]
+    Toy {
+        /// Least number of values.
+        n: u64,
+    },
 }
 
 impl PrincipleSpec {
@@ -109,6 +115,8 @@ impl fmt::Display for PrincipleSpec {
                 write!(f, "recursive-l-alpha={},{l},{}", show(c), show(alpha))
             }
             PrincipleSpec::Beta { beta } => write!(f, "beta={}", show(beta)),
+            #[cfg(feature = "toy-principle")]
+            PrincipleSpec::Toy { n } => write!(f, "toy={n}"),
         }
     }
 }
@@ -158,6 +166,8 @@ impl FromStr for PrincipleSpec {
                 })
             }
             "beta" => Ok(PrincipleSpec::Beta { beta: parameters.only(&["beta"])?.number(0, "beta")? }),
+            #[cfg(feature = "toy-principle")]
+            "toy" => Ok(PrincipleSpec::Toy { n: parameters.only(&["n"])?.count(0, "n")? }),
             "delta-presence" => Err(CriteriaError::Parameter {
                 text: text.to_owned(),
                 problem: "delta-presence needs a public table and is not supported yet".into(),

@@ -1,6 +1,6 @@
-//! What every form says of one attribute, in one shape: each row has a label, each label is a distribution of values.
+//! What a release says of one attribute, in one shape: each row has a label, each label is a distribution of values.
 //!
-//! | form | a row's label | its distribution |
+//! | shown as | a row's label | its distribution |
 //! |---|---|---|
 //! | exact values | the value | that value |
 //! | permuted column | the group | the group's values |
@@ -9,18 +9,18 @@
 //!
 //! Given the labels of a row, its attributes are independent of each other: that is all a reader knows.
 
-use chrysalis_release::{GROUP_ID, Release, RoleName, angelized};
-use chrysalis_table::{Code, Column, Table};
+use chrysalis_release::{Detail, RoleName, View};
+use chrysalis_table::{Code, Column};
 
-use crate::EvaluateError;
 use crate::boxes::Distributions;
-use crate::coverage::{Coverage, Label, find};
+use crate::coverage::{Coverage, Label};
 use crate::permuted::histograms;
 use crate::universe::translated;
+use crate::{EvaluateError, opened};
 
 /// One attribute of a published table, in codes of the microdata.
 pub(crate) struct Blurred {
-    /// The label of every row.
+    /// The label of every row, rows group after group.
     pub(crate) of_row: Vec<u32>,
     /// What each label says.
     pub(crate) labels: Vec<Spread>,
@@ -36,52 +36,47 @@ pub(crate) enum Spread {
 
 impl Blurred {
     /// `column` is the attribute's column in the microdata.
-    pub(crate) fn new(release: &Release, table: &str, name: &str, column: &Column) -> Result<Self, EvaluateError> {
-        let rows = (table, release.table(table)?);
-        let lacks = || EvaluateError::MissingColumn { column: name.to_owned() };
-        let attribute = release.manifest.attribute(name).ok_or_else(lacks)?;
-        let method = release.manifest.method.as_str();
-        if attribute.role == RoleName::Sensitive {
-            let group_id = if method == "angel" { angelized::BATCH_ID } else { GROUP_ID };
-            let groups = Distributions::new(release, rows, group_id, column)?;
-            return Ok(Blurred {
-                of_row: groups.of_row,
-                labels: groups.shares.into_iter().map(Spread::Listed).collect(),
-            });
+    pub(crate) fn new(view: &View, table: &str, field: usize, column: &Column) -> Result<Self, EvaluateError> {
+        if view.fields[field].role == RoleName::Sensitive {
+            let Distributions { of_row, shares } = Distributions::new(view, column)?;
+            return Ok(Blurred { of_row, labels: shares.into_iter().map(Spread::Listed).collect() });
         }
-        match method {
-            "generalize" | "butterfly" | "angel" => {
-                let Coverage { labels, of_row } = Coverage::new(release, rows, attribute, column)?;
+        match view.layout.shape.detail {
+            Detail::Exact => exact(view, field, column),
+            Detail::Permuted => permuted(view, field, column),
+            Detail::GroupBoxes | Detail::RowBoxes => {
+                let Coverage { labels, of_row } = Coverage::new(view, table, field, column)?;
                 Ok(Blurred { of_row, labels: labels.into_iter().map(Spread::of_label).collect() })
-            }
-            "permute" => permuted(rows, name, column),
-            _ => {
-                let shown = find(rows, name)?;
-                let one = |code: Option<Code>| Spread::Listed(code.map(|code| (code, 1.0)).into_iter().collect());
-                Ok(Blurred {
-                    of_row: shown.codes().iter().collect(),
-                    labels: translated(shown, column).into_iter().map(one).collect(),
-                })
             }
         }
     }
 
     /// How many rows have each label.
     pub(crate) fn counts(&self) -> Vec<f64> {
-        crate::boxes::sizes(&self.of_row, self.labels.len())
+        let mut counts = vec![0.0; self.labels.len()];
+        self.of_row.iter().for_each(|&label| counts[label as usize] += 1.0);
+        counts
     }
 }
 
-fn permuted(rows: (&str, &Table), name: &str, column: &Column) -> Result<Blurred, EvaluateError> {
-    let (ids, shown) = (find(rows, GROUP_ID)?, find(rows, name)?);
-    let of_row: Vec<u32> = ids.codes().iter().collect();
-    let sizes = crate::boxes::sizes(&of_row, ids.domain().len());
-    let counted = histograms(&of_row, sizes.len(), shown, &translated(shown, column));
-    let share = |(mut counted, size): (Vec<(Code, f64)>, &f64)| {
+fn exact(view: &View, field: usize, column: &Column) -> Result<Blurred, EvaluateError> {
+    let shown = opened::column(view, field)?;
+    let one = |code: Option<Code>| Spread::Listed(code.map(|code| (code, 1.0)).into_iter().collect());
+    Ok(Blurred {
+        of_row: shown.codes.iter().collect(),
+        labels: translated(&shown.domain, column).into_iter().map(one).collect(),
+    })
+}
+
+fn permuted(view: &View, field: usize, column: &Column) -> Result<Blurred, EvaluateError> {
+    let shown = opened::column(view, field)?;
+    let counted = histograms(&view.groups, shown, &translated(&shown.domain, column));
+    let share = |(group, mut counted): (usize, Vec<(Code, f64)>)| {
+        let size = f64::from(view.groups.size(group));
         counted.iter_mut().for_each(|(_, count)| *count /= size);
         Spread::Listed(counted)
     };
-    Ok(Blurred { labels: counted.into_iter().zip(&sizes).map(share).collect(), of_row })
+    Ok(Blurred { of_row: view.groups.of_rows_in_order(), labels: counted.into_iter().enumerate().map(share).collect() })
 }
 
 impl Spread {

@@ -1,14 +1,13 @@
-//! Ranges and labels: angel's equation 7 for generalized and angel releases.
+//! Ranges and labels: angel's equation 7.
 
-use std::collections::BTreeMap;
+use chrysalis_release::View;
+use chrysalis_table::{Code, Column};
 
-use chrysalis_release::{GROUP_ID, Release, angelized};
-use chrysalis_table::{Code, Column, Value};
-
-use crate::coverage::{Coverage, Label, find};
+use crate::coverage::{Coverage, Label};
+use crate::permuted::summed;
 use crate::tree::Tree;
 use crate::universe::{Universe, translated};
-use crate::{EvaluateError, Reconstruction};
+use crate::{EvaluateError, Reconstruction, opened};
 
 /// Boxes of the quasi space, each with the mass that the release puts into it.
 pub(crate) struct Boxes {
@@ -30,23 +29,12 @@ struct Mass {
 }
 
 impl Boxes {
-    pub(crate) fn new(
-        release: &Release,
-        table: &str,
-        universe: &Universe<'_>,
-        attributes: &[String],
-    ) -> Result<Self, EvaluateError> {
-        let rows = (table, release.table(table)?);
-        let coverages: Vec<Coverage> = universe
-            .attributes
-            .iter()
-            .zip(&universe.columns)
-            .map(|(attribute, column)| Coverage::new(release, rows, attribute, column))
-            .collect::<Result<_, _>>()?;
-        debug_assert_eq!(coverages.len(), attributes.len());
-        let group_id = if table == chrysalis_release::generalized::TABLE { GROUP_ID } else { angelized::BATCH_ID };
-        let groups = Distributions::new(release, rows, group_id, universe.sensitive)?;
-        let mut order: Vec<u32> = (0..rows.1.rows() as u32).collect();
+    pub(crate) fn new(view: &View, table: &str, universe: &Universe<'_>) -> Result<Self, EvaluateError> {
+        let attributes = universe.fields.iter().zip(&universe.columns);
+        let coverages: Vec<Coverage> =
+            attributes.map(|(&field, column)| Coverage::new(view, table, field, column)).collect::<Result<_, _>>()?;
+        let groups = Distributions::new(view, universe.sensitive)?;
+        let mut order: Vec<u32> = (0..groups.of_row.len() as u32).collect();
         let key = |row: u32| coverages.iter().map(move |coverage| coverage.of_row[row as usize]);
         order.sort_unstable_by(|&a, &b| {
             key(a).cmp(key(b)).then(groups.of_row[a as usize].cmp(&groups.of_row[b as usize]))
@@ -63,7 +51,7 @@ impl Boxes {
             mass.labels.iter().zip(&labels).map(|(&label, labels)| labels[label as usize].ends).collect()
         };
         let tree = Tree::new(labels.len(), boxes.iter().flat_map(side).collect());
-        Ok(Boxes { tree, labels, boxes, rows: rows.1.rows() as f64 })
+        Ok(Boxes { tree, labels, boxes, rows: groups.of_row.len() as f64 })
     }
 }
 
@@ -102,53 +90,27 @@ pub(crate) fn add(shares: &mut [f64], values: &[Code], own: &[(Code, f64)], weig
 
 /// The sensitive values of every group.
 pub(crate) struct Distributions {
-    /// The group of every row.
+    /// The group of every row, rows group after group.
     pub(crate) of_row: Vec<u32>,
-    /// By group: codes of the microdata, and each one's share of the group.
+    /// By group: codes of the microdata, ascending, and each one's share of the group.
     pub(crate) shares: Vec<Vec<(Code, f64)>>,
 }
 
 impl Distributions {
-    /// From the table of sensitive values that the form has, or else from the rows themselves. Codes are those of `sensitive`.
-    pub(crate) fn new(
-        release: &Release,
-        rows: (&str, &chrysalis_table::Table),
-        group_id: &str,
-        sensitive: &Column,
-    ) -> Result<Self, EvaluateError> {
-        let ids = find(rows, group_id)?;
-        let of_row: Vec<u32> = ids.codes().iter().collect();
-        let counted = [("st", "count"), ("pst", "count"), (angelized::BATCH_TABLE, angelized::COUNT)];
-        let counted = counted.into_iter().find(|(name, _)| release.table(name).is_ok());
-        let mut counts: Vec<BTreeMap<Code, f64>> = vec![BTreeMap::new(); ids.domain().len()];
-        let name = sensitive.name();
-        match counted {
-            None => {
-                let column = find(rows, name)?;
-                let codes = translated(column, sensitive);
-                for (&group, code) in of_row.iter().zip(column.codes().iter()) {
-                    if let Some(code) = codes[code as usize] {
-                        *counts[group as usize].entry(code).or_default() += 1.0;
-                    }
-                }
-            }
-            Some((table, count)) => {
-                let table = (table, release.table(table)?);
-                let (groups, column, count) = (find(table, group_id)?, find(table, name)?, find(table, count)?);
-                let (codes, places) = (translated(column, sensitive), translated(groups, ids));
-                for row in 0..table.1.rows() {
-                    let place = places[groups.code(row) as usize];
-                    if let Some((group, code)) = place.zip(codes[column.code(row) as usize]) {
-                        *counts[group as usize].entry(code).or_default() += times(count, row)?;
-                    }
-                }
-            }
-        }
-        let sizes = sizes(&of_row, ids.domain().len());
-        let share = |(counts, size): (BTreeMap<Code, f64>, f64)| {
-            counts.into_iter().map(|(code, count)| (code, count / size)).collect()
+    /// Codes are those of `sensitive`. Values that nobody of the microdata has are left out, so shares may sum to less than 1.
+    pub(crate) fn new(view: &View, sensitive: &Column) -> Result<Self, EvaluateError> {
+        let values = opened::values(view)?;
+        let codes = translated(&values.domain, sensitive);
+        let shares = |group: usize| {
+            let (own, size) = (values.group(group), f64::from(view.groups.size(group)));
+            let known = own.codes.iter().zip(own.counts);
+            let counted = known.filter_map(|(&code, &count)| Some((codes[code as usize]?, f64::from(count))));
+            summed(counted.collect()).into_iter().map(|(code, count)| (code, count / size)).collect()
         };
-        Ok(Distributions { of_row, shares: counts.into_iter().zip(sizes).map(share).collect() })
+        Ok(Distributions {
+            of_row: view.groups.of_rows_in_order(),
+            shares: (0..view.groups.len()).map(shares).collect(),
+        })
     }
 
     /// How many of some rows are expected to have each value (equation 2, times the rows). `room` is all zero, and will be.
@@ -165,20 +127,6 @@ impl Distributions {
         codes.sort_unstable();
         codes.into_iter().map(|code| (code, std::mem::take(&mut room[code as usize]))).collect()
     }
-}
-
-fn times(column: &Column, row: usize) -> Result<f64, EvaluateError> {
-    match column.domain().value(column.code(row)) {
-        Some(Value::Integer(count)) if *count > 0 => Ok(*count as f64),
-        _ => Err(EvaluateError::broken("a value occurs another number of times than a whole one")),
-    }
-}
-
-/// Rows of every group.
-pub(crate) fn sizes(of_row: &[u32], n_groups: usize) -> Vec<f64> {
-    let mut sizes = vec![0.0; n_groups];
-    of_row.iter().for_each(|&group| sizes[group as usize] += 1.0);
-    sizes
 }
 
 #[cfg(test)]

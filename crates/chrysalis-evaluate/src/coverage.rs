@@ -1,18 +1,16 @@
 //! What published labels cover of the microdata's values.
 
-use std::collections::BTreeMap;
+use chrysalis_release::view::{self, Field};
+use chrysalis_release::{Detail, View};
+use chrysalis_table::{Code, Column, Kind, Value};
 
-use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, max_column, min_column};
-use chrysalis_release::{Attribute, Release, ReleaseError};
-use chrysalis_table::{Code, Column, Kind, Table, Value};
-
-use crate::EvaluateError;
+use crate::{EvaluateError, opened};
 
 /// The labels of one attribute.
 pub(crate) struct Coverage {
     /// The distinct labels.
     pub(crate) labels: Vec<Label>,
-    /// The label of every row of the published table.
+    /// The label of every row of the published table, rows group after group.
     pub(crate) of_row: Vec<u32>,
 }
 
@@ -38,110 +36,96 @@ impl Label {
 
 impl Coverage {
     /// The labels that a table shows of an attribute, held against the column of the microdata.
-    pub(crate) fn new(
-        release: &Release,
-        table: (&str, &Table),
-        attribute: &Attribute,
-        column: &Column,
-    ) -> Result<Self, EvaluateError> {
-        if Kind::from(attribute.kind).is_ordered() {
-            let low = find(table, &min_column(&attribute.name))?;
-            Ok(ranges(attribute, column, low, find(table, &max_column(&attribute.name))?))
-        } else {
-            sets(release, attribute, column, find(table, &attribute.name)?)
+    pub(crate) fn new(view: &View, table: &str, field: usize, column: &Column) -> Result<Self, EvaluateError> {
+        let shown = opened::labels(view, table, field)?;
+        let places = Places::new(&view.fields[field], column);
+        Ok(Coverage {
+            labels: shown.labels.iter().map(|label| places.label(label)).collect(),
+            of_row: of_row(view, &shown.of),
+        })
+    }
+}
+
+/// The label of every row, from those of groups where all rows of a group look alike.
+fn of_row(view: &View, of: &[u32]) -> Vec<u32> {
+    match view.layout.shape.detail {
+        Detail::Exact | Detail::Permuted | Detail::RowBoxes => of.to_vec(),
+        Detail::GroupBoxes => {
+            let rows = |(group, &label)| std::iter::repeat_n(label, view.groups.size(group) as usize);
+            of.iter().enumerate().flat_map(rows).collect()
         }
     }
 }
 
-pub(crate) fn find<'a>((name, table): (&str, &'a Table), column: &str) -> Result<&'a Column, EvaluateError> {
-    let lacks = || ReleaseError::MissingColumn { table: name.to_owned(), column: column.to_owned() };
-    table.column(column).ok_or_else(|| lacks().into())
+/// Where the values of the microdata lie.
+struct Places<'a> {
+    field: &'a Field,
+    column: &'a Column,
+    /// Of an ordered attribute, by code: the number or the rank. The missing value has none and comes first.
+    own: Vec<Option<f64>>,
+    /// The same without the missing value. They ascend with their codes.
+    known: Vec<f64>,
 }
 
-/// Places of an ordered attribute's values: the number or the rank. The missing value has none and comes first.
-fn place(attribute: &Attribute, words: &BTreeMap<String, f64>, value: Option<&Value>) -> Option<f64> {
-    let value = value?;
-    match attribute.kind.into() {
-        Kind::Ordinal => Some(words.get(&value.to_string()).copied().unwrap_or(f64::INFINITY)),
-        _ => value.number(),
+impl<'a> Places<'a> {
+    fn new(field: &'a Field, column: &'a Column) -> Self {
+        let place = |value: &Value| match value {
+            Value::Text(word) => Some(field.rank(word).map_or(f64::INFINITY, |rank| rank as f64)),
+            Value::Integer(_) | Value::Real(_) | Value::Date(_) => value.number(),
+        };
+        let codes = if field.kind.is_ordered() { column.domain().len() } else { 0 };
+        let own: Vec<Option<f64>> =
+            (0..codes as Code).map(|code| column.domain().value(code).and_then(place)).collect();
+        Places { field, column, known: own.iter().copied().flatten().collect(), own }
     }
-}
 
-fn ranges(attribute: &Attribute, column: &Column, low: &Column, high: &Column) -> Coverage {
-    let words: BTreeMap<String, f64> =
-        (0_u32..).zip(attribute.domain.order()).map(|(at, word)| (word, f64::from(at))).collect();
-    let places = |column: &Column| -> Vec<Option<f64>> {
-        (0..column.domain().len() as Code).map(|code| place(attribute, &words, column.domain().value(code))).collect()
-    };
-    // Codes of an ordered column ascend with their places, the missing value first.
-    let (own, lows, highs) = (places(column), places(low), places(high));
-    let known: Vec<f64> = own.iter().copied().flatten().collect();
-    let width = known.last().zip(known.first()).map_or(0.0, |(last, first)| last - first);
-    let label = |low: Option<f64>, high: Option<f64>| {
-        let from = own.partition_point(|place| *place < low) as Code;
-        let to = own.partition_point(|place| *place <= high) as Code;
-        let missing = f64::from(u8::from(low.is_none()));
-        let floor = low.or(known.first().copied());
-        let points = match (Kind::from(attribute.kind), floor.zip(high)) {
-            (_, None) => 0.0,
-            (Kind::Real, Some((floor, high))) => {
-                let (first, after) = (known.partition_point(|at| *at < floor), known.partition_point(|at| *at <= high));
-                after.saturating_sub(first).max(1) as f64
+    fn label(&self, label: &view::Label) -> Label {
+        match label {
+            view::Label::Points { ends, missing } => {
+                self.range(ends.map(|(low, high)| (low as f64, high as f64)), *missing)
             }
-            (_, Some((floor, high))) => (high - floor).max(0.0) + 1.0,
-        };
-        let ncp = match (low, high) {
-            (None, None) => 0.0,
-            (Some(low), Some(high)) if width > 0.0 => ((high - low) / width).clamp(0.0, 1.0),
-            (Some(_), Some(_)) => 0.0,
-            _ => 1.0,
-        };
-        let ends = if to > from { (from, to - 1) } else { (1, 0) };
-        Label { ends, codes: None, points: (points + missing).max(1.0), ncp }
-    };
-    let mut index: BTreeMap<(Code, Code), u32> = BTreeMap::new();
-    let mut labels = Vec::new();
-    let mut of_row = Vec::with_capacity(low.codes().len());
-    for ends in low.codes().iter().zip(high.codes().iter()) {
-        let next = labels.len() as u32;
-        let at = *index.entry(ends).or_insert(next);
-        if at == next {
-            labels.push(label(lows[ends.0 as usize], highs[ends.1 as usize]));
+            view::Label::Stretch { ends, missing } => self.range(*ends, *missing),
+            view::Label::Members { ranks, missing } => self.set(ranks, *missing),
         }
-        of_row.push(at);
     }
-    Coverage { labels, of_row }
-}
 
-fn sets(release: &Release, attribute: &Attribute, column: &Column, shown: &Column) -> Result<Coverage, EvaluateError> {
-    let members = (MEMBERS, release.table(MEMBERS)?);
-    let [attributes, labels, values] = MEMBERS_COLUMNS.map(|name| find(members, name));
-    let (attributes, labels, values) = (attributes?, labels?, values?);
-    let mut sets: BTreeMap<String, (f64, Vec<Code>)> = BTreeMap::new();
-    let code_of: BTreeMap<String, Code> =
-        (0..column.domain().len() as Code).map(|code| (column.domain().text(code).into_owned(), code)).collect();
-    for row in 0..members.1.rows() {
-        if attributes.domain().text(attributes.code(row)) != attribute.name.as_str() {
-            continue;
-        }
-        let set = sets.entry(labels.domain().text(labels.code(row)).into_owned()).or_default();
-        set.0 += 1.0;
-        set.1.extend(code_of.get(&*values.domain().text(values.code(row))));
+    /// A range; with the missing value it begins at the least there is.
+    fn range(&self, ends: Option<(f64, f64)>, missing: bool) -> Label {
+        let (low, high) = (ends.map(|(low, _)| low).filter(|_| !missing), ends.map(|(_, high)| high));
+        let from =
+            if missing || ends.is_some() { self.own.partition_point(|place| *place < low) } else { self.own.len() };
+        let to = self.own.partition_point(|place| *place <= high);
+        let points = match (self.field.kind, ends) {
+            (_, None) => 0.0,
+            (Kind::Real, Some((low, high))) => {
+                let first = self.known.partition_point(|at| *at < low);
+                self.known.partition_point(|at| *at <= high).saturating_sub(first).max(1) as f64
+            }
+            (_, Some((low, high))) => (high - low).max(0.0) + 1.0,
+        };
+        let width = self.known.last().zip(self.known.first()).map_or(0.0, |(last, first)| last - first);
+        let ncp = match (missing, ends) {
+            (true, None) => 0.0,
+            (false, Some((low, high))) if width > 0.0 => ((high - low) / width).clamp(0.0, 1.0),
+            (false, Some(_)) => 0.0,
+            (true, Some(_)) | (false, None) => 1.0,
+        };
+        let ends = if to > from { (from as Code, to as Code - 1) } else { (1, 0) };
+        Label { ends, codes: None, points: (points + f64::from(u8::from(missing))).max(1.0), ncp }
     }
-    let n_values = attribute.domain.values.as_ref().map_or(column.domain().len(), Vec::len);
-    let label = |code: Code| {
-        let text = shown.domain().text(code);
-        let (points, mut codes) = sets
-            .get(&*text)
-            .cloned()
-            .ok_or_else(|| EvaluateError::broken(format!("a label of `{}` stands for nothing", attribute.name)))?;
+
+    /// A set of words, and the missing value where it is in as well.
+    fn set(&self, ranks: &[usize], missing: bool) -> Label {
+        let code_of = |value: Option<&Value>| self.column.domain().code_of(value);
+        let words = ranks.iter().map(|&rank| Value::Text(self.field.words[rank].clone()));
+        let mut codes: Vec<Code> = words.filter_map(|word| code_of(Some(&word))).collect();
+        codes.extend(code_of(None).filter(|_| missing));
         codes.sort_unstable();
-        codes.dedup();
         let ends = codes.first().copied().zip(codes.last().copied()).unwrap_or((1, 0));
         let is_whole = codes.len() == (ends.1 + 1).saturating_sub(ends.0) as usize;
+        let points = (ranks.len() + usize::from(missing)) as f64;
+        let n_values = self.field.words.len() + usize::from(self.field.has_missing);
         let ncp = if points > 1.0 { points / n_values as f64 } else { 0.0 };
-        Ok::<_, EvaluateError>(Label { ends, codes: (!is_whole).then_some(codes), points, ncp })
-    };
-    let labels = (0..shown.domain().len() as Code).map(label).collect::<Result<_, _>>()?;
-    Ok(Coverage { labels, of_row: shown.codes().iter().collect() })
+        Label { ends, codes: (!is_whole).then_some(codes), points, ncp }
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use chrysalis_release::{Release, RoleName};
-use chrysalis_table::{Column, Table};
+use chrysalis_release::{Release, RoleName, View};
+use chrysalis_table::{Column, Table, Watch};
 use rayon::prelude::*;
 
 use crate::blurred::{Blurred, Buckets};
-use crate::{EvaluateError, table_of, universe};
+use crate::{EvaluateError, opened, table_of, universe};
 
 /// Of an attribute with more values than this, neighbouring values are put together in pairs: a million cells at most.
 const MOST_VALUES: usize = 1024;
@@ -42,65 +42,61 @@ pub struct Distance {
 ///
 /// # Cost
 /// O(n log n) in the rows per pair, plus what labels cover.
-pub fn distances(release: &Release, microdata: &Table) -> Result<Distances, EvaluateError> {
-    let (microdata, _) = universe::relevant(&release.manifest, microdata)?;
-    let names = |role| release.manifest.with_role(role).map(|it| it.name.clone());
-    let quasi: Vec<String> = names(RoleName::Quasi).collect();
-    let sensitive: Option<String> = names(RoleName::Sensitive).next();
-    let singles = quasi.iter().chain(&sensitive).map(|name| vec![name.clone()]);
-    let with_sensitive = sensitive.iter().flat_map(|own| quasi.iter().map(move |name| vec![name.clone(), own.clone()]));
+pub fn distances(release: &Release, microdata: &Table, watch: &dyn Watch) -> Result<Distances, EvaluateError> {
+    let microdata = universe::relevant(&release.manifest, microdata)?;
+    let view = opened::open(release)?;
+    let quasi: Vec<usize> = opened::with_role(&view, RoleName::Quasi).collect();
+    let sensitive: Option<usize> = opened::with_role(&view, RoleName::Sensitive).next();
+    let singles = quasi.iter().chain(&sensitive).map(|&field| vec![field]);
+    let with_sensitive = sensitive.iter().flat_map(|&own| quasi.iter().map(move |&field| vec![field, own]));
     let n_pairs = quasi.len() * quasi.len().saturating_sub(1) / 2;
     let compared = if n_pairs > MOST_PAIRS { &[] } else { quasi.as_slice() };
-    let of_quasi = compared
-        .iter()
-        .enumerate()
-        .flat_map(|(at, a)| compared[at + 1..].iter().map(move |b| vec![a.clone(), b.clone()]));
+    let of_quasi = compared.iter().enumerate().flat_map(|(at, &a)| compared[at + 1..].iter().map(move |&b| vec![a, b]));
     let mut spaces = Vec::new();
-    for attributes in singles.chain(of_quasi).chain(with_sensitive) {
-        let in_table: Vec<String> = attributes.iter().filter(|name| quasi.contains(name)).cloned().collect();
-        spaces.push(Space { table: table_of(release, &in_table, None)?, attributes });
+    for fields in singles.chain(of_quasi).chain(with_sensitive) {
+        let in_table: Vec<usize> = fields.iter().filter(|field| quasi.contains(field)).copied().collect();
+        spaces.push(Space { table: table_of(&view, &in_table, None)?.name.clone(), fields });
     }
-    let shown = shown(release, &microdata, &spaces)?;
-    let found =
-        spaces.into_par_iter().map(|space| space.distance(&microdata, &shown)).collect::<Result<Vec<_>, _>>()?;
+    let shown = shown(&view, &microdata, &spaces, watch)?;
+    let distance = |space: &Space| {
+        watch.pause();
+        space.distance(&view, &microdata, &shown)
+    };
+    let found: Vec<Distance> = spaces.par_iter().map(distance).collect();
     let (attributes, pairs) = found.into_iter().partition(|distance| distance.attributes.len() == 1);
     Ok(Distances { attributes, pairs })
 }
 
 /// One or two attributes, and where to rebuild them from.
 struct Space {
-    attributes: Vec<String>,
+    fields: Vec<usize>,
     table: String,
 }
 
 /// What tables show of attributes.
-type Shown = BTreeMap<(String, String), Blurred>;
+type Shown<'a> = BTreeMap<(&'a str, usize), Blurred>;
 
-fn shown(release: &Release, microdata: &Table, spaces: &[Space]) -> Result<Shown, EvaluateError> {
-    let key =
-        |space: &Space| space.attributes.iter().map(|name| (space.table.clone(), name.clone())).collect::<Vec<_>>();
-    let mut needed: Vec<(String, String)> = spaces.iter().flat_map(key).collect();
+fn shown<'a>(
+    view: &View,
+    microdata: &Table,
+    spaces: &'a [Space],
+    watch: &dyn Watch,
+) -> Result<Shown<'a>, EvaluateError> {
+    let key = |space: &'a Space| space.fields.iter().map(|&field| (space.table.as_str(), field));
+    let mut needed: Vec<(&str, usize)> = spaces.iter().flat_map(key).collect();
     needed.sort_unstable();
     needed.dedup();
-    let read = |(table, name): (String, String)| {
-        let blurred = Blurred::new(release, &table, &name, column(microdata, &name)?)?;
-        Ok(((table, name), blurred))
+    let read = |(table, field): (&'a str, usize)| {
+        watch.pause();
+        Ok(((table, field), Blurred::new(view, table, field, &microdata.columns()[field])?))
     };
     needed.into_par_iter().map(read).collect()
 }
 
-fn column<'a>(microdata: &'a Table, name: &str) -> Result<&'a Column, EvaluateError> {
-    microdata.column(name).ok_or_else(|| EvaluateError::MissingColumn { column: name.to_owned() })
-}
-
 impl Space {
-    fn distance(self, microdata: &Table, shown: &Shown) -> Result<Distance, EvaluateError> {
-        let axis = |name: &String| {
-            let column = column(microdata, name)?;
-            let lacks = || EvaluateError::MissingColumn { column: name.clone() };
-            Ok::<_, EvaluateError>((column, shown.get(&(self.table.clone(), name.clone())).ok_or_else(lacks)?))
-        };
-        let axes = self.attributes.iter().map(axis).collect::<Result<Vec<_>, _>>()?;
+    fn distance(&self, view: &View, microdata: &Table, shown: &Shown<'_>) -> Distance {
+        let axis = |&field: &usize| (&microdata.columns()[field], &shown[&(self.table.as_str(), field)]);
+        let axes: Vec<(&Column, &Blurred)> = self.fields.iter().map(axis).collect();
         let (distance, is_bucketed) = match axes.as_slice() {
             [(column, blurred)] => (single(column, blurred), false),
             [(a, shown_a), (b, shown_b)] => {
@@ -110,7 +106,7 @@ impl Space {
             }
             _ => (0.0, false),
         };
-        Ok(Distance { attributes: self.attributes, table: self.table, distance, is_bucketed })
+        Distance { attributes: opened::names(view, &self.fields), table: self.table.clone(), distance, is_bucketed }
     }
 }
 

@@ -1,6 +1,6 @@
 use chrysalis_query::QueryError;
-use chrysalis_release::ReleaseError;
-use chrysalis_table::Kind;
+use chrysalis_release::{Form, ReleaseError, Shape};
+use chrysalis_table::{Kind, Knob, Remedy};
 use thiserror::Error;
 
 /// Why a release cannot be evaluated.
@@ -11,7 +11,7 @@ pub enum EvaluateError {
     #[error("releases by method `{method}` cannot be evaluated")]
     Method {
         /// The method.
-        method: String,
+        method: Form,
     },
     /// A release without sensitive values.
     #[error("the release has no sensitive attribute, so there is nothing to rebuild")]
@@ -55,7 +55,7 @@ pub enum EvaluateError {
         /// What is wrong with them.
         problem: String,
         /// What can be asked.
-        hint: String,
+        hint: Remedy,
     },
     /// A question that the release cannot answer.
     #[error(transparent)]
@@ -71,14 +71,16 @@ impl EvaluateError {
     }
 
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
             EvaluateError::Method { .. } => {
-                "evaluate one by generalize, butterfly, anatomy, permute, shuffle or angel".into()
+                format!("evaluate one by {}", forms(|shape| shape.group_id.is_some())).into()
             }
-            EvaluateError::NoSensitive => "publish the table with --sensitive".into(),
-            EvaluateError::NotQuasi { known, .. } => format!("the quasi attributes are {}", known.join(", ")),
-            EvaluateError::NoTable { .. } => "leave --table out, or name one of the tables in release.json".into(),
+            EvaluateError::NoSensitive => Remedy::from("publish the table with ").knob(Knob::Sensitive, ""),
+            EvaluateError::NotQuasi { known, .. } => format!("the quasi attributes are {}", known.join(", ")).into(),
+            EvaluateError::NoTable { .. } => {
+                Remedy::from("leave ").knob(Knob::Table, "").words(" out, or name one of the tables in release.json")
+            }
             EvaluateError::MissingColumn { .. } | EvaluateError::WrongKind { .. } | EvaluateError::NoRows => {
                 "name the table that the release was made from".into()
             }
@@ -86,5 +88,15 @@ impl EvaluateError {
             EvaluateError::Query(error) => error.hint(),
             EvaluateError::Release(error) => error.hint(),
         }
+    }
+}
+
+/// The forms that look so, as one lists them in a sentence.
+pub(crate) fn forms(looks_so: impl Fn(&Shape) -> bool) -> String {
+    let names: Vec<&str> = Form::ALL.iter().filter(|form| looks_so(&form.shape())).map(|form| form.name()).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
     }
 }

@@ -1,12 +1,11 @@
-//! Exact quasi values (anatomy, shuffle): who is where is known, and a group's values are anybody's.
+//! Exact quasi values: who is where is known, and a group's values are anybody's.
 
-use chrysalis_release::{GROUP_ID, Release};
+use chrysalis_release::View;
 use chrysalis_table::Code;
 
 use crate::boxes::{Distributions, add};
-use crate::coverage::find;
 use crate::universe::{Universe, translated};
-use crate::{EvaluateError, Reconstruction};
+use crate::{EvaluateError, Reconstruction, opened};
 
 /// Rows by their quasi values.
 pub(crate) struct Exact {
@@ -20,21 +19,15 @@ pub(crate) struct Exact {
 }
 
 impl Exact {
-    pub(crate) fn new(
-        release: &Release,
-        table: &str,
-        universe: &Universe<'_>,
-        attributes: &[String],
-    ) -> Result<Self, EvaluateError> {
-        let published = (table, release.table(table)?);
-        let groups = Distributions::new(release, published, GROUP_ID, universe.sensitive)?;
-        let mut columns = Vec::with_capacity(attributes.len());
-        for (name, own) in attributes.iter().zip(&universe.columns) {
-            let column = find(published, name)?;
-            columns.push((column, translated(column, own)));
+    pub(crate) fn new(view: &View, universe: &Universe<'_>) -> Result<Self, EvaluateError> {
+        let groups = Distributions::new(view, universe.sensitive)?;
+        let mut columns = Vec::with_capacity(universe.fields.len());
+        for (&field, own) in universe.fields.iter().zip(&universe.columns) {
+            let column = opened::column(view, field)?;
+            columns.push((&column.codes, translated(&column.domain, own)));
         }
-        let key = |row: u32| columns.iter().map(move |(column, codes)| codes[column.code(row as usize) as usize]);
-        let mut rows: Vec<u32> = (0..published.1.rows() as u32).collect();
+        let key = |row: u32| columns.iter().map(move |(shown, codes)| codes[shown.get(row as usize) as usize]);
+        let mut rows: Vec<u32> = (0..groups.of_row.len() as u32).collect();
         let group = |row: u32| groups.of_row[row as usize];
         rows.sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(group(a).cmp(&group(b))));
         let (mut points, mut starts, mut parts) = (Vec::new(), vec![0], Vec::new());

@@ -18,8 +18,8 @@
 //!
 //! ```
 //! use chrysalis_evaluate::{Subspace, evaluate};
-//! # use chrysalis_publish::{AttributeSpec, Microdata, Partition, method::{Anatomy, Origin, Publisher}};
-//! # use chrysalis_table::{Column, Role, Table};
+//! # use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, method::Anatomy};
+//! # use chrysalis_table::{Column, Role, Table, Unwatched};
 //! # use rand::SeedableRng;
 //! let table = Table::new(vec![
 //!     Column::texts("sex", ["F", "M"].into_iter()),
@@ -27,10 +27,10 @@
 //! ]);
 //! # let roles = [AttributeSpec::new("sex", Role::QuasiIdentifier), AttributeSpec::new("disease", Role::Sensitive)];
 //! # let data = Microdata::new(table.clone(), &roles).unwrap();
-//! # let origin = Origin { partitioner: "column", guarantees: &[] };
+//! # let together = Partition::new(vec![0, 1], &[2]);
 //! # let mut rng = rand::rngs::ChaCha20Rng::seed_from_u64(1);
-//! # let release = Anatomy.publish(&data, &Partition::new(vec![0, 1], &[2]), origin, &mut rng).unwrap().release;
-//! let found = evaluate(&release, &table, &[Subspace::whole()])?;
+//! # let release = Job::new(&data, &[], &together, &mut rng, &Unwatched).run(&Anatomy).unwrap().release;
+//! let found = evaluate(&release, &table, &[Subspace::whole()], &Unwatched)?;
 //! assert!((found.divergences[0].kl - 2f64.ln()).abs() < 1e-12);
 //! # Ok::<(), chrysalis_evaluate::EvaluateError>(())
 //! ```
@@ -42,20 +42,22 @@ mod distance;
 mod error;
 mod exact;
 mod loss;
+mod opened;
 mod permuted;
 mod rce;
 mod tree;
 mod universe;
 pub mod workload;
 
+pub use chrysalis_criteria::loss::Rce as ReconstructionError;
 use chrysalis_criteria::loss::{Ncp, kl_divergence};
-use chrysalis_release::{Release, RoleName, angelized, generalized};
-use chrysalis_table::Table;
+use chrysalis_release::{Detail, Release, RoleName, TableLayout, View};
+use chrysalis_table::{Table, Watch};
 use rayon::prelude::*;
 
 pub use distance::{Distance, Distances, distances};
 pub use error::EvaluateError;
-pub use rce::{ReconstructionError, reconstruction_error};
+pub use rce::reconstruction_error;
 use universe::Universe;
 
 /// Quasi attributes over which distributions are compared, together with the sensitive one.
@@ -63,7 +65,7 @@ use universe::Universe;
 pub struct Subspace {
     /// The attributes; empty means all quasi attributes.
     pub attributes: Vec<String>,
-    /// For angel: the generalized table to use. Absent, the one with the fewest attributes beyond these.
+    /// The table of people to use, where there are several. Absent, the one with the fewest attributes beyond these.
     pub table: Option<String>,
 }
 
@@ -79,7 +81,7 @@ impl Subspace {
 pub struct Evaluation {
     /// Rows of the release.
     pub rows: u64,
-    /// Groups; for angel, buckets of the table with all attributes.
+    /// Groups; where rows of a group may look different, buckets of the table with all attributes.
     pub groups: u64,
     /// One per subspace, in order.
     pub divergences: Vec<Divergence>,
@@ -121,22 +123,37 @@ const ROUNDING: f64 = 1e-12;
 ///
 /// # Cost
 /// O(n log n) in the rows, times the boxes that cover a point: one where recoding is strict, more in a subspace.
-pub fn evaluate(release: &Release, microdata: &Table, subspaces: &[Subspace]) -> Result<Evaluation, EvaluateError> {
-    let (microdata, _) = universe::relevant(&release.manifest, microdata)?;
-    let divergences =
-        subspaces.iter().map(|subspace| divergence(release, &microdata, subspace)).collect::<Result<_, _>>()?;
-    loss::measure(release, &microdata, divergences)
+pub fn evaluate(
+    release: &Release,
+    microdata: &Table,
+    subspaces: &[Subspace],
+    watch: &dyn Watch,
+) -> Result<Evaluation, EvaluateError> {
+    let microdata = universe::relevant(&release.manifest, microdata)?;
+    let view = opened::open(release)?;
+    let divergence = |subspace| divergence(&view, &microdata, subspace, watch);
+    let divergences = subspaces.iter().map(divergence).collect::<Result<_, _>>()?;
+    watch.pause();
+    loss::measure(&view, &microdata, divergences)
 }
 
-fn divergence(release: &Release, microdata: &Table, subspace: &Subspace) -> Result<Divergence, EvaluateError> {
-    let attributes = attributes(release, subspace)?;
-    let universe = Universe::new(release, microdata, &attributes)?;
-    let (table, reconstruction) = reconstruction(release, &universe, &attributes, subspace.table.as_deref())?;
+fn divergence(
+    view: &View,
+    microdata: &Table,
+    subspace: &Subspace,
+    watch: &dyn Watch,
+) -> Result<Divergence, EvaluateError> {
+    watch.pause();
+    let fields = fields(view, subspace)?;
+    let universe = Universe::new(view, microdata, &fields)?;
+    let table = table_of(view, &fields, subspace.table.as_deref())?;
+    let reconstruction = reconstruction(view, &table.name, &universe)?;
     let total = universe.rows() as f64;
     let shares: Vec<Vec<(f64, f64)>> = universe
         .points()
         .par_iter()
         .map(|point| {
+            watch.pause();
             let values: Vec<u32> = point.values.iter().map(|&(value, _)| value).collect();
             let guesses = reconstruction.shares(&point.codes, &values);
             point.values.iter().map(|&(_, count)| f64::from(count) / total).zip(guesses).collect()
@@ -144,60 +161,46 @@ fn divergence(release: &Release, microdata: &Table, subspace: &Subspace) -> Resu
         .collect();
     let points = shares.iter().map(|shares| shares.len() as u64).sum();
     let kl = kl_divergence(shares.into_iter().flatten());
-    Ok(Divergence { attributes, table, kl: if kl.abs() < ROUNDING { 0.0 } else { kl }, points })
+    Ok(Divergence {
+        attributes: opened::names(view, &fields),
+        table: table.name.clone(),
+        kl: if kl.abs() < ROUNDING { 0.0 } else { kl },
+        points,
+    })
 }
 
-fn attributes(release: &Release, subspace: &Subspace) -> Result<Vec<String>, EvaluateError> {
-    let all: Vec<String> = release.manifest.with_role(RoleName::Quasi).map(|it| it.name.clone()).collect();
+/// The quasi attributes of a subspace, in the manifest's order.
+fn fields(view: &View, subspace: &Subspace) -> Result<Vec<usize>, EvaluateError> {
+    let all: Vec<usize> = opened::with_role(view, RoleName::Quasi).collect();
     if subspace.attributes.is_empty() {
         return Ok(all);
     }
-    match subspace.attributes.iter().find(|name| !all.contains(name)) {
-        Some(name) => Err(EvaluateError::NotQuasi { name: name.clone(), known: all }),
-        None => Ok(all.into_iter().filter(|name| subspace.attributes.contains(name)).collect()),
+    let known = opened::names(view, &all);
+    match subspace.attributes.iter().find(|name| !known.contains(name)) {
+        Some(name) => Err(EvaluateError::NotQuasi { name: name.clone(), known }),
+        None => Ok(all.into_iter().filter(|&at| subspace.attributes.contains(&view.fields[at].name)).collect()),
     }
 }
 
-fn reconstruction<'a>(
-    release: &'a Release,
-    universe: &'a Universe<'a>,
-    attributes: &[String],
-    table: Option<&str>,
-) -> Result<(String, Box<dyn Reconstruction + 'a>), EvaluateError> {
-    let method = release.manifest.method.as_str();
-    let own = table_of(release, attributes, table)?;
-    let made: Box<dyn Reconstruction> = match method {
-        "generalize" | "butterfly" | "angel" => Box::new(boxes::Boxes::new(release, &own, universe, attributes)?),
-        "permute" => Box::new(permuted::Permuted::new(release, universe, attributes)?),
-        _ => Box::new(exact::Exact::new(release, &own, universe, attributes)?),
-    };
-    Ok((own, made))
+fn reconstruction(view: &View, table: &str, universe: &Universe<'_>) -> Result<Box<dyn Reconstruction>, EvaluateError> {
+    Ok(match view.layout.shape.detail {
+        Detail::Exact => Box::new(exact::Exact::new(view, universe)?),
+        Detail::Permuted => Box::new(permuted::Permuted::new(view, universe)?),
+        Detail::GroupBoxes | Detail::RowBoxes => Box::new(boxes::Boxes::new(view, table, universe)?),
+    })
 }
 
-/// The table with a row per person from which attributes are rebuilt.
-pub(crate) fn table_of(release: &Release, attributes: &[String], table: Option<&str>) -> Result<String, EvaluateError> {
-    let method = release.manifest.method.as_str();
-    let own = match method {
-        "generalize" | "butterfly" => generalized::TABLE.to_owned(),
-        "angel" => narrowest(release, attributes, table)?,
-        "anatomy" => chrysalis_release::anatomy::QUASI_TABLE.to_owned(),
-        "shuffle" => chrysalis_release::shuffled::TABLE.to_owned(),
-        "permute" => chrysalis_release::permuted::QUASI_TABLE.to_owned(),
-        _ => return Err(EvaluateError::Method { method: method.chars().take(40).collect() }),
+/// The table of people from which attributes are rebuilt: the one named, or the narrowest that shows them.
+pub(crate) fn table_of<'a>(
+    view: &'a View,
+    fields: &[usize],
+    wanted: Option<&str>,
+) -> Result<&'a TableLayout, EvaluateError> {
+    let shows_all = |table: &&TableLayout| fields.iter().all(|field| table.shows.contains(field));
+    let found = match wanted {
+        None => view.layout.narrowest(fields),
+        Some(name) => view.layout.people().filter(shows_all).find(|table| table.name == name),
     };
-    match table {
-        Some(table) if table != own => Err(EvaluateError::NoTable { table: table.to_owned() }),
-        _ => Ok(own),
-    }
-}
-
-/// The table named, or the one with the fewest attributes beyond those asked for.
-fn narrowest(release: &Release, attributes: &[String], wanted: Option<&str>) -> Result<String, EvaluateError> {
-    let tables = angelized::generalized_tables(&release.manifest);
-    let fits = |shown: &[&chrysalis_release::Attribute]| {
-        attributes.iter().all(|name| shown.iter().any(|attribute| attribute.name == *name))
-    };
-    let fitting = tables.iter().filter(|(entry, shown)| fits(shown) && wanted.is_none_or(|name| entry.name == name));
-    let found = fitting.min_by_key(|(_, shown)| shown.len()).map(|(entry, _)| entry.name.clone());
-    found.ok_or_else(|| EvaluateError::NoTable { table: wanted.unwrap_or(angelized::TABLE).to_owned() })
+    let table = wanted.unwrap_or(view.layout.shape.people);
+    found.ok_or_else(|| EvaluateError::NoTable { table: table.to_owned() })
 }

@@ -1,52 +1,36 @@
 //! What generalization lost: NCP, DM and CAVG, from the published tables.
 
-use chrysalis_criteria::PrincipleSpec;
 use chrysalis_criteria::loss::{Ncp, average_group_size, discernibility, range_ncp, set_ncp};
-use chrysalis_release::{Attribute, GROUP_ID, Release, RoleName, anatomy, angelized, generalized, permuted, shuffled};
-use chrysalis_table::{Code, Column, Table};
+use chrysalis_release::{Detail, RoleName, View};
+use chrysalis_table::{Code, Table};
 use rayon::prelude::*;
 
-use crate::boxes::sizes;
-use crate::coverage::{Coverage, find};
-use crate::{Divergence, EvaluateError, Evaluation};
+use crate::coverage::Coverage;
+use crate::{Divergence, EvaluateError, Evaluation, opened};
 
-/// All measures but the divergences, which are known.
+/// All measures but the divergences, which are known. The microdata are the relevant ones.
 pub(crate) fn measure(
-    release: &Release,
+    view: &View,
     microdata: &Table,
     divergences: Vec<Divergence>,
 ) -> Result<Evaluation, EvaluateError> {
-    let name = match release.manifest.method.as_str() {
-        "angel" => angelized::TABLE,
-        "anatomy" => anatomy::QUASI_TABLE,
-        "shuffle" => shuffled::TABLE,
-        "permute" => permuted::QUASI_TABLE,
-        _ => generalized::TABLE,
-    };
-    let table = (name, release.table(name)?);
     let mut ncp_by_attribute = Vec::new();
     let mut labels: Vec<Vec<u32>> = Vec::new();
-    for attribute in release.manifest.with_role(RoleName::Quasi) {
-        let own = microdata.column(&attribute.name);
-        let own = own.ok_or_else(|| EvaluateError::MissingColumn { column: attribute.name.clone() })?;
-        let ncp = match name {
-            generalized::TABLE | angelized::TABLE => {
-                let coverage = Coverage::new(release, table, attribute, own)?;
+    for field in opened::with_role(view, RoleName::Quasi) {
+        let ncp = match view.layout.shape.detail {
+            Detail::Exact => 0.0,
+            Detail::Permuted => of_groups(view, field)?,
+            Detail::GroupBoxes | Detail::RowBoxes => {
+                let coverage = Coverage::new(view, view.layout.shape.people, field, &microdata.columns()[field])?;
                 let ncp = coverage.of_row.iter().map(|&label| coverage.labels[label as usize].ncp).sum();
                 labels.push(coverage.of_row);
                 ncp
             }
-            permuted::QUASI_TABLE => of_groups(table, attribute)?,
-            _ => 0.0,
         };
-        ncp_by_attribute.push((attribute.name.clone(), ncp));
+        ncp_by_attribute.push((view.fields[field].name.clone(), ncp));
     }
-    let sizes = group_sizes(table, &labels)?;
-    let rows = table.1.rows() as u64;
-    let k = release.manifest.guarantees.iter().filter_map(|text| match text.parse() {
-        Ok(PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. }) => Some(k),
-        _ => None,
-    });
+    let rows = opened::n_rows(view);
+    let sizes = group_sizes(view, &labels);
     Ok(Evaluation {
         rows,
         groups: sizes.len() as u64,
@@ -57,43 +41,42 @@ pub(crate) fn measure(
         },
         ncp_by_attribute,
         discernibility: discernibility(sizes.iter().copied()),
-        average_group_size: k
-            .max()
-            // In a butterfly release, what a group is depends on who looks.
-            .filter(|_| !sizes.is_empty() && release.manifest.method != "butterfly")
+        average_group_size: view
+            .manifest
+            .promised_k()
+            .filter(|_| !sizes.is_empty())
             .map(|k| average_group_size(rows, sizes.len() as u64, k)),
     })
 }
 
-/// Rows that stand together: by group id, and for angel by what they show.
-fn group_sizes(table: (&str, &Table), labels: &[Vec<u32>]) -> Result<Vec<u64>, EvaluateError> {
-    if table.0 != angelized::TABLE {
-        let ids = find(table, GROUP_ID)?;
-        let sizes = sizes(&ids.codes().iter().collect::<Vec<_>>(), ids.domain().len());
-        return Ok(sizes.into_iter().filter(|size| *size > 0.0).map(|size| size as u64).collect());
+/// Rows that look alike: those of a group, or of a bucket where rows of a group may differ.
+fn group_sizes(view: &View, labels: &[Vec<u32>]) -> Vec<u64> {
+    match view.layout.shape.detail {
+        Detail::Exact | Detail::Permuted | Detail::GroupBoxes => {
+            let sizes = (0..view.groups.len()).map(|group| u64::from(view.groups.size(group)));
+            sizes.filter(|size| *size > 0).collect()
+        }
+        Detail::RowBoxes => {
+            let key = |row: u32| labels.iter().map(move |labels| labels[row as usize]);
+            let mut rows: Vec<u32> = (0..opened::n_rows(view) as u32).collect();
+            rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
+            rows.chunk_by(|&a, &b| key(a).eq(key(b))).map(|bucket| bucket.len() as u64).collect()
+        }
     }
-    let key = |row: u32| labels.iter().map(move |labels| labels[row as usize]);
-    let mut rows: Vec<u32> = (0..table.1.rows() as u32).collect();
-    rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
-    Ok(rows.chunk_by(|&a, &b| key(a).eq(key(b))).map(|bucket| bucket.len() as u64).collect())
 }
 
 /// The penalty of a permuted column: that of the range or set of every group's values.
-fn of_groups(table: (&str, &Table), attribute: &Attribute) -> Result<f64, EvaluateError> {
-    let (ids, column): (&Column, &Column) = (find(table, GROUP_ID)?, find(table, &attribute.name)?);
-    let mut groups: Vec<Vec<Code>> = vec![Vec::new(); ids.domain().len()];
-    for row in 0..table.1.rows() {
-        groups[ids.code(row) as usize].push(column.code(row));
-    }
-    let domain = column.domain();
-    let penalty = |codes: &mut Vec<Code>| {
-        let size = codes.len() as f64;
+fn of_groups(view: &View, field: usize) -> Result<f64, EvaluateError> {
+    let column = opened::column(view, field)?;
+    let domain = &column.domain;
+    let penalty = |group: usize| {
+        let mut codes: Vec<Code> = view.groups.rows(group).map(|row| column.codes.get(row)).collect();
         codes.sort_unstable();
         codes.dedup();
         let Some((&low, &high)) = codes.first().zip(codes.last()) else { return 0.0 };
         let one =
             if domain.kind().is_ordered() { range_ncp(domain, low, high) } else { set_ncp(codes.len(), domain.len()) };
-        size * one
+        f64::from(view.groups.size(group)) * one
     };
-    Ok(groups.iter_mut().map(penalty).sum())
+    Ok((0..view.groups.len()).map(penalty).sum())
 }

@@ -1,14 +1,13 @@
 //! Permuted columns: inside a group they are independent of each other.
 
-use chrysalis_release::permuted::QUASI_TABLE;
-use chrysalis_release::{GROUP_ID, Release};
-use chrysalis_table::{Code, Column};
+use chrysalis_release::View;
+use chrysalis_release::view::{CodedColumn, Groups};
+use chrysalis_table::Code;
 
-use crate::boxes::{Distributions, add, sizes};
-use crate::coverage::find;
+use crate::boxes::{Distributions, add};
 use crate::tree::Tree;
 use crate::universe::{Universe, translated};
-use crate::{EvaluateError, Reconstruction};
+use crate::{EvaluateError, Reconstruction, opened};
 
 /// Groups by the values of their columns.
 pub(crate) struct Permuted {
@@ -20,47 +19,40 @@ pub(crate) struct Permuted {
 }
 
 impl Permuted {
-    pub(crate) fn new(
-        release: &Release,
-        universe: &Universe<'_>,
-        attributes: &[String],
-    ) -> Result<Self, EvaluateError> {
-        let published = (QUASI_TABLE, release.table(QUASI_TABLE)?);
-        let groups = Distributions::new(release, published, GROUP_ID, universe.sensitive)?;
-        let sizes = sizes(&groups.of_row, groups.shares.len());
-        let mut values: Vec<Vec<Vec<(Code, f64)>>> = vec![Vec::with_capacity(attributes.len()); sizes.len()];
-        for (name, own) in attributes.iter().zip(&universe.columns) {
-            let column = find(published, name)?;
-            let counted = histograms(&groups.of_row, sizes.len(), column, &translated(column, own));
+    pub(crate) fn new(view: &View, universe: &Universe<'_>) -> Result<Self, EvaluateError> {
+        let groups = Distributions::new(view, universe.sensitive)?;
+        let sizes: Vec<f64> = (0..view.groups.len()).map(|group| f64::from(view.groups.size(group))).collect();
+        let mut values: Vec<Vec<Vec<(Code, f64)>>> = vec![Vec::with_capacity(universe.fields.len()); sizes.len()];
+        for (&field, own) in universe.fields.iter().zip(&universe.columns) {
+            let column = opened::column(view, field)?;
+            let counted = histograms(&view.groups, column, &translated(&column.domain, own));
             values.iter_mut().zip(counted).for_each(|(values, counted)| values.push(counted));
         }
         // A group without values of an attribute covers nothing.
         let side = |counted: &Vec<(Code, f64)>| counted.first().zip(counted.last()).map_or((1, 0), |(a, b)| (a.0, b.0));
-        let tree = Tree::new(attributes.len(), values.iter().flatten().map(side).collect());
+        let tree = Tree::new(universe.fields.len(), values.iter().flatten().map(side).collect());
         Ok(Permuted { tree, values, sizes, groups })
     }
 }
 
 /// Per group the values of a column, ascending, and how often each occurs. `codes` says how a code is written.
-pub(crate) fn histograms(
-    of_row: &[u32],
-    n_groups: usize,
-    column: &Column,
-    codes: &[Option<Code>],
-) -> Vec<Vec<(Code, f64)>> {
-    let mut values: Vec<Vec<(Code, f64)>> = vec![Vec::new(); n_groups];
-    for (&group, code) in of_row.iter().zip(column.codes().iter()) {
-        values[group as usize].extend(codes[code as usize].map(|code| (code, 1.0)));
-    }
-    for counted in &mut values {
-        counted.sort_unstable_by_key(|(code, _)| *code);
-        counted.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            kept.1 += if is_same { next.1 } else { 0.0 };
-            is_same
-        });
-    }
-    values
+pub(crate) fn histograms(groups: &Groups, column: &CodedColumn, codes: &[Option<Code>]) -> Vec<Vec<(Code, f64)>> {
+    let of_group = |group: usize| {
+        let codes = groups.rows(group).filter_map(|row| codes[column.codes.get(row) as usize]);
+        summed(codes.map(|code| (code, 1.0)).collect())
+    };
+    (0..groups.len()).map(of_group).collect()
+}
+
+/// Every code once, ascending, with all that it was counted.
+pub(crate) fn summed(mut counted: Vec<(Code, f64)>) -> Vec<(Code, f64)> {
+    counted.sort_unstable_by_key(|(code, _)| *code);
+    counted.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        kept.1 += if is_same { next.1 } else { 0.0 };
+        is_same
+    });
+    counted
 }
 
 impl Reconstruction for Permuted {

@@ -1,14 +1,14 @@
 //! The microdata as points: who is where in the space of quasi attributes, with which sensitive values.
 
-use chrysalis_release::{Attribute, Manifest, Release, RoleName};
-use chrysalis_table::{Code, Column, Kind, MissingPolicy, Table};
+use chrysalis_release::{Manifest, RoleName, View};
+use chrysalis_table::{Code, Column, Domain, Kind, MissingPolicy, Table};
 use rayon::prelude::*;
 
-use crate::EvaluateError;
+use crate::{EvaluateError, opened};
 
-/// The published attributes of the microdata. A release without missing values may come from microdata with some:
-/// publishing dropped those rows, so do we.
-pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<(Table, usize), EvaluateError> {
+/// The published attributes of the microdata, one column for every attribute of the manifest, in order. A release without
+/// missing values may come from microdata with some: publishing dropped those rows, so do we.
+pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<Table, EvaluateError> {
     let mut columns = Vec::with_capacity(manifest.attributes.len());
     for attribute in &manifest.attributes {
         let lacks = || EvaluateError::MissingColumn { column: attribute.name.clone() };
@@ -22,8 +22,8 @@ pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<(Table,
     let drop = manifest.attributes.iter().all(|attribute| !attribute.domain.missing);
     let policy = if drop { MissingPolicy::Drop } else { MissingPolicy::AsValue };
     // PROOF: only the policy `Error` can fail.
-    let (table, n_dropped) = Table::new(columns).with_missing(policy).map_err(|_| EvaluateError::NoRows)?;
-    if table.rows() == 0 { Err(EvaluateError::NoRows) } else { Ok((table, n_dropped)) }
+    let (table, _) = Table::new(columns).with_missing(policy).map_err(|_| EvaluateError::NoRows)?;
+    if table.rows() == 0 { Err(EvaluateError::NoRows) } else { Ok(table) }
 }
 
 /// People with the same quasi values.
@@ -36,23 +36,20 @@ pub(crate) struct Point {
 
 /// All points that have somebody.
 pub(crate) struct Universe<'a> {
+    /// The attributes, by their place in the manifest.
+    pub(crate) fields: Vec<usize>,
     /// Columns of the microdata, one per attribute.
     pub(crate) columns: Vec<&'a Column>,
-    /// What the manifest says of them.
-    pub(crate) attributes: Vec<&'a Attribute>,
     pub(crate) sensitive: &'a Column,
     points: Vec<Point>,
 }
 
 impl<'a> Universe<'a> {
-    pub(crate) fn new(release: &'a Release, microdata: &'a Table, names: &[String]) -> Result<Self, EvaluateError> {
-        let manifest = &release.manifest;
-        let column =
-            |name: &str| microdata.column(name).ok_or_else(|| EvaluateError::MissingColumn { column: name.to_owned() });
-        let attributes: Vec<&Attribute> = names.iter().filter_map(|name| manifest.attribute(name)).collect();
-        let columns = names.iter().map(|name| column(name)).collect::<Result<Vec<_>, _>>()?;
-        let sensitive = manifest.with_role(RoleName::Sensitive).next().ok_or(EvaluateError::NoSensitive)?;
-        let sensitive = column(&sensitive.name)?;
+    /// `microdata` are the relevant ones.
+    pub(crate) fn new(view: &View, microdata: &'a Table, fields: &[usize]) -> Result<Self, EvaluateError> {
+        let sensitive = opened::with_role(view, RoleName::Sensitive).next().ok_or(EvaluateError::NoSensitive)?;
+        let sensitive = &microdata.columns()[sensitive];
+        let columns: Vec<&Column> = fields.iter().map(|&field| &microdata.columns()[field]).collect();
         let keys: Vec<&Column> = columns.iter().copied().chain([sensitive]).collect();
         let mut rows: Vec<u32> = (0..microdata.rows() as u32).collect();
         let key = |row: u32| keys.iter().map(move |column| column.code(row as usize));
@@ -66,7 +63,7 @@ impl<'a> Universe<'a> {
                 .collect(),
         };
         let points = rows.chunk_by(same).map(point).collect();
-        Ok(Universe { columns, attributes, sensitive, points })
+        Ok(Universe { fields: fields.to_vec(), columns, sensitive, points })
     }
 
     pub(crate) fn points(&self) -> &[Point] {
@@ -78,7 +75,7 @@ impl<'a> Universe<'a> {
     }
 }
 
-/// For every code of one column, the code of the same value in another.
-pub(crate) fn translated(from: &Column, to: &Column) -> Vec<Option<Code>> {
-    (0..from.domain().len() as Code).map(|code| to.domain().code_of(from.domain().value(code))).collect()
+/// For every code of a published domain, the code of the same value in a column of the microdata.
+pub(crate) fn translated(from: &Domain, to: &Column) -> Vec<Option<Code>> {
+    (0..from.len() as Code).map(|code| to.domain().code_of(from.value(code))).collect()
 }

@@ -4,17 +4,18 @@
 
 mod common;
 
-use chrysalis_evaluate::{EvaluateError, Subspace, evaluate};
-use chrysalis_publish::method::{Anatomy, Generalize, Permute, Publisher};
+use chrysalis_evaluate::{EvaluateError, Subspace, distances, evaluate, reconstruction_error};
+use chrysalis_publish::method::{Anatomy, Generalize, Method, Permute, RankSwap};
+use chrysalis_publish::{AttributeSpec, Microdata, Partition};
 use chrysalis_release::Release;
-use chrysalis_table::{Column, Table};
+use chrysalis_table::{Column, Counted, Role, Stopped, Table, Unwatched, Watch};
 use chrysalis_testkit::papers;
-use common::{angel, by_column, microdata, publish};
+use common::{angel, by_column, microdata, publish, publish_as};
 use proptest::prelude::*;
 
 #[track_caller]
 fn check(release: &Release, table: &Table, subspace: &Subspace, expected: f64) {
-    let found = evaluate(release, table, std::slice::from_ref(subspace)).unwrap().divergences[0].kl;
+    let found = evaluate(release, table, std::slice::from_ref(subspace), &Unwatched).unwrap().divergences[0].kl;
     assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
 }
 
@@ -24,7 +25,7 @@ fn check(release: &Release, table: &Table, subspace: &Subspace, expected: f64) {
 fn angel_tables_1b_and_3_by_hand() {
     let table = papers::table("angel/table-1.csv");
     let data = microdata(&table, &["age", "sex"], "disease");
-    let generalized = publish(&Generalize, &data, &by_column(&data, "group_id"));
+    let generalized = publish_as(&Generalize, &data, &by_column(&data, "group_id"), &["k=2"]);
     let one = 0.125_f64;
     check(&generalized, &table, &Subspace::whole(), (one / (0.5 / (20.0 * 2.0 * 2.0))).ln());
     let angelized = publish(&angel(&["bucket_id"], &[]), &data, &by_column(&data, "batch_id"));
@@ -36,11 +37,11 @@ fn angel_tables_1b_and_3_by_hand() {
     // Anatomy of table 6: everybody is where they are, with either disease.
     let anatomy = publish(&Anatomy, &data, &by_column(&data, "group_id"));
     check(&anatomy, &table, &Subspace::whole(), 2f64.ln());
-    let found = evaluate(&generalized, &table, &[]).unwrap();
+    let found = evaluate(&generalized, &table, &[], &Unwatched).unwrap();
     assert_eq!((found.discernibility, found.groups, found.average_group_size), (32, 2, Some(2.0)));
     assert!((found.ncp.sum - (8.0 * 19.0 / 39.0 + 8.0)).abs() < 1e-12);
     // Four buckets of two.
-    let found = evaluate(&angelized, &table, &[]).unwrap();
+    let found = evaluate(&angelized, &table, &[], &Unwatched).unwrap();
     assert_eq!((found.discernibility, found.groups), (16, 4));
 }
 
@@ -52,12 +53,14 @@ fn a_marginal_is_rebuilt_from_its_own_table_unless_another_is_named() {
         publish(&angel(&["bucket_id", "zipcode_bucket_id"], &[&["zipcode"]]), &data, &by_column(&data, "batch_id"));
     let zipcode =
         |table: Option<&str>| Subspace { attributes: vec!["zipcode".into()], table: table.map(str::to_owned) };
-    let found = evaluate(&release, &table, &[zipcode(None), zipcode(Some("gt")), Subspace::whole()]).unwrap();
+    let found =
+        evaluate(&release, &table, &[zipcode(None), zipcode(Some("gt")), Subspace::whole()], &Unwatched).unwrap();
     let used: Vec<&str> = found.divergences.iter().map(|it| it.table.as_str()).collect();
     assert_eq!(used, ["gt_zipcode", "gt", "gt"]);
     assert!(found.divergences[0].kl < found.divergences[1].kl, "the marginal is there for a reason");
-    let error = evaluate(&release, &table, &[zipcode(Some("gt_age"))]).unwrap_err();
+    let error = evaluate(&release, &table, &[zipcode(Some("gt_age"))], &Unwatched).unwrap_err();
     assert_eq!(error.to_string(), "the release has no table `gt_age` with these attributes");
+    assert_eq!(error.hint(), "leave `table` out, or name one of the tables in release.json");
 }
 
 #[test]
@@ -65,25 +68,76 @@ fn what_does_not_fit_is_refused_by_name() {
     let table = papers::table("angel/table-1.csv");
     let data = microdata(&table, &["age", "sex"], "disease");
     let release = publish(&Generalize, &data, &by_column(&data, "group_id"));
-    let error = evaluate(&release, &table, &[Subspace { attributes: vec!["name".into()], table: None }]).unwrap_err();
+    let unknown = Subspace { attributes: vec!["name".into()], table: None };
+    let error = evaluate(&release, &table, &[unknown], &Unwatched).unwrap_err();
     assert_eq!(error.to_string(), "`name` is not a quasi attribute of the release");
     assert_eq!(error.hint(), "the quasi attributes are age, sex");
     let other = Table::new(vec![Column::integers("age", &[1])]);
-    assert!(matches!(evaluate(&release, &other, &[]), Err(EvaluateError::MissingColumn { .. })));
+    assert!(matches!(evaluate(&release, &other, &[], &Unwatched), Err(EvaluateError::MissingColumn { .. })));
     let texts = Table::new(vec![
         Column::texts("age", ["x"].into_iter()),
         Column::texts("sex", ["F"].into_iter()),
         Column::texts("disease", ["flu"].into_iter()),
     ]);
-    assert!(matches!(evaluate(&release, &texts, &[]), Err(EvaluateError::WrongKind { .. })));
+    assert!(matches!(evaluate(&release, &texts, &[], &Unwatched), Err(EvaluateError::WrongKind { .. })));
     // Somebody whom no row covers: nothing that was published explains them.
     let ages = Column::integers("age", &[99; 8]);
     let columns = [ages].into_iter().chain(["sex", "disease"].map(|name| table.column(name).unwrap().clone()));
     assert!(
-        evaluate(&release, &Table::new(columns.collect()), &[Subspace::whole()]).unwrap().divergences[0]
+        evaluate(&release, &Table::new(columns.collect()), &[Subspace::whole()], &Unwatched).unwrap().divergences[0]
             .kl
             .is_infinite()
     );
+}
+
+/// There is nobody to say whose values a row may have.
+#[test]
+fn a_release_without_groups_cannot_be_evaluated() {
+    let table = Table::new(vec![Column::integers("x", &[1, 2, 3, 4]), Column::integers("s", &[1, 2, 3, 4])]);
+    let data = microdata(&table, &["x"], "s");
+    let release = publish_as(&RankSwap, &data, &by_column(&data, "x"), &["ke=2,1"]);
+    for subspaces in [vec![], vec![Subspace::whole()]] {
+        let error = evaluate(&release, &table, &subspaces, &Unwatched).unwrap_err();
+        assert_eq!(error.to_string(), "releases by method `rank-swap` cannot be evaluated");
+        assert_eq!(error.hint(), "evaluate one by generalize, anatomy, permute, shuffle, angel or butterfly");
+    }
+    assert!(matches!(distances(&release, &table, &Unwatched), Err(EvaluateError::Method { .. })));
+    assert_eq!(reconstruction_error(&release).unwrap(), None);
+}
+
+#[test]
+fn a_release_without_sensitive_values_has_nothing_to_rebuild() {
+    let table = Table::new(vec![Column::integers("x", &[1, 2, 3, 4])]);
+    let data = Microdata::new(table.clone(), &[AttributeSpec::new("x", Role::QuasiIdentifier)]).unwrap();
+    let release = publish(&Generalize, &data, &Partition::new((0..4).collect(), &[2, 2]));
+    let error = evaluate(&release, &table, &[Subspace::whole()], &Unwatched).unwrap_err();
+    assert_eq!(error.to_string(), "the release has no sensitive attribute, so there is nothing to rebuild");
+    assert_eq!(error.hint(), "publish the table with `sensitive`");
+    assert_eq!(evaluate(&release, &table, &[], &Unwatched).unwrap().discernibility, 8);
+    assert_eq!(distances(&release, &table, &Unwatched).unwrap().attributes.len(), 1);
+}
+
+/// Stops at once.
+struct Impatient;
+
+impl Watch for Impatient {
+    fn phase(&self, _: &'static str, _: Option<u64>, _: Counted) {}
+    fn advance(&self, _: u64) {}
+
+    fn stopped(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn whoever_does_not_want_to_wait_can_stop_it() {
+    let table = papers::table("angel/table-1.csv");
+    let data = microdata(&table, &["age", "sex"], "disease");
+    let release = publish(&Generalize, &data, &by_column(&data, "group_id"));
+    let measured = Stopped::catch(|| evaluate(&release, &table, &[Subspace::whole()], &Impatient).map(drop));
+    assert!(matches!(measured, Err(Stopped)));
+    let compared = Stopped::catch(|| distances(&release, &table, &Impatient).map(drop));
+    assert!(matches!(compared, Err(Stopped)));
 }
 
 /// Shares are sums of thousandths on one side and quotients on the other; the difference is no loss, and never a gain.
@@ -97,7 +151,7 @@ fn rows_shown_as_they_are_lose_nothing() {
     ]);
     let data = microdata(&table, &["x"], "s");
     let release = publish(&Anatomy, &data, &by_column(&data, "g"));
-    assert_eq!(evaluate(&release, &table, &[Subspace::whole()]).unwrap().divergences[0].kl, 0.0);
+    assert_eq!(evaluate(&release, &table, &[Subspace::whole()], &Unwatched).unwrap().divergences[0].kl, 0.0);
 }
 
 /// A range of reals stands for the values that occur in it, wherever they lie.
@@ -129,7 +183,7 @@ fn ranges_of_reals_stand_for_the_values_in_them() {
     let share = |number: f64| numbers.iter().filter(|other| **other == number).count() as f64 / 10.0;
     let expected: f64 = distinct.iter().map(|&at| share(at) * (share(at) / guess(at)).ln()).sum();
     check(&release, &table, &Subspace::whole(), expected);
-    assert_eq!(evaluate(&release, &table, &[]).unwrap().discernibility, 16 + 9 + 9);
+    assert_eq!(evaluate(&release, &table, &[], &Unwatched).unwrap().discernibility, 16 + 9 + 9);
 }
 
 proptest! {
@@ -190,15 +244,15 @@ proptest! {
                 }
             }).sum::<f64>() / n
         };
-        let publishers: [(&str, Box<dyn Publisher>); 4] = [
+        let methods: [(&str, Box<dyn Method>); 4] = [
             ("generalize", Box::new(Generalize)),
             ("angel", Box::new(angel(&["h"], &[]))),
             ("anatomy", Box::new(Anatomy)),
             ("permute", Box::new(Permute)),
         ];
-        for (form, publisher) in publishers {
-            let release = publish(&*publisher, &data, &groups);
-            let found = evaluate(&release, &table, std::slice::from_ref(&subspace)).unwrap().divergences[0].kl;
+        for (form, method) in methods {
+            let release = publish(&*method, &data, &groups);
+            let found = evaluate(&release, &table, std::slice::from_ref(&subspace), &Unwatched).unwrap().divergences[0].kl;
             let mut points: Vec<(i64, usize, i64)> = rows.iter().map(|row| (row.0, if is_whole { row.1 } else { 0 }, row.2)).collect();
             points.sort_unstable();
             let expected: f64 = points.chunk_by(|x, y| x == y).map(|run| {

@@ -7,11 +7,11 @@ mod common;
 use chrysalis_criteria::{Minimum, Principle};
 use chrysalis_evaluate::EvaluateError;
 use chrysalis_evaluate::workload::{Family, Questions, Workload, ask};
-use chrysalis_publish::method::{Anatomy, Butterfly, Generalize, Origin, Permute, Publisher, RankSwap, Shuffle};
+use chrysalis_publish::method::{Anatomy, Butterfly, Generalize, Method, Permute, RankSwap, Shuffle};
 use chrysalis_publish::{Partition, QuasiIdentifiers};
 use chrysalis_query::question::{Condition, Constant, Predicate, Question};
-use chrysalis_table::{Column, Table};
-use common::{angel, by_column, microdata, publish, rng};
+use chrysalis_table::{Column, Counted, Stopped, Table, Unwatched, Watch};
+use common::{angel, by_column, microdata, publish, publish_as, rng};
 use proptest::prelude::*;
 
 fn workload(family: Family, selectivity: f64, dimensions: Option<usize>) -> Workload {
@@ -53,7 +53,8 @@ fn questions_are_as_wide_as_the_papers_say() {
     let quasi = ["age", "town"].map(str::to_owned);
     let salaries = 1 + (0..60).map(|row| row * row % 10).max().unwrap() as usize;
     let draw = |family, selectivity, dimensions| {
-        Questions::draw(&table, &quasi, "salary", workload(family, selectivity, dimensions), &mut rng(1)).unwrap()
+        Questions::draw(&table, &quasi, "salary", workload(family, selectivity, dimensions), &mut rng(1), &Unwatched)
+            .unwrap()
     };
     let distinct = table.column("salary").unwrap().domain().len();
     assert!(distinct <= salaries);
@@ -75,7 +76,7 @@ fn questions_are_as_wide_as_the_papers_say() {
     }
     // Codes have an order that means nothing: any 10 of them.
     let codes = Workload { unordered: vec!["age".into()], ..workload(Family::Angel, 0.1, None) };
-    let drawn = Questions::draw(&table, &quasi, "salary", codes, &mut rng(1)).unwrap();
+    let drawn = Questions::draw(&table, &quasi, "salary", codes, &mut rng(1), &Unwatched).unwrap();
     let is_list = |question: &Question| format!("{question:?}").matches("In([").count() == 2;
     let has_ten = |question: &Question| sizes(question).contains(&("age".into(), 10));
     assert!(drawn.questions().iter().all(|question| is_list(question) && has_ten(question)));
@@ -101,7 +102,7 @@ fn constrained_questions_pick_rows_of_some_groups() {
     let release = publish(&Shuffle, &data, &by_column(&data, "group"));
     let draw = |release: &_, by: &str, share: f64| {
         let asked = (workload(Family::KeArbitrary, 0.5, None), share);
-        Questions::draw_within(release, &table, (by, "salary"), asked, &mut rng(2))
+        Questions::draw_within(release, &table, (by, "salary"), asked, &mut rng(2), &Unwatched)
     };
     let drawn = draw(&release, "row", 0.3).unwrap();
     for question in drawn.questions() {
@@ -113,12 +114,14 @@ fn constrained_questions_pick_rows_of_some_groups() {
         // Five of ten groups, and two of six rows each.
         assert_eq!(groups.chunk_by(|a, b| a == b).map(<[_]>::len).collect::<Vec<_>>(), [2; 5], "{groups:?}");
     }
-    let asked = drawn.ask(&release).unwrap();
+    let asked = drawn.ask(&release, &Unwatched).unwrap();
     assert!(asked.aggregates.iter().all(|it| it.judged == 25 && it.inside == 25), "{asked:?}");
     let refused = |drawn: Result<Questions, EvaluateError>| drawn.err().unwrap().to_string();
     assert!(refused(draw(&release, "row", 1.5)).contains("a share of 1.5"));
     let permuted = publish(&Permute, &data, &by_column(&data, "group"));
-    assert!(refused(draw(&permuted, "row", 0.3)).contains("no table with groups and the values of `row`"));
+    let error = draw(&permuted, "row", 0.3).err().unwrap();
+    assert!(error.to_string().contains("no table with groups and the values of `row`"), "{error}");
+    assert_eq!(error.hint(), "ask one by anatomy or shuffle");
 }
 
 #[test]
@@ -126,7 +129,8 @@ fn two_releases_are_asked_the_same_whatever_the_order_of_their_attributes() {
     let table = people();
     let draw = |quasi: [&str; 2], seed| {
         let quasi = quasi.map(str::to_owned);
-        let drawn = Questions::draw(&table, &quasi, "salary", workload(Family::Pa, 0.1, None), &mut rng(seed));
+        let drawn =
+            Questions::draw(&table, &quasi, "salary", workload(Family::Pa, 0.1, None), &mut rng(seed), &Unwatched);
         drawn.unwrap().questions().to_vec()
     };
     assert_eq!(draw(["age", "town"], 1), draw(["town", "age"], 1));
@@ -139,15 +143,17 @@ fn what_cannot_be_asked_is_refused_by_name() {
     let data = microdata(&table, &["age", "salary"], "town");
     let release = publish(&Anatomy, &data, &by_column(&data, "group"));
     let refusal = |release: &_, workload| {
-        let error: EvaluateError = ask(release, &table, workload, &mut rng(1)).unwrap_err();
+        let error: EvaluateError = ask(release, &table, workload, &mut rng(1), &Unwatched).unwrap_err();
         format!("{error}: {}", error.hint())
     };
     let cases = [
         (workload(Family::KeRange, 0.1, None), "`town` holds no numbers"),
+        (workload(Family::KeRange, 0.1, None), "use `workload = pa` or angel"),
         (workload(Family::Pa, 0.0, None), "a selectivity of 0 is not above 0"),
+        (workload(Family::Pa, 0.0, None), "for example `selectivity = 0.05`"),
         (workload(Family::Pa, f64::NAN, None), "a selectivity of NaN"),
         (workload(Family::Pa, 1.5, None), "a selectivity of 1.5"),
-        (workload(Family::Pa, 0.1, Some(4)), "--dimensions lies between 1 and 3"),
+        (workload(Family::Pa, 0.1, Some(4)), "`dimensions` lies between 1 and 3"),
         (workload(Family::Angel, 0.1, Some(0)), "about 0 attributes cannot be asked"),
         (Workload { queries: 0, ..workload(Family::Pa, 0.1, None) }, "0 questions cannot be asked"),
     ];
@@ -155,17 +161,29 @@ fn what_cannot_be_asked_is_refused_by_name() {
         let said = refusal(&release, workload);
         assert!(said.contains(expected), "{said}");
     }
-    assert!("pb".parse::<Family>().unwrap_err().hint().contains("pa, angel, ke-range, ke-arbitrary"));
+    assert!("pb".parse::<Family>().unwrap_err().hint().to_string().contains("pa, angel, ke-range, ke-arbitrary"));
     let numbers = microdata(&table, &["town"], "salary");
-    let swapped = RankSwap { minimum: numbers.goal(&["ke=2,1".parse().unwrap()]).unwrap().minimum().unwrap() };
-    let swapped = publish(&swapped, &numbers, &Partition::new((0..60).collect(), &[60]));
+    let swapped = publish_as(&RankSwap, &numbers, &Partition::new((0..60).collect(), &[60]), &["ke=2,1"]);
     assert!(refusal(&swapped, workload(Family::Pa, 0.1, None)).contains("does not tell which rows were swapped"));
     let drawn =
-        Questions::draw(&table, &["town".into()], "salary", workload(Family::Pa, 0.1, None), &mut rng(1)).unwrap();
+        Questions::draw(&table, &["town".into()], "salary", workload(Family::Pa, 0.1, None), &mut rng(1), &Unwatched)
+            .unwrap();
     let minimum = Minimum { rows: 1, distinct: 2, span: None };
-    let said = drawn.ask_swapped(&swapped, minimum, &table).unwrap_err().to_string();
-    assert!(said.contains("conditions on the sensitive values, which were swapped"), "{said}");
+    let error = drawn.ask_swapped(&swapped, minimum, &table, &Unwatched).unwrap_err();
+    assert!(error.to_string().contains("conditions on the sensitive values, which were swapped"), "{error}");
+    assert_eq!(error.hint(), "use `workload = ke-range` or ke-arbitrary");
     let unordered = publish(&Anatomy, &numbers, &by_column(&numbers, "group"));
+    let drawn = Questions::draw(
+        &table,
+        &["town".into()],
+        "salary",
+        workload(Family::KeArbitrary, 0.1, None),
+        &mut rng(1),
+        &Unwatched,
+    );
+    let error = drawn.unwrap().ask_swapped(&unordered, minimum, &table, &Unwatched).unwrap_err();
+    assert_eq!(error.to_string(), "in a release by `anatomy` no values were swapped");
+    assert_eq!(error.hint(), "ask one by rank-swap");
     assert!(refusal(&unordered, workload(Family::KeRange, 0.1, None)).contains("no quasi attribute for ke-range"));
     assert_eq!(Family::suited(&unordered.manifest), Family::KeArbitrary);
     assert_eq!(Family::suited(&release.manifest), Family::Pa);
@@ -178,7 +196,7 @@ fn a_release_that_hides_nothing_is_never_wrong() {
     let data = microdata(&table, &["age", "town"], "salary");
     let release = publish(&Shuffle, &data, &Partition::new((0..60).collect(), &[1; 60]));
     for family in Family::ALL {
-        let found = ask(&release, &table, workload(family, 0.2, None), &mut rng(5)).unwrap();
+        let found = ask(&release, &table, workload(family, 0.2, None), &mut rng(5), &Unwatched).unwrap();
         for aggregate in &found.aggregates {
             assert!(aggregate.nonzero > 5, "{family} {aggregate:?}");
             assert_eq!(aggregate.inside, aggregate.judged);
@@ -186,6 +204,33 @@ fn a_release_that_hides_nothing_is_never_wrong() {
             assert!(error.quantiles[4] < 1e-12 && width.quantiles[4] < 1e-12, "{family} {aggregate:?}");
         }
     }
+}
+
+/// Stops once a number of questions was asked.
+struct Impatient(std::sync::atomic::AtomicUsize);
+
+impl Watch for Impatient {
+    fn phase(&self, _: &'static str, _: Option<u64>, _: Counted) {}
+    fn advance(&self, _: u64) {}
+
+    fn stopped(&self) -> bool {
+        let left = |left: usize| left.checked_sub(1);
+        self.0.fetch_update(std::sync::atomic::Ordering::Relaxed, std::sync::atomic::Ordering::Relaxed, left).is_err()
+    }
+}
+
+/// 25 questions are drawn, answered by the microdata, and asked: each is a place to stop.
+#[test]
+fn whoever_does_not_want_to_wait_can_stop_it_at_any_question() {
+    let table = people();
+    let data = microdata(&table, &["age", "town"], "salary");
+    let release = publish(&Shuffle, &data, &by_column(&data, "group"));
+    let asked = |patience: usize| {
+        let watch = Impatient(patience.into());
+        Stopped::catch(|| ask(&release, &table, workload(Family::KeRange, 0.2, None), &mut rng(5), &watch).unwrap())
+    };
+    assert!([0, 24, 49, 74].into_iter().all(|patience| asked(patience).is_err()));
+    assert!(asked(75).is_ok());
 }
 
 type Row = (i64, Option<usize>, i64, i64, i64, i64);
@@ -218,20 +263,21 @@ proptest! {
         let groups = by_column(&data, "g");
         let users = [["a", "b"], ["a", "r"]].map(|set| set.map(str::to_owned).to_vec()).to_vec();
         let quasi_identifiers = QuasiIdentifiers::new(users).unwrap();
-        let publishers: [Box<dyn Publisher>; 6] = [
-            Box::new(Generalize),
-            Box::new(Anatomy),
-            Box::new(Permute),
-            Box::new(Shuffle),
-            Box::new(angel(&["h"], &[])),
-            Box::new(Butterfly { quasi_identifiers, hierarchy: None }),
+        let methods: [(Box<dyn Method>, &[&str]); 6] = [
+            (Box::new(Generalize), &[]),
+            (Box::new(Anatomy), &[]),
+            (Box::new(Permute), &[]),
+            (Box::new(Shuffle), &[]),
+            (Box::new(angel(&["h"], &[])), &[]),
+            // It forms its groups itself.
+            (Box::new(Butterfly { quasi_identifiers, hierarchy: None }), &["k=2"]),
         ];
-        for publisher in publishers {
-            let release = publish(&*publisher, &data, &groups);
+        for (method, require) in methods {
+            let release = publish_as(&*method, &data, &groups, require);
             for family in Family::ALL {
-                let asked = ask(&release, &table, workload(family, selectivity, None), &mut rng(seed)).unwrap();
+                let asked = ask(&release, &table, workload(family, selectivity, None), &mut rng(seed), &Unwatched).unwrap();
                 for aggregate in asked.aggregates {
-                    prop_assert_eq!(aggregate.inside, aggregate.judged, "{} {}: {:?}", publisher.name(), family, aggregate);
+                    prop_assert_eq!(aggregate.inside, aggregate.judged, "{} {}: {:?}", method.form(), family, aggregate);
                 }
             }
         }
@@ -246,17 +292,14 @@ proptest! {
     ) {
         let table = table_of(&rows);
         let data = microdata(&table, &["a"], "s");
-        let principle = format!("ke={k},{e}").parse().unwrap();
-        let Ok(goal) = data.goal(&[principle]) else { return Ok(()) };
-        let publisher = RankSwap { minimum: goal.minimum().unwrap() };
-        let n = rows.len() as u32;
-        let origin = Origin { partitioner: "none", guarantees: &[] };
-        let whole = Partition::new((0..n).collect(), &[n]);
-        let release = publisher.publish(&data, &whole, origin, &mut rng(seed)).unwrap().release;
+        let principle = format!("ke={k},{e}");
+        let Ok(goal) = data.goal(&[principle.parse().unwrap()]) else { return Ok(()) };
+        let whole = Partition::new((0..rows.len() as u32).collect(), &[rows.len() as u32]);
+        let release = publish_as(&RankSwap, &data, &whole, &[&principle]);
         for family in [Family::KeRange, Family::KeArbitrary] {
             let quasi = ["a".to_owned()];
-            let drawn = Questions::draw(&table, &quasi, "s", workload(family, selectivity, None), &mut rng(seed)).unwrap();
-            let asked = drawn.ask_swapped(&release, publisher.minimum, &table).unwrap();
+            let drawn = Questions::draw(&table, &quasi, "s", workload(family, selectivity, None), &mut rng(seed), &Unwatched).unwrap();
+            let asked = drawn.ask_swapped(&release, goal.minimum().unwrap(), &table, &Unwatched).unwrap();
             for aggregate in asked.aggregates {
                 prop_assert_eq!(aggregate.inside, aggregate.judged, "{}: {:?}", family, aggregate);
             }

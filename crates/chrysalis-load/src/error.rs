@@ -1,3 +1,4 @@
+use chrysalis_table::{Knob, Remedy};
 use thiserror::Error;
 
 /// Why a release could not be loaded. No message holds a password.
@@ -60,7 +61,7 @@ pub enum LoadError {
 
 impl LoadError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
             LoadError::Address { .. } => {
                 "write postgres://user@host:5432/database (the password may stand in PGPASSWORD) or sqlite:release.db"
@@ -69,7 +70,8 @@ impl LoadError {
             LoadError::Connect { hint, .. } => (*hint).into(),
             LoadError::File { .. } => "check the path, and who may write there".into(),
             LoadError::Taken { .. } => {
-                "rename or drop that table, load into another database, or with PostgreSQL into another --schema".into()
+                Remedy::from("rename or drop that table, load into another database, or with PostgreSQL into another ")
+                    .knob(Knob::Schema, "")
             }
             LoadError::Name { .. } => "rename the column before publishing".into(),
             LoadError::Refused { .. } => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrysalis_release::{GROUP_ID, Release, RoleName, anatomy, angelized, generalized, permuted, shuffled};
+use chrysalis_release::{Release, TableEntry};
 use chrysalis_table::Table;
 
 use crate::LoadError;
@@ -17,50 +17,45 @@ pub(crate) struct TableLayout<'a> {
     pub(crate) name: &'a str,
     pub(crate) rows: &'a Table,
     /// Columns that tell any two rows apart and are never missing; empty when there are none.
-    pub(crate) primary_key: Vec<&'a str>,
+    pub(crate) primary_key: Vec<String>,
     /// Columns that rewritten questions join by.
-    pub(crate) index: Vec<&'a str>,
+    pub(crate) index: Vec<String>,
 }
 
 impl<'a> Layout<'a> {
     pub(crate) fn of(release: &'a Release) -> Result<Self, LoadError> {
-        let entries = release.manifest.tables.iter().zip(&release.tables);
-        let tables = entries.map(|(entry, rows)| table(release, &entry.name, rows)).collect::<Result<_, _>>()?;
-        Ok(Layout { tables })
+        let layout = release.manifest.layout();
+        let table = |(entry, rows): (&'a TableEntry, &'a Table)| {
+            let plain = TableLayout::new(&entry.name, rows)?;
+            Ok(match layout.table(&entry.name) {
+                Some(known) => plain.keyed(known),
+                // A forged manifest may list tables that its form does not have.
+                None => plain,
+            })
+        };
+        Ok(Layout { tables: release.manifest.tables.iter().zip(&release.tables).map(table).collect::<Result<_, _>>()? })
     }
 
     /// One table that belongs to no release.
     pub(crate) fn of_table(name: &'a str, rows: &'a Table) -> Result<Self, LoadError> {
-        check_names(name, rows)?;
-        Ok(Layout { tables: vec![TableLayout { name, rows, primary_key: Vec::new(), index: Vec::new() }] })
+        Ok(Layout { tables: vec![TableLayout::new(name, rows)?] })
     }
 }
 
-fn table<'a>(release: &'a Release, name: &'a str, rows: &'a Table) -> Result<TableLayout<'a>, LoadError> {
-    check_names(name, rows)?;
-    let mut layout = TableLayout { name, rows, primary_key: Vec::new(), index: Vec::new() };
-    let id = if rows.column(angelized::BATCH_ID).is_some() && release.manifest.method == "angel" {
-        angelized::BATCH_ID
-    } else {
-        GROUP_ID
-    };
-    match name {
-        shuffled::HELP => layout.primary_key = vec![GROUP_ID, shuffled::HELP_COLUMNS[1]],
-        anatomy::SENSITIVE_TABLE | permuted::SENSITIVE_TABLE | angelized::BATCH_TABLE => {
-            let sensitive = release.manifest.with_role(RoleName::Sensitive).next();
-            match sensitive.filter(|attribute| !attribute.domain.missing) {
-                Some(attribute) => layout.primary_key = vec![id, &attribute.name],
-                // A key holds no missing values.
-                None => layout.index = vec![id],
-            }
-        }
-        generalized::MEMBERS => layout.index = generalized::MEMBERS_COLUMNS[..2].to_vec(),
-        _ => layout.index = vec![id],
+impl<'a> TableLayout<'a> {
+    /// A table without keys and indexes.
+    fn new(name: &'a str, rows: &'a Table) -> Result<Self, LoadError> {
+        check_names(name, rows)?;
+        Ok(TableLayout { name, rows, primary_key: Vec::new(), index: Vec::new() })
     }
-    // A forged manifest may name a table so without its columns.
-    layout.primary_key.retain(|column| rows.column(column).is_some());
-    layout.index.retain(|column| rows.column(column).is_some());
-    Ok(layout)
+
+    /// With the keys and indexes that a table of its form has.
+    fn keyed(self, known: &chrysalis_release::TableLayout) -> Self {
+        // A forged manifest may name a table so without its columns.
+        let there =
+            |columns: &[String]| columns.iter().filter(|name| self.rows.column(name).is_some()).cloned().collect();
+        TableLayout { primary_key: there(&known.key), index: there(&known.index), ..self }
+    }
 }
 
 /// Databases take `Age` and `age` for one column, cut long names short, and hold no zero byte.
@@ -93,6 +88,6 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// Several names with commas between them.
-pub(crate) fn list(names: &[&str]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
 }

@@ -18,6 +18,7 @@ pub use error::LoadError;
 pub use target::Target;
 
 use chrysalis_release::Release;
+use chrysalis_table::Progress;
 
 /// What was loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,8 @@ pub struct Loaded {
     pub tables: Vec<(String, u64)>,
 }
 
-/// Creates and fills the release's tables. `progress` is told of every row.
-pub fn load(release: &Release, target: &Target, progress: &(dyn Fn(u64) + Sync)) -> Result<Loaded, LoadError> {
+/// Creates and fills the release's tables. `progress` is told of every row; where it does not return, nothing is changed.
+pub fn load(release: &Release, target: &Target, progress: Progress<'_>) -> Result<Loaded, LoadError> {
     let layout = layout::Layout::of(release)?;
     match target {
         Target::Postgres(server) => postgres::load(&layout, server, progress)?,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use chrysalis_table::{Column, Kind};
+use chrysalis_table::{Column, Kind, Progress};
 use postgres::error::SqlState;
 use postgres::{Client, NoTls, Transaction};
 
@@ -14,7 +14,7 @@ use crate::target::Server;
 /// The comment by which tables of ours are known.
 const MARK: &str = "loaded from a chrysalis release";
 
-pub(crate) fn load(layout: &Layout<'_>, server: &Server, progress: &dyn Fn(u64)) -> Result<(), LoadError> {
+pub(crate) fn load(layout: &Layout<'_>, server: &Server, progress: Progress<'_>) -> Result<(), LoadError> {
     let mut client = connect(server)?;
     let mut transaction = client.transaction().map_err(|error| refused(server, "begin", &error))?;
     // Names of another schema of the search path must not be hit by mistake.
@@ -114,7 +114,7 @@ impl From<postgres::Error> for Trouble {
     }
 }
 
-fn fill(transaction: &mut Transaction<'_>, table: &TableLayout<'_>, progress: &dyn Fn(u64)) -> Result<(), Trouble> {
+fn fill(transaction: &mut Transaction<'_>, table: &TableLayout<'_>, progress: Progress<'_>) -> Result<(), Trouble> {
     let name = quoted(table.name);
     transaction.batch_execute(&create(table))?;
     let copy = CopyText::of(table.rows);

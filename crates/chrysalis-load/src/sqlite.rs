@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chrysalis_table::{Code, Column, Kind, Value};
+use chrysalis_table::{Code, Column, Kind, Progress, Value};
 use rusqlite::types::{ToSqlOutput, Value as Field, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction};
 
@@ -13,11 +13,27 @@ use crate::rows::STRIDE;
 /// Stands in the text of the CREATE statement, which SQLite keeps.
 const MARK: &str = "/* loaded from a chrysalis release */";
 
-pub(crate) fn load(layout: &Layout<'_>, file: &Path, progress: &dyn Fn(u64)) -> Result<(), LoadError> {
+pub(crate) fn load(layout: &Layout<'_>, file: &Path, progress: Progress<'_>) -> Result<(), LoadError> {
     let place = format!("sqlite:{}", file.display());
     let cannot_write = |error: rusqlite::Error| LoadError::File { place: place.clone(), problem: said(&error) };
+    let mut fresh = Fresh((!file.exists()).then_some(file));
     let mut connection = Connection::open(file).map_err(cannot_write)?;
-    load_into(&mut connection, layout, &place, progress)
+    load_into(&mut connection, layout, &place, progress)?;
+    fresh.0 = None;
+    Ok(())
+}
+
+/// A file that was not there before: it is removed unless something was written to it, however loading ends.
+struct Fresh<'a>(Option<&'a Path>);
+
+impl Drop for Fresh<'_> {
+    fn drop(&mut self) {
+        let is_empty = |file: &&Path| file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
+        if let Some(file) = self.0.filter(is_empty) {
+            // Whoever could create it can remove it; if not, an empty file does no harm.
+            let _ = std::fs::remove_file(file);
+        }
+    }
 }
 
 /// Into a database that is open.
@@ -25,7 +41,7 @@ pub(crate) fn load_into(
     connection: &mut Connection,
     layout: &Layout<'_>,
     place: &str,
-    progress: &dyn Fn(u64),
+    progress: Progress<'_>,
 ) -> Result<(), LoadError> {
     let cannot_write = |error: rusqlite::Error| LoadError::File { place: place.to_owned(), problem: said(&error) };
     let transaction = connection.transaction().map_err(cannot_write)?;
@@ -74,7 +90,7 @@ fn drop_old(transaction: &Transaction<'_>, table: &TableLayout<'_>, place: &str)
     Ok(())
 }
 
-fn fill(transaction: &Transaction<'_>, table: &TableLayout<'_>, progress: &dyn Fn(u64)) -> rusqlite::Result<()> {
+fn fill(transaction: &Transaction<'_>, table: &TableLayout<'_>, progress: Progress<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch(&create(table))?;
     let marks = vec!["?"; table.rows.columns().len()].join(", ");
     let mut insert = transaction.prepare(&format!("INSERT INTO {} VALUES ({marks})", quoted(table.name)))?;
@@ -103,7 +119,7 @@ fn fill(transaction: &Transaction<'_>, table: &TableLayout<'_>, progress: &dyn F
 
 fn create(table: &TableLayout<'_>) -> String {
     let column = |column: &Column| {
-        let not_null = if table.primary_key.contains(&column.name()) { " NOT NULL" } else { "" };
+        let not_null = if table.primary_key.iter().any(|name| name == column.name()) { " NOT NULL" } else { "" };
         format!("{} {}{not_null}", quoted(column.name()), type_of(column.domain().kind()))
     };
     let mut parts: Vec<String> = table.rows.columns().iter().map(column).collect();

@@ -34,7 +34,7 @@ impl Target {
             let file = file.strip_prefix("//").unwrap_or(file);
             return match (file, schema) {
                 ("", _) => refuse("it names no file"),
-                (_, Some(_)) => refuse("SQLite has no schemas, so --schema needs PostgreSQL"),
+                (_, Some(_)) => refuse("SQLite has no schemas, so a schema needs PostgreSQL"),
                 (file, None) => Ok(Target::Sqlite(PathBuf::from(file))),
             };
         }
@@ -126,7 +126,8 @@ mod tests {
             let error = Target::parse(address, None, None).unwrap_err();
             assert!(!error.to_string().contains("s3cret"), "{error}");
         }
-        assert!(Target::parse("sqlite:a.db", Some("x"), None).is_err());
+        let error = Target::parse("sqlite:a.db", Some("x"), None).unwrap_err();
+        assert!(error.to_string().ends_with("SQLite has no schemas, so a schema needs PostgreSQL"), "{error}");
         assert!(Target::parse("postgres://localhost/x", Some(""), None).is_err());
     }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use chrysalis_load::{Database, LoadError, Target, load};
 use chrysalis_release::{
-    Attribute, ColumnEntry, DomainEntry, FORMAT, Manifest, Published, Release, RoleName, TableEntry, VERSION,
+    Attribute, ColumnEntry, DomainEntry, ENCODING, Form, Manifest, Published, Release, RoleName, TableEntry, VERSION,
 };
-use chrysalis_table::{Column, Kind, Table, Value};
+use chrysalis_table::{Column, Counted, Kind, Stopped, Table, Value, Watch};
 use chrysalis_testkit::engines::PostgresServer;
 use chrysalis_testkit::questions::{Sensitive, survey};
 use postgres::{Client, NoTls, SimpleQueryMessage};
@@ -35,23 +35,22 @@ fn release() -> Release {
     };
     let entry = |(name, table): &(&str, Table)| TableEntry {
         name: (*name).to_owned(),
-        file: format!("{name}.csv"),
         rows: table.rows() as u64,
         columns: table
             .columns()
             .iter()
             .map(|column| ColumnEntry { name: column.name().to_owned(), kind: column.domain().kind().into() })
             .collect(),
-        sha256: String::new(),
+        parts: Vec::new(),
     };
     let manifest = Manifest {
-        format: FORMAT.into(),
         version: VERSION,
-        method: "anatomy".into(),
+        encoding: ENCODING,
+        method: Form::Anatomy,
         partitioner: "column".into(),
         rows: 60,
         groups: 60,
-        guarantees: Vec::new(),
+        promises: Vec::new(),
         attributes: vec![attribute],
         quasi_identifiers: Vec::new(),
         tables: tables.iter().map(entry).collect(),
@@ -117,11 +116,59 @@ fn somebody_elses_table_is_left_alone() {
     rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE ST (x); INSERT INTO st VALUES (7)").unwrap();
     let error = load(&release(), &sqlite(&file), &|_| {}).unwrap_err();
     assert!(matches!(error, LoadError::Taken { .. }), "{error}");
+    assert!(error.hint().to_string().ends_with("or with PostgreSQL into another `schema`"), "{}", error.hint());
     assert_eq!(sqlite_cells(&file, "(SELECT x, x FROM st)"), [[Some("7".to_owned()), Some("7".to_owned())]]);
     // Nothing of the release is there either.
     let connection = rusqlite::Connection::open(&file).unwrap();
     let tables: i64 = connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get(0)).unwrap();
     assert_eq!(tables, 1);
+}
+
+/// A manifest may have been forged: what its form does not have, or has otherwise, is loaded as rows and nothing more.
+#[test]
+fn tables_that_the_form_does_not_have_get_no_keys() {
+    let mut release = release();
+    release.manifest.tables[0].name = "extra".into();
+    release.tables[1] = Table::new(vec![Column::integers("group_id", &[1, 1])]);
+    let mut database = Database::new().unwrap();
+    let error = database.load(&release).unwrap_err();
+    assert!(error.to_string().contains("UNIQUE"), "what is left of the key of `st` is kept: {error}");
+    release.tables[1] = Table::new(vec![Column::integers("hits", &[1, 1])]);
+    database.load(&release).unwrap();
+    let indexes = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index'";
+    assert_eq!(database.run(indexes).unwrap(), [[Some(0.0)]]);
+}
+
+/// Stops at the second table.
+struct Impatient(std::sync::atomic::AtomicU64);
+
+impl Watch for Impatient {
+    fn phase(&self, _: &'static str, _: Option<u64>, _: Counted) {}
+
+    fn advance(&self, n: u64) {
+        self.0.fetch_add(n, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    fn stopped(&self) -> bool {
+        self.0.load(std::sync::atomic::Ordering::Relaxed) > 60
+    }
+}
+
+#[test]
+fn a_load_that_is_stopped_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("release.db");
+    let stopped = || {
+        let watch: &dyn Watch = &Impatient(0.into());
+        Stopped::catch(|| load(&release(), &sqlite(&file), &|n| watch.tell(n))).err()
+    };
+    assert_eq!(stopped(), Some(Stopped));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    load(&release(), &sqlite(&file), &|_| {}).unwrap();
+    let before = std::fs::read(&file).unwrap();
+    assert_eq!(stopped(), Some(Stopped));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
 #[test]

@@ -16,10 +16,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use chrysalis_criteria::PrincipleSpec;
-use chrysalis_publish::method::{Butterfly, ButterflyFacts, Origin};
+use chrysalis_publish::method::{Butterfly, ButterflyFacts};
 use chrysalis_publish::partitioner::Hierarchy;
-use chrysalis_publish::{AttributeSpec, Microdata, QuasiIdentifiers, TaxonomySource};
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, TaxonomyFile, no_progress};
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, QuasiIdentifiers, TaxonomySource};
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, TaxonomyFile, Unwatched};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
@@ -84,13 +84,11 @@ fn run(
     hierarchy: Option<Hierarchy>,
 ) -> (ButterflyFacts, f64, Vec<(String, f64)>) {
     let butterfly = Butterfly { quasi_identifiers: users.clone(), hierarchy };
-    let goal = data.goal(require).unwrap();
     let start = Instant::now();
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let found = butterfly.find(data, &goal, &mut rng, &no_progress).unwrap();
+    let nobody = Partition::new(Vec::new(), &[]);
+    let outcome = Job::new(data, require, &nobody, &mut rng, &Unwatched).run(&butterfly).unwrap();
     let seconds = start.elapsed().as_secs_f64();
-    let origin = Origin { partitioner: "", guarantees: require };
-    let outcome = butterfly.show(data, &found, origin, &mut rng).unwrap();
     (outcome.butterflies.unwrap(), seconds, outcome.ncp_by_attribute)
 }
 

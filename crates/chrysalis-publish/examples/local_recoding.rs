@@ -18,10 +18,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use chrysalis_criteria::PrincipleSpec;
-use chrysalis_publish::method::{Generalize, Origin, Publisher};
+use chrysalis_publish::method::Generalize;
 use chrysalis_publish::partitioner::{Compact, Mondrian, Nearby, TopDown};
-use chrysalis_publish::{AttributeSpec, Microdata, Partitioner, TaxonomySource};
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, TaxonomyFile, no_progress};
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partitioner, TaxonomySource};
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, TaxonomyFile, Unwatched, no_progress};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
@@ -53,8 +53,7 @@ fn main() {
         let start = Instant::now();
         let partition = partitioner.partition(&data, &goal, &mut rng, &no_progress).unwrap();
         let seconds = start.elapsed().as_secs_f64();
-        let origin = Origin { partitioner: partitioner.name(), guarantees: &require };
-        let outcome = Generalize.publish(&data, &partition, origin, &mut rng).unwrap();
+        let outcome = Job::new(&data, &require, &partition, &mut rng, &Unwatched).run(&Generalize).unwrap();
         let (n_groups, largest) = (partition.n_groups(), outcome.group_sizes.1);
         println!("{name:<18}{seconds:>9.3}{n_groups:>9}{largest:>9}{:>10.5}", outcome.ncp.mean());
     }

@@ -1,5 +1,5 @@
 use chrysalis_criteria::CriteriaError;
-use chrysalis_table::{TableError, TaxonomyError};
+use chrysalis_table::{Knob, Remedy, TableError, TaxonomyError};
 use thiserror::Error;
 
 /// Why nothing was published.
@@ -50,8 +50,13 @@ pub enum PublishError {
         error: TaxonomyError,
     },
     /// A method that needs something the request lacks.
-    #[error("{0}")]
-    Request(String),
+    #[error("{problem}")]
+    Request {
+        /// What is wrong.
+        problem: String,
+        /// What to do about it.
+        remedy: Remedy,
+    },
     /// A principle that does not fit the column.
     #[error(transparent)]
     Criteria(#[from] CriteriaError),
@@ -64,18 +69,30 @@ pub enum PublishError {
 }
 
 impl PublishError {
+    /// A request that cannot be carried out; the manual says what can.
+    pub(crate) fn request(problem: impl Into<String>) -> Self {
+        PublishError::remedied(problem, Remedy::from("see ").manual())
+    }
+
+    /// A request that cannot be carried out, and what to do about it.
+    pub(crate) fn remedied(problem: impl Into<String>, remedy: Remedy) -> Self {
+        PublishError::Request { problem: problem.into(), remedy }
+    }
+
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
             PublishError::Infeasible { possible: Some(possible), .. } => {
-                format!("the strongest that this table allows is {possible}")
+                format!("the strongest that this table allows is {possible}").into()
             }
             PublishError::Infeasible { possible: None, .. } => "choose a weaker principle".into(),
             PublishError::GroupFails { .. } => "merge it with another group, or choose a weaker principle".into(),
-            PublishError::NoQuasi => "name the columns an attacker may know with --quasi a,b,c".into(),
-            PublishError::NameClash { column } => format!("rename the column `{column}` in the input"),
+            PublishError::NoQuasi => {
+                Remedy::from("name the columns an attacker may know with ").knob(Knob::Quasi, "a,b,c")
+            }
+            PublishError::NameClash { column } => format!("rename the column `{column}` in the input").into(),
             PublishError::Taxonomy { error, .. } => error.hint(),
-            PublishError::Request(_) => "see `chrysalis publish --help`".into(),
+            PublishError::Request { remedy, .. } => remedy.clone(),
             PublishError::Criteria(error) => error.hint(),
             PublishError::Table(error) => error.hint(),
             PublishError::Internal(_) => "please report this with the command you ran".into(),

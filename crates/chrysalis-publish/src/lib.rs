@@ -3,12 +3,13 @@
 //! Three choices make a release. A *principle* says what every group must satisfy ([`chrysalis_criteria`]), a
 //! [`Partitioner`] forms groups that do, and a *method* ([`method`]) decides what is shown of them. They are
 //! orthogonal: any principle works with any partitioner that supports it, any partition can be shown in any form that
-//! fits.
+//! fits. A [`Job`] holds them together: a method asks it for groups, and what a release promises is what was seen to hold in them.
 //!
 //! Randomness is a parameter everywhere: `&mut dyn CryptoRng`, drawn from the operating system by the front end. The
 //! result does not depend on the number of threads.
 
 mod error;
+mod job;
 pub mod method;
 mod microdata;
 mod partition;
@@ -16,6 +17,7 @@ pub mod partitioner;
 mod quasi_identifiers;
 
 pub use error::PublishError;
+pub use job::{Grouping, Job};
 pub use microdata::{AttributeSpec, Microdata, TaxonomySource};
 pub use partition::{Partition, Recoding, SearchReport, ShownLevel};
 pub use partitioner::Partitioner;

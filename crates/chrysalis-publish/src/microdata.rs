@@ -1,4 +1,4 @@
-use chrysalis_criteria::{All, Categories, CriteriaError, PrincipleSpec, Sensitive, Weights};
+use chrysalis_criteria::{All, Categories, PrincipleSpec, Sensitive, Weights};
 use chrysalis_table::{Column, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
 
 use crate::PublishError;
@@ -75,7 +75,7 @@ impl Microdata {
                 Role::QuasiIdentifier => quasi.push(index),
                 Role::Other => other.push(index),
                 Role::Sensitive if sensitive.is_some() => {
-                    return Err(PublishError::Request("only one column can be sensitive".into()));
+                    return Err(PublishError::request("only one column can be sensitive"));
                 }
                 Role::Sensitive => {
                     sensitive = Some(index);
@@ -161,9 +161,7 @@ impl Microdata {
     /// Binds principles to the sensitive column, and stops when the whole table fails one of them.
     pub fn goal(&self, specs: &[PrincipleSpec]) -> Result<All, PublishError> {
         let sensitive = self.bound_sensitive();
-        let parts =
-            specs.iter().map(|spec| spec.bind(sensitive.as_ref())).collect::<Result<Vec<_>, CriteriaError>>()?;
-        let goal = All::of(parts);
+        let goal = All::bind(specs, sensitive.as_ref())?;
         if let Some(failure) = goal.first_failure(&self.sensitive_counts) {
             let limit = failure.limit(&self.sensitive_counts, sensitive.as_ref());
             let principle = failure.to_string();

@@ -34,7 +34,7 @@ impl QuasiIdentifiers {
             let distinct: BTreeSet<&String> = set.iter().collect();
             if set.is_empty() || distinct.len() != set.len() {
                 let text = set.join(",");
-                return Err(PublishError::Request(format!(
+                return Err(PublishError::request(format!(
                     "the quasi-identifier `{text}` is empty or names a column twice"
                 )));
             }
@@ -51,7 +51,7 @@ impl QuasiIdentifiers {
     pub fn colluding(&self, c: usize) -> Result<Self, PublishError> {
         if c == 0 || c > self.sets.len() {
             let n = self.sets.len();
-            return Err(PublishError::Request(format!("{c} of {n} users cannot collude")));
+            return Err(PublishError::request(format!("{c} of {n} users cannot collude")));
         }
         if c == 1 {
             return Ok(self.clone());
@@ -66,7 +66,7 @@ impl QuasiIdentifiers {
             unions = unions.iter().flat_map(longer).take(MOST_SETS + 1).collect();
             if unions.len() > MOST_SETS {
                 let problem = format!("{c} of {} users can collude in more than {MOST_SETS} ways", self.sets.len());
-                return Err(PublishError::Request(problem));
+                return Err(PublishError::request(problem));
             }
         }
         let sets: Vec<Vec<String>> = unions.iter().map(|users| self.union(users)).collect();
@@ -89,14 +89,14 @@ impl QuasiIdentifiers {
     pub(crate) fn body_and_wings(&self, data: &Microdata) -> Result<BodyAndWings, PublishError> {
         let place = |name: &String| {
             let place = data.quasi().position(|(column, _)| column.name() == name);
-            place.ok_or_else(|| PublishError::Request(format!("`{name}` is not a quasi column")))
+            place.ok_or_else(|| PublishError::request(format!("`{name}` is not a quasi column")))
         };
         let kept = maximal(&self.sets).into_iter().map(|at| self.sets[at].iter().map(place).collect());
         let sets: Vec<Vec<usize>> = kept.collect::<Result<_, _>>()?;
         let n_sets = |attribute: usize| sets.iter().filter(|set| set.contains(&attribute)).count();
         if let Some((column, _)) = data.quasi().enumerate().find(|(at, _)| n_sets(*at) == 0).map(|(_, quasi)| quasi) {
             let name = column.name();
-            return Err(PublishError::Request(format!("the quasi column `{name}` is in no quasi-identifier")));
+            return Err(PublishError::request(format!("the quasi column `{name}` is in no quasi-identifier")));
         }
         let wing = |set: &Vec<usize>| set.iter().copied().filter(|&at| n_sets(at) == 1).collect();
         Ok(BodyAndWings {

@@ -7,11 +7,11 @@ mod common;
 use std::collections::BTreeMap;
 
 use chrysalis_criteria::Principle;
-use chrysalis_publish::method::{Anatomy, Angel, Fallback, Origin, Outcome, Publisher};
+use chrysalis_publish::method::{Anatomy, Angel, Fallback, Method, Outcome};
 use chrysalis_publish::partitioner::{ByColumn, Mondrian, Nearby};
-use chrysalis_publish::{Microdata, Partition, Partitioner, PublishError};
+use chrysalis_publish::{Job, Microdata, Partition, Partitioner, PublishError};
 use chrysalis_release::Release;
-use chrysalis_table::{Column, SaCounts, Table, no_progress};
+use chrysalis_table::{Column, SaCounts, Table, Unwatched, no_progress};
 use chrysalis_testkit::{papers, strategies};
 use common::{plain, rng, specs};
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ fn by_column(data: &Microdata, column: &str) -> Partition {
 
 fn publish(angel: &Angel, data: &Microdata, batches: &Partition, promise: &[&str]) -> Result<Outcome, PublishError> {
     let guarantees = specs(promise);
-    angel.publish(data, batches, Origin { partitioner: "column", guarantees: &guarantees }, &mut rng(7))
+    Job::new(data, &guarantees, batches, &mut rng(7), &Unwatched).run(angel)
 }
 
 /// Whatever its id, a batch is its rows in every table; batches sorted.
@@ -99,8 +99,7 @@ fn with_k_1_angel_says_what_anatomy_says() {
     let batches = by_column(&data, "batch_id");
     let angel = Angel { fallback: Fallback::Never, ..angel(1, &[], &[]) };
     let release = publish(&angel, &data, &batches, &["l=2", "k=1"]).unwrap().release;
-    let origin = Origin { partitioner: "column", guarantees: &[] };
-    let anatomy = Anatomy.publish(&data, &batches, origin, &mut rng(7)).unwrap().release;
+    let anatomy = Job::new(&data, &[], &batches, &mut rng(7), &Unwatched).run(&Anatomy).unwrap().release;
     let mut exact = papers::cells(anatomy.table("qit").unwrap(), &["age", "age", "sex", "group_id"]);
     let mut shown = papers::cells(release.table("gt").unwrap(), &["age_min", "age_max", "sex", "batch_id"]);
     shown.sort();
@@ -132,12 +131,15 @@ fn the_simple_generalization_is_published_where_it_reconstructs_better() {
     let alone = Angel { fallback: Fallback::PrinciplesAlone, ..angel(5, &[], &[]) };
     let outcome = publish(&alone, &data, &batches, &["l=2", "k=5"]).unwrap();
     assert!(outcome.angelization.unwrap().is_simple);
-    assert_eq!(outcome.release.manifest.guarantees, ["l=2"]);
+    assert_eq!(outcome.release.manifest.guarantees(), ["l=2"]);
     let alone = Angel { fallback: Fallback::PrinciplesAlone, ..angel(4, &[], &[]) };
-    assert_eq!(publish(&alone, &data, &batches, &["l=2", "k=4"]).unwrap().release.manifest.guarantees, ["l=2", "k=4"]);
+    assert_eq!(
+        publish(&alone, &data, &batches, &["l=2", "k=4"]).unwrap().release.manifest.guarantees(),
+        ["l=2", "k=4"]
+    );
     let outcome = publish(&angel(5, &[], &[]), &data, &batches, &["l=2", "k=5"]).unwrap();
     assert_eq!(outcome.angelization.unwrap().buckets[0].sizes, (8, 8));
-    assert_eq!(outcome.release.manifest.guarantees, ["l=2", "k=5"]);
+    assert_eq!(outcome.release.manifest.guarantees(), ["l=2", "k=5"]);
     // Batches that are as good as the simple generalization stay.
     let same = Partition::new((0..8).collect(), &[4, 4]);
     assert!(!publish(&angel(2, &[], &[]), &data, &same, &promise).unwrap().angelization.unwrap().is_simple);

@@ -7,11 +7,11 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_criteria::{Principle, PrincipleSpec};
-use chrysalis_publish::method::{Butterfly, Generalize, Origin, Outcome, Publisher};
+use chrysalis_publish::method::{Butterfly, Generalize, Outcome};
 use chrysalis_publish::partitioner::{Hierarchy, Mondrian};
-use chrysalis_publish::{AttributeSpec, Microdata, Partition, PublishError, QuasiIdentifiers, TaxonomySource};
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, PublishError, QuasiIdentifiers, TaxonomySource};
 use chrysalis_release::Release;
-use chrysalis_table::{Column, Role, SaCounts, Table, TaxonomyFile};
+use chrysalis_table::{Column, Role, SaCounts, Table, TaxonomyFile, Unwatched};
 use chrysalis_testkit::papers;
 use chrysalis_testkit::strategies::{RandomTable, principles_for, tables};
 use common::{in_threads, microdata, partition, plain, quasi, rng, specs};
@@ -29,8 +29,7 @@ fn publish_in(
     hierarchy: Option<Hierarchy>,
 ) -> Result<Outcome, PublishError> {
     let butterfly = Butterfly { quasi_identifiers: users.clone(), hierarchy };
-    let origin = Origin { partitioner: "", guarantees: require };
-    butterfly.publish(data, &Partition::new(Vec::new(), &[]), origin, &mut rng(7))
+    Job::new(data, require, &Partition::new(Vec::new(), &[]), &mut rng(7), &Unwatched).run(&butterfly)
 }
 
 fn publish(data: &Microdata, users: &QuasiIdentifiers, require: &[&str]) -> Outcome {
@@ -124,7 +123,7 @@ fn columns_that_no_user_knows_and_unknown_ones_are_refused() {
     let data = plain(papers::table("butterfly/table-4.csv"), &["a", "b", "c"], None);
     for sets in [&[&["a"][..], &["b"]][..], &[&["a", "b"], &["c", "d"]]] {
         let error = publish_in(&data, &users(sets), &specs(&["k=2"]), None).unwrap_err();
-        assert!(matches!(error, PublishError::Request(_)), "{error}");
+        assert!(matches!(error, PublishError::Request { .. }), "{error}");
     }
 }
 
@@ -190,8 +189,7 @@ fn check(random: &RandomTable, require: &[PrincipleSpec], users: &QuasiIdentifie
     let facts = outcome.butterflies.as_ref().unwrap();
     let data = body_first(random, users);
     let union = partition(&Mondrian::default(), &data, require, 1).unwrap();
-    let origin = Origin { partitioner: "mondrian", guarantees: require };
-    let generalized = Generalize.publish(&data, &union, origin, &mut rng(1)).unwrap();
+    let generalized = Job::new(&data, require, &union, &mut rng(1), &Unwatched).run(&Generalize).unwrap();
     assert!((facts.union_loss() - generalized.ncp.sum).abs() < 1e-9, "the union run is mondrian's");
     let tried = facts.tried.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
     match hierarchy {

@@ -6,16 +6,13 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use chrysalis_criteria::Principle;
-use chrysalis_publish::method::{Anatomy, Origin, Permute, Publisher, RankSwap, Shuffle};
+use chrysalis_publish::method::{Anatomy, Method, Permute, RankSwap, Shuffle};
 use chrysalis_publish::partitioner::{ByColumn, BySensitive, Sequential};
-use chrysalis_publish::{Microdata, Partition, Partitioner};
+use chrysalis_publish::{Job, Microdata, Partition, Partitioner};
 use chrysalis_release::Release;
-use chrysalis_table::{Column, Table, no_progress};
+use chrysalis_table::{Column, Table, Unwatched, no_progress};
 use chrysalis_testkit::papers;
 use common::{plain, rng, specs};
-
-const ORIGIN: Origin<'_> = Origin { partitioner: "column", guarantees: &[] };
 
 fn by_column(data: &Microdata, column: &str) -> Partition {
     let goal = data.goal(&[]).unwrap();
@@ -23,8 +20,8 @@ fn by_column(data: &Microdata, column: &str) -> Partition {
     groups.partition(data, &goal, &mut rng(1), &no_progress).unwrap()
 }
 
-fn publish(publisher: &dyn Publisher, data: &Microdata, partition: &Partition, seed: u64) -> Release {
-    publisher.publish(data, partition, ORIGIN, &mut rng(seed)).unwrap().release
+fn publish(method: &dyn Method, data: &Microdata, partition: &Partition, seed: u64) -> Release {
+    Job::new(data, &[], partition, &mut rng(seed), &Unwatched).run(method).unwrap().release
 }
 
 /// The rows of a table as sorted texts, group ids replaced by what their group looks like in `by`.
@@ -167,28 +164,33 @@ fn columns_and_groups_are_permuted_independently() {
 fn releases_do_not_depend_on_the_order_of_the_input() {
     let table = papers::table("ke/figure-1.csv");
     let reversed: Vec<u32> = (0..table.rows() as u32).rev().collect();
-    let publishers: [&dyn Publisher; 3] = [&Anatomy, &Permute, &Shuffle];
+    let publishers: [&dyn Method; 3] = [&Anatomy, &Permute, &Shuffle];
     for publisher in publishers {
         let release = |table: Table| {
             let data = plain(table, &["age", "zipcode", "gender"], Some("salary"));
             publish(publisher, &data, &by_column(&data, "group_id"), 9)
         };
         let (one, other) = (release(table.clone()), release(table.gather(&reversed)));
-        assert_eq!(one.tables, other.tables, "{}", publisher.name());
+        assert_eq!(one.tables, other.tables, "{}", publisher.form());
         assert_eq!(one.manifest, other.manifest);
     }
+}
+
+/// It asks for no groups, so none are given.
+fn swapped(data: &Microdata, within: &str) -> Release {
+    let nobody = Partition::new(Vec::new(), &[]);
+    Job::new(data, &specs(&[within]), &nobody, &mut rng(4), &Unwatched).run(&RankSwap).unwrap().release
 }
 
 #[test]
 fn rank_swap_keeps_everybody_and_moves_values_within_reach() {
     let data = plain(papers::table("ke/figure-1.csv"), &["age", "gender"], Some("salary"));
-    let minimum = data.goal(&specs(&["ke=2,1000"])).unwrap().minimum().unwrap();
-    let release = publish(&RankSwap { minimum }, &data, &by_column(&data, "group_id"), 4);
+    let release = swapped(&data, "ke=2,1000");
     let swapped = release.table("swapped").unwrap();
     for columns in [vec!["age", "gender"], vec!["salary"]] {
         assert_eq!(sorted(swapped, &columns), sorted(data.table(), &columns));
     }
-    assert!(release.manifest.guarantees.is_empty(), "it promises nothing");
+    assert!(release.manifest.promises.is_empty(), "it promises nothing");
 }
 
 /// With values 0, 1, 2, … and three distinct ones within reach, nobody's value comes from farther than two places: the
@@ -198,9 +200,7 @@ fn rank_swap_exchanges_once_so_that_nothing_drifts() {
     let numbers: Vec<i64> = (0..2000).collect();
     let table = Table::new(vec![Column::integers("own", &numbers), Column::integers("salary", &numbers)]);
     let data = plain(table, &["own"], Some("salary"));
-    let minimum = data.goal(&specs(&["ke=3,2"])).unwrap().minimum().unwrap();
-    let whole = Partition::new((0..2000).collect(), &[2000]);
-    let release = publish(&RankSwap { minimum }, &data, &whole, 4);
+    let release = swapped(&data, "ke=3,2");
     let swapped = release.table("swapped").unwrap();
     let number = |name: &str, row: usize| {
         let column = swapped.column(name).unwrap();

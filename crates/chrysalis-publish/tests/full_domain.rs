@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_criteria::loss::range_ncp;
 use chrysalis_criteria::{Principle, PrincipleSpec, Rational};
-use chrysalis_publish::method::{Generalize, Origin, Publisher};
+use chrysalis_publish::method::Generalize;
 use chrysalis_publish::partitioner::{FullDomain, Metric, Stop};
-use chrysalis_publish::{Microdata, Partition, Partitioner, PublishError, TaxonomySource};
-use chrysalis_table::{Column, Kind, SaCounts, Table, TaxonomyFile, Value, no_progress};
+use chrysalis_publish::{Job, Microdata, Partition, Partitioner, PublishError, TaxonomySource};
+use chrysalis_table::{Column, Kind, SaCounts, Table, TaxonomyFile, Unwatched, Value, no_progress};
 use chrysalis_testkit::strategies::{RandomTable, fixed, principles_for, tables};
 use common::{as_sets, in_threads, microdata, quasi, rng, specs};
 use proptest::prelude::*;
@@ -202,12 +202,11 @@ fn check(
     prop_assert!(close(best.cost, chosen.cost), "{:?} costs {}, {:?} {}", levels, chosen.cost, better, best.cost);
 
     // The release shows these levels, loses what they lose, and keeps its promise.
-    let origin = Origin { partitioner: search.name(), guarantees: specs };
-    let outcome = Generalize.publish(&data, &partition, origin, &mut rng(2)).unwrap();
+    let outcome = Job::new(&data, specs, &partition, &mut rng(2), &Unwatched).run(&Generalize).unwrap();
     prop_assert!(close(outcome.ncp.sum, chosen.loss), "{} {}", outcome.ncp.sum, chosen.loss);
     prop_assert_eq!(outcome.release.manifest.suppressed, partition.n_suppressed());
     if !specs.is_empty() {
-        let report = chrysalis_audit::audit(&outcome.release, Some(&table.table)).unwrap();
+        let report = chrysalis_audit::audit(&outcome.release, Some(&table.table), &Unwatched).unwrap();
         prop_assert!(report.ok(), "{:?}", report);
     }
     Ok(())
@@ -273,8 +272,7 @@ fn labels_are_those_of_the_level_even_where_a_group_is_narrower() {
     let goal = data.goal(&specs).unwrap();
     let search = FullDomain { metric: Metric::Height, ..FullDomain::default() };
     let partition = partition_by(&search, &data, &goal).unwrap();
-    let origin = Origin { partitioner: "full-domain", guarantees: &specs };
-    let outcome = Generalize.publish(&data, &partition, origin, &mut rng(1)).unwrap();
+    let outcome = Job::new(&data, &specs, &partition, &mut rng(1), &Unwatched).run(&Generalize).unwrap();
     let table = outcome.release.table("generalized").unwrap();
     let texts = |name: &str| -> BTreeSet<String> {
         let column = table.column(name).unwrap();

@@ -6,12 +6,12 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrysalis_publish::method::{Generalize, Origin, Outcome, Publisher};
+use chrysalis_publish::method::{Generalize, Method, Outcome};
 use chrysalis_publish::partitioner::{ByColumn, Mondrian};
-use chrysalis_publish::{AttributeSpec, Microdata, Partition, Partitioner, TaxonomySource};
-use chrysalis_release::set_label;
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, TaxonomySource};
+use chrysalis_release::{Form, set_label};
 use chrysalis_table::{
-    Code, Column, ColumnRequest, CsvOptions, CsvReader, Domain, Kind, Role, Table, TaxonomyFile, Value,
+    Code, Column, ColumnRequest, CsvOptions, CsvReader, Domain, Kind, Role, Table, TaxonomyFile, Unwatched, Value,
 };
 use chrysalis_testkit::papers;
 use chrysalis_testkit::strategies::{RandomTable, fixed, principles_for, tables_of};
@@ -27,7 +27,7 @@ fn rows_of(table: &Table) -> Vec<Row> {
 }
 
 fn publish(data: &Microdata, partition: &Partition, seed: u64) -> Outcome {
-    Generalize.publish(data, partition, Origin { partitioner: "mondrian", guarantees: &[] }, &mut rng(seed)).unwrap()
+    Job::new(data, &[], partition, &mut rng(seed), &Unwatched).run(&Generalize).unwrap()
 }
 
 /// The values behind every label of every attribute.
@@ -405,11 +405,9 @@ fn name_clashes_are_refused() {
     let refuse = |csv: &str, quasi: &[&str], sensitive: &str, column: &str| {
         let data = plain(read(csv, &[]), quasi, Some(sensitive));
         let partition = partition(&Mondrian::default(), &data, &[], 1).unwrap();
-        let error = Generalize
-            .publish(&data, &partition, Origin { partitioner: "mondrian", guarantees: &[] }, &mut rng(1))
-            .unwrap_err();
+        let error = Job::new(&data, &[], &partition, &mut rng(1), &Unwatched).run(&Generalize).unwrap_err();
         assert_eq!(error.to_string(), format!("the published table would have two columns `{column}`"));
-        assert_eq!(error.hint(), format!("rename the column `{column}` in the input"));
+        assert_eq!(error.hint(), format!("rename the column `{column}` in the input").as_str());
     };
     refuse("age,age_min\n1,x\n2,y\n", &["age"], "age_min", "age_min");
     refuse("age,age_max\n1,x\n2,y\n", &["age_max", "age"], "age", "age_max");
@@ -456,15 +454,12 @@ fn rows_come_in_the_order_of_ids_other_columns_and_sensitive_values() {
 #[test]
 fn the_manifest_describes_the_tables_as_they_are() {
     let data = plain(papers::table("pa/table-1.csv"), &["age", "sex"], Some("disease"));
-    let groups = by_column(&data, "group_id", &["l=4"]);
     let column = ByColumn { column: "group_id".into() };
-    let outcome = Generalize
-        .publish(&data, &groups, Origin { partitioner: column.name(), guarantees: &specs(&["l=4"]) }, &mut rng(1))
-        .unwrap();
+    let outcome = Job::new(&data, &specs(&["l=4"]), &column, &mut rng(1), &Unwatched).run(&Generalize).unwrap();
     let manifest = &outcome.release.manifest;
-    assert_eq!((manifest.method.as_str(), manifest.partitioner.as_str()), ("generalize", "column"));
+    assert_eq!((manifest.method, manifest.partitioner.as_str()), (Form::Generalize, "column"));
     assert_eq!((manifest.rows, manifest.groups, manifest.reproducible), (9, 2, false));
-    assert_eq!(manifest.guarantees, ["l=4"]);
+    assert_eq!(manifest.guarantees(), ["l=4"]);
     assert_eq!(manifest.quasi_identifiers, [["age", "sex"]]);
     let columns = |at: usize| manifest.tables[at].columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>();
     assert_eq!(columns(0), ["group_id", "age_min", "age_max", "sex", "disease"]);

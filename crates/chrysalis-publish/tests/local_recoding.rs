@@ -5,10 +5,10 @@
 mod common;
 
 use chrysalis_criteria::PrincipleSpec;
-use chrysalis_publish::method::{Generalize, Origin, Publisher};
+use chrysalis_publish::method::Generalize;
 use chrysalis_publish::partitioner::{Compact, FullDomain, Mondrian, TopDown};
-use chrysalis_publish::{Microdata, Partition, Partitioner};
-use chrysalis_table::{Column, Table};
+use chrysalis_publish::{Job, Microdata, Partition, Partitioner};
+use chrysalis_table::{Column, Table, Unwatched};
 use chrysalis_testkit::oracle;
 use chrysalis_testkit::strategies::{RandomTable, fixed, principles_for, tables};
 use common::{as_sets, in_threads, microdata, partition, plain, rng, specs};
@@ -39,8 +39,7 @@ fn check(
 }
 
 fn ncp(data: &Microdata, partition: &Partition) -> f64 {
-    let origin = Origin { partitioner: "test", guarantees: &[] };
-    Generalize.publish(data, partition, origin, &mut rng(1)).unwrap().ncp.sum
+    Job::new(data, &[], partition, &mut rng(1), &Unwatched).run(&Generalize).unwrap().ncp.sum
 }
 
 fn with_principles(

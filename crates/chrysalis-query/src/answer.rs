@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use chrysalis_release::view::Multisets;
 use chrysalis_table::{Code, Value};
 use rayon::prelude::*;
 
+use crate::Asked;
 use crate::aggregate::{Estimate, Side, aggregate, most};
+use crate::code_test::{CodeTest, passing};
 use crate::estimate::{self, Found, Hit, KeyValues};
-use crate::prepared::{Asked, CodeTest, Multisets};
 use crate::{Plan, QueryError, sql};
 
 /// The answer to a question: one row, or one per combination of GROUP BY values.
@@ -66,7 +68,7 @@ pub struct Explanation {
 impl Asked {
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<Answer, QueryError> {
-        self.answer(&Plan::new(&sql::parse_one(text)?, &self.manifest)?)
+        self.answer(&Plan::new(&sql::parse_one(text)?, self.manifest())?)
     }
 
     /// Answers a plan made for this release's manifest.
@@ -104,7 +106,9 @@ struct Answering<'a> {
 impl<'a> Answering<'a> {
     fn new(asked: &'a Asked, plan: &'a Plan) -> Result<Self, QueryError> {
         let multisets = if plan.needs_sensitive() { Some(asked.multisets()?) } else { None };
-        let test = |set: &Option<_>| multisets.zip(set.as_ref()).and_then(|(multisets, set)| multisets.test(set));
+        let test = |set: &Option<_>| {
+            multisets.zip(set.as_ref()).and_then(|(multisets, set)| CodeTest::of_values(multisets, set))
+        };
         let quasi_keys: Vec<usize> = plan.keys.iter().copied().filter(|key| Some(*key) != plan.sensitive).collect();
         let found = (0..plan.conditions.len())
             .map(|condition| estimate::hits(asked, plan, condition, &quasi_keys))
@@ -175,7 +179,7 @@ impl<'a> Answering<'a> {
     }
 
     fn side<'s>(&'s self, test: Option<&'s CodeTest>) -> Side<'s> {
-        Side { groups: &self.asked.groups, multisets: self.multisets, test }
+        Side { groups: self.asked.groups(), multisets: self.multisets, test }
     }
 
     /// `None` for a combination of GROUP BY that cannot have a row.
@@ -234,7 +238,7 @@ fn values(found: &Found, digits: &[u32]) -> Vec<Option<Value>> {
 fn by_value(pieces: &[&[Hit]], multisets: &Multisets, test: Option<&CodeTest>) -> BTreeMap<Code, Vec<Hit>> {
     let mut by_value: BTreeMap<Code, Vec<Hit>> = BTreeMap::new();
     for hit in pieces.iter().flat_map(|piece| piece.iter()) {
-        for (code, _) in multisets.group(hit.group as usize).passing(test) {
+        for (code, _) in passing(multisets.group(hit.group as usize), test) {
             by_value.entry(code).or_default().push(*hit);
         }
     }
@@ -253,7 +257,7 @@ impl Explanation {
         let mut because = Explanation::default();
         for hit in pieces.iter().flat_map(|piece| piece.iter()) {
             because.groups += 1;
-            because.rows += u64::from(asked.groups.size(hit.group as usize));
+            because.rows += u64::from(asked.groups().size(hit.group as usize));
             because.certain += u64::from(hit.least);
             because.possible += u64::from(hit.most);
             because.expected += hit.expected;

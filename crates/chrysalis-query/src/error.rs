@@ -1,6 +1,7 @@
 use std::fmt;
 
 use chrysalis_release::ReleaseError;
+use chrysalis_table::Remedy;
 use thiserror::Error;
 
 /// A place in the text of a question, counted from 1.
@@ -30,7 +31,7 @@ pub enum QueryError {
         /// What is wrong.
         problem: String,
         /// What to ask instead.
-        hint: String,
+        hint: Remedy,
     },
     /// The question is sound, but this form of release cannot answer it.
     #[error("{}{problem}", place(at))]
@@ -40,7 +41,7 @@ pub enum QueryError {
         /// Why.
         problem: String,
         /// What can be asked.
-        hint: String,
+        hint: Remedy,
     },
     /// The tables are not what their form says.
     #[error(transparent)]
@@ -52,11 +53,11 @@ fn place(at: &Option<Position>) -> String {
 }
 
 impl QueryError {
-    pub(crate) fn question(at: Option<Position>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn question(at: Option<Position>, problem: impl Into<String>, hint: impl Into<Remedy>) -> Self {
         QueryError::Question { at, problem: problem.into(), hint: hint.into() }
     }
 
-    pub(crate) fn unanswerable(at: Option<Position>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn unanswerable(at: Option<Position>, problem: impl Into<String>, hint: impl Into<Remedy>) -> Self {
         QueryError::Unanswerable { at, problem: problem.into(), hint: hint.into() }
     }
 
@@ -65,7 +66,7 @@ impl QueryError {
     }
 
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
             QueryError::Question { hint, .. } | QueryError::Unanswerable { hint, .. } => hint.clone(),
             QueryError::Release(error) => error.hint(),

@@ -1,35 +1,24 @@
 //! An attribute as a question sees it, and the value sets that tests of it come down to.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::ops::Deref;
 
-use chrysalis_release::{Attribute, Published, RoleName};
+use chrysalis_release::{Attribute, view};
 use chrysalis_table::{Date, Kind, Value};
 
 use crate::question::{Comparison, Constant, Predicate, Test};
 use crate::value_set::{Cut, Ranges, RealCut, ValueSet, Values};
 use crate::{QueryError, like};
 
-/// An attribute of a release.
+/// An attribute of a release, with the sets of its values that conditions come down to.
 #[derive(Clone, Debug)]
-pub struct Field {
-    /// Its name.
-    pub name: String,
-    /// Its role.
-    pub role: RoleName,
-    /// What its values are.
-    pub kind: Kind,
-    /// How it is shown.
-    pub published: Published,
-    /// For ordinals and categories: all words, in their order.
-    pub words: Arc<[Box<str>]>,
-    /// Whether some rows have no value.
-    pub has_missing: bool,
-    /// The smallest value, for numbers and dates.
-    pub min: Option<Value>,
-    /// The largest value, for numbers and dates.
-    pub max: Option<Value>,
-    ranks: Arc<HashMap<Box<str>, usize>>,
+pub struct Field(view::Field);
+
+impl Deref for Field {
+    type Target = view::Field;
+
+    fn deref(&self) -> &view::Field {
+        &self.0
+    }
 }
 
 /// Where a test holds and where its negation holds. A value in neither gives UNKNOWN.
@@ -52,34 +41,7 @@ enum Known {
 
 impl Field {
     pub(crate) fn new(attribute: &Attribute) -> Self {
-        let kind = Kind::from(attribute.kind);
-        let is_words = matches!(kind, Kind::Ordinal | Kind::Category);
-        let listed = attribute.domain.order().into_iter().filter(|_| is_words);
-        let words: Arc<[Box<str>]> = listed.map(String::into_boxed_str).collect();
-        let end = |number: Option<f64>, whole: Option<i64>, text: Option<&str>| match kind {
-            Kind::Integer => whole.map(Value::Integer),
-            Kind::Real => number.map(Value::Real),
-            Kind::Date => text.and_then(Date::parse).map(Value::Date),
-            Kind::Ordinal | Kind::Category => None,
-        };
-        let min = attribute.domain.min.as_ref();
-        let max = attribute.domain.max.as_ref();
-        Field {
-            name: attribute.name.clone(),
-            role: attribute.role,
-            kind,
-            published: attribute.published,
-            ranks: Arc::new((0..).zip(words.iter()).map(|(rank, word)| (word.clone(), rank)).collect()),
-            words,
-            has_missing: attribute.domain.missing,
-            min: min.and_then(|min| end(min.as_f64(), min.as_i64(), min.as_str())),
-            max: max.and_then(|max| end(max.as_f64(), max.as_i64(), max.as_str())),
-        }
-    }
-
-    /// The place of a word among the listed ones.
-    pub fn rank(&self, word: &str) -> Option<usize> {
-        self.ranks.get(word).copied()
+        Field(view::Field::new(attribute))
     }
 
     /// Whether a value, or the missing one, is in a set of this attribute's values.

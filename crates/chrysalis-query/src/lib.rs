@@ -9,14 +9,14 @@
 
 mod aggregate;
 mod answer;
+mod asked;
 mod boxes;
+mod code_test;
 mod error;
 mod estimate;
 mod field;
-mod form;
 mod like;
 mod plan;
-mod prepared;
 pub mod question;
 pub mod rewrite;
 pub mod sql;
@@ -24,12 +24,12 @@ mod tree;
 pub mod value_set;
 
 pub use answer::{AggregateAnswer, Answer, AnswerRow, Explanation};
+pub use asked::Asked;
 pub use boxes::{Cell, MAX_BOXES, boxes};
 pub use error::{Position, QueryError};
 pub use field::Field;
-pub use form::{Form, Hits};
+pub(crate) use plan::askable;
 pub use plan::{NeededColumns, Plan, PlannedAggregate, QuasiCondition};
-pub use prepared::Asked;
 pub use question::Question;
 pub use rewrite::{Dialect, rewrite};
 pub use tree::Tree;

@@ -1,18 +1,19 @@
 //! A question bound to a release: what both evaluators, ours and SQL, work from (steps 2 to 5 of `spec.md`).
 
-use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, max_column, min_column};
-use chrysalis_release::{Manifest, RoleName, angelized};
+use chrysalis_release::{
+    COUNT, Detail, Form, GROUP_ID, MEMBERS_COLUMNS, Manifest, RoleName, Shape, Values, max_column, min_column,
+};
 use chrysalis_table::{Kind, Value};
 
 use crate::question::{Aggregate, ColumnName, Condition, Function, Question};
 use crate::value_set::ValueSet;
-use crate::{Cell, Field, Form, Hits, QueryError, Tree, boxes};
+use crate::{Cell, Field, QueryError, Tree, boxes};
 
 /// A question bound to a release's manifest. Indices called `field` point into `fields`.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The release's form.
-    pub form: Form,
+    /// What the release looks like.
+    pub shape: Shape,
     /// The table with a row per person that the question is asked of.
     pub table: String,
     /// All published attributes, in the manifest's order.
@@ -62,10 +63,10 @@ pub struct PlannedAggregate {
 impl Plan {
     /// Binds a question to a release.
     pub fn new(question: &Question, manifest: &Manifest) -> Result<Plan, QueryError> {
-        let form = Form::of(manifest)?;
+        let shape = askable(manifest)?;
         let fields: Vec<Field> = manifest.attributes.iter().map(Field::new).collect();
         let sensitive = fields.iter().position(|field| field.role == RoleName::Sensitive);
-        let binder = Binder { form, fields: &fields, sensitive };
+        let binder = Binder { detail: shape.detail, fields: &fields, sensitive };
         let (quasi, sensitive_set) = match &question.condition {
             Some(condition) => binder.split(condition)?,
             None => (None, None),
@@ -76,37 +77,45 @@ impl Plan {
         for aggregate in &question.aggregates {
             aggregates.push(binder.aggregate(aggregate, &quasi, &sensitive_set, &mut conditions)?);
         }
-        let table = form.quasi_table().to_owned();
-        let mut plan = Plan { form, table, sensitive, conditions, sensitive_set, aggregates, keys, fields };
-        if form == Form::Angel {
-            plan.table = plan.narrowest(manifest)?;
-        }
+        let table = shape.people.to_owned();
+        let mut plan = Plan { shape, table, sensitive, conditions, sensitive_set, aggregates, keys, fields };
+        plan.table = plan.narrowest(manifest)?;
         Ok(plan)
     }
 
-    /// Of the tables that have every attribute asked for, the one with the fewest others (angel, section 5).
+    /// The column that says which rows share their sensitive values.
+    pub fn group_id(&self) -> &'static str {
+        // PROOF: a release without groups is not askable.
+        self.shape.group_id.unwrap_or(GROUP_ID)
+    }
+
+    /// The table of sensitive values with the column that counts them, where they have a table of their own.
+    pub fn counted_values(&self) -> Option<(&'static str, &'static str)> {
+        match self.shape.values {
+            Values::Counted(table) => Some((table, COUNT)),
+            Values::Beside | Values::Swapped => None,
+        }
+    }
+
+    /// The table to ask: of those that show every attribute asked for, the narrowest.
     fn narrowest(&self, manifest: &Manifest) -> Result<String, QueryError> {
-        let asked: Vec<&str> = self.quasi_fields().into_iter().map(|field| self.fields[field].name.as_str()).collect();
-        if asked.is_empty() {
-            return Ok(self.form.quasi_table().to_owned());
+        // What is kept as it is stands in the table of all people alone.
+        let asked: Vec<usize> =
+            self.quasi_fields().into_iter().filter(|&field| self.fields[field].role == RoleName::Quasi).collect();
+        if asked.is_empty() || self.shape.marginals.is_none() {
+            return Ok(self.shape.people.to_owned());
         }
-        let tables: Vec<(&str, Vec<&str>)> = angelized::generalized_tables(manifest)
-            .into_iter()
-            .map(|(table, attributes)| (table.name.as_str(), attributes.iter().map(|it| it.name.as_str()).collect()))
-            .collect();
-        let fits = |(_, shown): &&(&str, Vec<&str>)| asked.iter().all(|name| shown.contains(name));
-        match tables.iter().filter(fits).min_by_key(|(_, shown)| shown.len()) {
-            Some((table, _)) => Ok((*table).to_owned()),
-            None => {
-                let shown = tables.iter().map(|(table, shown)| format!("{table} ({})", shown.join(", ")));
-                let problem = format!("no table of the release has all of {}", asked.join(", "));
-                Err(QueryError::unanswerable(
-                    None,
-                    problem,
-                    format!("there are {}", shown.collect::<Vec<_>>().join("; ")),
-                ))
-            }
+        let layout = manifest.layout();
+        if let Some(table) = layout.narrowest(&asked) {
+            return Ok(table.name.clone());
         }
+        let names = |fields: &[usize]| {
+            fields.iter().map(|&field| self.fields[field].name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let shown: Vec<String> =
+            layout.people().map(|table| format!("{} ({})", table.name, names(&table.shows))).collect();
+        let problem = format!("no table of the release has all of {}", names(&asked));
+        Err(QueryError::unanswerable(None, problem, format!("there are {}", shown.join("; "))))
     }
 
     /// The attributes whose columns of the quasi table are needed, in ascending order.
@@ -139,10 +148,10 @@ pub struct NeededColumns {
 impl Plan {
     /// What must be read of the release to answer this.
     pub fn columns(&self) -> Vec<NeededColumns> {
-        let mut quasi = vec![self.form.group_id().to_owned()];
+        let mut quasi = vec![self.group_id().to_owned()];
         let mut members = Vec::new();
         for field in self.quasi_fields().into_iter().map(|field| &self.fields[field]) {
-            if !self.form.hits().is_labelled() {
+            if !self.shape.detail.is_labelled() {
                 quasi.push(field.name.clone());
             } else if field.kind.is_ordered() {
                 quasi.extend([min_column(&field.name), max_column(&field.name)]);
@@ -153,24 +162,46 @@ impl Plan {
         }
         let mut needed = Vec::new();
         if let Some(sensitive) = self.sensitive.filter(|_| self.needs_sensitive()).map(|at| &self.fields[at].name) {
-            match self.form.sensitive_table() {
+            match self.counted_values() {
                 None => quasi.push(sensitive.clone()),
                 Some((table, count)) => needed.push(NeededColumns {
                     table: table.to_owned(),
-                    columns: vec![self.form.group_id().to_owned(), sensitive.clone(), count.to_owned()],
+                    columns: vec![self.group_id().to_owned(), sensitive.clone(), count.to_owned()],
                 }),
             }
         }
         needed.push(NeededColumns { table: self.table.clone(), columns: quasi });
-        if !members.is_empty() {
-            needed.push(NeededColumns { table: MEMBERS.to_owned(), columns: members });
+        if let Some(table) = self.shape.members.filter(|_| !members.is_empty()) {
+            needed.push(NeededColumns { table: table.to_owned(), columns: members });
         }
         needed
     }
 }
 
+/// What a release looks like, if it can be asked at all.
+pub(crate) fn askable(manifest: &Manifest) -> Result<Shape, QueryError> {
+    let shape = manifest.method.shape();
+    if shape.group_id.is_some() {
+        return Ok(shape);
+    }
+    let problem =
+        format!("a release by {} does not tell which rows were swapped, so no bound would hold", manifest.method);
+    let others = Form::ALL.iter().filter(|form| form.shape().group_id.is_some()).map(|form| form.name());
+    let hint = format!("publish the table with {}", one_of(&others.collect::<Vec<_>>()));
+    Err(QueryError::unanswerable(None, problem, hint))
+}
+
+/// `a, b or c`.
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
 struct Binder<'a> {
-    form: Form,
+    detail: Detail,
     fields: &'a [Field],
     sensitive: Option<usize>,
 }
@@ -200,7 +231,7 @@ impl Binder<'_> {
     }
 
     fn check_side(&self, field: usize, column: &ColumnName) -> Result<usize, QueryError> {
-        if self.fields[field].role == RoleName::Other && self.form.hits() != Hits::Exact {
+        if self.fields[field].role == RoleName::Other && self.detail != Detail::Exact {
             let problem = format!(
                 "`{}` is published beside generalized rows, where nothing ties it to the values a question asks for",
                 column.text
@@ -211,14 +242,14 @@ impl Binder<'_> {
     }
 
     fn columns(&self) -> String {
-        let askable = |field: &&Field| field.role != RoleName::Other || self.form.hits() == Hits::Exact;
+        let askable = |field: &&Field| field.role != RoleName::Other || self.detail == Detail::Exact;
         let names: Vec<&str> = self.fields.iter().filter(askable).map(|field| field.name.as_str()).collect();
         format!("the columns that can be asked are: {}", names.join(", "))
     }
 
     fn key(&self, column: &ColumnName) -> Result<usize, QueryError> {
         let field = self.find(column)?;
-        if self.form.hits().is_labelled() && self.fields[field].kind == Kind::Real && Some(field) != self.sensitive {
+        if self.detail.is_labelled() && self.fields[field].kind == Kind::Real && Some(field) != self.sensitive {
             let problem = format!("`{}` is published as ranges of reals, which have no single values", column.text);
             return Err(QueryError::unanswerable(column.at, problem, "ask about ranges with WHERE … BETWEEN"));
         }
@@ -254,8 +285,8 @@ impl Binder<'_> {
     /// Step 5.
     fn condition(&self, tree: Option<Tree>) -> Result<QuasiCondition, QueryError> {
         let everything = || Tree::All(Vec::new());
-        let needs_boxes = self.form.hits() != Hits::Exact;
-        let needs_complement = self.form.hits().is_labelled();
+        let needs_boxes = self.detail != Detail::Exact;
+        let needs_complement = self.detail.is_labelled();
         let shape = tree.clone().unwrap_or_else(everything);
         Ok(QuasiCondition {
             boxes: if needs_boxes { boxes(&shape, self.fields)? } else { Vec::new() },

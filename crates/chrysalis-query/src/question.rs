@@ -43,11 +43,22 @@ pub enum Function {
     Min,
     /// `MAX`.
     Max,
+    /// `TOY`: it exists for one test.
+    #[cfg(feature = "toy-function")]
+    Toy,
 }
 
 impl Function {
     /// All of them.
-    pub const ALL: [Function; 5] = [Function::Count, Function::Sum, Function::Avg, Function::Min, Function::Max];
+    pub const ALL: &[Function] = &[
+        Function::Count,
+        Function::Sum,
+        Function::Avg,
+        Function::Min,
+        Function::Max,
+        #[cfg(feature = "toy-function")]
+        Function::Toy,
+    ];
 
     /// In lower case, as SQL writes it.
     pub fn name(self) -> &'static str {
@@ -57,6 +68,44 @@ impl Function {
             Function::Avg => "avg",
             Function::Min => "min",
             Function::Max => "max",
+            #[cfg(feature = "toy-function")]
+            Function::Toy => "toy",
+        }
+    }
+
+    /// How its numbers come about, for people who want to know.
+    pub fn way(self) -> &'static str {
+        match self {
+            Function::Count => {
+                "estimate Σ hits·c/n for c of a group's n values that count; bounds Σ max(0, hits + c − n) and Σ min(hits, c), \
+                 with the least and the most hits."
+            }
+            Function::Sum => {
+                "estimate Σ hits·mean; bounds from the smallest and the largest values of every group, as many as can be hit."
+            }
+            Function::Avg => {
+                "estimate the ratio of the estimated sum and count; bounds are the extreme averages over all choices of \
+                 values that can be hit."
+            }
+            Function::Min => {
+                "estimate the expected minimum; it cannot lie below the least value that can be hit, nor above what some \
+                 group's certain hits must reach."
+            }
+            Function::Max => {
+                "estimate the expected maximum; it cannot lie above the greatest value that can be hit, nor below what some \
+                 group's certain hits must reach."
+            }
+            #[cfg(feature = "toy-function")]
+            Function::Toy => "the maximum by another name.",
+        }
+    }
+
+    /// Whether [`crate::rewrite`] can say it in SQL; otherwise only [`crate::answer`] knows it.
+    pub(crate) fn is_rewritten(self) -> bool {
+        match self {
+            Function::Count | Function::Sum | Function::Avg | Function::Min | Function::Max => true,
+            #[cfg(feature = "toy-function")]
+            Function::Toy => false,
         }
     }
 }

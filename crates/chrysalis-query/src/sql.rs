@@ -4,6 +4,7 @@ mod condition;
 mod guard;
 mod select;
 
+use chrysalis_table::{Knob, Remedy};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
@@ -34,7 +35,8 @@ pub fn parse_one(text: &str) -> Result<Question, QueryError> {
         0 => Err(QueryError::question(None, "there is no question", EXAMPLE)),
         n => {
             let problem = format!("there are {n} statements where one is expected");
-            Err(QueryError::question(None, problem, "put them into a file and name it with --file"))
+            let hint = Remedy::from("put them into a file and name it with ").knob(Knob::File, "");
+            Err(QueryError::question(None, problem, hint))
         }
     }
 }

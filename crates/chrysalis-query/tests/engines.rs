@@ -6,13 +6,13 @@
 use std::path::Path;
 
 use chrysalis_load::{Target, load};
-use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Origin, Permute, Publisher, Shuffle};
+use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, Shuffle};
 use chrysalis_publish::partitioner::ByColumn;
-use chrysalis_publish::{AttributeSpec, Microdata, Partitioner, QuasiIdentifiers};
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partitioner, QuasiIdentifiers};
 use chrysalis_query::{AggregateAnswer, Answer, Asked, Dialect, Plan, rewrite, sql};
-use chrysalis_release::Release;
+use chrysalis_release::{Form, Release};
 use chrysalis_store::{Format, read_release, write_release};
-use chrysalis_table::{Column, Role, Table, Value, no_progress};
+use chrysalis_table::{Column, Role, Table, Unwatched, Value, no_progress};
 use chrysalis_testkit::engines::{Engine, PostgresServer};
 use chrysalis_testkit::questions::{Questions, Sensitive, survey};
 use rand::SeedableRng;
@@ -23,7 +23,7 @@ const QUASI: [&str; 5] = ["age", "weight", "joined", "grade", "city"];
 /// Questions of one release that every engine must answer alike.
 const QUESTIONS: usize = 110;
 
-fn publish(publisher: &dyn Publisher, table: &Table) -> Release {
+fn publish(publisher: &dyn Method, table: &Table) -> Release {
     let quasi = QUASI.map(|name| AttributeSpec::new(name, Role::QuasiIdentifier));
     let attributes: Vec<AttributeSpec> =
         quasi.into_iter().chain([AttributeSpec::new("pay", Role::Sensitive)]).collect();
@@ -33,9 +33,8 @@ fn publish(publisher: &dyn Publisher, table: &Table) -> Release {
     let groups = ByColumn { column: "part".into() };
     let partition = groups.partition(&data, &goal, &mut rng, &no_progress).unwrap();
     // Butterflies form their own groups.
-    let promised = if publisher.name() == "butterfly" { vec!["k=5".parse().unwrap()] } else { Vec::new() };
-    let origin = Origin { partitioner: "column", guarantees: &promised };
-    publisher.publish(&data, &partition, origin, &mut rng).unwrap().release
+    let promised = if publisher.form() == Form::Butterfly { vec!["k=5".parse().unwrap()] } else { Vec::new() };
+    Job::new(&data, &promised, &partition, &mut rng, &Unwatched).run(publisher).unwrap().release
 }
 
 fn sqlite(file: &Path) -> Target {
@@ -54,8 +53,9 @@ struct Engines {
 }
 
 impl Engines {
-    fn new(publisher: &dyn Publisher, table: &Table, folder: &Path, server: Option<&PostgresServer>) -> Self {
-        write_release(&publish(publisher, table), &folder.join("release"), Format::Parquet, false).unwrap();
+    fn new(publisher: &dyn Method, table: &Table, folder: &Path, server: Option<&PostgresServer>) -> Self {
+        write_release(&publish(publisher, table), &folder.join("release"), Format::Parquet, false, &no_progress)
+            .unwrap();
         let release = read_release(&folder.join("release")).unwrap();
         let (file, raw) = (folder.join("release.db"), folder.join("raw.db"));
         load(&release, &sqlite(&file), &|_| {}).unwrap();
@@ -200,18 +200,13 @@ fn inside(answer: &Answer, truth: &[Vec<Json>]) -> Result<(), String> {
 
 /// Asks random questions of one form, over each kind of sensitive column, until enough were answered.
 #[track_caller]
-fn check(publisher: &dyn Publisher, columns: &[Sensitive], keys: &[&'static str]) {
+fn check(publisher: &dyn Method, columns: &[Sensitive], keys: &[&'static str]) {
     check_arranged(publisher, columns, keys, |survey| survey);
 }
 
 /// The same, with the groups arranged in another way.
 #[track_caller]
-fn check_arranged(
-    publisher: &dyn Publisher,
-    columns: &[Sensitive],
-    keys: &[&'static str],
-    arrange: fn(Table) -> Table,
-) {
+fn check_arranged(publisher: &dyn Method, columns: &[Sensitive], keys: &[&'static str], arrange: fn(Table) -> Table) {
     let server = PostgresServer::start();
     for (seed, &sensitive) in (1..).zip(columns) {
         let folder = tempfile::tempdir().unwrap();
@@ -309,7 +304,7 @@ fn large_groups_have_extremes_everywhere() {
     let survey = survey(3000, Sensitive::Integers, 3);
     let table = with_parts(&survey, &vec![0; survey.rows()]);
     let (folder, server) = (tempfile::tempdir().unwrap(), PostgresServer::start());
-    for (number, publisher) in [&Shuffle as &dyn Publisher, &Anatomy].into_iter().enumerate() {
+    for (number, publisher) in [&Shuffle as &dyn Method, &Anatomy].into_iter().enumerate() {
         let folder = folder.path().join(number.to_string());
         std::fs::create_dir(&folder).unwrap();
         let mut engines = Engines::new(publisher, &table, &folder, server.as_ref());
@@ -319,7 +314,7 @@ fn large_groups_have_extremes_everywhere() {
         assert_eq!(engines.judge(&plan, &answer), Vec::<String>::new());
         // One group overlaps with no other, so that help tables have all of it.
         let statement = engines.statement(&plan, Dialect::DuckDb);
-        assert_eq!(statement.contains("\"help\""), publisher.name() == "shuffle", "{statement}");
-        assert_eq!(statement.contains("pool"), publisher.name() == "anatomy", "{statement}");
+        assert_eq!(statement.contains("\"help\""), publisher.form() == Form::Shuffle, "{statement}");
+        assert_eq!(statement.contains("pool"), publisher.form() == Form::Anatomy, "{statement}");
     }
 }

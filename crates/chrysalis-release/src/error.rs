@@ -1,4 +1,7 @@
+use chrysalis_table::Remedy;
 use thiserror::Error;
+
+use crate::Form;
 
 /// What can be wrong with a release that somebody hands in.
 #[derive(Debug, Error)]
@@ -14,12 +17,30 @@ pub enum ReleaseError {
         found: String,
     },
     /// A version from the future.
-    #[error("the release has version {found}, this program reads version {known}")]
+    #[error("the release has version {found}, this program reads versions 1 and 2")]
     Version {
         /// What stands there.
         found: u32,
-        /// What is known.
-        known: u32,
+    },
+    /// Something that a reader must understand, and this one does not.
+    #[error("the release needs the feature `{name}`, which this program does not know")]
+    Feature {
+        /// The name of the feature.
+        name: String,
+    },
+    /// A form that nobody knows.
+    #[error("the release was made by the method `{name}`, which this program does not know")]
+    Method {
+        /// The name of the method.
+        name: String,
+    },
+    /// A promise that means nothing.
+    #[error("the manifest promises `{principle}`, which cannot be checked: {problem}")]
+    Promise {
+        /// What stands there.
+        principle: String,
+        /// Why not.
+        problem: String,
     },
     /// A file outside the release.
     #[error("the manifest points to `{file}`, which is not a plain file name")]
@@ -49,20 +70,36 @@ pub enum ReleaseError {
         /// The column.
         column: String,
     },
-    /// A promise nobody knows.
+    /// A form without groups, where somebody wants to look at groups.
+    #[error("a release by the method `{method}` has no groups")]
+    NoGroups {
+        /// The method.
+        method: Form,
+    },
+    /// Something that cannot be.
     #[error("the manifest says {0}")]
     Nonsense(String),
 }
 
 impl ReleaseError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
-            ReleaseError::Version { .. } => "use a newer chrysalis".into(),
-            ReleaseError::Manifest(_) | ReleaseError::Format { .. } => {
-                "name the folder that holds `release.json`, as `chrysalis publish --out` wrote it".into()
+            ReleaseError::Version { .. } | ReleaseError::Feature { .. } | ReleaseError::Method { .. } => {
+                "use a newer chrysalis".into()
             }
-            _ => "the release was changed after it was published: get it again from its publisher".into(),
+            ReleaseError::Manifest(_) | ReleaseError::Format { .. } => {
+                "name the folder of a release, which holds its `release.json`".into()
+            }
+            ReleaseError::NoGroups { .. } => "take a release by another method".into(),
+            ReleaseError::UnsafeFile { .. }
+            | ReleaseError::Twice { .. }
+            | ReleaseError::MissingTable { .. }
+            | ReleaseError::MissingColumn { .. }
+            | ReleaseError::Promise { .. }
+            | ReleaseError::Nonsense(_) => {
+                "the release was changed after it was published: get it again from its publisher".into()
+            }
         }
     }
 }

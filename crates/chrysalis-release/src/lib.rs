@@ -6,26 +6,29 @@
 //!
 //! A published table is an ordinary [`Table`]: any SQL engine reads it, and so does this crate.
 
-pub mod anatomy;
-pub mod angelized;
 mod error;
-pub mod generalized;
+mod form;
 mod label;
+mod layout;
 mod manifest;
-pub mod permuted;
-pub mod shuffled;
-pub mod swapped;
+mod promise;
+pub mod view;
 
 pub use error::ReleaseError;
+pub use form::Form;
 pub use label::set_label;
-pub use manifest::{
-    Attribute, ColumnEntry, DomainEntry, FORMAT, KindName, Manifest, Published, RoleName, TableEntry, VERSION,
+pub use layout::{
+    BATCH_ID, COUNT, Cell, ColumnLayout, Detail, GROUP_ID, HELP_COLUMNS, Holds, Layout, MEMBERS_COLUMNS, Needs, Shape,
+    TableLayout, Values, marginal_table, max_column, min_column,
 };
+pub use manifest::{
+    Attribute, ColumnEntry, DomainEntry, ENCODING, FORMAT, KindName, Manifest, PartEntry, Published, RoleName,
+    TableEntry, VERSION,
+};
+pub use promise::{Promise, Scope, Unit};
+pub use view::View;
 
 use chrysalis_table::Table;
-
-/// The column that says which rows stand together.
-pub const GROUP_ID: &str = "group_id";
 
 /// A manifest with its tables, in the manifest's order.
 #[derive(Clone, Debug)]

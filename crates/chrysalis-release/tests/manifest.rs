@@ -1,10 +1,11 @@
-//! The manifest: what is refused, with which words, and the schema that ships with the project.
+//! The manifest: what is refused, with which words, in both versions, and the schemas that ship with the project.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use chrysalis_release::Manifest;
 
-const GOOD: &str = r#"{
+/// Version 1, as it was written before promises had a scope and tables had parts.
+const VERSION_1: &str = r#"{
   "format": "chrysalis-release", "version": 1, "method": "generalize", "partitioner": "mondrian",
   "rows": 2, "groups": 1, "guarantees": ["k=2"],
   "attributes": [{"name": "age", "role": "quasi", "kind": "integer", "published": "generalized", "domain": {"min": 1, "max": 9}}],
@@ -12,25 +13,79 @@ const GOOD: &str = r#"{
   "tables": [{"name": "generalized", "file": "generalized.csv", "rows": 2, "columns": [{"name": "group_id", "kind": "integer"}], "sha256": "00"}]
 }"#;
 
+/// The same release in version 2, its table in two files.
+const VERSION_2: &str = r#"{
+  "format": "chrysalis-release", "version": 2, "features": ["parts"], "encoding": 1,
+  "method": "generalize", "partitioner": "mondrian", "rows": 2, "groups": 1,
+  "promises": [{"principle": "k=2", "of": "group", "unit": "rows"}],
+  "attributes": [{"name": "age", "role": "quasi", "kind": "integer", "published": "generalized", "domain": {"min": 1, "max": 9}}],
+  "quasi_identifiers": [["age"]],
+  "tables": [{"name": "generalized", "rows": 2, "columns": [{"name": "group_id", "kind": "integer"}],
+              "parts": [{"file": "generalized-1.csv", "rows": 1, "sha256": "00"}, {"file": "generalized-2.csv", "rows": 1, "sha256": "01"}]}]
+}"#;
+
 #[track_caller]
-fn check_error(from: &str, to: &str, message: &str) {
-    assert!(GOOD.contains(from), "nothing to replace");
-    let error = Manifest::parse(GOOD.replace(from, to).as_bytes()).unwrap_err();
+fn refused(good: &str, from: &str, to: &str, message: &str) {
+    assert!(good.contains(from), "nothing to replace");
+    let error = Manifest::parse(good.replace(from, to).as_bytes()).unwrap_err();
     assert!(error.to_string().starts_with(message), "{error}");
     assert!(!error.hint().is_empty());
 }
 
+#[track_caller]
+fn check_error(from: &str, to: &str, message: &str) {
+    refused(VERSION_1, from, to, message);
+}
+
+/// Whatever version was read, version 2 is written, and says the same.
 #[test]
 fn a_manifest_reads_back_as_it_was_written() {
-    let manifest = Manifest::parse(GOOD.as_bytes()).unwrap();
-    assert_eq!(Manifest::parse(manifest.to_json().unwrap().as_bytes()).unwrap(), manifest);
-    assert!(!manifest.to_json().unwrap().contains("reproducible"), "false is not written");
+    for text in [VERSION_1, VERSION_2] {
+        let manifest = Manifest::parse(text.as_bytes()).unwrap();
+        let written = manifest.to_json().unwrap();
+        let mut again = Manifest::parse(written.as_bytes()).unwrap();
+        assert_eq!(again.version, 2);
+        again.version = manifest.version;
+        assert_eq!(again, manifest);
+        assert_eq!(manifest.guarantees(), ["k=2"]);
+        assert!(!written.contains("reproducible"), "false is not written");
+        assert_eq!(
+            written.contains("\"parts\"\n"),
+            text == VERSION_2,
+            "the feature is listed where it is used: {written}"
+        );
+    }
+}
+
+#[test]
+fn hostile_manifests_of_version_2_are_refused_by_name() {
+    let check_error = |from: &str, to: &str, message: &str| refused(VERSION_2, from, to, message);
+    check_error("\"parts\"]", "\"telepathy\"]", "the release needs the feature `telepathy`");
+    check_error(
+        "[\"parts\"]",
+        "[]",
+        "the manifest says `generalized` has 2 parts, but the feature `parts` is not listed",
+    );
+    check_error(
+        "\"rows\": 1, \"sha256\": \"01\"",
+        "\"rows\": 3, \"sha256\": \"01\"",
+        "the manifest says `generalized` has 2 rows",
+    );
+    check_error("generalized-2.csv", "generalized-1.csv", "the manifest names the file `generalized-1.csv` twice");
+    check_error("generalized-2.csv", "../generalized.csv", "the manifest points to `../generalized.csv`");
+    check_error("\"k=2\"", "\"k=zwei\"", "the manifest promises `k=zwei`");
+    check_error(
+        "\"encoding\": 1,",
+        "\"encoding\": 1, \"series\": 1,",
+        "the manifest cannot be read: unknown field `series`",
+    );
+    check_error("\"generalize\"", "\"telepathy\"", "the release was made by the method `telepathy`");
 }
 
 #[test]
 fn hostile_manifests_are_refused_by_name() {
     check_error("chrysalis-release", "other", "the manifest's format is `other`, not `chrysalis-release`");
-    check_error("\"version\": 1", "\"version\": 2", "the release has version 2, this program reads version 1");
+    check_error("\"version\": 1", "\"version\": 3", "the release has version 3, this program reads versions 1 and 2");
     check_error("\"version\": 1", "\"version\": 1e99", "the release has version 0");
     for file in ["../x.csv", "/etc/passwd", "a/b.csv", ".hidden", "", "c:x", "a\\\\b"] {
         check_error("generalized.csv", file, "the manifest points to `");
@@ -47,19 +102,23 @@ fn hostile_manifests_are_refused_by_name() {
         "\"values\": [1], \"counts\": [1, 2]",
         "the manifest says `age` has 1 values, but another number of counts",
     );
-    let table = &GOOD[GOOD.find("{\"name\": \"generalized\"").unwrap()..GOOD.rfind(']').unwrap()];
+    let table = &VERSION_1[VERSION_1.find("{\"name\": \"generalized\"").unwrap()..VERSION_1.rfind(']').unwrap()];
     check_error(table, &format!("{table}, {table}"), "the manifest names the table `generalized` twice");
     assert!(Manifest::parse(b"\xff").is_err());
     assert!(Manifest::parse("[".repeat(100_000).as_bytes()).is_err());
 }
 
-/// The shipped schema is the one the code implies. `CHRYSALIS_BLESS=1` rewrites it after a change of the format.
+/// The shipped schemas are the ones the code implies. `CHRYSALIS_BLESS=1` rewrites them after a change of the format.
 #[test]
-fn the_shipped_schema_is_up_to_date() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/release.schema.json");
-    let expected = format!("{}\n", serde_json::to_string_pretty(&Manifest::schema()).unwrap());
-    if std::env::var_os("CHRYSALIS_BLESS").is_some() {
-        std::fs::write(path, &expected).unwrap();
+fn the_shipped_schemas_are_up_to_date() {
+    for (version, file) in [(1, "release-1.schema.json"), (2, "release.schema.json")] {
+        let path = format!("{}/../../schema/{file}", env!("CARGO_MANIFEST_DIR"));
+        let expected = format!("{}\n", serde_json::to_string_pretty(&Manifest::schema(version).unwrap()).unwrap());
+        if std::env::var_os("CHRYSALIS_BLESS").is_some() {
+            std::fs::write(&path, &expected).unwrap();
+        }
+        let shipped = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(shipped, expected, "{file}: run with CHRYSALIS_BLESS=1 and look at the change");
     }
-    assert_eq!(std::fs::read_to_string(path).unwrap(), expected, "run with CHRYSALIS_BLESS=1 and look at the change");
+    assert_eq!(Manifest::schema(3), None);
 }

@@ -1,8 +1,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use chrysalis_arrow::ArrowTableError;
 use chrysalis_release::ReleaseError;
-use chrysalis_table::TableError;
+use chrysalis_table::{Knob, Remedy, TableError};
 use thiserror::Error;
 
 use crate::MANIFEST;
@@ -53,7 +54,7 @@ pub enum StoreError {
         /// The place.
         path: PathBuf,
     },
-    /// `--force` on something that is more than a release.
+    /// Something that is more than a release was to be replaced.
     #[error("{} holds other things than a release, so it is not replaced", path.display())]
     NotARelease {
         /// The place.
@@ -86,17 +87,28 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What is wrong with the columns of a file.
+    pub(crate) fn of_arrow(path: &str, error: ArrowTableError) -> Self {
+        let path = path.to_owned();
+        match error {
+            ArrowTableError::Table(error) => StoreError::Table { path, error },
+            ArrowTableError::ColumnType { column, found } => StoreError::ColumnType { path, column, found },
+            // A file has one type for all of a column, so this is a file that contradicts itself.
+            error => StoreError::Parquet { path, problem: error.to_string() },
+        }
+    }
+
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
             StoreError::Io { source, action, path } => match source.kind() {
-                io::ErrorKind::NotFound if path.ends_with(MANIFEST) => {
-                    "name the folder that `chrysalis publish --out` wrote".into()
-                }
+                io::ErrorKind::NotFound if path.ends_with(MANIFEST) => "name the folder of a release".into(),
                 io::ErrorKind::NotFound => "check the path".into(),
                 io::ErrorKind::PermissionDenied => "check who may read and write there".into(),
-                io::ErrorKind::StorageFull => "free some space, or name another place with --out".into(),
-                io::ErrorKind::ReadOnlyFilesystem => "name another place with --out".into(),
+                io::ErrorKind::StorageFull => {
+                    Remedy::from("free some space, or name another place with ").knob(Knob::Out, "")
+                }
+                io::ErrorKind::ReadOnlyFilesystem => Remedy::from("name another place with ").knob(Knob::Out, ""),
                 _ if *action == "read" => "check that the file is whole and readable".into(),
                 _ => "check the disk, or name another place".into(),
             },
@@ -105,12 +117,46 @@ impl StoreError {
             StoreError::ColumnType { .. } => {
                 "turn it into numbers, text or a date before publishing, or leave the column out".into()
             }
-            StoreError::Exists { .. } => "choose another name, or replace it with --force".into(),
+            StoreError::Exists { .. } => Remedy::from("choose another name, or replace it with ").knob(Knob::Force, ""),
             StoreError::NotARelease { .. } => "choose another name, or move them away".into(),
             StoreError::Release { error, .. } => error.hint(),
             StoreError::Hash { .. } | StoreError::Mismatch { .. } => {
                 "the release was changed after it was published: get it again from its publisher".into()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_name_knobs_and_no_door() {
+        let io = |kind: io::ErrorKind, path: &str| StoreError::Io {
+            action: "write to",
+            path: path.into(),
+            source: kind.into(),
+        };
+        let exists = StoreError::Exists { path: "release".into() };
+        assert_eq!(exists.to_string(), "release exists already");
+        assert_eq!(exists.hint(), "choose another name, or replace it with `force`");
+        assert_eq!(exists.hint().knobs().collect::<Vec<_>>(), [(Knob::Force, "")]);
+        let full = io(io::ErrorKind::StorageFull, "release");
+        assert_eq!(full.hint(), "free some space, or name another place with `out`");
+        assert_eq!(io(io::ErrorKind::ReadOnlyFilesystem, "r").hint().knobs().collect::<Vec<_>>(), [(Knob::Out, "")]);
+        assert_eq!(io(io::ErrorKind::NotFound, "somewhere/release.json").hint(), "name the folder of a release");
+        assert_eq!(io(io::ErrorKind::NotFound, "a.csv").hint(), "check the path");
+    }
+
+    #[test]
+    fn errors_of_columns_get_the_name_of_their_file() {
+        let of = |error| StoreError::of_arrow("a.parquet", error).to_string();
+        assert_eq!(of(TableError::NoRows.into()), "a.parquet: the table has no rows");
+        let time = ArrowTableError::ColumnType { column: "at".into(), found: "Timestamp(s)".into() };
+        assert_eq!(of(time), "a.parquet: column `at` has the type Timestamp(s)");
+        let columns = ArrowTableError::Columns { found: vec!["a".into()], expected: vec!["b".into()] };
+        let text = "a.parquet: not a readable Parquet file: a batch has the columns a, the schema says b";
+        assert_eq!(of(columns), text);
     }
 }

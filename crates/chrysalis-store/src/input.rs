@@ -37,14 +37,14 @@ impl Source {
 /// An opened table whose column names are known. What it is, and how it is packed, is seen from its first bytes.
 pub struct Input {
     name: String,
-    form: Form,
+    content: Content,
     /// Bytes to come from the file, where that is known.
     size: Option<u64>,
     bytes_read: Arc<AtomicU64>,
     allow_empty: bool,
 }
 
-enum Form {
+enum Content {
     Csv(CsvReader<Box<dyn Read + Send>>),
     Parquet(ParquetInput),
 }
@@ -71,10 +71,10 @@ impl Input {
                     io::Seek::rewind(&mut &file).map_err(io_error)?;
                 }
                 if start == PARQUET {
-                    let form = Form::Parquet(ParquetInput::from_file(source.name(), path)?);
+                    let content = Content::Parquet(ParquetInput::from_file(source.name(), path)?);
                     return Ok(Input {
                         name: source.name(),
-                        form,
+                        content,
                         size: None,
                         bytes_read: Arc::default(),
                         allow_empty: options.allow_empty,
@@ -100,8 +100,8 @@ impl Input {
         if start.starts_with(PARQUET) {
             let mut bytes = Vec::new();
             reader.read_to_end(&mut bytes).map_err(|error| table_error(error.into()))?;
-            let form = Form::Parquet(ParquetInput::from_bytes(name.clone(), Bytes::from(bytes))?);
-            return Ok(Input { name, form, size: None, bytes_read, allow_empty: options.allow_empty });
+            let content = Content::Parquet(ParquetInput::from_bytes(name.clone(), Bytes::from(bytes))?);
+            return Ok(Input { name, content, size: None, bytes_read, allow_empty: options.allow_empty });
         }
         let unpacked: Box<dyn Read + Send> = if start.starts_with(GZIP) {
             Box::new(flate2::bufread::MultiGzDecoder::new(reader))
@@ -111,22 +111,22 @@ impl Input {
             Box::new(reader)
         };
         let csv = CsvReader::open(unpacked, options).map_err(table_error)?;
-        Ok(Input { name, form: Form::Csv(csv), size, bytes_read, allow_empty: options.allow_empty })
+        Ok(Input { name, content: Content::Csv(csv), size, bytes_read, allow_empty: options.allow_empty })
     }
 
     /// The column names.
     pub fn header(&self) -> &[String] {
-        match &self.form {
-            Form::Csv(csv) => csv.header(),
-            Form::Parquet(parquet) => parquet.header(),
+        match &self.content {
+            Content::Csv(csv) => csv.header(),
+            Content::Parquet(parquet) => parquet.header(),
         }
     }
 
     /// The delimiter of a CSV file.
     pub fn delimiter(&self) -> Option<char> {
-        match &self.form {
-            Form::Csv(csv) => Some(csv.delimiter()),
-            Form::Parquet(_) => None,
+        match &self.content {
+            Content::Csv(csv) => Some(csv.delimiter()),
+            Content::Parquet(_) => None,
         }
     }
 
@@ -140,7 +140,8 @@ impl Input {
         self.read_with(wanted, &no_progress)
     }
 
-    /// The same, telling how many bytes of the file are done.
+    /// The same, telling how many bytes of a CSV file are done. Of Parquet it tells nothing, but can be stopped as
+    /// well.
     pub fn read_with(self, wanted: &[ColumnRequest], progress: Progress<'_>) -> Result<Table, StoreError> {
         let name = self.name;
         let table_error = |error: TableError| StoreError::Table { path: name.clone(), error };
@@ -149,9 +150,9 @@ impl Input {
             let now = self.bytes_read.load(Ordering::Relaxed);
             progress(now.saturating_sub(told.fetch_max(now, Ordering::Relaxed)));
         };
-        match self.form {
-            Form::Csv(csv) => csv.read_with(wanted, &tell).map_err(table_error),
-            Form::Parquet(parquet) => parquet.read(wanted, self.allow_empty),
+        match self.content {
+            Content::Csv(csv) => csv.read_with(wanted, &tell).map_err(table_error),
+            Content::Parquet(parquet) => parquet.read(wanted, self.allow_empty, progress),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Files in and out, and nothing else: tables from CSV and Parquet, releases to and from a folder.
 //!
-//! Everything heavy that deals with file formats lives here, so that an edit of an algorithm recompiles none of it.
-//! A release is written beside its place, synced, and then renamed: it appears whole or not at all. A reader verifies
-//! every hash before anyone sees a table.
+//! Everything heavy that deals with file formats lives here, so that an edit of an algorithm recompiles none of it. A
+//! release is written beside its place, synced, and then renamed: it appears whole or not at all. Work that is stopped
+//! leaves nothing behind, and what a killed run could not remove, the next one does. A reader verifies every hash
+//! before anyone sees a table.
 
 mod csv_out;
 mod error;
@@ -10,11 +11,13 @@ mod folder;
 mod input;
 mod parquet_in;
 mod parquet_out;
+mod parts;
+mod release_in;
+mod temporary;
 mod whole;
 
 pub use error::StoreError;
-pub use folder::{
-    Format, MANIFEST, check_place, read_columns, read_manifest, read_release, stray_files, write_release,
-};
+pub use folder::{Format, MANIFEST, check_place, stray_files, write_release};
 pub use input::{Input, Source};
+pub use release_in::{read_columns, read_manifest, read_release};
 pub use whole::{write_file, write_files, write_folder};

@@ -1,19 +1,14 @@
 //! Single files and folders that appear whole or not at all.
 
-use std::fs::{self, File};
+use std::collections::BTreeSet;
+use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::NamedTempFile;
 
 use crate::StoreError;
-
-fn parent_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
+use crate::temporary::{TemporaryFolder, file_in, parent_of, remove_abandoned};
 
 /// Writes a file that must not exist yet, unless `force` replaces it.
 pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), StoreError> {
@@ -22,9 +17,11 @@ pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), StoreErr
 
 /// Writes files that must not exist yet, unless `force` replaces them.
 ///
-/// All are written beside their places before the first is put there, so a full disk changes nothing. Where one then cannot be
-/// put in its place, those before it that are new go away again; those that were replaced stay.
+/// All are written beside their places before the first is put there, so a full disk changes nothing. Where one then
+/// cannot be put in its place, those before it that are new go away again; those that were replaced stay.
 pub fn write_files(files: &[(&Path, &[u8])], force: bool) -> Result<(), StoreError> {
+    let folders: BTreeSet<_> = files.iter().map(|(path, _)| parent_of(path)).collect();
+    folders.iter().for_each(|folder| remove_abandoned(folder));
     let written = files.iter().map(|(path, bytes)| beside(path, bytes).map(|file| (*path, file)));
     let written: Vec<(&Path, NamedTempFile)> = written.collect::<Result<_, _>>()?;
     let mut fresh = Vec::new();
@@ -36,7 +33,7 @@ pub fn write_files(files: &[(&Path, &[u8])], force: bool) -> Result<(), StoreErr
                 // Nobody can do more about it than to be told of the first error.
                 let _ = fs::remove_file(path);
             }
-            return Err(failed(path, error.error));
+            return Err(failed(path, &error.error));
         }
         fresh.extend((!was_there).then_some(path));
     }
@@ -44,17 +41,14 @@ pub fn write_files(files: &[(&Path, &[u8])], force: bool) -> Result<(), StoreErr
 }
 
 fn beside(path: &Path, bytes: &[u8]) -> Result<NamedTempFile, StoreError> {
-    let mut file = tempfile::Builder::new()
-        .prefix(".chrysalis-")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-        .tempfile_in(parent_of(path))
-        .map_err(|source| failed(path, source))?;
+    let mut file = file_in(&parent_of(path)).map_err(|source| failed(path, &source))?;
     let written = io::Write::write_all(&mut file, bytes).and_then(|()| file.as_file().sync_all());
-    written.map_err(|source| failed(path, source))?;
+    written.map_err(|source| failed(path, &source))?;
     Ok(file)
 }
 
-fn failed(path: &Path, source: io::Error) -> StoreError {
+/// The error's own text names the temporary file, which is nobody's business.
+fn failed(path: &Path, source: &io::Error) -> StoreError {
     match source.kind() {
         io::ErrorKind::AlreadyExists => StoreError::Exists { path: path.to_owned() },
         kind => StoreError::Io { action: "write", path: path.to_owned(), source: kind.into() },
@@ -66,15 +60,15 @@ pub fn write_folder(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> 
     if fs::symlink_metadata(path).is_ok() {
         return Err(StoreError::Exists { path: path.to_owned() });
     }
-    let failed =
-        |source: io::Error| StoreError::Io { action: "write", path: path.to_owned(), source: source.kind().into() };
-    let beside = tempfile::Builder::new()
-        .prefix(".chrysalis-")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .tempdir_in(parent_of(path))
-        .map_err(failed)?;
-    fill(beside.path()).and_then(|()| File::open(beside.path())?.sync_all()).map_err(failed)?;
-    fs::rename(beside.path(), path).map_err(failed)
+    let parent = parent_of(path);
+    remove_abandoned(&parent);
+    let write = || {
+        let beside = TemporaryFolder::create_in(&parent)?;
+        fill(beside.path())?;
+        beside.sync()?;
+        beside.put_in_place(path, false)
+    };
+    write().map_err(|source| failed(path, &source))
 }
 
 #[cfg(test)]

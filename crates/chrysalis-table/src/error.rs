@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::Kind;
+use crate::{Kind, Knob, Remedy};
 
 /// What can be wrong with a table that somebody hands in.
 ///
@@ -111,11 +111,12 @@ pub enum TableError {
 
 impl TableError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
             TableError::Empty | TableError::NoRows => "check that the export that made it went through".into(),
             TableError::Ragged { .. } => {
-                "check quotes and delimiter on that line, or name the delimiter with --delimiter".into()
+                Remedy::from("check quotes and delimiter on that line, or name the delimiter with ")
+                    .knob(Knob::Delimiter, "")
             }
             TableError::NotText { .. } => {
                 "convert the file to UTF-8, or check that it is a CSV or Parquet file at all".into()
@@ -127,12 +128,15 @@ impl TableError {
             TableError::DuplicateColumn { .. } => "rename one of the two".into(),
             TableError::UnnamedColumn { .. } => "give every column a name in the first line".into(),
             TableError::UnknownColumn { column, columns } => match nearest(column, columns) {
-                Some(name) => format!("did you mean `{name}`?"),
+                Some(name) => format!("did you mean `{name}`?").into(),
                 None => "names are case-sensitive; check the spelling".into(),
             },
             TableError::WrongKind { .. } => "correct the value, or leave the kind out to have it inferred".into(),
             TableError::NotInOrder { .. } => "add it to `order`, from lowest to highest".into(),
-            TableError::MissingValue { .. } => "fill them in, or use --missing as-value or --missing drop".into(),
+            TableError::MissingValue { .. } => Remedy::from("fill them in, or use ")
+                .knob(Knob::Missing, "as-value")
+                .words(" or ")
+                .knob(Knob::Missing, "drop"),
             TableError::TooManyRows { .. } => "split the table".into(),
             TableError::Io(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
                 "the file is cut off: copy it again".into()
@@ -309,7 +313,7 @@ pub enum TaxonomyError {
 
 impl TaxonomyError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Remedy {
         match self {
             TaxonomyError::Empty => "write one line per value: `value;group;…;*`".into(),
             TaxonomyError::Ragged { .. } => "repeat a label to fill a level: `value;value;*`".into(),
@@ -322,7 +326,7 @@ impl TaxonomyError {
             }
             TaxonomyError::LeafIsGroup { .. } => "rename the group".into(),
             TaxonomyError::TwoRoots { .. } => "end every line with the same label, usually `*`".into(),
-            TaxonomyError::MissingLeaf { value } => format!("add a line `{value};…;*`"),
+            TaxonomyError::MissingLeaf { value } => format!("add a line `{value};…;*`").into(),
             TaxonomyError::WrongKind { .. } => "correct the leaf, or make the column a category".into(),
             TaxonomyError::NotARange { .. } => "group neighbouring values only".into(),
             TaxonomyError::Widths { .. } => "for example 5,10,20,40".into(),

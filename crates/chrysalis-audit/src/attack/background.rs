@@ -5,7 +5,7 @@ use rayon::iter::ParallelIterator;
 
 use super::finding::{Finding, chance, count, counted, worst_groups};
 use super::view::Attacked;
-use crate::measure::{self, Fraction, Group, Sample, to_float};
+use crate::measure::{self, Fraction, Group, to_float};
 use crate::promise::{promised_values, show};
 
 /// More values than anybody can rule out.
@@ -41,18 +41,22 @@ pub(crate) fn attack(target: &Attacked<'_>) -> (Option<Background>, Finding) {
     let Some(fewest) = measure::distinct(sample) else {
         return (None, Finding::not_run("background", "Not run: the release has no rows."));
     };
-    let promised = promised_values(target.guarantees);
+    let promised = promised_values(target.promises);
     let l = if promised > 1 { promised } else { fewest.level };
     let most = l.saturating_sub(2).clamp(1, MOST_RULED_OUT);
-    let steps: Vec<(RuledOut, BigRational)> =
-        (1..=most).filter_map(|values| step(sample, target.ids, values)).collect();
+    let steps: Vec<(RuledOut, BigRational)> = (1..=most).filter_map(|values| step(target, values)).collect();
     let finding = finding(target, &steps, l);
     (Some(Background { l, steps: steps.into_iter().map(|(step, _)| step).collect() }), finding)
 }
 
-fn step(sample: &Sample, ids: &[Option<i64>], values: u64) -> Option<(RuledOut, BigRational)> {
-    let worst = sample.worst(|group| Counts::of(group).worst(values as usize), Fraction::compare)?;
-    let rows = sample.groups().map(|(_, group)| Counts::of(group).rows_open_to(values as usize, &worst.level));
+fn step(target: &Attacked<'_>, values: u64) -> Option<(RuledOut, BigRational)> {
+    let (sample, ids) = (target.sample, target.ids);
+    let counts = |group: Group<'_>| {
+        target.watch.pause();
+        Counts::of(group)
+    };
+    let worst = sample.worst(|group| counts(group).worst(values as usize), Fraction::compare)?;
+    let rows = sample.groups().map(|(_, group)| counts(group).rows_open_to(values as usize, &worst.level));
     let confidence = worst.level.exact()?;
     let ruled_out = RuledOut {
         values,
@@ -137,6 +141,7 @@ mod tests {
     use chrysalis_table::Code;
 
     use super::*;
+    use crate::measure::Sample;
 
     fn counts(of: &[u32]) -> Sample {
         let lines = (0..).zip(of).map(|(code, &count): (Code, &u32)| (0, code, count)).collect();

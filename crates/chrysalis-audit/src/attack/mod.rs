@@ -1,8 +1,8 @@
 //! What an attacker can do with a release; `spec.md` defines every attack.
 //!
 //! Forms differ in what they show, attacks in what they ask. Between them stands a [`View`](view::View): groups with their
-//! sensitive values, and for every published row its group and a cell per quasi attribute. Each form builds one (butterflies
-//! one per user), and background, learned and minimality are written once.
+//! sensitive values, and for every published row its group and a cell per quasi attribute. Each form builds
+//! one (or one per user), and background, learned and minimality are written once.
 //!
 //! An attack that succeeds is a finding, not a broken promise: promises are judged elsewhere.
 
@@ -23,7 +23,7 @@ pub use minimality::Minimality;
 
 pub(crate) use finding::foremost;
 pub(crate) use learned::{Known, Places};
-pub(crate) use minimality::{Setting, reason_against};
+pub(crate) use minimality::{Setting, against_replay_by, against_replay_of_batches, against_replay_of_cuts};
 pub(crate) use sentences::{linking, nothing_sensitive, presence, similar_groups, similarity};
 pub(crate) use shown::Shown;
 pub(crate) use view::{Attacked, View};
@@ -31,6 +31,7 @@ pub(crate) use view::{Attacked, View};
 use chrysalis_release::Manifest;
 
 use crate::Attacks;
+use crate::form::judge;
 
 /// How the attack by replay is to be run.
 pub(crate) enum Replay<'a> {
@@ -41,21 +42,25 @@ pub(crate) enum Replay<'a> {
 }
 
 impl Replay<'_> {
-    /// What can be said of a form other than `generalize`.
+    /// What can be said of a form whose groups are not replayed.
     pub(crate) fn none(manifest: &Manifest) -> Replay<'static> {
-        let reason = reason_against(&manifest.method, &manifest.partitioner, &manifest.guarantees);
+        let reason = judge(manifest.method).against_replay(manifest);
         Replay::Not(reason.unwrap_or_else(|| "Does not apply.".to_owned()))
     }
 }
 
 /// Runs the attacks that are written once for all forms, and adds what they found.
 pub(crate) fn run(view: &View<'_>, known: Option<&Known<'_>>, replay: &Replay<'_>, attacks: &mut Attacks) {
+    let watch = view.target.watch;
+    watch.pause();
     let (background, finding) = background::attack(&view.target);
     attacks.background = background;
     attacks.findings.push(finding);
+    watch.pause();
     let (learned, finding) = learned::attack(view, known);
     attacks.learned = learned;
     attacks.findings.push(finding);
+    watch.pause();
     let (minimality, finding) = match replay {
         Replay::Not(reason) => (None, Finding::not_run("minimality", reason.clone())),
         Replay::Of(setting) => minimality::attack(&view.target, setting),

@@ -1,7 +1,10 @@
 //! The attacks that need no more than counts, in words.
 
+use chrysalis_release::Detail;
+
 use super::finding::{Finding, WorstGroup, chance, count, counted, percent, worst_groups};
 use super::view::Attacked;
+use crate::form::names_of;
 use crate::measure::{Fraction, Sample, share};
 use crate::{Intersection, IntersectionLeft, IntersectionOver, Linking, Pooling, Presence, PresenceOver, Similarity};
 
@@ -49,37 +52,51 @@ pub(crate) fn presence(found: Option<&Presence>, rows: u64, worst: Vec<WorstGrou
                 "Quasi values are published as they are: whoever knows a person's sees whether the person is among the {}.",
                 counted(rows, "row", "rows")
             ),
-            "a form that shows ranges or labels (generalize, angel with k=10) or permutes every column (permute).",
+            instead_of_exact_values(),
         ),
         PresenceOver::Conceivable => (
             format!(
                 "Who knows all quasi values of a person can say with at most {how_likely} that the person is in a given group."
             ),
-            "larger groups, or groups whose members differ more.",
+            "larger groups, or groups whose members differ more.".to_owned(),
         ),
         PresenceOver::People => (
             format!(
                 "Who knows all quasi values of a person of the microdata can say with at most {how_likely} that the person is in \
                  a given group."
             ),
-            "larger groups, or groups whose members differ more.",
+            "larger groups, or groups whose members differ more.".to_owned(),
         ),
         PresenceOver::Covered if found.delta >= 1.0 => (
             format!(
                 "{} one value per quasi attribute: who is known to have these values is seen to be in the data.",
                 counted(rows, "row shows", "rows show")
             ),
-            "a coarser generalization of their groups.",
+            "a coarser generalization of their groups.".to_owned(),
         ),
         PresenceOver::Covered => (
             format!(
                 "Who knows all quasi values of a person finds several rows that could be the person's, and no row is theirs with \
                  more than {how_likely}."
             ),
-            "a larger k.",
+            "a larger k.".to_owned(),
         ),
     };
     Finding::new("presence", sentence, prevention).with_groups(worst)
+}
+
+/// The forms that show less, in words.
+fn instead_of_exact_values() -> String {
+    let with = |is_meant: fn(Detail) -> bool| {
+        // Where several users are told apart, that is a question of its own.
+        names_of(|form| !form.shape().has_users && is_meant(form.shape().detail)).join(", ")
+    };
+    format!(
+        "a form that shows ranges or labels ({}, {} with k=10) or permutes every column ({}).",
+        with(|detail| detail == Detail::GroupBoxes),
+        with(|detail| detail == Detail::RowBoxes),
+        with(|detail| detail == Detail::Permuted),
+    )
 }
 
 fn fraction(text: &str) -> String {
@@ -151,12 +168,14 @@ impl Intersection {
             sentence.push_str(&format!("{gap}Together with {with}, {contradicted} of {whom} {what}."));
         }
         let prevention = match (self.narrowed, self.left) {
-            (0, _) => "",
+            (0, _) => String::new(),
             (_, IntersectionLeft::Values) => {
-                "one release with marginals instead of several (angel), or the same groups in all of them."
+                let forms = names_of(|form| form.shape().marginals.is_some()).join(", ");
+                format!("one release with marginals instead of several ({forms}), or the same groups in all of them.")
             }
             (_, IntersectionLeft::People) => {
-                "one release for all users (butterfly) instead of several, or the same groups in all of them."
+                let forms = names_of(|form| form.shape().has_users).join(", ");
+                format!("one release for all users ({forms}) instead of several, or the same groups in all of them.")
             }
         };
         Finding::new("intersection", sentence, prevention)
@@ -178,8 +197,11 @@ impl Pooling {
             counted(self.rows_below, "row is", "rows are"),
             count(self.promised),
         );
-        let prevention =
-            if self.rows_below == 0 { "" } else { "publishing with --collude 2, which protects every pair of users." };
+        let prevention = if self.rows_below == 0 {
+            ""
+        } else {
+            "publishing so that any two users may pool what they know (collude 2), which protects every pair of users."
+        };
         Finding::new("pooling", sentence, prevention)
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_release::Attribute;
-use chrysalis_table::{Code, Codes, Column, Domain};
+use chrysalis_table::{Code, Codes, Column, Domain, Watch};
 
 use crate::Groups;
 use crate::columns::Positions;
@@ -53,7 +53,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Ranges from one column to another.
-    pub(crate) fn ranges(attribute: &'a Attribute, low: &Column, high: &Column) -> Shown<'a> {
+    pub(crate) fn ranges(attribute: &'a Attribute, low: &Column, high: &Column, watch: &dyn Watch) -> Shown<'a> {
         let positions = Positions::of(attribute);
         let (lows, highs) = (places(&positions, low), places(&positions, high));
         let mut firsts: Vec<i128> = lows.iter().copied().chain(highs.iter().map(|place| place + 1)).collect();
@@ -70,7 +70,7 @@ impl<'a> Shown<'a> {
         let first = recoded(low, lows.iter().map(|&place| bin(place)).collect());
         let last = recoded(high, highs.iter().map(|&place| bin(place)).collect());
         let keys = [Key { codes: &first, n_codes: n_bins }, Key { codes: &last, n_codes: n_bins }];
-        let pairs = Groups::of_keys(&keys, low.codes().len());
+        let pairs = Groups::of_keys(&keys, low.codes().len(), watch);
         let mut of_cell = vec![(0, 0); pairs.n_groups];
         for (row, &cell) in pairs.of_row.iter().enumerate() {
             of_cell[cell as usize] = (first.get(row), last.get(row));

@@ -1,6 +1,7 @@
 //! A release as an attacker sees it, whatever its form.
 
-use chrysalis_table::Domain;
+use chrysalis_release::Promise;
+use chrysalis_table::{Domain, Watch};
 
 use super::shown::Shown;
 use crate::measure::Sample;
@@ -16,13 +17,15 @@ pub(crate) struct Attacked<'a> {
     pub(crate) sensitive: &'a str,
     pub(crate) domain: &'a Domain,
     /// What is promised.
-    pub(crate) guarantees: &'a [String],
+    pub(crate) promises: &'a [Promise],
     /// What a group is called: `group`, `batch`, or the class of somebody who knows some attributes.
     pub(crate) group_word: &'a str,
+    /// Who may stop an attack.
+    pub(crate) watch: &'a dyn Watch,
 }
 
-/// The same with what is shown of every row: groups (batches for `angel`, the classes of one user for `butterfly`), and the
-/// quasi attributes.
+/// The same with what is shown of every row: groups (batches, or the classes of one user, where there are such), and
+/// the quasi attributes.
 pub(crate) struct View<'a> {
     pub(crate) target: Attacked<'a>,
     /// The group of every published row.

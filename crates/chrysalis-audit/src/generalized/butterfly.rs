@@ -1,4 +1,4 @@
-//! The form of `butterfly`: generalized rows for several users, each of whom knows one quasi-identifier.
+//! Generalized rows for several users, each of whom knows one quasi-identifier.
 //!
 //! To a user, rows look the same that show the same labels on the attributes the user knows. These classes are found in
 //! the table alone, and every promise is measured on them, quasi-identifier by quasi-identifier.
@@ -7,15 +7,14 @@ mod attacks;
 #[cfg(test)]
 mod tests;
 
-use chrysalis_criteria::PrincipleSpec;
-use chrysalis_release::{Manifest, Release};
-use chrysalis_table::Table;
+use chrysalis_release::{Promise, Release, Scope};
+use chrysalis_table::{Table, Watch};
 
 use super::cells::Published;
 use super::{contents, faithful, structure, suppressed};
-use crate::findings::Findings;
+use crate::findings::{Findings, in_turn};
 use crate::measure::Sample;
-use crate::promise::judge;
+use crate::promise::{Evidence, judge};
 use crate::sensitive::{linking, sensitive_values};
 use crate::{AuditError, AuditReport, Check, Groups, Linking, Pooling, PrincipleResult};
 
@@ -28,11 +27,11 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(published: &Published<'_>, attributes: &[String]) -> Seen {
+    fn new(published: &Published<'_>, attributes: &[String], watch: &dyn Watch) -> Seen {
         let known = |name: &str| attributes.iter().any(|attribute| attribute == name);
         let cells = published.quasi.iter().filter(|cells| known(&cells.attribute.name));
         let columns: Vec<_> = cells.flat_map(|cells| [cells.low, cells.high]).collect();
-        let classes = Groups::of_columns(&columns, published.table.rows());
+        let classes = Groups::of_columns(&columns, published.table.rows(), watch);
         let sample =
             published.sensitive.map(|(_, column)| Sample::new(&classes, column.codes(), column.domain().len()));
         Seen { attributes: attributes.to_vec(), sizes: classes.sizes(), classes, sample }
@@ -48,33 +47,38 @@ impl Seen {
     }
 }
 
-/// Judges a butterfly release.
-pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
+/// Judges a release for several users.
+pub(crate) fn audit(
+    release: &Release,
+    microdata: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<AuditReport, AuditError> {
     let published = Published::open(release)?;
     let manifest = &release.manifest;
     let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
     let sizes = groups.sizes();
-    let users: Vec<Seen> = manifest.quasi_identifiers.iter().map(|set| Seen::new(&published, set)).collect();
+    let users: Vec<Seen> = manifest.quasi_identifiers.iter().map(|set| Seen::new(&published, set, watch)).collect();
     let whole = published.sensitive.map(|(_, column)| column.histogram());
     let shown = published.sensitive.zip(whole.as_ref());
     let shown = shown.map(|((attribute, column), whole)| (attribute, column.domain().as_ref(), whole.as_slice()));
-    let mut checks = vec![
-        structure::tables(release, &published),
-        structure::groups(&published, &groups, &sizes),
-        sets(&published, &users, &sizes),
-        contents::ranges(std::slice::from_ref(&published)),
-        contents::labels(std::slice::from_ref(&published)),
-        sensitive_values(shown),
-        structure::row_order(&published),
+    let looks: [&dyn Fn() -> Check; 7] = [
+        &|| structure::tables(release, &published),
+        &|| structure::groups(&published, &groups, &sizes, watch),
+        &|| sets(&published, &users, &sizes, watch),
+        &|| contents::ranges(std::slice::from_ref(&published), watch),
+        &|| contents::labels(std::slice::from_ref(&published)),
+        &|| sensitive_values(shown),
+        &|| structure::row_order(&published, watch),
     ];
+    let mut checks = in_turn(&looks, watch);
     checks.extend(suppressed::check(&published, &groups, &sizes));
     if let Some(microdata) = microdata {
-        checks.push(faithful::check(&published, microdata)?);
+        checks.push(faithful::check(&published, microdata, watch)?);
     }
     Ok(AuditReport {
-        principles: principles(&published, &users)?,
+        principles: principles(&published, &users, watch)?,
         checks,
-        attacks: attacks::attacks(&published, &users, microdata)?,
+        attacks: attacks::attacks(&published, &users, microdata, watch)?,
         utility: None,
         rows: published.table.rows() as u64,
         groups: sizes.iter().filter(|&&size| size > 0).count() as u64,
@@ -82,13 +86,13 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
 }
 
 /// There are quasi-identifiers, and group ids tell nothing that labels do not.
-fn sets(published: &Published<'_>, users: &[Seen], sizes: &[u64]) -> Check {
+fn sets(published: &Published<'_>, users: &[Seen], sizes: &[u64], watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("quasi-identifiers");
     if users.is_empty() || users.iter().any(|user| user.attributes.is_empty()) {
         findings.add("sets", || "the manifest names no quasi-identifier, or an empty one".to_owned());
     }
     let n_groups = sizes.iter().filter(|&&size| size > 0).count();
-    let n_looks = Groups::of_columns(&published.cell_columns(), published.table.rows()).n_groups;
+    let n_looks = Groups::of_columns(&published.cell_columns(), published.table.rows(), watch).n_groups;
     // LEAK: ids could tell butterflies apart that look the same, or carry anything else.
     if n_groups != n_looks {
         findings.add("ids", || format!("{n_groups} group ids tell {n_looks} different rows of cells apart"));
@@ -97,41 +101,37 @@ fn sets(published: &Published<'_>, users: &[Seen], sizes: &[u64]) -> Check {
     findings.check(format!("classes: {}", each.collect::<Vec<_>>().join("; ")))
 }
 
-/// Every promise for every user.
-fn principles(published: &Published<'_>, users: &[Seen]) -> Result<Vec<PrincipleResult>, AuditError> {
-    let mut results = Vec::new();
-    for promise in &published.manifest.guarantees {
-        let one = Manifest { guarantees: vec![promise.clone()], ..published.manifest.clone() };
-        for user in users {
-            let shown = published.sensitive.zip(user.sample.as_ref());
-            let shown = shown.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
-            let no_ids = vec![None; user.sizes.len()];
-            let of_user = judge(&one, &user.sizes, &no_ids, shown)?.into_iter().map(|result| PrincipleResult {
-                worst_text: format!("{} for {}", result.worst_text, user.attributes.join(", ")),
-                ..result
-            });
-            results.extend(of_user);
-        }
-    }
-    Ok(results)
+/// Every promise for every user. Classes have no id.
+fn principles(
+    published: &Published<'_>,
+    users: &[Seen],
+    watch: &dyn Watch,
+) -> Result<Vec<PrincipleResult>, AuditError> {
+    let evidence = users.iter().map(|user| {
+        let shown = published.sensitive.zip(user.sample.as_ref());
+        let shown = shown.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
+        Ok(Evidence::new(&user.sizes, &[], shown)?.seen_by(&user.attributes))
+    });
+    let evidence: Vec<Evidence<'_>> = evidence.collect::<Result<_, AuditError>>()?;
+    let of_users = |scope: Scope| match scope {
+        Scope::User => Some(&evidence[..]),
+        Scope::Group | Scope::Batch | Scope::Bucket => None,
+    };
+    judge(published.manifest, of_users, watch)
 }
 
 /// More pairs than anybody reads about.
 const MOST_PAIRS: usize = 100;
 
 /// What every two users learn together.
-fn pooling(published: &Published<'_>) -> Vec<Pooling> {
+fn pooling(published: &Published<'_>, watch: &dyn Watch) -> Vec<Pooling> {
     let sets = &published.manifest.quasi_identifiers;
-    let promised = published.manifest.guarantees.iter().filter_map(|promise| match promise.parse() {
-        Ok(PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. }) => Some(k),
-        _ => None,
-    });
-    let promised = promised.max().unwrap_or(1);
+    let promised = Promise::largest_k(published.manifest.promises.iter()).unwrap_or(1);
     let pairs = (0..sets.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
     let of_pair = |(first, second): (usize, usize)| {
         let mut attributes = sets[first].clone();
         attributes.extend(sets[second].iter().filter(|name| !sets[first].contains(name)).cloned());
-        let seen = Seen::new(published, &attributes);
+        let seen = Seen::new(published, &attributes, watch);
         let small = seen.sizes.iter().filter(|&&size| size < promised);
         Pooling {
             attributes,

@@ -1,24 +1,34 @@
 //! The published columns, found and of the right kind.
 
-use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, TABLE, max_column, min_column};
-use chrysalis_release::{Attribute, GROUP_ID, Manifest, Release, RoleName};
-use chrysalis_table::{Column, Kind, Table};
+use chrysalis_release::{
+    Attribute, MEMBERS_COLUMNS, Manifest, Release, ReleaseError, RoleName, Shape, max_column, min_column,
+};
+use chrysalis_table::{Column, Kind, Table, Watch};
 
 use super::space::LabelSets;
 use crate::AuditError;
 use crate::attack::Shown;
 use crate::columns::{find, only_sensitive};
 use crate::profile::check_size;
+use crate::shape::Part;
 
-/// A generalized release whose columns are all there. What they hold is not yet believed.
+/// A table of people whose columns are all there. What they hold is not yet believed.
 pub(super) struct Published<'a> {
     pub(super) manifest: &'a Manifest,
+    pub(super) name: String,
     pub(super) table: &'a Table,
     pub(super) group: &'a Column,
     pub(super) quasi: Vec<Cells<'a>>,
     pub(super) others: Vec<(&'a Attribute, &'a Column)>,
     pub(super) sensitive: Option<(&'a Attribute, &'a Column)>,
-    pub(super) members: Option<&'a Table>,
+    pub(super) members: Option<Members<'a>>,
+}
+
+/// The table that says what labels stand for.
+#[derive(Clone, Copy)]
+pub(super) struct Members<'a> {
+    pub(super) name: &'static str,
+    pub(super) table: &'a Table,
 }
 
 /// The cells of one quasi attribute.
@@ -39,18 +49,21 @@ impl Cells<'_> {
 impl<'a> Published<'a> {
     pub(super) fn open(release: &'a Release) -> Result<Published<'a>, AuditError> {
         let manifest = &release.manifest;
-        let table = release.table(TABLE)?;
+        let shape = manifest.method.shape();
+        let name = shape.people;
+        let table = release.table(name)?;
         check_size("the release", table.rows())?;
         let exact =
-            |attribute: &'a Attribute| Ok((attribute, find(table, TABLE, &attribute.name, attribute.kind.into())?));
+            |attribute: &'a Attribute| Ok((attribute, find(table, name, &attribute.name, attribute.kind.into())?));
         let with = |role| manifest.with_role(role);
         let quasi: Vec<Cells<'_>> =
-            with(RoleName::Quasi).map(|attribute| cells(table, TABLE, attribute)).collect::<Result<_, AuditError>>()?;
+            with(RoleName::Quasi).map(|attribute| cells(table, name, attribute)).collect::<Result<_, AuditError>>()?;
         Ok(Published {
             manifest,
+            name: name.to_owned(),
             table,
-            group: find(table, TABLE, GROUP_ID, Kind::Integer)?,
-            members: members(release, quasi.iter().any(|cells| !cells.is_range()))?,
+            group: find(table, name, group_id(manifest, &shape)?, Kind::Integer)?,
+            members: members(release, &shape, quasi.iter().any(|cells| !cells.is_range()))?,
             quasi,
             others: with(RoleName::Other).map(exact).collect::<Result<_, AuditError>>()?,
             sensitive: only_sensitive(manifest)?.map(exact).transpose()?,
@@ -74,7 +87,7 @@ impl<'a> Published<'a> {
 
     /// The rows of `members` as texts.
     pub(super) fn member_rows(&self) -> impl Iterator<Item = [String; 3]> + '_ {
-        self.members.into_iter().flat_map(|table| {
+        self.members.into_iter().flat_map(|Members { table, .. }| {
             (0..table.rows()).map(move |row| {
                 MEMBERS_COLUMNS.map(|name| match table.column(name) {
                     Some(column) => column.domain().text(column.code(row)).into_owned(),
@@ -85,9 +98,9 @@ impl<'a> Published<'a> {
     }
 
     /// What an attacker sees of these quasi attributes.
-    pub(super) fn shown(&self, is_known: impl Fn(&str) -> bool, sets: &LabelSets) -> Vec<Shown<'a>> {
+    pub(super) fn shown(&self, is_known: impl Fn(&str) -> bool, sets: &LabelSets, watch: &dyn Watch) -> Vec<Shown<'a>> {
         let shown = |cells: &Cells<'a>| match cells.is_range() {
-            true => Shown::ranges(cells.attribute, cells.low, cells.high),
+            true => Shown::ranges(cells.attribute, cells.low, cells.high, watch),
             false => Shown::labels(cells.attribute, cells.low, sets),
         };
         self.quasi.iter().filter(|cells| is_known(&cells.attribute.name)).map(shown).collect()
@@ -110,14 +123,35 @@ pub(super) fn cells<'a>(table: &'a Table, name: &str, attribute: &'a Attribute) 
     }
 }
 
-pub(super) fn members(release: &Release, is_needed: bool) -> Result<Option<&Table>, AuditError> {
-    let table = match release.table(MEMBERS) {
+/// The column by which rows stand together.
+pub(super) fn group_id(manifest: &Manifest, shape: &Shape) -> Result<&'static str, ReleaseError> {
+    shape.group_id.ok_or(ReleaseError::NoGroups { method: manifest.method })
+}
+
+pub(super) fn members<'a>(
+    release: &'a Release,
+    shape: &Shape,
+    is_needed: bool,
+) -> Result<Option<Members<'a>>, AuditError> {
+    let Some(name) = shape.members else { return Ok(None) };
+    let table = match release.table(name) {
         Ok(table) => table,
         Err(_) if !is_needed => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    for name in MEMBERS_COLUMNS {
-        find(table, MEMBERS, name, Kind::Category)?;
+    for column in MEMBERS_COLUMNS {
+        find(table, name, column, Kind::Category)?;
     }
-    Ok(Some(table))
+    Ok(Some(Members { name, table }))
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn part(self) -> Part<'a> {
+        Part { name: self.name, table: self.table, columns: MEMBERS_COLUMNS.to_vec() }
+    }
+
+    /// By what its rows ascend.
+    pub(super) fn order(self) -> (&'a str, Vec<&'a Column>) {
+        (self.name, MEMBERS_COLUMNS.iter().filter_map(|name| self.table.column(name)).collect())
+    }
 }

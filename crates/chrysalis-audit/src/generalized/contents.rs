@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrysalis_table::{Code, Kind};
+use chrysalis_table::{Code, Kind, Watch};
 
 use super::cells::{Cells, Published};
 use super::label;
@@ -11,18 +11,18 @@ use crate::findings::Findings;
 use crate::{Check, Groups};
 
 /// Ranges begin before they end and touch the attribute's domain, in every table.
-pub(super) fn ranges(tables: &[Published<'_>]) -> Check {
+pub(super) fn ranges(tables: &[Published<'_>], watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("ranges");
     let mut n_ranges = 0;
     for published in tables {
         for cells in published.quasi.iter().filter(|cells| cells.is_range()) {
-            n_ranges += ranges_of(published, cells, &mut findings);
+            n_ranges += ranges_of(published, cells, &mut findings, watch);
         }
     }
     findings.check(format!("{n_ranges} different ranges"))
 }
 
-fn ranges_of(published: &Published<'_>, cells: &Cells<'_>, findings: &mut Findings) -> usize {
+fn ranges_of(published: &Published<'_>, cells: &Cells<'_>, findings: &mut Findings, watch: &dyn Watch) -> usize {
     let (attribute, name) = (cells.attribute, &cells.attribute.name);
     let positions = Positions::of(attribute);
     let (lows, highs) = (positions.of_column(cells.low), positions.of_column(cells.high));
@@ -37,7 +37,7 @@ fn ranges_of(published: &Published<'_>, cells: &Cells<'_>, findings: &mut Findin
     if last.is_none() && highs.iter().any(Option::is_some) {
         findings.add("domains", || format!("the manifest gives no domain for `{name}`"));
     }
-    let different = Groups::of_columns(&[cells.low, cells.high], published.table.rows());
+    let different = Groups::of_columns(&[cells.low, cells.high], published.table.rows(), watch);
     let rows = representatives(&different);
     for &row in &rows {
         let (low, high) = (lows[cells.low.code(row) as usize], highs[cells.high.code(row) as usize]);
@@ -87,10 +87,10 @@ pub(super) fn labels(tables: &[Published<'_>]) -> Check {
         }
     }
     stray_members(published, &sets, &used, &mut findings);
-    let n_rows = published.members.map_or(0, |members| members.rows());
+    let (members, n_rows) = published.members.map_or(("", 0), |members| (members.name, members.table.rows()));
     let n_members: usize = sets.values().map(BTreeSet::len).sum();
     if n_members != n_rows {
-        findings.add("repeated members", || format!("{} rows of `members` repeat another", n_rows - n_members));
+        findings.add("repeated members", || format!("{} rows of `{members}` repeat another", n_rows - n_members));
     }
     findings.check(format!("{} labels, {n_members} members", used.len()))
 }
@@ -101,16 +101,18 @@ fn stray_members(
     used: &BTreeSet<(&str, String)>,
     findings: &mut Findings,
 ) {
+    let members = published.members.map_or("", |members| members.name);
     let quasi = || published.quasi.iter().filter(|cells| !cells.is_range());
     let domains: BTreeMap<&str, BTreeSet<String>> =
         quasi().map(|cells| (cells.attribute.name.as_str(), texts(&cells.attribute.domain.values))).collect();
     for ((attribute, label), values) in sets {
         let Some(domain) = domains.get(attribute.as_str()) else {
-            findings.add("stray attributes", || format!("`members` speaks of `{attribute}`, which has no labels"));
+            findings.add("stray attributes", || format!("`{members}` speaks of `{attribute}`, which has no labels"));
             continue;
         };
         if !used.contains(&(attribute.as_str(), label.clone())) {
-            findings.add("stray labels", || format!("label `{label}` of `{attribute}` is in `members`, but not used"));
+            findings
+                .add("stray labels", || format!("label `{label}` of `{attribute}` is in `{members}`, but not used"));
         }
         wrong_members(attribute, label, values, domain, findings);
         for value in values.difference(domain) {

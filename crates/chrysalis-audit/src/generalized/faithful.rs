@@ -1,6 +1,6 @@
 //! Whether a release is a truthful picture of the microdata.
 
-use chrysalis_table::{Codes, Column, Table};
+use chrysalis_table::{Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
 use super::cells::Published;
@@ -14,7 +14,7 @@ use crate::source::{different_counts, join, relevant};
 use crate::{AuditError, Check, Groups};
 
 /// Some one-to-one assignment of people to published rows makes every published cell true.
-pub(super) fn check(published: &Published<'_>, microdata: &Table) -> Result<Check, AuditError> {
+pub(super) fn check(published: &Published<'_>, microdata: &Table, watch: &dyn Watch) -> Result<Check, AuditError> {
     let mut findings = Findings::new("faithful");
     let (table, n_dropped) = relevant(published.manifest, microdata)?;
     let (found, shown) = (table.rows(), published.table.rows());
@@ -30,7 +30,7 @@ pub(super) fn check(published: &Published<'_>, microdata: &Table) -> Result<Chec
             });
         }
     }
-    let outcome = place(published, &table);
+    let outcome = place(published, &table, watch);
     if outcome.uncovered > 0 {
         findings.add("rows no cell covers", || {
             format!("{} rows of the microdata are covered by no published row", outcome.uncovered)
@@ -48,23 +48,23 @@ pub(super) fn check(published: &Published<'_>, microdata: &Table) -> Result<Chec
 
 /// Rows with other exact values can never take each other's place, so each combination of those is a problem of its
 /// own.
-pub(super) fn place(published: &Published<'_>, microdata: &Table) -> Outcome {
+pub(super) fn place(published: &Published<'_>, microdata: &Table, watch: &dyn Watch) -> Outcome {
     let sets = published.label_sets();
     let quasi: Vec<&Column> =
         published.quasi.iter().filter_map(|cells| microdata.column(&cells.attribute.name)).collect();
     let axes: Vec<Axis<'_>> =
         published.quasi.iter().zip(&quasi).map(|(cells, column)| Axis::new(cells, column, &sets)).collect();
-    let payloads = Payloads::new(published, microdata);
+    let payloads = Payloads::new(published, microdata, watch);
 
-    let classes = distinct(&payloads.of_source, payloads.n, &quasi);
-    let slots = distinct(&payloads.of_published, payloads.n, &published.cell_columns());
+    let classes = distinct(&payloads.of_source, payloads.n, &quasi, watch);
+    let slots = distinct(&payloads.of_published, payloads.n, &published.cell_columns(), watch);
     let problems = classes.into_par_iter().zip(slots).map(|(classes, slots)| {
         let point = |row: usize| axes.iter().zip(&quasi).map(|(axis, column)| axis.rank(column.code(row))).collect();
         let classes: Vec<Class> =
             classes.into_iter().map(|(row, rows)| Class { point: point(row as usize), rows }).collect();
         let intervals = slots.iter().flat_map(|&(row, _)| axes.iter().map(move |axis| axis.interval(row as usize)));
         let boxes = Boxes { axes: &axes, intervals: intervals.collect(), n: slots.len() };
-        assign(&classes, &boxes, slots.iter().map(|&(_, rows)| rows).collect())
+        assign(&classes, &boxes, slots.iter().map(|&(_, rows)| rows).collect(), watch)
     });
     problems.reduce(Outcome::default, |a, b| Outcome {
         uncovered: a.uncovered + b.uncovered,
@@ -80,24 +80,29 @@ struct Payloads {
 }
 
 impl Payloads {
-    fn new(published: &Published<'_>, microdata: &Table) -> Payloads {
+    fn new(published: &Published<'_>, microdata: &Table, watch: &dyn Watch) -> Payloads {
         let exact = published.others.iter().chain(&published.sensitive);
         let joined: Vec<(Codes, usize)> =
             exact.filter_map(|(attribute, column)| Some(join(microdata.column(&attribute.name)?, column))).collect();
         let keys: Vec<Key<'_>> = joined.iter().map(|(codes, n_codes)| Key { codes, n_codes: *n_codes }).collect();
         let rows = microdata.rows() + published.table.rows();
-        let Groups { of_row: mut of_source, n_groups } = Groups::of_keys(&keys, rows);
+        let Groups { of_row: mut of_source, n_groups } = Groups::of_keys(&keys, rows, watch);
         let of_published = of_source.split_off(microdata.rows());
         Payloads { of_source, of_published, n: n_groups }
     }
 }
 
 /// For every payload the distinct rows under some columns: one row of each, and how many there are.
-pub(super) fn distinct(payload_of_row: &[u32], n_payloads: usize, columns: &[&Column]) -> Vec<Vec<(u32, u32)>> {
+pub(super) fn distinct(
+    payload_of_row: &[u32],
+    n_payloads: usize,
+    columns: &[&Column],
+    watch: &dyn Watch,
+) -> Vec<Vec<(u32, u32)>> {
     let payloads = Codes::U32(payload_of_row.to_vec());
     let mut keys = vec![Key { codes: &payloads, n_codes: n_payloads }];
     keys.extend(columns.iter().map(|column| Key::of(column)));
-    let groups = Groups::of_keys(&keys, payload_of_row.len());
+    let groups = Groups::of_keys(&keys, payload_of_row.len(), watch);
     let mut all: Vec<(u32, u32)> = vec![(0, 0); groups.n_groups];
     for (row, &group) in (0..).zip(&groups.of_row) {
         let known = &mut all[group as usize];

@@ -1,5 +1,7 @@
 //! Which boxes cover a point: a tree of bounding boxes, from which boxes can be taken for a while.
 
+use chrysalis_table::Watch;
+
 use super::space::{Axis, Interval};
 
 /// Boxes below this number are looked at one by one.
@@ -66,7 +68,7 @@ pub(super) struct Index<'a> {
 
 impl<'a> Index<'a> {
     /// Builds the tree, halving at the median centre of the axis along which centres spread most.
-    pub(super) fn new(boxes: &'a Boxes<'a>) -> Index<'a> {
+    pub(super) fn new(boxes: &'a Boxes<'a>, watch: &dyn Watch) -> Index<'a> {
         let n = boxes.n;
         let mut index = Index {
             boxes,
@@ -78,13 +80,14 @@ impl<'a> Index<'a> {
             girth: (0..n).map(|index| boxes.girth(index)).collect(),
         };
         if n > 0 {
-            index.build(0, n, 0);
+            index.build(0, n, 0, watch);
         }
         index
     }
 
     /// Depth is logarithmic, as every split halves.
-    fn build(&mut self, start: usize, end: usize, parent: u32) -> u32 {
+    fn build(&mut self, start: usize, end: usize, parent: u32, watch: &dyn Watch) -> u32 {
+        watch.pause();
         let id = self.nodes.len() as u32;
         let n = (end - start) as u32;
         self.nodes.push(Node { parent, right: 0, start: start as u32, end: end as u32, marked: [n; 2] });
@@ -99,8 +102,8 @@ impl<'a> Index<'a> {
                 let middle = (end - start) / 2;
                 let boxes = self.boxes;
                 self.order[start..end].select_nth_unstable_by_key(middle, |&index| centre(boxes, index, axis));
-                self.build(start, start + middle, id);
-                let right = self.build(start + middle, end, id);
+                self.build(start, start + middle, id, watch);
+                let right = self.build(start + middle, end, id, watch);
                 self.nodes[id as usize].right = right;
             }
         }

@@ -1,6 +1,6 @@
 //! Which groups may hold a person: those whose ranges and labels cover all the person's values.
 
-use chrysalis_table::{Column, Table};
+use chrysalis_table::{Column, Table, Watch};
 use rayon::prelude::*;
 
 use super::cells::Cells;
@@ -37,11 +37,12 @@ impl<'a> Places<'a> {
     }
 
     /// The groups that cover each of these people, ascending.
-    pub(super) fn of(&self, rows: &[usize]) -> Vec<Vec<u32>> {
+    pub(super) fn of(&self, rows: &[usize], watch: &dyn Watch) -> Vec<Vec<u32>> {
         let intervals = self.groups.iter().flat_map(|&(_, row)| self.axes.iter().map(move |axis| axis.interval(row)));
         let boxes = Boxes { axes: &self.axes, intervals: intervals.collect(), n: self.groups.len() };
-        let index = Index::new(&boxes);
+        let index = Index::new(&boxes, watch);
         let of_person = |&row: &usize| {
+            watch.pause();
             let point: Vec<u32> =
                 self.axes.iter().zip(&self.columns).map(|(axis, column)| axis.rank(column.code(row))).collect();
             let mut found = Vec::new();
@@ -57,8 +58,8 @@ impl<'a> Places<'a> {
 }
 
 /// The groups that may hold each of these people, with their rows.
-pub(super) fn weighed(places: &Places<'_>, rows: &[usize], sample: &Sample) -> attack::Places {
+pub(super) fn weighed(places: &Places<'_>, rows: &[usize], sample: &Sample, watch: &dyn Watch) -> attack::Places {
     let with_rows =
         |groups: Vec<u32>| groups.into_iter().map(|group| (group, sample.sizes()[group as usize] as f32)).collect();
-    places.of(rows).into_iter().map(with_rows).collect()
+    places.of(rows, watch).into_iter().map(with_rows).collect()
 }

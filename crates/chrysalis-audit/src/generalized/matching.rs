@@ -8,6 +8,7 @@
 //! does has met all slots that can be reached, and all of them are full: what is left over then is left over in every
 //! assignment (Berge).
 
+use chrysalis_table::Watch;
 use rayon::prelude::*;
 
 use super::index::{Boxes, Index, Mark};
@@ -40,24 +41,29 @@ struct Matching<'a> {
 }
 
 /// Assigns as many rows as possible. `room` says how many published rows every box stands for.
-pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>) -> Outcome {
+pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>, watch: &dyn Watch) -> Outcome {
     let left: Vec<u32> = classes.iter().map(|class| class.rows).collect();
-    let mut matching = Matching { classes, index: Index::new(boxes), held: vec![Vec::new(); room.len()], room, left };
-    let choices = matching.choices();
+    let index = Index::new(boxes, watch);
+    let mut matching = Matching { classes, index, held: vec![Vec::new(); room.len()], room, left };
+    let choices = matching.choices(watch);
     let uncovered = choices.iter().zip(classes).filter(|(n, _)| **n == 0).map(|(_, class)| u64::from(class.rows)).sum();
     // Who has one choice goes first, then those with few: most of what is certain follows from that alone.
     let mut order: Vec<u32> = (0..classes.len() as u32).collect();
     order.sort_by_key(|&class| choices[class as usize]);
-    order.into_iter().for_each(|class| matching.fill(class));
+    for class in order {
+        watch.pause();
+        matching.fill(class);
+    }
     let mut search = Search::new(classes.len(), boxes.n);
-    while search.phase(&mut matching) {}
+    while search.phase(&mut matching, watch) {}
     Outcome { uncovered, left_over: matching.left.iter().map(|&rows| u64::from(rows)).sum() }
 }
 
 impl Matching<'_> {
     /// How many slots cover each class, counted up to a few.
-    fn choices(&self) -> Vec<u32> {
+    fn choices(&self, watch: &dyn Watch) -> Vec<u32> {
         let count = |class: &Class| {
+            watch.pause();
             let mut n = 0;
             self.index.visit(Mark::Unseen, &class.point, |_| {
                 n += 1;
@@ -129,7 +135,7 @@ impl Search {
     }
 
     /// Grows a tree from every class that has rows left; tells whether any made room.
-    fn phase(&mut self, matching: &mut Matching<'_>) -> bool {
+    fn phase(&mut self, matching: &mut Matching<'_>, watch: &dyn Watch) -> bool {
         self.phase += 1;
         self.queue.clear();
         for class in (0..matching.classes.len() as u32).filter(|&class| matching.left[class as usize] > 0) {
@@ -138,6 +144,7 @@ impl Search {
         let mut success = false;
         let mut next = 0;
         while let Some(&class) = self.queue.get(next) {
+            watch.pause();
             next += 1;
             let root = self.root[class as usize];
             if self.done[root as usize] == self.phase {

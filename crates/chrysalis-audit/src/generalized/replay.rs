@@ -1,45 +1,64 @@
-//! Who stands in which group of a release by mondrian, for the attack by replay.
+//! Who stands in which group of a release whose groups can be replayed.
 
 use std::collections::BTreeSet;
 
-use chrysalis_table::{Column, Table};
+use chrysalis_table::{Column, Table, Watch};
 
 use super::cells::{Cells, Published};
 use super::locate::Places;
 use super::space::LabelSets;
 use crate::Groups;
-use crate::attack::{Replay, Setting, reason_against};
+use crate::attack::{Replay, Setting};
+use crate::form::judge;
 
 /// The replay of a generalized release, or why there is none.
-pub(super) fn setting<'a>(published: &Published<'_>, groups: &Groups, microdata: Option<&'a Table>) -> Replay<'a> {
+pub(super) fn setting<'a>(
+    published: &Published<'_>,
+    groups: &Groups,
+    microdata: Option<&'a Table>,
+    watch: &dyn Watch,
+) -> Replay<'a> {
     let manifest = published.manifest;
-    if let Some(reason) = reason_against(&manifest.method, &manifest.partitioner, &manifest.guarantees) {
+    if let Some(reason) = judge(manifest.method).against_replay(manifest) {
         return Replay::Not(reason);
     }
     let Some(people) = microdata else {
-        let reason = "Not run: this attacker knows everybody's quasi values; name the source with --microdata.";
+        let reason = "Not run: this attacker knows everybody's quasi values; the microdata are needed for that.";
         return Replay::Not(reason.to_owned());
     };
     let Some(sensitive) = published.sensitive.and_then(|(attribute, _)| people.column(&attribute.name)) else {
         return Replay::Not("Not run: nothing sensitive is published.".to_owned());
     };
     let sets = published.label_sets();
-    let members = members(published, &sets, groups, people);
+    let members = members(published, &sets, groups, people, watch);
+    let some_rows = groups.some_rows();
     let column = |cells: &Cells<'_>| {
         let column = people.column(&cells.attribute.name)?;
-        is_plain(cells, column, &sets, groups, &members).then_some((column, !cells.is_range()))
+        let known = members.iter().zip(&some_rows).filter(|(members, _)| !members.is_empty());
+        let mut is_tight = known.map(|(members, &row)| {
+            watch.pause();
+            is_tight(cells, row, column, members, &sets)
+        });
+        // Then the attribute has no taxonomy, and is cut by its order.
+        is_tight.all(|is_tight| is_tight).then_some((column, !cells.is_range()))
     };
     let columns = published.quasi.iter().filter_map(column).collect();
     Replay::Of(Box::new(Setting { members, columns, sensitive }))
 }
 
 /// The people of every group. A group that somebody fits who fits another as well gets nobody.
-fn members(published: &Published<'_>, sets: &LabelSets, groups: &Groups, people: &Table) -> Vec<Vec<usize>> {
+fn members(
+    published: &Published<'_>,
+    sets: &LabelSets,
+    groups: &Groups,
+    people: &Table,
+    watch: &dyn Watch,
+) -> Vec<Vec<usize>> {
     let places = Places::new(published.quasi.iter(), sets, groups, people);
     let columns: Vec<&Column> =
         published.quasi.iter().filter_map(|cells| people.column(&cells.attribute.name)).collect();
-    let kinds = Groups::of_columns(&columns, people.rows());
-    let found = places.of(&kinds.some_rows());
+    let kinds = Groups::of_columns(&columns, people.rows(), watch);
+    let found = places.of(&kinds.some_rows(), watch);
     let mut members = vec![Vec::new(); groups.n_groups];
     let mut is_open = vec![false; groups.n_groups];
     found.iter().filter(|of_kind| of_kind.len() > 1).flatten().for_each(|&group| is_open[group as usize] = true);
@@ -52,20 +71,16 @@ fn members(published: &Published<'_>, sets: &LabelSets, groups: &Groups, people:
     members
 }
 
-/// Whether cells are as tight as their members' values: then the attribute has no taxonomy, and is cut by its order.
-fn is_plain(cells: &Cells<'_>, column: &Column, sets: &LabelSets, groups: &Groups, members: &[Vec<usize>]) -> bool {
-    let shown = |shown: &Column, row: usize| shown.domain().value(shown.code(row)).cloned();
-    members.iter().zip(groups.some_rows()).filter(|(members, _)| !members.is_empty()).all(|(members, row)| {
-        let codes = members.iter().map(|&member| column.code(member));
-        if cells.is_range() {
-            let ends = codes.clone().min().zip(codes.max());
-            return ends.is_some_and(|(first, last)| {
-                let value = |code| column.domain().value(code).cloned();
-                value(first) == shown(cells.low, row) && value(last) == shown(cells.high, row)
-            });
-        }
-        let label = cells.low.domain().text(cells.low.code(row)).into_owned();
-        let texts: BTreeSet<String> = codes.map(|code| column.domain().text(code).into_owned()).collect();
-        sets.get(&(cells.attribute.name.clone(), label)).is_some_and(|set| *set == texts)
-    })
+/// Whether the cell of a row is as tight as the values of its group's members.
+fn is_tight(cells: &Cells<'_>, row: usize, column: &Column, members: &[usize], sets: &LabelSets) -> bool {
+    let codes = members.iter().map(|&member| column.code(member));
+    if cells.is_range() {
+        let shown = |shown: &Column| shown.domain().value(shown.code(row)).cloned();
+        let value = |code| column.domain().value(code).cloned();
+        let ends = codes.clone().min().zip(codes.max());
+        return ends.is_some_and(|(first, last)| value(first) == shown(cells.low) && value(last) == shown(cells.high));
+    }
+    let label = cells.low.domain().text(cells.low.code(row)).into_owned();
+    let texts: BTreeSet<String> = codes.map(|code| column.domain().text(code).into_owned()).collect();
+    sets.get(&(cells.attribute.name.clone(), label)).is_some_and(|set| *set == texts)
 }

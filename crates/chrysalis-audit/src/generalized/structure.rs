@@ -2,11 +2,10 @@
 
 use std::iter::once;
 
-use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, TABLE};
-use chrysalis_release::{GROUP_ID, Published as Shown, Release, RoleName};
-use chrysalis_table::Column;
+use chrysalis_release::{Published as Shown, Release, RoleName};
+use chrysalis_table::{Column, Watch};
 
-use super::cells::Published;
+use super::cells::{Members, Published};
 use crate::findings::Findings;
 use crate::shape::{self, Part};
 use crate::{Check, Groups};
@@ -14,16 +13,19 @@ use crate::{Check, Groups};
 /// Tables, columns and numbers of rows are those of the manifest, and nothing else is published.
 pub(super) fn tables(release: &Release, published: &Published<'_>) -> Check {
     let exact = published.others.iter().chain(&published.sensitive).map(|(_, column)| *column);
-    let columns = published.cell_columns().into_iter().chain(exact).map(Column::name).chain(once(GROUP_ID)).collect();
-    let main = Part { name: TABLE, table: published.table, columns };
-    let members = published.members.map(|table| Part { name: MEMBERS, table, columns: MEMBERS_COLUMNS.to_vec() });
-    let fits =
-        |role: RoleName, shown: Shown| shown == if role == RoleName::Quasi { Shown::Generalized } else { Shown::Exact };
+    let columns = published.cell_columns().into_iter().chain(exact).chain(once(published.group)).map(Column::name);
+    let main = Part { name: &published.name, table: published.table, columns: columns.collect() };
+    let members = published.members.map(Members::part);
     shape::tables(release, &once(main).chain(members).collect::<Vec<_>>(), fits)
 }
 
+/// Whether an attribute of a role may be said to be shown so.
+pub(super) fn fits(role: RoleName, shown: Shown) -> bool {
+    shown == if role == RoleName::Quasi { Shown::Generalized } else { Shown::Exact }
+}
+
 /// Every row has a group, there are as many as promised, and all rows of one show the same cells.
-pub(super) fn groups(published: &Published<'_>, groups: &Groups, sizes: &[u64]) -> Check {
+pub(super) fn groups(published: &Published<'_>, groups: &Groups, sizes: &[u64], watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("groups");
     let n_missing = if published.group.domain().has_missing() { sizes.first().copied().unwrap_or(0) } else { 0 };
     if n_missing > 0 {
@@ -35,6 +37,7 @@ pub(super) fn groups(published: &Published<'_>, groups: &Groups, sizes: &[u64]) 
         findings.add("groups", || format!("there are {n_groups} group ids, the manifest says {promised}"));
     }
     for column in published.cell_columns() {
+        watch.pause();
         for row in rows_that_differ(column, groups) {
             let group = published.group_of(row);
             findings.add("groups that differ in a cell", || {
@@ -42,7 +45,7 @@ pub(super) fn groups(published: &Published<'_>, groups: &Groups, sizes: &[u64]) 
             });
         }
     }
-    let n_boxes = Groups::of_columns(&published.cell_columns(), published.table.rows()).n_groups;
+    let n_boxes = Groups::of_columns(&published.cell_columns(), published.table.rows(), watch).n_groups;
     findings.check(format!("{n_groups} groups by group id, {n_boxes} different rows of cells"))
 }
 
@@ -62,11 +65,8 @@ fn rows_that_differ(column: &Column, groups: &Groups) -> Vec<usize> {
 }
 
 /// Rows ascend by group id, then by the other columns, then by sensitive value; `members` by its texts.
-pub(super) fn row_order(published: &Published<'_>) -> Check {
+pub(super) fn row_order(published: &Published<'_>, watch: &dyn Watch) -> Check {
     let exact = published.others.iter().chain(&published.sensitive).map(|(_, column)| *column);
-    let main = (TABLE, once(published.group).chain(exact).collect());
-    let members = published
-        .members
-        .map(|table| (MEMBERS, MEMBERS_COLUMNS.iter().filter_map(|name| table.column(name)).collect::<Vec<_>>()));
-    shape::row_order(&once(main).chain(members).collect::<Vec<_>>())
+    let main = (published.name.as_str(), once(published.group).chain(exact).collect());
+    shape::row_order(&once(main).chain(published.members.map(Members::order)).collect::<Vec<_>>(), watch)
 }

@@ -1,8 +1,8 @@
 //! What an attacker can do with values that are shown as they are.
 
-use chrysalis_table::Table;
+use chrysalis_table::{Table, Watch};
 
-use super::layout::{Form, Layout};
+use super::layout::Layout;
 use super::locate;
 use super::presence::{certain, likeliest};
 use super::tally::Tally;
@@ -18,6 +18,7 @@ pub(super) fn grouped(
     columns: &[Sample],
     presence: Option<Presence>,
     microdata: Option<&Table>,
+    watch: &dyn Watch,
 ) -> Result<Attacks, AuditError> {
     let presence_finding = attack::presence(presence.as_ref(), layout.table.rows() as u64, likeliest(columns, tally));
     let mut attacks = Attacks { presence, ..Attacks::default() };
@@ -32,9 +33,11 @@ pub(super) fn grouped(
         ids,
         sensitive: &attribute.name,
         domain: column.domain(),
-        guarantees: &layout.manifest.guarantees,
-        group_word: "group",
+        promises: &layout.manifest.promises,
+        group_word: layout.shape.group_word,
+        watch,
     };
+    watch.pause();
     let (similarity, similar) = similarity(Some((attribute, column.domain(), sample)))?;
     attacks.linking = linking(sample, ids);
     attacks.findings = vec![
@@ -43,14 +46,18 @@ pub(super) fn grouped(
         attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
     ];
     attacks.similarity = similarity;
-    let is_exact = layout.form != Form::Permute;
+    let is_exact = !layout.is_permuted();
     let locate = |rows: &[usize]| match microdata {
-        Some(microdata) if is_exact => locate::among_rows(layout, tally, microdata, rows),
-        Some(microdata) => locate::among_columns(layout, tally, columns, microdata, rows),
+        Some(microdata) if is_exact => locate::among_rows(layout, tally, microdata, rows, watch),
+        Some(microdata) => locate::among_columns(layout, tally, columns, (microdata, rows), watch),
         None => Vec::new(),
     };
     let known = microdata.map(|microdata| Known { microdata, locate: &locate, is_exact });
-    let quasi = layout.quasi.iter().map(|(_, column)| Shown::exact(column)).collect();
+    let shown = |column| {
+        watch.pause();
+        Shown::exact(column)
+    };
+    let quasi = layout.quasi.iter().map(|(_, column)| shown(column)).collect();
     let view = View { target, of_row: &tally.groups.of_row, quasi, is_joint: is_exact };
     attack::run(&view, known.as_ref(), &Replay::none(layout.manifest), &mut attacks);
     Ok(attacks)

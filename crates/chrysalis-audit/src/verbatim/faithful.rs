@@ -1,8 +1,9 @@
 //! Whether a release is a truthful picture of the microdata.
 
-use chrysalis_table::{Codes, Column, Table};
+use chrysalis_table::{Codes, Column, Table, Watch};
+use rayon::prelude::*;
 
-use super::layout::{Form, Layout};
+use super::layout::Layout;
 use super::tally::Tally;
 use super::worlds::{Problem, Shown, Verdict, decide};
 use crate::findings::Findings;
@@ -19,10 +20,14 @@ struct Side {
 }
 
 /// Quasi values that belong together are there as often as in the microdata, and so are sensitive values. No groups.
-pub(super) fn ungrouped(layout: &Layout<'_>, microdata: &Table, n_dropped: usize) -> Result<Check, AuditError> {
+pub(super) fn ungrouped(
+    layout: &Layout<'_>,
+    (microdata, n_dropped): (&Table, usize),
+    watch: &dyn Watch,
+) -> Result<Check, AuditError> {
     let mut findings = Findings::new("faithful");
-    totals(layout, microdata, None, &mut findings)?;
-    tuples(layout, microdata, &mut findings);
+    totals(layout, microdata, None, &mut findings, watch)?;
+    tuples(layout, microdata, &mut findings, watch);
     let rows = microdata.rows();
     Ok(findings.check(format!(
         "the quasi values of {rows} rows and all sensitive values are those of the microdata; which belong together was \
@@ -35,23 +40,25 @@ pub(super) fn ungrouped(layout: &Layout<'_>, microdata: &Table, n_dropped: usize
 pub(super) fn grouped(
     layout: &Layout<'_>,
     tally: &Tally,
-    microdata: &Table,
-    n_dropped: usize,
+    (microdata, n_dropped): (&Table, usize),
+    watch: &dyn Watch,
 ) -> Result<Check, AuditError> {
     let mut findings = Findings::new("faithful");
-    totals(layout, microdata, Some(tally), &mut findings)?;
-    let mut sides = if layout.form == Form::Permute {
-        columns(layout, tally, microdata)
+    totals(layout, microdata, Some(tally), &mut findings, watch)?;
+    let mut sides = if layout.is_permuted() {
+        columns(layout, tally, microdata, watch)
     } else {
-        vec![of_tuples(layout, tally, tuples(layout, microdata, &mut findings), microdata.rows())]
+        vec![of_tuples(layout, tally, tuples(layout, microdata, &mut findings, watch), microdata.rows())]
     };
+    watch.pause();
     sides.extend(sensitive(layout, tally, microdata));
+    watch.pause();
     let is_even = tally.sample.as_ref().is_none_or(|sample| sample.sizes() == tally.sizes);
     let rows = microdata.rows();
     let mut fine = format!("each of {rows} people can be given a group such that");
     if findings.is_empty() && is_even && !sides.is_empty() {
         let names: Vec<String> = sides.iter().map(|side| side.name.clone()).collect();
-        match decide(&problem(sides, rows, tally.ids.len())) {
+        match decide(&problem(sides, rows, tally.ids.len(), watch), watch) {
             Verdict::Possible => fine.push_str(" every group has the values it shows: an assignment was found"),
             Verdict::Contradiction(found) => findings.add("groups that cannot be", || {
                 let group = tally.name(found.group as usize);
@@ -95,6 +102,7 @@ fn totals(
     microdata: &Table,
     tally: Option<&Tally>,
     findings: &mut Findings,
+    watch: &dyn Watch,
 ) -> Result<(), AuditError> {
     let (found, shown) = (microdata.rows(), layout.table.rows());
     let n_counts = layout.counts.as_ref().map_or(0, |counts| counts.table.rows());
@@ -103,6 +111,7 @@ fn totals(
         findings.add("rows", || format!("the microdata have {found} rows, the release {shown}"));
     }
     for (attribute, column) in layout.quasi.iter().chain(&layout.others).chain(&layout.sensitive) {
+        watch.pause();
         let sample = tally.and_then(|tally| tally.sample.as_ref()).filter(|_| layout.is_counted(column));
         let totals = sample.map_or_else(|| column.histogram(), |sample| sample.whole().to_vec());
         let source = microdata.column(&attribute.name);
@@ -124,12 +133,15 @@ impl Layout<'_> {
 }
 
 /// The quasi and other values of every row as one number, people first, then what is published.
-fn tuples(layout: &Layout<'_>, microdata: &Table, findings: &mut Findings) -> Groups {
+fn tuples(layout: &Layout<'_>, microdata: &Table, findings: &mut Findings, watch: &dyn Watch) -> Groups {
     let shown = layout.quasi.iter().chain(&layout.others);
-    let joined: Vec<(Codes, usize)> =
-        shown.filter_map(|(attribute, column)| Some(join(microdata.column(&attribute.name)?, column))).collect();
+    let joined = shown.filter_map(|(attribute, column)| {
+        watch.pause();
+        Some(join(microdata.column(&attribute.name)?, column))
+    });
+    let joined: Vec<(Codes, usize)> = joined.collect();
     let keys: Vec<Key<'_>> = joined.iter().map(|(codes, n_codes)| Key { codes, n_codes: *n_codes }).collect();
-    let groups = Groups::of_keys(&keys, microdata.rows() + layout.table.rows());
+    let groups = Groups::of_keys(&keys, microdata.rows() + layout.table.rows(), watch);
     let mut surplus = vec![0i64; groups.n_groups];
     for (row, &tuple) in groups.of_row.iter().enumerate() {
         surplus[tuple as usize] += if row < microdata.rows() { 1 } else { -1 };
@@ -151,11 +163,13 @@ fn of_tuples(layout: &Layout<'_>, tally: &Tally, tuples: Groups, n_people: usize
     Side { name: name.into(), of_people, shown: merged(pairs.collect()) }
 }
 
-fn columns(layout: &Layout<'_>, tally: &Tally, microdata: &Table) -> Vec<Side> {
+fn columns(layout: &Layout<'_>, tally: &Tally, microdata: &Table, watch: &dyn Watch) -> Vec<Side> {
     let side = |name: &str, shown: &Column| {
+        watch.pause();
         let (codes, _) = join(microdata.column(name)?, shown);
         let mut of_people: Vec<u32> = codes.iter().collect();
         let published = of_people.split_off(microdata.rows());
+        watch.pause();
         let pairs = published.into_iter().zip(&tally.groups.of_row).map(|(value, &group)| (value, group, 1));
         Some(Side { name: format!("values of `{name}`"), of_people, shown: merged(pairs.collect()) })
     };
@@ -182,7 +196,7 @@ fn sensitive(layout: &Layout<'_>, tally: &Tally, microdata: &Table) -> Option<Si
 }
 
 fn merged(mut pairs: Shown) -> Shown {
-    pairs.sort_unstable();
+    pairs.par_sort_unstable();
     pairs.dedup_by(|next, kept| {
         let is_same = (next.0, next.1) == (kept.0, kept.1);
         if is_same {
@@ -193,11 +207,11 @@ fn merged(mut pairs: Shown) -> Shown {
     pairs
 }
 
-fn problem(mut sides: Vec<Side>, n_people: usize, n_groups: usize) -> Problem {
+fn problem(mut sides: Vec<Side>, n_people: usize, n_groups: usize, watch: &dyn Watch) -> Problem {
     let codes: Vec<Codes> = sides.iter_mut().map(|side| Codes::U32(std::mem::take(&mut side.of_people))).collect();
     let n_codes = |codes: &Codes| codes.iter().max().map_or(0, |code| code as usize + 1);
     let keys: Vec<Key<'_>> = codes.iter().map(|codes| Key { codes, n_codes: n_codes(codes) }).collect();
-    let kinds = Groups::of_keys(&keys, n_people);
+    let kinds = Groups::of_keys(&keys, n_people, watch);
     let mut people = vec![(0, 0u32); kinds.n_groups];
     for (row, &kind) in kinds.of_row.iter().enumerate() {
         people[kind as usize] = (row, people[kind as usize].1 + 1);

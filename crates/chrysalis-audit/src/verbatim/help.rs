@@ -1,6 +1,6 @@
 //! The help table, recomputed from the permuted values alone (ke 5.1).
 
-use chrysalis_table::{Code, Column, Value};
+use chrysalis_table::{Code, Column, Value, Watch};
 
 use super::layout::{Help, Layout};
 use super::tally::Tally;
@@ -13,7 +13,7 @@ const TOLERANCE: f64 = 1e-9;
 const SLACK: f64 = 1e-12;
 
 /// Every group has one row for every possible number of hits, and every number in it is right.
-pub(super) fn check(layout: &Layout<'_>, tally: &Tally) -> Option<Check> {
+pub(super) fn check(layout: &Layout<'_>, tally: &Tally, watch: &dyn Watch) -> Option<Check> {
     let (help, (attribute, column)) = (layout.help.as_ref()?, layout.sensitive?);
     let mut findings = Findings::new("help");
     let numbers: Vec<Number> = (0..column.domain().len() as Code).filter_map(|code| number(column, code)).collect();
@@ -24,6 +24,7 @@ pub(super) fn check(layout: &Layout<'_>, tally: &Tally) -> Option<Check> {
     let lines = Lines::new(help, tally, &mut findings);
     let sample = tally.sample.as_ref()?;
     for group in 0..tally.ids.len() {
+        watch.pause();
         let values = sample.group(group).values.iter();
         let values: Vec<Number> =
             values.flat_map(|&(code, count)| std::iter::repeat_n(numbers[code as usize], count as usize)).collect();

@@ -1,9 +1,9 @@
-//! The tables of each form, found and of the right kind.
+//! The tables of a release, found and of the right kind.
 
 use std::iter::once;
 
 use chrysalis_release::{
-    Attribute, GROUP_ID, Manifest, Published, Release, RoleName, anatomy, permuted, shuffled, swapped,
+    Attribute, COUNT, Detail, HELP_COLUMNS, Manifest, Needs, Published, Release, RoleName, Shape, Values,
 };
 use chrysalis_table::{Column, Kind, Table};
 
@@ -12,22 +12,9 @@ use crate::columns::{find, only_sensitive};
 use crate::profile::check_size;
 use crate::shape::Part;
 
-/// The forms that show values, not ranges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Exact quasi values; sensitive values counted by group.
-    Anatomy,
-    /// Every quasi column permuted inside its group; sensitive values counted by group.
-    Permute,
-    /// Exact quasi values, the sensitive column permuted inside its group, and a help table.
-    Shuffle,
-    /// Exact quasi values, the sensitive column swapped; no groups.
-    RankSwap,
-}
-
 /// A release whose columns are all there. What they hold is not yet believed.
 pub(super) struct Layout<'a> {
-    pub(super) form: Form,
+    pub(super) shape: Shape,
     pub(super) manifest: &'a Manifest,
     /// The table with one row per person.
     pub(super) name: &'static str,
@@ -51,6 +38,7 @@ pub(super) struct Counts<'a> {
 
 /// What any number of hits in a group can add up to.
 pub(super) struct Help<'a> {
+    name: &'static str,
     pub(super) table: &'a Table,
     pub(super) group: &'a Column,
     pub(super) hits: &'a Column,
@@ -58,61 +46,58 @@ pub(super) struct Help<'a> {
     pub(super) numbers: Vec<&'a Column>,
 }
 
-impl Form {
-    fn table(self) -> &'static str {
-        match self {
-            Form::Anatomy => anatomy::QUASI_TABLE,
-            Form::Permute => permuted::QUASI_TABLE,
-            Form::Shuffle => shuffled::TABLE,
-            Form::RankSwap => swapped::TABLE,
+impl<'a> Layout<'a> {
+    pub(super) fn open(release: &'a Release) -> Result<Layout<'a>, AuditError> {
+        let manifest = &release.manifest;
+        let shape = manifest.method.shape();
+        let name = shape.people;
+        let table = release.table(name)?;
+        check_size("the release", table.rows())?;
+        let shown =
+            |attribute: &'a Attribute| Ok((attribute, find(table, name, &attribute.name, attribute.kind.into())?));
+        let with = |role| manifest.with_role(role).map(shown).collect::<Result<Vec<_>, AuditError>>();
+        let attribute = sensitive_attribute(manifest, shape.needs)?;
+        let counts = match (shape.values, shape.group_id, attribute) {
+            (Values::Counted(name), Some(id), Some(_)) => Some(Counts::open(release, name, id)?),
+            (Values::Counted(_) | Values::Beside | Values::Swapped, _, _) => None,
+        };
+        let sensitive = attribute.map(|attribute| match &counts {
+            Some(counts) => Ok((attribute, find(counts.table, counts.name, &attribute.name, attribute.kind.into())?)),
+            None => shown(attribute),
+        });
+        let help = shape.help.zip(attribute);
+        Ok(Layout {
+            shape,
+            manifest,
+            name,
+            table,
+            group: shape.group_id.map(|id| find(table, name, id, Kind::Integer)).transpose()?,
+            quasi: with(RoleName::Quasi)?,
+            others: if shape.keeps_others { with(RoleName::Other)? } else { no_others(manifest)? },
+            sensitive: sensitive.transpose()?,
+            counts,
+            help: help.map(|(name, attribute)| Help::open(release, name, attribute.kind.into())).transpose()?,
+        })
+    }
+
+    /// Whether every quasi column was permuted on its own, so that no two values of a row belong together.
+    pub(super) fn is_permuted(&self) -> bool {
+        match self.shape.detail {
+            Detail::Permuted => true,
+            Detail::Exact | Detail::GroupBoxes | Detail::RowBoxes => false,
         }
     }
 
     /// Whether an attribute of a role may be said to be shown so.
     ///
     /// Values that are counted by group are exact, and nobody knows whose they are: either word is true of them.
-    pub(super) fn fits(self, role: RoleName, shown: Published) -> bool {
-        match (self, role) {
-            (Form::Anatomy | Form::Permute, RoleName::Sensitive) => shown != Published::Generalized,
-            (Form::Permute, _) | (_, RoleName::Sensitive) => shown == Published::Permuted,
-            _ => shown == Published::Exact,
+    pub(super) fn fits(&self, role: RoleName, shown: Published) -> bool {
+        match (role, self.shape.values) {
+            (RoleName::Sensitive, Values::Counted(_)) => shown != Published::Generalized,
+            (RoleName::Sensitive, Values::Beside | Values::Swapped) => shown == self.shape.sensitive(),
+            (RoleName::Quasi, _) => shown == self.shape.detail.published(),
+            (RoleName::Other | RoleName::Identifier, _) => shown == Published::Exact,
         }
-    }
-}
-
-impl<'a> Layout<'a> {
-    pub(super) fn open(release: &'a Release, form: Form) -> Result<Layout<'a>, AuditError> {
-        let manifest = &release.manifest;
-        let name = form.table();
-        let table = release.table(name)?;
-        check_size("the release", table.rows())?;
-        let shown =
-            |attribute: &'a Attribute| Ok((attribute, find(table, name, &attribute.name, attribute.kind.into())?));
-        let with = |role| manifest.with_role(role).map(shown).collect::<Result<Vec<_>, AuditError>>();
-        let attribute = sensitive_attribute(manifest, form)?;
-        let counts = attribute.and(match form {
-            Form::Anatomy => Some((anatomy::SENSITIVE_TABLE, anatomy::COUNT)),
-            Form::Permute => Some((permuted::SENSITIVE_TABLE, permuted::COUNT)),
-            Form::Shuffle | Form::RankSwap => None,
-        });
-        let counts = counts.map(|(name, count)| Counts::open(release, name, count)).transpose()?;
-        let sensitive = attribute.map(|attribute| match &counts {
-            Some(counts) => Ok((attribute, find(counts.table, counts.name, &attribute.name, attribute.kind.into())?)),
-            None => shown(attribute),
-        });
-        let help = attribute.filter(|_| form == Form::Shuffle);
-        Ok(Layout {
-            form,
-            manifest,
-            name,
-            table,
-            group: (form != Form::RankSwap).then(|| find(table, name, GROUP_ID, Kind::Integer)).transpose()?,
-            quasi: with(RoleName::Quasi)?,
-            others: if form == Form::Permute { no_others(manifest)? } else { with(RoleName::Other)? },
-            sensitive: sensitive.transpose()?,
-            counts,
-            help: help.map(|attribute| Help::open(release, attribute.kind.into())).transpose()?,
-        })
     }
 
     /// The sensitive column, where it stands beside the quasi values.
@@ -130,11 +115,8 @@ impl<'a> Layout<'a> {
             let columns = [counts.group, counts.count].into_iter().chain(sensitive).map(Column::name).collect();
             Part { name: counts.name, table: counts.table, columns }
         });
-        let help = self.help.as_ref().map(|help| Part {
-            name: shuffled::HELP,
-            table: help.table,
-            columns: shuffled::HELP_COLUMNS.to_vec(),
-        });
+        let help =
+            self.help.as_ref().map(|help| Part { name: help.name, table: help.table, columns: HELP_COLUMNS.to_vec() });
         once(main).chain(counts).chain(help).collect()
     }
 
@@ -150,34 +132,34 @@ impl<'a> Layout<'a> {
         // By hits and group or the other way round: either is told by the numbers alone.
         let help = self.help.as_ref().map(|help| {
             let by_hits = (1..help.table.rows()).all(|row| help.hits.code(row - 1) <= help.hits.code(row));
-            (shuffled::HELP, if by_hits { vec![help.hits, help.group] } else { vec![help.group, help.hits] })
+            (help.name, if by_hits { vec![help.hits, help.group] } else { vec![help.group, help.hits] })
         });
         once(main).chain(counts).chain(help).collect()
     }
 }
 
 impl<'a> Counts<'a> {
-    fn open(release: &'a Release, name: &'static str, count: &str) -> Result<Counts<'a>, AuditError> {
+    fn open(release: &'a Release, name: &'static str, id: &str) -> Result<Counts<'a>, AuditError> {
         let table = release.table(name)?;
         check_size("the table of sensitive values", table.rows())?;
         let find = |column: &str| find(table, name, column, Kind::Integer);
-        Ok(Counts { name, table, group: find(GROUP_ID)?, count: find(count)? })
+        Ok(Counts { name, table, group: find(id)?, count: find(COUNT)? })
     }
 }
 
 impl<'a> Help<'a> {
     /// Sums, minima and maxima are of the sensitive attribute's kind; means and variances are fractions.
-    fn open(release: &'a Release, kind: Kind) -> Result<Help<'a>, AuditError> {
-        let name = shuffled::HELP;
+    fn open(release: &'a Release, name: &'static str, kind: Kind) -> Result<Help<'a>, AuditError> {
         let table = release.table(name)?;
         check_size("the help table", table.rows())?;
-        let [group, hits, numbers @ ..] = shuffled::HELP_COLUMNS;
+        let [group, hits, numbers @ ..] = HELP_COLUMNS;
         let kind_of = |column: &str| match column {
             column if column.ends_with("mean") || column.ends_with("variance") => Kind::Real,
             _ => kind,
         };
         let numbers = numbers.iter().map(|column| find(table, name, column, kind_of(column)));
         Ok(Help {
+            name,
             table,
             group: find(table, name, group, Kind::Integer)?,
             hits: find(table, name, hits, Kind::Integer)?,
@@ -186,15 +168,15 @@ impl<'a> Help<'a> {
     }
 }
 
-fn sensitive_attribute(manifest: &Manifest, form: Form) -> Result<Option<&Attribute>, AuditError> {
+fn sensitive_attribute(manifest: &Manifest, needs: Needs) -> Result<Option<&Attribute>, AuditError> {
     let attribute = only_sensitive(manifest)?;
-    match attribute {
-        None if form != Form::Permute => Err(AuditError::NoSensitive { method: manifest.method.clone() }),
-        Some(attribute) if form == Form::Shuffle && !Kind::from(attribute.kind).is_numeric() => {
+    match (needs, attribute) {
+        (Needs::Sensitive | Needs::Numbers, None) => Err(AuditError::NoSensitive { method: manifest.method }),
+        (Needs::Numbers, Some(attribute)) if !Kind::from(attribute.kind).is_numeric() => {
             let problem = "a help table needs numbers".to_owned();
             Err(AuditError::Attribute { attribute: attribute.name.clone(), problem })
         }
-        _ => Ok(attribute),
+        (Needs::Nothing, _) | (Needs::Sensitive | Needs::Numbers, Some(_)) => Ok(attribute),
     }
 }
 

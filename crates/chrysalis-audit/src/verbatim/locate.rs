@@ -1,6 +1,6 @@
 //! Where a person may stand in a release that shows values.
 
-use chrysalis_table::{Code, Codes, Column, Table};
+use chrysalis_table::{Code, Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
 use super::layout::Layout;
@@ -12,15 +12,25 @@ use crate::measure::Sample;
 use crate::source::join;
 
 /// Quasi values that belong together: the groups that have a row with all of a person's values, and how many such rows.
-pub(super) fn among_rows(layout: &Layout<'_>, tally: &Tally, microdata: &Table, people: &[usize]) -> Places {
+pub(super) fn among_rows(
+    layout: &Layout<'_>,
+    tally: &Tally,
+    microdata: &Table,
+    people: &[usize],
+    watch: &dyn Watch,
+) -> Places {
     let columns = layout.quasi.iter();
-    let joined: Vec<(Codes, usize)> =
-        columns.filter_map(|(attribute, column)| Some(join(microdata.column(&attribute.name)?, column))).collect();
+    let joined = columns.filter_map(|(attribute, column)| {
+        watch.pause();
+        Some(join(microdata.column(&attribute.name)?, column))
+    });
+    let joined: Vec<(Codes, usize)> = joined.collect();
     let keys: Vec<Key<'_>> = joined.iter().map(|(codes, n_codes)| Key { codes, n_codes: *n_codes }).collect();
     let n_people = microdata.rows();
-    let kinds = Groups::of_keys(&keys, n_people + layout.table.rows());
+    let kinds = Groups::of_keys(&keys, n_people + layout.table.rows(), watch);
     let published = kinds.of_row[n_people..].iter().zip(&tally.groups.of_row);
     let mut rows: Vec<(u32, u32)> = published.map(|(&kind, &group)| (kind, group)).collect();
+    watch.pause();
     rows.par_sort_unstable();
     let of_person = |&person: &usize| {
         let kind = kinds.of_row[person];
@@ -49,8 +59,8 @@ pub(super) fn among_columns(
     layout: &Layout<'_>,
     tally: &Tally,
     samples: &[Sample],
-    microdata: &Table,
-    people: &[usize],
+    (microdata, people): (&Table, &[usize]),
+    watch: &dyn Watch,
 ) -> Places {
     let columns: Vec<(&Column, &Column, &Sample)> = layout
         .quasi
@@ -67,6 +77,7 @@ pub(super) fn among_columns(
         .collect();
     let holders: Vec<Vec<Holders>> = columns.iter().map(|(_, shown, sample)| holders(shown, sample)).collect();
     let of_person = |&person: &usize| {
+        watch.pause();
         let codes: Option<Vec<Code>> =
             columns.iter().zip(&maps).map(|((source, _, _), map)| map[source.code(person) as usize]).collect();
         let Some(codes) = codes else { return Vec::new() };

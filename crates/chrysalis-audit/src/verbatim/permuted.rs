@@ -1,8 +1,9 @@
 //! Whether columns were permuted inside their groups at all, which only the microdata can tell.
 
-use chrysalis_table::{Codes, Table};
+use chrysalis_release::{Detail, Values};
+use chrysalis_table::{Codes, Table, Watch};
 
-use super::layout::{Form, Layout};
+use super::layout::Layout;
 use super::tally::Tally;
 use crate::findings::Findings;
 use crate::grouping::Key;
@@ -17,12 +18,15 @@ const ROOTS: f64 = 10.0;
 const MORE: f64 = 20.0;
 
 /// Counts the rows whose values somebody has all together, and compares with permutations of our own.
-pub(super) fn check(layout: &Layout<'_>, tally: &Tally, microdata: &Table) -> Option<Check> {
+pub(super) fn check(layout: &Layout<'_>, tally: &Tally, microdata: &Table, watch: &dyn Watch) -> Option<Check> {
     let quasi = || layout.quasi.iter().chain(&layout.others);
-    let (fixed, moved): (Vec<_>, Vec<_>) = match layout.form {
-        Form::Shuffle => (quasi().collect(), layout.sensitive.iter().collect()),
-        Form::Permute => (quasi().take(1).collect(), quasi().skip(1).collect()),
-        Form::Anatomy | Form::RankSwap => return None,
+    let beside = layout.sensitive.iter().filter(|_| match layout.shape.values {
+        Values::Beside => true,
+        Values::Counted(_) | Values::Swapped => false,
+    });
+    let (fixed, moved): (Vec<_>, Vec<_>) = match layout.shape.detail {
+        Detail::Permuted => (quasi().take(1).collect(), quasi().skip(1).chain(beside).collect()),
+        Detail::Exact | Detail::GroupBoxes | Detail::RowBoxes => (quasi().collect(), beside.collect()),
     };
     if moved.is_empty() || fixed.is_empty() {
         return None;
@@ -35,6 +39,7 @@ pub(super) fn check(layout: &Layout<'_>, tally: &Tally, microdata: &Table) -> Op
         let (codes, n_codes) = join(microdata.column(&attribute.name)?, column);
         let mut all: Vec<u32> = codes.iter().collect();
         for _ in 0..DRAWS {
+            watch.pause();
             let mut drawn: Vec<u32> = all[n_people..n_people + n_rows].to_vec();
             if at >= fixed.len() {
                 rows.shuffle(&mut drawn, &mut numbers);
@@ -44,7 +49,7 @@ pub(super) fn check(layout: &Layout<'_>, tally: &Tally, microdata: &Table) -> Op
         columns.push((Codes::collect(n_codes, all.into_iter()), n_codes));
     }
     let keys: Vec<Key<'_>> = columns.iter().map(|(codes, n_codes)| Key { codes, n_codes: *n_codes }).collect();
-    let tuples = Groups::of_keys(&keys, n_people + (1 + DRAWS) * n_rows);
+    let tuples = Groups::of_keys(&keys, n_people + (1 + DRAWS) * n_rows, watch);
     let mut is_real = vec![false; tuples.n_groups];
     tuples.of_row[..n_people].iter().for_each(|&tuple| is_real[tuple as usize] = true);
     let count = |at: usize| {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use chrysalis_table::{Code, Column, Table};
+use chrysalis_table::{Code, Column, Table, Watch};
 use num_bigint::BigUint;
 use num_rational::BigRational;
 use num_traits::One;
@@ -58,8 +58,11 @@ pub(super) fn certain() -> Presence {
 }
 
 /// The quasi values of every group, column by column.
-pub(super) fn samples(layout: &Layout<'_>, tally: &Tally) -> Vec<Sample> {
-    let sample = |column: &Column| Sample::new(&tally.groups, column.codes(), column.domain().len());
+pub(super) fn samples(layout: &Layout<'_>, tally: &Tally, watch: &dyn Watch) -> Vec<Sample> {
+    let sample = |column: &Column| {
+        watch.pause();
+        Sample::new(&tally.groups, column.codes(), column.domain().len())
+    };
     layout.quasi.iter().map(|(_, column)| sample(column)).collect()
 }
 
@@ -85,11 +88,14 @@ fn most(samples: &[Sample], tally: &Tally, group: usize) -> Option<Chance> {
 }
 
 /// The worst anyone could be off: a person with the most frequent value of every column of a group.
-fn conceivable(samples: &[Sample], tally: &Tally) -> Vec<(Chance, usize)> {
+fn conceivable(samples: &[Sample], tally: &Tally, watch: &dyn Watch) -> Vec<(Chance, usize)> {
     let groups = 0..tally.sizes.len();
     let mut chances: Vec<(Chance, usize)> =
         groups.filter_map(|group| Some((most(samples, tally, group)?, group))).collect();
-    chances.sort_by(|(a, first), (b, second)| b.compare(a).then(first.cmp(second)));
+    chances.sort_by(|(a, first), (b, second)| {
+        watch.pause();
+        b.compare(a).then(first.cmp(second))
+    });
     chances
 }
 
@@ -99,14 +105,15 @@ pub(super) fn attack(
     tally: &Tally,
     samples: &[Sample],
     microdata: Option<&Table>,
+    watch: &dyn Watch,
 ) -> Option<Presence> {
-    let chances = conceivable(samples, tally);
+    let chances = conceivable(samples, tally, watch);
     let Some(microdata) = microdata else {
         let (chance, group) = chances.first()?;
         return Some(chance.presence(tally.ids[*group], PresenceOver::Conceivable));
     };
-    let people = People::new(layout, microdata);
-    let mut search = Search { samples, people: &people, best: None };
+    let people = People::new(layout, microdata, watch);
+    let mut search = Search { samples, people: &people, best: None, watch };
     for (bound, group) in &chances {
         // PROOF: groups come with the largest bound first, so no later one can do better either.
         if search.best.as_ref().is_some_and(|(best, _)| bound.compare(best).is_le()) {
@@ -124,7 +131,7 @@ struct People {
 }
 
 impl People {
-    fn new(layout: &Layout<'_>, microdata: &Table) -> People {
+    fn new(layout: &Layout<'_>, microdata: &Table, watch: &dyn Watch) -> People {
         let columns: Vec<(&Column, &Column)> = layout
             .quasi
             .iter()
@@ -136,7 +143,7 @@ impl People {
         };
         let maps: Vec<Vec<Option<Code>>> = columns.iter().map(translate).collect();
         let sources: Vec<&Column> = columns.iter().map(|(source, _)| *source).collect();
-        let groups = Groups::of_columns(&sources, microdata.rows());
+        let groups = Groups::of_columns(&sources, microdata.rows(), watch);
         let person =
             |&row: &usize| sources.iter().zip(&maps).map(|(source, map)| map[source.code(row) as usize]).collect();
         let mut rows: Vec<Vec<Code>> = groups.some_rows().iter().filter_map(person).collect();
@@ -150,6 +157,7 @@ struct Search<'a> {
     samples: &'a [Sample],
     people: &'a People,
     best: Option<(Chance, usize)>,
+    watch: &'a dyn Watch,
 }
 
 impl Search<'_> {
@@ -162,6 +170,7 @@ impl Search<'_> {
             self.best = Some((chance.clone(), group));
             return;
         };
+        self.watch.pause();
         let most = chance.counts[depth];
         let mut values = sample.group(group).values.to_vec();
         values.sort_by_key(|&(_, count)| std::cmp::Reverse(count));

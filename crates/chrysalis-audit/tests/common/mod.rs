@@ -1,11 +1,13 @@
-//! The shared data sets, where they are.
+//! The shared data sets, where they are, and what manifests say of tables.
 
-// Clippy knows tests by their attribute; helpers of tests have none.
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+// Clippy knows tests by their attribute; helpers of tests have none. No test uses all of them.
+#![allow(clippy::unwrap_used, clippy::print_stdout, dead_code)]
 
 use std::path::PathBuf;
 
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Table};
+use chrysalis_release::{ColumnEntry, Form, Manifest, PartEntry, Promise, TableEntry};
+use chrysalis_table::{Column, ColumnRequest, CsvOptions, CsvReader, Table};
+use serde_json::json;
 
 /// All columns of a shared file; `None`, and a line that says so, where it is absent.
 pub(crate) fn table(file: &str) -> Option<Table> {
@@ -18,4 +20,35 @@ pub(crate) fn table(file: &str) -> Option<Table> {
     let reader = CsvReader::open(flate2::read::MultiGzDecoder::new(bytes), &CsvOptions::default()).unwrap();
     let wanted: Vec<ColumnRequest> = reader.header().iter().map(ColumnRequest::named).collect();
     Some(reader.read(&wanted).unwrap())
+}
+
+/// Promises that nobody has checked, read from a manifest.
+pub(crate) fn promises(form: Form, sensitive: &str, guarantees: &[&str]) -> Vec<Promise> {
+    let attribute =
+        json!({"name": sensitive, "role": "sensitive", "kind": "integer", "published": "exact", "domain": {}});
+    let manifest = json!({
+        "format": "chrysalis-release",
+        "version": 1,
+        "method": form.name(),
+        "partitioner": "column",
+        "rows": 0,
+        "groups": 0,
+        "guarantees": guarantees,
+        "attributes": [attribute],
+        "quasi_identifiers": [],
+        "tables": [],
+    });
+    Manifest::parse(manifest.to_string().as_bytes()).unwrap().promises
+}
+
+/// How a manifest lists a table.
+pub(crate) fn entry(name: &str, table: &Table) -> TableEntry {
+    let column = |column: &Column| ColumnEntry { name: column.name().into(), kind: column.domain().kind().into() };
+    let rows = table.rows() as u64;
+    TableEntry {
+        name: name.to_owned(),
+        rows,
+        columns: table.columns().iter().map(column).collect(),
+        parts: vec![PartEntry { file: format!("{name}.parquet"), rows, sha256: String::new() }],
+    }
 }

@@ -1,61 +1,45 @@
-//! Values of flags as people write them.
+//! Values of flags as people write them: checked here, so that a mistake is shown beside its flag, and passed on as they are.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use chrysalis_criteria::{Rational, parse_rational};
-use chrysalis_evaluate::EvaluateError;
-use chrysalis_evaluate::workload::Family;
-use chrysalis_publish::partitioner::Metric;
-use chrysalis_store::Format;
-use chrysalis_table::{Kind, MissingPolicy};
+use chrysalis::table::Kind;
+use chrysalis::values;
+
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| "expected a number from 1 to 1024".to_owned())
 }
 
-/// A share of the rows, exactly.
-pub(crate) fn share(text: &str) -> Result<Rational, String> {
-    let number = parse_rational(text).filter(|share| *share <= Rational::from_integer(1));
-    number.ok_or_else(|| "expected a number from 0 to 1, such as 0.05".to_owned())
+/// The text, if it can be read.
+fn checked<T>(text: &str, read: fn(&str) -> Result<T, String>) -> Result<String, String> {
+    read(text).map(|_| text.to_owned())
 }
 
-pub(crate) fn metric(text: &str) -> Result<Metric, String> {
-    text.parse()
+pub(super) fn share(text: &str) -> Result<String, String> {
+    checked(text, values::share)
 }
 
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let number = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
-    let duration = number.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
+pub(super) fn metric(text: &str) -> Result<String, String> {
+    checked(text, values::metric)
 }
 
-pub(crate) fn workload(text: &str) -> Result<Family, String> {
-    text.parse().map_err(|error: EvaluateError| format!("{error}; {}", error.hint()))
+pub(super) fn seconds(text: &str) -> Result<String, String> {
+    checked(text, values::seconds)
 }
 
-pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        _ if matches!(text, "tab" | "\\t") => Ok(b'\t'),
-        [byte] if !matches!(byte, b'"' | b'\n' | b'\r' | 0) => Ok(*byte),
-        _ => Err("expected one character, such as `,`, `;`, `|` or `tab`".into()),
-    }
+pub(super) fn workload(text: &str) -> Result<String, String> {
+    checked(text, values::workload)
 }
 
-pub(crate) fn missing(text: &str) -> Result<MissingPolicy, String> {
-    match text {
-        "as-value" => Ok(MissingPolicy::AsValue),
-        "drop" => Ok(MissingPolicy::Drop),
-        "error" => Ok(MissingPolicy::Error),
-        _ => Err("expected as-value, drop or error".into()),
-    }
+pub(super) fn delimiter(text: &str) -> Result<String, String> {
+    checked(text, values::delimiter)
 }
 
-pub(crate) fn format(text: &str) -> Result<Format, String> {
-    match text {
-        "parquet" => Ok(Format::Parquet),
-        "csv" => Ok(Format::Csv),
-        _ => Err("expected parquet or csv".into()),
-    }
+pub(super) fn missing(text: &str) -> Result<String, String> {
+    checked(text, values::missing)
+}
+
+pub(super) fn format(text: &str) -> Result<String, String> {
+    checked(text, values::format)
 }
 
 /// `column=rest`.

@@ -1,13 +1,14 @@
 use std::fs::{self, File};
 use std::process::ExitCode;
 
+use chrysalis::store::write_folder;
+use chrysalis::words::count;
 use chrysalis_example::{DISEASE_TAXONOMY, OCCUPATION_TAXONOMY, SPEC, write_csv};
-use chrysalis_store::write_folder;
 use serde_json::json;
 
 use crate::args::{Cli, ExampleArgs};
 use crate::failure::{DONE, Failure};
-use crate::render::{Report, count};
+use crate::render::Report;
 
 pub(crate) fn run(args: &ExampleArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     if args.out.exists() {

@@ -1,21 +1,25 @@
 use std::process::ExitCode;
 
+use chrysalis::words::count;
+use chrysalis::{Counted, Watch};
 use chrysalis_load::{Loaded, Target, load};
-use chrysalis_store::read_release;
 use serde_json::json;
 
+use super::{read_whole, stoppable};
 use crate::args::{Cli, LoadArgs};
 use crate::failure::{DONE, Failure};
-use crate::progress::{Phases, Unit};
-use crate::render::{self, Report, count};
+use crate::progress::Phases;
+use crate::render::{self, Report};
 
 pub(crate) fn run(args: &LoadArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let password = std::env::var("PGPASSWORD").ok();
     let target = Target::parse(&args.address, args.schema.as_deref(), password.as_deref())?;
-    let mut phases = Phases::new(cli.quiet);
-    let release = phases.run("read", None, Unit::Rows, |_| read_release(&args.release))?;
-    let rows = release.tables.iter().map(|table| table.rows() as u64).sum();
-    let loaded = phases.run("load", Some(rows), Unit::Rows, |progress| load(&release, &target, progress))?;
+    let phases = Phases::new(cli.quiet);
+    let release = read_whole(&args.release, &phases)?;
+    let watch: &dyn Watch = &phases;
+    watch.phase("load", Some(release.tables.iter().map(|table| table.rows() as u64).sum()), Counted::Rows);
+    let loaded = stoppable(|| Ok(load(&release, &target, &|n| watch.tell(n))?))?;
+    phases.finish();
     report(&loaded, &target, &phases).print(cli.output)?;
     Ok(ExitCode::from(DONE))
 }

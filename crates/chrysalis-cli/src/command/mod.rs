@@ -1,4 +1,4 @@
-//! One file per verb: read the arguments, call the libraries, print.
+//! One file per verb: read the arguments, call the library, print.
 
 pub(crate) mod audit;
 pub(crate) mod compare;
@@ -12,3 +12,33 @@ pub(crate) mod publish;
 pub(crate) mod query;
 pub(crate) mod rewrite;
 pub(crate) mod taxonomy;
+
+use std::path::Path;
+
+use chrysalis::store::read_release;
+use chrysalis::{Counted, Draft, Manifest, Release, Stopped, Table, Watch, files, microdata_requests};
+
+use crate::failure::Failure;
+use crate::progress::Phases;
+
+/// A release of a folder, as a phase of its own.
+fn read_whole(folder: &Path, phases: &Phases) -> Result<Release, Failure> {
+    phases.phase("read", None, Counted::Rows);
+    Ok(read_release(folder)?)
+}
+
+/// The published attributes of some releases, with the kinds they were made with.
+fn read_microdata(
+    file: &str,
+    delimiter: Option<&String>,
+    manifests: &[&Manifest],
+    phases: &Phases,
+) -> Result<Table, Failure> {
+    let draft = Draft { input: Some(file.into()), delimiter: delimiter.cloned(), ..Draft::default() };
+    Ok(files::read(draft.open()?, &microdata_requests(manifests), "microdata", phases)?)
+}
+
+/// Runs work that a signal may stop.
+fn stoppable<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    Stopped::catch(work).map_err(|stopped| Failure::from(chrysalis::Error::from(stopped)))?
+}

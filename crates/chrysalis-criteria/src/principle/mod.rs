@@ -14,6 +14,8 @@ mod ke;
 mod l_alpha;
 mod recursive_cl;
 mod t_closeness;
+#[cfg(feature = "toy-principle")]
+mod toy;
 
 pub use ke::spans;
 
@@ -122,6 +124,8 @@ impl PrincipleSpec {
             PrincipleSpec::Ke { k, e } => Box::new(ke::KeAnonymity::bind(k, e, sensitive)?),
             PrincipleSpec::AlphaK { alpha, k } => Box::new(alpha_k::AlphaKAnonymity { alpha, k }),
             PrincipleSpec::Beta { beta } => Box::new(beta_likeness::BetaLikeness::bind(beta, sensitive)),
+            #[cfg(feature = "toy-principle")]
+            PrincipleSpec::Toy { n } => Box::new(toy::Toy { n }),
             PrincipleSpec::DistinctLAlpha { .. }
             | PrincipleSpec::EntropyLAlpha { .. }
             | PrincipleSpec::RecursiveLAlpha { .. } => {
@@ -135,12 +139,24 @@ impl PrincipleSpec {
 #[derive(Debug)]
 pub struct All {
     parts: Vec<Box<dyn Principle>>,
+    specs: Vec<PrincipleSpec>,
 }
 
 impl All {
-    /// Joins principles; of none, every non-empty group passes.
+    /// Binds principles to a sensitive column; of none, every non-empty group passes.
+    pub fn bind(specs: &[PrincipleSpec], sensitive: Option<&Sensitive<'_>>) -> Result<Self, CriteriaError> {
+        let parts = specs.iter().map(|spec| spec.bind(sensitive)).collect::<Result<_, _>>()?;
+        Ok(All { parts, specs: specs.to_vec() })
+    }
+
+    /// Joins principles that are bound. They have no names by which they could be promised.
     pub fn of(parts: Vec<Box<dyn Principle>>) -> Self {
-        All { parts }
+        All { parts, specs: Vec::new() }
+    }
+
+    /// The principles as they were written, in the order given.
+    pub fn specs(&self) -> &[PrincipleSpec] {
+        &self.specs
     }
 
     /// The principles, in the order given.

@@ -17,11 +17,11 @@ use std::fs::File;
 
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_evaluate::{Subspace, evaluate};
-use chrysalis_publish::method::{Angel, Fallback, Generalize, Origin, Publisher};
+use chrysalis_publish::method::{Angel, Fallback, Generalize, Method};
 use chrysalis_publish::partitioner::{Compact, Mondrian, Nearby};
-use chrysalis_publish::{AttributeSpec, Microdata, Partitioner};
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partitioner};
 use chrysalis_release::Release;
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Role, Table, no_progress};
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Role, Table, Unwatched};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
@@ -80,7 +80,7 @@ fn main() {
 
 fn error(table: &Table, way: &str, principle: &str, seed: u64) -> f64 {
     let release = release(table, way, principle, &[], seed);
-    evaluate(&release, table, &[Subspace::whole()]).unwrap().divergences[0].kl
+    evaluate(&release, table, &[Subspace::whole()], &Unwatched).unwrap().divergences[0].kl
 }
 
 fn release(table: &Table, way: &str, principle: &str, marginals: &[Vec<String>], seed: u64) -> Release {
@@ -89,14 +89,12 @@ fn release(table: &Table, way: &str, principle: &str, marginals: &[Vec<String>],
     attributes.push(AttributeSpec::new(SENSITIVE, Role::Sensitive));
     let data = Microdata::new(table.clone(), &attributes).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
-    let (own, k): (PrincipleSpec, PrincipleSpec) = (principle.parse().unwrap(), "k=10".parse().unwrap());
-    let both = [own.clone(), k];
-    let (partitioner, specs): (&dyn Partitioner, &[PrincipleSpec]) = match way {
-        "generalize (mondrian)" | "angel (paper)" => (&Mondrian { relaxed: false }, &both[..1]),
-        "generalize (compact)" => (&Compact, &both[..1]),
-        _ => (&Nearby, &both[..1]),
+    let both: [PrincipleSpec; 2] = [principle.parse().unwrap(), "k=10".parse().unwrap()];
+    let partitioner: &dyn Partitioner = match way {
+        "generalize (mondrian)" | "angel (paper)" => &Mondrian { relaxed: false },
+        "generalize (compact)" => &Compact,
+        _ => &Nearby,
     };
-    let partition = partitioner.partition(&data, &data.goal(specs).unwrap(), &mut rng, &no_progress).unwrap();
     let angel = Angel {
         k: 10,
         marginals: marginals.to_vec(),
@@ -108,10 +106,10 @@ fn release(table: &Table, way: &str, principle: &str, marginals: &[Vec<String>],
             _ => Fallback::Never,
         },
     };
-    let publisher: &dyn Publisher = if way.starts_with("angel") { &angel } else { &Generalize };
-    let guarantees = if way.starts_with("angel") { &both[..] } else { specs };
-    let origin = Origin { partitioner: partitioner.name(), guarantees };
-    publisher.publish(&data, &partition, origin, &mut rng).unwrap().release
+    // Buckets have ten rows; batches and groups are asked for the principle alone.
+    let (method, require): (&dyn Method, &[PrincipleSpec]) =
+        if way.starts_with("angel") { (&angel, &both) } else { (&Generalize, &both[..1]) };
+    Job::new(&data, require, partitioner, &mut rng, &Unwatched).run(method).unwrap().release
 }
 
 /// The paper's table 9: marginals G1 to G4, rebuilt from the table of all attributes and from their own.
@@ -128,7 +126,7 @@ fn marginals(table: &Table, seed: u64) {
                     table: is_whole.then(|| "gt".to_owned()),
                 };
                 let spaces: Vec<Subspace> = marginals.iter().map(subspace).collect();
-                let found = evaluate(&release, table, &spaces).unwrap().divergences;
+                let found = evaluate(&release, table, &spaces, &Unwatched).unwrap().divergences;
                 let shown: Vec<String> = found.iter().map(|one| format!("{:.4}", one.kl)).collect();
                 println!("| `{principle}`, {way}, {name} | {} |", shown.join(" | "));
             }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use chrysalis_table::{Code, Column};
+use chrysalis_table::{Code, Column, Knob, Remedy, Watch};
 use rand::seq::SliceRandom;
 use rand::{CryptoRng, RngExt};
 
@@ -42,6 +42,7 @@ pub(super) fn queries(
     columns: &[&Column],
     workload: &Workload,
     rng: &mut dyn CryptoRng,
+    watch: &dyn Watch,
 ) -> Result<(Vec<Query>, usize), EvaluateError> {
     check(columns, workload)?;
     let Workload { family, selectivity, .. } = *workload;
@@ -72,6 +73,7 @@ pub(super) fn queries(
         Condition { column, codes }
     };
     let mut query = || {
+        watch.pause();
         quasi.shuffle(rng);
         let last = has_sensitive.then_some(sensitive);
         let mut chosen: Vec<usize> = quasi[..dimensions - usize::from(has_sensitive)].to_vec();
@@ -83,27 +85,32 @@ pub(super) fn queries(
 
 pub(super) fn check(columns: &[&Column], workload: &Workload) -> Result<(), EvaluateError> {
     let Workload { family, queries, selectivity, .. } = *workload;
-    let refuse = |problem: String, hint: &str| Err(EvaluateError::Workload { problem, hint: hint.to_owned() });
+    let refuse = |problem: String, hint: Remedy| Err(EvaluateError::Workload { problem, hint });
     let sensitive = columns[columns.len() - 1];
     if !(selectivity > 0.0 && selectivity <= 1.0) {
         return refuse(
             format!("a selectivity of {selectivity} is not above 0 and at most 1"),
-            "for example --selectivity 0.05",
+            Remedy::from("for example ").knob(Knob::Selectivity, "0.05"),
         );
     }
     if queries == 0 || queries > MAX_QUERIES {
-        return refuse(format!("{queries} questions cannot be asked"), "ask between one and a million");
+        return refuse(format!("{queries} questions cannot be asked"), "ask between one and a million".into());
     }
     if family.needs_numbers() && !sensitive.domain().kind().is_numeric() {
         return refuse(
             format!("`{}` holds no numbers, and {family} questions ask for sums and averages", sensitive.name()),
-            "use --workload pa or angel",
+            either(Family::Pa, Family::Angel),
         );
     }
     if !family.needs_numbers() && values(sensitive).is_empty() {
-        return refuse(format!("nobody has a value of `{}`", sensitive.name()), "there is nothing to ask about");
+        return refuse(format!("nobody has a value of `{}`", sensitive.name()), "there is nothing to ask about".into());
     }
     Ok(())
+}
+
+/// One family or another.
+pub(super) fn either(one: Family, other: Family) -> Remedy {
+    Remedy::from("use ").knob(Knob::Workload, one.name()).words(format!(" or {other}"))
 }
 
 fn dimensions(workload: &Workload, most: usize) -> Result<usize, EvaluateError> {
@@ -116,11 +123,11 @@ fn dimensions(workload: &Workload, most: usize) -> Result<usize, EvaluateError> 
     let wanted = dimensions.unwrap_or(usual.min(most));
     if most == 0 {
         let problem = format!("the release has no quasi attribute for {family} questions");
-        return Err(EvaluateError::Workload { problem, hint: "use another --workload".into() });
+        return Err(EvaluateError::Workload { problem, hint: Remedy::from("use another ").knob(Knob::Workload, "") });
     }
     if wanted == 0 || wanted > most {
         let problem = format!("{family} questions about {wanted} attributes cannot be asked");
-        let hint = format!("--dimensions lies between 1 and {most} here");
+        let hint = Remedy::set(Knob::Dimensions, "").words(format!(" lies between 1 and {most} here"));
         return Err(EvaluateError::Workload { problem, hint });
     }
     Ok(wanted)

@@ -28,7 +28,7 @@ use chrysalis_criteria::Minimum;
 use chrysalis_query::question::Question;
 use chrysalis_query::{Asked, Plan};
 use chrysalis_release::{Manifest, Release, RoleName};
-use chrysalis_table::{Column, Kind, Table};
+use chrysalis_table::{Column, Kind, Table, Watch};
 use rand::CryptoRng;
 use rayon::prelude::*;
 
@@ -58,7 +58,7 @@ impl Family {
     /// All of them.
     pub const ALL: [Family; 4] = [Family::Pa, Family::Angel, Family::KeRange, Family::KeArbitrary];
 
-    /// As it is written on the command line.
+    /// As it is written.
     pub fn name(self) -> &'static str {
         match self {
             Family::Pa => "pa",
@@ -97,7 +97,7 @@ impl FromStr for Family {
     fn from_str(text: &str) -> Result<Self, EvaluateError> {
         let unknown = || EvaluateError::Workload {
             problem: format!("there is no workload `{}`", text.chars().take(40).collect::<String>()),
-            hint: format!("the workloads are {}", Family::ALL.map(Family::name).join(", ")),
+            hint: format!("the workloads are {}", Family::ALL.map(Family::name).join(", ")).into(),
         };
         Family::ALL.into_iter().find(|family| family.name() == text).ok_or_else(unknown)
     }
@@ -140,20 +140,21 @@ impl Questions {
         sensitive: &str,
         workload: Workload,
         rng: &mut dyn CryptoRng,
+        watch: &dyn Watch,
     ) -> Result<Questions, EvaluateError> {
         // By name, so that the order in which a release lists its attributes does not change the questions.
         let mut names: Vec<String> = quasi.to_vec();
         names.sort_unstable();
         names.push(sensitive.to_owned());
         let columns = columns(microdata, &names)?;
-        let (queries, dimensions) = generate::queries(&columns, &workload, rng)?;
+        let (queries, dimensions) = generate::queries(&columns, &workload, rng, watch)?;
         let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
-        let truths = truth::all(&columns, &queries);
+        let truths = truth::all(&columns, &queries, watch);
         Ok(Questions { workload, dimensions, names, queries, questions, truths })
     }
 
-    /// Draws ke's constrained arbitrary questions (7.2): `workload.selectivity` is the share of the groups of a release by
-    /// anatomy or shuffle that a question touches, and `share` that of the rows which it picks of each, by the values of
+    /// Draws ke's constrained arbitrary questions (7.2): `workload.selectivity` is the share of the groups of a release with
+    /// exact quasi values that a question touches, and `share` that of the rows which it picks of each, by the values of
     /// the attribute `by`. Where these tell rows apart, it picks no others.
     pub fn draw_within(
         release: &Release,
@@ -161,12 +162,13 @@ impl Questions {
         (by, sensitive): (&str, &str),
         (workload, share): (Workload, f64),
         rng: &mut dyn CryptoRng,
+        watch: &dyn Watch,
     ) -> Result<Questions, EvaluateError> {
         let names = vec![by.to_owned(), sensitive.to_owned()];
         let columns = columns(microdata, &names)?;
-        let queries = within::queries(release, &[columns[0], columns[1]], &workload, share, rng)?;
+        let queries = within::queries(release, &[columns[0], columns[1]], (&workload, share), rng, watch)?;
         let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
-        let truths = truth::all(&columns, &queries);
+        let truths = truth::all(&columns, &queries, watch);
         Ok(Questions { workload, dimensions: 1, names, queries, questions, truths })
     }
 
@@ -176,18 +178,21 @@ impl Questions {
     }
 
     /// Asks a release all of them.
-    pub fn ask(&self, release: &Release) -> Result<Accuracy, EvaluateError> {
-        self.ask_prepared(&Asked::new(release.clone())?)
+    pub fn ask(&self, release: &Release, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
+        self.ask_prepared(&Asked::new(release.clone())?, watch)
     }
 
     /// Asks a release that is ready for questions.
-    pub fn ask_prepared(&self, asked: &Asked) -> Result<Accuracy, EvaluateError> {
-        let answer = |question: &Question| asked.answer(&Plan::new(question, asked.manifest())?);
+    pub fn ask_prepared(&self, asked: &Asked, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
+        let answer = |question: &Question| {
+            watch.pause();
+            asked.answer(&Plan::new(question, asked.manifest())?)
+        };
         let answers = self.questions.par_iter().map(answer).collect::<Result<Vec<_>, _>>()?;
         Ok(self.accuracy(&answers.iter().map(Told::of).collect::<Vec<_>>()))
     }
 
-    /// Asks a release by rank-swap, which has no groups and no engine to ask: the answer of the swapped table as it stands,
+    /// Asks a release of swapped values, which has no groups and no engine to ask: the answer of the table as it stands,
     /// and bounds for who has been told the least numbers that values were exchanged within. `microdata` are those that
     /// the questions were drawn from.
     ///
@@ -198,15 +203,19 @@ impl Questions {
         release: &Release,
         minimum: Minimum,
         microdata: &Table,
+        watch: &dyn Watch,
     ) -> Result<Accuracy, EvaluateError> {
         let family = self.workload.family;
         if !family.needs_numbers() {
             let problem = format!("{family} questions have conditions on the sensitive values, which were swapped");
-            return Err(EvaluateError::Workload { problem, hint: "use --workload ke-range or ke-arbitrary".into() });
+            return Err(EvaluateError::Workload {
+                problem,
+                hint: generate::either(Family::KeRange, Family::KeArbitrary),
+            });
         }
         let columns = columns(microdata, &self.names)?;
         let asked = (&self.queries[..], pose::functions(family));
-        Ok(self.accuracy(&swapped::answers(release, minimum, &columns, asked)?))
+        Ok(self.accuracy(&swapped::answers(release, minimum, &columns, asked, watch)?))
     }
 
     fn accuracy(&self, answers: &[Vec<Told>]) -> Accuracy {
@@ -229,9 +238,10 @@ pub fn ask(
     microdata: &Table,
     workload: Workload,
     rng: &mut dyn CryptoRng,
+    watch: &dyn Watch,
 ) -> Result<Accuracy, EvaluateError> {
-    let (microdata, _) = crate::universe::relevant(&release.manifest, microdata)?;
+    let microdata = crate::universe::relevant(&release.manifest, microdata)?;
     let quasi: Vec<String> = release.manifest.with_role(RoleName::Quasi).map(|it| it.name.clone()).collect();
     let sensitive = release.manifest.with_role(RoleName::Sensitive).next().ok_or(EvaluateError::NoSensitive)?;
-    Questions::draw(&microdata, &quasi, &sensitive.name, workload, rng)?.ask(release)
+    Questions::draw(&microdata, &quasi, &sensitive.name, workload, rng, watch)?.ask(release, watch)
 }

@@ -1,4 +1,4 @@
-//! What a table whose sensitive values changed places (`rank-swap`) says to who knows how far they may have come.
+//! What a table whose sensitive values changed places says to who knows how far they may have come.
 //!
 //! The table tells who matches, for quasi values are as they were, but not whose values those are. ke (7.1): "only when a
 //! long sequence of consecutive sensitive attribute values are covered by a query, can we say for sure that some tuples
@@ -16,14 +16,22 @@
 use chrysalis_criteria::Minimum;
 use chrysalis_criteria::principle::spans;
 use chrysalis_query::question::Function;
-use chrysalis_release::{Release, swapped};
-use chrysalis_table::{Code, Column};
+use chrysalis_release::{Release, Shape, Values};
+use chrysalis_table::{Code, Column, Watch};
 use rayon::prelude::*;
 
 use super::generate::Query;
 use super::judge::Told;
 use super::truth::{Truth, numbers};
-use crate::EvaluateError;
+use crate::{EvaluateError, error};
+
+/// Whether sensitive values changed places with others of the whole table.
+fn is_swapped(shape: &Shape) -> bool {
+    match shape.values {
+        Values::Swapped => true,
+        Values::Beside | Values::Counted(_) => false,
+    }
+}
 
 /// The answers of a swapped table to some queries over columns of the microdata, the sensitive one last.
 pub(super) fn answers(
@@ -31,10 +39,19 @@ pub(super) fn answers(
     minimum: Minimum,
     microdata: &[&Column],
     (queries, functions): (&[Query], &[Function]),
+    watch: &dyn Watch,
 ) -> Result<Vec<Vec<Told>>, EvaluateError> {
-    let table = release.table(swapped::TABLE)?;
+    let (method, shape) = (release.manifest.method, release.manifest.method.shape());
+    if !is_swapped(&shape) {
+        let problem = format!("in a release by `{method}` no values were swapped");
+        return Err(EvaluateError::Workload {
+            problem,
+            hint: format!("ask one by {}", error::forms(is_swapped)).into(),
+        });
+    }
+    let table = release.table(shape.people)?;
     let own = |column: &&Column| {
-        let missing = || EvaluateError::broken(format!("`{}` has no column `{}`", swapped::TABLE, column.name()));
+        let missing = || EvaluateError::broken(format!("`{}` has no column `{}`", shape.people, column.name()));
         table.column(column.name()).ok_or_else(missing)
     };
     let columns = microdata.iter().map(own).collect::<Result<Vec<&Column>, _>>()?;
@@ -44,6 +61,7 @@ pub(super) fn answers(
     };
     let ranks = Ranks::new(columns[columns.len() - 1], numbers, minimum);
     let answer = |query: &Query| {
+        watch.pause();
         let mut hits = vec![0_u64; ranks.numbers.len()];
         let tests = tests(query, microdata, &columns);
         let matches = |row: &usize| tests.iter().all(|(column, admitted)| admitted[column.code(*row) as usize]);
@@ -73,7 +91,8 @@ fn told(function: Function, published: &Truth, (least, most): (f64, f64)) -> Tol
     let bound = |sum: f64| match function {
         Function::Sum => Some(sum),
         Function::Avg => Some(sum / published.numbers as f64),
-        Function::Count | Function::Min | Function::Max => estimate,
+        // Counts; no workload asks for anything else.
+        _ => estimate,
     };
     let is_there = estimate.is_some();
     Told { estimate, lower: bound(least).filter(|_| is_there), upper: bound(most).filter(|_| is_there) }

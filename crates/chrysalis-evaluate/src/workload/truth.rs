@@ -1,7 +1,7 @@
 //! The true answers, counted over the microdata.
 
 use chrysalis_query::question::Function;
-use chrysalis_table::{Code, Column, each_width};
+use chrysalis_table::{Code, Column, Watch, each_width};
 use rayon::prelude::*;
 
 use super::generate::Query;
@@ -21,9 +21,13 @@ pub(super) struct Truth {
 }
 
 /// The true answers to some queries over columns of the microdata.
-pub(super) fn all(columns: &[&Column], queries: &[Query]) -> Vec<Truth> {
+pub(super) fn all(columns: &[&Column], queries: &[Query], watch: &dyn Watch) -> Vec<Truth> {
     let numbers = numbers(columns[columns.len() - 1]);
-    queries.par_iter().map(|query| Truth::of(columns, &numbers, query)).collect()
+    let truth = |query: &Query| {
+        watch.pause();
+        Truth::of(columns, &numbers, query)
+    };
+    queries.par_iter().map(truth).collect()
 }
 
 /// The number of every code of the sensitive column; none where it holds words.
@@ -79,8 +83,8 @@ impl Truth {
             Function::Count => Some(self.rows as f64),
             Function::Sum => (self.numbers > 0).then_some(self.sum),
             Function::Avg => (self.numbers > 0).then(|| self.sum / self.numbers as f64),
-            // No workload asks for extremes.
-            Function::Min | Function::Max => None,
+            // No workload asks for anything else.
+            _ => None,
         }
     }
 }

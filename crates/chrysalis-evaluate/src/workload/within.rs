@@ -1,15 +1,14 @@
 //! ke's constrained arbitrary queries (7.2): some groups, and a share of the rows of each.
 
-use std::collections::BTreeMap;
-
-use chrysalis_release::{GROUP_ID, Release};
-use chrysalis_table::{Code, Column};
+use chrysalis_release::{Detail, Release, Shape};
+use chrysalis_table::{Code, Column, Watch};
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
 
 use super::Workload;
 use super::generate::{self, Chosen, Condition, Query};
-use crate::EvaluateError;
+use crate::universe::translated;
+use crate::{EvaluateError, error, opened};
 
 /// Draws questions that pick rows of a release one by one, by an attribute that it shows as it is.
 ///
@@ -17,9 +16,9 @@ use crate::EvaluateError;
 pub(super) fn queries(
     release: &Release,
     columns: &[&Column; 2],
-    workload: &Workload,
-    share: f64,
+    (workload, share): (&Workload, f64),
     rng: &mut dyn CryptoRng,
+    watch: &dyn Watch,
 ) -> Result<Vec<Query>, EvaluateError> {
     generate::check(columns, workload)?;
     if !(share > 0.0 && share <= 1.0) {
@@ -30,10 +29,11 @@ pub(super) fn queries(
     let groups = groups(release, columns[0])?;
     let mut groups = groups.ok_or_else(|| EvaluateError::Workload {
         problem: format!("the release has no table with groups and the values of `{name}` as they are"),
-        hint: "ask one by anatomy or shuffle".into(),
+        hint: format!("ask one by {}", error::forms(has_exact_groups)).into(),
     })?;
     let n_groups = part(groups.len(), workload.selectivity);
     let mut query = || {
+        watch.pause();
         let (chosen, _) = groups.partial_shuffle(rng, n_groups);
         let mut codes: Vec<Code> = Vec::new();
         for group in chosen {
@@ -53,17 +53,25 @@ fn part(n: usize, share: f64) -> usize {
     ((n as f64 * share).round() as usize).clamp(1, n.max(1))
 }
 
+/// Whether rows of a group can be picked one by one.
+fn has_exact_groups(shape: &Shape) -> bool {
+    match shape.detail {
+        Detail::Exact => shape.group_id.is_some(),
+        Detail::Permuted | Detail::GroupBoxes | Detail::RowBoxes => false,
+    }
+}
+
 /// The values of every group's rows, as codes of the microdata.
 fn groups(release: &Release, own: &Column) -> Result<Option<Vec<Vec<Code>>>, EvaluateError> {
-    if !matches!(release.manifest.method.as_str(), "anatomy" | "shuffle") {
+    if !has_exact_groups(&release.manifest.method.shape()) {
         return Ok(None);
     }
-    let table = release.table(&crate::table_of(release, &[], None)?)?;
-    let Some((ids, values)) = table.column(GROUP_ID).zip(table.column(own.name())) else { return Ok(None) };
-    let mut groups: BTreeMap<Code, Vec<Code>> = BTreeMap::new();
-    for (id, value) in ids.codes().iter().zip(values.codes().iter()) {
-        let known = own.domain().code_of(values.domain().value(value));
-        groups.entry(id).or_default().extend(known);
-    }
-    Ok(Some(groups.into_values().filter(|group| !group.is_empty()).collect()))
+    let view = opened::open(release)?;
+    let field = view.fields.iter().position(|field| field.name == own.name());
+    let Some(column) = field.and_then(|field| view.column(field)) else { return Ok(None) };
+    let codes = translated(&column.domain, own);
+    let of_group = |group: usize| -> Vec<Code> {
+        view.groups.rows(group).filter_map(|row| codes[column.codes.get(row) as usize]).collect()
+    };
+    Ok(Some((0..view.groups.len()).map(of_group).filter(|group| !group.is_empty()).collect()))
 }

@@ -3,11 +3,11 @@
 #![allow(dead_code, reason = "every test file uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use chrysalis_publish::method::{Angel, Fallback, Origin, Publisher};
+use chrysalis_publish::method::{Angel, Fallback, Method};
 use chrysalis_publish::partitioner::ByColumn;
-use chrysalis_publish::{AttributeSpec, Microdata, Partition, Partitioner};
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, Partitioner};
 use chrysalis_release::Release;
-use chrysalis_table::{Role, Table, no_progress};
+use chrysalis_table::{Role, Table, Unwatched, no_progress};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
@@ -22,19 +22,15 @@ pub(crate) fn rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
 }
 
-pub(crate) fn publish_as(
-    publisher: &dyn Publisher,
-    data: &Microdata,
-    partition: &Partition,
-    guarantees: &[&str],
-) -> Release {
-    let guarantees: Vec<_> = guarantees.iter().map(|text| text.parse().unwrap()).collect();
-    let origin = Origin { partitioner: "column", guarantees: &guarantees };
-    publisher.publish(data, partition, origin, &mut rng(3)).unwrap().release
+/// A release that promises something, which must hold in these groups.
+pub(crate) fn publish_as(method: &dyn Method, data: &Microdata, partition: &Partition, require: &[&str]) -> Release {
+    let require: Vec<_> = require.iter().map(|text| text.parse().unwrap()).collect();
+    Job::new(data, &require, partition, &mut rng(3), &Unwatched).run(method).unwrap().release
 }
 
-pub(crate) fn publish(publisher: &dyn Publisher, data: &Microdata, partition: &Partition) -> Release {
-    publish_as(publisher, data, partition, &["k=2"])
+/// A release that promises nothing.
+pub(crate) fn publish(method: &dyn Method, data: &Microdata, partition: &Partition) -> Release {
+    publish_as(method, data, partition, &[])
 }
 
 pub(crate) fn by_column(data: &Microdata, column: &str) -> Partition {

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use chrysalis_criteria::PrincipleSpec;
 use chrysalis_release::{
-    Attribute, ColumnEntry, DomainEntry, FORMAT, GROUP_ID, Manifest, Published, Release, RoleName, TableEntry, VERSION,
+    Attribute, ColumnEntry, DomainEntry, ENCODING, Form, GROUP_ID, Manifest, Promise, Published, Release, RoleName,
+    TableEntry, VERSION,
 };
-use chrysalis_table::{Codes, Column, Domain, Kind, Table, Taxonomy, Value};
+use chrysalis_table::{Codes, Column, Domain, Kind, Table, Taxonomy, Value, Watch};
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use crate::{Microdata, Partition, PublishError};
+use crate::{Grouping, Microdata, Partition, PublishError};
 
 /// The groups of a partition in the random order of their ids: the k-th entry is the group with the id k+1.
 pub(super) fn draw_ids(partition: &Partition, rng: &mut dyn CryptoRng) -> Vec<u32> {
@@ -20,6 +20,9 @@ pub(super) fn draw_ids(partition: &Partition, rng: &mut dyn CryptoRng) -> Vec<u3
     shown.shuffle(rng);
     shown
 }
+
+/// Groups between two places to stop.
+const PAUSE: u32 = 1 << 12;
 
 /// Rows in the order they are published, and for each the place of its group.
 pub(super) struct Order {
@@ -31,10 +34,13 @@ impl Order {
     /// By group id, then by the given columns.
     ///
     /// LEAK: the order depends on group ids and published values alone.
-    pub(super) fn canonical(partition: &Partition, shown: &[u32], keys: &[&Codes]) -> Self {
+    pub(super) fn canonical(partition: &Partition, shown: &[u32], keys: &[&Codes], watch: &dyn Watch) -> Self {
         let mut rows = Vec::with_capacity(partition.n_rows());
         let mut place = Vec::with_capacity(partition.n_rows());
         for (at, &group) in (0u32..).zip(shown) {
+            if at.is_multiple_of(PAUSE) {
+                watch.pause();
+            }
             let start = rows.len();
             rows.extend_from_slice(partition.group(group as usize));
             place.resize(rows.len(), at);
@@ -94,48 +100,48 @@ pub(super) fn check_names(names: impl Iterator<Item = String>) -> Result<(), Pub
     Ok(())
 }
 
-/// How a release came about.
-#[derive(Clone, Copy, Debug)]
-pub struct Origin<'a> {
-    /// The partitioner's name.
-    pub partitioner: &'a str,
-    /// The principles that hold in every group.
-    pub guarantees: &'a [PrincipleSpec],
-}
-
-/// A release of the given tables. `quasi` and `sensitive` say how those columns are shown.
-pub(super) fn release(
-    data: &Microdata,
-    method: &str,
-    origin: Origin<'_>,
-    groups: usize,
-    (quasi, sensitive): (Published, Published),
-    tables: Vec<(&str, Table)>,
-) -> Release {
-    let quasi_attributes = data.quasi().map(|(column, _)| attribute(column, RoleName::Quasi, quasi));
+/// A release of the given tables, in the order of the form's layout.
+pub(super) fn release(data: &Microdata, form: Form, groups: Shown<'_>, tables: Vec<(String, Table)>) -> Release {
+    let shape = form.shape();
+    let quasi = |(column, _): (&Column, _)| attribute(column, RoleName::Quasi, shape.detail.published());
     let other = data.other().map(|column| attribute(column, RoleName::Other, Published::Exact));
     let sensitive = data.sensitive().map(|column| Attribute {
         domain: DomainEntry::of(column.domain(), Some(column.histogram())),
         taxonomy: data.sensitive_taxonomy().map(Taxonomy::lines),
         categories: data.categories().map(|categories| categories.names().to_vec()),
         weights: data.categories().map(|categories| categories.weights().iter().map(ToString::to_string).collect()),
-        ..attribute(column, RoleName::Sensitive, sensitive)
+        ..attribute(column, RoleName::Sensitive, shape.sensitive())
     });
     let manifest = Manifest {
-        format: FORMAT.into(),
         version: VERSION,
-        method: method.into(),
-        partitioner: origin.partitioner.into(),
+        encoding: ENCODING,
+        method: form,
+        partitioner: groups.partitioner.to_owned(),
         rows: data.rows() as u64,
-        groups: groups as u64,
-        guarantees: origin.guarantees.iter().map(ToString::to_string).collect(),
-        attributes: quasi_attributes.chain(other).chain(sensitive).collect(),
+        groups: groups.n_groups as u64,
+        promises: groups.promises,
+        attributes: data.quasi().map(quasi).chain(other).chain(sensitive).collect(),
         quasi_identifiers: vec![data.quasi().map(|(column, _)| column.name().to_owned()).collect()],
         tables: tables.iter().map(|(name, table)| table_entry(name, table)).collect(),
         suppressed: 0,
         reproducible: false,
     };
     Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }
+}
+
+/// What a manifest says of the groups that are shown.
+pub(super) struct Shown<'a> {
+    pub(super) partitioner: &'a str,
+    pub(super) n_groups: usize,
+    /// They come from groups that were looked at: nobody can make them up.
+    pub(super) promises: Vec<Promise>,
+}
+
+impl<'a> From<&'a Grouping> for Shown<'a> {
+    fn from(grouping: &'a Grouping) -> Self {
+        let (partitioner, n_groups) = (grouping.partitioner(), grouping.partition().n_groups());
+        Shown { partitioner, n_groups, promises: grouping.promises().to_vec() }
+    }
 }
 
 fn attribute(column: &Column, role: RoleName, published: Published) -> Attribute {
@@ -151,14 +157,13 @@ fn attribute(column: &Column, role: RoleName, published: Published) -> Attribute
     }
 }
 
-/// What the manifest says of a table; the store fills in file and hash.
+/// What the manifest says of a table; the store fills in files and hashes.
 fn table_entry(name: &str, table: &Table) -> TableEntry {
     let entry = |column: &Column| ColumnEntry { name: column.name().to_owned(), kind: column.domain().kind().into() };
     TableEntry {
         name: name.to_owned(),
-        file: String::new(),
         rows: table.rows() as u64,
         columns: table.columns().iter().map(entry).collect(),
-        sha256: String::new(),
+        parts: Vec::new(),
     }
 }

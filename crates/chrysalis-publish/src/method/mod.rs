@@ -8,44 +8,41 @@ mod generalize;
 mod permute;
 mod rank_swap;
 mod shuffle;
+#[cfg(feature = "toy-form")]
+mod toy;
 
 use chrysalis_criteria::loss::{Ncp, discernibility};
-use chrysalis_release::Release;
-use rand::CryptoRng;
+use chrysalis_release::{Form, Release};
 
-use crate::{Microdata, Partition, PublishError};
+use crate::{Job, Microdata, Partition, PublishError, Recoding};
 
 pub use anatomy::Anatomy;
 pub use angel::{Angel, Angelization, BucketFacts, Fallback};
-pub use butterfly::{Butterflies, Butterfly, ButterflyFacts, UserFacts};
-pub use frame::Origin;
+pub use butterfly::{Butterfly, ButterflyFacts, UserFacts};
 pub(crate) use frame::sort_by_codes;
 pub use generalize::Generalize;
 pub(crate) use generalize::node_ncp;
 pub use permute::Permute;
 pub use rank_swap::RankSwap;
 pub use shuffle::Shuffle;
+#[cfg(feature = "toy-form")]
+pub use toy::Toy;
 
-/// Shows a partition.
+/// A way to show groups.
 ///
 /// # Contract
-/// Every group of the partition satisfies the principles of `origin`. The release depends on the data as sets of rows,
-/// on the partition and on what `rng` yields; never on the order of the input nor on the number of threads.
-pub trait Publisher {
-    /// The method's name on the command line and in manifests.
-    fn name(&self) -> &'static str;
+/// A method asks the job for groups, or forms its own and has them checked; a release promises what the groups that it shows
+/// were seen to satisfy. The release depends on the data as sets of rows, on the groups and on what the job's generator yields;
+/// never on the order of the input nor on the number of threads.
+pub trait Method {
+    /// What comes out.
+    fn form(&self) -> Form;
 
     /// Finds out, before any work is done, whether this form can show these data.
     fn check(&self, data: &Microdata) -> Result<(), PublishError>;
 
     /// Makes the release.
-    fn publish(
-        &self,
-        data: &Microdata,
-        partition: &Partition,
-        origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Outcome, PublishError>;
+    fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError>;
 }
 
 /// A release, and what the owner wants to know about it.
@@ -61,6 +58,8 @@ pub struct Outcome {
     pub discernibility: u128,
     /// The smallest and the largest group.
     pub group_sizes: (u64, u64),
+    /// For groups that follow from levels of taxonomies: which, and how far the search went.
+    pub recoding: Option<Recoding>,
     /// For angel: what its buckets are.
     pub angelization: Option<Angelization>,
     /// For butterfly: what its butterflies are.
@@ -80,6 +79,7 @@ impl Outcome {
             ncp_by_attribute,
             discernibility: discernibility(sizes()),
             group_sizes: (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0)),
+            recoding: partition.recoding().cloned(),
             release,
             angelization: None,
             butterflies: None,

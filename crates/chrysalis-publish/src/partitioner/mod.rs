@@ -14,7 +14,7 @@ mod similar;
 mod top_down;
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::Progress;
+use chrysalis_table::{Counted, Progress};
 use rand::CryptoRng;
 
 use crate::{Microdata, Partition, PublishError};
@@ -42,8 +42,13 @@ pub use top_down::TopDown;
 /// on the number of threads. `progress` is told how many more rows have found their group (for `full-domain`: how many
 /// more combinations of levels were judged).
 pub trait Partitioner {
-    /// The name on the command line and in manifests.
+    /// The name in requests and manifests.
     fn name(&self) -> &'static str;
+
+    /// What the progress of [`Partitioner::partition`] sums up to, and what it counts.
+    fn total(&self, data: &Microdata) -> Result<(u64, Counted), PublishError> {
+        Ok((data.rows() as u64, Counted::Rows))
+    }
 
     /// Forms the groups.
     fn partition(
@@ -53,4 +58,21 @@ pub trait Partitioner {
         rng: &mut dyn CryptoRng,
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError>;
+}
+
+/// Groups that somebody has already.
+impl Partitioner for Partition {
+    fn name(&self) -> &'static str {
+        "given"
+    }
+
+    fn partition(
+        &self,
+        _: &Microdata,
+        _: &dyn Principle,
+        _: &mut dyn CryptoRng,
+        _: Progress<'_>,
+    ) -> Result<Partition, PublishError> {
+        Ok(self.clone())
+    }
 }

@@ -4,6 +4,7 @@ use chrysalis_table::Code;
 use rayon::prelude::*;
 
 use super::{Estimate, Side};
+use crate::code_test::passing;
 use crate::estimate::Hit;
 
 #[derive(Default)]
@@ -54,7 +55,7 @@ fn gather(side: Side<'_>, hits: &[Hit], sign: f64) -> Piece {
             continue;
         }
         values.clear();
-        values.extend(multisets.group(hit.group as usize).passing(side.test));
+        values.extend(passing(multisets.group(hit.group as usize), side.test));
         if sign < 0.0 {
             values.reverse();
         }

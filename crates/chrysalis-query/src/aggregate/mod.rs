@@ -4,9 +4,13 @@ mod average;
 mod extreme;
 mod sum;
 mod totals;
+#[cfg(feature = "toy-function")]
+mod toy;
 
 use crate::estimate::Hit;
-use crate::prepared::{CodeTest, Groups, Multisets};
+use chrysalis_release::view::{Groups, Multisets};
+
+use crate::code_test::{CodeTest, passing};
 use crate::question::Function;
 
 /// What can be said of one aggregate. Without a possible hit, everything but a count is NULL.
@@ -55,7 +59,7 @@ impl<'a> Side<'a> {
         let n = self.groups.size(hit.group as usize);
         let c = match (self.multisets, self.test) {
             (Some(multisets), Some(test)) => {
-                multisets.group(hit.group as usize).passing(Some(test)).map(|(_, count)| count).sum()
+                passing(multisets.group(hit.group as usize), Some(test)).map(|(_, count)| count).sum()
             }
             _ => n,
         };
@@ -68,7 +72,7 @@ impl<'a> Side<'a> {
     fn numbers(&self, hit: &Hit, into: &mut Vec<(f64, u32)>) {
         into.clear();
         if let Some(multisets) = self.multisets {
-            let values = multisets.group(hit.group as usize).passing(self.test);
+            let values = passing(multisets.group(hit.group as usize), self.test);
             into.extend(values.map(|(code, count)| (multisets.numbers[code as usize], count)));
         }
     }
@@ -81,6 +85,8 @@ pub(crate) fn aggregate(function: Function, side: Side<'_>, pieces: &[&[Hit]]) -
         Function::Avg => average::average(side, pieces),
         Function::Min => extreme::extreme(side, pieces, 1.0),
         Function::Max => extreme::extreme(side, pieces, -1.0),
+        #[cfg(feature = "toy-function")]
+        Function::Toy => toy::toy(side, pieces),
     }
 }
 

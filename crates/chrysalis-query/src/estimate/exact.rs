@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use chrysalis_release::view::CodedColumn;
 use chrysalis_table::Codes;
 use rayon::prelude::*;
 
 use super::keys::{Key, Radix};
 use super::{Found, Hit, KeyValues};
-use crate::prepared::{CodeTest, CodedColumn};
+use crate::code_test::CodeTest;
 use crate::{Asked, Plan, QuasiCondition, QueryError, Tree};
 
 pub(super) fn hits(
@@ -18,7 +19,7 @@ pub(super) fn hits(
     keys: &[usize],
 ) -> Result<Found, QueryError> {
     let rows = condition.tree.as_ref().map(|tree| Rows::new(asked, plan, tree)).transpose()?;
-    let pieces = asked.groups.pieces().par_iter();
+    let pieces = asked.groups().pieces().par_iter();
     if keys.is_empty() {
         return Ok(Found::ungrouped(pieces.map(|piece| counted(asked, rows.as_ref(), piece)).collect()));
     }
@@ -45,7 +46,7 @@ impl<'a> Rows<'a> {
         Ok(match tree {
             Tree::In { field, set } => {
                 let column = asked.column(plan, *field)?;
-                Rows::In(&column.codes, column.test(set))
+                Rows::In(&column.codes, CodeTest::of(column, set))
             }
             Tree::All(all) => Rows::All(parts(all)?),
             Tree::Any(any) => Rows::Any(parts(any)?),
@@ -75,7 +76,7 @@ fn joined(parts: &[Rows<'_>], rows: Range<usize>, marks: &mut [u8], unit: u8, jo
 
 /// The marks of a stretch of groups, and the row they begin with.
 fn marks(asked: &Asked, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> (Vec<u8>, usize) {
-    let all = asked.groups.rows(piece.start).start..asked.groups.rows(piece.end - 1).end;
+    let all = asked.groups().rows(piece.start).start..asked.groups().rows(piece.end - 1).end;
     let mut marks = vec![1; all.len()];
     if let Some(rows) = rows {
         rows.mark(all.clone(), &mut marks);
@@ -87,7 +88,7 @@ fn counted(asked: &Asked, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> Vec<
     let (marks, first) = marks(asked, rows, piece);
     let mut hits = Vec::with_capacity(piece.len());
     for group in piece.clone() {
-        let rows = asked.groups.rows(group);
+        let rows = asked.groups().rows(group);
         let n: u32 = marks[rows.start - first..rows.end - first].iter().map(|&mark| u32::from(mark)).sum();
         if n > 0 {
             hits.push(Hit::certain(group, n));
@@ -107,7 +108,7 @@ fn counted_by_key(
     let (mut hits, mut keys) = (Vec::new(), Vec::new());
     for group in piece.clone() {
         keys.clear();
-        let matching = asked.groups.rows(group).filter(|row| marks[row - first] == 1);
+        let matching = asked.groups().rows(group).filter(|row| marks[row - first] == 1);
         keys.extend(matching.map(|row| radix.key(columns.iter().map(|column| column.codes.get(row)))));
         keys.sort_unstable();
         hits.extend(keys.chunk_by(|a, b| a == b).map(|run| (run[0], Hit::certain(group, run.len() as u32))));

@@ -1,17 +1,19 @@
 //! Hits per group: how many of a group's rows satisfy the condition on the quasi side (step 6 of `spec.md`).
 //!
-//! This is the seam between forms. Each form knows how to turn its tables and a condition into [`Hit`]s; everything
-//! after that, in `aggregate`, is the same for all of them.
+//! This is the seam between forms. There is one file per way to show quasi values, which turns a condition into [`Hit`]s;
+//! everything after that, in `aggregate`, is the same for all of them.
 
-mod angel;
 mod exact;
-mod generalized;
+mod group_boxes;
 mod keys;
 mod one_box;
 mod permuted;
+mod row_boxes;
 mod share;
 
-use crate::{Asked, Hits, Plan, QueryError};
+use chrysalis_release::Detail;
+
+use crate::{Asked, Plan, QueryError};
 pub(crate) use keys::{Found, KeyValues};
 
 /// What is known of the hits in one group.
@@ -43,10 +45,10 @@ impl Hit {
 /// world that the release allows, the number of hits in a group lies between `least` and `most`.
 pub(crate) fn hits(asked: &Asked, plan: &Plan, condition: usize, keys: &[usize]) -> Result<Found, QueryError> {
     let condition = &plan.conditions[condition];
-    match asked.form.hits() {
-        Hits::Exact => exact::hits(asked, plan, condition, keys),
-        Hits::Permuted => permuted::hits(asked, plan, condition, keys),
-        Hits::Generalized => generalized::hits(asked, plan, condition, keys),
-        Hits::Boxed => angel::hits(asked, plan, condition, keys),
+    match plan.shape.detail {
+        Detail::Exact => exact::hits(asked, plan, condition, keys),
+        Detail::Permuted => permuted::hits(asked, plan, condition, keys),
+        Detail::GroupBoxes => group_boxes::hits(asked, plan, condition, keys),
+        Detail::RowBoxes => row_boxes::hits(asked, plan, condition, keys),
     }
 }

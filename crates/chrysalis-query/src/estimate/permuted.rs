@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use chrysalis_release::view::CodedColumn;
 use chrysalis_table::{Code, each_width};
 use rayon::prelude::*;
 
 use super::keys::{Key, Radix, check_pairs, too_many};
 use super::{Found, Hit, KeyValues, one_box};
-use crate::prepared::CodedColumn;
+use crate::code_test::CodeTest;
 use crate::{Asked, Cell, Plan, QuasiCondition, QueryError};
 
 pub(super) fn hits(
@@ -29,7 +30,7 @@ pub(super) fn hits(
     let keyed: Vec<Marginal> =
         keys.iter().map(|&field| Marginal::new(asked, plan, field, &condition.boxes)).collect::<Result<_, _>>()?;
     let n_boxes = condition.boxes.len();
-    let pieces = asked.groups.pieces().par_iter();
+    let pieces = asked.groups().pieces().par_iter();
     if keys.is_empty() {
         let piece = |piece: &Range<usize>| -> Vec<Hit> {
             let mut counts = vec![Counts::new(n_boxes); plain.len()];
@@ -57,7 +58,7 @@ impl<'a> Marginal<'a> {
         let column = asked.column(plan, field)?;
         let mut boxes = vec![0_u64; column.domain.len()];
         for (bit, cell) in cells.iter().enumerate() {
-            let test = cell.sets.get(&field).map(|set| column.test(set));
+            let test = cell.sets.get(&field).map(|set| CodeTest::of(column, set));
             for (code, boxes) in (0..).zip(&mut boxes) {
                 let is_in = test.as_ref().is_none_or(|test| test.holds(code));
                 *boxes |= u64::from(is_in) << bit;
@@ -120,9 +121,9 @@ fn bits(mut boxes: u64) -> impl Iterator<Item = usize> {
 
 fn hit(asked: &Asked, group: usize, plain: &[Marginal<'_>], counts: &mut [Counts], n_boxes: usize) -> Option<Hit> {
     for (counts, marginal) in counts.iter_mut().zip(plain) {
-        counts.of_rows(marginal, asked.groups.rows(group));
+        counts.of_rows(marginal, asked.groups().rows(group));
     }
-    combined(group, asked.groups.size(group), &counts.iter().collect::<Vec<_>>(), n_boxes)
+    combined(group, asked.groups().size(group), &counts.iter().collect::<Vec<_>>(), n_boxes)
 }
 
 /// Step 6, permute: from marginal counts to what can be said of the hits. Attributes are independent.
@@ -180,10 +181,10 @@ fn by_key(
     let mut plain_counts = vec![Counts::new(n_boxes); plain.len()];
     for group in piece.clone() {
         for (counts, marginal) in plain_counts.iter_mut().zip(plain) {
-            counts.of_rows(marginal, asked.groups.rows(group));
+            counts.of_rows(marginal, asked.groups().rows(group));
         }
         let values: Vec<Vec<(Code, Counts)>> =
-            keyed.iter().map(|marginal| key_counts(marginal, asked.groups.rows(group), n_boxes)).collect();
+            keyed.iter().map(|marginal| key_counts(marginal, asked.groups().rows(group), n_boxes)).collect();
         let n = values.iter().try_fold(1_usize, |n, values| n.checked_mul(values.len())).ok_or_else(too_many)?;
         check_pairs(n.saturating_add(hits.len()))?;
         let mut at = vec![0_usize; values.len()];
@@ -191,7 +192,7 @@ fn by_key(
             let chosen = || at.iter().zip(&values).map(|(&at, values)| &values[at]);
             let counts: Vec<&Counts> = plain_counts.iter().chain(chosen().map(|(_, counts)| counts)).collect();
             let key = radix.key(chosen().map(|(code, _)| *code));
-            hits.extend(combined(group, asked.groups.size(group), &counts, n_boxes).map(|hit| (key, hit)));
+            hits.extend(combined(group, asked.groups().size(group), &counts, n_boxes).map(|hit| (key, hit)));
             advance(&mut at, &values);
         }
     }

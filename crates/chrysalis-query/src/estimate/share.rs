@@ -1,6 +1,7 @@
 //! How much of a label a value set covers.
 
-use crate::prepared::Label;
+use chrysalis_release::view::Label;
+
 use crate::value_set::{Ranges, RealCut, ValueSet, Values};
 
 /// The part of a label that lies in a set.

@@ -17,9 +17,9 @@ pub(super) struct Values {
 
 impl Writer<'_> {
     pub(super) fn values(&self) -> Values {
-        let (table, count) = match self.plan.form.sensitive_table() {
+        let (table, count) = match self.plan.counted_values() {
             Some((table, count)) => (table, Some(count)),
-            None => (self.plan.form.quasi_table(), None),
+            None => (self.plan.shape.people, None),
         };
         let name = self.plan.sensitive.map_or("", |field| &self.fields()[field].name);
         let times = count.map(|count| self.dialect.double(self.column("s", count)));
@@ -49,7 +49,7 @@ impl Writer<'_> {
 
     /// How often one value occurs in a group, at most.
     pub(super) fn most_times(&self) -> u64 {
-        let Some((table, count)) = self.plan.form.sensitive_table() else { return 1 };
+        let Some((table, count)) = self.plan.counted_values() else { return 1 };
         let column = self.release.table(table).ok().and_then(|table| table.column(count));
         let largest = column.and_then(|column| column.domain().bounds()).map(|(_, largest)| largest);
         match largest {

@@ -1,15 +1,14 @@
 //! A shuffled release without a condition on the sensitive column: the help table has the answers for every number of
 //! hits (ke 5.2).
 
-use chrysalis_release::shuffled::{HELP, HELP_COLUMNS};
-use chrysalis_release::{GROUP_ID, Release};
+use chrysalis_release::{GROUP_ID, HELP_COLUMNS, Release};
 use chrysalis_table::{Column, Table};
 
 use super::expr::{Direction, X, call, col, count_rows, int, sum};
 use super::select::Rows;
 use super::{EXTREMES, Writer, asks, hits};
+use crate::Plan;
 use crate::question::Function;
-use crate::{Form, Plan};
 
 /// The columns of `help` that tell where the values of a group lie.
 pub(super) const ENDS: [&str; 3] = [GROUP_ID, "min_lb", "max_ub"];
@@ -17,11 +16,11 @@ pub(super) const ENDS: [&str; 3] = [GROUP_ID, "min_lb", "max_ub"];
 /// Whether `help` has the expectations of MIN and MAX: where the values of no two groups overlap, the least value hit and the
 /// greatest are those of one group.
 pub(super) fn finds_extremes(plan: &Plan, release: &Release) -> bool {
-    let is_asked = plan.form == Form::Shuffle && asks(plan, &EXTREMES);
-    let help = release.manifest.tables.iter().find(|table| table.name == HELP);
+    let Some(name) = plan.shape.help.filter(|_| asks(plan, &EXTREMES)) else { return false };
+    let help = release.manifest.tables.iter().find(|table| table.name == name);
     let has = |name: &&str| help.is_some_and(|table| table.columns.iter().any(|column| column.name == *name));
     let is_told = HELP_COLUMNS.iter().all(has);
-    let ranges = if is_asked && is_told { release.table(HELP).ok().and_then(ranges) } else { None };
+    let ranges = if is_told { release.table(name).ok().and_then(ranges) } else { None };
     ranges.is_some_and(|mut ranges| {
         ranges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0)
@@ -76,7 +75,7 @@ fn needs_hits(writer: &Writer<'_>) -> bool {
 
 /// Groups with their hits, beside their rows of `help`.
 pub(super) fn joined(writer: &Writer<'_>) -> Rows {
-    Rows::of("hits").join_table(writer.dialect, HELP, "p", on_group_and_hits(writer))
+    Rows::of("hits").join_table(writer.dialect, writer.help(), "p", on_group_and_hits(writer))
 }
 
 /// Whether rows must be numbered to find the first group of a key.

@@ -1,19 +1,19 @@
 //! The CTE `hits` of exact forms, and how all forms' columns are read (step 6).
 
-use chrysalis_release::GROUP_ID;
+use chrysalis_release::{Detail, GROUP_ID};
 
 use super::expr::{X, col, count_rows};
 use super::select::Rows;
-use super::{Writer, angel, generalized, permuted, sets};
-use crate::{Hits, QueryError};
+use super::{Writer, group_boxes, permuted, row_boxes, sets};
+use crate::QueryError;
 
 /// Writes `hits`. Its columns: `g`, the quasi keys, and for condition i what can be said of the number of hits.
 pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
-    match writer.plan.form.hits() {
-        Hits::Exact => exact(writer),
-        Hits::Permuted => permuted::write(writer),
-        Hits::Generalized => generalized::write(writer)?,
-        Hits::Boxed => angel::write(writer)?,
+    match writer.plan.shape.detail {
+        Detail::Exact => exact(writer),
+        Detail::Permuted => permuted::write(writer),
+        Detail::GroupBoxes => group_boxes::write(writer)?,
+        Detail::RowBoxes => row_boxes::write(writer)?,
     }
     Ok(())
 }
@@ -34,7 +34,7 @@ pub(super) fn scan(writer: &Writer<'_>) -> Rows {
 
 /// The rows of the quasi table that match, by key.
 pub(super) fn matches(writer: &Writer<'_>) -> Rows {
-    let mut rows = Rows::of_table(writer.dialect, writer.plan.form.quasi_table(), "q").filter(condition(writer, 0));
+    let mut rows = Rows::of_table(writer.dialect, writer.plan.shape.people, "q").filter(condition(writer, 0));
     for (at, field) in writer.quasi_keys() {
         let column = || writer.column("q", &writer.fields()[field].name);
         rows = rows.item(column(), &format!("k{at}")).group_by([column()]);

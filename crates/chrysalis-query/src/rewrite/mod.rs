@@ -14,12 +14,11 @@
 //! A shuffled release without a condition on the sensitive column needs none of 2 to 4: its help table has what is asked, for
 //! MIN and MAX where the values of no two groups overlap.
 
-mod angel;
 mod cells;
 mod dialect;
 mod expr;
 mod extremes;
-mod generalized;
+mod group_boxes;
 mod help;
 mod hits;
 mod numbers;
@@ -27,14 +26,13 @@ mod original;
 mod parts;
 mod permuted;
 mod pool;
+mod row_boxes;
 mod select;
 mod sets;
 #[cfg(test)]
 mod tests;
 
-use chrysalis_release::Release;
-use chrysalis_release::generalized::{max_column, min_column};
-use chrysalis_release::shuffled::HELP;
+use chrysalis_release::{Detail, Release, max_column, min_column};
 use chrysalis_table::{Kind, Value};
 use sqlparser::ast::Ident;
 
@@ -42,12 +40,16 @@ pub use dialect::Dialect;
 pub use original::original;
 
 use crate::question::Function;
-use crate::{Field, Form, Hits, Plan, QueryError};
+use crate::{Field, Plan, QueryError};
 use expr::{X, col};
 use select::Ctes;
 
 /// Turns a plan into a statement for a database that holds the release's tables.
 pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<String, QueryError> {
+    if let Some(aggregate) = plan.aggregates.iter().find(|aggregate| !aggregate.function.is_rewritten()) {
+        let problem = format!("{} cannot be rewritten as SQL", aggregate.function.name().to_uppercase());
+        return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });
+    }
     let finds_extremes = help::finds_extremes(plan, release);
     let mut writer = Writer { plan, release, dialect, finds_extremes, ctes: Ctes::default() };
     let source = parts::source(&mut writer)?;
@@ -58,14 +60,14 @@ pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<Strin
 /// The columns of the release that [`rewrite`] looks at: how often values repeat, and where ranges end.
 pub fn looked_at(plan: &Plan) -> Vec<(String, Vec<String>)> {
     let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
-    if plan.form == Form::Shuffle && asks(plan, &EXTREMES) {
-        wanted.push((HELP.to_owned(), help::ENDS.map(str::to_owned).to_vec()));
+    if let Some(table) = plan.shape.help.filter(|_| asks(plan, &EXTREMES)) {
+        wanted.push((table.to_owned(), help::ENDS.map(str::to_owned).to_vec()));
     }
     let has_numbers = asks(plan, &NUMERIC);
-    if let Some((table, count)) = plan.form.sensitive_table().filter(|_| has_numbers) {
+    if let Some((table, count)) = plan.counted_values().filter(|_| has_numbers) {
         wanted.push((table.to_owned(), vec![count.to_owned()]));
     }
-    if plan.form.hits().is_labelled() {
+    if plan.shape.detail.is_labelled() {
         let keys = plan.keys.iter().filter(|key| Some(**key) != plan.sensitive).map(|&key| &plan.fields[key]);
         let ends = |field: &Field| [min_column(&field.name), max_column(&field.name)];
         let columns: Vec<String> = keys.filter(|field| field.kind != Kind::Category).flat_map(ends).collect();
@@ -142,11 +144,23 @@ impl<'a> Writer<'a> {
 
     /// The column of the table `alias` that says which rows share their sensitive values.
     fn group(&self, alias: &str) -> X {
-        self.column(alias, self.plan.form.group_id())
+        self.column(alias, self.plan.group_id())
+    }
+
+    /// The table of bounds.
+    fn help(&self) -> &'static str {
+        // PROOF: it is asked for only where there is one.
+        self.plan.shape.help.unwrap_or_default()
+    }
+
+    /// The table that says what labels stand for.
+    fn members(&self) -> &'static str {
+        // PROOF: every form with labels has one.
+        self.plan.shape.members.unwrap_or_default()
     }
 
     fn is_exact(&self) -> bool {
-        self.plan.form.hits() == Hits::Exact
+        self.plan.shape.detail == Detail::Exact
     }
 
     /// Whether the quasi table must be looked at to know the hits.
@@ -212,7 +226,7 @@ impl<'a> Writer<'a> {
 
     /// Whether the answer is made of rows of the help table: there are none for nobody.
     fn is_helped(&self) -> bool {
-        self.plan.form == Form::Shuffle
+        self.plan.shape.help.is_some()
             && self.has_quasi_side()
             && self.is_certain()
             && (!self.asks(&EXTREMES) || self.finds_extremes)

@@ -7,7 +7,6 @@ use super::expr::{X, call, count_rows};
 use super::select::{Ctes, Rows};
 use super::sets;
 use crate::Plan;
-use crate::question::Function;
 
 /// A plan as a statement over the microdata, for who holds them and wants to know what the detour over a release costs.
 ///
@@ -25,14 +24,8 @@ pub fn original(plan: &Plan, table: &str, dialect: Dialect) -> String {
         rows = rows.named(column(key), quoted(&plan.fields[key].name)).group_by([column(key)]);
     }
     for aggregate in &plan.aggregates {
-        let function = match aggregate.function {
-            Function::Count => "COUNT",
-            Function::Sum => "SUM",
-            Function::Avg => "AVG",
-            Function::Min => "MIN",
-            Function::Max => "MAX",
-        };
-        let x = aggregate.field.map_or_else(count_rows, |field| call(function, vec![column(field)]));
+        let function = aggregate.function.name().to_uppercase();
+        let x = aggregate.field.map_or_else(count_rows, |field| call(&function, vec![column(field)]));
         rows = rows.named(x, quoted(&aggregate.name));
     }
     format!("{:#}", Ctes::default().finish(rows, Vec::new()))

@@ -257,7 +257,7 @@ fn output_name(writer: &Writer<'_>, aggregate: &PlannedAggregate) -> String {
 
 /// Whether a key stands as a whole number for a date, a number or a rank.
 fn is_place(writer: &Writer<'_>, field: usize) -> bool {
-    writer.plan.form.hits().is_labelled()
+    writer.plan.shape.detail.is_labelled()
         && Some(field) != writer.plan.sensitive
         && writer.fields()[field].kind != Kind::Category
 }
@@ -331,6 +331,9 @@ impl Numbers {
             }
             Function::Min | Function::Count => extreme(writer, source, 'n', &root),
             Function::Max => extreme(writer, source, 'x', &root),
+            // PROOF: refused before, because it has no rewriting.
+            #[cfg(feature = "toy-function")]
+            Function::Toy => [null(), null(), null(), null()],
         };
         let [estimate, lower, upper, std_error] = numbers.map(guarded);
         Numbers { estimate, lower, upper, std_error }

@@ -80,7 +80,7 @@ impl Counts {
         let sets_of = |field: usize| cells().filter_map(|cell| cell.sets.get(&field)).collect::<Vec<_>>();
         let atoms: BTreeMap<usize, Atoms> =
             fields.into_iter().map(|field| (field, Atoms::of(&writer.fields()[field], &sets_of(field)))).collect();
-        let (dialect, table) = (writer.dialect, writer.plan.form.quasi_table());
+        let (dialect, table) = (writer.dialect, writer.plan.shape.people);
         let group = writer.column("q", GROUP_ID);
         let grouped = || Rows::of_table(dialect, table, "q").item(group.clone(), "g").group_by([group.clone()]);
         let mut tally = grouped().item(dialect.double(count_rows()), "n");

@@ -6,10 +6,10 @@
 pub(crate) mod ask;
 pub(crate) mod truth;
 
-use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Origin, Permute, Publisher, Shuffle};
-use chrysalis_publish::{AttributeSpec, Microdata, Partition, QuasiIdentifiers};
+use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, Shuffle};
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, QuasiIdentifiers};
 use chrysalis_query::Asked;
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role};
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, Unwatched};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -163,7 +163,7 @@ impl World {
         };
         let (plain, marginal) = (angel(Vec::new()), angel(vec![vec![self.cols[0].name.to_owned()]]));
         let butterfly = self.butterfly();
-        let publisher: &dyn Publisher = match form {
+        let method: &dyn Method = match form {
             "angel" => &plain,
             "angel with a marginal" if self.sensitive() > 1 => &marginal,
             "angel with a marginal" => return None,
@@ -175,12 +175,11 @@ impl World {
             _ => panic!("no form {form}"),
         };
         let data = self.microdata();
-        publisher.check(&data).ok()?;
+        method.check(&data).ok()?;
         // Butterflies form their own groups.
         let k = format!("k={}", data.rows().min(2));
         let guarantees = if form == "butterfly" { vec![k.parse().unwrap()] } else { Vec::new() };
-        let origin = Origin { partitioner: "column", guarantees: &guarantees };
-        let release = publisher.publish(&data, &self.partition(), origin, rng).unwrap().release;
+        let release = Job::new(&data, &guarantees, &self.partition(), rng, &Unwatched).run(method).unwrap().release;
         Some(Asked::new(release).unwrap())
     }
 }

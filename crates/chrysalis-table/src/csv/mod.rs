@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::column::DictionaryChunk;
 use crate::table::resolve;
-use crate::{Column, ColumnRequest, Kind, Table, TableError, Value};
+use crate::{Column, ColumnRequest, Kind, Progress, Table, TableError, Value, no_progress};
 use dictionary::LocalColumn;
 use parse::{Layout, ParsedPiece};
 use pieces::Pieces;
@@ -36,12 +36,6 @@ impl Default for CsvOptions {
         CsvOptions { delimiter: None, piece_len: 1 << 20, allow_empty: false }
     }
 }
-
-/// Told how many more bytes (or rows) are done; called from any thread.
-pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
-
-/// For callers that do not show progress.
-pub fn no_progress(_: u64) {}
 
 /// A CSV stream whose header has been read.
 pub struct CsvReader<R> {
@@ -101,7 +95,10 @@ impl<R: Read> CsvReader<R> {
                 all.push(local);
             }
         }
-        let columns = wanted.par_iter().zip(by_column).map(|(request, locals)| merge(request, locals));
+        let columns = wanted.par_iter().zip(by_column).map(|(request, locals)| {
+            progress(0);
+            merge(request, locals)
+        });
         Ok(Table::new(columns.collect::<Result<_, _>>()?))
     }
 }
@@ -133,11 +130,15 @@ fn parse_all<R: Read>(
             let (in_flight, done) = (&in_flight, &done);
             scope.spawn(move |_| {
                 let result = parse::piece(&piece.bytes, piece.first_line, layout);
-                progress(piece.bytes.len() as u64);
+                let n_bytes = piece.bytes.len() as u64;
+                drop(piece);
                 lock(done).push((index, result));
                 *lock(&in_flight.0) -= 1;
                 in_flight.1.notify_one();
+                // Last, because it does not return where the work is to stop, and the thread that cuts waits for the others.
+                progress(n_bytes);
             });
+            progress(0);
             if lock(done).iter().any(|(_, result)| result.is_err()) {
                 break;
             }

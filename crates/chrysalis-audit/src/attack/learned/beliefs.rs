@@ -77,7 +77,10 @@ impl<'a> Open<'a> {
     pub(super) fn new(victims: &'a Victims, view: &'a View<'a>, model: &'a Model, places: &'a Places) -> Open<'a> {
         let crowd = Crowd::of_rows(view.of_row, view.target.ids.len());
         let rows = model.of_cells(&view.quasi);
-        let of_group = |group: usize| rows.rarity(view.target.sample.group(group), crowd.members(group));
+        let of_group = |group: usize| {
+            view.target.watch.pause();
+            rows.rarity(view.target.sample.group(group), crowd.members(group))
+        };
         let rarity = (0..crowd.n_groups()).into_par_iter().with_min_len(64).map(of_group).collect();
         Open { evidence: model.of_bins(&victims.bins), places, view, rarity }
     }
@@ -127,10 +130,13 @@ impl<'a> Settled<'a> {
             let people = victims.n_people[kind as usize] as f32;
             entries.extend(places.iter().map(|&(group, rows)| (group, kind, if is_exact { rows } else { people })));
         }
+        view.target.watch.pause();
         entries.par_sort_unstable_by_key(|&(group, kind, _)| (group, kind));
+        view.target.watch.pause();
         let crowd = Crowd::of_entries(&entries, view.target.ids.len());
         let evidence = model.of_bins(&victims.bins);
         let of_group = |group: usize| {
+            view.target.watch.pause();
             let mut lines = Vec::new();
             evidence.together(view.target.sample.group(group), crowd.members(group), &mut lines);
             lines

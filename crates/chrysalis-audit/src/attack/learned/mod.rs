@@ -168,6 +168,7 @@ fn bets_on_rows(view: &View<'_>, model: &Model, crowd: &Crowd) -> Bets {
     let of_stretch = |groups: std::ops::Range<usize>| {
         let (mut bets, mut beliefs) = (Bets::default(), Vec::new());
         for group in groups {
+            view.target.watch.pause();
             let values = view.target.sample.group(group);
             if values.values.is_empty() {
                 continue;
@@ -198,7 +199,7 @@ fn share(group: Group<'_>) -> f64 {
 }
 
 fn promised(view: &View<'_>) -> Option<f64> {
-    promised_share(view.target.guarantees).map(|share| *share.numer() as f64 / *share.denom() as f64)
+    promised_share(view.target.promises).map(|share| *share.numer() as f64 / *share.denom() as f64)
 }
 
 fn summary(view: &View<'_>, over: LearnedOver, bets: &Bets, left_out: Vec<String>, has_truth: bool) -> Learned {

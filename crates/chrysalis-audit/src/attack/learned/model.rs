@@ -55,6 +55,7 @@ impl Model {
     pub(super) fn trained(view: &View<'_>, crowd: &Crowd) -> Model {
         let mut model = Model::new(view.target.sample, view.target.domain, &view.quasi);
         for _ in 0..ROUNDS {
+            view.target.watch.pause();
             let sums = model.sums(view, crowd);
             model.learn(&view.quasi, &sums);
         }
@@ -107,6 +108,7 @@ impl Model {
             let mut sums: Vec<Vec<f64>> = self.tables.iter().map(|table| vec![0.0; table.cells.len()]).collect();
             let mut beliefs = Vec::new();
             for group in groups {
+                view.target.watch.pause();
                 let (members, values) = (crowd.members(group), view.target.sample.group(group));
                 let mut at = 0;
                 for part in &parts {

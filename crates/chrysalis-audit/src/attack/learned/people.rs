@@ -43,10 +43,12 @@ impl Victims {
     pub(super) fn new(view: &View<'_>, known: &Known<'_>) -> Victims {
         let table = known.microdata;
         let columns: Vec<Option<&Column>> = view.quasi.iter().map(|shown| table.column(shown.name)).collect();
-        let kinds = Groups::of_columns(&columns.iter().copied().flatten().collect::<Vec<_>>(), table.rows());
+        let kinds =
+            Groups::of_columns(&columns.iter().copied().flatten().collect::<Vec<_>>(), table.rows(), view.target.watch);
         let rows = kinds.some_rows();
         let mut is_shown = vec![true; kinds.n_groups];
         let mut bins_of = |(shown, column): (&super::super::shown::Shown<'_>, &Option<&Column>)| {
+            view.target.watch.pause();
             let bins = column.map(|column| shown.bins_of_values(column)).unwrap_or_default();
             let bin = |(kind, &row): (usize, &usize)| {
                 let bin = column.and_then(|column| bins[column.code(row) as usize]);
@@ -56,6 +58,7 @@ impl Victims {
             Codes::collect(shown.n_bins, rows.iter().enumerate().map(bin))
         };
         let bins = view.quasi.iter().zip(&columns).map(&mut bins_of).collect();
+        view.target.watch.pause();
         let (starts, truth) = truth(view, table, &kinds);
         let n_people = starts.windows(2).map(|ends| truth[ends[0]..ends[1]].iter().map(|(_, n)| n).sum()).collect();
         Victims { n_people, is_shown, rows, bins, starts, truth }
@@ -95,6 +98,7 @@ impl Victims {
         let of_stretch = |(at, kinds): (usize, &[u32])| {
             let mut bets = Bets::default();
             let mut minds = Minds::new(n_values);
+            view.target.watch.pause();
             for (place, &kind) in (at * STRETCH..).zip(kinds) {
                 let Some(group) = beliefs.of(place, kind, &mut minds) else { continue };
                 let people = f64::from(self.n_people[kind as usize]);
@@ -146,6 +150,7 @@ impl Victims {
         let values: Vec<(Code, u32)> = whole.filter(|(_, count)| *count > 0).collect();
         let group = crate::measure::Group { size: view.target.sample.rows(), values: &values };
         let best = |line: &mut Vec<f32>, kind: usize| {
+            view.target.watch.pause();
             evidence.alone(group, kind as u32, line);
             let best = (0..line.len()).max_by(|&a, &b| line[a].total_cmp(&line[b]).then(b.cmp(&a)));
             best.map_or(0, |at| values[at].0)

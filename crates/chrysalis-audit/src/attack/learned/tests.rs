@@ -1,10 +1,11 @@
 //! Tables in which there is something to learn, and tables in which there is not.
 
+use chrysalis_release::{Form, Release};
 use chrysalis_table::{Column, Table};
 
 use super::Learned;
 use crate::attack::tests::{angel, dealt, generalized, mixed, verbatim, words};
-use crate::audit;
+use crate::testing::audit;
 
 const ROWS: u64 = 1_200;
 
@@ -22,14 +23,14 @@ fn people(strength: u64) -> (Table, Vec<u64>) {
     (table, sensitive)
 }
 
-fn learned(release: &chrysalis_release::Release, people: &Table) -> Learned {
+fn learned(release: &Release, people: &Table) -> Learned {
     audit(release, Some(people)).unwrap().attacks.learned.unwrap()
 }
 
 #[test]
 fn a_planted_clue_is_learned_from_random_groups() {
     let (table, sensitive) = people(8);
-    let release = verbatim("anatomy", &table, &dealt(&sensitive, 3), &["l=3"]);
+    let release = verbatim(Form::Anatomy, &table, &dealt(&sensitive, 3), &["l=3"]);
     let scored = learned(&release, &table).scored.unwrap();
     let share = |right: f64| right / scored.people as f64;
     // By the groups alone a third is right; who knew the clue's strength would be right in four of five.
@@ -53,11 +54,11 @@ fn a_clue_is_learned_behind_labels_and_from_permuted_columns_too() {
         groups
     };
     for release in [
-        generalized("generalize", &table, &neighbours(6), &["k=6"]),
+        generalized(Form::Generalize, &table, &neighbours(6), &["k=6"]),
         angel(&table, &groups, &neighbours(2), &["l=3", "k=2"]),
-        verbatim("permute", &table, &groups, &["l=3"]),
+        verbatim(Form::Permute, &table, &groups, &["l=3"]),
     ] {
-        let method = release.manifest.method.clone();
+        let method = release.manifest.method;
         let scored = learned(&release, &table).scored.unwrap();
         assert!(scored.right > scored.right_from_groups * 1.15, "{method}: {scored:?}");
     }
@@ -67,8 +68,8 @@ fn a_clue_is_learned_behind_labels_and_from_permuted_columns_too() {
 fn nothing_is_learned_where_there_is_nothing_to_learn() {
     let (table, sensitive) = people(0);
     for release in [
-        verbatim("anatomy", &table, &dealt(&sensitive, 3), &["l=3"]),
-        generalized("generalize", &table, &dealt(&sensitive, 3), &["l=3"]),
+        verbatim(Form::Anatomy, &table, &dealt(&sensitive, 3), &["l=3"]),
+        generalized(Form::Generalize, &table, &dealt(&sensitive, 3), &["l=3"]),
     ] {
         let scored = learned(&release, &table).scored.unwrap();
         let gain = (scored.right - scored.right_from_groups) / scored.people as f64;
@@ -79,7 +80,7 @@ fn nothing_is_learned_where_there_is_nothing_to_learn() {
 #[test]
 fn the_result_does_not_depend_on_the_number_of_threads() {
     let (table, sensitive) = people(6);
-    let release = verbatim("anatomy", &table, &dealt(&sensitive, 4), &["l=4"]);
+    let release = verbatim(Form::Anatomy, &table, &dealt(&sensitive, 4), &["l=4"]);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| audit(&release, Some(&table)).unwrap().attacks)
@@ -129,7 +130,7 @@ fn beliefs_agree_with_all_assignments_one_by_one() {
     let (table, sensitive) = people(7);
     let groups = dealt(&sensitive, 3);
     let one = Table::new(vec![table.columns()[0].clone(), table.columns()[2].clone()]);
-    let found = audit(&verbatim("anatomy", &one, &groups, &["l=3"]), None).unwrap().attacks.learned.unwrap();
+    let found = audit(&verbatim(Form::Anatomy, &one, &groups, &["l=3"]), None).unwrap().attacks.learned.unwrap();
     let clues: Vec<usize> = (0..ROWS as usize).map(|row| table.columns()[0].code(row) as usize).collect();
     let secrets: Vec<usize> = sensitive.iter().map(|&value| value as usize).collect();
     let expected = slow_lift(&clues, &secrets, &groups, super::model::ROUNDS);

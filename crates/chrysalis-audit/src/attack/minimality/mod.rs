@@ -1,6 +1,7 @@
 //! An attacker who knows the algorithm and everybody's quasi values, and concludes from what was *not* cut (minimality,
 //! Wong et al. 2007); see `../spec.md`, minimality.
 
+mod reasons;
 mod replay;
 mod rule;
 #[cfg(test)]
@@ -11,6 +12,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use rayon::prelude::*;
 
+pub(crate) use self::reasons::{against_replay_by, against_replay_of_batches, against_replay_of_cuts};
 use self::replay::{Attribute, Left, cuts, replay};
 use self::rule::Rules;
 use super::finding::{Finding, WorstGroup, chance, count, counted, foremost, percent};
@@ -58,60 +60,6 @@ pub(crate) struct Setting<'a> {
     pub(crate) sensitive: &'a Column,
 }
 
-/// Why the attack does not apply, if it does not.
-pub(crate) fn reason_against(method: &str, partitioner: &str, guarantees: &[String]) -> Option<String> {
-    let reason = match (method, partitioner) {
-        ("generalize", "mondrian") => match Rules::of(guarantees) {
-            None => "Not run: a promise is decided by more than the counts of a group, and only counts are replayed.",
-            Some(rules) if !rules.look_at_values() => {
-                "Nothing to learn: the promises do not look at sensitive values, so neither did the cuts."
-            }
-            Some(_) => return None,
-        },
-        ("generalize" | "anatomy" | "permute" | "shuffle" | "angel", _) => return Some(against(method, partitioner)),
-        ("butterfly", _) => {
-            "Not replayed: a butterfly is chosen by its loss among many, which small groups do not tell."
-        }
-        _ => "Does not apply: there are no groups that could have been cut.",
-    };
-    Some(reason.to_owned())
-}
-
-/// The same by who formed the groups.
-fn against(method: &str, partitioner: &str) -> String {
-    let name: String = partitioner.chars().take(40).collect();
-    let reason = match partitioner {
-        // The manifest does not tell which.
-        "anatomize" | "nearby" | "similar" | "min-sum" | "min-max" | "min-max-exact" | "max-groups"
-            if method == "angel" =>
-        {
-            return format!(
-                "Not replayed: batches by `{name}` leave nothing to conclude from, but where a simple generalization serves \
-                 better its groups take their place, and those are replayed in generalized releases only."
-            );
-        }
-        "anatomize" | "nearby" | "similar" => {
-            "Does not apply: groups are formed from the sensitive values on purpose and partly at random, so no cut that was not \
-             made tells anything."
-        }
-        "min-sum" | "min-max" | "min-max-exact" | "max-groups" => {
-            "Does not apply: groups are formed from the sorted sensitive values without a look at quasi values, so where they end \
-             tells nothing of who in a group has which value."
-        }
-        "mondrian" => {
-            "Not replayed: groups were cut by mondrian, whose cuts are replayed in generalized releases only; what was not cut \
-             may betray values here as well."
-        }
-        _ => {
-            return format!(
-                "Not replayed: only mondrian's cuts follow from the quasi values and the promise alone, this release is by \
-                 `{name}`."
-            );
-        }
-    };
-    reason.to_owned()
-}
-
 /// What came out of one group.
 struct Found {
     group: usize,
@@ -140,7 +88,7 @@ fn within<T: Send>(groups: &[usize], most: u64, try_one: impl Fn(usize) -> (u64,
 
 /// Replays the small groups of a release by mondrian.
 pub(crate) fn attack(target: &Attacked<'_>, setting: &Setting<'_>) -> (Option<Minimality>, Finding) {
-    let Some(rules) = Rules::of(target.guarantees) else {
+    let Some(rules) = Rules::of(target.promises) else {
         return (None, Finding::not_run("minimality", "Not run: a promise cannot be replayed."));
     };
     let sizes = target.sample.sizes();
@@ -150,7 +98,10 @@ pub(crate) fn attack(target: &Attacked<'_>, setting: &Setting<'_>) -> (Option<Mi
     };
     let mut small: Vec<usize> = (0..sizes.len()).filter(fits).collect();
     small.sort_by_key(|&group| (sizes[group], group));
-    let found = within(&small, MOST_STATES, |group| one(target, setting, &rules, group));
+    let found = within(&small, MOST_STATES, |group| {
+        target.watch.pause();
+        one(target, setting, &rules, group)
+    });
     let order = |a: &&Found, b: &&Found| b.level.compare(&a.level).then(a.group.cmp(&b.group));
     let worst = foremost(found.iter().collect(), order);
     let sum = |of: fn(&Found) -> u64| found.iter().map(of).sum::<u64>();
@@ -221,7 +172,7 @@ fn own_values(target: &Attacked<'_>, setting: &Setting<'_>, members: &[usize], g
 fn found(target: &Attacked<'_>, group: usize, left: &Left, own: &[usize]) -> Found {
     let whole = target.sample.group(group);
     let alone = Fraction::new(whole.max().into(), whole.size.into());
-    let promised = promised_share(target.guarantees);
+    let promised = promised_share(target.promises);
     let promised = promised.map(|share| Fraction::new((*share.numer()).into(), (*share.denom()).into()));
     // PROOF: at most 12! assignments and a dozen rows, far below 2⁶⁴.
     let share = |class: usize, value: usize| {
@@ -253,7 +204,7 @@ fn finding(target: &Attacked<'_>, minimality: &Minimality, level: &BigRational) 
         );
         return Finding::not_run("minimality", reason);
     }
-    let line = promised_share(target.guarantees);
+    let line = promised_share(target.promises);
     let line = line.map(|share| BigRational::new(BigInt::from(*share.numer()), BigInt::from(*share.denom())));
     let above = line.map_or_else(String::new, |line| {
         let line = percent(to_float(Some(&line)));

@@ -159,10 +159,13 @@ fn choose(n: u64, k: u64) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use chrysalis_release::Form;
+
     use super::*;
+    use crate::testing::promises as promised;
 
     fn rules(promises: &[&str]) -> Rules {
-        Rules::of(&promises.iter().map(|&text| text.to_owned()).collect::<Vec<_>>()).unwrap()
+        Rules::of(&promised(Form::Generalize, Some("disease"), promises)).unwrap()
     }
 
     /// All assignments one by one, and every cut on each of them.

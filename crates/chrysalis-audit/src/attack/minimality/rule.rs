@@ -1,6 +1,7 @@
 //! What a side of a cut must satisfy, decided on its counts alone.
 
 use chrysalis_criteria::{PrincipleSpec, Rational};
+use chrysalis_release::Promise;
 
 use crate::measure::{entropy_at_least, recursive_ratio};
 
@@ -9,19 +10,24 @@ pub(super) struct Rules(Vec<PrincipleSpec>);
 
 impl Rules {
     /// `None` where some promise is decided by more than the counts of a group.
-    pub(super) fn of(guarantees: &[String]) -> Option<Rules> {
-        let known = |text: &String| match text.parse() {
-            Ok(
-                spec @ (PrincipleSpec::KAnonymity { .. }
-                | PrincipleSpec::DistinctL { .. }
-                | PrincipleSpec::FrequencyL { .. }
-                | PrincipleSpec::EntropyL { .. }
-                | PrincipleSpec::RecursiveCl { .. }
-                | PrincipleSpec::AlphaK { .. }),
-            ) => Some(spec),
-            _ => None,
+    pub(super) fn of(promises: &[Promise]) -> Option<Rules> {
+        let known = |spec: &PrincipleSpec| match spec {
+            PrincipleSpec::KAnonymity { .. }
+            | PrincipleSpec::DistinctL { .. }
+            | PrincipleSpec::FrequencyL { .. }
+            | PrincipleSpec::EntropyL { .. }
+            | PrincipleSpec::RecursiveCl { .. }
+            | PrincipleSpec::AlphaK { .. } => Some(spec.clone()),
+            PrincipleSpec::TCloseness { .. }
+            | PrincipleSpec::Ke { .. }
+            | PrincipleSpec::DistinctLAlpha { .. }
+            | PrincipleSpec::EntropyLAlpha { .. }
+            | PrincipleSpec::RecursiveLAlpha { .. }
+            | PrincipleSpec::Beta { .. } => None,
+            #[cfg(feature = "toy-principle")]
+            PrincipleSpec::Toy { .. } => None,
         };
-        guarantees.iter().map(known).collect::<Option<Vec<_>>>().map(Rules)
+        promises.iter().map(|promise| known(promise.principle())).collect::<Option<Vec<_>>>().map(Rules)
     }
 
     /// Whether some promise looks at sensitive values; otherwise a group's fate says nothing about them.
@@ -59,11 +65,17 @@ impl Rules {
 
 #[cfg(test)]
 mod tests {
+    use chrysalis_release::Form;
+
     use super::*;
+    use crate::testing::promises as promised;
+
+    fn rules(promises: &[&str]) -> Option<Rules> {
+        Rules::of(&promised(Form::Generalize, Some("disease"), promises))
+    }
 
     fn check(promises: &[&str], counts: &[u64], allowed: bool) {
-        let promises: Vec<String> = promises.iter().map(|&text| text.to_owned()).collect();
-        assert_eq!(Rules::of(&promises).unwrap().allow(counts), allowed, "{promises:?} {counts:?}");
+        assert_eq!(rules(promises).unwrap().allow(counts), allowed, "{promises:?} {counts:?}");
     }
 
     #[test]
@@ -80,8 +92,7 @@ mod tests {
         check(&["entropy-l=3"], &[2, 2, 1], false);
         check(&["recursive-l=2,2"], &[2, 1, 1], true);
         check(&["recursive-l=1,2"], &[2, 1, 1], false);
-        assert!(Rules::of(&["t=0.2".into()]).is_none());
-        assert!(Rules::of(&["nonsense".into()]).is_none());
-        assert!(!Rules::of(&["k=3".into()]).unwrap().look_at_values());
+        assert!(rules(&["t=0.2"]).is_none());
+        assert!(!rules(&["k=3"]).unwrap().look_at_values());
     }
 }

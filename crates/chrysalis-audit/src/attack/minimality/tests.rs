@@ -2,15 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use chrysalis_release::Release;
+use chrysalis_release::{Form, Release};
 use chrysalis_table::{Column, Table};
 
 use super::{BLOCK, within};
 use crate::attack::tests::{angel, finding, generalized, verbatim, words};
-use crate::audit;
+use crate::testing::audit;
 
 fn by_mondrian(people: &Table, groups: &[i64], guarantees: &[&str]) -> Release {
-    let mut release = generalized("generalize", people, groups, guarantees);
+    let mut release = generalized(Form::Generalize, people, groups, guarantees);
     release.manifest.partitioner = "mondrian".into();
     release
 }
@@ -84,10 +84,10 @@ fn what_cannot_be_replayed_is_said() {
         assert_eq!(report.attacks.minimality, None);
     };
     let table = people();
-    check(&by_mondrian(&table, &[7; 5], &["l=2"]), None, "name the source with --microdata");
+    check(&by_mondrian(&table, &[7; 5], &["l=2"]), None, "the microdata are needed for that");
     check(&by_mondrian(&table, &[7; 5], &["k=2"]), Some(&table), "the promises do not look at sensitive values");
     check(&by_mondrian(&table, &[7; 5], &["t=0.9"]), Some(&table), "decided by more than the counts");
-    check(&generalized("generalize", &table, &[7; 5], &["l=2"]), Some(&table), "this release is by `column`");
+    check(&generalized(Form::Generalize, &table, &[7; 5], &["l=2"]), Some(&table), "this release is by `column`");
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn whether_groups_betray_anything_depends_on_who_formed_them() {
         assert!(!found.was_run && found.sentence.starts_with(beginning), "{partitioner}: {}", found.sentence);
     };
     let at_random = "Does not apply: groups are formed from the sensitive values on purpose and partly at random";
-    for method in ["anatomy", "permute"] {
-        let release = || verbatim(method, &table, &[7; 5], &["l=2"]);
+    for form in [Form::Anatomy, Form::Permute] {
+        let release = || verbatim(form, &table, &[7; 5], &["l=2"]);
         check(release(), "mondrian", "Not replayed: groups were cut by mondrian");
         for partitioner in ["compact", "full-domain", "top-down", "column", "sequential"] {
             check(release(), partitioner, "Not replayed: only mondrian's cuts follow");
@@ -109,7 +109,7 @@ fn whether_groups_betray_anything_depends_on_who_formed_them() {
         check(release(), "nearby", at_random);
         check(release(), "min-max-exact", "Does not apply: groups are formed from the sorted sensitive values");
     }
-    check(generalized("generalize", &table, &[7; 5], &["l=2"]), "anatomize", at_random);
+    check(generalized(Form::Generalize, &table, &[7; 5], &["l=2"]), "anatomize", at_random);
     let batches = || angel(&table, &[7; 5], &[1; 5], &["l=2"]);
     check(batches(), "mondrian", "Not replayed: groups were cut by mondrian");
     check(batches(), "nearby", "Not replayed: batches by `nearby` leave nothing to conclude from, but");

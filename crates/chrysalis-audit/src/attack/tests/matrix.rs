@@ -1,7 +1,12 @@
 //! Every attack on every form says something: a finding, or why it was not run.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use chrysalis_table::{Counted, Stopped, Watch};
+
 use super::*;
-use crate::{AuditReport, LearnedOver, PresenceOver, audit};
+use crate::testing::audit;
+use crate::{AuditReport, LearnedOver, PresenceOver};
 
 /// 48 people: a number, a word, and one of six values that leans on the word.
 fn people() -> (Table, Vec<u64>) {
@@ -17,12 +22,12 @@ fn forms() -> (Table, Vec<Release>) {
     let (table, sensitive) = people();
     let groups = dealt(&sensitive, 3);
     let buckets: Vec<i64> = (0..48).map(|row| row / 4).collect();
-    let mut butterfly = generalized("butterfly", &table, &groups, &["k=3"]);
+    let mut butterfly = generalized(Form::Butterfly, &table, &groups, &["k=3"]);
     butterfly.manifest.quasi_identifiers = vec![vec!["age".into()], vec!["job".into()]];
     let releases = vec![
-        verbatim("anatomy", &table, &groups, &["l=3"]),
-        verbatim("permute", &table, &groups, &["l=3"]),
-        generalized("generalize", &table, &groups, &["l=3"]),
+        verbatim(Form::Anatomy, &table, &groups, &["l=3"]),
+        verbatim(Form::Permute, &table, &groups, &["l=3"]),
+        generalized(Form::Generalize, &table, &groups, &["l=3"]),
         butterfly,
         angel(&table, &groups, &buckets, &["l=3", "k=4"]),
     ];
@@ -50,7 +55,7 @@ fn check(report: &AuditReport, method: &str) {
 fn every_attack_says_something_about_every_form() {
     let (table, releases) = forms();
     for release in &releases {
-        let method = release.manifest.method.as_str();
+        let method = release.manifest.method.name();
         let alone = audit(release, None).unwrap();
         check(&alone, method);
         let learned = alone.attacks.learned.unwrap();
@@ -79,7 +84,7 @@ fn ranges_hide_one_in_their_rows_unless_they_show_one_value() {
         words("job", "j", &[1, 1, 2, 3]),
         words("disease", "d", &[1, 2, 1, 2]),
     ]);
-    let report = audit(&generalized("generalize", &twins, &[1, 1, 2, 2], &["l=2"]), None).unwrap();
+    let report = audit(&generalized(Form::Generalize, &twins, &[1, 1, 2, 2], &["l=2"]), None).unwrap();
     let presence = report.attacks.presence.unwrap();
     assert_eq!((presence.delta, presence.group), (1.0, Some(1)));
     let sentence = &finding(&report.attacks.findings, "presence").sentence;
@@ -107,7 +112,7 @@ fn nobody_learns_from_rows_that_look_alike() {
 #[test]
 fn without_a_sensitive_attribute_only_presence_is_left() {
     let (table, _) = people();
-    let mut release = generalized("generalize", &table, &[1; 48], &["k=3"]);
+    let mut release = generalized(Form::Generalize, &table, &[1; 48], &["k=3"]);
     release.manifest.attributes.pop();
     let columns = release.tables[0].columns()[..4].to_vec();
     release.tables[0] = Table::new(columns);
@@ -124,8 +129,8 @@ fn releases_whose_tables_disagree_do_not_stop_an_attack() {
     let (_, sensitive) = people();
     let groups = dealt(&sensitive, 3);
     // Sensitive values of other groups than the rows', in both directions.
-    for method in ["anatomy", "permute"] {
-        let mut release = verbatim(method, &table, &groups, &["l=3"]);
+    for form in [Form::Anatomy, Form::Permute] {
+        let mut release = verbatim(form, &table, &groups, &["l=3"]);
         let far: Vec<i64> = groups.iter().map(|group| group + 8).collect();
         release.tables[1] = counted(&table, &far, "group_id");
         let report = audit(&release, Some(&table)).unwrap();
@@ -135,7 +140,7 @@ fn releases_whose_tables_disagree_do_not_stop_an_attack() {
     release.tables[0] = counted(&table, &groups.iter().map(|group| group * 2).collect::<Vec<_>>(), "batch_id");
     assert!(!audit(&release, Some(&table)).unwrap().ok());
     // Ranges that end before they begin, labels that stand for nothing, and people the release has never heard of.
-    let mut release = generalized("generalize", &table, &groups, &["l=3"]);
+    let mut release = generalized(Form::Generalize, &table, &groups, &["l=3"]);
     let swap = |column: &Column| match column.name() {
         "age_min" => Column::integers("age_min", &[90; 48]),
         _ => column.clone(),
@@ -152,8 +157,8 @@ fn releases_whose_tables_disagree_do_not_stop_an_attack() {
 #[test]
 fn two_anatomies_with_other_groups_tell_more_than_one() {
     let table = Table::new(vec![Column::integers("age", &[20, 30, 40, 50]), words("disease", "d", &[1, 2, 3, 4])]);
-    let one = verbatim("anatomy", &table, &[1, 1, 2, 2], &["l=2"]);
-    let other = verbatim("anatomy", &table, &[1, 2, 1, 2], &["l=2"]);
+    let one = verbatim(Form::Anatomy, &table, &[1, 1, 2, 2], &["l=2"]);
+    let other = verbatim(Form::Anatomy, &table, &[1, 2, 1, 2], &["l=2"]);
     // Who is 20 has d1 or d2 here and d1 or d3 there.
     let (check, found) = crate::intersect(&one, &other, "other", Some(&table)).unwrap();
     assert!(!check.ok);
@@ -164,7 +169,47 @@ fn two_anatomies_with_other_groups_tell_more_than_one() {
     let (check, found) = crate::intersect(&one, &one, "itself", Some(&table)).unwrap();
     assert!(check.ok && found.fewest == Some(2) && found.finding().prevention.is_empty());
     // With ranges of the same groups nothing is gained either.
-    let ranges = generalized("generalize", &table, &[1, 1, 2, 2], &["l=2"]);
+    let ranges = generalized(Form::Generalize, &table, &[1, 1, 2, 2], &["l=2"]);
     let (check, found) = crate::intersect(&ranges, &one, "anatomy", Some(&table)).unwrap();
     assert!(check.ok && found.fewest == Some(2), "{found:?}");
+}
+
+/// Stops the work once it was asked so often.
+struct Until {
+    times: u64,
+    asked: AtomicU64,
+}
+
+impl Until {
+    fn asked(times: u64) -> Until {
+        Until { times, asked: AtomicU64::new(0) }
+    }
+}
+
+impl Watch for Until {
+    fn phase(&self, _: &'static str, _: Option<u64>, _: Counted) {}
+
+    fn advance(&self, _: u64) {}
+
+    fn stopped(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.times
+    }
+}
+
+#[test]
+fn audits_and_intersections_of_every_form_end_where_they_are_stopped() {
+    let (table, releases) = forms();
+    for release in &releases {
+        let patient = Until::asked(u64::MAX);
+        crate::audit(release, Some(&table), &patient).unwrap();
+        let pauses = patient.asked.into_inner();
+        assert!(pauses > 30, "{}: {pauses}", release.manifest.method);
+        for times in [0, pauses / 3, pauses * 2 / 3] {
+            let ended = Stopped::catch(|| crate::audit(release, Some(&table), &Until::asked(times)).is_ok());
+            assert_eq!(ended, Err(Stopped), "{}, {times} of {pauses}", release.manifest.method);
+        }
+        let others = [("itself", release)];
+        let ended = Stopped::catch(|| crate::intersect_all(release, &others, Some(&table), &Until::asked(3)).is_ok());
+        assert_eq!(ended, Err(Stopped), "{}", release.manifest.method);
+    }
 }

@@ -4,12 +4,11 @@ mod matrix;
 mod papers;
 mod several;
 
-use chrysalis_release::{
-    Attribute, ColumnEntry, DomainEntry, FORMAT, Manifest, Published, Release, RoleName, TableEntry, VERSION,
-};
+use chrysalis_release::{Attribute, DomainEntry, ENCODING, Form, Manifest, Release, RoleName, VERSION};
 use chrysalis_table::{Column, Table};
 
 use crate::Finding;
+use crate::testing::{entry, promises};
 
 /// A number that looks random and is not, below `n`.
 pub(super) fn mixed(seed: u64, n: u64) -> u64 {
@@ -19,7 +18,7 @@ pub(super) fn mixed(seed: u64, n: u64) -> u64 {
 }
 
 /// A column of words made from numbers.
-pub(super) fn words(name: &str, prefix: &str, numbers: &[u64]) -> Column {
+pub(crate) fn words(name: &str, prefix: &str, numbers: &[u64]) -> Column {
     let texts: Vec<String> = numbers.iter().map(|number| format!("{prefix}{number}")).collect();
     Column::texts(name, texts.iter().map(String::as_str))
 }
@@ -41,20 +40,9 @@ pub(super) fn dealt(sensitive: &[u64], l: usize) -> Vec<i64> {
     groups
 }
 
-fn entry(name: &str, table: &Table) -> TableEntry {
-    let column = |column: &Column| ColumnEntry { name: column.name().into(), kind: column.domain().kind().into() };
-    TableEntry {
-        name: name.to_owned(),
-        file: format!("{name}.csv"),
-        rows: table.rows() as u64,
-        columns: table.columns().iter().map(column).collect(),
-        sha256: String::new(),
-    }
-}
-
 /// The last column is sensitive, all others are quasi.
 pub(crate) fn release_of(
-    method: &str,
+    form: Form,
     people: &Table,
     tables: Vec<(&str, Table)>,
     groups: usize,
@@ -63,16 +51,12 @@ pub(crate) fn release_of(
     let last = people.columns().len() - 1;
     let attribute = |(at, column): (usize, &Column)| {
         let is_sensitive = at == last;
-        let published = match (method, is_sensitive) {
-            ("permute", _) | ("shuffle", true) => Published::Permuted,
-            ("generalize" | "butterfly" | "angel", false) => Published::Generalized,
-            _ => Published::Exact,
-        };
+        let shape = form.shape();
         Attribute {
             name: column.name().to_owned(),
             role: if is_sensitive { RoleName::Sensitive } else { RoleName::Quasi },
             kind: column.domain().kind().into(),
-            published,
+            published: if is_sensitive { shape.sensitive() } else { shape.detail.published() },
             domain: DomainEntry::of(column.domain(), is_sensitive.then(|| column.histogram())),
             taxonomy: None,
             categories: None,
@@ -82,13 +66,13 @@ pub(crate) fn release_of(
     let names = |columns: &[Column]| columns.iter().map(|column| column.name().to_owned()).collect();
     Release {
         manifest: Manifest {
-            format: FORMAT.into(),
             version: VERSION,
-            method: method.into(),
+            encoding: ENCODING,
+            method: form,
             partitioner: "column".into(),
             rows: people.rows() as u64,
             groups: groups as u64,
-            guarantees: guarantees.iter().map(|&text| text.to_owned()).collect(),
+            promises: promises(form, Some(people.columns()[last].name()), guarantees),
             attributes: people.columns().iter().enumerate().map(attribute).collect(),
             quasi_identifiers: vec![names(&people.columns()[..last])],
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
@@ -127,19 +111,20 @@ fn by_group(groups: &[i64], key: impl Fn(usize) -> u64) -> Vec<u32> {
 }
 
 /// Exact quasi values, or every column permuted inside its group.
-pub(super) fn verbatim(method: &str, people: &Table, groups: &[i64], guarantees: &[&str]) -> Release {
+pub(crate) fn verbatim(form: Form, people: &Table, groups: &[i64], guarantees: &[&str]) -> Release {
     let last = people.columns().len() - 1;
+    let is_permuted = form == Form::Permute;
     let column = |(at, column): (usize, &Column)| {
-        let key = |row: usize| if method == "permute" { mixed((row * 31 + at) as u64, 1 << 40) } else { row as u64 };
+        let key = |row: usize| if is_permuted { mixed((row * 31 + at) as u64, 1 << 40) } else { row as u64 };
         column.gather(&by_group(groups, key))
     };
     let mut columns: Vec<Column> = people.columns()[..last].iter().enumerate().map(column).collect();
     let mut ids = groups.to_vec();
     ids.sort_unstable();
     columns.push(Column::integers("group_id", &ids));
-    let (main, side) = if method == "permute" { ("pqt", "pst") } else { ("qit", "st") };
+    let (main, side) = (form.shape().people, form.shape().values_table());
     let tables = vec![(main, Table::new(columns)), (side, counted(people, groups, "group_id"))];
-    release_of(method, people, tables, n_groups(groups), guarantees)
+    release_of(form, people, tables, n_groups(groups), guarantees)
 }
 
 /// Columns with the range or the set of every row's group, and the lines of `members` that the sets need.
@@ -183,14 +168,14 @@ fn members_table(members: &[[String; 3]]) -> Table {
     Table::new(["attribute", "label", "value"].into_iter().enumerate().map(text).collect())
 }
 
-/// Ranges and labels; `method` is `generalize` or `butterfly`.
-pub(super) fn generalized(method: &str, people: &Table, groups: &[i64], guarantees: &[&str]) -> Release {
+/// Ranges and labels, for one user or several.
+pub(super) fn generalized(form: Form, people: &Table, groups: &[i64], guarantees: &[&str]) -> Release {
     let (mut columns, members) = cells(people, groups);
     columns.insert(0, Column::integers("group_id", groups));
     columns.push(people.columns()[people.columns().len() - 1].clone());
     let rows = by_group(groups, |row| row as u64);
     let tables = vec![("generalized", Table::new(columns).gather(&rows)), ("members", members_table(&members))];
-    release_of(method, people, tables, n_groups(groups), guarantees)
+    release_of(form, people, tables, n_groups(groups), guarantees)
 }
 
 /// Sensitive values by batch, ranges and labels by bucket.
@@ -203,7 +188,7 @@ pub(super) fn angel(people: &Table, batches: &[i64], buckets: &[i64], guarantees
         ("gt", Table::new(columns).gather(&rows)),
         ("members", members_table(&members)),
     ];
-    release_of("angel", people, tables, n_groups(batches), guarantees)
+    release_of(Form::Angel, people, tables, n_groups(batches), guarantees)
 }
 
 /// The finding of an attack.

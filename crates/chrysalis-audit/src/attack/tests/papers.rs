@@ -3,19 +3,19 @@
 use chrysalis_testkit::papers;
 
 use super::*;
-use crate::audit;
+use crate::testing::audit;
 
 /// pa Table 1 under the groups of Table 3.
-fn pa(method: &str) -> Release {
+fn pa(form: Form) -> Release {
     let table = papers::table("pa/table-1.csv");
     let people = Table::new(["age", "sex", "disease"].map(|name| table.column(name).unwrap().clone()).to_vec());
-    verbatim(method, &people, &[1, 1, 1, 1, 1, 2, 2, 2, 2], &["l=4"])
+    verbatim(form, &people, &[1, 1, 1, 1, 1, 2, 2, 2, 2], &["l=4"])
 }
 
 #[test]
 fn pa_table_3_once_one_or_two_diseases_are_ruled_out() {
-    for method in ["anatomy", "permute"] {
-        let background = audit(&pa(method), None).unwrap().attacks.background.unwrap();
+    for form in [Form::Anatomy, Form::Permute] {
+        let background = audit(&pa(form), None).unwrap().attacks.background.unwrap();
         let found: Vec<(u64, &str, Option<i64>, u64)> = background
             .steps
             .iter()
@@ -32,7 +32,7 @@ fn lalpha_table_5_is_lost_once_one_disease_is_ruled_out() {
     let groups: Vec<i64> = (0..12).map(|row| row / 4 + 1).collect();
     let source = papers::table("lalpha/table-1.csv");
     let people = Table::new(vec![source.column("age").unwrap().clone(), table.column("disease").unwrap().clone()]);
-    let report = audit(&generalized("generalize", &people, &groups, &["distinct-l=2"]), None).unwrap();
+    let report = audit(&generalized(Form::Generalize, &people, &groups, &["distinct-l=2"]), None).unwrap();
     let background = report.attacks.background.unwrap();
     assert_eq!((background.l, background.steps.len()), (2, 1));
     let counts = |group: usize| {

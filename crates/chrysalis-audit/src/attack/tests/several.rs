@@ -1,5 +1,7 @@
 //! Several releases of one table, and what they tell together.
 
+use chrysalis_table::Unwatched;
+
 use super::*;
 
 /// Three of everybody with one of four diseases. Every group lacks one disease, and which one it is for a person differs
@@ -13,7 +15,7 @@ fn three_releases_may_tell_what_no_two_of_them_do() {
     let release = |number: u64| {
         let groups = people().map(|(value, copy)| ((value + 1 + (copy + number) % 3) % 4 + 1) as i64);
         let groups: Vec<i64> = groups.collect();
-        verbatim("anatomy", &table, &groups, &["distinct-l=2"])
+        verbatim(Form::Anatomy, &table, &groups, &["distinct-l=2"])
     };
     let [one, two, three] = [0, 1, 2].map(release);
     for microdata in [Some(&table), None] {
@@ -21,7 +23,8 @@ fn three_releases_may_tell_what_no_two_of_them_do() {
             let (check, found) = crate::intersect(&one, other, "other", microdata).unwrap();
             assert!(check.ok && found.fewest == Some(2) && found.people == 12, "{found:?}");
         }
-        let (check, found) = crate::intersect_all(&one, &[("two", &two), ("three", &three)], microdata).unwrap();
+        let (check, found) =
+            crate::intersect_all(&one, &[("two", &two), ("three", &three)], microdata, &Unwatched).unwrap();
         assert!(!check.ok);
         assert!(check.detail.starts_with("together with two and three, 12 of 12 "), "{}", check.detail);
         assert_eq!((found.fewest, found.narrowed, found.contradicted), (Some(1), 12, 0));
@@ -32,10 +35,10 @@ fn three_releases_may_tell_what_no_two_of_them_do() {
 fn releases_that_leave_a_person_nothing_are_not_of_one_table() {
     let ages = Column::integers("age", &[20, 30, 40, 50]);
     let table = Table::new(vec![ages.clone(), words("disease", "d", &[1, 2, 3, 4])]);
-    let one = verbatim("anatomy", &table, &[1, 1, 2, 2], &["l=2"]);
+    let one = verbatim(Form::Anatomy, &table, &[1, 1, 2, 2], &["l=2"]);
     // Two people of the other table have diseases that nobody has here.
     let elsewhere = Table::new(vec![ages, words("disease", "d", &[1, 2, 5, 6])]);
-    let other = verbatim("anatomy", &elsewhere, &[1, 1, 2, 2], &["l=2"]);
+    let other = verbatim(Form::Anatomy, &elsewhere, &[1, 1, 2, 2], &["l=2"]);
     let (check, found) = crate::intersect(&one, &other, "other", Some(&table)).unwrap();
     assert!(!check.ok && check.detail.contains("2 of 4 people of the microdata are left with no"), "{check:?}");
     assert_eq!((found.fewest, found.narrowed, found.contradicted), (Some(2), 0, 2));
@@ -46,9 +49,9 @@ fn releases_that_leave_a_person_nothing_are_not_of_one_table() {
         Column::texts("job", ["a", "a", "a", "a", ""].into_iter()),
         words("disease", "d", &[1, 2, 3, 4, 4]),
     ]);
-    let whole = verbatim("anatomy", &all, &[1, 1, 2, 2, 2], &["distinct-l=2"]);
+    let whole = verbatim(Form::Anatomy, &all, &[1, 1, 2, 2, 2], &["distinct-l=2"]);
     assert!(whole.manifest.attributes[1].domain.missing);
-    let part = verbatim("anatomy", &all.gather(&[0, 1, 2, 3]), &[1, 1, 2, 2], &["l=2"]);
+    let part = verbatim(Form::Anatomy, &all.gather(&[0, 1, 2, 3]), &[1, 1, 2, 2], &["l=2"]);
     let (check, found) = crate::intersect(&whole, &part, "part", Some(&all)).unwrap();
     assert!(check.ok && found.people == 4, "{found:?}");
 }
@@ -57,10 +60,10 @@ fn releases_that_leave_a_person_nothing_are_not_of_one_table() {
 fn releases_that_protect_other_columns_are_refused() {
     let columns = [Column::integers("age", &[20, 30]), words("disease", "d", &[1, 2]), words("cost", "c", &[1, 2])];
     let of = |sensitive: usize| Table::new(vec![columns[0].clone(), columns[sensitive].clone()]);
-    let mut other = verbatim("anatomy", &of(1), &[1, 1], &["l=2"]);
+    let mut other = verbatim(Form::Anatomy, &of(1), &[1, 1], &["l=2"]);
     other.manifest.attributes[1].name = "cost".into();
     other.tables[1] = counted(&of(2), &[1, 1], "group_id");
-    let one = verbatim("anatomy", &of(1), &[1, 1], &["l=2"]);
+    let one = verbatim(Form::Anatomy, &of(1), &[1, 1], &["l=2"]);
     let error = crate::intersect(&one, &other, "bills", Some(&Table::new(columns.to_vec()))).unwrap_err();
     assert!(error.to_string().starts_with("bills protects another column: `cost`"), "{error}");
     assert_eq!(error.hint(), "name releases that protect `disease`");
@@ -74,7 +77,7 @@ fn releases_that_protect_no_column_leave_people_to_hide_among() {
         words("disease", "d", &[1, 2, 3, 4, 5, 6]),
     ]);
     let release = |groups: &[i64], promise: &str| {
-        let mut release = generalized("generalize", &table, groups, &[promise]);
+        let mut release = generalized(Form::Generalize, &table, groups, &[promise]);
         release.manifest.attributes.pop();
         release.tables[0] = Table::new(release.tables[0].columns()[..3].to_vec());
         release
@@ -98,8 +101,11 @@ fn releases_that_protect_no_column_leave_people_to_hide_among() {
     assert!(check.ok && found.fewest == Some(2), "{found:?}");
     assert!(crate::intersect(&pairs, &pairs, "itself", Some(&table)).unwrap().0.ok);
     let refused = crate::intersect(&pairs, &triples, "triples", None).unwrap_err();
-    assert!(refused.to_string().contains("no sensitive column") && refused.hint().contains("--microdata"), "{refused}");
-    let anatomy = verbatim("anatomy", &table, &[1, 1, 1, 2, 2, 2], &["l=2"]);
+    assert!(
+        refused.to_string().contains("no sensitive column") && refused.hint() == "name the microdata with `microdata`",
+        "{refused}"
+    );
+    let anatomy = verbatim(Form::Anatomy, &table, &[1, 1, 1, 2, 2, 2], &["l=2"]);
     let refused = crate::intersect(&pairs, &anatomy, "anatomy", Some(&table)).unwrap_err();
     assert!(refused.to_string().contains("`anatomy` hides nobody among others"), "{refused}");
 }

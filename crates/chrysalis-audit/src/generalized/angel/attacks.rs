@@ -1,8 +1,8 @@
-//! What an attacker can do with an angel release: who finds a person's bucket knows the batches of its rows.
+//! What an attacker can do with batches and buckets: who finds a person's bucket knows the batches of its rows.
 
 use std::collections::BTreeMap;
 
-use chrysalis_table::Table;
+use chrysalis_table::{Table, Watch};
 
 use super::super::locate::Places;
 use super::super::presence;
@@ -20,7 +20,9 @@ pub(super) fn attacks(
     batches: &Batches,
     buckets: &[Groups],
     microdata: Option<&Table>,
+    watch: &dyn Watch,
 ) -> Result<Attacks, AuditError> {
+    watch.pause();
     let (attribute, values) = angel.sensitive;
     let (sample, ids, main) = (&batches.sample, &batches.ids, &angel.tables[0]);
     let in_buckets = &buckets[0];
@@ -30,13 +32,15 @@ pub(super) fn attacks(
         ids,
         sensitive: &attribute.name,
         domain: values.domain(),
-        guarantees: &angel.manifest.guarantees,
-        group_word: "batch",
+        promises: &angel.manifest.promises,
+        group_word: angel.manifest.method.shape().group_word,
+        watch,
     };
     let no_ids = vec![None; in_buckets.n_groups];
     let (presence, presence_finding) = presence::attack(main.quasi.iter(), &sets, in_buckets, &no_ids);
+    watch.pause();
     let (similarity, similar) = similarity(Some((attribute, values.domain(), sample)))?;
-    let (linking, worst) = linking::attack(angel, batches, buckets).unzip();
+    let (linking, worst) = linking::attack(angel, batches, buckets, watch).unzip();
     let of_buckets = Attacked { group_word: "bucket", ..target };
     let findings = vec![
         attack::linking(&of_buckets, linking.as_ref(), worst),
@@ -49,13 +53,13 @@ pub(super) fn attacks(
     let batches_of = batches_of_buckets(in_buckets, &of_row);
     let locate = |rows: &[usize]| match &people {
         Some(people) => {
-            let places = Places::new(main.quasi.iter(), &sets, in_buckets, people).of(rows);
+            let places = Places::new(main.quasi.iter(), &sets, in_buckets, people).of(rows, watch);
             places.into_iter().map(|buckets| mixed(&buckets, &batches_of)).collect()
         }
         None => Vec::new(),
     };
     let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
-    let view = View { target, of_row: &of_row, quasi: main.shown(|_| true, &sets), is_joint: true };
+    let view = View { target, of_row: &of_row, quasi: main.shown(|_| true, &sets, watch), is_joint: true };
     attack::run(&view, known.as_ref(), &Replay::none(angel.manifest), &mut attacks);
     Ok(attacks)
 }

@@ -1,8 +1,9 @@
 //! The attack that joins all tables of a release: only batches that every table allows are left for a person.
 
-use chrysalis_table::{Code, Column, Table};
+use chrysalis_table::{Code, Column, Table, Watch};
 use rayon::prelude::*;
 
+use super::super::cells::Published;
 use super::super::index::{Boxes, Index, Mark};
 use super::super::space::Axis;
 use super::tables::{Angelized, Batches, buckets};
@@ -14,7 +15,12 @@ use crate::{AuditError, Check, Groups};
 
 /// Theorem 1: whatever buckets a person is in, what is left is a mixture of batches, so nobody becomes more certain of a
 /// value than the worst batch makes them. With the microdata the attack is run on everybody in them.
-pub(super) fn check(angel: &Angelized<'_>, batches: &Batches, microdata: Option<&Table>) -> Result<Check, AuditError> {
+pub(super) fn check(
+    angel: &Angelized<'_>,
+    batches: &Batches,
+    microdata: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<Check, AuditError> {
     let mut findings = Findings::new("intersection");
     let worst = measure::share(&batches.sample).and_then(|worst| worst.level.exact());
     let most = worst.map_or_else(|| "nothing".to_owned(), |share| show(&share));
@@ -25,8 +31,8 @@ pub(super) fn check(angel: &Angelized<'_>, batches: &Batches, microdata: Option<
         return Ok(findings.check(format!("{joined}, tied by batches alone: {bound}")));
     };
     let (people, _) = relevant(angel.manifest, microdata)?;
-    let promised = promised_values(&angel.manifest.guarantees);
-    let found = attack(angel, batches, &people, promised);
+    let promised = promised_values(&angel.manifest.promises);
+    let found = attack(angel, batches, &people, promised, watch);
     if found.nowhere > 0 {
         findings.add("contradictions", || {
             let n = found.nowhere;
@@ -79,7 +85,7 @@ impl Crossed {
     }
 }
 
-fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u64) -> Crossed {
+fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u64, watch: &dyn Watch) -> Crossed {
     let (attribute, values) = angel.sensitive;
     let Some(source) = people.column(&attribute.name) else { return Crossed::NOBODY };
     // Everybody's value as a code of the release.
@@ -87,13 +93,15 @@ fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u6
         (0..source.domain().len() as Code).map(|code| values.domain().code_of(source.domain().value(code))).collect();
     let quasi: Vec<&Column> =
         angel.tables[0].quasi.iter().filter_map(|cells| people.column(&cells.attribute.name)).collect();
-    let classes = Groups::of_columns(&quasi, people.rows());
+    let classes = Groups::of_columns(&quasi, people.rows(), watch);
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); classes.n_groups];
     (0..).zip(&classes.of_row).for_each(|(row, &class)| members[class as usize].push(row));
-    let sides: Vec<Side<'_>> = angel.tables.iter().map(|published| Side::new(published, batches, people)).collect();
+    let sides: Vec<Side<'_>> =
+        angel.tables.iter().map(|published| Side::new(published, batches, people, watch)).collect();
     let boxes: Vec<Boxes<'_>> = sides.iter().map(Side::boxes).collect();
-    let indexes: Vec<Index<'_>> = boxes.iter().map(Index::new).collect();
+    let indexes: Vec<Index<'_>> = boxes.iter().map(|boxes| Index::new(boxes, watch)).collect();
     let of_class = |rows: &Vec<u32>| {
+        watch.pause();
         let left = common(sides.iter().zip(&indexes).map(|(side, index)| side.batches(index, rows[0])).collect());
         let mut kept: Vec<Code> = left
             .iter()
@@ -157,11 +165,11 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(published: &super::super::cells::Published<'a>, batches: &Batches, people: &'a Table) -> Self {
+    fn new(published: &Published<'a>, batches: &Batches, people: &'a Table, watch: &dyn Watch) -> Self {
         let sets = published.label_sets();
         let known = published.quasi.iter().filter_map(|cells| Some((cells, people.column(&cells.attribute.name)?)));
         let known: Vec<_> = known.collect();
-        let groups = buckets(published);
+        let groups = buckets(published, watch);
         let mut of_bucket = vec![Vec::new(); groups.n_groups];
         let of_row = batches.of_rows(published.group);
         groups.of_row.iter().zip(of_row).for_each(|(&bucket, batch)| of_bucket[bucket as usize].push(batch));

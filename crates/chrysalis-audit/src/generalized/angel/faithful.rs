@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrysalis_table::{Code, Column, Table};
+use chrysalis_table::{Code, Column, Table, Watch};
 use rayon::prelude::*;
 
 use super::super::cells::Published;
@@ -18,7 +18,12 @@ use crate::{AuditError, Check};
 
 /// In every table everybody has a row of their own, and so have the people of each sensitive value among the rows whose
 /// batches have that value.
-pub(super) fn check(angel: &Angelized<'_>, batches: &Batches, microdata: &Table) -> Result<Check, AuditError> {
+pub(super) fn check(
+    angel: &Angelized<'_>,
+    batches: &Batches,
+    microdata: &Table,
+    watch: &dyn Watch,
+) -> Result<Check, AuditError> {
     let mut findings = Findings::new("faithful");
     let (table, n_dropped) = relevant(angel.manifest, microdata)?;
     let (attribute, values) = angel.sensitive;
@@ -34,15 +39,16 @@ pub(super) fn check(angel: &Angelized<'_>, batches: &Batches, microdata: &Table)
             format!("{n_different} values of `{}` occur another number of times in the microdata", attribute.name)
         });
     }
-    for (name, published) in angel.names.iter().zip(&angel.tables) {
-        let outcome = faithful::place(published, &table);
+    for published in &angel.tables {
+        let name = &published.name;
+        let outcome = faithful::place(published, &table, watch);
         if outcome.left_over > 0 {
             findings.add("rows without a place", || {
                 format!("{} rows of the microdata find no row of `{name}` of their own", outcome.left_over)
             });
             continue;
         }
-        let left = by_value(published, batches, values, &table, source);
+        let left = by_value((published, batches), values, (&table, source), watch);
         if left > 0 {
             findings.add("values without a place", || {
                 format!("{left} rows of the microdata find no row of `{name}` whose batch has their sensitive value")
@@ -57,13 +63,18 @@ pub(super) fn check(angel: &Angelized<'_>, batches: &Batches, microdata: &Table)
 }
 
 /// How many people find no row, value by value. A batch has room for as many people of a value as `bt` says.
-fn by_value(published: &Published<'_>, batches: &Batches, values: &Column, table: &Table, source: &Column) -> u64 {
+fn by_value(
+    (published, batches): (&Published<'_>, &Batches),
+    values: &Column,
+    (table, source): (&Table, &Column),
+    watch: &dyn Watch,
+) -> u64 {
     let sets = published.label_sets();
     let quasi: Vec<&Column> = published.quasi.iter().filter_map(|cells| table.column(&cells.attribute.name)).collect();
     let axes: Vec<Axis<'_>> =
         published.quasi.iter().zip(&quasi).map(|(cells, column)| Axis::new(cells, column, &sets)).collect();
-    let people = faithful::distinct(&source.codes().iter().collect::<Vec<_>>(), source.domain().len(), &quasi);
-    let slots = Slots::new(published, batches);
+    let people = faithful::distinct(&source.codes().iter().collect::<Vec<_>>(), source.domain().len(), &quasi, watch);
+    let slots = Slots::new(published, batches, watch);
     let left = |code: usize| {
         let shown = values.domain().code_of(source.domain().value(code as Code));
         let point = |row: usize| axes.iter().zip(&quasi).map(|(axis, column)| axis.rank(column.code(row))).collect();
@@ -72,7 +83,7 @@ fn by_value(published: &Published<'_>, batches: &Batches, values: &Column, table
         let (rows, room) = slots.of_value(shown);
         let intervals = rows.iter().flat_map(|&row| axes.iter().map(move |axis| axis.interval(row as usize)));
         let boxes = Boxes { axes: &axes, intervals: intervals.collect(), n: rows.len() };
-        assign(&classes, &boxes, room).left_over
+        assign(&classes, &boxes, room, watch).left_over
     };
     (0..source.domain().len()).into_par_iter().map(left).sum()
 }
@@ -86,11 +97,11 @@ struct Slots {
 }
 
 impl Slots {
-    fn new(published: &Published<'_>, batches: &Batches) -> Self {
+    fn new(published: &Published<'_>, batches: &Batches, watch: &dyn Watch) -> Self {
         let of_row = batches.of_rows(published.group);
-        let mut of_batch = faithful::distinct(&of_row, batches.ids.len(), &published.cell_columns());
+        let mut of_batch = faithful::distinct(&of_row, batches.ids.len(), &published.cell_columns(), watch);
         // All rows of a bucket are covered alike, so one of them stands for the others.
-        let buckets = super::tables::buckets(published);
+        let buckets = super::tables::buckets(published, watch);
         let some_rows = buckets.some_rows();
         let same = |row: u32| some_rows[buckets.of_row[row as usize] as usize] as u32;
         of_batch.iter_mut().flatten().for_each(|(row, _)| *row = same(*row));

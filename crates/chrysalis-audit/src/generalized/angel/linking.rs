@@ -1,5 +1,6 @@
 //! What an attacker learns who finds a person's bucket.
 
+use chrysalis_table::Watch;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
@@ -20,6 +21,7 @@ pub(super) fn attack(
     angel: &Angelized<'_>,
     batches: &Batches,
     buckets: &[Groups],
+    watch: &dyn Watch,
 ) -> Option<(Linking, Vec<WorstGroup>)> {
     let n_values = angel.sensitive.1.domain().len();
     let of_tables: Vec<Vec<Vec<u32>>> = angel
@@ -27,6 +29,7 @@ pub(super) fn attack(
         .iter()
         .zip(buckets)
         .map(|(published, groups)| {
+            watch.pause();
             let mut members = vec![Vec::new(); groups.n_groups];
             let of_row = batches.of_rows(published.group);
             groups.of_row.iter().zip(of_row).for_each(|(&bucket, batch)| members[bucket as usize].push(batch));
@@ -35,7 +38,10 @@ pub(super) fn attack(
         })
         .collect();
     let all: Vec<&Vec<u32>> = of_tables.iter().flatten().collect();
-    let likeliest = |shares: &mut Vec<f64>, members: &&Vec<u32>| likeliest(members, batches, shares);
+    let likeliest = |shares: &mut Vec<f64>, members: &&Vec<u32>| {
+        watch.pause();
+        likeliest(members, batches, shares)
+    };
     let found: Vec<(f64, u32)> = all.par_iter().map_init(|| vec![0.0; n_values], likeliest).collect();
     let worst = found.iter().map(|(share, _)| *share).fold(0.0, f64::max);
     let at = found.iter().position(|(share, _)| *share >= worst - SLACK)?;

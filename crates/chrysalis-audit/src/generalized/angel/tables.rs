@@ -1,13 +1,12 @@
-//! The tables of an angel release, found and of the right kind, and whether they agree.
+//! The tables of batches and buckets, found and of the right kind, and whether they agree.
 
 use std::iter::once;
 
-use chrysalis_release::angelized::{BATCH_ID, BATCH_TABLE, COUNT, TABLE, generalized_tables};
-use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS};
-use chrysalis_release::{Attribute, Manifest, Published as Shown, Release, RoleName};
-use chrysalis_table::{Code, Column, Kind, Table, Value};
+use chrysalis_release::{Attribute, COUNT, Manifest, Release, RoleName};
+use chrysalis_table::{Code, Column, Kind, Table, Value, Watch};
 
-use super::super::cells::{Published, cells, members};
+use super::super::cells::{Members, Published, cells, group_id, members};
+use super::super::structure::fits;
 use crate::columns::{find, group_ids, only_sensitive};
 use crate::findings::Findings;
 use crate::measure::Sample;
@@ -15,20 +14,21 @@ use crate::profile::check_size;
 use crate::shape::{self, Part};
 use crate::{AuditError, Check, Groups};
 
-/// An angel release whose columns are all there. What they hold is not yet believed.
+/// A release of batches and buckets whose columns are all there. What they hold is not yet believed.
 pub(in crate::generalized) struct Angelized<'a> {
     pub(super) manifest: &'a Manifest,
-    /// `gt`, then the marginals.
+    /// The one with all quasi attributes, then the marginals.
     pub(in crate::generalized) tables: Vec<Published<'a>>,
-    pub(super) names: Vec<&'a str>,
+    /// The table of batches.
+    bt_name: &'static str,
     bt: &'a Table,
     batch: &'a Column,
     count: &'a Column,
-    /// The sensitive attribute and its column of `bt`.
+    /// The sensitive attribute and its column of the table of batches.
     pub(in crate::generalized) sensitive: (&'a Attribute, &'a Column),
 }
 
-/// The batches of all tables under one numbering, ascending by id, and the sensitive values that `bt` gives them.
+/// The batches of all tables under one numbering, ascending by id, and their sensitive values.
 pub(in crate::generalized) struct Batches {
     pub(super) ids: Vec<Option<i64>>,
     pub(in crate::generalized) sample: Sample,
@@ -37,35 +37,35 @@ pub(in crate::generalized) struct Batches {
 impl<'a> Angelized<'a> {
     pub(in crate::generalized) fn open(release: &'a Release) -> Result<Self, AuditError> {
         let manifest = &release.manifest;
-        let bt = release.table(BATCH_TABLE)?;
+        let shape = manifest.method.shape();
+        let (bt_name, id) = (shape.values_table(), group_id(manifest, &shape)?);
+        let bt = release.table(bt_name)?;
         check_size("the batch table", bt.rows())?;
-        let integers = |name: &str| find(bt, BATCH_TABLE, name, Kind::Integer);
-        let attribute =
-            only_sensitive(manifest)?.ok_or_else(|| AuditError::NoSensitive { method: manifest.method.clone() })?;
-        release.table(TABLE)?;
-        let members = members(release, false)?;
-        let (mut tables, mut names) = (Vec::new(), Vec::new());
-        for (at, (entry, attributes)) in generalized_tables(manifest).into_iter().enumerate() {
-            let table = release.table(&entry.name)?;
+        let integers = |name: &str| find(bt, bt_name, name, Kind::Integer);
+        let attribute = only_sensitive(manifest)?.ok_or(AuditError::NoSensitive { method: manifest.method })?;
+        release.table(shape.people)?;
+        let members = members(release, &shape, false)?;
+        let mut tables = Vec::new();
+        for layout in manifest.layout().people() {
+            let (name, is_whole) = (&layout.name, layout.name == shape.people);
+            let table = release.table(name)?;
             check_size("the release", table.rows())?;
-            let is_whole = at == 0;
-            // The first table must show every attribute; a marginal shows those it has.
-            let quasi = if is_whole { manifest.with_role(RoleName::Quasi).collect() } else { attributes };
+            let quasi = layout.shows.iter().map(|&at| &manifest.attributes[at]);
             let others = manifest.with_role(RoleName::Other).filter(|_| is_whole);
-            let exact = |it: &'a Attribute| Ok((it, find(table, &entry.name, &it.name, it.kind.into())?));
+            let exact = |it: &'a Attribute| Ok((it, find(table, name, &it.name, it.kind.into())?));
             tables.push(Published {
                 manifest,
+                name: name.clone(),
                 table,
-                group: find(table, &entry.name, BATCH_ID, Kind::Integer)?,
-                quasi: quasi.into_iter().map(|it| cells(table, &entry.name, it)).collect::<Result<_, _>>()?,
+                group: find(table, name, id, Kind::Integer)?,
+                quasi: quasi.map(|it| cells(table, name, it)).collect::<Result<_, _>>()?,
                 others: others.map(exact).collect::<Result<_, AuditError>>()?,
                 sensitive: None,
                 members,
             });
-            names.push(entry.name.as_str());
         }
-        let sensitive = (attribute, find(bt, BATCH_TABLE, &attribute.name, attribute.kind.into())?);
-        Ok(Angelized { manifest, tables, names, bt, batch: integers(BATCH_ID)?, count: integers(COUNT)?, sensitive })
+        let sensitive = (attribute, find(bt, bt_name, &attribute.name, attribute.kind.into())?);
+        Ok(Angelized { manifest, tables, bt_name, bt, batch: integers(id)?, count: integers(COUNT)?, sensitive })
     }
 
     /// Every batch that some table speaks of.
@@ -96,38 +96,35 @@ impl<'a> Angelized<'a> {
 
     /// Tables, columns and numbers of rows are those of the manifest, and nothing else is published.
     pub(super) fn shape(&self, release: &Release) -> Check {
-        let part = |(&name, published): (&&'a str, &Published<'a>)| {
-            let others = published.others.iter().map(|(_, column)| *column);
-            let columns = published.cell_columns().into_iter().chain(others).chain(once(published.group));
-            Part { name, table: published.table, columns: columns.map(Column::name).collect() }
-        };
-        let mut parts: Vec<Part<'_>> = self.names.iter().zip(&self.tables).map(part).collect();
+        let mut parts: Vec<Part<'_>> = self.tables.iter().map(part).collect();
         let columns = [self.batch, self.sensitive.1, self.count].map(Column::name).to_vec();
-        parts.push(Part { name: BATCH_TABLE, table: self.bt, columns });
-        let members = self.tables.first().and_then(|table| table.members);
-        parts.extend(members.map(|table| Part { name: MEMBERS, table, columns: MEMBERS_COLUMNS.to_vec() }));
-        let fits = |role: RoleName, shown: Shown| {
-            shown == if role == RoleName::Quasi { Shown::Generalized } else { Shown::Exact }
-        };
+        parts.push(Part { name: self.bt_name, table: self.bt, columns });
+        parts.extend(self.members().map(Members::part));
         shape::tables(release, &parts, fits)
     }
 
-    /// Rows ascend by batch, then by what they show.
-    pub(super) fn row_order(&self) -> Check {
-        let of_table = |(&name, published): (&&'a str, &Published<'a>)| {
-            let others = published.others.iter().map(|(_, column)| *column);
-            (name, once(published.group).chain(published.cell_columns()).chain(others).collect::<Vec<_>>())
-        };
-        let mut orders: Vec<(&str, Vec<&Column>)> = self.names.iter().zip(&self.tables).map(of_table).collect();
-        orders.push((BATCH_TABLE, vec![self.batch, self.sensitive.1]));
-        let members = self.tables.first().and_then(|table| table.members);
-        orders.extend(
-            members.map(|table| {
-                (MEMBERS, MEMBERS_COLUMNS.iter().filter_map(|name| table.column(name)).collect::<Vec<_>>())
-            }),
-        );
-        shape::row_order(&orders)
+    fn members(&self) -> Option<Members<'a>> {
+        self.tables.first().and_then(|table| table.members)
     }
+
+    /// Rows ascend by batch, then by what they show.
+    pub(super) fn row_order(&self, watch: &dyn Watch) -> Check {
+        let mut orders: Vec<(&str, Vec<&Column>)> = self.tables.iter().map(order).collect();
+        orders.push((self.bt_name, vec![self.batch, self.sensitive.1]));
+        orders.extend(self.members().map(Members::order));
+        shape::row_order(&orders, watch)
+    }
+}
+
+fn part<'b>(published: &'b Published<'_>) -> Part<'b> {
+    let others = published.others.iter().map(|(_, column)| *column);
+    let columns = published.cell_columns().into_iter().chain(others).chain(once(published.group));
+    Part { name: &published.name, table: published.table, columns: columns.map(Column::name).collect() }
+}
+
+fn order<'b>(published: &'b Published<'_>) -> (&'b str, Vec<&'b Column>) {
+    let others = published.others.iter().map(|(_, column)| *column);
+    (&published.name, once(published.group).chain(published.cell_columns()).chain(others).collect())
 }
 
 impl Batches {
@@ -149,14 +146,14 @@ fn numbered(ids: &[Option<i64>], column: &Column) -> Vec<u32> {
 }
 
 /// Rows of one table that show the same labels.
-pub(in crate::generalized) fn buckets(published: &Published<'_>) -> Groups {
-    Groups::of_columns(&published.cell_columns(), published.table.rows())
+pub(in crate::generalized) fn buckets(published: &Published<'_>, watch: &dyn Watch) -> Groups {
+    Groups::of_columns(&published.cell_columns(), published.table.rows(), watch)
 }
 
 /// Every batch has as many rows in every generalized table as it has sensitive values, and there are as many as promised.
 pub(super) fn batch_sizes(angel: &Angelized<'_>, batches: &Batches) -> Check {
     let mut findings = Findings::new("batches");
-    let totals = batches.sample.sizes();
+    let (totals, bt) = (batches.sample.sizes(), angel.bt_name);
     if batches.ids.first() == Some(&None) {
         findings.add("missing batch ids", || "some rows have no batch id".to_owned());
     }
@@ -165,20 +162,20 @@ pub(super) fn batch_sizes(angel: &Angelized<'_>, batches: &Batches) -> Check {
         let promised = angel.manifest.groups;
         findings.add("batches", || format!("there are {n_batches} batches, the manifest says {promised}"));
     }
-    for (name, published) in angel.names.iter().zip(&angel.tables) {
+    for published in &angel.tables {
+        let name = &published.name;
         let mut sizes = vec![0_u64; totals.len()];
         batches.of_rows(published.group).into_iter().for_each(|batch| sizes[batch as usize] += 1);
         for batch in (0..totals.len()).filter(|&batch| sizes[batch] != totals[batch]) {
             let (rows, total) = (sizes[batch], totals[batch]);
             findings.add("batches of two sizes", || {
                 let id = batches.name(batch);
-                format!("batch {id} has {rows} rows in `{name}`, but {total} sensitive values in `{BATCH_TABLE}`")
+                format!("batch {id} has {rows} rows in `{name}`, but {total} sensitive values in `{bt}`")
             });
         }
     }
     let n_tables = angel.tables.len();
-    findings
-        .check(format!("{n_batches} batches, of the same size in `{BATCH_TABLE}` and {n_tables} generalized tables"))
+    findings.check(format!("{n_batches} batches, of the same size in `{bt}` and {n_tables} generalized tables"))
 }
 
 /// Counts are positive and no larger than the release, and no value is listed twice for a batch.
@@ -203,13 +200,14 @@ pub(super) fn counts(angel: &Angelized<'_>, batches: &Batches) -> Check {
 /// What the buckets of every table are; whether they are large enough is a matter of the promise `k=`.
 pub(super) fn bucket_counts(angel: &Angelized<'_>, buckets: &[Groups]) -> Check {
     let mut findings = Findings::new("buckets");
-    let rows = angel.tables.first().map_or(0, |table| table.table.rows());
-    for (name, published) in angel.names.iter().zip(&angel.tables) {
-        let found = published.table.rows();
+    let (whole, rows) = angel.tables.first().map_or(("", 0), |table| (table.name.as_str(), table.table.rows()));
+    for published in &angel.tables {
+        let (name, found) = (&published.name, published.table.rows());
         if found != rows {
-            findings.add("rows", || format!("`{name}` has {found} rows, `{TABLE}` has {rows}"));
+            findings.add("rows", || format!("`{name}` has {found} rows, `{whole}` has {rows}"));
         }
     }
-    let each = angel.names.iter().zip(buckets).map(|(name, groups)| format!("{} in `{name}`", groups.n_groups));
+    let each = angel.tables.iter().zip(buckets);
+    let each = each.map(|(published, groups)| format!("{} in `{}`", groups.n_groups, published.name));
     findings.check(format!("buckets: {}", each.collect::<Vec<_>>().join(", ")))
 }

@@ -1,11 +1,12 @@
 //! Angel table 7, then tampered with.
 
-use chrysalis_release::{FORMAT, Manifest, Release, RoleName, VERSION};
+use chrysalis_release::{ENCODING, Form, Manifest, Release, RoleName, VERSION};
 use chrysalis_table::{Column, Table};
 use chrysalis_testkit::papers;
 
-use super::super::tests::{attribute, entry};
-use crate::{AuditReport, audit};
+use super::super::tests::attribute;
+use crate::AuditReport;
+use crate::testing::{audit, entry, promises};
 
 fn microdata() -> Table {
     papers::table("angel/table-2a.csv")
@@ -34,13 +35,13 @@ fn release_of(tables: Vec<(&str, Table)>) -> Release {
     ];
     Release {
         manifest: Manifest {
-            format: FORMAT.into(),
             version: VERSION,
-            method: "angel".into(),
+            encoding: ENCODING,
+            method: Form::Angel,
             partitioner: "column".into(),
             rows: 6,
             groups: 3,
-            guarantees: vec!["l=2".into(), "k=2".into()],
+            promises: promises(Form::Angel, Some("disease"), &["l=2", "k=2"]),
             attributes: roles.map(|(name, role)| attribute(role, source.column(name).unwrap())).to_vec(),
             quasi_identifiers: vec![vec!["age".into(), "sex".into(), "zipcode".into()]],
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
@@ -119,6 +120,30 @@ fn a_bucket_of_one_row_breaks_k() {
     let result = report.principles.iter().find(|result| result.principle == "k=2").unwrap();
     assert!(!result.holds);
     assert_eq!(result.worst_text, "1");
+}
+
+/// Buckets are counted, batches are counted and have values, and there is nothing else that could be promised of.
+#[test]
+fn promises_are_held_against_what_they_are_made_of() {
+    let judged = |from: &str, to: &str| {
+        let mut release = release_of(table_7());
+        let text = release.manifest.to_json().unwrap().split_whitespace().collect::<String>();
+        assert!(text.contains(from), "{text}");
+        release.manifest = Manifest::parse(text.replace(from, to).as_bytes()).unwrap();
+        audit(&release, None).map(|report| report.principles).map_err(|error| error.to_string())
+    };
+    let (l, k) = (r#""principle":"l=2","about":"disease","of":"batch""#, r#""principle":"k=2","of":"bucket""#);
+    // Three batches of two rows each.
+    let of_batches = judged(k, r#""principle":"k=3","of":"batch""#).unwrap();
+    assert_eq!((of_batches[1].holds, of_batches[1].worst_group), (false, Some(1)));
+    assert_eq!(judged(k, r#""principle":"k=2","of":"batch""#).unwrap()[1].worst_text, "2");
+    let unusable = |principle: &str, problem: &str| {
+        Err(format!("the manifest promises `{principle}`, which cannot be checked: {problem}"))
+    };
+    let of_buckets = judged(l, r#""principle":"l=2","about":"disease","of":"bucket""#);
+    assert_eq!(of_buckets, unusable("l=2", "buckets have no sensitive values of their own"));
+    let of_groups = judged(k, r#""principle":"k=2","of":"group""#);
+    assert_eq!(of_groups, unusable("k=2", "a release by method `angel` has no groups"));
 }
 
 #[test]

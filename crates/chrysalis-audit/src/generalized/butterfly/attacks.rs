@@ -1,6 +1,6 @@
-//! What each user of a butterfly release can do. The worst of them is reported; what they can do together is pooling.
+//! What each of several users can do. The worst of them is reported; what they can do together is pooling.
 
-use chrysalis_table::Table;
+use chrysalis_table::{Table, Watch};
 
 use super::super::cells::Published;
 use super::super::locate::{Places, weighed};
@@ -15,14 +15,15 @@ pub(super) fn attacks(
     published: &Published<'_>,
     users: &[Seen],
     microdata: Option<&Table>,
+    watch: &dyn Watch,
 ) -> Result<Attacks, AuditError> {
     let people = microdata.map(|table| relevant(published.manifest, table)).transpose()?.map(|(table, _)| table);
     let mut worst = Attacks::default();
     for (at, user) in users.iter().enumerate() {
-        let found = of_user(published, user, people.as_ref())?;
+        let found = of_user(published, user, people.as_ref(), watch)?;
         worst = if at == 0 { found } else { worse(worst, found) };
     }
-    worst.pooling = pooling(published);
+    worst.pooling = pooling(published, watch);
     worst.findings.extend(worst.pooling.iter().map(Pooling::finding));
     Ok(worst)
 }
@@ -56,7 +57,13 @@ fn worse(one: Attacks, other: Attacks) -> Attacks {
     }
 }
 
-fn of_user(published: &Published<'_>, user: &Seen, people: Option<&Table>) -> Result<Attacks, AuditError> {
+fn of_user(
+    published: &Published<'_>,
+    user: &Seen,
+    people: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<Attacks, AuditError> {
+    watch.pause();
     let is_known = |name: &str| user.attributes.iter().any(|attribute| attribute == name);
     let sets = published.label_sets();
     let cells = || published.quasi.iter().filter(|cells| is_known(&cells.attribute.name));
@@ -75,9 +82,11 @@ fn of_user(published: &Published<'_>, user: &Seen, people: Option<&Table>) -> Re
         ids: &no_ids,
         sensitive: &attribute.name,
         domain: column.domain(),
-        guarantees: &published.manifest.guarantees,
+        promises: &published.manifest.promises,
         group_word: &group_word,
+        watch,
     };
+    watch.pause();
     let (similarity, similar) = similarity(Some((attribute, column.domain(), sample)))?;
     attacks.linking = user.linking();
     attacks.findings = vec![
@@ -87,11 +96,11 @@ fn of_user(published: &Published<'_>, user: &Seen, people: Option<&Table>) -> Re
     ];
     attacks.similarity = similarity;
     let locate = |rows: &[usize]| match people {
-        Some(people) => weighed(&Places::new(cells(), &sets, &user.classes, people), rows, sample),
+        Some(people) => weighed(&Places::new(cells(), &sets, &user.classes, people), rows, sample, watch),
         None => Vec::new(),
     };
     let known = people.map(|microdata| Known { microdata, locate: &locate, is_exact: false });
-    let quasi = published.shown(is_known, &sets);
+    let quasi = published.shown(is_known, &sets, watch);
     let view = View { target, of_row: &user.classes.of_row, quasi, is_joint: true };
     attack::run(&view, known.as_ref(), &Replay::none(published.manifest), &mut attacks);
     Ok(attacks)

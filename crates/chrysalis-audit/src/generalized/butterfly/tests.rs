@@ -1,11 +1,12 @@
 //! A butterfly made by hand, then tampered with; and butterfly tables II and III.
 
-use chrysalis_release::{FORMAT, Manifest, Release, RoleName, VERSION};
+use chrysalis_release::{ENCODING, Form, Manifest, Release, RoleName, VERSION};
 use chrysalis_table::{Column, Table};
 use chrysalis_testkit::papers;
 
-use super::super::tests::{attribute, entry};
-use crate::{AuditReport, audit, intersect};
+use super::super::tests::attribute;
+use crate::testing::{audit, entry, promises};
+use crate::{AuditReport, intersect};
 
 /// Rows of cells of `generalized`, by column; the first is `group_id`, `a` is a range, `b` and `c` have labels.
 type Rows = Vec<(i64, (i64, i64), &'static str, &'static str, &'static str)>;
@@ -50,13 +51,13 @@ fn release_of(rows: &Rows) -> Release {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     Release {
         manifest: Manifest {
-            format: FORMAT.into(),
             version: VERSION,
-            method: "butterfly".into(),
+            encoding: ENCODING,
+            method: Form::Butterfly,
             partitioner: "body-first".into(),
             rows: rows.len() as u64,
             groups: 4,
-            guarantees: owned(&["k=2", "distinct-l=2"]),
+            promises: promises(Form::Butterfly, Some("s"), &["k=2", "distinct-l=2"]),
             attributes: roles.map(|(name, role)| attribute(role, source.column(name).unwrap())).to_vec(),
             quasi_identifiers: vec![owned(&["a", "b"]), owned(&["a", "c"])],
             tables: vec![entry("generalized", &table), entry("members", &members)],
@@ -191,9 +192,9 @@ fn accidents(path: &str, label: &str, exact: &str) -> Release {
     attributes.extend([of(exact, RoleName::Other), of("faulty", RoleName::Sensitive)]);
     Release {
         manifest: Manifest {
-            method: "generalize".into(),
+            method: Form::Generalize,
             groups: 2,
-            guarantees: vec!["k=2".into()],
+            promises: promises(Form::Generalize, Some("faulty"), &["k=2"]),
             attributes,
             quasi_identifiers: vec![quasi.iter().map(|&name| name.to_owned()).collect()],
             tables: vec![entry("generalized", &table), entry("members", &members)],

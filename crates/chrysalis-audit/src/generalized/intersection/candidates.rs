@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use chrysalis_table::Table;
+use chrysalis_table::{Table, Watch};
 use rayon::prelude::*;
 
 use super::super::index::{Boxes, Index};
@@ -20,14 +20,20 @@ const MAX_COMBINATIONS: usize = 20_000_000;
 
 /// How many people share the groups of everybody in all tables. Where that is at least `promised` and groups overlap, no
 /// more than those of one combination are counted.
-pub(super) fn together(views: &[&View<'_>], people: &Table, promised: u64) -> Result<Outcome, AuditError> {
-    let finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, false)).collect();
+pub(super) fn together(
+    views: &[&View<'_>],
+    people: &Table,
+    promised: u64,
+    watch: &dyn Watch,
+) -> Result<Outcome, AuditError> {
+    let finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, false, watch)).collect();
     let boxes: Vec<Boxes<'_>> = finders.iter().map(Finder::boxes).collect();
-    let indexes: Vec<Index<'_>> = boxes.iter().map(Index::new).collect();
-    let kinds = kinds(views, people);
+    let indexes: Vec<Index<'_>> = boxes.iter().map(|boxes| Index::new(boxes, watch)).collect();
+    let kinds = kinds(views, people, watch);
     // Groups of hostile releases may all overlap.
     let n_found = AtomicUsize::new(0);
     let places = |&(row, _): &(usize, u64)| -> Vec<Vec<u32>> {
+        watch.pause();
         if n_found.load(Ordering::Relaxed) > MAX_COMBINATIONS {
             return Vec::new();
         }
@@ -43,6 +49,7 @@ pub(super) fn together(views: &[&View<'_>], people: &Table, promised: u64) -> Re
         return Err(AuditError::TooManyOverlaps { least: MAX_COMBINATIONS });
     }
     for (places, (_, n)) in places.into_iter().zip(kinds) {
+        watch.pause();
         *alike.entry(places).or_default() += n;
     }
     let n_combinations = alike.keys().map(|places| places.iter().map(Vec::len).fold(1, usize::saturating_mul));
@@ -50,16 +57,18 @@ pub(super) fn together(views: &[&View<'_>], people: &Table, promised: u64) -> Re
     if n_combinations > MAX_COMBINATIONS {
         return Err(AuditError::TooManyOverlaps { least: MAX_COMBINATIONS });
     }
-    Ok(count(&alike.into_iter().collect::<Vec<_>>(), promised))
+    Ok(count(&alike.into_iter().collect::<Vec<_>>(), promised, watch))
 }
 
 /// From the groups that may hold people in every table, and how many people those are.
-fn count(alike: &[(Vec<Vec<u32>>, u64)], promised: u64) -> Outcome {
+fn count(alike: &[(Vec<Vec<u32>>, u64)], promised: u64, watch: &dyn Watch) -> Outcome {
     let mut sharing: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
     for (at, (places, _)) in alike.iter().enumerate() {
+        watch.pause();
         combinations(places).into_iter().for_each(|key| sharing.entry(key).or_default().push(at));
     }
     let of = |(places, n): &(Vec<Vec<u32>>, u64)| {
+        watch.pause();
         if places.iter().any(Vec::is_empty) {
             return Outcome { people: *n, contradicted: *n, ..Outcome::default() };
         }
@@ -89,6 +98,8 @@ fn combinations(places: &[Vec<u32>]) -> Vec<Vec<u32>> {
 
 #[cfg(test)]
 mod tests {
+    use chrysalis_table::Unwatched;
+
     use super::*;
 
     /// Everybody against everybody.
@@ -108,11 +119,11 @@ mod tests {
         ];
         assert_eq!((0..4).map(|at| slow(&alike, at)).collect::<Vec<_>>(), [3, 4, 2, 1]);
         let expected = Outcome { fewest: Some(1), narrowed: 2, people: 5, contradicted: 0 };
-        assert_eq!(count(&alike, 3), expected);
+        assert_eq!(count(&alike, 3, &Unwatched), expected);
         // Nobody keeps more than four.
-        assert_eq!(count(&alike, 5).narrowed, 5);
-        assert_eq!(count(&alike, 1).narrowed, 0);
+        assert_eq!(count(&alike, 5, &Unwatched).narrowed, 5);
+        assert_eq!(count(&alike, 1, &Unwatched).narrowed, 0);
         let nowhere = [(vec![vec![0], vec![]], 3)];
-        assert_eq!(count(&nowhere, 2), Outcome { fewest: None, narrowed: 0, people: 3, contradicted: 3 });
+        assert_eq!(count(&nowhere, 2, &Unwatched), Outcome { fewest: None, narrowed: 0, people: 3, contradicted: 3 });
     }
 }

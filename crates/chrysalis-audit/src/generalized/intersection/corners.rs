@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrysalis_table::{Code, Codes, Column, Kind, Table, Value};
+use chrysalis_table::{Code, Codes, Column, Kind, Table, Value, Watch};
 
 use super::super::cells::Cells;
 use super::views::View;
@@ -30,7 +30,7 @@ enum Shown {
 type Corner = Vec<Option<Shown>>;
 
 /// One row per combination of groups of all tables that have a point in common: the lowest such point.
-pub(super) fn people(views: &[&View<'_>]) -> Result<Table, AuditError> {
+pub(super) fn people(views: &[&View<'_>], watch: &dyn Watch) -> Result<Table, AuditError> {
     let combinations = views.iter().map(|view| view.groups.len()).fold(1, usize::saturating_mul);
     let first = views.iter().take(2).map(|view| view.groups.len()).fold(1, usize::saturating_mul);
     if first > MAX_PAIRS {
@@ -44,7 +44,8 @@ pub(super) fn people(views: &[&View<'_>]) -> Result<Table, AuditError> {
     }
     let tables: Vec<Vec<Corner>> = views.iter().map(|view| shown(view, &all)).collect();
     // The first table's groups are compared with nothing.
-    let mut search = Search { points: Vec::new(), left: MAX_PAIRS + tables.first().map_or(0, Vec::len) };
+    let left = MAX_PAIRS + tables.first().map_or(0, Vec::len);
+    let mut search = Search { points: Vec::new(), left, watch };
     let anywhere: Corner = all.iter().map(|_| None).collect();
     if !search.descend(&anywhere, &tables) {
         return Err(AuditError::TooManyPairs { combinations });
@@ -121,13 +122,14 @@ fn values(cells: &Cells<'_>, codes: &[Code]) -> Shown {
 }
 
 /// Goes through all combinations of groups, one table after the other.
-struct Search {
+struct Search<'a> {
     points: Vec<Vec<Option<Value>>>,
     /// Comparisons that may still be made.
     left: usize,
+    watch: &'a dyn Watch,
 }
 
-impl Search {
+impl Search<'_> {
     /// Adds a point for every way to go on from here; false where there are too many.
     fn descend(&mut self, here: &Corner, tables: &[Vec<Corner>]) -> bool {
         let Some((table, rest)) = tables.split_first() else {
@@ -139,6 +141,7 @@ impl Search {
                 return false;
             }
             self.left -= 1;
+            self.watch.pause();
             meeting(here, group).is_none_or(|there| self.descend(&there, rest))
         })
     }

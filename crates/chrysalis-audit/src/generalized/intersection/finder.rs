@@ -1,6 +1,6 @@
 //! Which groups may hold a person.
 
-use chrysalis_table::{Column, Table};
+use chrysalis_table::{Column, Table, Watch};
 
 use super::super::cells::Cells;
 use super::super::index::{Boxes, Index, Mark};
@@ -9,10 +9,10 @@ use super::views::View;
 use crate::Groups;
 
 /// The different kinds of people that some tables can tell apart: one row of each, and how many there are.
-pub(super) fn kinds(views: &[&View<'_>], people: &Table) -> Vec<(usize, u64)> {
+pub(super) fn kinds(views: &[&View<'_>], people: &Table, watch: &dyn Watch) -> Vec<(usize, u64)> {
     let names: Vec<&str> = views.iter().flat_map(|view| view.attributes()).collect();
     let columns: Vec<&Column> = people.columns().iter().filter(|column| names.contains(&column.name())).collect();
-    let classes = Groups::of_columns(&columns, people.rows());
+    let classes = Groups::of_columns(&columns, people.rows(), watch);
     let mut rows = vec![(0_usize, 0_u64); classes.n_groups];
     for (row, &class) in classes.of_row.iter().enumerate() {
         rows[class as usize] = (row, rows[class as usize].1 + 1);
@@ -31,7 +31,7 @@ pub(super) struct Finder<'a> {
 
 impl<'a> Finder<'a> {
     /// By its own quasi attributes, or also by what it shows of those of other releases.
-    pub(super) fn new(view: &'a View<'a>, people: &'a Table, is_own: bool) -> Self {
+    pub(super) fn new(view: &'a View<'a>, people: &'a Table, is_own: bool, watch: &dyn Watch) -> Self {
         let n_cells = if is_own { view.n_own } else { view.published.quasi.len() };
         let known = view
             .published
@@ -40,9 +40,12 @@ impl<'a> Finder<'a> {
             .take(n_cells)
             .filter_map(|cells| Some((cells, people.column(&cells.attribute.name)?)));
         let known: Vec<_> = known.collect();
-        let axis = |cells: &Cells<'a>, column: &Column| match view.is_permuted {
-            true => Axis::of_groups(cells, view.published.group, column),
-            false => Axis::new(cells, column, &view.sets),
+        let axis = |cells: &Cells<'a>, column: &Column| {
+            watch.pause();
+            match view.is_permuted {
+                true => Axis::of_groups(cells, view.published.group, column),
+                false => Axis::new(cells, column, &view.sets),
+            }
         };
         Finder {
             view,

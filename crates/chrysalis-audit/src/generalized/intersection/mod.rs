@@ -4,7 +4,7 @@
 //! sensitive values, and only what is in all sets is possible. Angel tables 2b and 2c are both 2-diverse, and together
 //! leave Alan one disease. Three releases may do what no two of them do.
 //!
-//! Where columns are permuted inside groups (`permute`), a person may be in every group that has each of the person's
+//! Where columns are permuted inside groups, a person may be in every group that has each of the person's
 //! values, whichever rows they stand in.
 //!
 //! What one release shows as it is may be a quasi attribute of another. Then who has both need not know it of anybody:
@@ -25,15 +25,16 @@ mod views;
 use std::collections::BTreeMap;
 
 use chrysalis_release::Release;
-use chrysalis_table::Table;
+use chrysalis_table::{Table, Watch};
 
 use crate::columns::only_sensitive;
 use crate::findings::Findings;
+use crate::form::judge;
 use crate::promise::{promised_rows, promised_values};
 use crate::source::people;
 use crate::{AuditError, Check, Intersection, IntersectionLeft, IntersectionOver};
 use outcome::Outcome;
-use views::View;
+pub(crate) use views::{Joined, View, of_buckets, of_groups, of_users, of_values};
 
 /// Combinations of tables that are tried: a release has one per marginal or user.
 const MAX_COMBINATIONS: usize = 1_000;
@@ -44,19 +45,20 @@ pub(crate) fn attack(
     release: &Release,
     others: &[(&str, &Release)],
     microdata: Option<&Table>,
+    watch: &dyn Watch,
 ) -> Result<(Check, Intersection), AuditError> {
     let all: Vec<&Release> = std::iter::once(release).chain(others.iter().map(|(_, other)| *other)).collect();
-    let mut numbers = BTreeMap::new();
-    let views = all.iter().map(|release| views::open(release, &all, &mut numbers));
+    let mut joined = Joined { all: &all, numbers: BTreeMap::new(), watch };
+    let views = all.iter().map(|release| judge(release.manifest.method).views(release, &mut joined));
     let views: Vec<Vec<View<'_>>> = views.collect::<Result<_, AuditError>>()?;
     let left = what_is_left(release, others)?;
     if left == IntersectionLeft::People {
         check_hiding(&all, microdata)?;
     }
-    let guarantees = || all.iter().map(|release| release.manifest.guarantees.as_slice());
+    let promises = || all.iter().map(|release| release.manifest.promises.as_slice());
     let promised = match left {
-        IntersectionLeft::Values => guarantees().map(promised_values).max(),
-        IntersectionLeft::People => guarantees().map(promised_rows).min(),
+        IntersectionLeft::Values => promises().map(promised_values).max(),
+        IntersectionLeft::People => promises().map(promised_rows).min(),
     };
     let promised = promised.unwrap_or(1);
     let manifests: Vec<_> = all.iter().map(|release| &release.manifest).collect();
@@ -64,9 +66,12 @@ pub(crate) fn attack(
     let mut outcome = Outcome::default();
     for views in combinations(&views)? {
         let found = match (&known, left) {
-            (Some(table), IntersectionLeft::People) => candidates::together(&views, table, promised)?,
-            (Some(table), _) => values::together(&views, table, promised, IntersectionOver::People),
-            (None, _) => values::together(&views, &corners::people(&views)?, promised, IntersectionOver::Conceivable),
+            (Some(table), IntersectionLeft::People) => candidates::together(&views, table, promised, watch)?,
+            (Some(table), _) => values::together(&views, (table, IntersectionOver::People), promised, watch),
+            (None, _) => {
+                let people = corners::people(&views, watch)?;
+                values::together(&views, (&people, IntersectionOver::Conceivable), promised, watch)
+            }
         };
         outcome = outcome.worse(found);
     }
@@ -105,9 +110,8 @@ fn what_is_left(release: &Release, others: &[(&str, &Release)]) -> Result<Inters
 
 /// People can be counted where every release hides them among others, and where it is known who they are.
 fn check_hiding(all: &[&Release], microdata: Option<&Table>) -> Result<(), AuditError> {
-    let hides = |release: &&&Release| matches!(release.manifest.method.as_str(), "generalize" | "butterfly");
-    if let Some(release) = all.iter().find(|release| !hides(release)) {
-        return Err(AuditError::HidesNobody { method: release.manifest.method.chars().take(40).collect() });
+    if let Some(release) = all.iter().find(|release| !judge(release.manifest.method).hides_people()) {
+        return Err(AuditError::HidesNobody { method: release.manifest.method });
     }
     microdata.map(|_| ()).ok_or(AuditError::NobodyToCount)
 }

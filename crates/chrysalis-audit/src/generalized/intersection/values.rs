@@ -1,6 +1,6 @@
 //! The sensitive values that several tables leave everybody.
 
-use chrysalis_table::Table;
+use chrysalis_table::{Table, Watch};
 use rayon::prelude::*;
 
 use super::super::index::{Boxes, Index};
@@ -11,15 +11,21 @@ use crate::IntersectionOver;
 
 /// What the tables together say of everybody. A promise of nothing still means that nobody is told for sure, unless one
 /// table alone does.
-pub(super) fn together(views: &[&View<'_>], people: &Table, promised: u64, over: IntersectionOver) -> Outcome {
-    let finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, false)).collect();
+pub(super) fn together(
+    views: &[&View<'_>],
+    (people, over): (&Table, IntersectionOver),
+    promised: u64,
+    watch: &dyn Watch,
+) -> Outcome {
+    let finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, false, watch)).collect();
     let boxes: Vec<Boxes<'_>> = finders.iter().map(Finder::boxes).collect();
-    let indexes: Vec<Index<'_>> = boxes.iter().map(Index::new).collect();
+    let indexes: Vec<Index<'_>> = boxes.iter().map(|boxes| Index::new(boxes, watch)).collect();
     // What each release says to who knows nothing beyond its own quasi attributes.
-    let own_finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, true)).collect();
+    let own_finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, true, watch)).collect();
     let own_boxes: Vec<Boxes<'_>> = own_finders.iter().map(Finder::boxes).collect();
-    let own_indexes: Vec<Index<'_>> = own_boxes.iter().map(Index::new).collect();
+    let own_indexes: Vec<Index<'_>> = own_boxes.iter().map(|boxes| Index::new(boxes, watch)).collect();
     let of_kind = |&(row, n): &(usize, u64)| {
+        watch.pause();
         let found: Vec<Vec<u32>> =
             finders.iter().zip(&indexes).map(|(finder, index)| finder.values(index, row)).collect();
         let is_left = |value: &&u32| found.iter().all(|values| values.binary_search(value).is_ok());
@@ -39,6 +45,6 @@ pub(super) fn together(views: &[&View<'_>], people: &Table, promised: u64, over:
         let least = promised.max(alone.min(2));
         Outcome { fewest: Some(left), narrowed: if left < least { n } else { 0 }, people: n, contradicted: 0 }
     };
-    let found: Vec<Outcome> = kinds(views, people).par_iter().map(of_kind).collect();
+    let found: Vec<Outcome> = kinds(views, people, watch).par_iter().map(of_kind).collect();
     found.into_iter().fold(Outcome::default(), Outcome::and)
 }

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_release::{Attribute, Release, RoleName};
-use chrysalis_table::{Code, Column};
+use chrysalis_table::{Code, Column, Watch};
 
 use super::super::angel::{Angelized, buckets};
 use super::super::cells::{Cells, Published};
 use super::super::space::LabelSets;
-use crate::verbatim::{Form, RowsWithValues, rows_with_values};
+use crate::verbatim::{RowsWithValues, rows_with_values};
 use crate::{AuditError, Groups};
 
 /// One table with boxes.
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     /// Its cells are those of its own quasi attributes, then those it shows as they are and another release treats as
     /// quasi: who knows these can tell its rows apart by them.
     pub(super) published: Published<'a>,
@@ -40,47 +40,49 @@ impl View<'_> {
     }
 }
 
-/// The numbers of sensitive values, by their text.
-pub(super) type Numbers = BTreeMap<String, u32>;
-
-/// `all` are the releases that it is to be joined with, itself among them.
-pub(super) fn open<'a>(
-    release: &'a Release,
-    all: &[&Release],
-    numbers: &mut Numbers,
-) -> Result<Vec<View<'a>>, AuditError> {
-    match release.manifest.method.as_str() {
-        "generalize" => Ok(vec![generalized(release, all, None, numbers)?]),
-        // One view per user.
-        "butterfly" => {
-            let sets = release.manifest.quasi_identifiers.iter();
-            sets.map(|set| generalized(release, all, Some(set), numbers)).collect()
-        }
-        "angel" => angelized(release, numbers),
-        "anatomy" => Ok(vec![verbatim(&rows_with_values(release, Form::Anatomy)?, false, numbers)]),
-        "shuffle" => Ok(vec![verbatim(&rows_with_values(release, Form::Shuffle)?, false, numbers)]),
-        "permute" => Ok(vec![verbatim(&rows_with_values(release, Form::Permute)?, true, numbers)]),
-        "rank-swap" => Err(AuditError::SwappedIntersection),
-        method => Err(AuditError::NoIntersection { method: method.chars().take(40).collect() }),
-    }
+/// Releases that are joined.
+pub(crate) struct Joined<'a> {
+    /// All of them.
+    pub(super) all: &'a [&'a Release],
+    /// The numbers of sensitive values, by their text.
+    pub(super) numbers: BTreeMap<String, u32>,
+    pub(super) watch: &'a dyn Watch,
 }
 
-fn numbered(column: &Column, numbers: &mut Numbers) -> Vec<u32> {
-    let number = |code: Code| {
-        let next = numbers.len() as u32;
-        *numbers.entry(column.domain().text(code).into_owned()).or_insert(next)
-    };
-    (0..column.domain().len() as Code).map(number).collect()
+/// One view of a release that shows boxes by group.
+pub(crate) fn of_groups<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+    Ok(vec![generalized(release, None, joined)?])
+}
+
+/// The same for several users, one view each.
+pub(crate) fn of_users<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+    let sets = release.manifest.quasi_identifiers.iter();
+    sets.map(|set| generalized(release, Some(set), joined)).collect()
+}
+
+/// One view of a release that shows values.
+pub(crate) fn of_values<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+    Ok(vec![verbatim(rows_with_values(release)?, joined)])
+}
+
+impl Joined<'_> {
+    /// The number of every sensitive value of a column.
+    fn numbered(&mut self, column: &Column) -> Vec<u32> {
+        let number = |code: Code| {
+            let next = self.numbers.len() as u32;
+            *self.numbers.entry(column.domain().text(code).into_owned()).or_insert(next)
+        };
+        (0..column.domain().len() as Code).map(number).collect()
+    }
 }
 
 fn generalized<'a>(
     release: &'a Release,
-    all: &[&Release],
     set: Option<&[String]>,
-    numbers: &mut Numbers,
+    joined: &mut Joined<'_>,
 ) -> Result<View<'a>, AuditError> {
     let mut published = Published::open(release)?;
-    let sensitive = published.sensitive.map(|(_, column)| (column, numbered(column, numbers)));
+    let sensitive = published.sensitive.map(|(_, column)| (column, joined.numbered(column)));
     if let Some(set) = set {
         published.quasi.retain(|cells| set.contains(&cells.attribute.name));
     }
@@ -91,7 +93,7 @@ fn generalized<'a>(
             let known = release.manifest.attribute(&attribute.name);
             known.is_some_and(|known| known.role == RoleName::Quasi && known.kind == attribute.kind)
         };
-        if all.iter().any(is_quasi) {
+        if joined.all.iter().any(is_quasi) {
             published.quasi.push(Cells { attribute, low: values, high: values });
             let texts = (0..values.domain().len() as Code).map(|code| values.domain().text(code).into_owned());
             sets.extend(texts.map(|text| ((attribute.name.clone(), text.clone()), BTreeSet::from([text]))));
@@ -100,10 +102,11 @@ fn generalized<'a>(
     let rows = published.table.rows();
     // Only what a set shows tells a user's rows apart.
     let groups = match set {
-        Some(_) => Groups::of_columns(&published.cell_columns(), rows),
+        Some(_) => Groups::of_columns(&published.cell_columns(), rows, joined.watch),
         None => {
             let extra = published.quasi[n_own..].iter().map(|cells| cells.low);
-            Groups::of_columns(&std::iter::once(published.group).chain(extra).collect::<Vec<_>>(), rows)
+            let columns: Vec<&Column> = std::iter::once(published.group).chain(extra).collect();
+            Groups::of_columns(&columns, rows, joined.watch)
         }
     };
     let mut views: Vec<GroupView> = (0..groups.n_groups).map(|_| GroupView { row: 0, values: Vec::new() }).collect();
@@ -116,12 +119,12 @@ fn generalized<'a>(
 }
 
 /// One view per generalized table: a member of a bucket has a value of one of the batches there.
-fn angelized<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<Vec<View<'a>>, AuditError> {
+pub(crate) fn of_buckets<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
     let angel = Angelized::open(release)?;
     let batches = angel.batches()?;
-    let number = numbered(angel.sensitive.1, numbers);
+    let number = joined.numbered(angel.sensitive.1);
     let view = |published: Published<'a>| {
-        let groups = buckets(&published);
+        let groups = buckets(&published, joined.watch);
         let of_row = batches.of_rows(published.group);
         let mut of_bucket: Vec<(usize, Vec<u32>)> = vec![(0, Vec::new()); groups.n_groups];
         for (row, &bucket) in groups.of_row.iter().enumerate() {
@@ -143,11 +146,12 @@ fn angelized<'a>(release: &'a Release, numbers: &mut Numbers) -> Result<Vec<View
 
 /// Values as they are: who has the values of a row may be it, and has a sensitive value of its group. Where columns are
 /// permuted, who has a value of every column of a group may be in it.
-fn verbatim<'a>(rows: &RowsWithValues<'a>, is_permuted: bool, numbers: &mut Numbers) -> View<'a> {
-    let number = numbered(rows.sensitive, numbers);
+fn verbatim<'a>(rows: RowsWithValues<'a>, joined: &mut Joined<'_>) -> View<'a> {
+    let (number, is_permuted) = (joined.numbered(rows.sensitive), rows.is_permuted);
     let cells = |&(attribute, values): &(&'a Attribute, &'a Column)| Cells { attribute, low: values, high: values };
     let published = Published {
         manifest: rows.manifest,
+        name: rows.manifest.method.shape().people.to_owned(),
         table: rows.table,
         group: rows.group,
         quasi: rows.quasi.iter().map(cells).collect(),
@@ -162,7 +166,7 @@ fn verbatim<'a>(rows: &RowsWithValues<'a>, is_permuted: bool, numbers: &mut Numb
     }
     let beside = rows.quasi.iter().map(|(_, column)| *column).filter(|_| !is_permuted);
     let columns: Vec<&Column> = std::iter::once(rows.group).chain(beside).collect();
-    let groups = Groups::of_columns(&columns, rows.table.rows());
+    let groups = Groups::of_columns(&columns, rows.table.rows(), joined.watch);
     let view = |row: usize| {
         let values = rows.sample.group(rows.of_row[row] as usize).values;
         GroupView { row, values: values.iter().map(|&(code, _)| number[code as usize]).collect() }

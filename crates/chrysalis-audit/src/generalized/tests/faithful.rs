@@ -1,6 +1,6 @@
 //! People and published rows, paired off.
 
-use chrysalis_table::Date;
+use chrysalis_table::{Date, Unwatched};
 use proptest::prelude::*;
 
 use super::super::cells::Published;
@@ -22,7 +22,7 @@ fn ranges(of: &[(i64, i64)], ages: &[i64]) -> (Release, Table) {
 }
 
 fn outcome(release: &Release, microdata: &Table) -> Outcome {
-    place(&Published::open(release).unwrap(), microdata)
+    place(&Published::open(release).unwrap(), microdata, &Unwatched)
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn dates_reals_and_ordinals_lie_on_a_line() {
     let mut release = release();
     release.manifest.attributes = microdata.columns().iter().map(|column| attribute(RoleName::Quasi, column)).collect();
     release.manifest.quasi_identifiers = vec![["day", "size", "level"].map(str::to_owned).to_vec()];
-    release.manifest.guarantees = vec!["k=1".into()];
+    promise(&mut release.manifest, &["k=1"]);
     (release.manifest.rows, release.manifest.groups) = (3, 2);
     release.manifest.tables = vec![entry("generalized", &published)];
     release.tables = vec![published];

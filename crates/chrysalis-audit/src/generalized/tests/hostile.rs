@@ -13,7 +13,7 @@ fn refused(release: &Release, message: &str) {
 fn promises_are_measured_exactly() {
     let measured = |promise: &str| {
         let mut release = release();
-        release.manifest.guarantees = vec![promise.to_owned()];
+        super::promise(&mut release.manifest, &[promise]);
         let result = audit(&release, None).unwrap().principles.remove(0);
         (result.holds, result.worst_text, result.worst_group)
     };
@@ -42,8 +42,8 @@ fn categories_taxonomies_and_numbers_are_taken_from_the_manifest() {
     disease.weights = Some(vec!["0".into(), "1".into()]);
     let line = |leaf: &str, group: &str| vec![leaf.to_owned(), group.to_owned(), "*".to_owned()];
     disease.taxonomy = Some(vec![line("cold", "airways"), line("flu", "airways"), line("gastritis", "stomach")]);
-    release.manifest.guarantees =
-        ["distinct-l-alpha=2,2", "entropy-l-alpha=2,2", "recursive-l-alpha=3,2,2", "t=0.2"].map(str::to_owned).to_vec();
+    let all = ["distinct-l-alpha=2,2", "entropy-l-alpha=2,2", "recursive-l-alpha=3,2,2", "t=0.2"];
+    promise(&mut release.manifest, &all);
     let report = audit(&release, None).unwrap();
     let texts: Vec<_> = report.principles.iter().map(|p| (p.holds, p.worst_text.as_str())).collect();
     assert_eq!(
@@ -61,7 +61,7 @@ fn categories_taxonomies_and_numbers_are_taken_from_the_manifest() {
     release.tables[0] = Table::new(columns);
     let disease = release.manifest.attributes.last_mut().unwrap();
     *disease = attribute(RoleName::Sensitive, release.tables[0].column("disease").unwrap());
-    release.manifest.guarantees = vec!["ke=2,3".into(), "ke=2,4".into(), "ke=3,3".into()];
+    promise(&mut release.manifest, &["ke=2,3", "ke=2,4", "ke=3,3"]);
     let report = audit(&release, None).unwrap();
     let texts: Vec<_> = report.principles.iter().map(|p| (p.holds, p.worst_text.as_str(), p.worst)).collect();
     assert_eq!(
@@ -72,19 +72,23 @@ fn categories_taxonomies_and_numbers_are_taken_from_the_manifest() {
 
 #[test]
 fn other_methods_and_promises_are_refused() {
-    let mut other = release();
-    other.manifest.method = "moth".into();
-    refused(&other, "releases by method `moth` cannot be audited yet");
+    // What no program knows is refused before there is anything to audit.
+    let refused_by_reading = |from: &str, to: &str, message: &str| {
+        let text = release().manifest.to_json().unwrap();
+        assert!(text.contains(from), "{text}");
+        let error = Manifest::parse(text.replace(from, to).as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    };
+    let unknown = "the release was made by the method `moth`, which this program does not know";
+    refused_by_reading("\"generalize\"", "\"moth\"", unknown);
+    let unusable = "the manifest promises";
+    let nonsense = format!("{unusable} `love=1`, which cannot be checked: `love=1` is not a principle");
+    refused_by_reading("\"k=2\"", "\"love=1\"", &nonsense);
     let promising = |promise: &str| {
         let mut release = release();
-        release.manifest.guarantees.push(promise.to_owned());
+        super::promise(&mut release.manifest, &["k=2", "distinct-l=2", promise]);
         release
     };
-    let unusable = "the manifest promises";
-    refused(
-        &promising("love=1"),
-        &format!("{unusable} `love=1`, which cannot be checked: `love=1` is not a principle"),
-    );
     refused(
         &promising("ke=2,3"),
         &format!("{unusable} `ke=2,3`, which cannot be checked: the sensitive attribute is not numeric"),
@@ -101,9 +105,29 @@ fn other_methods_and_promises_are_refused() {
     let problem = "the release has no sensitive attribute";
     let error = audit(&open, None).unwrap_err();
     assert_eq!(error.to_string(), format!("{unusable} `distinct-l=2`, which cannot be checked: {problem}"));
-    open.manifest.guarantees = vec!["k=2".into()];
+    promise(&mut open.manifest, &["k=2"]);
     let report = audit(&open, None).unwrap();
     assert_eq!((report.principles[0].holds, report.attacks.linking), (true, None));
+}
+
+/// Promises as a forger may write them: of things that the form does not have, or about another attribute.
+#[test]
+fn promises_about_something_else_are_refused() {
+    let forged = |from: &str, to: &str, problem: &str| {
+        let mut release = release();
+        let text = release.manifest.to_json().unwrap();
+        assert!(text.contains(from), "{text}");
+        release.manifest = Manifest::parse(text.replace(from, to).as_bytes()).unwrap();
+        refused(&release, &format!("the manifest promises `{problem}"));
+    };
+    for (scope, name) in [("batch", "batches"), ("bucket", "buckets"), ("user", "users")] {
+        let problem = format!("k=2`, which cannot be checked: a release by method `generalize` has no {name}");
+        forged("\"of\": \"group\"", &format!("\"of\": \"{scope}\""), &problem);
+    }
+    let problem = "distinct-l=2`, which cannot be checked: it is about `city`, which is not the sensitive attribute";
+    forged("\"about\": \"disease\"", "\"about\": \"city\"", problem);
+    let problem = "distinct-l=2`, which cannot be checked: it does not say which attribute it is about";
+    forged("\"about\": \"disease\",", "", problem);
 }
 
 #[test]

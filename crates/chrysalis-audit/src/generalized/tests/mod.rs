@@ -7,11 +7,12 @@ mod tampered;
 use std::sync::Arc;
 
 use chrysalis_release::{
-    Attribute, ColumnEntry, DomainEntry, FORMAT, KindName, Manifest, Published, Release, RoleName, TableEntry, VERSION,
+    Attribute, DomainEntry, ENCODING, Form, KindName, Manifest, Published, Release, RoleName, VERSION,
 };
 use chrysalis_table::{Codes, Column, Domain, Kind, Table, Value};
 
-use crate::{AuditReport, Check, audit};
+use crate::testing::{audit, entry, promise, promises};
+use crate::{AuditReport, Check};
 
 /// One published row: group id, age range, label of sex, city (kept as it is), disease (sensitive).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,19 +104,6 @@ pub(in crate::generalized) fn attribute(role: RoleName, column: &Column) -> Attr
     }
 }
 
-pub(in crate::generalized) fn entry(name: &str, table: &Table) -> TableEntry {
-    let kind = |column: &Column| KindName::from(column.domain().kind());
-    let columns =
-        table.columns().iter().map(|column| ColumnEntry { name: column.name().to_owned(), kind: kind(column) });
-    TableEntry {
-        name: name.to_owned(),
-        file: format!("{name}.csv"),
-        rows: table.rows() as u64,
-        columns: columns.collect(),
-        sha256: String::new(),
-    }
-}
-
 /// A release of those rows, described after the microdata.
 fn release_of(rows: &[Row], microdata: &Table, guarantees: &[&str]) -> Release {
     let roles = [RoleName::Quasi, RoleName::Quasi, RoleName::Other, RoleName::Sensitive];
@@ -125,13 +113,13 @@ fn release_of(rows: &[Row], microdata: &Table, guarantees: &[&str]) -> Release {
     let tables = vec![generalized(rows), members(&MEMBERS)];
     Release {
         manifest: Manifest {
-            format: FORMAT.into(),
             version: VERSION,
-            method: "generalize".into(),
+            encoding: ENCODING,
+            method: Form::Generalize,
             partitioner: "mondrian".into(),
             rows: rows.len() as u64,
             groups: groups.len() as u64,
-            guarantees: guarantees.iter().map(|&text| text.to_owned()).collect(),
+            promises: promises(Form::Generalize, Some("disease"), guarantees),
             attributes: roles
                 .into_iter()
                 .zip(microdata.columns())

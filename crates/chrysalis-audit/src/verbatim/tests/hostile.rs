@@ -14,7 +14,7 @@ fn swapped(guarantees: &[&str]) -> (Release, Table) {
     let people = with_last(Column::integers("salary", &[1, 2, 3, 4, 5, 6, 7, 8]));
     let rows = with_last(Column::integers("salary", &[2, 1, 4, 3, 6, 5, 8, 7]));
     let rows = sorted(rows, &["age", "sex", "city", "salary"]);
-    (release_of("rank-swap", &people, vec![("swapped", rows)], guarantees), people)
+    (release_of(Form::RankSwap, &people, vec![("swapped", rows)], guarantees), people)
 }
 
 fn with_last(column: Column) -> Table {
@@ -57,13 +57,13 @@ fn every_attribute_may_be_permuted_without_a_sensitive_one() {
     release.manifest.attributes.pop();
     release.manifest.tables.pop();
     release.tables.pop();
-    release.manifest.guarantees = vec!["k=2".into()];
+    promise(&mut release.manifest, &["k=2"]);
     let report = audit(&release, Some(&people_of_permute())).unwrap();
     assert!(report.ok(), "{report:?}");
     assert_eq!((report.attacks.linking, report.utility), (None, None));
-    release.manifest.guarantees = vec!["l=2".into()];
+    promise(&mut release.manifest, &["l=2"]);
     refused(&release, "the manifest promises `l=2`, which cannot be checked: the release has no sensitive attribute");
-    release.manifest.guarantees = vec!["k=3".into()];
+    promise(&mut release.manifest, &["k=3"]);
     assert!(!audit(&release, None).unwrap().ok());
 }
 
@@ -95,11 +95,11 @@ fn tables_columns_and_attributes_that_lack_are_named() {
     release.manifest.attributes.pop();
     refused(&release, "a release by method `anatomy` needs a sensitive attribute, the manifest has none");
     let mut release = anatomy();
-    release.manifest.method = "shuffle".into();
+    release.manifest.method = Form::Shuffle;
     release.manifest.tables[0].name = "permuted".into();
     refused(&release, "the manifest describes `disease` badly: a help table needs numbers");
     let mut release = anatomy();
-    release.manifest.method = "permute".into();
+    release.manifest.method = Form::Permute;
     (release.manifest.tables[0].name, release.manifest.tables[1].name) = ("pqt".into(), "pst".into());
     refused(
         &release,

@@ -5,16 +5,17 @@ mod papers;
 mod tampered;
 
 use chrysalis_release::{
-    Attribute, ColumnEntry, DomainEntry, FORMAT, KindName, Manifest, Published, Release, RoleName, TableEntry, VERSION,
+    Attribute, DomainEntry, ENCODING, Form, KindName, Manifest, Published, Release, RoleName, VERSION,
 };
 use chrysalis_table::{Column, Kind, Table, Value};
 
-use crate::{AuditReport, Check, audit};
+use crate::testing::{audit, entry, promise, promises};
+use crate::{AuditReport, Check};
 
-fn attribute(method: &str, role: RoleName, column: &Column) -> Attribute {
+fn attribute(form: Form, role: RoleName, column: &Column) -> Attribute {
     let is_permuted = match role {
-        RoleName::Quasi => method == "permute",
-        RoleName::Sensitive => method != "anatomy",
+        RoleName::Quasi => form == Form::Permute,
+        RoleName::Sensitive => form != Form::Anatomy,
         _ => false,
     };
     Attribute {
@@ -29,21 +30,8 @@ fn attribute(method: &str, role: RoleName, column: &Column) -> Attribute {
     }
 }
 
-fn entry(name: &str, table: &Table) -> TableEntry {
-    let kind = |column: &Column| KindName::from(column.domain().kind());
-    let columns =
-        table.columns().iter().map(|column| ColumnEntry { name: column.name().to_owned(), kind: kind(column) });
-    TableEntry {
-        name: name.to_owned(),
-        file: format!("{name}.csv"),
-        rows: table.rows() as u64,
-        columns: columns.collect(),
-        sha256: String::new(),
-    }
-}
-
 /// A release of some tables, described after the microdata: the last column is sensitive, `city` is kept as it is.
-fn release_of(method: &str, microdata: &Table, tables: Vec<(&str, Table)>, guarantees: &[&str]) -> Release {
+fn release_of(form: Form, microdata: &Table, tables: Vec<(&str, Table)>, guarantees: &[&str]) -> Release {
     let n = microdata.columns().len();
     let role = |(at, column): (usize, &Column)| match column.name() {
         _ if at + 1 == n => (RoleName::Sensitive, at),
@@ -51,19 +39,19 @@ fn release_of(method: &str, microdata: &Table, tables: Vec<(&str, Table)>, guara
         _ => (RoleName::Quasi, at),
     };
     let roles = microdata.columns().iter().enumerate().map(role);
-    let attributes: Vec<Attribute> =
-        roles.map(|(role, at)| attribute(method, role, &microdata.columns()[at])).collect();
+    let attributes: Vec<Attribute> = roles.map(|(role, at)| attribute(form, role, &microdata.columns()[at])).collect();
     let quasi = attributes.iter().filter(|attribute| attribute.role == RoleName::Quasi);
+    let sensitive = microdata.columns().last().map(Column::name);
     let groups = tables[0].1.column("group_id").map_or(0, |column| column.domain().len());
     Release {
         manifest: Manifest {
-            format: FORMAT.into(),
             version: VERSION,
-            method: method.into(),
+            encoding: ENCODING,
+            method: form,
             partitioner: "column".into(),
             rows: tables[0].1.rows() as u64,
             groups: groups as u64,
-            guarantees: guarantees.iter().map(|&text| text.to_owned()).collect(),
+            promises: promises(form, sensitive, guarantees),
             quasi_identifiers: vec![quasi.map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
@@ -148,7 +136,7 @@ fn rows_with(groups: &[i64; 8]) -> Table {
 
 fn anatomy() -> Release {
     let tables = vec![("qit", rows_with(&GROUPS)), ("st", lines(&LINES))];
-    release_of("anatomy", &microdata(), tables, &["k=2", "distinct-l=2", "l=1.5"])
+    release_of(Form::Anatomy, &microdata(), tables, &["k=2", "distinct-l=2", "l=1.5"])
 }
 
 /// The same with every column permuted, and without cities.
@@ -164,5 +152,5 @@ fn permute() -> Release {
         Column::integers("group_id", &GROUPS),
     ]);
     let tables = vec![("pqt", pqt), ("pst", lines(&LINES))];
-    release_of("permute", &people_of_permute(), tables, &["k=2", "l=1.5"])
+    release_of(Form::Permute, &people_of_permute(), tables, &["k=2", "l=1.5"])
 }

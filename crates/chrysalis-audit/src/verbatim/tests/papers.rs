@@ -15,20 +15,20 @@ fn pa_microdata() -> Table {
 }
 
 /// pa, Table 3 or 4, with its rows in canonical order.
-fn pa(method: &str, quasi: (&str, &str), sensitive: (&str, &str), guarantees: &[&str]) -> Release {
+fn pa(form: Form, quasi: (&str, &str), sensitive: (&str, &str), guarantees: &[&str]) -> Release {
     let tables = vec![
         (quasi.0, sorted(papers::table(quasi.1), &["group_id", "age", "sex"])),
         (sensitive.0, sorted(papers::table(sensitive.1), &["group_id", "disease"])),
     ];
-    release_of(method, &pa_microdata(), tables, guarantees)
+    release_of(form, &pa_microdata(), tables, guarantees)
 }
 
 fn table_3(guarantees: &[&str]) -> Release {
-    pa("anatomy", ("qit", "pa/table-3-qit.csv"), ("st", "pa/table-3-st.csv"), guarantees)
+    pa(Form::Anatomy, ("qit", "pa/table-3-qit.csv"), ("st", "pa/table-3-st.csv"), guarantees)
 }
 
 fn table_4(guarantees: &[&str]) -> Release {
-    pa("permute", ("pqt", "pa/table-4-pqt.csv"), ("pst", "pa/table-4-pst.csv"), guarantees)
+    pa(Form::Permute, ("pqt", "pa/table-4-pqt.csv"), ("pst", "pa/table-4-pst.csv"), guarantees)
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn pa_theorem_2_is_not_claimed_where_a_value_repeats() {
         Column::texts("s", ["a", "b"].into_iter()),
         Column::integers("count", &[2, 2]),
     ]);
-    let release = release_of("permute", &people, vec![("pqt", pqt), ("pst", pst)], &["l=2"]);
+    let release = release_of(Form::Permute, &people, vec![("pqt", pqt), ("pst", pst)], &["l=2"]);
     let report = audit(&release, Some(&people)).unwrap();
     assert!(report.ok(), "{report:?}");
     let utility = report.utility.unwrap();
@@ -134,7 +134,7 @@ fn ke_release() -> Release {
         ("permuted", sorted(permuted, &["group_id", "age", "zipcode", "gender", "salary"])),
         ("help", Table::new(help)),
     ];
-    release_of("shuffle", &ke_people(), tables, &["ke=3,2000"])
+    release_of(Form::Shuffle, &ke_people(), tables, &["ke=3,2000"])
 }
 
 #[test]

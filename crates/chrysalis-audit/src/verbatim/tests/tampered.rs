@@ -3,7 +3,7 @@
 use super::*;
 
 fn judged(release: &Release) -> AuditReport {
-    let people = if release.manifest.method == "permute" { people_of_permute() } else { microdata() };
+    let people = if release.manifest.method == Form::Permute { people_of_permute() } else { microdata() };
     audit(release, Some(&people)).unwrap()
 }
 

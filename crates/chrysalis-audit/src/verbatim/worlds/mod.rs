@@ -15,6 +15,8 @@ mod index;
 mod propagate;
 mod search;
 
+use chrysalis_table::Watch;
+
 pub(super) use index::{Problem, Shown};
 use propagate::State;
 
@@ -49,10 +51,27 @@ const SWEEPS: u64 = 100_000_000;
 const TRIES: u64 = 2_000_000;
 const ALL_TRIES: u64 = 40_000_000;
 
+/// What may still be looked at before giving up. Spending some of it is a place to stop.
+struct Work<'a> {
+    left: u64,
+    watch: &'a dyn Watch,
+}
+
+impl Work<'_> {
+    fn spend(&mut self, places: u64) {
+        self.watch.pause();
+        self.left = self.left.saturating_sub(places);
+    }
+
+    fn is_spent(&self) -> bool {
+        self.left == 0
+    }
+}
+
 /// Decides whether an assignment exists, as far as that can be done in reasonable time.
-pub(super) fn decide(problem: &Problem) -> Verdict {
+pub(super) fn decide(problem: &Problem, watch: &dyn Watch) -> Verdict {
     let mut state = State::new(problem);
-    let mut work = SWEEPS;
+    let mut work = Work { left: SWEEPS, watch };
     match state.settle_most(problem, &mut work) {
         Err(contradiction) => return Verdict::Contradiction(contradiction),
         Ok(_) if state.n_left() == 0 => return Verdict::Possible,
@@ -62,17 +81,17 @@ pub(super) fn decide(problem: &Problem) -> Verdict {
     let mut left = ALL_TRIES;
     let mut people = 0;
     // Small ones first: each that is settled makes more people certain.
-    let mut parts = search::components(problem, &state);
+    let mut parts = search::components(problem, &state, &mut work);
     parts.sort_by_key(Problem::n_people);
     for part in parts {
-        let mut work = TRIES.min(left);
-        left -= work;
+        let mut work = Work { left: TRIES.min(left), watch };
+        left -= work.left;
         match search::attempt(&part, State::new(&part), &mut work) {
             Some(true) => {}
             Some(false) => return Verdict::Impossible,
             None => people += part.n_people(),
         }
-        left += work;
+        left += work.left;
     }
     if people == 0 { Verdict::Possible } else { Verdict::Open { people, is_swept: true } }
 }

@@ -1,5 +1,7 @@
-use super::Contradiction;
+use chrysalis_table::Watch;
+
 use super::index::{Lists, Problem};
+use super::{Contradiction, Work};
 
 /// What is left to assign.
 #[derive(Clone)]
@@ -91,8 +93,9 @@ impl State {
     }
 
     /// Step 1: what the queue forces.
-    fn follow(&mut self, problem: &Problem) -> Settled<()> {
+    fn follow(&mut self, problem: &Problem, watch: &dyn Watch) -> Settled<()> {
         while let Some((column, value)) = self.queue.pop() {
+            watch.pause();
             let lists = &problem.columns[column];
             if self.n_groups[column][value as usize] == 1 {
                 let Some(place) = lists.places(value).find(|&place| self.shown[column][place] > 0) else { continue };
@@ -118,7 +121,7 @@ impl State {
     }
 
     /// Steps 1 and 2 as long as they settle more than a few people; whether step 2 came to its end at least once.
-    pub(super) fn settle_most(&mut self, problem: &Problem, work: &mut u64) -> Settled<bool> {
+    pub(super) fn settle_most(&mut self, problem: &Problem, work: &mut Work<'_>) -> Settled<bool> {
         let mut is_swept = false;
         while let Some(round) = self.round(problem, work)? {
             is_swept = true;
@@ -132,7 +135,7 @@ impl State {
     /// Steps 1 and 2 until nothing more is forced: the kind with fewest groups, and those groups.
     ///
     /// `None` when all is assigned, or when there is no work left to spend.
-    pub(super) fn settle(&mut self, problem: &Problem, work: &mut u64) -> Settled<Option<Choice>> {
+    pub(super) fn settle(&mut self, problem: &Problem, work: &mut Work<'_>) -> Settled<Option<Choice>> {
         while let Some(round) = self.round(problem, work)? {
             if round.n_settled == 0 {
                 return Ok(round.fewest);
@@ -142,17 +145,17 @@ impl State {
     }
 
     /// Steps 1 and 2 once; `None` when there is no work left to spend.
-    fn round(&mut self, problem: &Problem, work: &mut u64) -> Settled<Option<Round>> {
-        self.follow(problem)?;
+    fn round(&mut self, problem: &Problem, work: &mut Work<'_>) -> Settled<Option<Round>> {
+        self.follow(problem, work.watch)?;
         let before = self.n_left();
         let Some((supply, fewest)) = self.sweep(problem, work)? else { return Ok(None) };
-        self.follow(problem)?;
-        self.demand(problem, &supply)?;
+        self.follow(problem, work.watch)?;
+        self.demand(problem, &supply, work.watch)?;
         Ok(Some(Round { n_settled: before - self.n_left(), fewest }))
     }
 
     /// Finds the groups that each kind of people can go to; sums up how many people could bring each shown value.
-    fn sweep(&mut self, problem: &Problem, work: &mut u64) -> Settled<Option<(Supply, Option<Choice>)>> {
+    fn sweep(&mut self, problem: &Problem, work: &mut Work<'_>) -> Settled<Option<(Supply, Option<Choice>)>> {
         let mut supply: Supply = self.shown.iter().map(|shown| vec![0; shown.len()]).collect();
         let mut fewest: Option<Choice> = None;
         let mut places = vec![0; problem.columns.len()];
@@ -179,7 +182,7 @@ impl State {
                 }
                 _ => {}
             }
-            if *work == 0 {
+            if work.is_spent() {
                 return Ok(None);
             }
         }
@@ -190,7 +193,7 @@ impl State {
     }
 
     /// Groups among which all are that a kind of people can go to.
-    fn likely(&self, problem: &Problem, kind: u32, shortest: usize, work: &mut u64) -> Vec<u32> {
+    fn likely(&self, problem: &Problem, kind: u32, shortest: usize, work: &mut Work<'_>) -> Vec<u32> {
         let values = problem.values(kind);
         let columns = problem.columns.iter().zip(&self.bits).zip(values);
         let rows: Option<Vec<&[u64]>> =
@@ -198,14 +201,14 @@ impl State {
         let Some(rows) = rows else {
             let lists = &problem.columns[shortest];
             let places = lists.places(values[shortest]);
-            *work = work.saturating_sub(places.len() as u64);
+            work.spend(places.len() as u64);
             let left = places.filter(|&place| self.shown[shortest][place] > 0);
             let likely: Vec<u32> = left.map(|place| lists.groups[place]).collect();
-            *work = work.saturating_sub((likely.len() * values.len()) as u64);
+            work.spend((likely.len() * values.len()) as u64);
             return likely;
         };
         let n_words = problem.n_groups.div_ceil(64);
-        *work = work.saturating_sub((n_words * rows.len()) as u64 / 16);
+        work.spend((n_words * rows.len()) as u64 / 16);
         let mut likely = Vec::new();
         for word in 0..n_words {
             let mut bits = rows.iter().fold(u64::MAX, |bits, row| bits & row[word]);
@@ -214,14 +217,14 @@ impl State {
                 bits &= bits - 1;
             }
         }
-        *work = work.saturating_sub((likely.len() * values.len()) as u64);
+        work.spend((likely.len() * values.len()) as u64);
         likely
     }
 
     /// The groups that a kind of people can go to.
-    pub(super) fn candidates(&self, problem: &Problem, kind: u32) -> Vec<u32> {
+    pub(super) fn candidates(&self, problem: &Problem, kind: u32, work: &mut Work<'_>) -> Vec<u32> {
         let Some(shortest) = problem.shortest(kind) else { return Vec::new() };
-        let mut groups = self.likely(problem, kind, shortest, &mut 0);
+        let mut groups = self.likely(problem, kind, shortest, work);
         let mut places = vec![0; problem.columns.len()];
         groups.retain(|&group| self.capacity(problem, kind, group, &mut places).is_some());
         groups
@@ -242,15 +245,17 @@ impl State {
     }
 
     /// Shown values that just as many people could bring as are needed take all of them.
-    fn demand(&mut self, problem: &Problem, supply: &Supply) -> Settled<()> {
+    fn demand(&mut self, problem: &Problem, supply: &Supply, watch: &dyn Watch) -> Settled<()> {
         let mut places = vec![0; problem.columns.len()];
         for (column, lists) in problem.columns.iter().enumerate() {
             for value in 0..lists.n_values() as u32 {
+                watch.pause();
                 for place in lists.places(value) {
                     // Supply only shrinks, so what was more than enough may have become too little: the next sweep sees.
                     if self.shown[column][place] == 0 || supply[column][place] > u64::from(self.shown[column][place]) {
                         continue;
                     }
+                    watch.pause();
                     let group = lists.groups[place];
                     let kinds = lists.kinds(value).iter().copied();
                     let kinds = kinds.filter(|&kind| self.people[kind as usize] > 0);
@@ -269,6 +274,6 @@ impl State {
                 }
             }
         }
-        self.follow(problem)
+        self.follow(problem, watch)
     }
 }

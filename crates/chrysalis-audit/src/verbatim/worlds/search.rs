@@ -1,15 +1,16 @@
 use std::collections::BTreeMap;
 
+use super::Work;
 use super::index::{Problem, Shown};
 use super::propagate::State;
 
 /// What is left, cut into problems that share no group and no people.
-pub(super) fn components(problem: &Problem, state: &State) -> Vec<Problem> {
+pub(super) fn components(problem: &Problem, state: &State, work: &mut Work<'_>) -> Vec<Problem> {
     let mut parents: Vec<u32> = (0..problem.n_groups as u32).collect();
     let kinds: Vec<u32> = (0..state.people.len() as u32).filter(|&kind| state.people[kind as usize] > 0).collect();
     let mut home = Vec::with_capacity(kinds.len());
     for &kind in &kinds {
-        let mut groups = state.candidates(problem, kind).into_iter();
+        let mut groups = state.candidates(problem, kind, work).into_iter();
         let first = groups.next().unwrap_or(0);
         groups.for_each(|group| {
             let (a, b) = (root(&mut parents, first), root(&mut parents, group));
@@ -25,6 +26,7 @@ pub(super) fn components(problem: &Problem, state: &State) -> Vec<Problem> {
     let mut shown: BTreeMap<u32, Vec<Shown>> = BTreeMap::new();
     for (column, lists) in problem.columns.iter().enumerate() {
         for value in 0..lists.n_values() as u32 {
+            work.watch.pause();
             for place in lists.places(value).filter(|&place| state.shown[column][place] > 0) {
                 let part = root(&mut parents, lists.groups[place]);
                 let columns = shown.entry(part).or_insert_with(|| vec![Vec::new(); problem.columns.len()]);
@@ -33,6 +35,7 @@ pub(super) fn components(problem: &Problem, state: &State) -> Vec<Problem> {
         }
     }
     let part = |(root, kinds): (u32, Vec<u32>)| {
+        work.watch.pause();
         let shown = shown.remove(&root).unwrap_or_else(|| vec![Vec::new(); problem.columns.len()]);
         compact(problem, state, &kinds, shown)
     };
@@ -71,9 +74,9 @@ fn compact(problem: &Problem, state: &State, kinds: &[u32], mut shown: Vec<Shown
 }
 
 /// Step 3: tries every group for one person after another. `None` when there is no work left to spend.
-pub(super) fn attempt(problem: &Problem, mut state: State, work: &mut u64) -> Option<bool> {
+pub(super) fn attempt(problem: &Problem, mut state: State, work: &mut Work<'_>) -> Option<bool> {
     let size: usize = state.shown.iter().map(Vec::len).sum();
-    *work = work.saturating_sub(size as u64);
+    work.spend(size as u64);
     let choice = match state.settle(problem, work) {
         Err(_) => return Some(false),
         Ok(_) if state.n_left() == 0 => return Some(true),
@@ -91,7 +94,7 @@ pub(super) fn attempt(problem: &Problem, mut state: State, work: &mut u64) -> Op
             Some(false) => {}
             None => is_open = true,
         }
-        if *work == 0 {
+        if work.is_spent() {
             return None;
         }
     }

@@ -1,126 +1,147 @@
 //! The command line that publishes one of the runs.
 
-use chrysalis_table::MissingPolicy;
+use chrysalis::{Draft, KindText, Knob, QuasiDraft, ReleaseDraft, Spelling, TaxonomyDraft, WeightsDraft, files};
+use chrysalis_lab::compare::Run;
 
-use crate::args::{Choices, CompareArgs};
-use crate::spec::{ReleaseSpec, Spec};
+use crate::args::CompareArgs;
+use crate::failure::{Failure, Flags};
 
-/// What to type; `spec` holds the run's release, `written` the one that stands in the file.
-pub(super) fn command(
-    args: &CompareArgs,
-    choices: &Choices,
-    spec: &Spec,
-    written: &ReleaseSpec,
-    partitioner: Option<&str>,
-) -> String {
-    let release = &spec.release;
-    let mut words = vec!["chrysalis".to_owned(), "publish".to_owned(), quoted(&args.file)];
-    let mut flag = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
-    for set in &choices.quasi {
-        flag("--quasi", set);
+/// What was typed and what stands in the file: all that a command for one of the runs must tell apart.
+pub(super) struct Typed<'a> {
+    args: &'a CompareArgs,
+    /// What the flags alone say.
+    flags: Draft,
+    /// What `[release]` says in the spec, if there is one.
+    written: ReleaseDraft,
+}
+
+impl<'a> Typed<'a> {
+    pub(super) fn new(args: &'a CompareArgs) -> Result<Self, Failure> {
+        let written = files::draft(&args.file)?.release;
+        Ok(Typed { args, flags: args.choices.draft()?, written })
     }
-    if let (true, [union]) = (choices.quasi.is_empty(), &spec.quasi_identifiers[..]) {
-        flag("--quasi", &union.join(","));
+
+    /// What to type for a run.
+    pub(super) fn command(&self, run: &Run) -> String {
+        let release = &run.draft.release;
+        let has_users = run.recipe.form().shape().has_users;
+        let named = (!has_users).then(|| run.recipe.partitioner().to_owned());
+        let partitioner = release.partitioner.clone().or(named);
+        let mut line = Line(vec!["chrysalis".to_owned(), "publish".to_owned(), quoted(&self.args.file)]);
+        match (&run.draft.quasi, run.draft.quasi_identifiers.as_slice()) {
+            (Some(QuasiDraft::One(names)), _) => line.add(Knob::Quasi, &names.join(",")),
+            (Some(QuasiDraft::Several(sets)), _) => {
+                sets.iter().for_each(|names| line.add(Knob::Quasi, &names.join(",")));
+            }
+            (None, [union]) => line.add(Knob::Quasi, &union.join(",")),
+            (None, _) => {}
+        }
+        self.add_table(&mut line);
+        add_release(&mut line, release, partitioner.as_deref());
+        if let Some(seed) = self.args.seed {
+            line.add(Knob::Seed, &seed.to_string());
+        }
+        line.add(Knob::Out, "release");
+        if release.relaxed == Some(true) {
+            line.0.push(Flags.knob(Knob::Relaxed, ""));
+        }
+        let is_left = self.written.partitioner.is_some() && partitioner.is_none();
+        let mut keys = in_the_way(&self.written, release);
+        keys.extend(is_left.then_some("partitioner"));
+        let line = line.0.join(" ");
+        match keys {
+            keys if keys.is_empty() => line,
+            keys => format!("# first remove from [release] in the spec: {}\n{line}", keys.join(", ")),
+        }
     }
-    table_flags(choices, &mut flag);
-    if let Some(method) = &release.method {
-        flag("--method", method);
-    }
-    if let Some(name) = release.partitioner.as_deref().or(partitioner) {
-        flag("--partitioner", name);
-    }
-    for principle in &release.require {
-        flag("--require", principle);
-    }
-    if let Some(column) = &release.group_column {
-        flag("--group-column", column);
-    }
-    for column in &release.bucket_columns {
-        flag("--bucket-column", column);
-    }
-    for marginal in &release.marginals {
-        flag("--marginal", &marginal.join(","));
-    }
-    if let Some(users) = release.collude {
-        flag("--collude", &users.to_string());
-    }
-    if let Some(share) = &release.suppress {
-        flag("--suppress", &share.text());
-    }
-    if let Some(metric) = &release.metric {
-        flag("--metric", metric);
-    }
-    if let Some(limit) = &release.time_limit {
-        flag("--time-limit", &limit.text());
-    }
-    if let Some(seed) = args.seed {
-        flag("--seed", &seed.to_string());
-    }
-    flag("--out", "release");
-    if release.relaxed {
-        words.push("--relaxed".to_owned());
-    }
-    let line = words.join(" ");
-    let is_left = written.partitioner.is_some() && release.partitioner.is_none() && partitioner.is_none();
-    let mut keys = in_the_way(written, release);
-    keys.extend(is_left.then_some("partitioner"));
-    match keys {
-        keys if keys.is_empty() => line,
-        keys => format!("# first remove from [release] in the spec: {}\n{line}", keys.join(", ")),
+
+    fn add_table(&self, line: &mut Line) {
+        let flags = &self.flags;
+        if let Some(name) = &flags.sensitive {
+            line.add(Knob::Sensitive, name);
+        }
+        if let Some(names) = &flags.other {
+            line.add(Knob::Other, &names.join(","));
+        }
+        let each = || flags.attributes.iter();
+        for (column, said) in each() {
+            if let Some(TaxonomyDraft::File(path)) = &said.taxonomy {
+                line.add(Knob::Taxonomy, &format!("{column}={}", path.display()));
+            }
+        }
+        for (column, widths) in each().filter_map(|(column, said)| Some((column, said.intervals.as_ref()?))) {
+            let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
+            line.add(Knob::Intervals, &format!("{column}={}", widths.join(",")));
+        }
+        each().filter(|(_, said)| said.prefix).for_each(|(column, _)| line.add(Knob::Prefix, column));
+        for (column, categories) in each().filter_map(|(column, said)| Some((column, said.categories.as_ref()?))) {
+            let categories: Vec<String> = categories.iter().map(|values| values.join("|")).collect();
+            line.add(Knob::Categories, &format!("{column}={}", categories.join(";")));
+        }
+        if let Some(WeightsDraft::Name(weights)) = &flags.weights {
+            line.add(Knob::Weights, weights);
+        }
+        if let Some(delimiter) = &flags.delimiter {
+            line.add(Knob::Delimiter, delimiter);
+        }
+        if let Some(policy) = &flags.missing {
+            line.add(Knob::Missing, policy);
+        }
+        for (column, KindText(kind)) in each().filter_map(|(column, said)| Some((column, said.kind?))) {
+            line.add(Knob::Kind, &format!("{column}={kind}"));
+        }
+        for (column, said) in each().filter(|(_, said)| !said.order.is_empty()) {
+            line.add(Knob::Order, &format!("{column}={}", said.order.join(",")));
+        }
     }
 }
 
-fn table_flags(choices: &Choices, flag: &mut impl FnMut(&str, &str)) {
-    if let Some(name) = &choices.sensitive {
-        flag("--sensitive", name);
+/// Words of a command.
+struct Line(Vec<String>);
+
+impl Line {
+    fn add(&mut self, knob: Knob, value: &str) {
+        self.0.extend([Flags.knob(knob, ""), quoted(value)]);
     }
-    if !choices.other.is_empty() {
-        flag("--other", &choices.other.join(","));
+}
+
+fn add_release(line: &mut Line, release: &ReleaseDraft, partitioner: Option<&str>) {
+    if let Some(method) = &release.method {
+        line.add(Knob::Method, method);
     }
-    for (column, path) in &choices.taxonomies {
-        flag("--taxonomy", &format!("{column}={}", path.display()));
+    if let Some(name) = partitioner {
+        line.add(Knob::Partitioner, name);
     }
-    for (column, widths) in &choices.intervals {
-        let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
-        flag("--intervals", &format!("{column}={}", widths.join(",")));
+    release.require.iter().flatten().for_each(|principle| line.add(Knob::Require, principle));
+    if let Some(column) = &release.group_column {
+        line.add(Knob::GroupColumn, column);
     }
-    for column in &choices.prefixes {
-        flag("--prefix", column);
+    release.bucket_columns.iter().flatten().for_each(|column| line.add(Knob::BucketColumn, column));
+    release.marginals.iter().flatten().for_each(|marginal| line.add(Knob::Marginal, &marginal.join(",")));
+    if let Some(users) = release.collude {
+        line.add(Knob::Collude, &users.to_string());
     }
-    for (column, categories) in &choices.categories {
-        let categories: Vec<String> = categories.iter().map(|values| values.join("|")).collect();
-        flag("--categories", &format!("{column}={}", categories.join(";")));
+    if let Some(share) = &release.suppress {
+        line.add(Knob::Suppress, &share.text());
     }
-    if let Some(weights) = &choices.weights {
-        flag("--weights", weights);
+    if let Some(metric) = &release.metric {
+        line.add(Knob::Metric, metric);
     }
-    let read = &choices.read;
-    match read.delimiter {
-        Some(b'\t') => flag("--delimiter", "tab"),
-        Some(byte) => flag("--delimiter", &char::from(byte).to_string()),
-        None => {}
-    }
-    match read.missing {
-        Some(MissingPolicy::AsValue) => flag("--missing", "as-value"),
-        Some(MissingPolicy::Drop) => flag("--missing", "drop"),
-        Some(MissingPolicy::Error) => flag("--missing", "error"),
-        None => {}
-    }
-    for (column, kind) in &read.kinds {
-        flag("--kind", &format!("{column}={kind}"));
-    }
-    for (column, order) in &read.orders {
-        flag("--order", &format!("{column}={}", order.join(",")));
+    if let Some(limit) = &release.time_limit {
+        line.add(Knob::TimeLimit, &limit.text());
     }
 }
 
 /// Keys of `[release]` that no flag can take back.
-fn in_the_way(written: &ReleaseSpec, release: &ReleaseSpec) -> Vec<&'static str> {
+fn in_the_way(written: &ReleaseDraft, release: &ReleaseDraft) -> Vec<&'static str> {
+    let is_listed = |list: Option<usize>| list.unwrap_or(0) > 0;
+    let columns = |it: &ReleaseDraft| is_listed(it.bucket_columns.as_ref().map(Vec::len));
+    let marginals = |it: &ReleaseDraft| is_listed(it.marginals.as_ref().map(Vec::len));
     let keys = [
-        ("relaxed", written.relaxed && !release.relaxed),
+        ("relaxed", written.relaxed == Some(true) && release.relaxed != Some(true)),
         ("group_column", written.group_column.is_some() && release.group_column.is_none()),
-        ("bucket_columns", !written.bucket_columns.is_empty() && release.bucket_columns.is_empty()),
-        ("marginals", !written.marginals.is_empty() && release.marginals.is_empty()),
+        ("bucket_columns", columns(written) && !columns(release)),
+        ("marginals", marginals(written) && !marginals(release)),
         ("collude", written.collude.is_some() && release.collude.is_none()),
         ("suppress", written.suppress.is_some() && release.suppress.is_none()),
         ("metric", written.metric.is_some() && release.metric.is_none()),
@@ -151,8 +172,8 @@ mod tests {
 
     #[test]
     fn what_a_flag_cannot_take_back_is_named() {
-        let written = ReleaseSpec { relaxed: true, metric: Some("dm".into()), ..ReleaseSpec::default() };
-        assert_eq!(in_the_way(&written, &ReleaseSpec::default()), ["relaxed", "metric"]);
+        let written = ReleaseDraft { relaxed: Some(true), metric: Some("dm".into()), ..ReleaseDraft::default() };
+        assert_eq!(in_the_way(&written, &ReleaseDraft::default()), ["relaxed", "metric"]);
         assert!(in_the_way(&written, &written).is_empty());
     }
 }

@@ -1,60 +1,63 @@
 //! Exact quasi values beside the sensitive values of their group; see `spec.md`.
 
-use chrysalis_release::anatomy::{COUNT, QUASI_TABLE, SENSITIVE_TABLE};
-use chrysalis_release::{GROUP_ID, Published};
-use chrysalis_table::{Codes, Column, Table};
-use rand::CryptoRng;
+use chrysalis_release::{COUNT, Form, GROUP_ID, Scope};
+use chrysalis_table::{Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
-use super::frame::{self, Order, Origin};
-use super::{Outcome, Publisher};
-use crate::{Microdata, Partition, PublishError};
+use super::frame::{self, Order};
+use super::{Method, Outcome};
+use crate::{Job, Microdata, Partition, PublishError};
 
 /// The publication `anatomy`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anatomy;
 
-impl Publisher for Anatomy {
-    fn name(&self) -> &'static str {
-        "anatomy"
+impl Method for Anatomy {
+    fn form(&self) -> Form {
+        Form::Anatomy
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
         if data.sensitive().is_none() {
-            let problem = "anatomy parts quasi values from sensitive ones, and no sensitive column is named";
-            return Err(PublishError::Request(problem.into()));
+            return Err(nothing_sensitive(self.form()));
         }
         let names = shown_columns(data).map(|column| column.name().to_owned());
         frame::check_names(names.chain([GROUP_ID.to_owned()]))?;
         check_sensitive_name(data)
     }
 
-    fn publish(
-        &self,
-        data: &Microdata,
-        partition: &Partition,
-        origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Outcome, PublishError> {
-        self.check(data)?;
+    fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
+        let (data, watch) = (job.data(), job.watch());
+        let grouping = job.group(Scope::Group)?;
+        let partition = grouping.partition();
         // Step 1.
-        let shown = frame::draw_ids(partition, rng);
+        let shown = frame::draw_ids(partition, job.rng());
         // Step 2.
         let exact: Vec<&Column> = shown_columns(data).collect();
         let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
-        let order = Order::canonical(partition, &shown, &keys);
-        let mut columns: Vec<Column> = exact.par_iter().map(|column| column.gather(&order.rows)).collect();
+        let order = Order::canonical(partition, &shown, &keys, watch);
+        let mut columns: Vec<Column> = exact
+            .par_iter()
+            .map(|column| {
+                watch.pause();
+                column.gather(&order.rows)
+            })
+            .collect();
         columns.push(frame::group_ids(partition.n_groups(), &order.place));
         // Step 3.
-        let mut tables = vec![(QUASI_TABLE, Table::new(columns))];
-        tables.extend(
-            data.sensitive()
-                .map(|column| (SENSITIVE_TABLE, sensitive_table(column, partition, &shown, [GROUP_ID, COUNT]))),
-        );
-        let published = (Published::Exact, Published::Exact);
-        let release = frame::release(data, self.name(), origin, partition.n_groups(), published, tables);
+        let shape = self.form().shape();
+        let mut tables = vec![(shape.people.to_owned(), Table::new(columns))];
+        tables.extend(data.sensitive().map(|column| {
+            (shape.values_table().to_owned(), sensitive_table(column, partition, &shown, GROUP_ID, watch))
+        }));
+        let release = frame::release(data, self.form(), (&grouping).into(), tables);
         Ok(Outcome::new(release, partition, Vec::new()))
     }
+}
+
+/// These forms part quasi values from sensitive ones.
+pub(super) fn nothing_sensitive(form: Form) -> PublishError {
+    PublishError::request(format!("{form} parts quasi values from sensitive ones, and no sensitive column is named"))
 }
 
 fn shown_columns(data: &Microdata) -> impl Iterator<Item = &Column> {
@@ -67,11 +70,23 @@ pub(super) fn check_sensitive_name(data: &Microdata) -> Result<(), PublishError>
     frame::check_names([GROUP_ID.to_owned(), COUNT.to_owned()].into_iter().chain(sensitive))
 }
 
+/// Groups between two places to stop.
+const PAUSE: u32 = 1 << 14;
+
 /// One row per group and value, by group id and value.
-pub(super) fn sensitive_table(column: &Column, partition: &Partition, shown: &[u32], [id, count]: [&str; 2]) -> Table {
+pub(super) fn sensitive_table(
+    column: &Column,
+    partition: &Partition,
+    shown: &[u32],
+    id: &str,
+    watch: &dyn Watch,
+) -> Table {
     let (mut place, mut values, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     let mut codes = Vec::new();
     for (at, &group) in (0u32..).zip(shown) {
+        if at.is_multiple_of(PAUSE) {
+            watch.pause();
+        }
         codes.clear();
         codes.extend(partition.group(group as usize).iter().map(|&row| column.code(row as usize)));
         codes.sort_unstable();
@@ -85,6 +100,6 @@ pub(super) fn sensitive_table(column: &Column, partition: &Partition, shown: &[u
     Table::new(vec![
         frame::ids(id, partition.n_groups(), &place),
         Column::new(column.name(), std::sync::Arc::clone(column.domain()), values),
-        Column::integers(count, &counts),
+        Column::integers(COUNT, &counts),
     ])
 }

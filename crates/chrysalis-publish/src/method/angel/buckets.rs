@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use chrysalis_criteria::PrincipleSpec;
-use chrysalis_release::angelized::BATCH_ID;
-use chrysalis_table::{Codes, Column, Table, no_progress};
-use rand::CryptoRng;
+use chrysalis_release::BATCH_ID;
+use chrysalis_table::{Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
 use super::super::frame::{self, Order};
 use super::super::generalize::Summary;
 use crate::partitioner::{ByColumn, Mondrian, Partitioner, cut_by_density};
-use crate::{Microdata, Partition, PublishError};
+use crate::{Job, Microdata, Partition, PublishError};
 
 /// A bucket partition over some quasi attributes, summarized.
 pub(super) struct Buckets {
@@ -22,37 +21,34 @@ pub(super) struct Buckets {
 impl Buckets {
     /// Step 1, by `mondrian`: cut where it makes boxes small, or where it serves the reconstruction.
     pub(super) fn cut(
-        data: &Microdata,
+        job: &mut Job<'_>,
         attributes: &[usize],
         k: u64,
         for_reconstruction: bool,
-        rng: &mut dyn CryptoRng,
     ) -> Result<Self, PublishError> {
-        let marginal = data.projected(attributes);
+        let watch = job.watch();
+        let progress = |_: u64| watch.pause();
+        let marginal = job.data().projected(attributes);
         let goal = marginal.goal(&[PrincipleSpec::KAnonymity { k }])?;
         let partition = match for_reconstruction {
-            true => cut_by_density(&marginal, &goal),
-            false => Mondrian::default().partition(&marginal, &goal, rng, &no_progress)?,
+            true => cut_by_density(&marginal, &goal, &progress),
+            false => Mondrian::default().partition(&marginal, &goal, job.rng(), &progress)?,
         };
-        Ok(Buckets::of(&marginal, partition))
+        Ok(Buckets::of(&marginal, partition, watch))
     }
 
     /// Step 1, from a column of the input.
-    pub(super) fn given(
-        data: &Microdata,
-        attributes: &[usize],
-        k: u64,
-        column: &str,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Self, PublishError> {
+    pub(super) fn given(job: &mut Job<'_>, attributes: &[usize], k: u64, column: &str) -> Result<Self, PublishError> {
+        let (data, watch) = (job.data(), job.watch());
         let goal = data.goal(&[PrincipleSpec::KAnonymity { k }])?;
-        let partition = ByColumn { column: column.to_owned() }.partition(data, &goal, rng, &no_progress)?;
-        Ok(Buckets::of(&data.projected(attributes), partition))
+        let given = ByColumn { column: column.to_owned() };
+        let partition = given.partition(data, &goal, job.rng(), &|_| watch.pause())?;
+        Ok(Buckets::of(&data.projected(attributes), partition, watch))
     }
 
     /// A partition, shown in these attributes.
-    pub(super) fn of(data: &Microdata, partition: Partition) -> Self {
-        Buckets { summaries: Summary::all(data, &partition), partition }
+    pub(super) fn of(data: &Microdata, partition: Partition, watch: &dyn Watch) -> Self {
+        Buckets { summaries: Summary::all(data, &partition, watch), partition }
     }
 
     /// How many points of the quasi space the labels of every bucket cover.
@@ -62,7 +58,7 @@ impl Buckets {
     }
 
     /// Step 5. Batches stand in the order `shown`; `kept` columns are shown as they are.
-    pub(super) fn table(&self, batches: &Partition, shown: &[u32], kept: &[&Column]) -> Table {
+    pub(super) fn table(&self, batches: &Partition, shown: &[u32], kept: &[&Column], watch: &dyn Watch) -> Table {
         let mut bucket_of = vec![0; self.partition.n_rows()];
         for (bucket, rows) in (0u32..).zip(self.partition.groups()) {
             rows.iter().for_each(|&row| bucket_of[row as usize] = bucket);
@@ -70,12 +66,15 @@ impl Buckets {
         let (ranks, n_ranks) = self.ranks();
         let by_labels = Codes::collect(n_ranks, bucket_of.iter().map(|&bucket| ranks[bucket as usize]));
         let keys: Vec<&Codes> = std::iter::once(&by_labels).chain(kept.iter().map(|column| column.codes())).collect();
-        let order = Order::canonical(batches, shown, &keys);
+        let order = Order::canonical(batches, shown, &keys, watch);
         let buckets: Vec<u32> = order.rows.par_iter().map(|&row| bucket_of[row as usize]).collect();
         let labels: Vec<&Column> = self.summaries.iter().flat_map(Summary::columns).collect();
         let mut columns: Vec<Column> = labels
             .par_iter()
-            .map(|column| Column::new(column.name(), Arc::clone(column.domain()), column.codes().gather(&buckets)))
+            .map(|column| {
+                watch.pause();
+                Column::new(column.name(), Arc::clone(column.domain()), column.codes().gather(&buckets))
+            })
             .collect();
         columns.extend(kept.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
         columns.push(frame::ids(BATCH_ID, batches.n_groups(), &order.place));

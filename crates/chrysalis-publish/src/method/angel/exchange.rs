@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::Column;
+use chrysalis_table::{Column, Watch};
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -30,6 +30,7 @@ pub(super) fn improved(
     batches: &Partition,
     buckets: &Partition,
     rng: &mut dyn CryptoRng,
+    watch: &dyn Watch,
 ) -> Partition {
     let sizes: Vec<u32> = batches.sizes().map(|size| size as u32).collect();
     let mut slots: Vec<u32> = batches.groups().flatten().copied().collect();
@@ -58,7 +59,7 @@ pub(super) fn improved(
         let moved: Vec<Vec<(u32, u32)>> = parts
             .par_iter()
             .zip(&touching)
-            .map(|(part, batches)| whole.work(part.clone(), batches, goal, budget.max(1)))
+            .map(|(part, batches)| whole.work(part.clone(), batches, goal, budget.max(1), watch))
             .collect();
         moved.into_iter().flatten().for_each(|(slot, row)| slots[slot as usize] = row);
     }
@@ -122,6 +123,7 @@ impl Whole<'_> {
         batches: &[Range<u32>],
         goal: &dyn Principle,
         tries_per_row: u64,
+        watch: &dyn Watch,
     ) -> Vec<(u32, u32)> {
         let start = if buckets.start == 0 { 0 } else { self.ends[buckets.start - 1] };
         let rows = &self.by_bucket[start..self.ends[buckets.end - 1]];
@@ -138,7 +140,7 @@ impl Whole<'_> {
             part.add(&inside, members.iter().map(|&row| codes.get(row as usize)).collect(), is_own);
             own.extend(is_own.then_some(slots.start));
         }
-        part.improve(goal, tries_per_row * rows.len() as u64);
+        part.improve(goal, tries_per_row * rows.len() as u64, watch);
         let batches = own.iter().zip(part.batches());
         batches.flat_map(|(&first, members)| (first..).zip(members.iter().map(|&at| rows[at as usize]))).collect()
     }

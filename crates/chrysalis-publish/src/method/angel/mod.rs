@@ -5,23 +5,18 @@ mod exchange;
 mod part;
 mod reconstruction;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use chrysalis_criteria::PrincipleSpec;
 use chrysalis_criteria::loss::discernibility;
-use chrysalis_release::Published;
-use chrysalis_release::angelized::{BATCH_ID, BATCH_TABLE, COUNT, TABLE, marginal_table};
-use chrysalis_release::generalized::MEMBERS;
-use chrysalis_table::{Column, no_progress};
-use rand::CryptoRng;
+use chrysalis_release::{BATCH_ID, COUNT, Form, Promise, Scope, marginal_table};
+use chrysalis_table::Column;
 
-use super::anatomy::sensitive_table;
-use super::frame::{self, Origin};
+use super::anatomy::{nothing_sensitive, sensitive_table};
+use super::frame::{self, Shown};
 use super::generalize::{Summary, column_names, members};
-use super::{Outcome, Publisher};
+use super::{Method, Outcome};
 use crate::partitioner::{Compact, Mondrian, Partitioner, compact_by_density};
-use crate::{Microdata, Partition, PublishError};
+use crate::{Job, Microdata, Partition, PublishError};
 use buckets::Buckets;
 use reconstruction::{Batches, surprise};
 
@@ -81,16 +76,13 @@ pub struct BucketFacts {
     pub sizes: (u64, u64),
 }
 
-impl Publisher for Angel {
-    fn name(&self) -> &'static str {
-        "angel"
+impl Method for Angel {
+    fn form(&self) -> Form {
+        Form::Angel
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
-        let Some(sensitive) = data.sensitive() else {
-            let problem = "angel parts quasi values from sensitive ones, and no sensitive column is named";
-            return Err(PublishError::Request(problem.into()));
-        };
+        let Some(sensitive) = data.sensitive() else { return Err(nothing_sensitive(self.form())) };
         let quasi = data.quasi().flat_map(|(column, _)| column_names(column));
         let rest = data.other().map(|column| column.name().to_owned());
         frame::check_names(quasi.chain(rest).chain([BATCH_ID.to_owned()]))?;
@@ -101,56 +93,59 @@ impl Publisher for Angel {
                 self.bucket_columns.len(),
                 self.marginals.len() + 1
             );
-            return Err(PublishError::Request(problem));
+            return Err(PublishError::request(problem));
         }
         self.attributes(data).map(drop)
     }
 
-    fn publish(
-        &self,
-        data: &Microdata,
-        partition: &Partition,
-        origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Outcome, PublishError> {
-        self.check(data)?;
+    fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
+        let (data, watch) = (job.data(), job.watch());
         let sensitive = data.sensitive().ok_or_else(|| PublishError::Internal("no sensitive column".into()))?;
+        let partition = job.group(Scope::Batch)?.into_partition();
         // Step 1.
         let attributes = self.attributes(data)?;
         let mut tables: Vec<Buckets> =
-            (0..attributes.len()).map(|at| self.buckets(data, at, &attributes[at], rng)).collect::<Result<_, _>>()?;
+            (0..attributes.len()).map(|at| self.buckets(job, at, &attributes[at])).collect::<Result<_, _>>()?;
         // Step 2.
-        let batches = self.batches(data, sensitive, partition, &tables[0], origin, rng)?;
+        let batches = self.batches(job, sensitive, partition, &tables[0])?;
         // Step 3.
-        let simple = self.simpler(data, sensitive, &batches, &tables[0], origin, rng)?;
+        let simple = self.simpler(job, sensitive, &batches, &tables[0])?;
         let is_simple = simple.is_some();
         let (batches, partitioner) = match simple {
             Some((whole, partitioner)) => {
-                let batches = Cow::Owned(whole.partition.clone());
+                let batches = whole.partition.clone();
                 tables[0] = whole;
                 (batches, partitioner)
             }
-            None => (batches, origin.partitioner),
+            None => (batches, job.partitioner()),
         };
-        let least = tables.iter().flat_map(|buckets| buckets.partition.sizes()).min().unwrap_or(0);
-        let is_kept = |spec: &&PrincipleSpec| is_of_batches(spec) || least >= self.k;
-        let guarantees: Vec<PrincipleSpec> = origin.guarantees.iter().filter(is_kept).cloned().collect();
-        let origin = Origin { partitioner, guarantees: &guarantees };
+        let batches = job.check(batches, Scope::Batch, partitioner)?;
+        let bucket_partitions: Vec<&Partition> = tables.iter().map(|buckets| &buckets.partition).collect();
+        let of_buckets = match self.fallback {
+            // The simple generalization may have smaller buckets.
+            Fallback::PrinciplesAlone => job.promise_if_held(&bucket_partitions, Scope::Bucket)?,
+            Fallback::Never | Fallback::KeepingK => job.promise(&bucket_partitions, Scope::Bucket)?,
+        };
         // Step 4.
-        let shown = frame::draw_ids(&batches, rng);
-        let bt = sensitive_table(sensitive, &batches, &shown, [BATCH_ID, COUNT]);
+        let shown = frame::draw_ids(batches.partition(), job.rng());
+        let bt = sensitive_table(sensitive, batches.partition(), &shown, BATCH_ID, watch);
         // Step 5.
+        let shape = self.form().shape();
         let names = self.table_names();
         let kept: Vec<&Column> = data.other().collect();
-        let mut named = vec![(BATCH_TABLE, bt)];
+        let mut named = vec![(shape.values_table().to_owned(), bt)];
         for (at, (name, buckets)) in names.iter().zip(&tables).enumerate() {
-            named.push((name.as_str(), buckets.table(&batches, &shown, if at == 0 { &kept } else { &[] })));
+            let kept = if at == 0 { kept.as_slice() } else { &[] };
+            named.push((name.clone(), buckets.table(batches.partition(), &shown, kept, watch)));
         }
-        named.push((MEMBERS, members(tables.iter().flat_map(|buckets| &buckets.summaries))));
-        let published = (Published::Generalized, Published::Exact);
-        let release = frame::release(data, self.name(), origin, batches.n_groups(), published, named);
+        if let Some(name) = shape.members {
+            named.push((name.to_owned(), members(tables.iter().flat_map(|buckets| &buckets.summaries))));
+        }
+        let groups =
+            Shown { promises: in_order(job, batches.promises().iter().chain(&of_buckets)), ..Shown::from(&batches) };
+        let release = frame::release(data, self.form(), groups, named);
         let ncp = |summary: &Summary| (summary.name().to_owned(), summary.ncp(&tables[0].partition));
-        let mut outcome = Outcome::new(release, &batches, tables[0].summaries.iter().map(ncp).collect());
+        let mut outcome = Outcome::new(release, batches.partition(), tables[0].summaries.iter().map(ncp).collect());
         let facts = |(name, buckets): (&String, &Buckets)| BucketFacts {
             table: name.clone(),
             buckets: buckets.partition.n_groups() as u64,
@@ -164,13 +159,22 @@ impl Publisher for Angel {
     }
 }
 
+/// Promises as the owner asked for them, those of batches and of buckets mixed.
+fn in_order<'a>(job: &Job<'_>, promises: impl Iterator<Item = &'a Promise>) -> Vec<Promise> {
+    let asked = job.required(Scope::Group);
+    let place = |promise: &Promise| asked.iter().position(|spec| spec == promise.principle());
+    let mut promises: Vec<Promise> = promises.cloned().collect();
+    promises.sort_by_key(place);
+    promises
+}
+
 impl Angel {
     /// The quasi attributes of every table, `gt` first, by their place.
     fn attributes(&self, data: &Microdata) -> Result<Vec<Vec<usize>>, PublishError> {
         let place = |name: &String| {
             let place = data.quasi().position(|(column, _)| column.name() == name);
             place
-                .ok_or_else(|| PublishError::Request(format!("a marginal names `{name}`, which is not a quasi column")))
+                .ok_or_else(|| PublishError::request(format!("a marginal names `{name}`, which is not a quasi column")))
         };
         let mut tables = vec![(0..data.quasi().len()).collect::<Vec<usize>>()];
         for marginal in &self.marginals {
@@ -178,7 +182,7 @@ impl Angel {
             places.sort_unstable();
             if places.windows(2).any(|pair| pair[0] == pair[1]) || places.is_empty() || tables.contains(&places) {
                 let text = marginal.join(",");
-                return Err(PublishError::Request(format!("the marginal `{text}` says something twice, or nothing")));
+                return Err(PublishError::request(format!("the marginal `{text}` says something twice, or nothing")));
             }
             tables.push(places);
         }
@@ -187,10 +191,11 @@ impl Angel {
 
     /// Different names, also where attributes look alike once they are part of one.
     fn table_names(&self) -> Vec<String> {
-        let mut names = vec![TABLE.to_owned()];
+        let shape = self.form().shape();
+        let mut names = vec![shape.people.to_owned()];
         let mut taken = BTreeSet::new();
         for marginal in &self.marginals {
-            let plain = marginal_table(marginal.iter().map(String::as_str));
+            let plain = marginal_table(shape.marginals.unwrap_or_default(), marginal.iter().map(String::as_str));
             let numbered = (2u64..).map(|number| format!("{plain}_{number}"));
             let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken.contains(name));
             let name = free.unwrap_or(plain);
@@ -200,72 +205,64 @@ impl Angel {
         names
     }
 
-    fn buckets(
-        &self,
-        data: &Microdata,
-        at: usize,
-        attributes: &[usize],
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Buckets, PublishError> {
+    fn buckets(&self, job: &mut Job<'_>, at: usize, attributes: &[usize]) -> Result<Buckets, PublishError> {
         match self.bucket_columns.get(at) {
-            Some(column) => Buckets::given(data, attributes, self.k, column, rng),
-            None => Buckets::cut(data, attributes, self.k, self.for_reconstruction, rng),
+            Some(column) => Buckets::given(job, attributes, self.k, column),
+            None => Buckets::cut(job, attributes, self.k, self.for_reconstruction),
         }
     }
 
     /// The batches that were formed, with rows exchanged between them where that is asked for.
-    fn batches<'a>(
+    fn batches(
         &self,
-        data: &Microdata,
+        job: &mut Job<'_>,
         sensitive: &Column,
-        partition: &'a Partition,
+        partition: Partition,
         buckets: &Buckets,
-        origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Cow<'a, Partition>, PublishError> {
+    ) -> Result<Partition, PublishError> {
         if !self.for_reconstruction {
-            return Ok(Cow::Borrowed(partition));
+            return Ok(partition);
         }
-        let specs: Vec<PrincipleSpec> = origin.guarantees.iter().filter(|spec| is_of_batches(spec)).cloned().collect();
-        let goal = data.goal(&specs)?;
-        Ok(Cow::Owned(exchange::improved(sensitive, &goal, partition, &buckets.partition, rng)))
+        let goal = job.goal(Scope::Batch)?;
+        let watch = job.watch();
+        Ok(exchange::improved(sensitive, &goal, &partition, &buckets.partition, job.rng(), watch))
     }
 
     /// The simple generalization and who formed it, if that is the better reconstruction.
     fn simpler(
         &self,
-        data: &Microdata,
+        job: &mut Job<'_>,
         sensitive: &Column,
         batches: &Partition,
         buckets: &Buckets,
-        origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
     ) -> Result<Option<(Buckets, &'static str)>, PublishError> {
-        let specs: Vec<PrincipleSpec> = match self.fallback {
+        let goal = match self.fallback {
             Fallback::Never => return Ok(None),
-            Fallback::KeepingK => origin.guarantees.to_vec(),
-            Fallback::PrinciplesAlone => origin.guarantees.iter().filter(|spec| is_of_batches(spec)).cloned().collect(),
+            Fallback::KeepingK => job.goal(Scope::Group)?,
+            Fallback::PrinciplesAlone => job.goal(Scope::Batch)?,
         };
-        let goal = data.goal(&specs)?;
+        let (data, watch) = (job.data(), job.watch());
+        let progress = |_: u64| watch.pause();
         let error = |batches: &Partition, buckets: &Buckets| {
+            watch.pause();
             surprise(sensitive, &Batches::new(sensitive, batches), &buckets.partition, &buckets.points())
         };
         let own = error(batches, buckets);
         let simple = |groups: Partition, partitioner: &'static str| {
-            let simple = Buckets::of(data, groups);
+            let simple = Buckets::of(data, groups, watch);
             (error(&simple.partition, &simple), (simple, partitioner))
         };
         let mondrian = Mondrian::default();
-        let mut best = simple(mondrian.partition(data, &goal, rng, &no_progress)?, mondrian.name());
+        let mut best = simple(mondrian.partition(data, &goal, job.rng(), &progress)?, mondrian.name());
         let rows = data.rows();
         let is_promising = best.0 - own < rows as f64 * CATCHES_UP;
         let is_small = rows <= ROWS_FOR_COMPACT_ANYWAY;
         let mut others = Vec::new();
         if is_small || (rows <= ROWS_FOR_COMPACT && is_promising) {
-            others.push(compact_by_density(data, &goal, rng));
+            others.push(compact_by_density(data, &goal, job.rng(), &progress));
         }
         if is_small {
-            others.push(Compact.partition(data, &goal, rng, &no_progress)?);
+            others.push(Compact.partition(data, &goal, job.rng(), &progress)?);
         }
         for groups in others {
             let other = simple(groups, Compact.name());
@@ -273,11 +270,6 @@ impl Angel {
         }
         Ok((best.0 < own).then_some(best.1))
     }
-}
-
-/// `k=` is promised of buckets, all else of batches.
-fn is_of_batches(spec: &PrincipleSpec) -> bool {
-    !matches!(spec, PrincipleSpec::KAnonymity { .. })
 }
 
 /// Up to so many rows `compact` competes in any case.

@@ -1,7 +1,7 @@
 //! A part of the table in which rows change places between batches.
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::SaCounts;
+use chrysalis_table::{SaCounts, Watch};
 
 /// No batch: one that reaches beyond this part and stays as it is.
 const FIXED: u32 = u32::MAX;
@@ -13,6 +13,9 @@ const PASSES: usize = 8;
 const MATES: u32 = 40;
 /// Batches that a row looks at for an exchange with a row of another value: those with most rows of its bucket.
 const NEAREST: usize = 3;
+
+/// Rows between two places to stop.
+const PAUSE: u32 = 1 << 10;
 
 /// A sensitive value of a bucket.
 #[derive(Clone, Copy)]
@@ -82,12 +85,15 @@ impl Part {
     }
 
     /// First exchanges rows of the same value, which change no batch's values, then others.
-    pub(super) fn improve(&mut self, goal: &dyn Principle, mut tries: u64) {
+    pub(super) fn improve(&mut self, goal: &dyn Principle, mut tries: u64, watch: &dyn Watch) {
         for is_general in [false, true] {
             for _ in 0..PASSES {
                 let n_before = self.values.len();
                 let mut n_exchanged = 0;
                 for row in 0..n_before as u32 {
+                    if row.is_multiple_of(PAUSE) {
+                        watch.pause();
+                    }
                     if tries == 0 {
                         return;
                     }

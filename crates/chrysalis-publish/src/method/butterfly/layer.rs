@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrysalis_table::{Codes, Column};
+use chrysalis_table::{Codes, Column, Watch};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -19,12 +19,12 @@ pub(super) struct Layer<'a> {
 }
 
 impl<'a> Layer<'a> {
-    pub(super) fn new(data: &Microdata, classes: &'a Partition, places: &'a [usize]) -> Self {
+    pub(super) fn new(data: &Microdata, classes: &'a Partition, places: &'a [usize], watch: &dyn Watch) -> Self {
         let mut of_row = vec![0; classes.n_rows()];
         for (class, rows) in (0u32..).zip(classes.groups()) {
             rows.iter().for_each(|&row| of_row[row as usize] = class);
         }
-        Layer { classes, places, summaries: Summary::some(data, places, classes), of_row }
+        Layer { classes, places, summaries: Summary::some(data, places, classes, watch), of_row }
     }
 
     /// For every class the place of its labels among all labels: classes that look the same share one.
@@ -47,7 +47,8 @@ impl<'a> Layer<'a> {
     }
 
     /// The columns of every attribute, for these rows.
-    pub(super) fn columns(&self, rows: &[u32]) -> Vec<(usize, Vec<Column>)> {
+    pub(super) fn columns(&self, rows: &[u32], watch: &dyn Watch) -> Vec<(usize, Vec<Column>)> {
+        watch.pause();
         let classes: Vec<u32> = rows.par_iter().map(|&row| self.of_row[row as usize]).collect();
         let shown =
             |column: &Column| Column::new(column.name(), Arc::clone(column.domain()), column.codes().gather(&classes));
@@ -61,10 +62,11 @@ impl<'a> Layer<'a> {
 ///
 /// LEAK: a group is what anybody can see in the labels anyway, so that group ids tell nothing more. Which butterfly a row
 /// comes from is not told.
-pub(super) fn alike(n_rows: usize, layers: &[Layer<'_>]) -> Partition {
+pub(super) fn alike(n_rows: usize, layers: &[Layer<'_>], watch: &dyn Watch) -> Partition {
     let mut of_row = vec![0_u32; n_rows];
     let mut n_groups = usize::from(n_rows > 0);
     for layer in layers {
+        watch.pause();
         let looks = layer.looks();
         let key = |row: usize| u64::from(of_row[row]) << 32 | u64::from(looks[layer.of_row[row] as usize]);
         let keys: Vec<u64> = (0..n_rows).into_par_iter().map(key).collect();

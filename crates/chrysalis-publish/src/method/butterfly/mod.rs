@@ -2,20 +2,17 @@
 
 mod layer;
 
-use chrysalis_criteria::Principle;
-use chrysalis_release::Published;
-use chrysalis_release::generalized::{MEMBERS, TABLE};
-use chrysalis_table::{Codes, Column, Progress, Table, no_progress};
-use rand::CryptoRng;
+use chrysalis_release::{Form, Scope};
+use chrysalis_table::{Codes, Column, Counted, Table};
 use rayon::prelude::*;
 
-use super::frame::{self, Order, Origin};
-use super::generalize::members;
-use super::{Generalize, Outcome, Publisher};
+use super::frame::{self, Order, Shown};
+use super::generalize::labelled;
+use super::{Generalize, Method, Outcome};
 use crate::partitioner::butterfly::{self, Flight};
 use crate::partitioner::{Hierarchy, Tally};
 use crate::quasi_identifiers::BodyAndWings;
-use crate::{Microdata, Partition, PublishError, QuasiIdentifiers};
+use crate::{Job, Microdata, Partition, PublishError, QuasiIdentifiers};
 use layer::{Layer, alike};
 
 /// The publication `butterfly`.
@@ -74,77 +71,38 @@ pub struct UserFacts {
 }
 
 /// Butterflies that were found and can be shown.
-#[derive(Debug)]
-pub struct Butterflies {
+struct Butterflies {
     flight: Flight,
     parts: BodyAndWings,
 }
 
-impl Butterfly {
-    /// Finds butterflies. The caller has made sure that the whole table satisfies the goal.
-    pub fn find(
-        &self,
-        data: &Microdata,
-        goal: &dyn Principle,
-        rng: &mut dyn CryptoRng,
-        progress: Progress<'_>,
-    ) -> Result<Butterflies, PublishError> {
-        let parts = self.quasi_identifiers.body_and_wings(data)?;
-        let flight = butterfly::find(data, &parts, goal, self.hierarchy, rng, progress);
-        Ok(Butterflies { flight, parts })
-    }
-
-    /// How often `progress` hears of every row.
-    pub fn passes(&self) -> u64 {
-        if self.hierarchy == Some(Hierarchy::Union) { 1 } else { 2 }
-    }
-
-    /// Shows butterflies that were found in the same data.
-    pub fn show(
-        &self,
-        data: &Microdata,
-        found: &Butterflies,
-        origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Outcome, PublishError> {
-        self.check(data)?;
-        let (flight, parts) = (&found.flight, &found.parts);
-        // Step 1.
-        let wings = flight.wings.iter().zip(&parts.wings).filter_map(|(classes, wing)| Some((classes.as_ref()?, wing)));
-        let all = std::iter::once((&flight.butterflies, &parts.body)).chain(wings);
-        let layers: Vec<Layer<'_>> = all.map(|(classes, places)| Layer::new(data, classes, places)).collect();
-        // Step 2.
-        let groups = alike(data.rows(), &layers);
-        // Step 3.
-        let ids = frame::draw_ids(&groups, rng);
-        let exact: Vec<&Column> = data.other().chain(data.sensitive()).collect();
-        let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
-        let order = Order::canonical(&groups, &ids, &keys);
-        let mut columns = vec![frame::group_ids(groups.n_groups(), &order.place)];
-        let mut labels: Vec<(usize, Vec<Column>)> =
-            layers.iter().flat_map(|layer| layer.columns(&order.rows)).collect();
-        labels.sort_unstable_by_key(|(place, _)| *place);
-        columns.extend(labels.into_iter().flat_map(|(_, columns)| columns));
-        columns.extend(exact.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
-        // Step 4.
-        let members = members(layers.iter().flat_map(|layer| &layer.summaries));
-        let tables = vec![(TABLE, Table::new(columns)), (MEMBERS, members)];
-        let published = (Published::Generalized, Published::Exact);
-        let release = frame::release(data, self.name(), origin, groups.n_groups(), published, tables);
-        let mut ncp: Vec<(usize, (String, f64))> = layers.iter().flat_map(Layer::lost).collect();
-        ncp.sort_unstable_by_key(|(place, _)| *place);
-        let mut outcome = Outcome::new(release, &groups, ncp.into_iter().map(|(_, lost)| lost).collect());
-        let manifest = &mut outcome.release.manifest;
-        manifest.quasi_identifiers = self.quasi_identifiers.sets().to_vec();
-        manifest.partitioner = flight.hierarchy.to_string();
-        outcome.butterflies = Some(facts(data, found));
-        Ok(outcome)
+impl Butterflies {
+    /// What the users of every set can tell apart, one partition per set.
+    fn classes(&self) -> Vec<&Partition> {
+        self.flight.wings.iter().map(|classes| classes.as_ref().unwrap_or(&self.flight.butterflies)).collect()
     }
 }
 
-impl Publisher for Butterfly {
-    fn name(&self) -> &'static str {
-        "butterfly"
+impl Butterfly {
+    fn find(&self, job: &mut Job<'_>) -> Result<Butterflies, PublishError> {
+        let (data, watch) = (job.data(), job.watch());
+        let goal = job.goal(Scope::User)?;
+        let parts = self.quasi_identifiers.body_and_wings(data)?;
+        watch.phase("partition", Some(data.rows() as u64 * self.passes()), Counted::Rows);
+        let flight = butterfly::find(data, &parts, &goal, self.hierarchy, job.rng(), &|n| watch.tell(n));
+        job.publishing();
+        Ok(Butterflies { flight, parts })
+    }
+
+    /// How often progress hears of every row.
+    fn passes(&self) -> u64 {
+        if self.hierarchy == Some(Hierarchy::Union) { 1 } else { 2 }
+    }
+}
+
+impl Method for Butterfly {
+    fn form(&self) -> Form {
+        Form::Butterfly
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
@@ -152,18 +110,40 @@ impl Publisher for Butterfly {
         Generalize.check(data)
     }
 
-    /// Finds butterflies of its own; the partition plays no part.
-    fn publish(
-        &self,
-        data: &Microdata,
-        _: &Partition,
-        origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Outcome, PublishError> {
-        self.check(data)?;
-        let goal = data.goal(origin.guarantees)?;
-        let found = self.find(data, &goal, rng, &no_progress)?;
-        self.show(data, &found, origin, rng)
+    fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
+        let (data, watch) = (job.data(), job.watch());
+        let found = self.find(job)?;
+        let promises = job.promise(&found.classes(), Scope::User)?;
+        let (flight, parts) = (&found.flight, &found.parts);
+        // Step 1.
+        let wings = flight.wings.iter().zip(&parts.wings).filter_map(|(classes, wing)| Some((classes.as_ref()?, wing)));
+        let all = std::iter::once((&flight.butterflies, &parts.body)).chain(wings);
+        let layers: Vec<Layer<'_>> = all.map(|(classes, places)| Layer::new(data, classes, places, watch)).collect();
+        // Step 2.
+        let groups = alike(data.rows(), &layers, watch);
+        // Step 3.
+        let ids = frame::draw_ids(&groups, job.rng());
+        let exact: Vec<&Column> = data.other().chain(data.sensitive()).collect();
+        let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
+        let order = Order::canonical(&groups, &ids, &keys, watch);
+        let mut columns = vec![frame::group_ids(groups.n_groups(), &order.place)];
+        let mut labels: Vec<(usize, Vec<Column>)> =
+            layers.iter().flat_map(|layer| layer.columns(&order.rows, watch)).collect();
+        labels.sort_unstable_by_key(|(place, _)| *place);
+        columns.extend(labels.into_iter().flat_map(|(_, columns)| columns));
+        columns.extend(exact.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
+        // Step 4.
+        let summaries = layers.iter().flat_map(|layer| &layer.summaries);
+        let tables = labelled(self.form(), Table::new(columns), summaries);
+        let hierarchy = flight.hierarchy.to_string();
+        let shown = Shown { partitioner: &hierarchy, n_groups: groups.n_groups(), promises };
+        let release = frame::release(data, self.form(), shown, tables);
+        let mut ncp: Vec<(usize, (String, f64))> = layers.iter().flat_map(Layer::lost).collect();
+        ncp.sort_unstable_by_key(|(place, _)| *place);
+        let mut outcome = Outcome::new(release, &groups, ncp.into_iter().map(|(_, lost)| lost).collect());
+        outcome.release.manifest.quasi_identifiers = self.quasi_identifiers.sets().to_vec();
+        outcome.butterflies = Some(facts(data, &found));
+        Ok(outcome)
     }
 }
 

@@ -4,15 +4,13 @@ mod summary;
 
 use std::sync::Arc;
 
-use chrysalis_release::generalized::{MEMBERS, MEMBERS_COLUMNS, TABLE};
-use chrysalis_release::{GROUP_ID, Published};
+use chrysalis_release::{Form, GROUP_ID, MEMBERS_COLUMNS, Scope};
 use chrysalis_table::{Codes, Column, Table};
-use rand::CryptoRng;
 use rayon::prelude::*;
 
-use super::frame::{self, Order, Origin};
-use super::{Outcome, Publisher};
-use crate::{Microdata, Partition, PublishError};
+use super::frame::{self, Order};
+use super::{Method, Outcome};
+use crate::{Job, Microdata, PublishError};
 pub(crate) use summary::node_ncp;
 pub(super) use summary::{Summary, column_names};
 
@@ -20,9 +18,9 @@ pub(super) use summary::{Summary, column_names};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Generalize;
 
-impl Publisher for Generalize {
-    fn name(&self) -> &'static str {
-        "generalize"
+impl Method for Generalize {
+    fn form(&self) -> Form {
+        Form::Generalize
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
@@ -31,27 +29,24 @@ impl Publisher for Generalize {
         frame::check_names(std::iter::once(GROUP_ID.to_owned()).chain(quasi).chain(rest))
     }
 
-    fn publish(
-        &self,
-        data: &Microdata,
-        partition: &Partition,
-        origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Outcome, PublishError> {
-        self.check(data)?;
+    fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
+        let (data, watch) = (job.data(), job.watch());
+        let grouping = job.group(Scope::Group)?;
+        let partition = grouping.partition();
         // Step 1.
-        let summaries = Summary::all(data, partition);
+        let summaries = Summary::all(data, partition, watch);
         // Step 2.
-        let shown = frame::draw_ids(partition, rng);
+        let shown = frame::draw_ids(partition, job.rng());
         // Step 3.
         let exact: Vec<&Column> = data.other().chain(data.sensitive()).collect();
         let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
-        let order = Order::canonical(partition, &shown, &keys);
+        let order = Order::canonical(partition, &shown, &keys, watch);
         let mut columns = vec![frame::group_ids(partition.n_groups(), &order.place)];
         let group_columns: Vec<&Column> = summaries.iter().flat_map(Summary::columns).collect();
         let shown_columns: Vec<Column> = group_columns
             .par_iter()
             .map(|column| {
+                watch.pause();
                 let codes = column.codes().gather(&shown).gather(&order.place);
                 Column::new(column.name(), Arc::clone(column.domain()), codes)
             })
@@ -59,13 +54,23 @@ impl Publisher for Generalize {
         columns.extend(shown_columns);
         columns.extend(exact.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
         // Step 4.
-        let tables = vec![(TABLE, Table::new(columns)), (MEMBERS, members(summaries.iter()))];
-        let published = (Published::Generalized, Published::Exact);
-        let mut release = frame::release(data, self.name(), origin, partition.n_groups(), published, tables);
+        let tables = labelled(self.form(), Table::new(columns), summaries.iter());
+        let mut release = frame::release(data, self.form(), (&grouping).into(), tables);
         release.manifest.suppressed = partition.n_suppressed();
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();
         Ok(Outcome::new(release, partition, ncp))
     }
+}
+
+/// A table of people and what its labels stand for.
+pub(super) fn labelled<'a>(
+    form: Form,
+    people: Table,
+    summaries: impl Iterator<Item = &'a Summary>,
+) -> Vec<(String, Table)> {
+    let shape = form.shape();
+    let members = shape.members.map(|name| (name.to_owned(), members(summaries)));
+    std::iter::once((shape.people.to_owned(), people)).chain(members).collect()
 }
 
 /// The values behind every label, sorted.

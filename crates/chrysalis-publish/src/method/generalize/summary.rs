@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use chrysalis_criteria::loss::{range_ncp, set_ncp};
-use chrysalis_release::generalized::{max_column, min_column};
-use chrysalis_release::set_label;
-use chrysalis_table::{Code, Codes, Column, DictionaryChunk, Domain, Kind, Node, Taxonomy, Value};
+use chrysalis_release::{max_column, min_column, set_label};
+use chrysalis_table::{Code, Codes, Column, DictionaryChunk, Domain, Kind, Node, Taxonomy, Value, Watch};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -34,14 +33,22 @@ pub(in crate::method) fn column_names(column: &Column) -> Vec<String> {
 
 impl Summary {
     /// Every quasi attribute.
-    pub(in crate::method) fn all(data: &Microdata, partition: &Partition) -> Vec<Summary> {
-        Summary::some(data, &(0..data.quasi().len()).collect::<Vec<_>>(), partition)
+    pub(in crate::method) fn all(data: &Microdata, partition: &Partition, watch: &dyn Watch) -> Vec<Summary> {
+        Summary::some(data, &(0..data.quasi().len()).collect::<Vec<_>>(), partition, watch)
     }
 
     /// Some of the quasi attributes, by their place.
-    pub(in crate::method) fn some(data: &Microdata, places: &[usize], partition: &Partition) -> Vec<Summary> {
+    pub(in crate::method) fn some(
+        data: &Microdata,
+        places: &[usize],
+        partition: &Partition,
+        watch: &dyn Watch,
+    ) -> Vec<Summary> {
         let quasi: Vec<_> = data.quasi().collect();
-        let summary = |&at: &usize| Summary::of(quasi[at].0, quasi[at].1, partition, LevelOfGroup::new(partition, at));
+        let summary = |&at: &usize| {
+            watch.pause();
+            Summary::of(quasi[at].0, quasi[at].1, partition, LevelOfGroup::new(partition, at))
+        };
         places.par_iter().map(summary).collect()
     }
 

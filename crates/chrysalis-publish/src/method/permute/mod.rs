@@ -2,73 +2,75 @@
 
 use std::sync::Arc;
 
-use chrysalis_release::permuted::{COUNT, QUASI_TABLE, SENSITIVE_TABLE};
-use chrysalis_release::{GROUP_ID, Published};
-use chrysalis_table::{Codes, Column, Table};
+use chrysalis_release::{Form, GROUP_ID, Scope};
+use chrysalis_table::{Codes, Column, Knob, Remedy, Table, Watch};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 use rand::{CryptoRng, Rng, SeedableRng};
 use rayon::prelude::*;
 
 use super::anatomy::{check_sensitive_name, sensitive_table};
-use super::frame::{self, Origin};
 use super::generalize::Summary;
-use super::{Outcome, Publisher};
-use crate::{Microdata, Partition, PublishError};
+use super::{Method, Outcome, frame};
+use crate::{Job, Microdata, Partition, PublishError};
 
 /// The publication `permute`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Permute;
 
-impl Publisher for Permute {
-    fn name(&self) -> &'static str {
-        "permute"
+impl Method for Permute {
+    fn form(&self) -> Form {
+        Form::Permute
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
         if data.other().len() > 0 {
-            let problem = "permute cuts every link between columns, so a column kept as it is would belong to nobody: leave --other out";
-            return Err(PublishError::Request(problem.into()));
+            let form = self.form();
+            let problem =
+                format!("{form} cuts every link between columns, so a column kept as it is would belong to nobody");
+            return Err(PublishError::remedied(problem, Remedy::from("leave ").knob(Knob::Other, "").words(" out")));
         }
         let names = data.quasi().map(|(column, _)| column.name().to_owned());
         frame::check_names(names.chain([GROUP_ID.to_owned()]))?;
         check_sensitive_name(data)
     }
 
-    fn publish(
-        &self,
-        data: &Microdata,
-        partition: &Partition,
-        origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Outcome, PublishError> {
-        self.check(data)?;
+    fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
+        let (data, watch) = (job.data(), job.watch());
+        let grouping = job.group(Scope::Group)?;
+        let partition = grouping.partition();
         // Step 1.
-        let shown = frame::draw_ids(partition, rng);
+        let shown = frame::draw_ids(partition, job.rng());
         // Step 2.
         let grouped = Grouped::new(partition, &shown);
-        let columns: Vec<(&Column, [u8; 32])> = data.quasi().map(|(column, _)| (column, key(rng))).collect();
+        let columns: Vec<(&Column, [u8; 32])> = data.quasi().map(|(column, _)| (column, key(job.rng()))).collect();
         let permuted: Vec<Codes> = columns
             .par_iter()
-            .map(|(column, key)| grouped.permuted(column, &mut ChaCha20Rng::from_seed(*key)))
+            .map(|(column, key)| {
+                watch.pause();
+                grouped.permuted(column, &mut ChaCha20Rng::from_seed(*key))
+            })
             .collect();
         // Step 3.
+        watch.pause();
         let order = grouped.order(&permuted);
         let mut shown_columns: Vec<Column> = columns
             .par_iter()
             .zip(&permuted)
-            .map(|((column, _), codes)| Column::new(column.name(), Arc::clone(column.domain()), codes.gather(&order)))
+            .map(|((column, _), codes)| {
+                watch.pause();
+                Column::new(column.name(), Arc::clone(column.domain()), codes.gather(&order))
+            })
             .collect();
         shown_columns.push(frame::group_ids(partition.n_groups(), &grouped.place));
         // Step 4.
-        let mut tables = vec![(QUASI_TABLE, Table::new(shown_columns))];
-        tables.extend(
-            data.sensitive()
-                .map(|column| (SENSITIVE_TABLE, sensitive_table(column, partition, &shown, [GROUP_ID, COUNT]))),
-        );
-        let published = (Published::Permuted, Published::Exact);
-        let release = frame::release(data, self.name(), origin, partition.n_groups(), published, tables);
-        let summaries = Summary::all(data, partition);
+        let shape = self.form().shape();
+        let mut tables = vec![(shape.people.to_owned(), Table::new(shown_columns))];
+        tables.extend(data.sensitive().map(|column| {
+            (shape.values_table().to_owned(), sensitive_table(column, partition, &shown, GROUP_ID, watch))
+        }));
+        let release = frame::release(data, self.form(), (&grouping).into(), tables);
+        let summaries = Summary::all(data, partition, watch);
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();
         Ok(Outcome::new(release, partition, ncp))
     }
@@ -80,6 +82,9 @@ pub(super) fn key(rng: &mut dyn CryptoRng) -> [u8; 32] {
     rng.fill_bytes(&mut key);
     key
 }
+
+/// Groups between two places to stop.
+const PAUSE: usize = 1 << 12;
 
 /// Rows group after group, in the order of group ids.
 pub(super) struct Grouped {
@@ -99,9 +104,12 @@ impl Grouped {
     }
 
     /// The same with every group's rows in the order of these columns: what meets what is up to the generator alone.
-    pub(super) fn sorted_by(mut self, keys: &[&Codes]) -> Self {
+    pub(super) fn sorted_by(mut self, keys: &[&Codes], watch: &dyn Watch) -> Self {
         let mut rest = &mut self.rows[..];
-        for &size in &self.sizes {
+        for (at, &size) in self.sizes.iter().enumerate() {
+            if at.is_multiple_of(PAUSE) {
+                watch.pause();
+            }
             let (group, after) = rest.split_at_mut(size);
             frame::sort_by_codes(group, keys);
             rest = after;

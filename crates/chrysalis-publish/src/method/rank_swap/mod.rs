@@ -4,51 +4,57 @@ mod free;
 
 use std::sync::Arc;
 
-use chrysalis_criteria::Minimum;
-use chrysalis_release::Published;
-use chrysalis_release::swapped::TABLE;
-use chrysalis_table::{Codes, Column, Table};
+use chrysalis_criteria::{Minimum, Principle};
+use chrysalis_release::{Form, Scope};
+use chrysalis_table::{Codes, Column, Knob, Remedy, Table, Watch};
 use rand::{CryptoRng, RngExt};
 use rayon::prelude::*;
 
-use super::frame::{self, Origin};
+use super::frame::{self, Shown};
 use super::shuffle::numeric_sensitive;
-use super::{Outcome, Publisher};
+use super::{Method, Outcome};
 use crate::partitioner::Sorted;
-use crate::{Microdata, Partition, PublishError};
+use crate::{Job, Microdata, Partition, PublishError};
 use free::Free;
 
-/// The publication `rank-swap`. It forms no groups: the partition it is given is not looked at.
-#[derive(Clone, Copy, Debug)]
-pub struct RankSwap {
-    /// How many rows, distinct values and how wide a span a value may move within, at least.
-    pub minimum: Minimum,
+/// The publication `rank-swap`. It forms no groups, and promises nothing: what is required says how many rows, distinct values
+/// and how wide a span a value may move within, at least.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RankSwap;
+
+impl RankSwap {
+    /// What values move within, if the principles say nothing else.
+    fn minimum(job: &Job<'_>) -> Result<Minimum, PublishError> {
+        let goal = job.goal(Scope::Group)?;
+        goal.minimum().ok_or_else(|| {
+            let form = RankSwap.form();
+            let problem = format!("{form} takes ke, k and distinct-l for how far values move, not {goal}");
+            PublishError::remedied(problem, Remedy::from("for example ").knob(Knob::Require, "ke=4,100"))
+        })
+    }
 }
 
-impl Publisher for RankSwap {
-    fn name(&self) -> &'static str {
-        "rank-swap"
+impl Method for RankSwap {
+    fn form(&self) -> Form {
+        Form::RankSwap
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
-        numeric_sensitive(data, self.name())?;
+        numeric_sensitive(data, self.form())?;
         let names = data.quasi().map(|(column, _)| column).chain(data.other()).chain(data.sensitive());
         frame::check_names(names.map(|column| column.name().to_owned()))
     }
 
-    fn publish(
-        &self,
-        data: &Microdata,
-        partition: &Partition,
-        _origin: Origin<'_>,
-        rng: &mut dyn CryptoRng,
-    ) -> Result<Outcome, PublishError> {
-        self.check(data)?;
-        let sensitive = numeric_sensitive(data, self.name())?;
+    fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
+        let data = job.data();
+        let sensitive = numeric_sensitive(data, self.form())?;
+        let minimum = RankSwap::minimum(job)?;
+        job.publishing();
         // Step 1.
-        let sorted = Sorted::shuffled(sensitive, self.minimum, rng);
+        let sorted = Sorted::shuffled(sensitive, minimum, job.rng());
         // Step 2.
-        let codes = exchanged(&sorted, rng);
+        let watch = job.watch();
+        let codes = exchanged(&sorted, job.rng(), watch);
         let mut swapped = vec![0; codes.len()];
         for (key, code) in sorted.keys().iter().zip(codes) {
             swapped[key.row() as usize] = code;
@@ -60,24 +66,32 @@ impl Publisher for RankSwap {
         keys.push(&swapped);
         let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
         frame::sort_by_codes(&mut rows, &keys);
+        watch.pause();
         let with_sensitive: Vec<&Column> = exact.into_iter().chain([sensitive]).collect();
         let columns = with_sensitive
             .par_iter()
             .zip(&keys)
             .map(|(column, codes)| Column::new(column.name(), Arc::clone(column.domain()), codes.gather(&rows)))
             .collect();
-        let nothing = Origin { partitioner: "none", guarantees: &[] };
-        let published = (Published::Exact, Published::Permuted);
-        let release = frame::release(data, self.name(), nothing, 0, published, vec![(TABLE, Table::new(columns))]);
-        Ok(Outcome::new(release, partition, Vec::new()))
+        let nothing = Shown { partitioner: "none", n_groups: 0, promises: Vec::new() };
+        let tables = vec![(self.form().shape().people.to_owned(), Table::new(columns))];
+        let release = frame::release(data, self.form(), nothing, tables);
+        let whole = Partition::new((0..data.rows() as u32).collect(), &[data.rows() as u32]);
+        Ok(Outcome::new(release, &whole, Vec::new()))
     }
 }
 
+/// Rows between two places to stop.
+const PAUSE: usize = 1 << 14;
+
 /// Every code after the exchange: each changes places once at most.
-fn exchanged(sorted: &Sorted, rng: &mut dyn CryptoRng) -> Vec<u32> {
+fn exchanged(sorted: &Sorted, rng: &mut dyn CryptoRng, watch: &dyn Watch) -> Vec<u32> {
     let mut codes: Vec<u32> = sorted.keys().iter().map(|key| key.code()).collect();
     let mut free = Free::new(codes.len());
     for at in 0..codes.len() {
+        if at.is_multiple_of(PAUSE) {
+            watch.pause();
+        }
         if free.count(&(at..at + 1)) == 0 {
             continue;
         }

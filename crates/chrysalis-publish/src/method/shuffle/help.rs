@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use chrysalis_release::shuffled::HELP_COLUMNS;
-use chrysalis_table::{Codes, Column, Domain, Kind, Table, Value};
+use chrysalis_release::HELP_COLUMNS;
+use chrysalis_table::{Codes, Column, Domain, Kind, Table, Value, Watch};
 use rayon::prelude::*;
 
 use super::super::frame;
@@ -12,10 +12,16 @@ use crate::{Partition, PublishError};
 
 /// One row per group and number of hits, by hits and group id: a database that looks up a few numbers of hits without an
 /// index then passes over most of the table.
-pub(super) fn table(sensitive: &Column, partition: &Partition, shown: &[u32]) -> Result<Table, PublishError> {
+pub(super) fn table(
+    sensitive: &Column,
+    partition: &Partition,
+    shown: &[u32],
+    watch: &dyn Watch,
+) -> Result<Table, PublishError> {
     let groups: Vec<Group<'_>> = shown
         .par_iter()
         .map(|&group| {
+            watch.pause();
             let rows = partition.group(group as usize).iter();
             Group::new(sensitive.domain(), rows.map(|&row| sensitive.code(row as usize)).collect())
         })
@@ -24,9 +30,19 @@ pub(super) fn table(sensitive: &Column, partition: &Partition, shown: &[u32]) ->
     let place = (0u32..).zip(&groups).flat_map(|(at, group)| std::iter::repeat_n(at, group.n())).collect::<Vec<_>>();
     let counted: Vec<i64> = groups.iter().flat_map(|group| 1..=group.n() as i64).collect();
     let mut columns = vec![frame::group_ids(groups.len(), &place), Column::integers(hits, &counted)];
-    let extremes = groups.par_iter().flat_map_iter(Group::extremes).collect::<Vec<[Moments; 2]>>();
-    let rest: Result<Vec<Column>, PublishError> =
-        names.into_par_iter().enumerate().map(|(at, name)| column(at, name, sensitive, &groups, &extremes)).collect();
+    let of_group = |group: &Group<'_>| {
+        watch.pause();
+        group.extremes().collect::<Vec<_>>()
+    };
+    let extremes = groups.par_iter().flat_map_iter(of_group).collect::<Vec<[Moments; 2]>>();
+    let rest: Result<Vec<Column>, PublishError> = names
+        .into_par_iter()
+        .enumerate()
+        .map(|(at, name)| {
+            watch.pause();
+            column(at, name, sensitive, &groups, &extremes)
+        })
+        .collect();
     columns.extend(rest?);
     Ok(Table::new(columns).gather(&by_hits(&groups)))
 }
@@ -97,7 +113,7 @@ fn reals(name: &str, numbers: impl Iterator<Item = f64>) -> Result<Column, Publi
 }
 
 fn too_large() -> PublishError {
-    PublishError::Request("sums or squares of the sensitive column leave the range of 64-bit numbers".into())
+    PublishError::request("sums or squares of the sensitive column leave the range of 64-bit numbers")
 }
 
 /// Sums over 1, 2, … hits, when `next` says which value comes with each hit; exact for integers.

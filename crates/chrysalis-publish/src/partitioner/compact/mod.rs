@@ -16,7 +16,7 @@ mod spare;
 mod start;
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::{Column, Progress, no_progress};
+use chrysalis_table::{Column, Progress};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 use rand::{CryptoRng, SeedableRng};
@@ -75,8 +75,13 @@ impl Partitioner for Compact {
 
 /// The same, with groups in whose boxes the places of rows surprise a reader least (angel, equation 7) in place of those that lose
 /// least.
-pub(crate) fn compact_by_density(data: &Microdata, goal: &dyn Principle, rng: &mut dyn CryptoRng) -> Partition {
-    groups(data, goal, Worth::Surprise, rng, &no_progress)
+pub(crate) fn compact_by_density(
+    data: &Microdata,
+    goal: &dyn Principle,
+    rng: &mut dyn CryptoRng,
+    progress: Progress<'_>,
+) -> Partition {
+    groups(data, goal, Worth::Surprise, rng, progress)
 }
 
 fn groups(

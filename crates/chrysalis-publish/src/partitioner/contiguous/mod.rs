@@ -7,7 +7,7 @@ mod tests;
 
 use chrysalis_criteria::principle::spans;
 use chrysalis_criteria::{Minimum, Principle};
-use chrysalis_table::{Column, Domain, Progress, each_width};
+use chrysalis_table::{Column, Domain, Knob, Progress, Remedy, each_width};
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
 
@@ -66,26 +66,25 @@ impl BySensitive {
     fn check<'a>(&self, data: &'a Microdata, goal: &dyn Principle) -> Result<(&'a Column, Minimum), PublishError> {
         let name = self.name();
         let column = data.sensitive().ok_or_else(|| {
-            PublishError::Request(format!("`{name}` sorts by the sensitive column, and none is named"))
+            PublishError::request(format!("`{name}` sorts by the sensitive column, and none is named"))
         })?;
         let domain = column.domain();
         if !domain.kind().is_numeric() {
             let problem =
                 format!("`{name}` needs a numeric sensitive column, `{}` is {}", column.name(), domain.kind());
-            return Err(PublishError::Request(problem));
+            return Err(PublishError::request(problem));
         }
         if domain.has_missing() {
-            let problem =
-                format!("`{name}` cannot place rows whose `{}` is missing; use --missing drop", column.name());
-            return Err(PublishError::Request(problem));
+            let problem = format!("`{name}` cannot place rows whose `{}` is missing", column.name());
+            return Err(PublishError::remedied(problem, Remedy::from("use ").knob(Knob::Missing, "drop")));
         }
         let minimum = goal.minimum().ok_or_else(|| {
-            PublishError::Request(format!("`{name}` forms groups for ke, k and distinct-l only, not for {goal}"))
+            PublishError::request(format!("`{name}` forms groups for ke, k and distinct-l only, not for {goal}"))
         })?;
         if *self == BySensitive::MinMaxExact && minimum.rows > minimum.distinct {
             let problem =
                 format!("`{name}` counts distinct values: it cannot promise {} rows beyond them", minimum.rows);
-            return Err(PublishError::Request(problem));
+            return Err(PublishError::request(problem));
         }
         Ok((column, minimum))
     }
@@ -191,7 +190,7 @@ impl Sorted {
                 "`min-max-exact` would take too long for {n_codes} values of which so many lie within {most} of each other; \
                  use `min-max`, whose largest range is at most twice as large"
             );
-            return Err(PublishError::Request(problem));
+            return Err(PublishError::request(problem));
         }
         let Some((_, groups)) = problem.solve(most) else { return Ok(None) };
         let mut groups_of: Vec<Vec<usize>> = vec![Vec::new(); n_codes];

@@ -17,7 +17,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use chrysalis_criteria::{Principle, Rational};
-use chrysalis_table::Progress;
+use chrysalis_table::{Counted, Progress};
 use rand::CryptoRng;
 
 use self::held::Needs;
@@ -154,7 +154,7 @@ fn lattice(axes: &[Axis]) -> Result<Lattice, PublishError> {
     let n_levels: Vec<usize> = axes.iter().map(Axis::n_levels).collect();
     Lattice::new(&n_levels).ok_or_else(|| {
         let message = format!("full-domain cannot search the levels of {} attributes at once", axes.len());
-        PublishError::Request(message)
+        PublishError::request(message)
     })
 }
 
@@ -199,6 +199,10 @@ impl Partitioner for FullDomain {
         "full-domain"
     }
 
+    fn total(&self, data: &Microdata) -> Result<(u64, Counted), PublishError> {
+        Ok((u64::try_from(FullDomain::n_nodes(data)?).unwrap_or(u64::MAX), Counted::Combinations))
+    }
+
     fn partition(
         &self,
         data: &Microdata,
@@ -233,6 +237,6 @@ impl Partitioner for FullDomain {
             return Ok(self.solve::<Wide>(data, &problem(slots, axes)?, progress));
         }
         let message = format!("the values of {} attributes are too many for full-domain", axes.len());
-        Err(PublishError::Request(message))
+        Err(PublishError::request(message))
     }
 }

@@ -55,9 +55,9 @@ impl Partitioner for Mondrian {
 
 /// Cuts where it makes the rows' places least surprising to a reader who spreads every group evenly over its box, instead of
 /// where it makes boxes small (angel, equation 7).
-pub(crate) fn cut_by_density(data: &Microdata, goal: &dyn Principle) -> Partition {
+pub(crate) fn cut_by_density(data: &Microdata, goal: &dyn Principle, progress: Progress<'_>) -> Partition {
     let rows = (0..data.rows() as u32).collect();
-    Mondrian::default().divided(data, goal, Worth::Surprise, rows, &chrysalis_table::no_progress)
+    Mondrian::default().divided(data, goal, Worth::Surprise, rows, progress)
 }
 
 impl Mondrian {

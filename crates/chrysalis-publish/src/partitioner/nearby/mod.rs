@@ -68,7 +68,7 @@ impl Partitioner for Nearby {
             9..=16 => run::<16>(data, goal, &rows, &sizes),
             17..=32 => run::<32>(data, goal, &rows, &sizes),
             33..=64 => run::<64>(data, goal, &rows, &sizes),
-            n => return Err(PublishError::Request(format!("`nearby` takes up to 64 quasi columns, {n} are named"))),
+            n => return Err(PublishError::request(format!("`nearby` takes up to 64 quasi columns, {n} are named"))),
         };
         progress(data.rows() as u64);
         Ok(partition)

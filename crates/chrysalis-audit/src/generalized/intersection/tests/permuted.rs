@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrysalis_release::Release;
+use chrysalis_release::{Form, Release};
 use chrysalis_table::{Column, Table};
 use proptest::prelude::*;
 
@@ -22,8 +22,8 @@ fn microdata(people: &[Person]) -> Table {
     ])
 }
 
-fn release(method: &str, people: &[Person], tables: Vec<(&str, Table)>) -> Release {
-    release_of(method, &microdata(people), tables, 2, &["distinct-l=2"])
+fn release(form: Form, people: &[Person], tables: Vec<(&str, Table)>) -> Release {
+    release_of(form, &microdata(people), tables, 2, &["distinct-l=2"])
 }
 
 /// The tables of `anatomy`, or with ages and sexes sorted inside their groups those of `permute`.
@@ -51,8 +51,8 @@ fn by_values(is_permuted: bool, people: &[Person], groups: &[i64]) -> Release {
         Column::integers("count", &counts),
     ]);
     match is_permuted {
-        true => release("permute", people, vec![("pqt", quasi), ("pst", sensitive)]),
-        false => release("anatomy", people, vec![("qit", quasi), ("st", sensitive)]),
+        true => release(Form::Permute, people, vec![("pqt", quasi), ("pst", sensitive)]),
+        false => release(Form::Anatomy, people, vec![("qit", quasi), ("st", sensitive)]),
     }
 }
 
@@ -67,7 +67,7 @@ fn by_ranges() -> Release {
     ]);
     let words = |name: &str, words: [&'static str; 2]| Column::texts(name, words.into_iter());
     let members = vec![words("attribute", ["sex", "sex"]), words("label", ["F", "M"]), words("value", ["F", "M"])];
-    release("generalize", &PEOPLE, vec![("generalized", table), ("members", Table::new(members))])
+    release(Form::Generalize, &PEOPLE, vec![("generalized", table), ("members", Table::new(members))])
 }
 
 /// Groups by sex, and groups across: the ages 31 and 50 are in one group each, so that flu and gastritis are ruled out for

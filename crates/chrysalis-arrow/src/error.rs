@@ -1,0 +1,90 @@
+use arrow_schema::ArrowError;
+use chrysalis_table::{Kind, Remedy, TableError};
+use thiserror::Error;
+
+/// What can be wrong with record batches that somebody hands in.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ArrowTableError {
+    /// The table that they hold.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A column of a type that people's tables do not have.
+    #[error("column `{column}` has the type {found}")]
+    ColumnType {
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+    },
+    /// A column whose batches do not agree on what it is.
+    #[error("column `{column}` is {before} in one batch and {found} in another")]
+    TypeChanges {
+        /// The column.
+        column: String,
+        /// What it was first.
+        before: Kind,
+        /// What it is later.
+        found: Kind,
+    },
+    /// A batch with other columns than were announced.
+    #[error("a batch has the columns {}, the schema says {}", .found.join(", "), .expected.join(", "))]
+    Columns {
+        /// What the batch has.
+        found: Vec<String>,
+        /// What the schema says.
+        expected: Vec<String>,
+    },
+    /// Whoever makes the batches failed.
+    #[error("the record batches cannot be had: {0}")]
+    Source(#[from] ArrowError),
+}
+
+impl ArrowTableError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Remedy {
+        match self {
+            ArrowTableError::Table(error) => error.hint(),
+            ArrowTableError::ColumnType { .. } => {
+                "turn it into numbers, text or a date before publishing, or leave the column out".into()
+            }
+            ArrowTableError::TypeChanges { .. } => "give the column one type in all batches".into(),
+            ArrowTableError::Columns { .. } => "hand over batches that all have the columns of the schema".into(),
+            ArrowTableError::Source(_) => "check what the batches are made from".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_columns_and_types_and_say_what_to_do() {
+        let check = |error: ArrowTableError, message: &str, hint: &str| {
+            assert_eq!(error.to_string(), message);
+            assert_eq!(error.hint(), hint);
+        };
+        check(TableError::NoRows.into(), "the table has no rows", "check that the export that made it went through");
+        check(
+            ArrowTableError::ColumnType { column: "at".into(), found: "Timestamp(s)".into() },
+            "column `at` has the type Timestamp(s)",
+            "turn it into numbers, text or a date before publishing, or leave the column out",
+        );
+        check(
+            ArrowTableError::TypeChanges { column: "a".into(), before: Kind::Integer, found: Kind::Category },
+            "column `a` is integer in one batch and category in another",
+            "give the column one type in all batches",
+        );
+        check(
+            ArrowTableError::Columns { found: vec!["a".into()], expected: vec!["a".into(), "b".into()] },
+            "a batch has the columns a, the schema says a, b",
+            "hand over batches that all have the columns of the schema",
+        );
+        check(
+            ArrowError::ComputeError("division by zero".into()).into(),
+            "the record batches cannot be had: Compute error: division by zero",
+            "check what the batches are made from",
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! Sensitive values per batch, ranges and labels per bucket.
+
+use chrysalis_release::{Manifest, Release};
+use chrysalis_table::{Table, Watch};
+
+use super::Judge;
+use crate::generalized::intersection::{self, Joined, View};
+use crate::{AuditError, AuditReport, attack, generalized};
+
+pub(super) struct Angelized;
+
+impl Judge for Angelized {
+    fn audit(
+        &self,
+        release: &Release,
+        microdata: Option<&Table>,
+        watch: &dyn Watch,
+    ) -> Result<AuditReport, AuditError> {
+        generalized::audit_batches(release, microdata, watch)
+    }
+
+    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+        intersection::of_buckets(release, joined)
+    }
+
+    fn hides_people(&self) -> bool {
+        false
+    }
+
+    fn against_replay(&self, manifest: &Manifest) -> Option<String> {
+        Some(attack::against_replay_of_batches(&manifest.partitioner))
+    }
+}

@@ -1,0 +1,34 @@
+//! Ranges and labels for several users, each of whom knows one quasi-identifier.
+
+use chrysalis_release::{Manifest, Release};
+use chrysalis_table::{Table, Watch};
+
+use super::Judge;
+use crate::generalized::intersection::{self, Joined, View};
+use crate::{AuditError, AuditReport, generalized};
+
+pub(super) struct Butterflies;
+
+impl Judge for Butterflies {
+    fn audit(
+        &self,
+        release: &Release,
+        microdata: Option<&Table>,
+        watch: &dyn Watch,
+    ) -> Result<AuditReport, AuditError> {
+        generalized::audit_for_users(release, microdata, watch)
+    }
+
+    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+        intersection::of_users(release, joined)
+    }
+
+    fn hides_people(&self) -> bool {
+        true
+    }
+
+    fn against_replay(&self, manifest: &Manifest) -> Option<String> {
+        let form = manifest.method;
+        Some(format!("Not replayed: a {form} is chosen by its loss among many, which small groups do not tell."))
+    }
+}

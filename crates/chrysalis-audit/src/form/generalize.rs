@@ -1,0 +1,34 @@
+//! Ranges and labels, the same for all rows of a group.
+
+use chrysalis_release::{Manifest, Release};
+use chrysalis_table::{Table, Watch};
+
+use super::Judge;
+use crate::generalized::intersection::{self, Joined, View};
+use crate::{AuditError, AuditReport, attack, generalized};
+
+pub(super) struct Generalized;
+
+impl Judge for Generalized {
+    fn audit(
+        &self,
+        release: &Release,
+        microdata: Option<&Table>,
+        watch: &dyn Watch,
+    ) -> Result<AuditReport, AuditError> {
+        generalized::audit(release, microdata, watch)
+    }
+
+    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+        intersection::of_groups(release, joined)
+    }
+
+    fn hides_people(&self) -> bool {
+        true
+    }
+
+    /// Groups that mondrian cut out can be replayed, as long as counts decide.
+    fn against_replay(&self, manifest: &Manifest) -> Option<String> {
+        attack::against_replay_of_cuts(manifest)
+    }
+}

@@ -1,0 +1,33 @@
+//! Every quasi column permuted on its own inside its group, sensitive values counted by group.
+
+use chrysalis_release::{Manifest, Release};
+use chrysalis_table::{Table, Watch};
+
+use super::Judge;
+use crate::generalized::intersection::{self, Joined, View};
+use crate::{AuditError, AuditReport, attack, verbatim};
+
+pub(super) struct Permuted;
+
+impl Judge for Permuted {
+    fn audit(
+        &self,
+        release: &Release,
+        microdata: Option<&Table>,
+        watch: &dyn Watch,
+    ) -> Result<AuditReport, AuditError> {
+        verbatim::audit(release, microdata, watch)
+    }
+
+    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+        intersection::of_values(release, joined)
+    }
+
+    fn hides_people(&self) -> bool {
+        false
+    }
+
+    fn against_replay(&self, manifest: &Manifest) -> Option<String> {
+        Some(attack::against_replay_by(&manifest.partitioner))
+    }
+}

@@ -1,0 +1,49 @@
+//! What the tests of several modules share.
+
+use chrysalis_release::{ColumnEntry, Form, Manifest, PartEntry, Promise, Release, RoleName, TableEntry};
+use chrysalis_table::{Column, Table, Unwatched};
+use serde_json::json;
+
+use crate::{AuditError, AuditReport};
+
+/// An audit that nobody looks on at.
+pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
+    crate::audit(release, microdata, &Unwatched)
+}
+
+/// Promises that nobody has checked: they are read from a manifest, as those of a forger would be.
+pub(crate) fn promises(form: Form, sensitive: Option<&str>, guarantees: &[&str]) -> Vec<Promise> {
+    let attribute =
+        |name: &str| json!({"name": name, "role": "sensitive", "kind": "category", "published": "exact", "domain": {}});
+    let manifest = json!({
+        "format": "chrysalis-release",
+        "version": 1,
+        "method": form.name(),
+        "partitioner": "column",
+        "rows": 0,
+        "groups": 0,
+        "guarantees": guarantees,
+        "attributes": sensitive.map(attribute).into_iter().collect::<Vec<_>>(),
+        "quasi_identifiers": [],
+        "tables": [],
+    });
+    Manifest::parse(manifest.to_string().as_bytes()).unwrap().promises
+}
+
+/// Gives a manifest other promises, about the attribute that it calls sensitive.
+pub(crate) fn promise(manifest: &mut Manifest, guarantees: &[&str]) {
+    let sensitive = manifest.with_role(RoleName::Sensitive).next().map(|attribute| attribute.name.clone());
+    manifest.promises = promises(manifest.method, sensitive.as_deref(), guarantees);
+}
+
+/// How a manifest lists a table.
+pub(crate) fn entry(name: &str, table: &Table) -> TableEntry {
+    let column = |column: &Column| ColumnEntry { name: column.name().into(), kind: column.domain().kind().into() };
+    let rows = table.rows() as u64;
+    TableEntry {
+        name: name.to_owned(),
+        rows,
+        columns: table.columns().iter().map(column).collect(),
+        parts: vec![PartEntry { file: format!("{name}.csv"), rows, sha256: String::new() }],
+    }
+}

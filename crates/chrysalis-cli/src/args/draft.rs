@@ -1,0 +1,126 @@
+//! Flags as a draft.
+
+use std::collections::BTreeMap;
+
+use chrysalis::values::names;
+use chrysalis::{
+    AttributeDraft, CompareDraft, Draft, Error, KindText, Number, QuasiDraft, ReleaseDraft, TaxonomyDraft,
+    WeightsDraft, files,
+};
+
+use super::{Choices, CompareArgs, ProfileArgs, ReadArgs};
+use crate::failure::Failure;
+
+impl ReadArgs {
+    /// What is said of a file, and of how to read it: flags win over a spec.
+    pub(crate) fn over(&self, file: &str) -> Result<Draft, Failure> {
+        Ok(self.draft().or(files::draft(file)?))
+    }
+
+    fn draft(&self) -> Draft {
+        let mut attributes: BTreeMap<String, AttributeDraft> = BTreeMap::new();
+        for (name, kind) in &self.kinds {
+            attributes.entry(name.clone()).or_default().kind = Some(KindText(*kind));
+        }
+        for (name, order) in &self.orders {
+            attributes.entry(name.clone()).or_default().order = order.clone();
+        }
+        Draft { delimiter: self.delimiter.clone(), missing: self.missing.clone(), attributes, ..Draft::default() }
+    }
+}
+
+impl ProfileArgs {
+    /// All that is said of the table.
+    pub(crate) fn draft(&self) -> Result<Draft, Failure> {
+        let mut draft = self.read.draft();
+        for (name, path) in &self.taxonomies {
+            draft.attributes.entry(name.clone()).or_default().taxonomy = Some(TaxonomyDraft::File(path.clone()));
+        }
+        draft.quasi = (!self.quasi.is_empty()).then(|| QuasiDraft::One(self.quasi.clone()));
+        draft.sensitive = self.sensitive.clone();
+        Ok(draft.or(files::draft(&self.file)?).read_taxonomies()?)
+    }
+}
+
+impl Choices {
+    /// All that is said of a file: flags win over a spec.
+    pub(crate) fn over(&self, file: &str) -> Result<Draft, Failure> {
+        Ok(self.draft()?.or(files::draft(file)?).read_taxonomies()?)
+    }
+
+    /// What the flags alone say.
+    pub(crate) fn draft(&self) -> Result<Draft, Failure> {
+        let mut draft = self.read.draft();
+        for (name, path) in &self.taxonomies {
+            let said = draft.attributes.entry(name.clone()).or_default();
+            once(name, said.taxonomy.replace(TaxonomyDraft::File(path.clone())).is_none())?;
+        }
+        for (name, widths) in &self.intervals {
+            let said = draft.attributes.entry(name.clone()).or_default();
+            once(name, said.intervals.replace(widths.clone()).is_none())?;
+        }
+        for name in &self.prefixes {
+            draft.attributes.entry(name.clone()).or_default().prefix = true;
+        }
+        for (name, categories) in &self.categories {
+            let said = draft.attributes.entry(name.clone()).or_default();
+            if said.categories.replace(categories.clone()).is_some() {
+                let message = format!("--categories are given twice for column `{name}`");
+                return Err(Failure::bad_input(message, "give the sensitive column its categories, once"));
+            }
+        }
+        let quasi: Vec<Vec<String>> = self.quasi.iter().map(|text| names(text)).collect();
+        draft.quasi = match quasi.as_slice() {
+            [] => None,
+            [one] => Some(QuasiDraft::One(one.clone())),
+            _ => Some(QuasiDraft::Several(quasi)),
+        };
+        draft.sensitive = self.sensitive.clone();
+        draft.other = (!self.other.is_empty()).then(|| self.other.clone());
+        draft.weights = self.weights.clone().map(WeightsDraft::Name);
+        draft.release = self.release();
+        Ok(draft)
+    }
+
+    fn release(&self) -> ReleaseDraft {
+        let listed = |names: &[String]| (!names.is_empty()).then(|| names.to_vec());
+        let number = |text: &Option<String>| text.clone().map(Number::Text);
+        ReleaseDraft {
+            method: self.method.clone(),
+            partitioner: self.partitioner.clone(),
+            relaxed: self.relaxed.then_some(true),
+            group_column: self.group_column.clone(),
+            bucket_columns: listed(&self.bucket_columns),
+            marginals: (!self.marginals.is_empty()).then(|| self.marginals.iter().map(|text| names(text)).collect()),
+            require: listed(&self.require),
+            collude: self.collude,
+            format: None,
+            suppress: number(&self.suppress),
+            metric: self.metric.clone(),
+            time_limit: number(&self.time_limit),
+        }
+    }
+}
+
+fn once(name: &str, is_first: bool) -> Result<(), Failure> {
+    if is_first {
+        return Ok(());
+    }
+    let message = format!("column `{name}` has several taxonomies");
+    Err(Error::request(message, "choose one of taxonomy, intervals and prefix").into())
+}
+
+impl CompareArgs {
+    /// All that is said of the table, the releases and the questions.
+    pub(crate) fn draft(&self) -> Result<Draft, Failure> {
+        let asked = CompareDraft {
+            runs: Vec::new(),
+            workload: self.workload.clone(),
+            queries: self.queries,
+            selectivity: self.selectivity,
+            dimensions: self.dimensions,
+        };
+        let flags = Draft { compare: Some(asked), ..self.choices.draft()? };
+        Ok(flags.or(files::draft(&self.file)?).read_taxonomies()?)
+    }
+}

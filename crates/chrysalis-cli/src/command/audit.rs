@@ -1,0 +1,183 @@
+use std::process::ExitCode;
+
+use chrysalis::report::AuditOutcome;
+use chrysalis::words::{counted, number};
+use chrysalis::{Evidence, Manifest, Release, Watch, audit};
+use chrysalis_audit::{AuditReport, Finding, WorstGroup};
+
+use super::{read_microdata, read_whole};
+use crate::args::{AuditArgs, Cli};
+use crate::failure::{AUDIT_FAILED, DONE, Failure};
+use crate::progress::Phases;
+use crate::render::{self, Report};
+
+pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
+    let phases = Phases::new(cli.quiet);
+    let release = read_whole(&args.release, &phases)?;
+    let others: Vec<Release> =
+        args.others.iter().map(|folder| read_whole(folder, &phases)).collect::<Result<_, Failure>>()?;
+    let manifests: Vec<&Manifest> = std::iter::once(&release).chain(&others).map(|release| &release.manifest).collect();
+    let microdata = match &args.microdata {
+        Some(file) => Some(read_microdata(file, args.delimiter.as_ref(), &manifests, &phases)?),
+        None => None,
+    };
+    let names: Vec<String> = args.others.iter().map(|folder| folder.display().to_string()).collect();
+    let named: Vec<(&str, &Release)> = names.iter().map(String::as_str).zip(&others).collect();
+    let with = Evidence { microdata: microdata.as_ref(), others: &named, folder: Some(&args.release) };
+    let outcome = audit(&release, with, &phases)?;
+    phases.finish();
+    if outcome.reproducible {
+        phases.note("this release was made with a fixed seed: whoever knows it can undo the randomness");
+    }
+    report(&outcome, args.microdata.is_some())?.print(cli.output)?;
+    Ok(ExitCode::from(if outcome.ok() { DONE } else { AUDIT_FAILED }))
+}
+
+/// Columns of text before a line is broken.
+const WIDTH: usize = 100;
+
+fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure> {
+    let verdict = match outcome.ok() {
+        true if outcome.principles.is_empty() => "Nothing is promised",
+        true => "Every promise holds",
+        false => "The audit FAILED",
+    };
+    let title = format!(
+        "{verdict}: {} in {}, {} by {}",
+        counted(outcome.rows, "row"),
+        counted(outcome.groups, "group"),
+        outcome.method,
+        outcome.partitioner
+    );
+    let mut blocks = vec![title, principles(outcome), checks(outcome)];
+    blocks.extend(attacks(&outcome.attacks.findings));
+    blocks.extend(utility(outcome));
+    if !has_microdata {
+        let hint = "Name the source with --microdata to check that the release is faithful to it as well, and to hold the \
+                    attacks against the truth.";
+        blocks.push(wrapped(hint, WIDTH).join("\n"));
+    }
+    Report::new(blocks, outcome, csv_rows(outcome))
+}
+
+/// What attackers can do: a paragraph for every attack that was run, then why the others were not.
+fn attacks(findings: &[Finding]) -> Option<String> {
+    let (run, not_run): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| finding.was_run);
+    let width = findings.iter().map(|finding| finding.attack.len()).max()?;
+    let mut lines = vec!["Attacks: what somebody could do with this release".to_owned()];
+    for finding in run.into_iter().chain(not_run) {
+        let mut texts = wrapped(&finding.sentence, WIDTH - width - 4);
+        if !finding.prevention.is_empty() {
+            texts.extend(wrapped(&format!("To prevent it: {}", finding.prevention), WIDTH - width - 4));
+        }
+        if finding.worst_groups.iter().any(|group| group.id.is_some()) {
+            texts.extend(wrapped(&worst_groups(&finding.worst_groups), WIDTH - width - 4));
+        }
+        let names = std::iter::once(finding.attack).chain(std::iter::repeat(""));
+        lines.extend(names.zip(&texts).map(|(name, text)| format!("  {name:width$}  {text}")));
+    }
+    Some(lines.join("\n"))
+}
+
+/// Ids with how sure an attacker is there, or once for all where that is the same.
+fn worst_groups(groups: &[WorstGroup]) -> String {
+    let id = |group: &WorstGroup| group.id.map_or_else(|| "(none)".to_owned(), |id| id.to_string());
+    let level = |group: &WorstGroup| format!("{:.1}{NO_BREAK}%", 100.0 * group.level);
+    let is_same = groups.iter().all(|group| level(group) == level(&groups[0]));
+    let one = |group: &WorstGroup| match is_same {
+        true => id(group),
+        false => format!("{}{NO_BREAK}({})", id(group), level(group)),
+    };
+    let all = groups.iter().map(one).collect::<Vec<_>>().join(", ");
+    let level = if is_same { format!(", {} each", level(&groups[0])) } else { String::new() };
+    format!("Worst groups: {all}{level}.")
+}
+
+fn utility(report: &AuditReport) -> Option<String> {
+    let utility = report.utility.as_ref()?;
+    let bound =
+        utility.rce_bound.map_or_else(String::new, |bound| format!(", at least {} by pa's bound", number(bound)));
+    Some(format!("Utility\n  RCE  {}{bound} (reconstruction error)", number(utility.rce)))
+}
+
+/// A space where no line may be broken.
+const NO_BREAK: char = '\u{a0}';
+
+/// Breaks a text into lines between words; a number keeps its unit.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let text = text.replace(" %", &format!("{NO_BREAK}%"));
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|line| line.replace(NO_BREAK, " ")).collect()
+}
+
+fn principles(report: &AuditReport) -> String {
+    let rows: Vec<Vec<String>> = report
+        .principles
+        .iter()
+        .map(|result| {
+            let group = result.worst_group.map_or_else(String::new, |group| group.to_string());
+            let level = if result.worst.is_finite() && result.worst_text.contains('/') {
+                format!("{} ({})", number(result.worst), result.worst_text)
+            } else {
+                result.worst_text.clone()
+            };
+            vec![result.principle.clone(), yes(result.holds), level, group]
+        })
+        .collect();
+    render::table(&["principle", "holds", "worst group has", "group"], &rows)
+}
+
+fn checks(report: &AuditReport) -> String {
+    let mut lines = vec!["Checks".to_owned()];
+    let width = report.checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    for check in &report.checks {
+        let summary = if check.ok || check.findings.is_empty() { check.detail.as_str() } else { "" };
+        let line = format!("  {:width$}  {:6}  {summary}", check.name, if check.ok { "ok" } else { "FAILED" });
+        lines.push(line.trim_end().to_owned());
+        lines.extend(check.findings.iter().map(|finding| format!("  {:width$}          - {finding}", "")));
+    }
+    lines.join("\n")
+}
+
+fn yes(holds: bool) -> String {
+    if holds { "yes" } else { "NO" }.to_owned()
+}
+
+fn csv_rows(report: &AuditReport) -> Vec<Vec<String>> {
+    let header = ["what", "name", "ok", "detail"].map(str::to_owned).to_vec();
+    let principles = report.principles.iter().map(|result| {
+        vec!["principle".into(), result.principle.clone(), result.holds.to_string(), result.worst_text.clone()]
+    });
+    let checks = report
+        .checks
+        .iter()
+        .map(|check| vec!["check".into(), check.name.into(), check.ok.to_string(), check.detail.clone()]);
+    let attacks = report
+        .attacks
+        .findings
+        .iter()
+        .map(|finding| vec!["attack".into(), finding.attack.into(), String::new(), finding.sentence.clone()]);
+    std::iter::once(header).chain(principles).chain(checks).chain(attacks).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("immeasurable", 4), ["immeasurable"]);
+        assert_eq!(wrapped("up to 25 % more", 8), ["up to", "25 %", "more"]);
+        assert!(wrapped("", 4).is_empty());
+    }
+}

@@ -1,0 +1,73 @@
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use chrysalis::store::write_file;
+use chrysalis::{Knob, Remedy, Watch};
+use chrysalis_lab::experiment::{Experiment, Lab, Outcome, together};
+use serde_json::{Value, json};
+
+use crate::args::{Cli, ExperimentArgs};
+use crate::failure::{DONE, Failure};
+use crate::progress::Phases;
+use crate::render::{self, Report};
+
+pub(crate) fn run(args: &ExperimentArgs, cli: &Cli) -> Result<ExitCode, Failure> {
+    let folder = folder(args)?;
+    // Mistakes come to light before hours of work, not after.
+    let experiments =
+        args.files.iter().map(|path| Experiment::load(path, folder.as_deref())).collect::<Result<Vec<_>, _>>()?;
+    let failed = |error: std::io::Error| {
+        let message = format!("cannot make the folder {}: {error}", args.out.display());
+        Failure::bad_input(message, Remedy::from("choose another with ").knob(Knob::Out, ""))
+    };
+    fs::create_dir_all(&args.out).map_err(failed)?;
+    let phases = Phases::new(cli.quiet);
+    let mut lab = Lab::new(folder);
+    let mut outcomes = Vec::new();
+    for (experiment, path) in experiments.iter().zip(&args.files) {
+        if experiment.stands_in() {
+            phases.note(&format!("{}: no real data, the made-up hospital stands in", experiment.name));
+        }
+        let made = lab.make(experiment, &phases).map_err(|error| error.about(&path.display().to_string()))?;
+        for (name, text) in &made.files {
+            write_file(&args.out.join(name), text.as_bytes(), true)?;
+        }
+        outcomes.push(made);
+    }
+    phases.finish();
+    if outcomes.len() > 1 {
+        write_file(&args.out.join("results.md"), together(&outcomes).as_bytes(), true)?;
+    }
+    report(&outcomes, &args.out.display().to_string()).print(cli.output)?;
+    Ok(ExitCode::from(DONE))
+}
+
+/// The data folder, from the flag or the environment. A folder that is named must be there.
+fn folder(args: &ExperimentArgs) -> Result<Option<PathBuf>, Failure> {
+    let named = args.data.clone().or_else(|| std::env::var_os("CHRYSALIS_DATA").map(PathBuf::from));
+    match named.filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) if !folder.is_dir() => {
+            let message = format!("there is no data folder {}", folder.display());
+            Err(Failure::bad_input(message, "name one with --data, or none: made-up data take its place"))
+        }
+        folder => Ok(folder),
+    }
+}
+
+/// The first measure of every panel, and where the rest is.
+fn report(outcomes: &[Outcome], out: &str) -> Report {
+    let mut blocks = Vec::new();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for outcome in outcomes {
+        blocks.push(outcome.heading.clone());
+        for table in &outcome.tables {
+            let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
+            blocks.push(format!("{}\n{}", table.title, render::table(&header, &table.rows)));
+        }
+        rows.extend(outcome.rows.iter().skip(usize::from(!rows.is_empty())).cloned());
+    }
+    blocks.push(format!("Numbers, pictures and the papers' claims are in {out}"));
+    let experiments: Vec<&Value> = outcomes.iter().map(|outcome| &outcome.json).collect();
+    Report { json: json!({ "out": out, "experiments": experiments }), blocks, rows }
+}

@@ -1,0 +1,56 @@
+use chrysalis_table::SaCounts;
+use rayon::prelude::*;
+
+use crate::{All, Principle, PrincipleSpec};
+
+/// Evidence that principles hold in every group of a grouping. Nothing makes one but looking at all groups, so whoever holds
+/// it may promise them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    principles: Vec<PrincipleSpec>,
+}
+
+impl Held {
+    /// The principles that hold, in the order they were asked for.
+    pub fn principles(&self) -> &[PrincipleSpec] {
+        &self.principles
+    }
+}
+
+impl All {
+    /// Looks at every group, on all cores: evidence that all principles hold, or the first group where one does not.
+    ///
+    /// `count` fills in the sensitive values of the group of a number, over a domain of so many codes.
+    pub fn hold_in(
+        &self,
+        n_groups: usize,
+        domain_len: usize,
+        count: impl Fn(usize, &mut SaCounts) + Sync,
+    ) -> Result<Held, usize> {
+        let fails = |counts: &mut SaCounts, group: usize| {
+            counts.clear();
+            count(group, counts);
+            (!self.holds(counts)).then_some(group)
+        };
+        let failing = (0..n_groups).into_par_iter().map_init(|| SaCounts::new(domain_len), fails);
+        match failing.filter_map(|failing| failing).min() {
+            Some(group) => Err(group),
+            None => Ok(Held { principles: self.specs().to_vec() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_groups_that_all_pass_are_evidence() {
+        let specs = ["k=2".parse().unwrap(), "k=3".parse().unwrap()];
+        let goal = All::bind(&specs, None).unwrap();
+        let check = |sizes: &[u32]| goal.hold_in(sizes.len(), 1, |group, counts| counts.add_many(0, sizes[group]));
+        assert_eq!(check(&[3, 4, 5]).unwrap().principles(), specs);
+        assert_eq!(check(&[3, 2, 1]), Err(1));
+        assert_eq!(check(&[]).unwrap().principles(), specs);
+    }
+}

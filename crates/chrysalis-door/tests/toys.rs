@@ -1,0 +1,53 @@
+//! A form, a principle and an SQL function that exist for this test work at every door once they are where CONTRIBUTING.md says.
+//!
+//! `cargo test -p chrysalis-door --features toy-form,toy-principle,toy-function --test toys`
+
+#![cfg(all(feature = "toy-form", feature = "toy-principle", feature = "toy-function"))]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use chrysalis::table::{Column, Table};
+use chrysalis::{Analyst, Dialect, Draft, Evidence, Manifest, Seed, Unwatched};
+use serde_json::json;
+
+fn people() -> Table {
+    let ages: Vec<i64> = (0..40).map(|row| 20 + row % 20).collect();
+    let wages: Vec<i64> = (0..40).map(|row| 100 + row * 3 % 7).collect();
+    Table::new(vec![Column::integers("age", &ages), Column::integers("wage", &wages)])
+}
+
+fn published(release: serde_json::Value) -> chrysalis::Published {
+    let draft = json!({ "quasi": ["age"], "sensitive": "wage", "release": release });
+    let draft: Draft = serde_json::from_value(draft).unwrap();
+    let recipe = draft.check(&["age".to_owned(), "wage".to_owned()]).unwrap();
+    chrysalis::publish(people(), &recipe, Seed::Secret, &Unwatched).unwrap()
+}
+
+#[test]
+fn toys_are_published_audited_evaluated_and_asked() {
+    let made = published(json!({ "method": "toy", "require": ["toy=3"] }));
+    let manifest = &made.release.manifest;
+    assert_eq!(manifest.guarantees(), ["toy=3"]);
+    assert_eq!(Manifest::parse(manifest.to_json().unwrap().as_bytes()).unwrap().guarantees(), ["toy=3"]);
+
+    let microdata = people();
+    let with = Evidence { microdata: Some(&microdata), ..Evidence::default() };
+    let audit = chrysalis::audit(&made.release, with, &Unwatched).unwrap();
+    assert!(audit.ok(), "{audit:?}");
+
+    let analyst = Analyst::open(made.release).unwrap();
+    let answer = analyst.ask("SELECT TOY(wage), MAX(wage) FROM microdata WHERE age < 30").unwrap();
+    let [toy, max] = &answer.answer.rows[0].aggregates[..] else { panic!("two aggregates") };
+    assert_eq!((toy.estimate, toy.lower, toy.upper), (max.estimate, max.lower, max.upper));
+    let error = analyst.rewrite("SELECT TOY(wage) FROM microdata", Dialect::DuckDb).unwrap_err();
+    assert_eq!(error.message, "TOY cannot be rewritten as SQL");
+}
+
+/// The audit judges the toys on its own: a release that breaks the toy principle is found out.
+#[test]
+fn a_broken_toy_promise_is_found() {
+    let made = published(json!({ "method": "toy", "require": ["toy=3"] }));
+    let mut release = made.release;
+    let forged = release.manifest.to_json().unwrap().replace("toy=3", "toy=8");
+    release.manifest = Manifest::parse(forged.as_bytes()).unwrap();
+    assert!(!chrysalis::audit(&release, Evidence::default(), &Unwatched).unwrap().ok());
+}

@@ -1,0 +1,248 @@
+//! Which release to choose for what, in sentences computed from the numbers.
+
+use chrysalis::{Form, Numbers};
+use chrysalis_release::Detail;
+
+use super::charts;
+use super::measures::{ERROR, KL, LEARNED, LINKING, Measure, NCP, PRESENCE, SECONDS, SIMILARITY, WIDTH, percent};
+use super::trial::Trial;
+
+/// One piece of advice.
+pub struct Advice {
+    /// What somebody wants.
+    pub goal: &'static str,
+    /// The runs that serve it best.
+    pub runs: Vec<String>,
+    /// The same in words.
+    pub sentence: String,
+}
+
+/// What each goal is judged by, and what a sentence says about the best.
+const GOALS: [(&str, &Measure, &str); 9] = [
+    ("Nobody's value may be guessed:", &LINKING, "an attacker is right with at most {} confidence"),
+    ("It must stay open who is in the data:", &PRESENCE, "a person's presence is at most {} sure"),
+    ("Not even how bad a value is may show:", &SIMILARITY, "{} of the rows stand in groups of one category"),
+    ("Attackers may learn from the whole release:", &LEARNED, "a learned attack guesses {} of the people right"),
+    ("Analysts ask how many or how much:", &ERROR, "half of the answers are off by no more than {}"),
+    ("Answers must be certain:", &WIDTH, "the bounds of the median question are {} of the truth apart"),
+    ("The joint distribution matters:", &KL, "the KL-divergence from the microdata is {}"),
+    ("Readers look at single rows:", &NCP, "quasi values lose {} of their range on average"),
+    ("It must be quick:", &SECONDS, "made in {} s"),
+];
+
+/// A sentence per goal, then one about the balance of risk and accuracy.
+pub(super) fn advice(trials: &[Trial]) -> Vec<Advice> {
+    let goals = GOALS.iter().filter_map(|(goal, measure, words)| best(trials, goal, measure, words));
+    goals.chain(balance(trials)).collect()
+}
+
+/// A run with its value of some measure.
+type Valued<'a> = (&'a Trial, &'a Numbers, f64);
+
+/// The sound runs that have a value.
+fn valued<'a>(trials: &'a [Trial], measure: &Measure) -> Vec<Valued<'a>> {
+    let value = |trial: &'a Trial| {
+        let numbers = trial.sound()?;
+        Some((trial, numbers, measure.of(numbers).filter(|value| value.is_finite())?))
+    };
+    trials.iter().filter_map(value).collect()
+}
+
+/// Values this close are the same.
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+fn best(trials: &[Trial], goal: &'static str, measure: &Measure, words: &str) -> Option<Advice> {
+    let all = valued(trials, measure);
+    let least = all.iter().map(|(_, _, value)| *value).fold(f64::INFINITY, f64::min);
+    // What is written alike is alike to a reader.
+    let is_least = |value: f64| same(value, least) || (measure.shown)(value) == (measure.shown)(least);
+    let (winners, others): (Vec<&Valued>, Vec<&Valued>) = all.iter().partition(|(_, _, value)| is_least(*value));
+    if winners.is_empty() || all.len() < 2 {
+        return None;
+    }
+    if let Some(words) = hopeless(measure, least) {
+        return Some(Advice { goal, runs: Vec::new(), sentence: words });
+    }
+    let runs: Vec<String> = winners.iter().map(|(trial, ..)| trial.run.name.clone()).collect();
+    let about = words.replace("{}", &(measure.shown)(least));
+    let mut sentence = if others.is_empty() {
+        format!("all are the same here; {about}.")
+    } else {
+        let next = others.iter().map(|(_, _, value)| *value).fold(f64::INFINITY, f64::min);
+        format!("take {}: {about} (the next: {}).", joined(&runs), (measure.shown)(next))
+    };
+    if measure.key == LINKING.key && winners.len() > 1 {
+        sentence += &tie(&winners);
+    }
+    if measure.key == ERROR.key {
+        sentence += &caution(&winners, trials);
+    }
+    Some(Advice { goal, runs, sentence })
+}
+
+/// Where even the best release gives everything away there is nothing to choose.
+fn hopeless(measure: &Measure, least: f64) -> Option<String> {
+    match measure.key {
+        _ if least < 1.0 => None,
+        key if key == LINKING.key => Some(
+            "none of these will do: in each of them an attacker can be certain of somebody's value. Require something of \
+             sensitive values, such as l=4."
+                .to_owned(),
+        ),
+        key if key == PRESENCE.key => {
+            let permuted = Form::ALL.iter().filter(|form| form.shape().detail == Detail::Permuted);
+            let names: Vec<&str> = permuted.map(|form| form.name()).collect();
+            Some(format!(
+                "none of these will do: in each of them somebody's presence is beyond doubt. A larger k, or {}, may help.",
+                names.join(" or ")
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// Of several that are equally safe, the most accurate.
+fn tie(winners: &[&Valued]) -> String {
+    let errors = winners.iter().filter_map(|(trial, numbers, _)| Some((trial, ERROR.of(numbers)?)));
+    match errors.min_by(|(_, a), (_, b)| a.total_cmp(b)) {
+        Some((trial, error)) => {
+            format!(" Of these, {} has the lowest median query error, {}.", trial.run.name, percent(error))
+        }
+        None => String::new(),
+    }
+}
+
+/// Accuracy that is paid for with presence is worth a word.
+fn caution(winners: &[&Valued], trials: &[Trial]) -> String {
+    let Some((winner, numbers, _)) = winners.first() else { return String::new() };
+    if PRESENCE.of(numbers).is_none_or(|presence| presence < 1.0) {
+        return String::new();
+    }
+    let hidden = valued(trials, &ERROR).into_iter();
+    let hidden = hidden.filter(|(_, numbers, _)| PRESENCE.of(numbers).is_some_and(|presence| presence < 1.0));
+    match hidden.min_by(|(_, _, a), (_, _, b)| a.total_cmp(b)) {
+        Some((other, _, error)) => format!(
+            " But in {} somebody's presence is beyond doubt; where it must stay open who is in the data, take {}, whose answers \
+             are off by {}.",
+            winner.run.name,
+            other.run.name,
+            percent(error)
+        ),
+        None => format!(" But in {} somebody's presence is beyond doubt, as in every other run here.", winner.run.name),
+    }
+}
+
+/// Runs that no other beats in risk and in accuracy at once.
+fn balance(trials: &[Trial]) -> Option<Advice> {
+    let utility = [&ERROR, &KL].into_iter().find(|measure| valued(trials, measure).len() >= 2)?;
+    let risk = charts::risk(trials);
+    let points: Vec<(&Trial, f64, f64)> = valued(trials, utility)
+        .into_iter()
+        .filter_map(|(trial, numbers, worth)| Some((trial, risk.of(numbers)?, worth)))
+        .collect();
+    let beats = |a: &(&Trial, f64, f64), b: &(&Trial, f64, f64)| {
+        let no_worse = a.1 <= b.1 && a.2 <= b.2;
+        no_worse && (!same(a.1, b.1) || !same(a.2, b.2))
+    };
+    let front: Vec<_> = points.iter().filter(|point| !points.iter().any(|other| beats(other, point))).collect();
+    if points.len() < 2 || front.is_empty() {
+        return None;
+    }
+    let runs: Vec<String> = front.iter().map(|(trial, ..)| trial.run.name.clone()).collect();
+    let parts: Vec<String> = front
+        .iter()
+        .map(|(trial, at, worth)| format!("{} ({}, {})", trial.run.name, percent(*at), (utility.shown)(*worth)))
+        .collect();
+    let sentence = format!(
+        "no other run here is at once as safe ({}) and as accurate ({}) as {}.",
+        risk.title,
+        utility.title,
+        joined(&parts)
+    );
+    Some(Advice { goal: "Risk and accuracy in balance:", runs, sentence })
+}
+
+/// `a`, `a or b`, `a, b or c`; after six the rest is counted.
+fn joined(names: &[String]) -> String {
+    const MANY: usize = 6;
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        names if names.len() > MANY => {
+            format!("{} or {} others", names[..MANY - 1].join("; "), names.len() + 1 - MANY)
+        }
+        [rest @ .., last] => {
+            let separator = if names.iter().any(|name| name.contains(',')) { "; " } else { ", " };
+            format!("{} or {last}", rest.join(separator))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named<'a>(all: &'a [Advice], goal: &str) -> &'a Advice {
+        all.iter().find(|advice| advice.goal.starts_with(goal)).unwrap()
+    }
+
+    #[test]
+    fn the_best_is_named_with_its_value_and_the_next() {
+        let trials = [
+            Trial::made_up("a", &[], 0.25, 0.1, 0.02),
+            Trial::made_up("b", &[], 0.1, 0.1, 0.05),
+            Trial::made_up("c", &[], 0.1, 0.1, 0.04),
+        ];
+        let all = advice(&trials);
+        let guessed = named(&all, "Nobody's value");
+        assert_eq!(guessed.runs, ["b", "c"]);
+        let words = "take b or c: an attacker is right with at most 10.0 % confidence (the next: 25.0 %). Of these, c has \
+                     the lowest median query error, 4.0 %.";
+        assert_eq!(guessed.sentence, words);
+        assert!(named(&all, "It must stay open").sentence.starts_with("all are the same here;"));
+        assert_eq!(named(&all, "Analysts ask").runs, ["a"]);
+        // b is as safe as c and less accurate.
+        assert_eq!(named(&all, "Risk and accuracy").runs, ["a", "c"]);
+    }
+
+    #[test]
+    fn accuracy_that_gives_presence_away_is_said() {
+        let trials = [Trial::made_up("exact", &[], 0.25, 1.0, 0.01), Trial::made_up("wide", &[], 0.25, 0.2, 0.03)];
+        let words = named(&advice(&trials), "Analysts ask").sentence.clone();
+        assert!(
+            words.contains("presence is beyond doubt") && words.contains("take wide, whose answers are off by 3.0 %")
+        );
+    }
+
+    #[test]
+    fn where_all_give_everything_away_none_is_advised() {
+        let trials = [Trial::made_up("a", &[], 1.0, 1.0, 0.01), Trial::made_up("b", &[], 1.0, 1.0, 0.03)];
+        let all = advice(&trials);
+        for goal in ["Nobody's value", "It must stay open"] {
+            let found = named(&all, goal);
+            assert!(found.runs.is_empty() && found.sentence.starts_with("none of these will do"), "{}", found.sentence);
+        }
+    }
+
+    #[test]
+    fn a_release_that_failed_its_audit_is_never_advised() {
+        let trials = [
+            Trial::made_up("broken", &[], 0.01, 0.01, 0.001).broken(),
+            Trial::made_up("a", &[], 0.25, 0.1, 0.02),
+            Trial::made_up("b", &[], 0.2, 0.2, 0.03),
+        ];
+        assert!(advice(&trials).iter().all(|advice| !advice.runs.iter().any(|name| name == "broken")));
+        assert!(advice(&trials[..2]).is_empty(), "one alone is no choice");
+    }
+
+    #[test]
+    fn names_are_joined_as_people_do() {
+        let names = |n: usize| (0..n).map(|n| format!("r{n}")).collect::<Vec<_>>();
+        assert_eq!(joined(&names(1)), "r0");
+        assert_eq!(joined(&names(3)), "r0, r1 or r2");
+        assert_eq!(joined(&names(9)), "r0; r1; r2; r3; r4 or 4 others");
+        assert_eq!(joined(&["a, l=2".into(), "a, l=4".into(), "b".into()]), "a, l=2; a, l=4 or b");
+    }
+}

@@ -1,0 +1,111 @@
+//! Several methods, partitioners and parameters on one input, and a page about them.
+
+mod advice;
+mod charts;
+mod measures;
+mod page;
+mod printed;
+mod questions;
+mod runs;
+mod trial;
+mod vary;
+
+use chrysalis::{Asking, Comparison, Draft, Error, Seed, compare, values};
+use chrysalis_table::{ColumnRequest, Kind, Role, Table, Watch};
+
+pub use advice::Advice;
+pub use runs::Run;
+pub use trial::Trial;
+
+/// What came of a comparison.
+pub struct Report {
+    /// All runs, in order.
+    pub trials: Vec<Trial>,
+    /// Which to choose for what.
+    pub advice: Vec<Advice>,
+    comparison: Asked,
+    source: String,
+    is_seeded: bool,
+}
+
+/// What was asked of all of them.
+struct Asked {
+    asked: Option<chrysalis_evaluate::workload::Accuracy>,
+    seed: u64,
+}
+
+/// The runs of a draft, checked against the columns of its table: those it lists, or a set that shows what the methods are
+/// like. `command` spells how a door would publish one of them.
+pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) -> Result<Vec<Run>, Error> {
+    runs::runs(draft, header, command)
+}
+
+/// Every column that some run needs, once.
+pub fn requests(runs: &[Run]) -> Vec<ColumnRequest> {
+    runs::requests(runs)
+}
+
+/// Makes, judges and measures all runs that fit the table.
+pub fn run(runs: Vec<Run>, table: &Table, draft: &Draft, seed: Seed, watch: &dyn Watch) -> Result<Report, Error> {
+    let runs = fitting(runs, table, draft);
+    let recipes: Vec<_> = runs.iter().map(|run| (run.name.clone(), &run.recipe)).collect();
+    let Comparison { trials, asked, seed: drawn } = compare(table, &recipes, &asking(draft)?, seed, watch)?;
+    let trials: Vec<Trial> = runs.into_iter().zip(trials).map(|(run, trial)| Trial { run, trial }).collect();
+    let advice = advice::advice(&trials);
+    let source = draft.source_name().unwrap_or_default();
+    Ok(Report { trials, advice, comparison: Asked { asked, seed: drawn }, source, is_seeded: seed.is_fixed() })
+}
+
+/// What is asked of every release.
+pub fn asking(draft: &Draft) -> Result<Asking, Error> {
+    let Some(compare) = &draft.compare else { return Ok(Asking::default()) };
+    let wrong = |problem: String| {
+        let remedy = chrysalis::Remedy::from("see ").manual();
+        Error::request(format!("[compare] workload: {problem}"), remedy)
+    };
+    Ok(Asking {
+        family: compare.workload.as_ref().map(|name| values::workload(name).map_err(wrong)).transpose()?,
+        queries: compare.queries,
+        selectivity: compare.selectivity,
+        dimensions: compare.dimensions,
+    })
+}
+
+/// Of the usual set, what fits the table: some forms want numbers. Whoever lists runs gets all of them, with the reason.
+fn fitting(runs: Vec<Run>, table: &Table, draft: &Draft) -> Vec<Run> {
+    let is_listed = draft.compare.as_ref().is_some_and(|compare| !compare.runs.is_empty());
+    let is_numeric = |name: &str| table.column(name).is_some_and(|column| Kind::is_numeric(column.domain().kind()));
+    let fits = |run: &Run| {
+        let wants_numbers = run.recipe.form().shape().needs == chrysalis_release::Needs::Numbers;
+        is_listed || !wants_numbers || run.recipe.with_role(Role::Sensitive).all(is_numeric)
+    };
+    runs.into_iter().filter(fits).collect()
+}
+
+impl Report {
+    /// Whether every release that was made keeps its promises.
+    pub fn is_sound(&self) -> bool {
+        self.trials.iter().all(|trial| trial.found.is_err() || trial.sound().is_some())
+    }
+
+    /// The page, which needs no network and no other file.
+    pub fn page(&self) -> String {
+        let questions = self.comparison.sentence();
+        page::page(&self.trials, &self.advice, &self.source, &questions, self.is_seeded).to_html()
+    }
+
+    /// The same numbers for programs.
+    pub fn json(&self) -> serde_json::Value {
+        printed::json(&self.trials, &self.advice, self.comparison.json())
+    }
+
+    /// The same for spreadsheets: a header and a line per run.
+    pub fn rows(&self) -> Vec<Vec<String>> {
+        printed::rows(&self.trials)
+    }
+
+    /// The same for people at a terminal: a header, a line per run, and remarks below.
+    pub fn table(&self) -> printed::Printed {
+        printed::table(&self.trials)
+    }
+}

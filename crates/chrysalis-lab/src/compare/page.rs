@@ -1,0 +1,297 @@
+//! The report as a page.
+
+use chrysalis::words::{count, counted};
+use chrysalis::{Numbers, Sample};
+use chrysalis_report::html::{Block, Cell, Column, Item, Page, Section, Table};
+
+use super::advice::Advice;
+use super::charts::{self, Plot};
+use super::measures::{ALL, ERROR, KL, LEARNED, LINKING, Measure, PRESENCE};
+use super::trial::Trial;
+
+/// A cell of a sample is cut after so many letters; the release itself is whole.
+const CELL: usize = 48;
+
+/// Everything, in the order an owner reads it.
+pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions: &str, is_seeded: bool) -> Page {
+    let n_made = trials.iter().filter(|trial| trial.numbers().is_some()).count();
+    let rows = trials.iter().find_map(|trial| trial.numbers()).map_or(0, |numbers| numbers.rows);
+    let mut lead = vec![format!(
+        "{} of {} from {source}, each made in memory, audited, and measured against the microdata.",
+        counted(n_made as u64, "release"),
+        counted(rows, "row"),
+    )];
+    let missing = trials.len() - n_made;
+    if missing > 0 {
+        let runs = counted(missing as u64, "other run");
+        lead.push(format!("{runs} could not be made; the summary says why."));
+    }
+    if !questions.is_empty() {
+        lead.push(questions.to_owned());
+    }
+    let sections = [
+        Some(summary(trials)),
+        Some(choose(advice)),
+        Some(risk(trials)),
+        Some(utility(trials)),
+        bounds(trials),
+        Some(releases(trials)),
+        attacks(trials),
+        Some(reproduce(trials, is_seeded)),
+        Some(glossary(trials)),
+    ];
+    Page {
+        title: "Comparison of releases".to_owned(),
+        lead,
+        note: "For the owner of the data only. This page shows no row of the microdata, but errors that were computed with \
+               them; do not hand it out with a release."
+            .to_owned(),
+        sections: sections.into_iter().flatten().collect(),
+        footer: "Made by chrysalis compare. The same numbers stand in the JSON file beside this page.".to_owned(),
+    }
+}
+
+fn section(id: &'static str, title: &str, blocks: Vec<Block>) -> Section {
+    Section { id, title: title.to_owned(), blocks }
+}
+
+/// Measures that some release has a value for.
+fn told(trials: &[Trial]) -> Vec<&'static Measure> {
+    let has = |measure: &&Measure| trials.iter().filter_map(|trial| trial.numbers()).any(|it| measure.of(it).is_some());
+    ALL.into_iter().filter(has).collect()
+}
+
+fn summary(trials: &[Trial]) -> Section {
+    let measures = told(trials);
+    let mut columns = vec![
+        Column::words("run"),
+        Column::words("promise"),
+        Column::words("audit").hinted("Whether every promise holds, checked from the published tables alone"),
+        Column::numbers("groups"),
+    ];
+    columns.extend(measures.iter().map(|measure| Column::numbers(measure.title).hinted(measure.meaning)));
+    let best: Vec<f64> = measures.iter().map(|measure| least(trials, measure)).collect();
+    let row = |trial: &Trial| {
+        let promise = trial.promise();
+        let promise = if promise.len() <= 16 { Cell::brief(promise) } else { Cell::words(promise) };
+        let mut cells = vec![Cell::name(&trial.run.name), promise];
+        match (&trial.found, trial.sound()) {
+            (Err(_), _) => cells.push(Cell::words("not made").bad()),
+            (Ok(_), None) => cells.push(Cell::words("FAILED").bad()),
+            (Ok(numbers), Some(_)) if numbers.guarantees.is_empty() => cells.push(Cell::words("no promise")),
+            (Ok(_), Some(_)) => cells.push(Cell::words("holds")),
+        }
+        let numbers = trial.numbers();
+        cells.push(numbers.map_or_else(Cell::none, |it| Cell::number(count(it.groups), it.groups as f64)));
+        for (measure, best) in measures.iter().zip(&best) {
+            cells.push(numbers.map_or_else(Cell::none, |numbers| cell(measure, numbers, *best)));
+        }
+        cells
+    };
+    let table = Table::sortable(columns, trials.iter().map(row).collect())
+        .captioned("Less is better everywhere; the best of a column stands out. Click a heading to sort.");
+    let mut blocks = vec![Block::table(table)];
+    blocks.extend(unmade(trials));
+    blocks.extend(broken(trials));
+    section("summary", "Summary", blocks)
+}
+
+/// The smallest value of a measure, if values differ.
+fn least(trials: &[Trial], measure: &Measure) -> f64 {
+    let values = || trials.iter().filter_map(|trial| measure.of(trial.sound()?));
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    if least < most { least } else { f64::NAN }
+}
+
+fn cell(measure: &Measure, numbers: &Numbers, best: f64) -> Cell {
+    let Some(value) = measure.of(numbers) else { return Cell::none() };
+    let cell = Cell::number((measure.shown)(value), value);
+    if value <= best { cell.best() } else { cell }
+}
+
+fn unmade(trials: &[Trial]) -> Option<Block> {
+    let item = |trial: &Trial| Some(Item::new(format!("{}:", trial.run.name), &trial.found.as_ref().err()?.message));
+    let items: Vec<Item> = trials.iter().filter_map(item).collect();
+    (!items.is_empty()).then_some(Block::List(items))
+}
+
+fn broken(trials: &[Trial]) -> Option<Block> {
+    let item = |trial: &Trial| {
+        let numbers = trial.numbers().filter(|numbers| !numbers.findings.is_empty())?;
+        Some(Item::new(format!("{} FAILED the audit:", trial.run.name), numbers.findings.join("; ")))
+    };
+    let items: Vec<Item> = trials.iter().filter_map(item).collect();
+    (!items.is_empty()).then_some(Block::List(items))
+}
+
+fn choose(advice: &[Advice]) -> Section {
+    // A number and its sign stay together.
+    let text = |advice: &Advice| advice.sentence.replace(" %", "\u{a0}%");
+    let items = advice.iter().map(|advice| Item::new(advice.goal, text(advice))).collect();
+    let blocks = match advice {
+        [] => vec![Block::Text("There are too few releases to choose between.".to_owned())],
+        _ => vec![
+            Block::List(items),
+            Block::Text(
+                "Only releases whose audit holds are considered. A lower risk here is a risk under the attacks that were \
+                 tried; the promise alone is what is certain."
+                    .to_owned(),
+            ),
+        ],
+    };
+    section("choose", "Which to choose for what", blocks)
+}
+
+fn figure(plot: Plot) -> Block {
+    Block::figure(&plot.chart, plot.caption)
+}
+
+fn risk(trials: &[Trial]) -> Section {
+    let mut blocks = vec![figure(charts::risk_against_utility(trials))];
+    let caption = "Linking and presence are those of the person who is worst off, guesses by learning a share of all people. \
+                   Nothing is promised but what the principles say.";
+    let risks = charts::bars(trials, &[&LINKING, &PRESENCE, &LEARNED], "chart-risks", "Risk of every release", caption);
+    if !risks.chart.is_empty() {
+        blocks.push(figure(risks));
+    }
+    section("risk-utility", "Risk against utility", blocks)
+}
+
+fn utility(trials: &[Trial]) -> Section {
+    let mut blocks = Vec::new();
+    let measures: Vec<&Measure> = [&ERROR, &KL]
+        .into_iter()
+        .filter(|measure| trials.iter().filter_map(|trial| trial.numbers()).any(|it| measure.of(it).is_some()))
+        .collect();
+    let parameters = charts::parameters(trials);
+    for measure in &measures {
+        for parameter in &parameters {
+            blocks.push(figure(charts::against(trials, measure, parameter)));
+        }
+        // Where everything varies the lines have said it all.
+        let is_said =
+            |trial: &Trial| trial.numbers().is_none() || parameters.iter().any(|it| trial.run.varied.contains_key(it));
+        if trials.iter().all(is_said) {
+            continue;
+        }
+        let id = format!("chart-{}", measure.key);
+        let title = format!("{} of every release", charts::capitalized(measure.title));
+        blocks.push(figure(charts::bars(trials, &[measure], &id, &title, "Shorter is better.")));
+    }
+    if blocks.is_empty() {
+        blocks.push(Block::Text("No release here can be measured against the microdata.".to_owned()));
+    }
+    section("utility", "What the releases are worth", blocks)
+}
+
+fn bounds(trials: &[Trial]) -> Option<Section> {
+    let plot = charts::bounds(trials);
+    let is_asked = trials.iter().filter_map(|trial| trial.numbers()).any(|numbers| !numbers.questions.is_empty());
+    is_asked.then(|| {
+        let outside: Vec<&str> = trials
+            .iter()
+            .filter(|trial| trial.numbers().is_some_and(|it| it.questions.iter().any(|it| it.inside < it.judged)))
+            .map(|trial| trial.run.name.as_str())
+            .collect();
+        let words = match &outside[..] {
+            [] => "Every true answer lay within its bounds, for every release and every question.".to_owned(),
+            names => format!("Bounds did NOT hold for {}: that is a bug, please report it.", names.join(", ")),
+        };
+        section("bounds", "Bounds of answers", vec![figure(plot), Block::Text(words)])
+    })
+}
+
+fn releases(trials: &[Trial]) -> Section {
+    let mut blocks = vec![Block::Text(
+        "The first rows of every published table, as anybody who gets the release would see them.".to_owned(),
+    )];
+    for trial in trials {
+        let Some(numbers) = trial.numbers() else { continue };
+        blocks.push(Block::heading(&trial.run.name));
+        let (smallest, largest) = numbers.sizes;
+        let word = numbers.method.shape().group_word;
+        let mut words = format!(
+            "{} in {} of {} to {}; promise: {}.",
+            counted(numbers.rows, "row"),
+            counted(numbers.groups, word),
+            count(smallest),
+            count(largest),
+            trial.promise()
+        );
+        if numbers.suppressed > 0 {
+            words += &format!(" {} are suppressed.", counted(numbers.suppressed, "row"));
+        }
+        blocks.push(Block::Text(words));
+        blocks.push(Block::Tables(numbers.samples.iter().filter(|sample| sample.rows > 0).map(sample).collect()));
+    }
+    section("releases", "What each release looks like", blocks)
+}
+
+fn attacks(trials: &[Trial]) -> Option<Section> {
+    let mut blocks = Vec::new();
+    for trial in trials {
+        let items = trial.numbers().map_or(&[][..], |numbers| &numbers.attacks).iter();
+        let items: Vec<Item> = items.map(|(attack, words)| Item::new(format!("{attack}:"), words)).collect();
+        if !items.is_empty() {
+            blocks.extend([Block::heading(&trial.run.name), Block::List(items)]);
+        }
+    }
+    (!blocks.is_empty()).then(|| section("attacks", "What attackers find in each release", blocks))
+}
+
+fn sample(sample: &Sample) -> Table {
+    // A code such as 01207 is no number.
+    let is_code = |text: &str| text.len() > 1 && text.starts_with('0') && !text.starts_with("0.");
+    let is_number = |at: usize| {
+        let mut texts = sample.cells.iter().map(|row| row[at].as_str());
+        texts.all(|text| text.is_empty() || text.parse::<f64>().is_ok() && !is_code(text))
+    };
+    let numeric: Vec<bool> = (0..sample.header.len()).map(is_number).collect();
+    let column = |(name, is_number): (&String, &bool)| match is_number {
+        true => Column::numbers(name),
+        false => Column::words(name),
+    };
+    let cell = |(text, is_number): (&String, &bool)| match text.parse() {
+        Ok(value) if *is_number => Cell::number(text, value),
+        _ => Cell::words(cut(text)),
+    };
+    let row = |row: &Vec<String>| row.iter().zip(&numeric).map(cell).collect();
+    let columns = sample.header.iter().zip(&numeric).map(column).collect();
+    let caption = match sample.rows {
+        rows if rows <= sample.cells.len() as u64 => format!("{}, {}", sample.table, counted(rows, "row")),
+        rows => format!("{}, the first {} of {}", sample.table, sample.cells.len(), counted(rows, "row")),
+    };
+    Table::small(columns, sample.cells.iter().map(row).collect()).captioned(caption)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(CELL) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+fn reproduce(trials: &[Trial], is_seeded: bool) -> Section {
+    let words = match is_seeded {
+        true => {
+            "Commands name the seed, so each makes the release that was measured here. Whoever knows a seed can undo the \
+             randomness: leave the seed out for a release that is handed out, which will then have other group ids, and may form \
+             other groups."
+        }
+        false => {
+            "Randomness is drawn anew every time, so a release that is published will have other group ids, and may form other \
+             groups, than the one that was measured here."
+        }
+    };
+    let mut blocks = vec![Block::Text(words.to_owned())];
+    for trial in trials.iter().filter(|trial| trial.numbers().is_some()) {
+        blocks.push(Block::heading(&trial.run.name));
+        blocks.push(Block::Code(trial.run.command.clone()));
+    }
+    section("reproduce", "How to publish one of them", blocks)
+}
+
+fn glossary(trials: &[Trial]) -> Section {
+    let items = told(trials).into_iter().map(|measure| Item::new(charts::capitalized(measure.title), measure.meaning));
+    section("glossary", "What the measures mean", vec![Block::Terms(items.collect())])
+}

@@ -1,0 +1,199 @@
+//! The releases to compare: those that are listed, or a set that shows what the methods are like.
+
+use std::collections::BTreeSet;
+
+use chrysalis::catalogue::{self, MethodEntry};
+use chrysalis::{Draft, Error, QuasiDraft, Recipe, ReleaseDraft, RunDraft};
+use chrysalis_criteria::PrincipleSpec;
+use chrysalis_release::{Detail, Needs};
+use chrysalis_table::ColumnRequest;
+
+use super::vary::{Filling, Varied};
+
+/// More than this is no comparison any more, and takes forever.
+const MAX_RUNS: usize = 200;
+
+/// One release to make.
+pub struct Run {
+    /// Different for every run.
+    pub name: String,
+    /// What the run has in common with those that differ in a parameter only.
+    pub series: String,
+    /// What sets it apart in its series.
+    pub varied: Varied,
+    /// All that was said of it.
+    pub draft: Draft,
+    /// What will be done.
+    pub recipe: Recipe,
+    /// How a door would publish it.
+    pub command: String,
+}
+
+/// All runs, in order. Every recipe is checked before the first row is read.
+pub(super) fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) -> Result<Vec<Run>, Error> {
+    let listed = draft.compare.as_ref().map_or(&[][..], |compare| &compare.runs);
+    let entries = if listed.is_empty() { usual(draft)? } else { listed.to_vec() };
+    let mut runs = Vec::new();
+    for entry in &entries {
+        for varied in combinations(entry)? {
+            let at = runs.len() + 1;
+            runs.push(run(draft, header, entry, varied).map_err(|error| match listed.is_empty() {
+                true => error,
+                false => error.about(&format!("run {at}")),
+            })?);
+            if runs.len() > MAX_RUNS {
+                let message = format!("[compare] lists more than {MAX_RUNS} runs");
+                return Err(Error::request(message, "compare fewer methods or fewer values at a time"));
+            }
+        }
+    }
+    tell_apart(&mut runs);
+    for run in &mut runs {
+        run.command = command(run);
+    }
+    Ok(runs)
+}
+
+/// A set that shows what the methods are like, as far as they fit what is known of the table: for users first, then those that
+/// everybody knows.
+fn usual(draft: &Draft) -> Result<Vec<RunDraft>, Error> {
+    let require = draft.release.require.iter().flatten();
+    let require = require.map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?;
+    let is_sensitive = !draft.sensitive_columns().is_empty();
+    let is_k_alone = require.iter().all(|spec| !spec.needs_sensitive());
+    let has_users = draft.users_know().len() > 1;
+    let fits = |entry: &&MethodEntry| {
+        let shape = entry.form.shape();
+        let shows_labels = shape.detail == Detail::GroupBoxes;
+        // Batches want a principle of their own.
+        (!shape.has_users || has_users) && (shows_labels || is_sensitive) && (shape.marginals.is_none() || !is_k_alone)
+    };
+    let mut methods: Vec<&MethodEntry> = catalogue::METHODS.iter().filter(fits).collect();
+    methods.sort_by_key(|entry| (!entry.form.shape().has_users, entry.form.shape().needs == Needs::Numbers));
+    let mut runs: Vec<RunDraft> = methods.iter().flat_map(|entry| tried(entry, &require)).collect();
+    // What the draft itself asks for belongs to the set, unless it is there already.
+    let own = &draft.release;
+    let mut is_known = false;
+    for run in &runs {
+        let known = run.release.clone().over(own)?;
+        is_known |= known.method == own.method && (own.partitioner.is_none() || known.partitioner == own.partitioner);
+    }
+    if own.method.is_some() && !is_known {
+        runs.insert(0, RunDraft::default());
+    }
+    Ok(runs)
+}
+
+/// A method with the partitioners it is usually tried with.
+fn tried(entry: &MethodEntry, require: &[PrincipleSpec]) -> Vec<RunDraft> {
+    let is_minimum = |spec: &PrincipleSpec| {
+        matches!(spec, PrincipleSpec::KAnonymity { .. } | PrincipleSpec::DistinctL { .. } | PrincipleSpec::Ke { .. })
+    };
+    let run = |name: &&'static str| {
+        // Sorted values cannot be cut for every principle.
+        let partitioner = match catalogue::partitioner(name) {
+            Some(found) if found.is_for_minima && !require.iter().all(is_minimum) => Some("nearby"),
+            Some(_) => Some(*name),
+            None => None,
+        };
+        let release = ReleaseDraft {
+            method: Some(entry.form.name().to_owned()),
+            partitioner: partitioner.map(str::to_owned),
+            ..ReleaseDraft::default()
+        };
+        RunDraft { release, ..RunDraft::default() }
+    };
+    entry.tried_with.iter().map(run).collect()
+}
+
+/// Every combination of what varies; the last name changes fastest.
+fn combinations(entry: &RunDraft) -> Result<Vec<Varied>, Error> {
+    let mut all = vec![Varied::new()];
+    for (key, values) in &entry.vary {
+        if values.is_empty() {
+            let message = format!("`{key}` varies over no values");
+            return Err(Error::request(message, format!("list some, for example vary = {{ {key} = [2, 4, 8] }}")));
+        }
+        if all.len().saturating_mul(values.len()) > MAX_RUNS {
+            let message = format!("what varies has more than {MAX_RUNS} combinations");
+            return Err(Error::request(message, "list fewer values, or compare in several steps"));
+        }
+        let with = |varied: &Varied, text: String| {
+            let mut more = varied.clone();
+            more.insert(key.clone(), text);
+            more
+        };
+        all = all.iter().flat_map(|varied| values.iter().map(move |value| with(varied, value.text()))).collect();
+    }
+    Ok(all)
+}
+
+fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: Varied) -> Result<Run, Error> {
+    let mut filling = Filling::new(&varied);
+    // What a run says itself takes the place of what holds for all of them, braces and all.
+    let own = filling.release(&entry.release)?;
+    let base = ReleaseDraft {
+        require: draft.release.require.clone().filter(|_| own.require.is_none()),
+        ..draft.release.clone()
+    };
+    let base = filling.release(&base)?;
+    let name = entry.name.as_ref().map(|name| filling.text(name)).transpose()?;
+    filling.check_all_used()?;
+    let release = own.over(&base)?;
+    let form = release.method()?.form;
+    let mut own = Draft { release, compare: None, ..draft.clone() };
+    let sets = draft.users_know();
+    if !form.shape().has_users && sets.len() > 1 {
+        // Methods for one quasi-identifier protect all of them at once.
+        let union: Vec<String> = sets.concat().into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+        match &own.quasi {
+            Some(_) => own.quasi = Some(QuasiDraft::One(union)),
+            None => own.quasi_identifiers = vec![union],
+        }
+    }
+    let recipe = own.check(header)?;
+    let by = match form.shape() {
+        shape if shape.has_users || shape.group_id.is_none() => form.name().to_owned(),
+        _ => format!("{form} by {}", recipe.partitioner()),
+    };
+    let parameters: Vec<String> = varied.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let parameters = parameters.join(", ");
+    let (series, name) = match (&entry.name, name) {
+        (Some(pattern), Some(name)) if pattern.contains('{') => (by, name),
+        (_, Some(name)) if parameters.is_empty() => (name.clone(), name),
+        (_, Some(name)) => (name.clone(), format!("{name}, {parameters}")),
+        (_, None) if parameters.is_empty() => (by.clone(), by),
+        (_, None) => (by.clone(), format!("{by}, {parameters}")),
+    };
+    Ok(Run { name, series, varied, draft: own, recipe, command: String::new() })
+}
+
+/// No two runs have the same name: what they promise tells them apart, or else a number.
+fn tell_apart(runs: &mut [Run]) {
+    let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
+    let is_shared = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
+    for run in runs.iter_mut().filter(|run| is_shared(&run.name)) {
+        let promise: Vec<String> = run.recipe.require().iter().map(ToString::to_string).collect();
+        run.name = format!("{}, {}", run.name, promise.join(", "));
+    }
+    let mut seen = BTreeSet::new();
+    for run in runs {
+        let name = run.name.clone();
+        let mut next = 2;
+        while !seen.insert(run.name.clone()) {
+            run.name = format!("{name} ({next})");
+            next += 1;
+        }
+    }
+}
+
+/// Every column that some run needs, once.
+pub(super) fn requests(runs: &[Run]) -> Vec<ColumnRequest> {
+    let mut all: Vec<ColumnRequest> = Vec::new();
+    for request in runs.iter().flat_map(|run| run.recipe.requests()) {
+        if all.iter().all(|known| known.name != request.name) {
+            all.push(request.clone());
+        }
+    }
+    all
+}

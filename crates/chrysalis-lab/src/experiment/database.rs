@@ -1,0 +1,92 @@
+//! How long questions take in a database: as they are over the microdata, and rewritten over the release (ke 7.2).
+
+use std::time::Instant;
+
+use chrysalis::Error;
+use chrysalis_load::{Database, LoadError};
+use chrysalis_query::rewrite::original;
+use chrysalis_query::{Dialect, Plan, Question, rewrite};
+use chrysalis_release::Release;
+use chrysalis_table::Table;
+
+/// The table of the microdata; no release has one of that name.
+const MICRODATA: &str = "microdata";
+
+/// Sums of many reals differ in their last digits with the order of adding up.
+const ROUNDING: f64 = 1e-9;
+
+/// How often every statement runs: the quickest run had least to wait for others.
+const ROUNDS: usize = 3;
+
+/// Milliseconds for a statement to be read and run to its end, in the quickest of its runs: the median over all questions.
+pub(super) struct Times {
+    pub(super) original_ms: f64,
+    pub(super) rewritten_ms: f64,
+}
+
+/// Asks every question for its first aggregate, in both ways and in turn, in one SQLite database that holds both.
+pub(super) fn times(release: &Release, microdata: &Table, questions: &[Question]) -> Result<Times, Error> {
+    let mut database = Database::new().map_err(refused)?;
+    database.load(release).map_err(refused)?;
+    database.add(MICRODATA, microdata).map_err(refused)?;
+    let (mut originals, mut rewritten) = (Vec::new(), Vec::new());
+    for (at, question) in questions.iter().enumerate() {
+        let question = Question { aggregates: question.aggregates[..1].to_vec(), ..question.clone() };
+        let plan = Plan::new(&question, &release.manifest)?;
+        let statements = [original(&plan, MICRODATA, Dialect::Sqlite), rewrite(&plan, release, Dialect::Sqlite)?];
+        let mut found = [(Vec::new(), f64::INFINITY), (Vec::new(), f64::INFINITY)];
+        for _ in 0..ROUNDS {
+            for (statement, (numbers, least)) in statements.iter().zip(&mut found) {
+                let started = Instant::now();
+                let rows = database.run(statement).map_err(refused)?;
+                *least = least.min(1000.0 * started.elapsed().as_secs_f64());
+                *numbers = rows.into_iter().flatten().collect();
+            }
+        }
+        let [(truth, original_ms), (told, rewritten_ms)] = found;
+        if !agree(&truth, &told) {
+            let message = format!("question {at}: the database says {truth:?}, and {told:?} once it is rewritten");
+            return Err(Error::internal(message));
+        }
+        originals.push(original_ms);
+        rewritten.push(rewritten_ms);
+    }
+    Ok(Times { original_ms: median(originals), rewritten_ms: median(rewritten) })
+}
+
+fn refused(error: LoadError) -> Error {
+    Error::request(error.to_string(), error.hint())
+}
+
+/// Whether the true answer lies within the bounds: estimate, lower, upper.
+fn agree(truth: &[Option<f64>], told: &[Option<f64>]) -> bool {
+    match (truth, told) {
+        // Nobody is asked for: there are no numbers, or no row.
+        ([None], [None, ..] | []) => true,
+        ([Some(truth)], [Some(_), Some(lower), Some(upper), ..]) => {
+            let room = ROUNDING * truth.abs();
+            lower - room <= *truth && *truth <= upper + room
+        }
+        _ => false,
+    }
+}
+
+/// The middle one; not a number where there is none.
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_truth_must_lie_within_the_bounds() {
+        let told = [Some(5.0), Some(4.0), Some(6.0), Some(0.5)];
+        assert!(agree(&[Some(4.0)], &told) && agree(&[Some(6.0)], &told));
+        assert!(!agree(&[Some(3.9)], &told) && !agree(&[None], &told) && !agree(&[Some(1.0)], &[]));
+        assert!(agree(&[None], &[None; 4]) && agree(&[None], &[]));
+        assert!(median(vec![3.0, 1.0, 2.0]) == 2.0 && median(Vec::new()).is_nan());
+    }
+}

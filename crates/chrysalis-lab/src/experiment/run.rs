@@ -1,0 +1,133 @@
+//! One run: which table, which release, which questions.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chrysalis::{Error, KindText, ReleaseDraft};
+use chrysalis_evaluate::workload::{Family, Workload};
+use serde::Deserialize;
+
+/// Everything that one release and its measures depend on.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Run {
+    pub(super) data: Data,
+    #[serde(default)]
+    pub(super) release: ReleaseDraft,
+    pub(super) workload: Option<Asking>,
+    #[serde(default)]
+    pub(super) compare: Compare,
+    /// What CAVG divides by, where no `k=` is promised.
+    pub(super) least_group: Option<u64>,
+    #[serde(default = "one")]
+    pub(super) seed: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// A table and its roles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Data {
+    /// A file of the data folder.
+    pub(super) file: Option<PathBuf>,
+    /// The made-up hospital.
+    #[serde(default)]
+    pub(super) hospital: bool,
+    /// So many rows: the first, or a random sample.
+    pub(super) rows: Option<u64>,
+    #[serde(default)]
+    pub(super) sample: bool,
+    #[serde(default)]
+    pub(super) quasi: Vec<String>,
+    /// Only so many of the quasi attributes, from the first on.
+    pub(super) attributes: Option<usize>,
+    /// For butterflies: what every user knows.
+    #[serde(default)]
+    pub(super) quasi_identifiers: Vec<Vec<String>>,
+    pub(super) sensitive: Option<String>,
+    #[serde(default)]
+    pub(super) kinds: BTreeMap<String, KindText>,
+    /// Files of the data folder.
+    #[serde(default)]
+    pub(super) taxonomies: BTreeMap<String, PathBuf>,
+    #[serde(default)]
+    pub(super) intervals: BTreeMap<String, Vec<f64>>,
+    #[serde(default)]
+    pub(super) prefixes: Vec<String>,
+    /// Of the sensitive attribute, most sensitive first.
+    pub(super) categories: Option<Vec<Vec<String>>>,
+    pub(super) weights: Option<String>,
+    pub(super) missing: Option<String>,
+    /// Rows with a greater number are left out.
+    #[serde(default)]
+    pub(super) at_most: BTreeMap<String, f64>,
+    /// Columns that are made up.
+    #[serde(default)]
+    pub(super) columns: Vec<MadeUp>,
+}
+
+/// A made-up column: words, whole numbers, numbers that follow another column, or the number of the row.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MadeUp {
+    pub(super) name: String,
+    /// Words, all equally likely.
+    #[serde(default)]
+    pub(super) words: Vec<String>,
+    /// Whole numbers from one to another, all equally likely.
+    pub(super) between: Option<(i64, i64)>,
+    /// 0, 1, 2 and so on: every row has its own, so that questions can pick rows one by one.
+    #[serde(default)]
+    pub(super) numbered: bool,
+    /// The made-up column of numbers that these grow with …
+    pub(super) follows: Option<String>,
+    /// … and how far they stray from it.
+    #[serde(default)]
+    pub(super) variance: f64,
+}
+
+/// The workload.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asking {
+    family: String,
+    queries: usize,
+    selectivity: f64,
+    dimensions: Option<usize>,
+    /// The only quasi attributes that conditions are on; empty means any.
+    #[serde(default)]
+    pub(super) attributes: Vec<String>,
+    /// For ke's constrained questions: the share of the rows of a group that are picked, `selectivity` being that of the
+    /// groups.
+    pub(super) rows_of_groups: Option<f64>,
+    #[serde(default)]
+    unordered: Vec<String>,
+    #[serde(default = "one")]
+    pub(super) seed: u64,
+}
+
+impl Asking {
+    pub(super) fn workload(&self) -> Result<Workload, Error> {
+        Ok(Workload {
+            family: self.family.parse::<Family>()?,
+            queries: self.queries,
+            selectivity: self.selectivity,
+            dimensions: self.dimensions,
+            unordered: self.unordered.clone(),
+        })
+    }
+}
+
+/// Over which attributes KL-divergence is measured, and from which table.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Compare {
+    #[serde(default)]
+    pub(super) attributes: Vec<String>,
+    /// Only so many of them, from the first on.
+    pub(super) first: Option<usize>,
+    pub(super) table: Option<String>,
+}

@@ -1,0 +1,166 @@
+//! What a method is asked to do, and the groups it asks for in turn.
+
+use chrysalis_criteria::{All, Held, Principle, PrincipleSpec};
+use chrysalis_release::{Promise, Scope};
+use chrysalis_table::{Counted, SaCounts, Watch};
+use rand::CryptoRng;
+
+use crate::method::{Method, Outcome};
+use crate::{Microdata, Partition, Partitioner, PublishError};
+
+/// A table to publish, and everything a method may ask for on the way.
+///
+/// A method asks for groups ([`Job::group`]), or forms its own and has them looked at ([`Job::check`]). Either way it gets a
+/// [`Grouping`], and a release takes its promises from nowhere else.
+pub struct Job<'a> {
+    data: &'a Microdata,
+    require: &'a [PrincipleSpec],
+    partitioner: &'a dyn Partitioner,
+    rng: &'a mut dyn CryptoRng,
+    watch: &'a dyn Watch,
+}
+
+/// Groups in which principles hold: all of them were looked at.
+#[derive(Clone, Debug)]
+pub struct Grouping {
+    partition: Partition,
+    partitioner: String,
+    promises: Vec<Promise>,
+}
+
+impl Grouping {
+    /// The groups.
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// Who formed them.
+    pub fn partitioner(&self) -> &str {
+        &self.partitioner
+    }
+
+    /// What holds in each of them.
+    pub fn promises(&self) -> &[Promise] {
+        &self.promises
+    }
+
+    /// The groups alone, without what was promised of them.
+    pub fn into_partition(self) -> Partition {
+        self.partition
+    }
+}
+
+impl<'a> Job<'a> {
+    /// A job. `require` is what the owner wants to hold in every group.
+    pub fn new(
+        data: &'a Microdata,
+        require: &'a [PrincipleSpec],
+        partitioner: &'a dyn Partitioner,
+        rng: &'a mut dyn CryptoRng,
+        watch: &'a dyn Watch,
+    ) -> Self {
+        Job { data, require, partitioner, rng, watch }
+    }
+
+    /// Publishes the table. Stops before any work where the whole table fails a principle, or the form cannot show it.
+    pub fn run(&mut self, method: &dyn Method) -> Result<Outcome, PublishError> {
+        self.data.goal(self.require)?;
+        method.check(self.data)?;
+        method.publish(self)
+    }
+
+    /// The table.
+    pub fn data(&self) -> &'a Microdata {
+        self.data
+    }
+
+    /// Randomness.
+    pub fn rng(&mut self) -> &mut dyn CryptoRng {
+        self.rng
+    }
+
+    /// Who looks on.
+    pub fn watch(&self) -> &'a dyn Watch {
+        self.watch
+    }
+
+    /// What is required of groups of a kind: where there are buckets, rows are counted there and values in batches.
+    pub fn required(&self, scope: Scope) -> Vec<PrincipleSpec> {
+        let is_meant = |spec: &&PrincipleSpec| match scope {
+            Scope::Group | Scope::User => true,
+            Scope::Batch => spec.needs_sensitive(),
+            Scope::Bucket => !spec.needs_sensitive(),
+        };
+        self.require.iter().filter(is_meant).cloned().collect()
+    }
+
+    /// Everything that is required, bound to the table.
+    pub fn goal(&self, scope: Scope) -> Result<All, PublishError> {
+        self.data.goal(&self.required(scope))
+    }
+
+    /// The name of the partitioner.
+    pub fn partitioner(&self) -> &'static str {
+        self.partitioner.name()
+    }
+
+    /// Forms groups, and looks at every one of them.
+    pub fn group(&mut self, scope: Scope) -> Result<Grouping, PublishError> {
+        let goal = self.goal(scope)?;
+        let (total, counted) = self.partitioner.total(self.data)?;
+        let watch = self.watch;
+        watch.phase("partition", Some(total), counted);
+        let partition = self.partitioner.partition(self.data, &goal, self.rng, &|n| watch.tell(n))?;
+        self.publishing();
+        self.check(partition, scope, self.partitioner.name())
+    }
+
+    /// From here on the release is made.
+    pub fn publishing(&self) {
+        self.watch.phase("publish", None, Counted::Rows);
+    }
+
+    /// Looks at groups that a method formed itself: they are what is published.
+    pub fn check(&self, partition: Partition, scope: Scope, partitioner: &str) -> Result<Grouping, PublishError> {
+        let goal = self.goal(scope)?;
+        let held = self.hold(&goal, &[&partition]).map_err(|group| failed(&goal, group))?;
+        Ok(Grouping { promises: self.promised(&held, scope), partition, partitioner: partitioner.to_owned() })
+    }
+
+    /// The same for groups of several partitions at once, of which only the promises are wanted.
+    pub fn promise(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
+        let goal = self.goal(scope)?;
+        let held = self.hold(&goal, partitions).map_err(|group| failed(&goal, group))?;
+        Ok(self.promised(&held, scope))
+    }
+
+    /// The same where it is no mistake that something fails: then nothing is promised.
+    pub fn promise_if_held(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
+        let held = self.hold(&self.goal(scope)?, partitions);
+        Ok(held.map_or_else(|_| Vec::new(), |held| self.promised(&held, scope)))
+    }
+
+    fn promised(&self, held: &Held, scope: Scope) -> Vec<Promise> {
+        Promise::of(held, self.data.sensitive().map(chrysalis_table::Column::name), scope)
+    }
+
+    fn hold(&self, goal: &All, partitions: &[&Partition]) -> Result<Held, usize> {
+        let groups: Vec<&[u32]> = partitions.iter().flat_map(|partition| partition.groups()).collect();
+        match self.data.sensitive().filter(|_| !goal.is_size_only()) {
+            None => goal.hold_in(groups.len(), 1, |group, counts| {
+                // PROOF: rows are numbered in 32 bits.
+                counts.add_many(0, groups[group].len() as u32);
+            }),
+            Some(column) => {
+                let count = |group: usize, counts: &mut SaCounts| {
+                    groups[group].iter().for_each(|&row| counts.add(column.code(row as usize)));
+                };
+                goal.hold_in(groups.len(), column.domain().len(), count)
+            }
+        }
+    }
+}
+
+fn failed(goal: &All, group: usize) -> PublishError {
+    PublishError::Internal(format!("group {group} was formed for {goal}, and fails it"))
+}

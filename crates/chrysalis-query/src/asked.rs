@@ -1,0 +1,57 @@
+use chrysalis_release::view::{CodedColumn, Groups, Labels, Multisets};
+use chrysalis_release::{Manifest, Release, ReleaseError, RoleName, View};
+
+use crate::{Plan, QueryError, askable};
+
+/// A release that can be asked any number of questions: everything that does not depend on what is asked is done once.
+///
+/// Columns that the tables lack are no error until a question needs them, so that a front end may read only those that
+/// [`Plan::columns`] names.
+///
+/// # Cost
+/// Preparing is that of a [`View`]. A question then costs a pass over the codes of the columns it names, and one over the sensitive
+/// values of the groups it touches.
+#[derive(Debug)]
+pub struct Asked {
+    view: View,
+}
+
+impl Asked {
+    /// Prepares a release.
+    pub fn new(release: Release) -> Result<Asked, QueryError> {
+        askable(&release.manifest)?;
+        Ok(Asked { view: View::open(&release)? })
+    }
+
+    /// What the release says of itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.view.manifest
+    }
+
+    pub(crate) fn groups(&self) -> &Groups {
+        &self.view.groups
+    }
+
+    pub(crate) fn column(&self, plan: &Plan, field: usize) -> Result<&CodedColumn, QueryError> {
+        self.view.column(field).ok_or_else(|| self.lacks(plan, field))
+    }
+
+    /// The labels of every group; where rows are shown one by one, of every row of the plan's table, group after group.
+    pub(crate) fn labels(&self, plan: &Plan, field: usize) -> Result<&Labels, QueryError> {
+        self.view.labels(&plan.table, field).ok_or_else(|| self.lacks(plan, field))
+    }
+
+    /// The sensitive values of every group.
+    pub(crate) fn multisets(&self) -> Result<&Multisets, QueryError> {
+        let table = self.view.layout.shape.values_table();
+        let sensitive =
+            || self.manifest().with_role(RoleName::Sensitive).next().map(|attribute| attribute.name.clone());
+        let lacks = || ReleaseError::MissingColumn { table: table.into(), column: sensitive().unwrap_or_default() };
+        self.view.values().ok_or_else(|| lacks().into())
+    }
+
+    fn lacks(&self, plan: &Plan, field: usize) -> QueryError {
+        let (table, column) = (plan.table.clone(), plan.fields[field].name.clone());
+        ReleaseError::MissingColumn { table, column }.into()
+    }
+}

@@ -1,0 +1,102 @@
+//! Ranges and labels row by row: every row of a batch lies somewhere in the box of its bucket.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::group_boxes::{Covered, KeyField, each_key};
+use super::keys::{Key, Radix, check_pairs};
+use super::share::Share;
+use super::{Found, Hit, KeyValues};
+use crate::{Asked, Plan, QuasiCondition, QueryError};
+
+pub(super) fn hits(
+    asked: &Asked,
+    plan: &Plan,
+    condition: &QuasiCondition,
+    keys: &[usize],
+) -> Result<Found, QueryError> {
+    let inside = Covered::new(asked, plan, &condition.boxes, keys)?;
+    let outside = Covered::new(asked, plan, &condition.complement, &[])?;
+    let pieces = asked.groups().pieces().par_iter();
+    if keys.is_empty() {
+        let batch = |batch: usize| {
+            let mut sum = Sum::default();
+            for row in asked.groups().rows(batch) {
+                sum.add(inside.share(row, &[]), !outside.touches(row));
+            }
+            sum.hit(batch)
+        };
+        let piece = |piece: &Range<usize>| piece.clone().filter_map(batch).collect();
+        return Ok(Found::ungrouped(pieces.map(piece).collect()));
+    }
+    let keyed: Vec<KeyField<'_>> =
+        keys.iter().map(|&key| KeyField::new(asked, plan, key, &condition.boxes)).collect::<Result<_, _>>()?;
+    let values: Vec<KeyValues> = keyed.iter().map(|key| KeyValues::Listed(key.values.clone())).collect();
+    let radix = Radix::new(&values)?;
+    let by_key = |piece: &Range<usize>| {
+        let mut hits = Vec::new();
+        for batch in piece.clone() {
+            of_batch(asked, batch, (&inside, &outside), &keyed, &radix, &mut hits)?;
+        }
+        Ok::<_, QueryError>(hits)
+    };
+    let found: Vec<Vec<(Key, Hit)>> = pieces.map(by_key).collect::<Result<_, _>>()?;
+    check_pairs(found.iter().map(Vec::len).sum())?;
+    Ok(Found::grouped(values, &radix, found))
+}
+
+/// The hits of one batch, apart for every combination of key values that some row of it may have.
+fn of_batch(
+    asked: &Asked,
+    batch: usize,
+    (inside, outside): (&Covered<'_>, &Covered<'_>),
+    keyed: &[KeyField<'_>],
+    radix: &Radix,
+    hits: &mut Vec<(Key, Hit)>,
+) -> Result<(), QueryError> {
+    let mut rows: Vec<(Key, Share, bool)> = Vec::new();
+    for row in asked.groups().rows(batch) {
+        each_key(row, rows.len().saturating_add(hits.len()), inside, outside, keyed, |digits, share, is_certain| {
+            if share.touches {
+                rows.push((radix.key(digits.iter().copied()), share, is_certain));
+            }
+        })?;
+    }
+    // Stable, so that sums run in the order of rows.
+    rows.sort_by_key(|(key, ..)| *key);
+    for run in rows.chunk_by(|a, b| a.0 == b.0) {
+        let mut sum = Sum::default();
+        run.iter().for_each(|(_, share, is_certain)| sum.add(*share, *is_certain));
+        hits.extend(sum.hit(batch).map(|hit| (run[0].0, hit)));
+    }
+    Ok(())
+}
+
+/// Step 6, angel: rows fall where they fall independently of each other.
+#[derive(Default)]
+struct Sum {
+    least: u32,
+    most: u32,
+    expected: f64,
+    variance: f64,
+}
+
+impl Sum {
+    fn add(&mut self, share: Share, is_certain: bool) {
+        if !share.touches {
+            return;
+        }
+        // Rounding must not make a share of more than everything.
+        let covered = share.share.min(1.0);
+        self.most += 1;
+        self.least += u32::from(is_certain);
+        self.expected += covered;
+        self.variance += covered * (1.0 - covered);
+    }
+
+    fn hit(self, batch: usize) -> Option<Hit> {
+        let Sum { least, most, expected, variance } = self;
+        (most > 0).then_some(Hit { group: batch as u32, least, most, expected, variance })
+    }
+}

@@ -1,0 +1,167 @@
+use chrysalis_table::{Domain, Kind, Role, Value};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One attribute of the published table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Attribute {
+    /// Its name in the microdata.
+    pub name: String,
+    /// Its role.
+    pub role: RoleName,
+    /// What its values are.
+    pub kind: KindName,
+    /// The form in which it is published.
+    pub published: Published,
+    /// Which values there are.
+    pub domain: DomainEntry,
+    /// For a sensitive attribute with a taxonomy: one line per value, leaf to root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taxonomy: Option<Vec<Vec<String>>>,
+    /// For (l,α)-diversity: the categories, most sensitive first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub categories: Option<Vec<Vec<String>>>,
+    /// The weight of each category, as exact fractions such as `36/49`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<String>>,
+}
+
+/// The values of an attribute.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DomainEntry {
+    /// Smallest value, for numbers and dates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<serde_json::Value>,
+    /// Largest value, for numbers and dates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<serde_json::Value>,
+    /// All values in order, for words and for the sensitive attribute. The missing value is `null` and comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<serde_json::Value>>,
+    /// For the sensitive attribute: how often each of `values` occurs in the whole table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Vec<u64>>,
+    /// Whether some rows have no value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missing: bool,
+}
+
+/// How an attribute is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Published {
+    /// As it was.
+    Exact,
+    /// Exact values, permuted inside their group.
+    Permuted,
+    /// As ranges or labels.
+    Generalized,
+}
+
+/// One column of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnEntry {
+    /// The column's name.
+    pub name: String,
+    /// What its values are.
+    pub kind: KindName,
+}
+
+/// A [`Role`] as it is written in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RoleName {
+    /// Names a person; never published.
+    Identifier,
+    /// May be known to an attacker.
+    Quasi,
+    /// What an attacker wants to learn.
+    Sensitive,
+    /// Kept as it is.
+    Other,
+}
+
+impl From<Role> for RoleName {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Identifier => RoleName::Identifier,
+            Role::QuasiIdentifier => RoleName::Quasi,
+            Role::Sensitive => RoleName::Sensitive,
+            Role::Other => RoleName::Other,
+        }
+    }
+}
+
+/// A [`Kind`] as it is written in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum KindName {
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Real,
+    /// Dates.
+    Date,
+    /// Words with an order.
+    Ordinal,
+    /// Words.
+    Category,
+}
+
+impl From<Kind> for KindName {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Integer => KindName::Integer,
+            Kind::Real => KindName::Real,
+            Kind::Date => KindName::Date,
+            Kind::Ordinal => KindName::Ordinal,
+            Kind::Category => KindName::Category,
+        }
+    }
+}
+
+impl From<KindName> for Kind {
+    fn from(kind: KindName) -> Self {
+        match kind {
+            KindName::Integer => Kind::Integer,
+            KindName::Real => Kind::Real,
+            KindName::Date => Kind::Date,
+            KindName::Ordinal => Kind::Ordinal,
+            KindName::Category => Kind::Category,
+        }
+    }
+}
+
+impl DomainEntry {
+    /// Describes a domain: ends for numbers and dates, all values for words and wherever counts are given.
+    pub fn of(domain: &Domain, counts: Option<Vec<u64>>) -> Self {
+        let is_range = matches!(domain.kind(), Kind::Integer | Kind::Real | Kind::Date);
+        let ends = domain.bounds().filter(|_| is_range);
+        let missing = domain.has_missing().then_some(serde_json::Value::Null);
+        let values = || missing.into_iter().chain(domain.values().iter().map(json)).collect();
+        DomainEntry {
+            min: ends.map(|(low, _)| json(low)),
+            max: ends.map(|(_, high)| json(high)),
+            values: (!is_range || counts.is_some()).then(values),
+            counts,
+            missing: domain.has_missing(),
+        }
+    }
+
+    /// The words of an ordinal attribute, from lowest to highest.
+    pub fn order(&self) -> Vec<String> {
+        let values = self.values.iter().flatten();
+        values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+    }
+}
+
+fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Integer(number) => (*number).into(),
+        Value::Real(number) => (*number).into(),
+        Value::Date(_) | Value::Text(_) => value.to_string().into(),
+    }
+}

@@ -1,0 +1,207 @@
+//! `release.json`: what the tables are and what they promise.
+//!
+//! In memory there is one [`Manifest`]; on disk there is one shape per version of the format. Readers know all versions, the writer
+//! writes the last one. A version never gets another field: a field that is new brings a name in `features`, and a reader
+//! refuses the names that it does not know, by name.
+
+mod attribute;
+mod version_1;
+mod version_2;
+
+use std::collections::BTreeSet;
+
+pub use attribute::{Attribute, ColumnEntry, DomainEntry, KindName, Published, RoleName};
+
+use crate::{Form, Promise, ReleaseError};
+
+/// The value of `format` in every manifest.
+pub const FORMAT: &str = "chrysalis-release";
+/// The version this program writes.
+pub const VERSION: u32 = 2;
+/// The byte layout this program writes tables in.
+pub const ENCODING: u32 = 1;
+
+/// The feature of releases some of whose tables are several files.
+const PARTS: &str = "parts";
+/// What this program understands beyond the fields of a version.
+const FEATURES: [&str; 1] = [PARTS];
+
+/// What a release says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// The version of the format in which it was written, or will be.
+    pub version: u32,
+    /// The byte layout of its tables; 0 where that was not told, as in version 1.
+    pub encoding: u32,
+    /// How groups are shown.
+    pub method: Form,
+    /// The partitioner that formed the groups, such as `mondrian`.
+    pub partitioner: String,
+    /// Rows published.
+    pub rows: u64,
+    /// Groups they stand in; batches, where there are such.
+    pub groups: u64,
+    /// What holds in every group.
+    pub promises: Vec<Promise>,
+    /// The attributes that were published, in order.
+    pub attributes: Vec<Attribute>,
+    /// The sets of attributes an attacker may know.
+    pub quasi_identifiers: Vec<Vec<String>>,
+    /// The tables.
+    pub tables: Vec<TableEntry>,
+    /// Rows that are shown fully generalized because their own groups failed; all of them are one group.
+    pub suppressed: u64,
+    /// Whether a fixed seed was used: such a release is for experiments only.
+    pub reproducible: bool,
+}
+
+/// One table of the release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableEntry {
+    /// The table's name.
+    pub name: String,
+    /// Its number of rows.
+    pub rows: u64,
+    /// Its columns, in order.
+    pub columns: Vec<ColumnEntry>,
+    /// Its files, one after the other; none before they are written.
+    pub parts: Vec<PartEntry>,
+}
+
+/// One file of a table.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartEntry {
+    /// The file, beside the manifest.
+    pub file: String,
+    /// Its number of rows.
+    pub rows: u64,
+    /// SHA-256 of the file, in hexadecimal.
+    pub sha256: String,
+}
+
+impl Manifest {
+    /// Reads and checks a manifest. Everything later may rely on what is checked here.
+    pub fn parse(bytes: &[u8]) -> Result<Manifest, ReleaseError> {
+        let loose: serde_json::Value = serde_json::from_slice(bytes)?;
+        let format = loose.get("format").and_then(|format| format.as_str()).unwrap_or_default();
+        if format != FORMAT {
+            return Err(ReleaseError::Format { found: format.chars().take(40).collect() });
+        }
+        check_features(&loose)?;
+        check_method(&loose)?;
+        // From the text again, not from `loose`, so that an error has a line and a column.
+        let manifest = match loose.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0) {
+            1 => serde_json::from_slice::<version_1::Wire>(bytes)?.try_into()?,
+            2 => serde_json::from_slice::<version_2::Wire>(bytes)?.try_into()?,
+            version => return Err(ReleaseError::Version { found: u32::try_from(version).unwrap_or(u32::MAX) }),
+        };
+        Manifest::check(&manifest)?;
+        Ok(manifest)
+    }
+
+    /// The manifest as it is written, in the last version of the format.
+    pub fn to_json(&self) -> Result<String, ReleaseError> {
+        let mut text = serde_json::to_string_pretty(&version_2::Wire::from(self))?;
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// The attribute of that name.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.name == name)
+    }
+
+    /// The attributes with a role, in order.
+    pub fn with_role(&self, role: RoleName) -> impl Iterator<Item = &Attribute> {
+        self.attributes.iter().filter(move |attribute| attribute.role == role)
+    }
+
+    /// All files of all tables.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.tables.iter().flat_map(|table| &table.parts).map(|part| part.file.as_str())
+    }
+
+    /// The JSON schema of `release.json`, for a version of the format that this program reads.
+    pub fn schema(version: u32) -> Option<serde_json::Value> {
+        match version {
+            1 => Some(schemars::schema_for!(version_1::Wire).to_value()),
+            2 => Some(schemars::schema_for!(version_2::Wire).to_value()),
+            _ => None,
+        }
+    }
+
+    fn check(&self) -> Result<(), ReleaseError> {
+        once("table", self.tables.iter().map(|table| &table.name))?;
+        once("file", self.tables.iter().flat_map(|table| &table.parts).map(|part| &part.file))?;
+        once("attribute", self.attributes.iter().map(|attribute| &attribute.name))?;
+        for table in &self.tables {
+            once("column", table.columns.iter().map(|column| &column.name))?;
+            if let Some(part) = table.parts.iter().find(|part| !is_plain_file(&part.file)) {
+                return Err(ReleaseError::UnsafeFile { file: part.file.clone() });
+            }
+            if table.parts.iter().try_fold(0, |sum: u64, part| sum.checked_add(part.rows)) != Some(table.rows) {
+                let text = format!("`{}` has {} rows, but its parts have another number", table.name, table.rows);
+                return Err(ReleaseError::Nonsense(text));
+            }
+        }
+        for name in self.quasi_identifiers.iter().flatten() {
+            if self.attribute(name).is_none_or(|attribute| attribute.role != RoleName::Quasi) {
+                return Err(ReleaseError::Nonsense(format!(
+                    "`{name}` is a quasi-identifier, but lists no such attribute"
+                )));
+            }
+        }
+        for attribute in &self.attributes {
+            let values = attribute.domain.values.iter().flatten();
+            let texts: Vec<String> = values.map(ToString::to_string).collect();
+            once("value", texts.iter())?;
+            let n_values = attribute.domain.values.as_ref().map_or(0, Vec::len);
+            if attribute.domain.counts.as_ref().is_some_and(|counts| counts.len() != n_values) {
+                let text = format!("`{}` has {n_values} values, but another number of counts", attribute.name);
+                return Err(ReleaseError::Nonsense(text));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A reader that lacks a feature must not guess what the rest means.
+fn check_features(loose: &serde_json::Value) -> Result<(), ReleaseError> {
+    let names = loose.get("features").and_then(|features| features.as_array()).into_iter().flatten();
+    for name in names.filter_map(|name| name.as_str()) {
+        if !FEATURES.contains(&name) {
+            return Err(ReleaseError::Feature { name: name.chars().take(40).collect() });
+        }
+    }
+    Ok(())
+}
+
+fn check_method(loose: &serde_json::Value) -> Result<(), ReleaseError> {
+    match loose.get("method").and_then(|method| method.as_str()) {
+        Some(name) if Form::named(name).is_none() => {
+            Err(ReleaseError::Method { name: name.chars().take(40).collect() })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn once<'a>(what: &'static str, names: impl Iterator<Item = &'a String>) -> Result<(), ReleaseError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(ReleaseError::Twice { what, name: name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// A name beside the manifest: no folder, no drive, no way up, nothing hidden.
+fn is_plain_file(file: &str) -> bool {
+    !file.is_empty() && !file.starts_with('.') && !file.contains(['/', '\\', ':', '\0'])
+}

@@ -1,0 +1,86 @@
+//! Version 1 of the format: read, never written.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Attribute, ColumnEntry, Manifest, PartEntry, TableEntry};
+use crate::{Form, Promise, ReleaseError};
+
+/// `release.json`, version 1.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Manifest")]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wire {
+    /// Always `chrysalis-release`.
+    #[allow(dead_code, reason = "it was looked at before")]
+    format: String,
+    /// Version of the format, 1.
+    version: u32,
+    /// The publication method, such as `generalize`.
+    method: Form,
+    /// The partitioner that formed the groups, such as `mondrian`.
+    partitioner: String,
+    /// Rows published.
+    rows: u64,
+    /// Groups they stand in; for angel, batches.
+    groups: u64,
+    /// The principles that hold in every group, as written on the command line. For angel `k=` holds in every bucket (rows
+    /// of one table with the same labels), all others in every batch.
+    guarantees: Vec<String>,
+    /// The attributes that were published, in order.
+    attributes: Vec<Attribute>,
+    /// The sets of attributes an attacker may know.
+    quasi_identifiers: Vec<Vec<String>>,
+    /// The files.
+    tables: Vec<Table>,
+    /// Rows that are shown fully generalized because their own groups failed; all of them are one group. Absent when 0.
+    #[serde(default)]
+    suppressed: u64,
+    /// Present and true when a fixed seed was used: such a release is for experiments only.
+    #[serde(default)]
+    reproducible: bool,
+}
+
+/// One file of the release.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "TableEntry")]
+#[serde(deny_unknown_fields)]
+struct Table {
+    /// The table's name.
+    name: String,
+    /// Its file, beside the manifest.
+    file: String,
+    /// Its number of rows.
+    rows: u64,
+    /// Its columns, in order.
+    columns: Vec<ColumnEntry>,
+    /// SHA-256 of the file, in hexadecimal.
+    sha256: String,
+}
+
+impl TryFrom<Wire> for Manifest {
+    type Error = ReleaseError;
+
+    fn try_from(wire: Wire) -> Result<Self, ReleaseError> {
+        let table = |table: Table| TableEntry {
+            parts: vec![PartEntry { file: table.file, rows: table.rows, sha256: table.sha256 }],
+            name: table.name,
+            rows: table.rows,
+            columns: table.columns,
+        };
+        Ok(Manifest {
+            version: wire.version,
+            encoding: 0,
+            method: wire.method,
+            partitioner: wire.partitioner,
+            rows: wire.rows,
+            groups: wire.groups,
+            promises: Promise::from_version_1(&wire.guarantees, wire.method, &wire.attributes)?,
+            attributes: wire.attributes,
+            quasi_identifiers: wire.quasi_identifiers,
+            tables: wire.tables.into_iter().map(table).collect(),
+            suppressed: wire.suppressed,
+            reproducible: wire.reproducible,
+        })
+    }
+}

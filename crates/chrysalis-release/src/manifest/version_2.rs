@@ -1,0 +1,124 @@
+//! Version 2 of the format: the one that is written.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Attribute, ColumnEntry, FORMAT, Manifest, PARTS, PartEntry, TableEntry, VERSION, is_zero};
+use crate::promise::PromiseEntry;
+use crate::{Form, ReleaseError};
+
+/// `release.json`, version 2.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Manifest")]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wire {
+    /// Always `chrysalis-release`.
+    format: String,
+    /// Version of the format, 2.
+    version: u32,
+    /// What a reader must understand beyond this version: a name that it does not know, it refuses. `parts`: some tables are
+    /// several files.
+    features: Vec<String>,
+    /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again.
+    encoding: u32,
+    /// How groups are shown.
+    method: Form,
+    /// The partitioner that formed the groups, such as `mondrian`.
+    partitioner: String,
+    /// Rows published.
+    rows: u64,
+    /// Groups they stand in; for angel, batches.
+    groups: u64,
+    /// What holds in every group, and what a group is.
+    promises: Vec<PromiseEntry>,
+    /// The attributes that were published, in order.
+    attributes: Vec<Attribute>,
+    /// The sets of attributes an attacker may know.
+    quasi_identifiers: Vec<Vec<String>>,
+    /// The tables.
+    tables: Vec<Table>,
+    /// Rows that are shown fully generalized because their own groups failed; all of them are one group. Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    suppressed: u64,
+    /// Present and true when a fixed seed was used: such a release is for experiments only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    reproducible: bool,
+}
+
+/// One table of the release.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TableEntry")]
+#[serde(deny_unknown_fields)]
+struct Table {
+    /// The table's name.
+    name: String,
+    /// Its number of rows.
+    rows: u64,
+    /// Its columns, in order.
+    columns: Vec<ColumnEntry>,
+    /// Its files, one after the other.
+    parts: Vec<PartEntry>,
+}
+
+impl From<&Manifest> for Wire {
+    fn from(manifest: &Manifest) -> Self {
+        let has_parts = manifest.tables.iter().any(|table| table.parts.len() > 1);
+        let table = |table: &TableEntry| Table {
+            name: table.name.clone(),
+            rows: table.rows,
+            columns: table.columns.clone(),
+            parts: table.parts.clone(),
+        };
+        Wire {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            features: has_parts.then(|| PARTS.to_owned()).into_iter().collect(),
+            encoding: manifest.encoding,
+            method: manifest.method,
+            partitioner: manifest.partitioner.clone(),
+            rows: manifest.rows,
+            groups: manifest.groups,
+            promises: manifest.promises.iter().map(PromiseEntry::from).collect(),
+            attributes: manifest.attributes.clone(),
+            quasi_identifiers: manifest.quasi_identifiers.clone(),
+            tables: manifest.tables.iter().map(table).collect(),
+            suppressed: manifest.suppressed,
+            reproducible: manifest.reproducible,
+        }
+    }
+}
+
+impl TryFrom<Wire> for Manifest {
+    type Error = ReleaseError;
+
+    fn try_from(wire: Wire) -> Result<Self, ReleaseError> {
+        let has_parts = wire.features.iter().any(|feature| feature == PARTS);
+        if let Some(table) = wire.tables.iter().find(|table| table.parts.len() != 1 && !has_parts) {
+            let n = table.parts.len();
+            return Err(ReleaseError::Nonsense(format!(
+                "`{}` has {n} parts, but the feature `{PARTS}` is not listed",
+                table.name
+            )));
+        }
+        let table = |table: Table| TableEntry {
+            name: table.name,
+            rows: table.rows,
+            columns: table.columns,
+            parts: table.parts,
+        };
+        Ok(Manifest {
+            version: wire.version,
+            encoding: wire.encoding,
+            method: wire.method,
+            partitioner: wire.partitioner,
+            rows: wire.rows,
+            groups: wire.groups,
+            promises: wire.promises.into_iter().map(TryInto::try_into).collect::<Result<_, _>>()?,
+            attributes: wire.attributes,
+            quasi_identifiers: wire.quasi_identifiers,
+            tables: wire.tables.into_iter().map(table).collect(),
+            suppressed: wire.suppressed,
+            reproducible: wire.reproducible,
+        })
+    }
+}

@@ -1,0 +1,187 @@
+use chrysalis_criteria::{Held, PrincipleSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Attribute, Form, Manifest, ReleaseError, RoleName};
+
+/// A principle that holds in every group of a release.
+///
+/// It has two origins: somebody looked at all groups ([`Promise::of`]), or it was read from a manifest, whose publisher says so.
+/// Nothing else makes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promise {
+    principle: PrincipleSpec,
+    about: Option<String>,
+    of: Scope,
+    unit: Unit,
+}
+
+/// In what a principle holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// In every group.
+    Group,
+    /// In every batch: rows that share their sensitive values.
+    Batch,
+    /// In every bucket: rows of one table that show the same labels.
+    Bucket,
+    /// For every user: in every class of rows that look the same to somebody who knows one of the quasi-identifiers.
+    User,
+}
+
+/// What a promise counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Rows.
+    #[default]
+    Rows,
+}
+
+impl Promise {
+    /// What may be promised of groups that were looked at. `about` is the sensitive column, if there is one.
+    pub fn of(held: &Held, about: Option<&str>, of: Scope) -> Vec<Promise> {
+        held.principles().iter().map(|principle| Promise::new(principle.clone(), about, of)).collect()
+    }
+
+    fn new(principle: PrincipleSpec, about: Option<&str>, of: Scope) -> Promise {
+        let about = about.filter(|_| principle.needs_sensitive()).map(str::to_owned);
+        Promise { principle, about, of, unit: Unit::Rows }
+    }
+
+    /// The principle.
+    pub fn principle(&self) -> &PrincipleSpec {
+        &self.principle
+    }
+
+    /// The sensitive attribute whose values it is about; none for principles that only count rows.
+    pub fn about(&self) -> Option<&str> {
+        self.about.as_deref()
+    }
+
+    /// In what it holds.
+    pub fn scope(&self) -> Scope {
+        self.of
+    }
+
+    /// What it counts.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// The largest k among some promises.
+    pub fn largest_k<'a>(promises: impl Iterator<Item = &'a Promise>) -> Option<u64> {
+        let k = |promise: &Promise| match promise.principle {
+            PrincipleSpec::KAnonymity { k } | PrincipleSpec::AlphaK { k, .. } => Some(k),
+            _ => None,
+        };
+        promises.filter_map(k).max()
+    }
+
+    /// Promises as version 1 wrote them: the scope followed from the form.
+    pub(crate) fn from_version_1(
+        guarantees: &[String],
+        form: Form,
+        attributes: &[Attribute],
+    ) -> Result<Vec<Promise>, ReleaseError> {
+        let shape = form.shape();
+        let about = attributes.iter().find(|attribute| attribute.role == RoleName::Sensitive);
+        let promise = |text: &String| {
+            let principle = parsed(text)?;
+            let is_of_buckets = shape.marginals.is_some() && !principle.needs_sensitive();
+            let of = match () {
+                () if shape.has_users => Scope::User,
+                () if is_of_buckets => Scope::Bucket,
+                () if shape.marginals.is_some() => Scope::Batch,
+                () => Scope::Group,
+            };
+            Ok(Promise::new(principle, about.map(|attribute| attribute.name.as_str()), of))
+        };
+        guarantees.iter().map(promise).collect()
+    }
+}
+
+fn parsed(text: &str) -> Result<PrincipleSpec, ReleaseError> {
+    text.parse().map_err(|error: chrysalis_criteria::CriteriaError| ReleaseError::Promise {
+        principle: text.chars().take(80).collect(),
+        problem: error.to_string(),
+    })
+}
+
+/// How it stands in a manifest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PromiseEntry {
+    /// The principle as it is written, such as `l=4`.
+    principle: String,
+    /// The sensitive attribute whose values it is about; absent for principles that only count rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    about: Option<String>,
+    /// In what it holds.
+    of: Scope,
+    /// What it counts.
+    unit: Unit,
+}
+
+impl From<&Promise> for PromiseEntry {
+    fn from(promise: &Promise) -> Self {
+        PromiseEntry {
+            principle: promise.principle.to_string(),
+            about: promise.about.clone(),
+            of: promise.of,
+            unit: promise.unit,
+        }
+    }
+}
+
+impl TryFrom<PromiseEntry> for Promise {
+    type Error = ReleaseError;
+
+    fn try_from(entry: PromiseEntry) -> Result<Self, ReleaseError> {
+        let principle = parsed(&entry.principle)?;
+        Ok(Promise { principle, about: entry.about, of: entry.of, unit: entry.unit })
+    }
+}
+
+impl Manifest {
+    /// The principles that are promised, as they are written.
+    pub fn guarantees(&self) -> Vec<String> {
+        self.promises.iter().map(|promise| promise.principle.to_string()).collect()
+    }
+
+    /// The largest k that is promised of every group that anybody sees; none where that depends on who looks.
+    pub fn promised_k(&self) -> Option<u64> {
+        Promise::largest_k(self.promises.iter().filter(|promise| promise.of != Scope::User))
+    }
+
+    /// The largest l of frequency l-diversity that is promised.
+    pub fn promised_l(&self) -> Option<chrysalis_criteria::Rational> {
+        let l = |promise: &Promise| match promise.principle {
+            PrincipleSpec::FrequencyL { l } => Some(l),
+            _ => None,
+        };
+        self.promises.iter().filter_map(l).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_1_promises_of_what_its_forms_had() {
+        let check = |form: Form, expected: [Scope; 2]| {
+            let found = Promise::from_version_1(&["k=10".into(), "l=4".into()], form, &[]).unwrap();
+            assert_eq!([found[0].scope(), found[1].scope()], expected, "{form}");
+        };
+        check(Form::Generalize, [Scope::Group, Scope::Group]);
+        check(Form::Angel, [Scope::Bucket, Scope::Batch]);
+        check(Form::Butterfly, [Scope::User, Scope::User]);
+        let error = Promise::from_version_1(&["fame=3".into()], Form::Generalize, &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the manifest promises `fame=3`, which cannot be checked: `fame=3` is not a principle"
+        );
+    }
+}

@@ -1,0 +1,201 @@
+//! The E-M view of a release, whatever its form (angel, section 3): groups, for each group its sensitive values, and for each
+//! group or row what is shown of the quasi attributes. Decoded once, for everybody who asks or measures.
+//!
+//! The audit does not use it: the judge has a decoding of its own.
+
+mod field;
+mod groups;
+mod labels;
+mod multisets;
+
+use std::sync::Arc;
+
+use chrysalis_table::{Codes, Column, Domain, Table};
+use rayon::prelude::*;
+
+pub use field::Field;
+pub use groups::Groups;
+pub use labels::{Label, Labels};
+pub use multisets::{GroupValues, Multisets};
+
+use crate::{COUNT, Cell, Detail, Layout, Manifest, Release, ReleaseError, RoleName, TableLayout, Values};
+
+/// A release, decoded. Rows are taken group after group, in the order of group ids.
+///
+/// Columns that the tables lack are no error until somebody wants them, so that a front end may read only some of them.
+///
+/// # Cost
+/// A pass over the rows, and a sort inside every group where the sensitive values have no table of their own.
+#[derive(Debug)]
+pub struct View {
+    /// What the release says of itself.
+    pub manifest: Manifest,
+    /// Its tables.
+    pub layout: Layout,
+    /// Its attributes, in the manifest's order.
+    pub fields: Vec<Field>,
+    /// Which rows stand together.
+    pub groups: Groups,
+    /// By field: exact or permuted values, row by row.
+    columns: Vec<Option<CodedColumn>>,
+    /// Ranges and labels, by table of people.
+    boxes: Vec<Boxes>,
+    values: Option<Multisets>,
+}
+
+/// One code per row, rows group after group.
+#[derive(Debug)]
+pub struct CodedColumn {
+    /// The codes.
+    pub codes: Codes,
+    /// What they stand for.
+    pub domain: Arc<Domain>,
+    /// For words: the place of every value among the attribute's listed words.
+    pub ranks: Vec<Option<usize>>,
+}
+
+/// What one table of people shows as ranges and labels.
+#[derive(Debug)]
+struct Boxes {
+    table: String,
+    /// By field; of every group, or of every row.
+    labels: Vec<Option<Labels>>,
+}
+
+impl View {
+    /// Decodes a release. Forms without groups have no such view.
+    pub fn open(release: &Release) -> Result<View, ReleaseError> {
+        let layout = release.manifest.layout();
+        let id = layout.shape.group_id.ok_or(ReleaseError::NoGroups { method: release.manifest.method })?;
+        let fields: Vec<Field> = release.manifest.attributes.iter().map(Field::new).collect();
+        let (name, table) = first_table(release, &layout, id)?;
+        let ids = column(table, name, id)?;
+        let groups = Groups::new(ids);
+        let values = multisets(release, &layout, &fields, &groups, (id, ids))?;
+        let is_coded = !layout.shape.detail.is_labelled();
+        let coded = |field: &Field| {
+            let wanted = is_coded && field.role != RoleName::Sensitive;
+            let column = table.column(&field.name).filter(|_| wanted)?;
+            let (codes, domain) = (groups.arranged(column.codes()), Arc::clone(column.domain()));
+            Some(CodedColumn { codes, ranks: field.ranks_of(&domain), domain })
+        };
+        let columns = fields.par_iter().map(coded).collect();
+        let boxes = match layout.shape.detail {
+            Detail::Exact | Detail::Permuted => Vec::new(),
+            Detail::GroupBoxes => {
+                let whole = layout.people().next().map(|whole| group_boxes(release, whole, table, &fields, &groups));
+                whole.transpose()?.into_iter().collect()
+            }
+            Detail::RowBoxes => row_boxes(release, &layout, &fields, (id, ids))?,
+        };
+        Ok(View { manifest: release.manifest.clone(), layout, fields, groups, columns, boxes, values })
+    }
+
+    /// The values of a quasi attribute or of one that is kept as it is, row by row; none where it is shown otherwise, or was not
+    /// read.
+    pub fn column(&self, field: usize) -> Option<&CodedColumn> {
+        self.columns[field].as_ref()
+    }
+
+    /// What a table of people shows of a quasi attribute as ranges and labels: of every group, or of every row.
+    pub fn labels(&self, table: &str, field: usize) -> Option<&Labels> {
+        let boxes = self.boxes.iter().find(|boxes| boxes.table == table)?;
+        boxes.labels[field].as_ref()
+    }
+
+    /// The sensitive values of every group; none where nothing is sensitive, or they were not read.
+    pub fn values(&self) -> Option<&Multisets> {
+        self.values.as_ref()
+    }
+}
+
+/// The table that says which groups there are: the first that was read.
+fn first_table<'a>(release: &'a Release, layout: &Layout, id: &str) -> Result<(&'static str, &'a Table), ReleaseError> {
+    let whole = layout.shape.people;
+    let has_ids = |table: &&Table| table.column(id).is_some();
+    let read = layout.people().filter_map(|table| release.table(&table.name).ok()).find(has_ids);
+    Ok((whole, read.map_or_else(|| release.table(whole), Ok)?))
+}
+
+fn column<'a>(table: &'a Table, name: &str, column: &str) -> Result<&'a Column, ReleaseError> {
+    let lacks = || ReleaseError::MissingColumn { table: name.to_owned(), column: column.to_owned() };
+    table.column(column).ok_or_else(lacks)
+}
+
+fn multisets(
+    release: &Release,
+    layout: &Layout,
+    fields: &[Field],
+    groups: &Groups,
+    (id, ids): (&str, &Column),
+) -> Result<Option<Multisets>, ReleaseError> {
+    let Some(sensitive) = fields.iter().find(|field| field.role == RoleName::Sensitive) else { return Ok(None) };
+    let name = layout.shape.values_table();
+    let Some(values) = release.table(name)?.column(&sensitive.name) else { return Ok(None) };
+    match layout.shape.values {
+        Values::Beside | Values::Swapped => Ok(Some(Multisets::of_rows(values, sensitive, groups))),
+        Values::Counted(_) => {
+            let table = release.table(name)?;
+            let (own_ids, counts) = (column(table, name, id)?, column(table, name, COUNT)?);
+            Multisets::of_table(values, sensitive, counts, groups.places(ids, own_ids)?, groups).map(Some)
+        }
+    }
+}
+
+fn group_boxes(
+    release: &Release,
+    layout: &TableLayout,
+    table: &Table,
+    fields: &[Field],
+    groups: &Groups,
+) -> Result<Boxes, ReleaseError> {
+    let labels = labels(release, layout, table, fields, groups)?;
+    Ok(Boxes { table: layout.name.clone(), labels })
+}
+
+/// For every row a box in which it lies, in all tables that were read. `ids` are those of one of them.
+fn row_boxes(
+    release: &Release,
+    layout: &Layout,
+    fields: &[Field],
+    (id, ids): (&str, &Column),
+) -> Result<Vec<Boxes>, ReleaseError> {
+    let sizes = ids.histogram();
+    let mut boxes = Vec::new();
+    for people in layout.people() {
+        let table = release.table(&people.name)?;
+        let Some(own) = table.column(id) else { continue };
+        if own.domain() != ids.domain() || own.histogram() != sizes {
+            let problem = format!("table `{}` has other {}es than the others", people.name, layout.shape.group_word);
+            return Err(ReleaseError::Nonsense(problem));
+        }
+        let rows = Groups::of_rows(&Groups::new(own));
+        boxes.push(Boxes { table: people.name.clone(), labels: labels(release, people, table, fields, &rows)? });
+    }
+    Ok(boxes)
+}
+
+fn labels(
+    release: &Release,
+    layout: &TableLayout,
+    table: &Table,
+    fields: &[Field],
+    groups: &Groups,
+) -> Result<Vec<Option<Labels>>, ReleaseError> {
+    let members = release.manifest.method.shape().members.and_then(|name| release.table(name).ok());
+    let of_field = |at: usize| {
+        let named = |cell: Cell| {
+            let column = layout.columns.iter().find(|column| column.cell == cell)?;
+            table.column(&column.name)
+        };
+        let field = &fields[at];
+        if let Some((low, high)) = named(Cell::Low(at)).zip(named(Cell::High(at))) {
+            return Labels::of_ranges(field, low, high, groups).map(Some);
+        }
+        match named(Cell::Label(at)).zip(members) {
+            Some((column, members)) => Labels::of_sets(field, column, members, groups).map(Some),
+            None => Ok(None),
+        }
+    };
+    (0..fields.len()).into_par_iter().map(of_field).collect()
+}

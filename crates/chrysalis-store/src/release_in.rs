@@ -1,0 +1,144 @@
+//! A release out of its folder: every file is what the manifest says, or nothing is read.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use chrysalis_release::{Cell, Layout, Manifest, PartEntry, Release, ReleaseError, TableEntry};
+use chrysalis_table::{ColumnRequest, CsvOptions, Kind, Table};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::folder::hex;
+use crate::{Input, MANIFEST, Source, StoreError, parts};
+
+/// A manifest is a few kilobytes, or a few megabytes where a sensitive column has very many values.
+const MAX_MANIFEST: u64 = 256 << 20;
+
+/// Reads a release, verifying version, paths, hashes, columns and row counts.
+pub fn read_release(folder: &Path) -> Result<Release, StoreError> {
+    let manifest = read_manifest(folder)?;
+    let layout = manifest.layout();
+    let tables = manifest.tables.iter().map(|entry| {
+        let wanted = requests(entry, &manifest, &layout, None);
+        parts::read(entry, &wanted, |part| {
+            let path = folder.join(&part.file);
+            check_plain_file(&path, &part.file)?;
+            verify_hash(&path, part)?;
+            read_part(&path, entry, part, &wanted)
+        })
+    });
+    Ok(Release { tables: tables.collect::<Result<_, _>>()?, manifest })
+}
+
+/// Reads only some columns of some tables, whose names come with them; all other tables are left empty.
+///
+/// What is read is verified as [`read_release`] does: the hashes of whole files, side by side with the decoding.
+pub fn read_columns(
+    folder: &Path,
+    manifest: Manifest,
+    wanted: &[(String, Vec<String>)],
+) -> Result<Release, StoreError> {
+    let layout = manifest.layout();
+    let read = |entry: &TableEntry| {
+        let Some((_, columns)) = wanted.iter().find(|(table, _)| *table == entry.name) else {
+            return Ok(Table::default());
+        };
+        let wanted = requests(entry, &manifest, &layout, Some(columns.as_slice()));
+        parts::read(entry, &wanted, |part| {
+            let path = folder.join(&part.file);
+            check_plain_file(&path, &part.file)?;
+            let (verified, table) = rayon::join(|| verify_hash(&path, part), || read_part(&path, entry, part, &wanted));
+            verified.and(table)
+        })
+    };
+    let tables = manifest.tables.par_iter().map(read).collect::<Result<_, _>>()?;
+    Ok(Release { tables, manifest })
+}
+
+/// Reads a release's manifest alone.
+pub fn read_manifest(folder: &Path) -> Result<Manifest, StoreError> {
+    let path = folder.join(MANIFEST);
+    check_plain_file(&path, MANIFEST)?;
+    let io_error = |source| StoreError::Io { action: "read", path: path.clone(), source };
+    let mut bytes = Vec::new();
+    let file = File::open(&path).map_err(io_error)?;
+    file.take(MAX_MANIFEST).read_to_end(&mut bytes).map_err(io_error)?;
+    Manifest::parse(&bytes).map_err(|error| StoreError::Release { path: path.display().to_string(), error })
+}
+
+/// LEAK: a link could lead outside the release, and a pipe could keep us waiting for ever.
+fn check_plain_file(path: &Path, name: &str) -> Result<(), StoreError> {
+    let metadata = fs::symlink_metadata(path);
+    let metadata = metadata.map_err(|source| StoreError::Io { action: "read", path: path.to_owned(), source })?;
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let error = ReleaseError::UnsafeFile { file: name.to_owned() };
+    Err(StoreError::Release { path: path.display().to_string(), error })
+}
+
+fn verify_hash(path: &Path, part: &PartEntry) -> Result<(), StoreError> {
+    let io_error = |source| StoreError::Io { action: "read", path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(io_error)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let n = file.read(&mut buffer).map_err(io_error)?;
+        if n == 0 {
+            break;
+        }
+        hash.update(&buffer[..n]);
+    }
+    if hex(&hash.finalize()) == part.sha256.to_lowercase() {
+        Ok(())
+    } else {
+        Err(StoreError::Hash { file: path.display().to_string() })
+    }
+}
+
+/// The wanted columns of one file of a table.
+fn read_part(path: &Path, entry: &TableEntry, part: &PartEntry, wanted: &[ColumnRequest]) -> Result<Table, StoreError> {
+    let options = CsvOptions { delimiter: Some(b','), allow_empty: true, ..CsvOptions::default() };
+    let input = Input::open(&Source::Path(path.to_owned()), &options)?;
+    let mismatch =
+        |found: String, expected: String| StoreError::Mismatch { file: path.display().to_string(), found, expected };
+    let names: Vec<&String> = entry.columns.iter().map(|column| &column.name).collect();
+    if !input.header().iter().eq(names.iter().copied()) {
+        let list = |names: &[String]| format!("the columns {}", names.join(", "));
+        let expected: Vec<String> = names.into_iter().cloned().collect();
+        return Err(mismatch(list(input.header()), list(&expected)));
+    }
+    let table = input.read(wanted)?;
+    if table.rows() as u64 != part.rows {
+        return Err(mismatch(format!("{} rows", table.rows()), part.rows.to_string()));
+    }
+    Ok(table)
+}
+
+/// All columns of a table, or only those that are named.
+fn requests(entry: &TableEntry, manifest: &Manifest, layout: &Layout, only: Option<&[String]>) -> Vec<ColumnRequest> {
+    let columns = entry.columns.iter().filter(|column| only.is_none_or(|only| only.contains(&column.name)));
+    let request = columns.map(|column| {
+        let kind = Kind::from(column.kind);
+        let order = match kind {
+            Kind::Ordinal => order_of(manifest, layout, &entry.name, &column.name),
+            Kind::Integer | Kind::Real | Kind::Date | Kind::Category => Vec::new(),
+        };
+        ColumnRequest { name: column.name.clone(), kind: Some(kind), order }
+    });
+    request.collect()
+}
+
+/// The order of an ordinal column: that of the attribute whose values or ends of ranges stand in it.
+fn order_of(manifest: &Manifest, layout: &Layout, table: &str, column: &str) -> Vec<String> {
+    let columns = layout.table(table).into_iter().flat_map(|table| &table.columns);
+    let cell = columns.filter(|known| known.name == column).map(|known| known.cell).next();
+    let attribute = match cell {
+        Some(Cell::Value(at) | Cell::Low(at) | Cell::High(at) | Cell::Label(at) | Cell::Bound(at)) => {
+            manifest.attributes.get(at)
+        }
+        Some(Cell::GroupId | Cell::Count | Cell::Hits | Cell::Member) | None => None,
+    };
+    attribute.map_or_else(Vec::new, |attribute| attribute.domain.order())
+}

@@ -1,0 +1,309 @@
+//! What somebody can do about an error, without knowing where they stand.
+//!
+//! A library does not know whether it was called from a command line, from Python or from a page. So it names the [`Knob`] to
+//! turn, and the door that shows the error spells it: `--quasi a,b`, `quasi=["a", "b"]`, or the label of a field.
+
+use std::fmt;
+
+/// Everything a request can say. Doors spell them; specs have them as keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names are those of the knobs, and the catalogue says what each does")]
+pub enum Knob {
+    Quasi,
+    Sensitive,
+    Other,
+    Method,
+    Require,
+    Partitioner,
+    Relaxed,
+    GroupColumn,
+    BucketColumn,
+    Marginal,
+    Collude,
+    Suppress,
+    Metric,
+    TimeLimit,
+    Taxonomy,
+    Intervals,
+    Prefix,
+    Categories,
+    Weights,
+    Delimiter,
+    Missing,
+    Kind,
+    Order,
+    Format,
+    Seed,
+    Force,
+    Out,
+    Microdata,
+    With,
+    Workload,
+    Queries,
+    Selectivity,
+    Dimensions,
+    Attributes,
+    Table,
+    File,
+    Schema,
+    Data,
+    Report,
+}
+
+impl Knob {
+    /// All of them.
+    pub const ALL: [Knob; 39] = [
+        Knob::Quasi,
+        Knob::Sensitive,
+        Knob::Other,
+        Knob::Method,
+        Knob::Require,
+        Knob::Partitioner,
+        Knob::Relaxed,
+        Knob::GroupColumn,
+        Knob::BucketColumn,
+        Knob::Marginal,
+        Knob::Collude,
+        Knob::Suppress,
+        Knob::Metric,
+        Knob::TimeLimit,
+        Knob::Taxonomy,
+        Knob::Intervals,
+        Knob::Prefix,
+        Knob::Categories,
+        Knob::Weights,
+        Knob::Delimiter,
+        Knob::Missing,
+        Knob::Kind,
+        Knob::Order,
+        Knob::Format,
+        Knob::Seed,
+        Knob::Force,
+        Knob::Out,
+        Knob::Microdata,
+        Knob::With,
+        Knob::Workload,
+        Knob::Queries,
+        Knob::Selectivity,
+        Knob::Dimensions,
+        Knob::Attributes,
+        Knob::Table,
+        Knob::File,
+        Knob::Schema,
+        Knob::Data,
+        Knob::Report,
+    ];
+
+    /// Its name in lower case, words joined by underscores.
+    pub fn name(self) -> &'static str {
+        match self {
+            Knob::Quasi => "quasi",
+            Knob::Sensitive => "sensitive",
+            Knob::Other => "other",
+            Knob::Method => "method",
+            Knob::Require => "require",
+            Knob::Partitioner => "partitioner",
+            Knob::Relaxed => "relaxed",
+            Knob::GroupColumn => "group_column",
+            Knob::BucketColumn => "bucket_column",
+            Knob::Marginal => "marginal",
+            Knob::Collude => "collude",
+            Knob::Suppress => "suppress",
+            Knob::Metric => "metric",
+            Knob::TimeLimit => "time_limit",
+            Knob::Taxonomy => "taxonomy",
+            Knob::Intervals => "intervals",
+            Knob::Prefix => "prefix",
+            Knob::Categories => "categories",
+            Knob::Weights => "weights",
+            Knob::Delimiter => "delimiter",
+            Knob::Missing => "missing",
+            Knob::Kind => "kind",
+            Knob::Order => "order",
+            Knob::Format => "format",
+            Knob::Seed => "seed",
+            Knob::Force => "force",
+            Knob::Out => "out",
+            Knob::Microdata => "microdata",
+            Knob::With => "with",
+            Knob::Workload => "workload",
+            Knob::Queries => "queries",
+            Knob::Selectivity => "selectivity",
+            Knob::Dimensions => "dimensions",
+            Knob::Attributes => "attributes",
+            Knob::Table => "table",
+            Knob::File => "file",
+            Knob::Schema => "schema",
+            Knob::Data => "data",
+            Knob::Report => "report",
+        }
+    }
+}
+
+impl fmt::Display for Knob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What to do about an error, or a message that has to speak of a knob.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remedy {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Words(String),
+    /// A knob, and what to set it to; an empty text names the knob alone.
+    Knob(Knob, String),
+    /// Where all knobs are explained.
+    Manual,
+}
+
+/// How a door spells what a remedy names.
+pub trait Spelling {
+    /// A knob with the value to give it; the value is empty where the knob stands alone.
+    fn knob(&self, knob: Knob, value: &str) -> String;
+
+    /// The place where all knobs are explained.
+    fn manual(&self) -> String;
+}
+
+/// For readers who have no door: `quasi = a,b`.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+impl Spelling for Plain {
+    fn knob(&self, knob: Knob, value: &str) -> String {
+        match value {
+            "" => format!("`{knob}`"),
+            value => format!("`{knob} = {value}`"),
+        }
+    }
+
+    fn manual(&self) -> String {
+        "the manual".to_owned()
+    }
+}
+
+impl Remedy {
+    /// Nothing can be done, or nothing needs to be said.
+    pub fn none() -> Self {
+        Remedy::default()
+    }
+
+    /// Begins with a knob and a value for it.
+    pub fn set(knob: Knob, value: impl Into<String>) -> Self {
+        Remedy { parts: vec![Part::Knob(knob, value.into())] }
+    }
+
+    /// Goes on with a knob and a value for it.
+    #[must_use]
+    pub fn knob(mut self, knob: Knob, value: impl Into<String>) -> Self {
+        self.parts.push(Part::Knob(knob, value.into()));
+        self
+    }
+
+    /// Goes on with words.
+    #[must_use]
+    pub fn words(mut self, words: impl Into<String>) -> Self {
+        self.parts.push(Part::Words(words.into()));
+        self
+    }
+
+    /// Goes on with the place where all knobs are explained.
+    #[must_use]
+    pub fn manual(mut self) -> Self {
+        self.parts.push(Part::Manual);
+        self
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The knobs it names, in order.
+    pub fn knobs(&self) -> impl Iterator<Item = (Knob, &str)> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Words(_) | Part::Manual => None,
+            Part::Knob(knob, value) => Some((*knob, value.as_str())),
+        })
+    }
+
+    /// The text, with every knob spelled by the door that shows it.
+    pub fn spelled(&self, door: &dyn Spelling) -> String {
+        let part = |part: &Part| match part {
+            Part::Words(words) => words.clone(),
+            Part::Knob(knob, value) => door.knob(*knob, value),
+            Part::Manual => door.manual(),
+        };
+        self.parts.iter().map(part).collect()
+    }
+}
+
+impl From<&str> for Remedy {
+    fn from(words: &str) -> Self {
+        Remedy::none().words(words)
+    }
+}
+
+impl From<String> for Remedy {
+    fn from(words: String) -> Self {
+        Remedy::none().words(words)
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.spelled(&Plain))
+    }
+}
+
+impl PartialEq<str> for Remedy {
+    fn eq(&self, text: &str) -> bool {
+        self.spelled(&Plain) == text
+    }
+}
+
+impl PartialEq<&str> for Remedy {
+    fn eq(&self, text: &&str) -> bool {
+        *self == **text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Flags;
+
+    impl Spelling for Flags {
+        fn knob(&self, knob: Knob, value: &str) -> String {
+            format!("--{knob} {value}").trim_end().to_owned()
+        }
+
+        fn manual(&self) -> String {
+            "--help".to_owned()
+        }
+    }
+
+    #[test]
+    fn every_door_spells_a_remedy_in_its_own_way() {
+        let remedy =
+            Remedy::from("name columns with ").knob(Knob::Quasi, "a,b").words(", or leave ").knob(Knob::Relaxed, "");
+        assert_eq!(remedy, "name columns with `quasi = a,b`, or leave `relaxed`");
+        assert_eq!(remedy.spelled(&Flags), "name columns with --quasi a,b, or leave --relaxed");
+        assert_eq!(Remedy::from("see ").manual().spelled(&Flags), "see --help");
+        assert_eq!(remedy.knobs().collect::<Vec<_>>(), [(Knob::Quasi, "a,b"), (Knob::Relaxed, "")]);
+    }
+
+    #[test]
+    fn no_two_knobs_share_a_name() {
+        let mut names: Vec<&str> = Knob::ALL.map(Knob::name).to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Knob::ALL.len());
+    }
+}

@@ -1,0 +1,142 @@
+//! Long work that can be watched, and stopped from outside.
+//!
+//! Whoever calls for long work brings a [`Watch`]: it hears which phase has begun and how much of it is done, and it may say
+//! that nobody wants the result any more. Algorithms know none of that. They are handed a [`Progress`], which they call as
+//! they go, and which does not return once the work is to stop: it unwinds, past all algorithms and threads, up to
+//! [`Stopped::catch`]. So no loop has an error path for it, and everything that holds a file or a folder lets go of it on the way.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Told how many more bytes, rows or the like are done; called from any thread. Where the work is to stop it does not return,
+/// so `progress(0)` is a place to stop.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// For callers that do not show progress.
+pub fn no_progress(_: u64) {}
+
+/// What a phase counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Bytes of a file.
+    Bytes,
+    /// Rows of a table.
+    Rows,
+    /// Combinations of taxonomy levels.
+    Combinations,
+    /// Releases that are made and measured.
+    Runs,
+}
+
+/// Somebody who looks on.
+pub trait Watch: Sync {
+    /// A phase begins, and with it the one before it is over. `total` is what its progress sums up to.
+    fn phase(&self, name: &'static str, total: Option<u64>, counted: Counted);
+
+    /// So many more are done.
+    fn advance(&self, n: u64);
+
+    /// What comes next, where somebody watches several pieces of work.
+    fn announce(&self, _what: &str) {}
+
+    /// Something a person should know, in a sentence.
+    fn note(&self, _sentence: &str) {}
+
+    /// Whether the work is to stop. Asked often, from any thread.
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+impl dyn Watch + '_ {
+    /// Counts what is done, and is a place to stop.
+    pub fn tell(&self, n: u64) {
+        if n > 0 {
+            self.advance(n);
+        }
+        self.pause();
+    }
+
+    /// A place to stop.
+    pub fn pause(&self) {
+        if self.stopped() {
+            Stopped::unwind();
+        }
+    }
+}
+
+/// Nobody looks on, and nobody stops the work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn phase(&self, _: &'static str, _: Option<u64>, _: Counted) {}
+    fn advance(&self, _: u64) {}
+}
+
+/// The work was stopped from outside. Nothing of it is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+impl Stopped {
+    /// Leaves everything up to [`Stopped::catch`]. It is no panic: no hook is called, and nothing is printed.
+    fn unwind() -> ! {
+        resume_unwind(Box::new(Stopped))
+    }
+
+    /// Runs work that may be stopped. A panic of its own goes on.
+    pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Stopped> {
+        // What a stopped piece of work has half done is dropped with it: nobody sees it.
+        catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match Stopped::is(&*payload) {
+            true => Stopped,
+            false => resume_unwind(payload),
+        })
+    }
+
+    /// Whether what was thrown is this, for code that catches panics of others.
+    pub fn is(payload: &(dyn Any + Send)) -> bool {
+        payload.is::<Stopped>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use rayon::prelude::*;
+
+    use super::*;
+
+    /// Stops after so many.
+    struct Impatient {
+        left: AtomicU64,
+        done: AtomicU64,
+    }
+
+    impl Watch for Impatient {
+        fn phase(&self, _: &'static str, _: Option<u64>, _: Counted) {}
+
+        fn advance(&self, n: u64) {
+            self.done.fetch_add(n, Ordering::Relaxed);
+        }
+
+        fn stopped(&self) -> bool {
+            self.done.load(Ordering::Relaxed) >= self.left.load(Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn work_on_many_threads_ends_where_it_is_stopped() {
+        let watch = Impatient { left: AtomicU64::new(100), done: AtomicU64::new(0) };
+        let watch: &dyn Watch = &watch;
+        let ended = Stopped::catch(|| (0..1_000_000u64).into_par_iter().for_each(|_| watch.tell(1)));
+        assert_eq!(ended, Err(Stopped));
+        assert_eq!(Stopped::catch(|| (0..10).for_each(|_| (&Unwatched as &dyn Watch).tell(1))), Ok(()));
+    }
+
+    #[test]
+    #[should_panic(expected = "a bug")]
+    fn a_panic_is_not_taken_for_a_stop() {
+        let _ = Stopped::catch(|| panic!("a bug"));
+    }
+}

@@ -1,0 +1,108 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use chrysalis_query::rewrite::looked_at;
+use chrysalis_query::{Asked, Dialect, Plan, QueryError, Question, rewrite, sql};
+use chrysalis_release::{Manifest, Release};
+use chrysalis_store::{read_columns, read_manifest};
+use rayon::prelude::*;
+
+use crate::Error;
+use crate::report::AnswerReport;
+
+/// Somebody who has a release and asks it questions in SQL: estimates, and bounds that are certain to hold.
+#[derive(Debug)]
+pub struct Analyst {
+    asked: Asked,
+    release: Release,
+}
+
+impl Analyst {
+    /// Prepares a release for any number of questions.
+    pub fn open(release: Release) -> Result<Self, Error> {
+        Ok(Analyst { asked: Asked::new(release.clone())?, release })
+    }
+
+    /// Answers one question.
+    pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
+        let plan = Plan::new(&sql::parse_one(text)?, self.asked.manifest())?;
+        Ok(AnswerReport::new(self.asked.answer(&plan)?, &plan, self.asked.manifest()))
+    }
+
+    /// The same question as one statement for a database that holds the release's tables.
+    pub fn rewrite(&self, text: &str, dialect: Dialect) -> Result<String, Error> {
+        let plan = Plan::new(&sql::parse_one(text)?, self.asked.manifest())?;
+        Ok(rewrite(&plan, &self.release, dialect)?)
+    }
+}
+
+/// Questions as somebody wrote them: one, or a file of them with `;` between.
+#[derive(Clone, Debug)]
+pub struct Questions {
+    questions: Vec<Question>,
+    /// Where they come from, if they are numbered.
+    is_file: bool,
+}
+
+impl Questions {
+    /// Exactly one question.
+    pub fn one(text: &str) -> Result<Self, Error> {
+        Ok(Questions { questions: vec![sql::parse_one(text)?], is_file: false })
+    }
+
+    /// Those of a file that messages call `name`.
+    pub fn of_file(text: &str, name: &str) -> Result<Self, Error> {
+        let questions = sql::parse(text)?;
+        if questions.is_empty() {
+            let hint = "write questions such as SELECT COUNT(*) FROM microdata, with ; between them";
+            return Err(Error::request(format!("{name} has no question"), hint));
+        }
+        Ok(Questions { questions, is_file: true })
+    }
+
+    /// Asks a release in a folder all of them, side by side. Only the columns that some question needs are read, and whatever is
+    /// wrong with a question is said before any table is.
+    pub fn ask(&self, folder: &Path) -> Result<Vec<AnswerReport>, Error> {
+        let manifest = read_manifest(folder)?;
+        let plans = self.plans(&manifest)?;
+        let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for needed in plans.iter().flat_map(Plan::columns) {
+            wanted.entry(needed.table).or_default().extend(needed.columns);
+        }
+        let asked = Asked::new(read_columns(folder, manifest, &listed(wanted))?)?;
+        let answers: Vec<_> = plans.par_iter().map(|plan| asked.answer(plan)).collect();
+        let report = |(at, (plan, answer)): (usize, (&Plan, Result<_, QueryError>))| {
+            let answer = answer.map_err(|error| self.located(error, at))?;
+            Ok(AnswerReport::new(answer, plan, asked.manifest()))
+        };
+        plans.iter().zip(answers).enumerate().map(report).collect()
+    }
+
+    /// All of them as statements for a database that holds the release's tables.
+    pub fn rewrite(&self, folder: &Path, dialect: Dialect) -> Result<Vec<String>, Error> {
+        let manifest = read_manifest(folder)?;
+        let plans = self.plans(&manifest)?;
+        let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (table, columns) in plans.iter().flat_map(looked_at) {
+            wanted.entry(table).or_default().extend(columns);
+        }
+        let release = read_columns(folder, manifest, &listed(wanted))?;
+        let statement = |(at, plan)| rewrite(plan, &release, dialect).map_err(|error| self.located(error, at));
+        plans.iter().enumerate().map(statement).collect()
+    }
+
+    fn plans(&self, manifest: &Manifest) -> Result<Vec<Plan>, Error> {
+        let plan = |(at, question)| Plan::new(question, manifest).map_err(|error| self.located(error, at));
+        self.questions.iter().enumerate().map(plan).collect()
+    }
+
+    /// Says which question of a file is meant.
+    fn located(&self, error: QueryError, at: usize) -> Error {
+        let error = Error::from(error);
+        if self.is_file { error.about(&format!("question {}", at + 1)) } else { error }
+    }
+}
+
+fn listed(wanted: BTreeMap<String, BTreeSet<String>>) -> Vec<(String, Vec<String>)> {
+    wanted.into_iter().map(|(table, columns)| (table, columns.into_iter().collect())).collect()
+}

@@ -1,0 +1,278 @@
+//! Everything there is to choose from: methods, partitioners and principles, with what they do in a line.
+//!
+//! Help texts, documentation and pages are made from here, requests are checked against it, and the machinery behind a name is
+//! found through it.
+
+use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, RankSwap, Shuffle};
+use chrysalis_release::Form;
+use chrysalis_table::Knob;
+
+use crate::partitioner::{self, Choice};
+use crate::{Error, Recipe, ReleaseDraft};
+
+/// A way to show groups.
+pub struct MethodEntry {
+    /// What comes out.
+    pub form: Form,
+    /// What it does, in one or more lines.
+    pub about: &'static str,
+    /// The partitioner that is used where nobody names one.
+    pub partitioner: &'static str,
+    /// Knobs that no other method has.
+    pub knobs: &'static [Knob],
+    /// The partitioners with which a comparison tries it where nobody lists runs.
+    pub tried_with: &'static [&'static str],
+    pub(crate) make: fn(&Recipe) -> Box<dyn Method>,
+}
+
+/// What is published where nobody says how.
+pub const DEFAULT_METHOD: Form = Form::Generalize;
+
+/// All methods, in the order of [`Form::ALL`].
+pub static METHODS: &[MethodEntry] = &[
+    MethodEntry {
+        form: Form::Generalize,
+        about: "ranges and labels in place of quasi values",
+        partitioner: "compact",
+        knobs: &[],
+        tried_with: &["compact", "mondrian"],
+        make: |_| Box::new(Generalize),
+    },
+    MethodEntry {
+        form: Form::Anatomy,
+        about: "exact quasi values in one table, each group's sensitive values in another",
+        partitioner: "nearby",
+        knobs: &[],
+        tried_with: &["nearby"],
+        make: |_| Box::new(Anatomy),
+    },
+    MethodEntry {
+        form: Form::Permute,
+        about: "every quasi column permuted on its own inside its group",
+        partitioner: "nearby",
+        knobs: &[],
+        tried_with: &["nearby"],
+        make: |_| Box::new(Permute),
+    },
+    MethodEntry {
+        form: Form::Shuffle,
+        about: "exact quasi values, a numeric sensitive column permuted inside its group, and bounds",
+        partitioner: "min-sum",
+        knobs: &[],
+        tried_with: &["min-sum"],
+        make: |_| Box::new(Shuffle),
+    },
+    MethodEntry {
+        form: Form::Angel,
+        about: "batches of sensitive values, and tables of quasi values generalized on their own: one\n\
+                for all of them and one per marginal. `k=` is required of the generalized rows,\n\
+                everything else of batches. Without `k=` ten rows look alike, or fewer where the\n\
+                plain generalization under the other principles says more",
+        partitioner: "nearby",
+        knobs: &[Knob::Marginal, Knob::BucketColumn],
+        tried_with: &["nearby"],
+        make: |recipe| Box::new(angel(recipe)),
+    },
+    MethodEntry {
+        form: Form::Butterfly,
+        about: "ranges and labels for several users, each of whom knows some quasi columns: what several\n\
+                know is shared by the rows of a butterfly, what one knows is generalized on its own.\n\
+                Every principle holds for every user (or for every few who collude)",
+        partitioner: partitioner::BOTH_HIERARCHIES,
+        knobs: &[Knob::Collude],
+        tried_with: &[partitioner::BOTH_HIERARCHIES],
+        make: |recipe| match &recipe.users {
+            Some(users) => {
+                Box::new(Butterfly { quasi_identifiers: users.clone(), hierarchy: recipe.partitioner.hierarchy() })
+            }
+            // PROOF: a recipe for users has them.
+            None => Box::new(Generalize),
+        },
+    },
+    MethodEntry {
+        form: Form::RankSwap,
+        about: "sensitive values exchanged with close ones; promises nothing, for comparisons",
+        partitioner: "min-sum",
+        knobs: &[],
+        tried_with: &[],
+        make: |_| Box::new(RankSwap),
+    },
+    #[cfg(feature = "toy-form")]
+    MethodEntry {
+        form: Form::Toy,
+        about: "a form for one test",
+        partitioner: "nearby",
+        knobs: &[],
+        tried_with: &[],
+        make: |_| Box::new(chrysalis_publish::method::Toy),
+    },
+];
+
+fn angel(recipe: &Recipe) -> Angel {
+    let is_given = !recipe.bucket_columns.is_empty() || recipe.partitioner.group_column().is_some();
+    Angel {
+        k: recipe.bucket_size.unwrap_or(1),
+        marginals: recipe.marginals.clone(),
+        bucket_columns: recipe.bucket_columns.clone(),
+        // Other partitioners are for comparison: the paper's is mondrian twice, and no more.
+        for_reconstruction: recipe.partitioner == Choice::Nearby,
+        fallback: match recipe.is_bucket_size_asked {
+            // Who brings batches or buckets gets those.
+            _ if is_given => Fallback::Never,
+            true => Fallback::KeepingK,
+            false => Fallback::PrinciplesAlone,
+        },
+    }
+}
+
+/// A way to form groups.
+pub struct PartitionerEntry {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// Knobs that no other partitioner has.
+    pub knobs: &'static [Knob],
+    /// Whether it finds butterflies, and nothing else.
+    pub is_for_users: bool,
+    /// Whether it forms groups only for principles that ask for least numbers: ke, k and distinct-l.
+    pub is_for_minima: bool,
+    pub(crate) make: fn(&ReleaseDraft) -> Result<Choice, Error>,
+}
+
+/// A partitioner without knobs, for any principle.
+const fn plain(
+    name: &'static str,
+    about: &'static str,
+    make: fn(&ReleaseDraft) -> Result<Choice, Error>,
+) -> PartitionerEntry {
+    PartitionerEntry { name, about, knobs: &[], is_for_users: false, is_for_minima: false, make }
+}
+
+/// All partitioners.
+pub static PARTITIONERS: &[PartitionerEntry] = &[
+    plain("compact", "least loss: cuts or labels, then local search", |_| Ok(Choice::Compact)),
+    PartitionerEntry {
+        knobs: &[Knob::Relaxed],
+        ..plain("mondrian", "cuts the table in two, again and again", |draft| {
+            Ok(Choice::Mondrian { relaxed: draft.relaxed.unwrap_or(false) })
+        })
+    },
+    PartitionerEntry {
+        knobs: &[Knob::Metric, Knob::Suppress, Knob::TimeLimit],
+        ..plain("full-domain", "one taxonomy level per column, proven best", partitioner::full_domain)
+    },
+    plain("top-down", "from one label down, level by level (needs taxonomies to be of use)", |_| Ok(Choice::TopDown)),
+    PartitionerEntry {
+        knobs: &[Knob::GroupColumn],
+        ..plain("column", "groups that come in a column of the input", partitioner::column)
+    },
+    plain("anatomize", "groups of different values at random: a paper's own, for comparison", |_| {
+        Ok(Choice::Anatomize)
+    }),
+    plain("similar", "split by loss, then dealt out: a paper's own, for comparison", |_| Ok(Choice::Similar)),
+    plain("nearby", "groups of people who lie close together", |_| Ok(Choice::Nearby)),
+    PartitionerEntry {
+        is_for_minima: true,
+        ..plain("min-sum", "sorted values, least sum of ranges", |_| Ok(Choice::MIN_SUM))
+    },
+    PartitionerEntry {
+        is_for_minima: true,
+        ..plain("min-max", "sorted values, least largest range up to a factor of two", |_| Ok(Choice::MIN_MAX))
+    },
+    PartitionerEntry {
+        is_for_minima: true,
+        ..plain("min-max-exact", "overlapping groups, least largest range", |_| Ok(Choice::MIN_MAX_EXACT))
+    },
+    PartitionerEntry {
+        is_for_minima: true,
+        ..plain("max-groups", "sorted values, as many groups as there can be", |_| Ok(Choice::MAX_GROUPS))
+    },
+    plain("sequential", "groups in the order of the input: a paper's own, for comparison", |_| Ok(Choice::Sequential)),
+    PartitionerEntry {
+        is_for_users: true,
+        ..plain("body-first", "cuts what several users know, then chooses butterflies", |_| Ok(Choice::BODY_FIRST))
+    },
+    PartitionerEntry {
+        is_for_users: true,
+        ..plain("union", "cuts everything that anybody knows, then chooses butterflies", |_| Ok(Choice::UNION))
+    },
+];
+
+/// A condition on the groups.
+pub struct PrincipleEntry {
+    /// One as it is written.
+    pub example: &'static str,
+    /// What the example asks for.
+    pub about: &'static str,
+}
+
+const fn principle(example: &'static str, about: &'static str) -> PrincipleEntry {
+    PrincipleEntry { example, about }
+}
+
+/// All principles.
+pub static PRINCIPLES: &[PrincipleEntry] = &[
+    principle("k=10", "every group has at least 10 rows"),
+    principle("distinct-l=4", "at least 4 distinct sensitive values"),
+    principle("l=4", "no sensitive value in more than 1/4 of a group"),
+    principle("entropy-l=4", "as diverse as 4 equally frequent values"),
+    principle("recursive-l=3,4", "r1 < 3·(r4 + r5 + …), counts in descending order"),
+    principle("t=0.2", "distribution within 0.2 of the whole table's (earth mover's distance)"),
+    principle("ke=4,100", "at least 4 distinct numbers that span at least 100"),
+    principle("alpha-k=0.5,10", "at least 10 rows, no value in more than half of them"),
+    principle("beta=1", "no value more than (1+1) times as frequent as in the whole table"),
+    principle("distinct-l-alpha=3,1", "at least 3 distinct values, weights of at least 1 in all (needs categories)"),
+    principle("entropy-l-alpha=2,2", "the same, and categories as diverse as 2 equally frequent ones"),
+    principle("recursive-l-alpha=3,4,2", "the same for l=4 and α=2, and r1 < 3·(r4 + …) over categories"),
+    #[cfg(feature = "toy-principle")]
+    principle("toy=2", "every group has at least 2 rows: a principle for one test"),
+];
+
+/// The method that makes a form.
+pub fn method(form: Form) -> &'static MethodEntry {
+    // PROOF: a test holds this list against that of the forms.
+    &METHODS[form.place()]
+}
+
+/// The partitioner of that name.
+pub fn partitioner(name: &str) -> Option<&'static PartitionerEntry> {
+    PARTITIONERS.iter().find(|entry| entry.name == name)
+}
+
+/// `a, b or c`.
+pub(crate) fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrysalis_criteria::PrincipleSpec;
+
+    use super::*;
+
+    #[test]
+    fn every_form_has_one_entry_and_every_partitioner_one_name() {
+        for &form in Form::ALL {
+            assert_eq!(method(form).form, form);
+            let default = method(form).partitioner;
+            assert!(default == partitioner::BOTH_HIERARCHIES || super::partitioner(default).is_some(), "{form}");
+        }
+        assert_eq!(METHODS.len(), Form::ALL.len());
+        for entry in PARTITIONERS {
+            assert_eq!(PARTITIONERS.iter().filter(|other| other.name == entry.name).count(), 1, "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn every_example_of_a_principle_is_one() {
+        for entry in PRINCIPLES {
+            assert_eq!(entry.example.parse::<PrincipleSpec>().unwrap().to_string(), entry.example);
+        }
+    }
+}

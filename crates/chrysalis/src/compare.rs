@@ -1,0 +1,306 @@
+//! Several recipes on one table: each made in memory, judged by the audit, measured against the microdata and asked the same questions.
+
+use std::time::Instant;
+
+use chrysalis_audit::AuditReport;
+use chrysalis_evaluate::Subspace;
+use chrysalis_evaluate::workload::{Accuracy, AggregateAccuracy, Family, MAX_QUERIES, Questions, Workload};
+use chrysalis_release::{Form, Manifest, Release, RoleName, TableEntry};
+use chrysalis_table::{Column, Counted, Stopped, Table, Watch};
+
+use crate::words::count;
+use crate::{Error, Evidence, Fault, Published, Recipe, Seed, audit, publish};
+
+/// What is asked of every release.
+#[derive(Clone, Debug, Default)]
+pub struct Asking {
+    /// The kind of questions; the one that suits the release where nobody says.
+    pub family: Option<Family>,
+    /// How many; 0 asks none.
+    pub queries: Option<usize>,
+    /// What share of the space a question covers.
+    pub selectivity: Option<f64>,
+    /// How many attributes a question has conditions on.
+    pub dimensions: Option<usize>,
+}
+
+/// How many questions are asked where nobody says.
+const QUERIES: usize = 1000;
+/// What share of the space a question covers where nobody says.
+const SELECTIVITY: f64 = 0.05;
+/// Questions are no secret: everybody gets the same ones, as `evaluate` does.
+const SEED: u64 = 1;
+
+/// All trials, in the order of the recipes, and what was asked.
+#[derive(Debug)]
+pub struct Comparison {
+    /// One per recipe.
+    pub trials: Vec<Trial>,
+    /// How the first release that answered did, for what it says about the questions; none where nobody was asked.
+    pub asked: Option<Accuracy>,
+    /// What drew the questions.
+    pub seed: u64,
+}
+
+/// What came of one recipe.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// What it is called.
+    pub name: String,
+    /// What it was to promise, as it is written.
+    pub require: Vec<String>,
+    /// The numbers, or why there is no such release.
+    pub found: Result<Numbers, Error>,
+}
+
+impl Trial {
+    /// The numbers, where the release could be made.
+    pub fn numbers(&self) -> Option<&Numbers> {
+        self.found.as_ref().ok()
+    }
+
+    /// The numbers of a release that keeps its promises.
+    pub fn sound(&self) -> Option<&Numbers> {
+        self.numbers().filter(|numbers| numbers.findings.is_empty())
+    }
+
+    /// What is promised, or was to be.
+    pub fn promise(&self) -> String {
+        let kept = self.numbers().map_or(&self.require, |numbers| &numbers.guarantees);
+        if kept.is_empty() { "nothing".to_owned() } else { kept.join(", ") }
+    }
+}
+
+/// All that is told about a release.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    /// How groups are shown.
+    pub method: Form,
+    /// Who formed them.
+    pub partitioner: String,
+    /// What holds, as it is written.
+    pub guarantees: Vec<String>,
+    /// Rows published.
+    pub rows: u64,
+    /// Groups they stand in.
+    pub groups: u64,
+    /// Rows that are shown fully generalized.
+    pub suppressed: u64,
+    /// The smallest and the largest group.
+    pub sizes: (u64, u64),
+    /// What the audit found wrong; empty for a release that keeps its promises.
+    pub findings: Vec<String>,
+    /// The worst confidence of the linking attack.
+    pub linking: Option<f64>,
+    /// The worst confidence of the presence attack.
+    pub presence: Option<f64>,
+    /// The share of rows in groups of one category.
+    pub similar: Option<f64>,
+    /// The share of people whose value is guessed right by an attacker who learns across groups.
+    pub learned: Option<f64>,
+    /// How many times as often as by one who looks at groups alone.
+    pub lift: Option<f64>,
+    /// What attacks come to, in words: their names and sentences.
+    pub attacks: Vec<(&'static str, String)>,
+    /// What is lost per cell.
+    pub ncp: f64,
+    /// What is lost per cell of every attribute.
+    pub ncp_by_attribute: Vec<(String, f64)>,
+    /// Infinite where the release excludes somebody who is in the microdata; absent where it cannot be measured.
+    pub kl: Option<f64>,
+    /// Σ n² over groups.
+    pub discernibility: u128,
+    /// (rows / groups) / k, where a k is promised.
+    pub average_group_size: Option<f64>,
+    /// How well random questions are answered; the first aggregate is the one that is compared.
+    pub questions: Vec<AggregateAccuracy>,
+    /// Time to form the groups and to fill the tables.
+    pub seconds: f64,
+    /// The first rows of every published table.
+    pub samples: Vec<Sample>,
+}
+
+/// The first rows of a published table.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The table.
+    pub table: String,
+    /// All its rows.
+    pub rows: u64,
+    /// Its columns.
+    pub header: Vec<String>,
+    /// The rows that are shown.
+    pub cells: Vec<Vec<String>>,
+}
+
+/// Carries out several recipes on a table that has the columns of all of them. One that cannot be carried out does not stop the
+/// others; where none can, that is an error.
+pub fn compare(
+    table: &Table,
+    recipes: &[(String, &Recipe)],
+    asking: &Asking,
+    seed: Seed,
+    watch: &dyn Watch,
+) -> Result<Comparison, Error> {
+    let mut asker = Asker::new(asking)?;
+    let mut trials = Vec::new();
+    for (at, (name, recipe)) in recipes.iter().enumerate() {
+        watch.announce(&format!("{} of {}: {name}", at + 1, recipes.len()));
+        let columns = recipe.requests.iter().filter_map(|request| table.column(&request.name)).cloned();
+        let own = Table::new(columns.collect());
+        let (own, _) = own.with_missing(recipe.missing).map_err(|error| recipe.in_source(error.into()))?;
+        if own.rows() == 0 {
+            return Err(crate::publish::nothing_left());
+        }
+        let found = numbers(&own, recipe, &mut asker, seed, watch);
+        if let Some(stopped) = found.as_ref().err().filter(|error| error.fault == Fault::Stopped) {
+            return Err(stopped.clone());
+        }
+        // A mistake in what is asked is not that of a recipe.
+        asker.refused.take().map_or(Ok(()), Err)?;
+        let require = recipe.require.iter().map(ToString::to_string).collect();
+        trials.push(Trial { name: name.clone(), require, found });
+    }
+    if trials.iter().any(|trial| trial.found.is_ok()) {
+        return Ok(Comparison { trials, asked: asker.asked, seed: SEED });
+    }
+    Err(Error::none_of(trials.into_iter().filter_map(|trial| trial.found.err()).collect()))
+}
+
+fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch: &dyn Watch) -> Result<Numbers, Error> {
+    let started = Instant::now();
+    let Published { release, report } = publish(table.clone(), recipe, seed, watch)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let with = Evidence { microdata: Some(table), ..Evidence::default() };
+    let audit = audit(&release, with, watch)?.report;
+    // A form that cannot be measured is still a release: its other numbers are told.
+    watch.phase("evaluate", None, Counted::Rows);
+    let worth = Stopped::catch(|| chrysalis_evaluate::evaluate(&release, table, &[Subspace::whole()], watch))?.ok();
+    let questions = Stopped::catch(|| asker.ask(&release, table, watch))?;
+    let rows = release.manifest.rows.max(1) as f64;
+    let scored = audit.attacks.learned.as_ref().and_then(|learned| learned.scored.as_ref());
+    let by_attribute = worth
+        .as_ref()
+        .map(|found| found.ncp_by_attribute.iter().map(|(name, sum)| (name.clone(), sum / rows)).collect::<Vec<_>>());
+    let attacks = audit.attacks.findings.iter().filter(|it| it.was_run);
+    Ok(Numbers {
+        method: report.method,
+        partitioner: report.partitioner,
+        guarantees: report.guarantees,
+        rows: report.rows,
+        groups: report.groups,
+        suppressed: release.manifest.suppressed,
+        sizes: (report.smallest_group, report.largest_group),
+        findings: findings(&audit),
+        linking: audit.attacks.linking.as_ref().map(|linking| linking.confidence),
+        presence: audit.attacks.presence.as_ref().map(|presence| presence.delta),
+        similar: audit.attacks.similarity.as_ref().map(|similar| similar.rows as f64 / rows),
+        learned: scored.map(|scored| scored.right / scored.people.max(1) as f64),
+        lift: scored.map(|scored| scored.lift),
+        attacks: attacks.map(|it| (it.attack, it.sentence.clone())).collect(),
+        ncp: worth.as_ref().map_or(report.ncp, |found| found.ncp.mean()),
+        ncp_by_attribute: by_attribute.unwrap_or(report.ncp_by_attribute),
+        kl: worth.as_ref().and_then(|found| found.divergences.first()).map(|divergence| divergence.kl),
+        discernibility: worth.as_ref().map_or(u128::from(report.discernibility), |found| found.discernibility),
+        average_group_size: worth.as_ref().and_then(|found| found.average_group_size),
+        questions,
+        seconds,
+        samples: samples(&release),
+    })
+}
+
+/// Every promise that is broken and every check that failed, in words.
+fn findings(audit: &AuditReport) -> Vec<String> {
+    let promises = audit.principles.iter().filter(|principle| !principle.holds);
+    let promises = promises.map(|principle| format!("{} does not hold: {}", principle.principle, principle.worst_text));
+    let checks = audit.checks.iter().filter(|check| !check.ok);
+    promises.chain(checks.map(|check| format!("{}: {}", check.name, check.detail))).collect()
+}
+
+/// Rows of each published table that a page may show.
+const SAMPLE_ROWS: usize = 8;
+
+/// LEAK: what is shown comes from the published tables alone, never from the microdata.
+fn samples(release: &Release) -> Vec<Sample> {
+    let tables = release.manifest.tables.iter().zip(&release.tables);
+    let sample = |(entry, table): (&TableEntry, &Table)| {
+        let text = |column: &Column, row: usize| column.domain().text(column.code(row)).into_owned();
+        let row = |row: usize| table.columns().iter().map(|column| text(column, row)).collect();
+        Sample {
+            table: entry.name.clone(),
+            rows: table.rows() as u64,
+            header: table.columns().iter().map(|column| column.name().to_owned()).collect(),
+            cells: (0..table.rows().min(SAMPLE_ROWS)).map(row).collect(),
+        }
+    };
+    tables.map(sample).collect()
+}
+
+/// Who asks every release the same.
+struct Asker {
+    asking: Asking,
+    queries: usize,
+    /// Questions by the columns they were drawn from; recipes differ in them only where groups come in a column.
+    drawn: Vec<(Vec<String>, Option<Questions>)>,
+    /// Why questions that somebody chose cannot be asked.
+    refused: Option<Error>,
+    asked: Option<Accuracy>,
+}
+
+impl Asker {
+    fn new(asking: &Asking) -> Result<Asker, Error> {
+        let queries = asking.queries.unwrap_or(QUERIES);
+        if queries > MAX_QUERIES {
+            let message = format!("{} questions are more than can be asked", count(queries as u64));
+            return Err(Error::request(message, format!("ask at most {}, or 0 for none", count(MAX_QUERIES as u64))));
+        }
+        Ok(Asker { asking: asking.clone(), queries, drawn: Vec::new(), refused: None, asked: None })
+    }
+
+    /// How well a release answers; nothing where no question can be asked of it.
+    fn ask(&mut self, release: &Release, table: &Table, watch: &dyn Watch) -> Vec<AggregateAccuracy> {
+        let Some(at) = self.questions(&release.manifest, table, watch) else { return Vec::new() };
+        let Some(questions) = &self.drawn[at].1 else { return Vec::new() };
+        watch.phase("questions", None, Counted::Rows);
+        // Forms without groups answer nothing.
+        let found = questions.ask(release, watch).ok();
+        let aggregates = found.as_ref().map_or_else(Vec::new, |found| found.aggregates.clone());
+        if self.asked.is_none() {
+            self.asked = found;
+        }
+        aggregates
+    }
+
+    fn questions(&mut self, manifest: &Manifest, table: &Table, watch: &dyn Watch) -> Option<usize> {
+        let columns: Vec<String> = table.columns().iter().map(|column| column.name().to_owned()).collect();
+        if let Some(known) = self.drawn.iter().position(|(known, _)| *known == columns) {
+            return Some(known);
+        }
+        // Not every table has questions of the usual kind; whoever chose the kind is told.
+        let questions = self.draw(manifest, table, watch).unwrap_or_else(|error| {
+            let Asking { family, selectivity, dimensions, .. } = &self.asking;
+            let is_chosen = family.is_some() || selectivity.is_some() || dimensions.is_some();
+            self.refused = is_chosen.then_some(error);
+            None
+        });
+        self.drawn.push((columns, questions));
+        Some(self.drawn.len() - 1)
+    }
+
+    fn draw(&self, manifest: &Manifest, table: &Table, watch: &dyn Watch) -> Result<Option<Questions>, Error> {
+        let Some(sensitive) = manifest.with_role(RoleName::Sensitive).next() else { return Ok(None) };
+        if self.queries == 0 {
+            return Ok(None);
+        }
+        let quasi: Vec<String> = manifest.with_role(RoleName::Quasi).map(|attribute| attribute.name.clone()).collect();
+        let workload = Workload {
+            family: self.asking.family.unwrap_or_else(|| Family::suited(manifest)),
+            queries: self.queries,
+            selectivity: self.asking.selectivity.unwrap_or(SELECTIVITY),
+            dimensions: self.asking.dimensions,
+            unordered: Vec::new(),
+        };
+        let mut rng = Seed::Fixed(SEED).generator()?;
+        Ok(Some(Questions::draw(table, &quasi, &sensitive.name, workload, &mut rng, watch)?))
+    }
+}

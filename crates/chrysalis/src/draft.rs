@@ -1,0 +1,451 @@
+//! What somebody asks for, before anybody has looked at a table.
+//!
+//! Flags, a `chrysalis.toml`, the runs of a comparison, the releases of an experiment, keywords of a call and fields of a form: all of
+//! them become a [`Draft`], are laid over each other by one function ([`Draft::or`]), and are checked by one function
+//! ([`Draft::check`](crate::Recipe)). A knob that nobody turned is absent.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chrysalis_criteria::Weights;
+use chrysalis_table::{Kind, Role};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// Every knob, all of them optional.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Draft {
+    /// The table, as a path. In a spec it is relative to the spec.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<PathBuf>,
+    /// The byte between CSV fields: `,`, `;`, `|` or `tab`; detected when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// What becomes of rows that lack a value: `as-value`, `drop` or `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// Columns an attacker may know, in the order in which they are published; several lists for several users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quasi: Option<QuasiDraft>,
+    /// The column nobody may learn about a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitive: Option<String>,
+    /// Columns to keep as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<Vec<String>>,
+    /// What each category of the sensitive column weighs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<WeightsDraft>,
+    /// What several users know, where roles say which columns are quasi.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quasi_identifiers: Vec<Vec<String>>,
+    /// Columns, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, AttributeDraft>,
+    /// What to publish.
+    pub release: ReleaseDraft,
+    /// Which releases to hold against one another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compare: Option<CompareDraft>,
+}
+
+/// One list of names, or several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum QuasiDraft {
+    /// What everybody may know.
+    One(Vec<String>),
+    /// What each user may know.
+    Several(Vec<Vec<String>>),
+}
+
+impl QuasiDraft {
+    /// One list per user.
+    pub fn sets(&self) -> Vec<Vec<String>> {
+        match self {
+            QuasiDraft::One(names) => vec![names.clone()],
+            QuasiDraft::Several(sets) => sets.clone(),
+        }
+    }
+}
+
+/// One column.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AttributeDraft {
+    /// `identifier`, `quasi`, `sensitive` or `other`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleText>,
+    /// `integer`, `real`, `date`, `ordinal` or `category`; inferred when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<KindText>,
+    /// The values of an ordinal column, from lowest to highest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<String>,
+    /// A taxonomy: a file of lines `value;group;…;*`, or such lines themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taxonomy: Option<TaxonomyDraft>,
+    /// Publish an ordered column in intervals of these widths, each a multiple of the one before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Vec<f64>>,
+    /// Publish codes such as zip codes masked from the right.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub prefix: bool,
+    /// Categories of the sensitive column, most sensitive first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub categories: Option<Vec<Vec<String>>>,
+    /// What each category weighs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<WeightsDraft>,
+}
+
+/// What to publish.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReleaseDraft {
+    /// How the groups are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// How the groups are formed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partitioner: Option<String>,
+    /// Let mondrian put equal values on both sides of a cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relaxed: Option<bool>,
+    /// The column that holds the groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group_column: Option<String>,
+    /// The columns that hold the buckets: of all quasi columns, then of every marginal, in their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucket_columns: Option<Vec<String>>,
+    /// Quasi columns that get a table of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marginals: Option<Vec<Vec<String>>>,
+    /// What every group must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub require: Option<Vec<String>>,
+    /// So many users may pool what they know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collude: Option<usize>,
+    /// How tables are written: `parquet` or `csv`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// The share of rows that full-domain may suppress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppress: Option<Number>,
+    /// What full-domain minimizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// After so many seconds full-domain takes the best it has found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<Number>,
+}
+
+/// Which releases to compare, and what to ask them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CompareDraft {
+    /// The releases; where none is listed, a set that shows what the methods are like.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<RunDraft>,
+    /// The kind of questions that every release is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// How many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queries: Option<usize>,
+    /// The share of the space of values that a question covers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selectivity: Option<f64>,
+    /// How many attributes a question has conditions on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<usize>,
+}
+
+/// One release, or several that differ in what varies. What it leaves out is as in `release`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct RunDraft {
+    /// What it is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Values for `{name}` in the other texts; every combination is a run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub vary: BTreeMap<String, Vec<Number>>,
+    /// What to publish.
+    #[serde(flatten)]
+    pub release: ReleaseDraft,
+}
+
+/// By hand, because flattened fields and the refusal of unknown ones exclude each other.
+impl<'de> Deserialize<'de> for RunDraft {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let mut fields = serde_json::Map::<String, serde_json::Value>::deserialize(deserializer)?;
+        let name = fields.remove("name").map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
+        let vary = fields.remove("vary").map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
+        let release = serde_json::from_value(fields.into()).map_err(D::Error::custom)?;
+        Ok(RunDraft { name, vary: vary.unwrap_or_default(), release })
+    }
+}
+
+/// A taxonomy by its file, or as lines from leaf to root.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TaxonomyDraft {
+    /// A file that is yet to be read. In a spec it is relative to the spec.
+    File(PathBuf),
+    /// Its lines.
+    Lines(Vec<Vec<String>>),
+}
+
+/// A number as it is written; exact if it is in quotes or short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Number {
+    /// In quotes.
+    Text(String),
+    /// Whole.
+    Whole(i64),
+    /// Any other.
+    Real(f64),
+}
+
+impl Number {
+    /// As it is written.
+    pub fn text(&self) -> String {
+        match self {
+            Number::Text(text) => text.clone(),
+            Number::Whole(number) => number.to_string(),
+            Number::Real(number) => number.to_string(),
+        }
+    }
+}
+
+/// A name, or one number per category.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum WeightsDraft {
+    /// `uniform`, `sensitivity(2)`, or numbers with commas between them.
+    Name(String),
+    /// Exact numbers in quotes.
+    Texts(Vec<String>),
+    /// Numbers.
+    Numbers(Vec<f64>),
+}
+
+impl WeightsDraft {
+    pub(crate) fn weights(&self) -> Result<Weights, Error> {
+        Ok(match self {
+            WeightsDraft::Name(text) if text.contains(',') => Weights::parse_custom(text.split(',').map(str::trim))?,
+            WeightsDraft::Name(name) => Weights::parse(name)?,
+            WeightsDraft::Texts(texts) => Weights::parse_custom(texts.iter().map(String::as_str))?,
+            WeightsDraft::Numbers(numbers) => {
+                let texts: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                Weights::parse_custom(texts.iter().map(String::as_str))?
+            }
+        })
+    }
+}
+
+/// A name that is one of a few, as JSON and TOML write it.
+macro_rules! named {
+    ($(#[$doc:meta])* $text:ident($value:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(try_from = "String", into = "String")]
+        #[schemars(with = "String")]
+        pub struct $text(pub $value);
+
+        impl TryFrom<String> for $text {
+            type Error = String;
+            fn try_from(text: String) -> Result<Self, String> {
+                text.parse().map($text)
+            }
+        }
+
+        impl From<$text> for String {
+            fn from(text: $text) -> String {
+                text.0.name().to_owned()
+            }
+        }
+    };
+}
+
+named!(
+    /// A role by name.
+    RoleText(Role)
+);
+named!(
+    /// A kind by name.
+    KindText(Kind)
+);
+
+impl Draft {
+    /// The JSON schema of a draft, which is also that of a `chrysalis.toml`.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Draft).to_value()
+    }
+
+    /// This draft where it says something, the other elsewhere.
+    ///
+    /// A list of columns wins as a whole: whom the other draft gives the same role by name loses it, and a column that is in one
+    /// of the lists has the role of that list.
+    #[must_use]
+    pub fn or(self, base: Draft) -> Draft {
+        let mut base = base;
+        base.give_way_to(&self);
+        let mut attributes = base.attributes;
+        for (name, own) in self.attributes {
+            let known = attributes.remove(&name).unwrap_or_default();
+            attributes.insert(name, own.or(known));
+        }
+        // Who lists columns says what users know, too.
+        let quasi_identifiers = match self.quasi_identifiers.is_empty() && self.quasi.is_none() {
+            true => base.quasi_identifiers,
+            false => self.quasi_identifiers,
+        };
+        Draft {
+            input: self.input.or(base.input),
+            delimiter: self.delimiter.or(base.delimiter),
+            missing: self.missing.or(base.missing),
+            quasi: self.quasi.or(base.quasi),
+            sensitive: self.sensitive.or(base.sensitive),
+            other: self.other.or(base.other),
+            weights: self.weights.or(base.weights),
+            quasi_identifiers,
+            attributes,
+            release: self.release.or(base.release),
+            compare: self.compare.map(|own| own.or(base.compare.clone().unwrap_or_default())).or(base.compare),
+        }
+    }
+
+    /// Forgets what a draft with lists of columns says otherwise.
+    fn give_way_to(&mut self, over: &Draft) {
+        let quasi = over.quasi.as_ref().map(QuasiDraft::sets).map(|sets| sets.concat());
+        let lists: [(Role, Option<Vec<String>>); 3] = [
+            (Role::QuasiIdentifier, quasi),
+            (Role::Sensitive, over.sensitive.clone().map(|name| vec![name])),
+            (Role::Other, over.other.clone()),
+        ];
+        let is_listed =
+            |name: &String| lists.iter().any(|(_, names)| names.as_ref().is_some_and(|it| it.contains(name)));
+        for (role, _) in lists.iter().filter(|(_, names)| names.is_some()) {
+            let is_displaced = |attribute: &AttributeDraft| attribute.role.is_some_and(|known| known.0 == *role);
+            self.attributes.retain(|name, attribute| is_listed(name) || !is_displaced(attribute));
+        }
+        for (name, attribute) in &mut self.attributes {
+            if is_listed(name) {
+                attribute.role = None;
+            }
+        }
+        if lists[0].1.is_some() {
+            self.quasi = None;
+        }
+    }
+}
+
+impl AttributeDraft {
+    /// This one where it says something. A taxonomy from anywhere takes the place of any other.
+    fn or(self, base: AttributeDraft) -> AttributeDraft {
+        let has_taxonomy = self.taxonomy.is_some() || self.intervals.is_some() || self.prefix;
+        AttributeDraft {
+            role: self.role.or(base.role),
+            kind: self.kind.or(base.kind),
+            order: if self.order.is_empty() { base.order } else { self.order },
+            taxonomy: self.taxonomy.or(base.taxonomy.filter(|_| !has_taxonomy)),
+            intervals: self.intervals.or(base.intervals.filter(|_| !has_taxonomy)),
+            prefix: self.prefix || base.prefix && !has_taxonomy,
+            categories: self.categories.or(base.categories),
+            weights: self.weights.or(base.weights),
+        }
+    }
+}
+
+impl ReleaseDraft {
+    /// This one where it says something, the other elsewhere.
+    #[must_use]
+    pub fn or(self, base: ReleaseDraft) -> ReleaseDraft {
+        ReleaseDraft {
+            method: self.method.or(base.method),
+            partitioner: self.partitioner.or(base.partitioner),
+            relaxed: self.relaxed.or(base.relaxed),
+            group_column: self.group_column.or(base.group_column),
+            bucket_columns: self.bucket_columns.or(base.bucket_columns),
+            marginals: self.marginals.or(base.marginals),
+            require: self.require.or(base.require),
+            collude: self.collude.or(base.collude),
+            format: self.format.or(base.format),
+            suppress: self.suppress.or(base.suppress),
+            metric: self.metric.or(base.metric),
+            time_limit: self.time_limit.or(base.time_limit),
+        }
+    }
+}
+
+impl CompareDraft {
+    fn or(self, base: CompareDraft) -> CompareDraft {
+        CompareDraft {
+            runs: if self.runs.is_empty() { base.runs } else { self.runs },
+            workload: self.workload.or(base.workload),
+            queries: self.queries.or(base.queries),
+            selectivity: self.selectivity.or(base.selectivity),
+            dimensions: self.dimensions.or(base.dimensions),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(text: &str) -> Draft {
+        toml::from_str(text).unwrap()
+    }
+
+    #[track_caller]
+    fn check(over: &str, base: &str, expected: &str) {
+        assert_eq!(draft(over).or(draft(base)), draft(expected));
+    }
+
+    #[test]
+    fn what_is_said_wins_and_the_rest_stays() {
+        check(
+            "missing = 'drop'\n[release]\nrequire = ['l=6']",
+            "input = 'a.csv'\nmissing = 'error'\n[release]\nmethod = 'anatomy'\nrequire = ['k=2']",
+            "input = 'a.csv'\nmissing = 'drop'\n[release]\nmethod = 'anatomy'\nrequire = ['l=6']",
+        );
+        check(
+            "[attributes.age]\nkind = 'integer'\nintervals = [5.0]",
+            "[attributes.age]\nrole = 'quasi'\ntaxonomy = 'age.csv'",
+            "[attributes.age]\nrole = 'quasi'\nkind = 'integer'\nintervals = [5.0]",
+        );
+    }
+
+    #[test]
+    fn a_list_of_columns_takes_the_place_of_roles() {
+        check(
+            "quasi = ['sex', 'disease']",
+            "[attributes.age]\nrole = 'quasi'\nprefix = true\n[attributes.disease]\nrole = 'sensitive'\n[attributes.sex]\nrole = 'quasi'",
+            "quasi = ['sex', 'disease']\n[attributes.disease]\n[attributes.sex]",
+        );
+        check(
+            "sensitive = 'cost'",
+            "[attributes.disease]\nrole = 'sensitive'\n[attributes.cost]\nrole = 'other'\nkind = 'integer'",
+            "sensitive = 'cost'\n[attributes.cost]\nkind = 'integer'",
+        );
+    }
+
+    #[test]
+    fn a_draft_is_the_same_in_toml_and_in_json() {
+        let text = "quasi = [['a', 'b'], ['c']]\nsensitive = 's'\n[attributes.s]\nkind = 'integer'\nweights = 'uniform'\n\
+                    [release]\nmethod = 'butterfly'\nsuppress = 0.05\n[[compare.runs]]\nname = 'x'\nvary = { l = [2, 4] }\nrequire = ['l={l}']";
+        let draft = draft(text);
+        assert_eq!(serde_json::from_value::<Draft>(serde_json::to_value(&draft).unwrap()).unwrap(), draft);
+        assert_eq!(toml::from_str::<Draft>(&toml::to_string(&draft).unwrap()).unwrap(), draft);
+        assert!(toml::from_str::<Draft>("[[compare.runs]]\nmehtod = 'x'").is_err(), "unknown fields are refused");
+        assert_eq!(Draft::schema()["title"], "Draft");
+    }
+}

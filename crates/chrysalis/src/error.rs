@@ -1,0 +1,115 @@
+use std::fmt;
+
+use chrysalis_audit::AuditError;
+use chrysalis_criteria::CriteriaError;
+use chrysalis_evaluate::EvaluateError;
+use chrysalis_publish::PublishError;
+use chrysalis_query::QueryError;
+use chrysalis_release::ReleaseError;
+use chrysalis_store::StoreError;
+use chrysalis_table::{Remedy, Stopped, TableError, TaxonomyError};
+
+/// Why something was not done: whose fault it is, one sentence on what is wrong, and what to do about it.
+///
+/// A remedy names knobs; the door that shows the error spells them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Whose fault it is.
+    pub fault: Fault,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// What to do about it; empty where nothing can be done.
+    pub remedy: Remedy,
+}
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// What was asked for, or the data or files it was asked of.
+    Request,
+    /// The request is fine, and these data cannot meet it.
+    Infeasible,
+    /// A question that a release does not answer.
+    Question,
+    /// Nobody's: the work was stopped from outside, and nothing is left of it.
+    Stopped,
+    /// Ours: a bug.
+    Internal,
+}
+
+impl Error {
+    /// The request, or what it was asked of, is at fault.
+    pub fn request(message: impl Into<String>, remedy: impl Into<Remedy>) -> Self {
+        Error { fault: Fault::Request, message: message.into(), remedy: remedy.into() }
+    }
+
+    /// We are.
+    pub fn internal(message: impl Into<String>) -> Self {
+        let remedy = "please report this with the command you ran".into();
+        Error { fault: Fault::Internal, message: message.into(), remedy }
+    }
+
+    /// The same, with what it is about.
+    #[must_use]
+    pub fn about(self, what: &str) -> Self {
+        Error { message: format!("{what}: {}", self.message), ..self }
+    }
+
+    /// Nothing that was tried can be done: if all fail for one reason that is it, else the first stands for them.
+    pub fn none_of(errors: Vec<Error>) -> Self {
+        let n_tried = errors.len();
+        let mut errors = errors.into_iter();
+        let Some(first) = errors.next() else { return Error::internal("nothing was tried") };
+        let rest: Vec<Error> = errors.collect();
+        if rest.iter().all(|other| other.message == first.message) {
+            return first;
+        }
+        let is_infeasible = std::iter::once(&first).chain(&rest).any(|error| error.fault == Fault::Infeasible);
+        let message = format!("none of the {n_tried} releases can be made; the first: {}", first.message);
+        Error { message, remedy: first.remedy, fault: if is_infeasible { Fault::Infeasible } else { first.fault } }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Stopped> for Error {
+    fn from(_: Stopped) -> Self {
+        Error { fault: Fault::Stopped, message: "stopped; nothing was written".to_owned(), remedy: Remedy::none() }
+    }
+}
+
+impl From<PublishError> for Error {
+    fn from(error: PublishError) -> Self {
+        let fault = match &error {
+            PublishError::Internal(_) => Fault::Internal,
+            error if error.is_infeasible() => Fault::Infeasible,
+            _ => Fault::Request,
+        };
+        Error { fault, message: error.to_string(), remedy: error.hint() }
+    }
+}
+
+impl From<QueryError> for Error {
+    fn from(error: QueryError) -> Self {
+        Error { fault: Fault::Question, message: error.to_string(), remedy: error.hint() }
+    }
+}
+
+/// Errors whose fault is always that of the request or of what it was asked of.
+macro_rules! requests {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Error::request(error.to_string(), error.hint())
+            }
+        }
+    )*};
+}
+
+requests!(AuditError, CriteriaError, EvaluateError, ReleaseError, StoreError, TableError, TaxonomyError);

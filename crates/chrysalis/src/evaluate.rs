@@ -1,0 +1,186 @@
+use chrysalis_evaluate::workload::{self, Accuracy, AggregateAccuracy, Family, QUANTILES, Summary, Workload};
+use chrysalis_evaluate::{Distance, Distances, Divergence, Evaluation, ReconstructionError, Subspace};
+use chrysalis_release::{Form, Manifest, Release};
+use chrysalis_table::{Counted, Stopped, Table, Watch};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::words::{count, counted};
+use crate::{Error, Seed};
+
+/// What to measure of a release.
+#[derive(Clone, Debug)]
+pub struct Measures {
+    /// Distributions over these quasi attributes are compared as well as over all of them.
+    pub subspaces: Vec<Subspace>,
+    /// The kind of questions; the one that suits the release where there is none.
+    pub family: Option<Family>,
+    /// How many questions; 0 asks none.
+    pub queries: usize,
+    /// The share of the space of values that a question covers.
+    pub selectivity: f64,
+    /// How many attributes a question has conditions on.
+    pub dimensions: Option<usize>,
+    /// Draws the questions. It is no secret.
+    pub seed: u64,
+}
+
+impl Default for Measures {
+    fn default() -> Self {
+        Measures { subspaces: Vec::new(), family: None, queries: 1000, selectivity: 0.05, dimensions: None, seed: 1 }
+    }
+}
+
+/// What a release is worth.
+#[derive(Clone, Debug)]
+pub struct EvaluateReport {
+    /// How groups are shown.
+    pub method: Form,
+    /// Who formed them.
+    pub partitioner: String,
+    /// The principles that hold, as they are written.
+    pub guarantees: Vec<String>,
+    /// Losses and divergences.
+    pub found: Evaluation,
+    /// Distances by attribute and pair.
+    pub distances: Distances,
+    /// pa's reconstruction error, for forms that have one.
+    pub reconstruction: Option<ReconstructionError>,
+    /// How well questions were answered, where some were asked.
+    pub accuracy: Option<Accuracy>,
+    /// What drew the questions.
+    pub seed: u64,
+}
+
+/// Holds a release against the microdata it was made from, which were read with the manifest's kinds.
+pub fn evaluate(
+    release: &Release,
+    microdata: &Table,
+    measures: &Measures,
+    watch: &dyn Watch,
+) -> Result<EvaluateReport, Error> {
+    Stopped::catch(|| {
+        let manifest = &release.manifest;
+        check_microdata(manifest, microdata)?;
+        let subspaces: Vec<Subspace> =
+            std::iter::once(Subspace::whole()).chain(measures.subspaces.iter().cloned()).collect();
+        watch.phase("evaluate", None, Counted::Rows);
+        let found = chrysalis_evaluate::evaluate(release, microdata, &subspaces, watch)?;
+        watch.phase("distances", None, Counted::Rows);
+        let distances = chrysalis_evaluate::distances(release, microdata, watch)?;
+        Ok(EvaluateReport {
+            method: manifest.method,
+            partitioner: manifest.partitioner.clone(),
+            guarantees: manifest.guarantees(),
+            found,
+            distances,
+            reconstruction: chrysalis_evaluate::reconstruction_error(release)?,
+            accuracy: asked(release, microdata, measures, watch)?,
+            seed: measures.seed,
+        })
+    })?
+}
+
+/// Whether the table can be the one that was published: nobody is missing, and who is too many has missing values.
+fn check_microdata(manifest: &Manifest, microdata: &Table) -> Result<(), Error> {
+    let (published, found) = (manifest.rows, microdata.rows() as u64);
+    let may_have_dropped = microdata.columns().iter().any(|column| column.domain().has_missing());
+    if found == published || (found > published && may_have_dropped) {
+        return Ok(());
+    }
+    let problem = format!("the release has {}, the microdata {}", counted(published, "row"), count(found));
+    Err(Error::request(problem, "name the table that the release was made of"))
+}
+
+fn asked(
+    release: &Release,
+    microdata: &Table,
+    measures: &Measures,
+    watch: &dyn Watch,
+) -> Result<Option<Accuracy>, Error> {
+    if measures.queries == 0 {
+        return Ok(None);
+    }
+    let workload = Workload {
+        family: measures.family.unwrap_or_else(|| Family::suited(&release.manifest)),
+        queries: measures.queries,
+        selectivity: measures.selectivity,
+        dimensions: measures.dimensions,
+        unordered: Vec::new(),
+    };
+    watch.phase("questions", None, Counted::Rows);
+    let mut rng = Seed::Fixed(measures.seed).generator()?;
+    Ok(Some(workload::ask(release, microdata, workload, &mut rng, watch)?))
+}
+
+/// JSON has no infinity: a release that excludes somebody is infinitely far away, and null.
+pub fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+impl Serialize for EvaluateReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        json(self).serialize(serializer)
+    }
+}
+
+fn json(report: &EvaluateReport) -> Value {
+    let found = &report.found;
+    let divergence = |it: &Divergence| json!({"attributes": it.attributes, "table": it.table, "kl": finite(it.kl), "points": it.points});
+    let mean = |sum: f64| sum / found.rows.max(1) as f64;
+    let by_attribute: serde_json::Map<String, Value> =
+        found.ncp_by_attribute.iter().map(|(name, sum)| (name.clone(), json!(mean(*sum)))).collect();
+    let distance = |it: &Distance| json!({"attributes": it.attributes, "table": it.table, "distance": it.distance, "bucketed": it.is_bucketed});
+    let distances = |all: &[Distance]| all.iter().map(distance).collect::<Vec<_>>();
+    json!({
+        "method": report.method,
+        "partitioner": report.partitioner,
+        "guarantees": report.guarantees,
+        "rows": found.rows,
+        "groups": found.groups,
+        "divergences": found.divergences.iter().map(divergence).collect::<Vec<_>>(),
+        "ncp": found.ncp.mean(),
+        "ncp_sum": found.ncp.sum,
+        "ncp_by_attribute": by_attribute,
+        "discernibility": u64::try_from(found.discernibility).unwrap_or(u64::MAX),
+        "average_group_size": found.average_group_size,
+        "rce": report.reconstruction.map(|it| it.rce),
+        "rce_bound": report.reconstruction.and_then(|it| it.bound),
+        "distances": {
+            "attributes": distances(&report.distances.attributes),
+            "pairs": distances(&report.distances.pairs),
+        },
+        "workload": report.accuracy.as_ref().map(|accuracy| workload_json(accuracy, report.seed)),
+    })
+}
+
+fn workload_json(accuracy: &Accuracy, seed: u64) -> Value {
+    let summary = |summary: Option<Summary>| {
+        summary.map(|it| {
+            let quantiles: serde_json::Map<String, Value> = QUANTILES
+                .iter()
+                .zip(it.quantiles)
+                .map(|(share, value)| (format!("{:.0}%", share * 100.0), json!(value)))
+                .collect();
+            json!({"mean": it.mean, "median": it.median(), "quantiles": quantiles})
+        })
+    };
+    let aggregate = |it: &AggregateAccuracy| {
+        json!({
+            "name": it.name,
+            "judged": it.judged,
+            "inside": it.inside_share(),
+            "nonzero": it.nonzero,
+            "error": summary(it.error),
+            "width": summary(it.width),
+        })
+    };
+    json!({
+        "family": accuracy.workload.family.name(),
+        "queries": accuracy.workload.queries,
+        "selectivity": accuracy.workload.selectivity,
+        "dimensions": accuracy.dimensions,
+        "seed": seed,
+        "aggregates": accuracy.aggregates.iter().map(aggregate).collect::<Vec<_>>(),
+    })
+}

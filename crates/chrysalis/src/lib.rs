@@ -1,0 +1,74 @@
+//! Chrysalis, the library behind every door: publish a table about people without giving away who is who, check what was
+//! published, and get trustworthy numbers out of it.
+//!
+//! What somebody wants is a [`Draft`]: every knob, all of them optional. Checked against the columns of a table it becomes a [`Recipe`],
+//! which [`publish`] carries out. [`audit`] judges a release from its own tables, an [`Analyst`] asks it questions in SQL, [`evaluate()`]
+//! holds it against the microdata, and [`profile()`] tells what any table satisfies today. What they say is a value that turns
+//! into JSON ([`report`]); what goes wrong is one [`Error`], whose remedy names a knob and leaves it to the door to spell it.
+//!
+//! A door (a command line, Python, a page) parses, calls and renders. It knows no algorithm, no check and no JSON shape.
+//!
+//! # Example
+//!
+//! ```
+//! use chrysalis::{Analyst, Draft, Evidence, Seed, Unwatched, audit, publish};
+//! use chrysalis::table::{Column, Table};
+//!
+//! let table = Table::new(vec![
+//!     Column::integers("age", &[23, 27, 35, 59, 61, 65, 65, 70]),
+//!     Column::texts("disease", ["flu", "cold", "flu", "cold", "ulcer", "flu", "ulcer", "cold"].into_iter()),
+//! ]);
+//! let draft: Draft = serde_json::from_value(serde_json::json!({
+//!     "quasi": ["age"], "sensitive": "disease", "release": {"method": "anatomy", "require": ["l=2"]},
+//! }))?;
+//! let recipe = draft.check(&["age".to_owned(), "disease".to_owned()])?;
+//! let made = publish(table.clone(), &recipe, Seed::Secret, &Unwatched)?;
+//! let with = Evidence { microdata: Some(&table), ..Evidence::default() };
+//! assert!(audit(&made.release, with, &Unwatched)?.ok());
+//! let answer = Analyst::open(made.release)?.ask("SELECT COUNT(*) FROM microdata WHERE age > 50 AND disease = 'flu'")?;
+//! let count = &answer.answer.rows[0].aggregates[0];
+//! assert!(count.lower <= Some(1.0) && Some(1.0) <= count.upper);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod analyst;
+mod audit;
+pub mod catalogue;
+mod compare;
+mod draft;
+mod error;
+mod evaluate;
+pub mod files;
+pub mod guess;
+mod partitioner;
+mod profile;
+mod publish;
+mod recipe;
+pub mod report;
+mod seed;
+mod spec_text;
+pub mod taxonomy;
+pub mod values;
+pub mod words;
+
+pub use analyst::{Analyst, Questions};
+pub use audit::{Evidence, audit, microdata_requests};
+pub use compare::{Asking, Comparison, Numbers, Sample, Trial, compare};
+pub use draft::{
+    AttributeDraft, CompareDraft, Draft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText, RunDraft, TaxonomyDraft,
+    WeightsDraft,
+};
+pub use error::{Error, Fault};
+pub use evaluate::{EvaluateReport, Measures, evaluate, finite};
+pub use profile::{ColumnReport, ProfileReport, advice, anonymity, profile};
+pub use publish::{Published, publish};
+pub use recipe::{Dropped, DroppedReason, Recipe};
+pub use seed::Seed;
+pub use spec_text::commented_spec;
+
+pub use chrysalis_arrow as arrow;
+pub use chrysalis_query::Dialect;
+pub use chrysalis_release::{Form, Manifest, Release};
+pub use chrysalis_store as store;
+pub use chrysalis_table as table;
+pub use chrysalis_table::{Counted, Knob, Progress, Remedy, Spelling, Stopped, Table, Unwatched, Watch};

@@ -1,0 +1,104 @@
+//! How groups are formed, as a recipe has it.
+
+use std::time::{Duration, Instant};
+
+use chrysalis_criteria::Rational;
+use chrysalis_publish::Partitioner;
+use chrysalis_publish::partitioner::{
+    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Metric, Mondrian, Nearby, Sequential, Similar,
+    Stop, TopDown,
+};
+use chrysalis_table::{Knob, Remedy};
+
+use crate::{Error, ReleaseDraft, values};
+
+/// A partitioner with its knobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Compact,
+    TopDown,
+    Mondrian {
+        relaxed: bool,
+    },
+    FullDomain {
+        metric: Metric,
+        suppress: Rational,
+        time_limit: Option<Duration>,
+    },
+    Column(String),
+    Anatomize,
+    Similar,
+    Nearby,
+    Sorted(BySensitive),
+    Sequential,
+    /// For users: one hierarchy of butterflies, or the better of both.
+    Butterflies(Option<Hierarchy>),
+}
+
+/// What nobody need write.
+pub(crate) const BOTH_HIERARCHIES: &str = "the better of body-first and union";
+
+impl Choice {
+    pub(crate) const MIN_SUM: Choice = Choice::Sorted(BySensitive::MinSum);
+    pub(crate) const MIN_MAX: Choice = Choice::Sorted(BySensitive::MinMax);
+    pub(crate) const MIN_MAX_EXACT: Choice = Choice::Sorted(BySensitive::MinMaxExact);
+    pub(crate) const MAX_GROUPS: Choice = Choice::Sorted(BySensitive::MaxGroups);
+    pub(crate) const BODY_FIRST: Choice = Choice::Butterflies(Some(Hierarchy::BodyFirst));
+    pub(crate) const UNION: Choice = Choice::Butterflies(Some(Hierarchy::Union));
+
+    pub(crate) fn build(&self) -> Box<dyn Partitioner> {
+        match self {
+            Choice::Compact => Box::new(Compact),
+            Choice::TopDown => Box::new(TopDown),
+            Choice::Mondrian { relaxed } => Box::new(Mondrian { relaxed: *relaxed }),
+            Choice::FullDomain { metric, suppress, time_limit } => {
+                let started = Instant::now();
+                let stop = time_limit.map_or_else(Stop::never, |limit| Stop::when(move || started.elapsed() >= limit));
+                Box::new(FullDomain { metric: *metric, suppress: *suppress, stop })
+            }
+            Choice::Column(column) => Box::new(ByColumn { column: column.clone() }),
+            Choice::Anatomize => Box::new(Anatomize),
+            Choice::Similar => Box::new(Similar::default()),
+            Choice::Nearby => Box::new(Nearby),
+            Choice::Sorted(objective) => Box::new(*objective),
+            Choice::Sequential => Box::new(Sequential),
+            // Butterflies form their own groups; what they are held against is the union run.
+            Choice::Butterflies(_) => Box::new(Mondrian::default()),
+        }
+    }
+
+    /// The hierarchy of butterflies that was chosen, if one was.
+    pub(crate) fn hierarchy(&self) -> Option<Hierarchy> {
+        if let Choice::Butterflies(hierarchy) = self { *hierarchy } else { None }
+    }
+
+    /// The column that holds the groups, if they come in one.
+    pub(crate) fn group_column(&self) -> Option<&String> {
+        if let Choice::Column(column) = self { Some(column) } else { None }
+    }
+
+    /// Whether rows may be shown fully generalized because their own groups failed.
+    pub(crate) fn may_suppress(&self) -> bool {
+        matches!(self, Choice::FullDomain { suppress, .. } if *suppress > Rational::from_integer(0))
+    }
+}
+
+pub(crate) fn column(draft: &ReleaseDraft) -> Result<Choice, Error> {
+    draft.group_column.clone().map(Choice::Column).ok_or_else(|| {
+        let remedy = Remedy::from("name it with ").knob(Knob::GroupColumn, "");
+        Error::request("the partitioner `column` needs a column that holds the groups", remedy)
+    })
+}
+
+pub(crate) fn full_domain(draft: &ReleaseDraft) -> Result<Choice, Error> {
+    let wrong =
+        |knob: Knob| move |problem: String| Error::request(format!("{knob}: {problem}"), Remedy::from("see ").manual());
+    let share = draft.suppress.as_ref().map(|number| values::share(&number.text()).map_err(wrong(Knob::Suppress)));
+    let metric = draft.metric.as_ref().map(|name| values::metric(name).map_err(wrong(Knob::Metric)));
+    let limit = draft.time_limit.as_ref().map(|number| values::seconds(&number.text()).map_err(wrong(Knob::TimeLimit)));
+    Ok(Choice::FullDomain {
+        metric: metric.transpose()?.unwrap_or_default(),
+        suppress: share.transpose()?.unwrap_or_else(|| Rational::from_integer(0)),
+        time_limit: limit.transpose()?,
+    })
+}

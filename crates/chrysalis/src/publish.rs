@@ -1,0 +1,70 @@
+use chrysalis_publish::method::Outcome;
+use chrysalis_publish::{Job, Microdata};
+use chrysalis_release::Release;
+use chrysalis_table::{Knob, Remedy, Stopped, Table, Watch};
+
+use crate::report::PublishReport;
+use crate::{Error, Recipe, Seed};
+
+/// A release and what the owner wants to know about it.
+#[derive(Debug)]
+pub struct Published {
+    /// What may be handed out.
+    pub release: Release,
+    /// How it came about, and what it costs.
+    pub report: PublishReport,
+}
+
+/// Carries out a recipe on a table that has the columns it asks for.
+///
+/// # Guarantees
+/// The release promises what was seen to hold in the groups it shows, and nothing else. It depends on the rows as a set, never on
+/// their order nor on the number of threads. A fixed seed marks it.
+pub fn publish(table: Table, recipe: &Recipe, seed: Seed, watch: &dyn Watch) -> Result<Published, Error> {
+    Stopped::catch(|| {
+        let (table, dropped_rows) = complete(table, recipe)?;
+        let mut rng = seed.generator()?;
+        let data = Microdata::new(table, &recipe.attributes)?;
+        let partitioner = recipe.partitioner.build();
+        let mut job = Job::new(&data, &recipe.require, &*partitioner, &mut rng, watch);
+        let outcome = job.run(&*recipe.method())?;
+        Ok(finished(outcome, recipe, dropped_rows as u64, seed, watch))
+    })?
+}
+
+/// The rows that are published: without those that lack a value, where these are to be dropped.
+fn complete(table: Table, recipe: &Recipe) -> Result<(Table, usize), Error> {
+    let (table, dropped) = table.with_missing(recipe.missing).map_err(|error| recipe.in_source(error.into()))?;
+    if table.rows() > 0 {
+        return Ok((table, dropped));
+    }
+    Err(nothing_left())
+}
+
+/// What to say of a table all of whose rows were dropped.
+pub(crate) fn nothing_left() -> Error {
+    let remedy = Remedy::from("use ").knob(Knob::Missing, "as-value");
+    Error::request("every row lacks a value, so nothing is left", remedy)
+}
+
+fn finished(mut outcome: Outcome, recipe: &Recipe, dropped_rows: u64, seed: Seed, watch: &dyn Watch) -> Published {
+    outcome.release.manifest.reproducible = seed.is_fixed();
+    let manifest = &outcome.release.manifest;
+    if manifest.partitioner == "sequential" {
+        watch.note("groups of `sequential` follow the order of the input and give it away: for comparisons only");
+    }
+    if !manifest.method.shape().may_promise {
+        watch.note(&format!("{} guarantees nothing: for comparisons only", manifest.method));
+    }
+    let mut notes = Vec::new();
+    if manifest.groups == 1 && manifest.rows > 1 && manifest.method.shape().marginals.is_none() {
+        let why = match outcome.recoding.as_ref().map(|recoding| recoding.search.proven) {
+            None => "no cut left both sides satisfied",
+            Some(true) => "no combination of lower levels is better",
+            Some(false) => "time ran out before lower levels were found",
+        };
+        notes.push(format!("{why}, so all rows are one group: nothing is left of the quasi columns"));
+    }
+    let report = PublishReport { notes, ..PublishReport::new(&outcome, recipe, dropped_rows) };
+    Published { release: outcome.release, report }
+}

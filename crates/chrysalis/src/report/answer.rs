@@ -1,0 +1,125 @@
+use chrysalis_query::{AggregateAnswer, Answer, AnswerRow, Plan};
+use chrysalis_release::{Detail, Manifest};
+use chrysalis_table::Value;
+use serde_json::{Map, json};
+
+use crate::words::{count, counted, number};
+
+/// An answer, and where its numbers come from.
+#[derive(Clone, Debug)]
+pub struct AnswerReport {
+    /// The answer.
+    pub answer: Answer,
+    /// The same in words, line by line.
+    pub explanation: Vec<String>,
+}
+
+impl AnswerReport {
+    pub(crate) fn new(answer: Answer, plan: &Plan, manifest: &Manifest) -> Self {
+        let mut explanation = vec![hits_known(plan).to_owned()];
+        explanation.extend(answer.rows.iter().map(|row| hits(&answer, row, manifest)));
+        explanation.push(sensitive(plan));
+        explanation.extend(
+            plan.aggregates.iter().map(|aggregate| format!("{}: {}", aggregate.name, aggregate.function.way())),
+        );
+        AnswerReport { answer, explanation }
+    }
+
+    /// For programs; with the hits behind every row where that is asked for.
+    pub fn json(&self, is_explained: bool) -> serde_json::Value {
+        let row = |row: &AnswerRow| {
+            let keys = self.answer.keys.iter().cloned().zip(row.group.iter().map(key));
+            let aggregates: Vec<_> = row.aggregates.iter().map(aggregate).collect();
+            let mut object = json!({"group": keys.collect::<Map<_, _>>(), "aggregates": aggregates});
+            if is_explained {
+                let because = &row.because;
+                object["because"] = json!({
+                    "groups": because.groups,
+                    "rows": because.rows,
+                    "certain": because.certain,
+                    "possible": because.possible,
+                    "expected": because.expected,
+                });
+            }
+            object
+        };
+        json!({"rows": self.answer.rows.iter().map(row).collect::<Vec<_>>()})
+    }
+}
+
+fn aggregate(aggregate: &AggregateAnswer) -> serde_json::Value {
+    json!({
+        "name": aggregate.name,
+        "estimate": aggregate.estimate,
+        "lower": aggregate.lower,
+        "upper": aggregate.upper,
+        "std_error": aggregate.std_error,
+    })
+}
+
+fn key(value: &Option<Value>) -> serde_json::Value {
+    match value {
+        None => serde_json::Value::Null,
+        Some(Value::Integer(number)) => json!(number),
+        Some(Value::Real(number)) => json!(number),
+        Some(value) => json!(value.to_string()),
+    }
+}
+
+/// Whole numbers as such, others with the digits that matter.
+pub fn short(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{}", value + 0.0) } else { number(value) }
+}
+
+fn hits_known(plan: &Plan) -> &'static str {
+    match plan.shape.detail {
+        _ if plan.conditions[0].tree.is_none() && plan.keys.is_empty() => {
+            "There is no condition on the quasi attributes, so every row of every group is a hit."
+        }
+        Detail::Exact => "Quasi values are published as they are, so the hits of every group are known.",
+        Detail::Permuted => {
+            "Columns are permuted inside their groups: of n rows with h₁, h₂, … matches per column, n·(h₁/n)·(h₂/n)·… \
+             hits are expected, at least Σh − (d−1)·n and at most the smallest h."
+        }
+        Detail::GroupBoxes => {
+            "Quasi values are published as ranges and sets: the share of a group's box that the condition covers is \
+             expected to be hit; all rows for certain where it covers everything, none where it does not touch."
+        }
+        Detail::RowBoxes => {
+            "Quasi values are published as ranges and sets, row by row: of every row of a batch the share of its box that the \
+             condition covers is expected to be hit; a row is hit for certain where it covers everything, and never where it \
+             does not touch."
+        }
+    }
+}
+
+fn hits(answer: &Answer, row: &AnswerRow, manifest: &Manifest) -> String {
+    let because = &row.because;
+    let keys = answer.keys.iter().zip(&row.group).map(|(name, value)| match value {
+        Some(value) => format!("{name} = {value}"),
+        None => format!("{name} missing"),
+    });
+    let place = keys.collect::<Vec<_>>().join(", ");
+    let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
+    format!(
+        "{place}{} of {} can have hits, with {} in all: {} certain, {} possible, {} expected.",
+        count(because.groups),
+        counted(manifest.groups, "group"),
+        counted(because.rows, "row"),
+        counted(because.certain, "hit"),
+        count(because.possible),
+        short(because.expected),
+    )
+}
+
+fn sensitive(plan: &Plan) -> String {
+    let Some(field) = plan.sensitive.map(|at| &plan.fields[at]) else {
+        return "The release has no sensitive column, so hits are rows.".to_owned();
+    };
+    let which = if plan.sensitive_set.is_some() { "those its condition admits" } else { "all of them" };
+    format!(
+        "Of each group the values of `{}` are known ({which} count), but not whose they are: every way to hand them out is \
+         equally likely.",
+        field.name
+    )
+}

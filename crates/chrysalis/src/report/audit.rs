@@ -1,0 +1,229 @@
+use std::ops::Deref;
+
+use chrysalis_audit::{
+    Attacks, AuditReport, Background, Finding, Intersection, IntersectionLeft, IntersectionOver, Learned, LearnedOver,
+    Linking, Minimality, Pooling, Presence, PresenceOver, Similarity, SimilarityOf,
+};
+use chrysalis_release::Form;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+/// What an audit found, and of what.
+#[derive(Clone, Debug)]
+pub struct AuditOutcome {
+    /// Everything that was measured, checked and attacked.
+    pub report: AuditReport,
+    /// How groups are shown.
+    pub method: Form,
+    /// Who formed them.
+    pub partitioner: String,
+    /// Whether a fixed seed was used: then whoever knows it can undo the randomness.
+    pub reproducible: bool,
+}
+
+impl Deref for AuditOutcome {
+    type Target = AuditReport;
+
+    fn deref(&self) -> &AuditReport {
+        &self.report
+    }
+}
+
+impl Serialize for AuditOutcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        json(&self.report).serialize(serializer)
+    }
+}
+
+fn json(report: &AuditReport) -> Value {
+    // JSON has no infinity: a level that no parameter would meet is null.
+    let level = |worst: f64| if worst.is_finite() { json!(worst) } else { Value::Null };
+    let principles: Vec<_> = report
+        .principles
+        .iter()
+        .map(|result| {
+            json!({
+                "principle": result.principle,
+                "holds": result.holds,
+                "worst": level(result.worst),
+                "worst_exact": result.worst_text,
+                "group": result.worst_group,
+            })
+        })
+        .collect();
+    let checks: Vec<_> = report
+        .checks
+        .iter()
+        .map(|check| json!({"name": check.name, "ok": check.ok, "detail": check.detail, "findings": check.findings}))
+        .collect();
+    let utility = report.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound}));
+    json!({
+        "ok": report.ok(),
+        "rows": report.rows,
+        "groups": report.groups,
+        "principles": principles,
+        "checks": checks,
+        "attacks": attacks(&report.attacks),
+        "utility": utility,
+    })
+}
+
+/// Every attack with its finding; one that was not run is null, and `not_run` says why.
+fn attacks(attacks: &Attacks) -> Value {
+    let worded = |name: &'static str, value: Option<Value>| {
+        let finding = attacks.findings.iter().find(|finding| finding.attack == name);
+        value.map(|value| with_words(value, finding))
+    };
+    let mut members = json!({
+        "linking": worded("linking", attacks.linking.as_ref().map(linking)),
+        "presence": worded("presence", attacks.presence.as_ref().map(presence)),
+        "similarity": worded("similarity", attacks.similarity.as_ref().map(similarity)),
+        "background": worded("background", attacks.background.as_ref().map(background)),
+        "learned": worded("learned", attacks.learned.as_ref().map(learned)),
+        "minimality": worded("minimality", attacks.minimality.as_ref().map(minimality)),
+    });
+    if let Some(members) = members.as_object_mut() {
+        if !attacks.intersection.is_empty() {
+            let each = |found: &Intersection| with_words(intersection(found), Some(&found.finding()));
+            members.insert("intersection".into(), attacks.intersection.iter().map(each).collect());
+        }
+        if !attacks.pooling.is_empty() {
+            let each = |found: &Pooling| with_words(pooling(found), Some(&found.finding()));
+            members.insert("pooling".into(), attacks.pooling.iter().map(each).collect());
+        }
+        let not_run = attacks.findings.iter().filter(|finding| !finding.was_run);
+        let reasons = not_run.map(|finding| (finding.attack.to_owned(), json!(finding.sentence)));
+        members.insert("not_run".into(), Value::Object(reasons.collect()));
+    }
+    members
+}
+
+fn with_words(mut value: Value, finding: Option<&Finding>) -> Value {
+    if let (Some(members), Some(finding)) = (value.as_object_mut(), finding) {
+        members.insert("finding".into(), json!(finding.sentence));
+        members.insert("prevention".into(), json!(finding.prevention));
+        let groups = finding.worst_groups.iter().map(|group| {
+            json!({"group": group.id, "rows": group.rows, "level": group.level, "level_exact": group.level_text})
+        });
+        members.insert("worst_groups".into(), groups.collect());
+    }
+    value
+}
+
+fn linking(found: &Linking) -> Value {
+    json!({
+        "confidence": found.confidence,
+        "confidence_exact": found.confidence_text,
+        "group": found.group,
+        "rows": found.rows,
+    })
+}
+
+fn presence(found: &Presence) -> Value {
+    let over = match found.over {
+        PresenceOver::ExactValues => "exact values",
+        PresenceOver::Conceivable => "conceivable rows",
+        PresenceOver::People => "people of the microdata",
+        PresenceOver::Covered => "rows that cover a person",
+    };
+    json!({"delta": found.delta, "delta_exact": found.delta_text, "group": found.group, "over": over})
+}
+
+fn similarity(found: &Similarity) -> Value {
+    let of = |of: &SimilarityOf| json!({"values": of.values, "rows": of.rows, "groups": of.groups});
+    let by_category: Vec<_> = found.by_category.iter().map(of).collect();
+    json!({"rows": found.rows, "groups": found.groups, "by_category": by_category})
+}
+
+fn background(found: &Background) -> Value {
+    let steps = found.steps.iter().map(|step| {
+        json!({
+            "ruled_out": step.values,
+            "confidence": step.confidence,
+            "confidence_exact": step.confidence_text,
+            "group": step.group,
+            "rows": step.rows,
+        })
+    });
+    json!({"l": found.l, "steps": steps.collect::<Vec<_>>()})
+}
+
+fn learned(found: &Learned) -> Value {
+    let over = match found.over {
+        LearnedOver::Rows => "published rows",
+        LearnedOver::People => "people of the microdata",
+    };
+    let scored = found.scored.as_ref().map(|scored| {
+        json!({
+            "people": scored.people,
+            "right": scored.right,
+            "right_from_groups": scored.right_from_groups,
+            "right_from_truth": scored.right_from_truth,
+            "lift": scored.lift,
+            "unique_people": scored.unique_people,
+            "unique_right": scored.unique_right,
+            "unique_right_from_groups": scored.unique_right_from_groups,
+        })
+    });
+    json!({
+        "over": over,
+        "tried": found.tried,
+        "mean_confidence": found.mean_confidence,
+        "baseline": found.baseline,
+        "lift": found.lift,
+        "expected_right": found.expected_right,
+        "confidence": found.confidence,
+        "group": found.group,
+        "promised": found.promised,
+        "above_promise": found.above_promise,
+        "above_group": found.above_group,
+        "left_out": found.left_out,
+        "scored": scored,
+    })
+}
+
+fn minimality(found: &Minimality) -> Value {
+    json!({
+        "groups": found.groups,
+        "skipped": found.skipped,
+        "people": found.people,
+        "confidence": found.confidence,
+        "confidence_exact": found.confidence_text,
+        "group": found.group,
+        "narrowed": found.narrowed,
+        "above_promise": found.above_promise,
+        "right": found.right,
+    })
+}
+
+fn intersection(found: &Intersection) -> Value {
+    let over = match found.over {
+        IntersectionOver::People => "people of the microdata",
+        IntersectionOver::Conceivable => "conceivable people",
+    };
+    let left = match found.left {
+        IntersectionLeft::Values => "sensitive values",
+        IntersectionLeft::People => "people",
+    };
+    json!({
+        "with": found.with,
+        "left": left,
+        "promised": found.promised,
+        "fewest": found.fewest,
+        "narrowed": found.narrowed,
+        "people": found.people,
+        "contradicted": found.contradicted,
+        "over": over,
+    })
+}
+
+fn pooling(found: &Pooling) -> Value {
+    json!({
+        "attributes": found.attributes,
+        "classes": found.classes,
+        "smallest": found.smallest,
+        "promised": found.promised,
+        "rows_below": found.rows_below,
+        "confidence": found.confidence,
+    })
+}

@@ -1,0 +1,18 @@
+//! What the library says of its work, as values: every one can be turned into JSON, and a door renders it for people.
+
+mod answer;
+mod audit;
+mod publish;
+
+pub use answer::{AnswerReport, short};
+pub use audit::AuditOutcome;
+pub use publish::{
+    BucketReport, ButterflyReport, ClassReport, DroppedColumn, LevelReport, NodesReport, PublishReport, RecodingReport,
+};
+
+use serde::{Serialize, Serializer};
+
+/// A map in the order in which it was filled.
+pub(crate) fn ordered<S: Serializer, V: Serialize>(pairs: &[(String, V)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
+}

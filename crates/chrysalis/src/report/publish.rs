@@ -1,0 +1,255 @@
+use chrysalis_criteria::loss::average_group_size;
+use chrysalis_publish::Recoding;
+use chrysalis_publish::method::{ButterflyFacts, Outcome, UserFacts};
+use chrysalis_release::{Form, RoleName};
+use serde::Serialize;
+
+use super::ordered;
+use crate::Recipe;
+
+/// What a publication did, and what it cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct PublishReport {
+    /// Where the release was written, by a door that writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out: Option<String>,
+    /// How groups are shown.
+    pub method: Form,
+    /// Who formed them.
+    pub partitioner: String,
+    /// The principles that hold, as they are written.
+    pub guarantees: Vec<String>,
+    /// Rows published.
+    pub rows: u64,
+    /// Groups they stand in.
+    pub groups: u64,
+    /// Rows of the smallest group.
+    pub smallest_group: u64,
+    /// Rows of the largest group.
+    pub largest_group: u64,
+    /// Rows that lacked a value.
+    pub dropped_rows: u64,
+    /// Columns that are not published.
+    pub dropped_columns: Vec<DroppedColumn>,
+    /// What is lost per cell, from 0 to 1.
+    pub ncp: f64,
+    /// What is lost in all.
+    pub ncp_sum: f64,
+    /// What is lost per cell of every quasi attribute; empty where their values are exact.
+    #[serde(serialize_with = "ordered")]
+    pub ncp_by_attribute: Vec<(String, f64)>,
+    /// Σ n² over groups.
+    pub discernibility: u64,
+    /// (rows / groups) / k, where a k is promised.
+    pub average_group_size: Option<f64>,
+    /// Whether a fixed seed was used.
+    pub reproducible: bool,
+    /// How long it took, by a door that has a clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The same by phase.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "ordered")]
+    pub phases: Vec<(String, f64)>,
+    /// For groups that follow from levels of taxonomies.
+    #[serde(flatten)]
+    pub recoding: Option<RecodingReport>,
+    /// For forms with buckets: those of every table.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "ordered")]
+    pub buckets: Vec<(String, BucketReport)>,
+    /// For forms with buckets: whether batches and buckets are the groups of the simple generalization.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_simple_generalization: Option<bool>,
+    /// For forms with users.
+    #[serde(flatten)]
+    pub butterflies: Option<ButterflyReport>,
+    /// What a person should know, in sentences.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+/// A column that is not published.
+#[derive(Clone, Debug, Serialize)]
+pub struct DroppedColumn {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// The levels of taxonomies at which columns are shown, and how far the search for them went.
+#[derive(Clone, Debug, Serialize)]
+pub struct RecodingReport {
+    /// Rows that are shown fully generalized because their own groups failed.
+    pub suppressed_rows: u64,
+    /// The level of every quasi attribute.
+    #[serde(serialize_with = "ordered")]
+    pub levels: Vec<(String, LevelReport)>,
+    /// What was minimized.
+    pub metric: &'static str,
+    /// Combinations of levels that were judged.
+    pub nodes_checked: u64,
+    /// All there are.
+    pub nodes: u64,
+    /// Whether no combination is better.
+    pub proven_optimal: bool,
+}
+
+/// One level.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LevelReport {
+    /// 0 for exact values.
+    pub level: usize,
+    /// The lowest at which all values look the same.
+    pub top: usize,
+}
+
+/// The buckets of one table.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BucketReport {
+    /// How many.
+    pub buckets: u64,
+    /// Rows of the smallest.
+    pub smallest_bucket: u64,
+    /// Rows of the largest.
+    pub largest_bucket: u64,
+}
+
+/// What every user sees, and what one class for all of them would have cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct ButterflyReport {
+    /// Butterflies.
+    pub butterflies: u64,
+    /// Per quasi-identifier that no other contains.
+    pub quasi_identifiers: Vec<ClassReport>,
+    /// What the union run would lose in all.
+    pub union_ncp_sum: f64,
+    /// The same per cell of every quasi attribute.
+    #[serde(serialize_with = "ordered")]
+    pub union_ncp_by_attribute: Vec<(String, f64)>,
+    /// The share of that which butterflies save.
+    pub saved: f64,
+    /// What became of the nodes of the hierarchy.
+    pub nodes: NodesReport,
+}
+
+/// What one user sees.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassReport {
+    /// The attributes that the user knows.
+    pub attributes: Vec<String>,
+    /// Classes that the user can tell apart, at most.
+    pub classes: u64,
+    /// Rows of the smallest.
+    pub smallest_class: u64,
+    /// Rows of the largest.
+    pub largest_class: u64,
+}
+
+/// Nodes of a hierarchy of butterflies.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct NodesReport {
+    /// All that were looked at.
+    pub looked_at: u64,
+    /// Passed by because the body alone loses too much.
+    pub passed_by_body: u64,
+    /// Passed by because of the lower bound.
+    pub passed_by_bound: u64,
+    /// Built.
+    pub built: u64,
+    /// Kept.
+    pub kept: u64,
+}
+
+impl PublishReport {
+    pub(crate) fn new(outcome: &Outcome, recipe: &Recipe, dropped_rows: u64) -> Self {
+        let manifest = &outcome.release.manifest;
+        let rows = manifest.rows as f64;
+        let dropped = recipe.dropped.iter();
+        let buckets = outcome.angelization.iter().flat_map(|angel| &angel.buckets);
+        PublishReport {
+            out: None,
+            method: manifest.method,
+            partitioner: manifest.partitioner.clone(),
+            guarantees: manifest.guarantees(),
+            rows: manifest.rows,
+            groups: manifest.groups,
+            smallest_group: outcome.group_sizes.0,
+            largest_group: outcome.group_sizes.1,
+            dropped_rows,
+            dropped_columns: dropped
+                .map(|dropped| DroppedColumn { name: dropped.name.clone(), reason: dropped.reason.name() })
+                .collect(),
+            ncp: outcome.ncp.mean(),
+            ncp_sum: outcome.ncp.sum,
+            ncp_by_attribute: per_cell(&outcome.ncp_by_attribute, rows),
+            discernibility: u64::try_from(outcome.discernibility).unwrap_or(u64::MAX),
+            average_group_size: average(outcome),
+            reproducible: manifest.reproducible,
+            seconds: None,
+            phases: Vec::new(),
+            recoding: outcome.recoding.as_ref().map(|recoding| recoded(recoding, outcome)),
+            buckets: buckets
+                .map(|facts| {
+                    let (smallest_bucket, largest_bucket) = facts.sizes;
+                    let report = BucketReport { buckets: facts.buckets, smallest_bucket, largest_bucket };
+                    (facts.table.clone(), report)
+                })
+                .collect(),
+            is_simple_generalization: outcome.angelization.as_ref().map(|angel| angel.is_simple),
+            butterflies: outcome.butterflies.as_ref().map(|facts| butterflies(facts, outcome)),
+            notes: Vec::new(),
+        }
+    }
+}
+
+fn per_cell(sums: &[(String, f64)], rows: f64) -> Vec<(String, f64)> {
+    sums.iter().map(|(name, sum)| (name.clone(), sum / rows)).collect()
+}
+
+/// CAVG needs a k: the size no group may fall below. Where rows look alike by bucket, those are the groups.
+fn average(outcome: &Outcome) -> Option<f64> {
+    let manifest = &outcome.release.manifest;
+    let buckets = outcome.angelization.as_ref().and_then(|angel| angel.buckets.first());
+    let groups = buckets.map_or(manifest.groups, |facts| facts.buckets);
+    manifest.promised_k().map(|k| average_group_size(manifest.rows, groups, k))
+}
+
+fn recoded(recoding: &Recoding, outcome: &Outcome) -> RecodingReport {
+    let manifest = &outcome.release.manifest;
+    let levels = manifest.with_role(RoleName::Quasi).zip(&recoding.levels);
+    let search = &recoding.search;
+    RecodingReport {
+        suppressed_rows: manifest.suppressed,
+        levels: levels
+            .map(|(attribute, shown)| (attribute.name.clone(), LevelReport { level: shown.level, top: shown.top }))
+            .collect(),
+        metric: search.metric,
+        nodes_checked: search.checked,
+        nodes: u64::try_from(search.nodes).unwrap_or(u64::MAX),
+        proven_optimal: search.proven,
+    }
+}
+
+fn butterflies(facts: &ButterflyFacts, outcome: &Outcome) -> ButterflyReport {
+    let user = |user: &UserFacts| ClassReport {
+        attributes: user.attributes.clone(),
+        classes: user.classes,
+        smallest_class: user.sizes.0,
+        largest_class: user.sizes.1,
+    };
+    let (union, tally) = (facts.union_loss(), &facts.tally);
+    ButterflyReport {
+        butterflies: facts.butterflies,
+        quasi_identifiers: facts.users.iter().map(user).collect(),
+        union_ncp_sum: union,
+        union_ncp_by_attribute: per_cell(&facts.union_by_attribute, outcome.release.manifest.rows as f64),
+        saved: if union > 0.0 { (union - outcome.ncp.sum) / union } else { 0.0 },
+        nodes: NodesReport {
+            looked_at: tally.nodes,
+            passed_by_body: tally.passed_by_body,
+            passed_by_bound: tally.passed_by_bound,
+            built: tally.built,
+            kept: tally.kept,
+        },
+    }
+}

@@ -1,0 +1,83 @@
+//! Values of knobs as people write them.
+
+use std::time::Duration;
+
+use chrysalis_criteria::{Rational, parse_rational};
+use chrysalis_evaluate::EvaluateError;
+use chrysalis_evaluate::workload::Family;
+use chrysalis_publish::partitioner::Metric;
+use chrysalis_store::Format;
+use chrysalis_table::MissingPolicy;
+
+/// A share of the rows, exactly.
+pub fn share(text: &str) -> Result<Rational, String> {
+    let number = parse_rational(text).filter(|share| *share <= Rational::from_integer(1));
+    number.ok_or_else(|| "expected a number from 0 to 1, such as 0.05".to_owned())
+}
+
+/// What full-domain minimizes.
+pub fn metric(text: &str) -> Result<Metric, String> {
+    text.parse()
+}
+
+/// A span of time.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
+    let duration = number.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".to_owned())
+}
+
+/// A kind of random questions.
+pub fn workload(text: &str) -> Result<Family, String> {
+    text.parse().map_err(|error: EvaluateError| format!("{error}; {}", error.hint()))
+}
+
+/// The byte between fields.
+pub fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if matches!(text, "tab" | "\\t") => Ok(b'\t'),
+        [byte] if !matches!(byte, b'"' | b'\n' | b'\r' | 0) => Ok(*byte),
+        _ => Err("expected one character, such as `,`, `;`, `|` or `tab`".into()),
+    }
+}
+
+/// The byte between fields, as it is written.
+pub fn delimiter_text(delimiter: u8) -> String {
+    match delimiter {
+        b'\t' => "tab".to_owned(),
+        byte => char::from(byte).to_string(),
+    }
+}
+
+/// What becomes of rows that lack a value.
+pub fn missing(text: &str) -> Result<MissingPolicy, String> {
+    match text {
+        "as-value" => Ok(MissingPolicy::AsValue),
+        "drop" => Ok(MissingPolicy::Drop),
+        "error" => Ok(MissingPolicy::Error),
+        _ => Err("expected as-value, drop or error".into()),
+    }
+}
+
+/// The same, as it is written.
+pub fn missing_text(policy: MissingPolicy) -> &'static str {
+    match policy {
+        MissingPolicy::AsValue => "as-value",
+        MissingPolicy::Drop => "drop",
+        MissingPolicy::Error => "error",
+    }
+}
+
+/// How tables are written.
+pub fn format(text: &str) -> Result<Format, String> {
+    match text {
+        "parquet" => Ok(Format::Parquet),
+        "csv" => Ok(Format::Csv),
+        _ => Err("expected parquet or csv".into()),
+    }
+}
+
+/// `a, b` as names.
+pub fn names(text: &str) -> Vec<String> {
+    text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}

@@ -42,6 +42,9 @@ pub(crate) fn run() -> Result<(), Failure> {
         &["test", "--workspace", "--lib", "--bins", "--tests"]
     };
     step("tests", || shell::run(&mut testing(runner, python.as_deref())))?;
+    // What exists for a test alone is compiled for it alone.
+    let toys = ["test", "-p", "chrysalis-door", "--features", "toy-form,toy-principle,toy-function", "--test", "toys"];
+    step("toys", || shell::run(&mut testing(&toys, python.as_deref())))?;
     let doc_tests = ["test", "--workspace", "--doc"];
     step("doc tests", || shell::run(&mut testing(&doc_tests, python.as_deref())))?;
     step("docs", || {

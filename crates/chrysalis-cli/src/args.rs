@@ -169,8 +169,7 @@ pub(crate) struct Choices {
     /// Columns to keep as they are.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) other: Vec<String>,
-    /// How the groups are shown: one of the methods below.
-    #[arg(long, value_name = "METHOD")]
+    #[arg(long, value_name = "METHOD", help = help::method_flag())]
     pub(crate) method: Option<String>,
     /// What every group must satisfy.
     #[arg(long, value_name = "PRINCIPLE")]

@@ -173,8 +173,8 @@ fn what_angel_cannot_do_is_refused_with_a_reason() {
     check(&format!("{angel} --require k=2 --marginal name"), 2, "a marginal names `name`, which is not a quasi column");
     check(&format!("{angel} --require k=2 --marginal age,sex"), 2, "the marginal `age,sex` says something twice");
     check(&format!("{angel} --require k=2 --bucket-column none"), 2, "no column `none`");
-    check("--sensitive disease --require l=2 --marginal age", 2, "--marginal goes with the method angel");
-    check("--sensitive disease --require l=2 --bucket-column name", 2, "--bucket-column goes with the method angel");
+    check("--sensitive disease --require l=2 --marginal age", 2, "`marginal` goes with the method angel");
+    check("--sensitive disease --require l=2 --bucket-column name", 2, "`bucket_column` goes with the method angel");
     check(&format!("{angel} --require k=3 --bucket-column bucket_id"), 3, "of column `bucket_id` fails it");
 }
 

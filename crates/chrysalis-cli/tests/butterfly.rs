@@ -158,7 +158,7 @@ fn what_makes_no_sense_is_refused_with_a_way_out() {
     check(&format!("{two} --method butterfly --require k=2 --collude 3"), 2, "cannot collude");
     check(&format!("{two} --method butterfly --require k=2 --collude 0"), 2, "cannot collude");
     check(&format!("{two} --method butterfly --require k=2 --partitioner nearby"), 2, "`nearby`");
-    check("--quasi age,vehicle --require k=2 --collude 2", 2, "--collude goes with");
+    check("--quasi age,vehicle --require k=2 --collude 2", 2, "`collude` goes with");
     check("--quasi age,age --quasi vehicle --method butterfly --require k=2", 2, "names a column twice");
     check("--quasi age --quasi absent --method butterfly --require k=2", 2, "absent");
     check(&format!("{two} --method butterfly --require k=2 --relaxed"), 2, "--relaxed");

@@ -188,7 +188,7 @@ fn mistakes_end_before_anything_is_written() {
         ("[[compare.runs]]\nvary = { l = [2] }\n", "`l` varies, but nothing depends on it"),
         ("[[compare.runs]]\nrequire = ['l={l}']\nvary = { l = [] }\n", "varies over no values"),
         ("[[compare.runs]]\nrequire = ['l={l}']\nvary = { l = ['x'] }\n", "run 1: "),
-        ("[[compare.runs]]\nmethod = 'anatomy'\nmarginals = [['age']]\n", "--marginal goes with the method angel"),
+        ("[[compare.runs]]\nmethod = 'anatomy'\nmarginals = [['age']]\n", "`marginal` goes with the method angel"),
         (
             "[[compare.runs]]\nrequire = ['k={a}{b}']\nvary = { a = [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1], b = [1,1,1,1,1,1,1,1,1,1,1,1,1,1] }\n",
             "more than 200 combinations",

@@ -81,7 +81,7 @@ fn bad_requests_are_refused_without_giving_passwords_away() {
     refused(&load("release postgres://ann:s3cret@127.0.0.1:1/db"), "ann@127.0.0.1:1/db");
     refused(&load("release sqlite:a.db --schema x"), "needs PostgreSQL");
     refused(&load("release sqlite:no/such/a.db"), "check the path");
-    refused(&load("hospital sqlite:a.db"), "chrysalis publish --out");
+    refused(&load("hospital sqlite:a.db"), "name the folder of a release");
     assert!(!folder.join("a.db").exists());
     let ask =
         |question: &str, dialect: &str| run(folder, &format!("rewrite release \"{question}\" --dialect {dialect}"));

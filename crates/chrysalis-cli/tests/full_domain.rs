@@ -122,9 +122,9 @@ fn requests_that_make_no_sense_are_refused() {
         assert!(outcome.stderr.contains(message), "{flags}: {}", outcome.stderr);
         assert!(outcome.complaint(&[2]).is_none(), "{:?}", outcome.complaint(&[2]));
     };
-    check("--suppress 0.1", "--suppress goes with full-domain, not with compact");
-    check("--metric dm --partitioner nearby", "--metric goes with full-domain, not with nearby");
-    check("--time-limit 3 --partitioner mondrian", "--time-limit goes with full-domain");
+    check("--suppress 0.1", "`suppress` goes with the partitioner full-domain, not with compact");
+    check("--metric dm --partitioner nearby", "`metric` goes with the partitioner full-domain, not with nearby");
+    check("--time-limit 3 --partitioner mondrian", "`time_limit` goes with the partitioner full-domain");
     check("--partitioner full-domain --method anatomy --suppress 0.1", "only where quasi values are generalized");
     for share in ["1.1", "-0.1", "five", "nan", "1e-3", ""] {
         check(&format!("--partitioner full-domain --suppress='{share}'"), "expected a number from 0 to 1");

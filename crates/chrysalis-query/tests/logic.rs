@@ -130,7 +130,7 @@ fn refusals_say_where_and_what_to_ask_instead() {
     check("SELECT COUNT(*) FROM microdata LIMIT 1", &["LIMIT"]);
     check("SELECT COUNT(*), COUNT(*) FROM microdata", &["two columns of the answer", "AS"]);
     check("SELECT COUNT(*)\nFROM microdata\nWHERE a >", &["line 3, column", "cannot be read"]);
-    check("SELECT COUNT(*) FROM microdata; SELECT COUNT(*) FROM microdata", &["2 statements", "--file"]);
+    check("SELECT COUNT(*) FROM microdata; SELECT COUNT(*) FROM microdata", &["2 statements", "`file`"]);
     check("DROP TABLE microdata", &["only SELECT statements"]);
     check("", &["no question"]);
     check("SELECT COUNT(*) FROM microdata WHERE a > 1e999", &["beyond all numbers"]);

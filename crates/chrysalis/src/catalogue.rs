@@ -76,7 +76,7 @@ pub static METHODS: &[MethodEntry] = &[
     MethodEntry {
         form: Form::Butterfly,
         about: "ranges and labels for several users, each of whom knows some quasi columns: what several\n\
-                know is shared by the rows of a butterfly, what one knows is generalized on its own.\n\
+                know is shared by rows that stand together, what one knows is generalized on its own.\n\
                 Every principle holds for every user (or for every few who collude)",
         partitioner: partitioner::BOTH_HIERARCHIES,
         knobs: &[Knob::Collude],

@@ -1,12 +1,12 @@
 //! A spec to start from.
 
-use chrysalis_table::{Column, Kind, Role, Spelling, Table};
+use chrysalis_table::{Column, Kind, Role, Table};
 
 use crate::catalogue::DEFAULT_METHOD;
 use crate::guess::{privacy_rank, suggest};
 
 const HEAD: &str = "\
-# How to publish this table:  chrysalis publish chrysalis.toml --out release
+# How to publish this table:  PUBLISH
 # Everything here can also be said with flags, and flags win.
 #
 # Roles:  identifier  names a person, dropped
@@ -27,10 +27,10 @@ method = \"METHOD\"
 # distinct-l=4, entropy-l=4, recursive-l=3,4, t=0.2, beta=1, alpha-k=0.5,10, ke=4,100: see MANUAL
 ";
 
-/// A commented spec for a table, with guessed roles. `input` is what it names as its table; `door` says where all
-/// knobs are explained.
-pub fn commented_spec(input: &str, table: &Table, door: &dyn Spelling) -> String {
-    let mut text = HEAD.to_owned();
+/// A commented spec for a table, with guessed roles. `input` is what it names as its table; `publish` is how somebody
+/// publishes it, and `manual` where all knobs are explained.
+pub fn commented_spec(input: &str, table: &Table, publish: &str, manual: &str) -> String {
+    let mut text = HEAD.replace("PUBLISH", publish);
     text.push('\n');
     text.push_str(&commented(&format!("input = {}", quoted(input)), "relative to this file"));
     text.push_str(&commented("missing = \"as-value\"", "or \"drop\", or \"error\""));
@@ -43,7 +43,7 @@ pub fn commented_spec(input: &str, table: &Table, door: &dyn Spelling) -> String
         let is_second = role == Role::Sensitive && sensitive != Some(at);
         text.push_str(&attribute_text(column, role, is_second || role == Role::Other));
     }
-    text.push_str(&TAIL.replace("METHOD", DEFAULT_METHOD.name()).replace("MANUAL", &door.manual()));
+    text.push_str(&TAIL.replace("METHOD", DEFAULT_METHOD.name()).replace("MANUAL", manual));
     text.push_str(if sensitive.is_some() { "require = [\"k=10\", \"l=2\"]\n" } else { "require = [\"k=10\"]\n" });
     text
 }

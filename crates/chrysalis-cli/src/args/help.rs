@@ -1,6 +1,6 @@
 //! Help that follows from the catalogue.
 
-use chrysalis::catalogue::{METHODS, MethodEntry, PARTITIONERS, PRINCIPLES, PartitionerEntry};
+use chrysalis::catalogue::{DEFAULT_METHOD, METHODS, MethodEntry, PARTITIONERS, PRINCIPLES, PartitionerEntry};
 use chrysalis::{Form, Spelling};
 
 use crate::failure::Flags;
@@ -36,6 +36,13 @@ fn partitioner(entry: &PartitionerEntry) -> String {
     let users: Vec<&str> = Form::ALL.iter().filter(uses).map(|form| form.name()).collect();
     let users = if users.is_empty() { String::new() } else { format!(" [{}]", users.join(", ")) };
     format!("  {:<15}{}{knobs}{users}\n", entry.name, entry.about)
+}
+
+/// What stands beside the flag for a method.
+pub(super) fn method_flag() -> String {
+    let names: Vec<&str> = Form::ALL.iter().map(|form| form.name()).collect();
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("How the groups are shown: {} or {last} [default: {DEFAULT_METHOD}]", others.join(", "))
 }
 
 fn examples() -> String {

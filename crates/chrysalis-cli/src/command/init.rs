@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use chrysalis::store::write_file;
 use chrysalis::table::ColumnRequest;
-use chrysalis::{commented_spec, files};
+use chrysalis::{Spelling, commented_spec, files};
 use serde_json::json;
 
 use crate::args::{Cli, InitArgs};
@@ -19,7 +19,8 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let requests: Vec<ColumnRequest> = names.iter().map(|name| draft.request(name)).collect::<Result<_, _>>()?;
     let table = files::read(input, &requests, "read", &phases)?;
     phases.finish();
-    let text = commented_spec(&relative(&args.file, &args.out), &table, &Flags);
+    let publish = "chrysalis publish chrysalis.toml --out release";
+    let text = commented_spec(&relative(&args.file, &args.out), &table, publish, &Flags.manual());
     write_file(&args.out, text.as_bytes(), args.force)?;
     let out = args.out.display().to_string();
     let report = Report {

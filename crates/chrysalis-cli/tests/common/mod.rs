@@ -256,7 +256,8 @@ impl Release {
         fs::write(self.folder.join(file), bytes).unwrap();
         let mut manifest = self.manifest();
         let tables = manifest["tables"].as_array_mut().unwrap();
-        let entry = tables.iter_mut().find(|entry| entry["file"] == file).unwrap();
+        let parts = tables.iter_mut().flat_map(|table| table["parts"].as_array_mut().unwrap());
+        let entry = parts.into_iter().find(|part| part["file"] == file).unwrap();
         entry["sha256"] = Value::from(sha256(bytes));
         self.write_manifest(&manifest);
     }

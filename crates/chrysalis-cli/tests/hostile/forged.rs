@@ -33,6 +33,10 @@ fn forge(ground: &mut Ground, what: &str, change: impl FnOnce(&mut Value)) {
     fs::write(release.folder.join("release.json"), sound).unwrap();
 }
 
+fn promise(principle: &str) -> Value {
+    json!([{"principle": principle, "about": "disease", "of": "group", "unit": "rows"}])
+}
+
 fn try_audit(ground: &mut Ground, what: &str) {
     let known = ground.wrong.len();
     ground.refuses("audit release", &[2, 4]);
@@ -47,7 +51,8 @@ fn manifests_that_say_something_else_are_found_out() {
     let g = &mut ground;
     for (field, value) in [
         ("format", json!("x")),
-        ("version", json!(2)),
+        ("version", json!(1)),
+        ("version", json!(3)),
         ("version", json!("1")),
         ("version", json!(-1)),
         ("version", json!(u64::MAX)),
@@ -61,14 +66,21 @@ fn manifests_that_say_something_else_are_found_out() {
         ("groups", json!(u64::MAX)),
         ("method", json!("anatomy")),
         ("method", json!("\u{1b}[2J")),
-        ("guarantees", json!(["k=6000"])),
-        ("guarantees", json!(["frobnicate"])),
-        ("guarantees", json!(["l=0"])),
-        ("guarantees", json!(["ke=2,3"])),
-        ("guarantees", json!(["distinct-l-alpha=2,1"])),
-        ("guarantees", json!(["recursive-l=999999999,4000000000"])),
-        ("guarantees", json!(["\u{1b}[2J"])),
-        ("guarantees", json!("k=5")),
+        ("promises", promise("k=6000")),
+        ("promises", promise("frobnicate")),
+        ("promises", promise("l=0")),
+        ("promises", promise("ke=2,3")),
+        ("promises", promise("distinct-l-alpha=2,1")),
+        ("promises", promise("recursive-l=999999999,4000000000")),
+        ("promises", promise("\u{1b}[2J")),
+        ("promises", json!("k=5")),
+        ("promises", json!([{"principle": "k=5", "of": "bucket", "unit": "rows"}])),
+        ("promises", json!([{"principle": "distinct-l=2", "of": "group", "unit": "rows"}])),
+        ("promises", json!([{"principle": "distinct-l=2", "about": "age", "of": "group", "unit": "rows"}])),
+        ("features", json!(["telepathy"])),
+        ("features", json!("parts")),
+        ("guarantees", json!(["k=5"])),
+        ("encoding", json!(-1)),
         ("attributes", json!([])),
         ("quasi_identifiers", json!([])),
         ("quasi_identifiers", json!([["age"]])),
@@ -77,6 +89,17 @@ fn manifests_that_say_something_else_are_found_out() {
         ("reproducible", json!("yes")),
     ] {
         forge(g, field, |manifest| manifest[field] = value);
+    }
+    for (field, value) in [
+        ("name", json!("members")),
+        ("name", json!("absent")),
+        ("rows", json!(59)),
+        ("rows", json!(u64::MAX)),
+        ("columns", json!([])),
+        ("columns", json!(5)),
+        ("unknown", json!(1)),
+    ] {
+        forge(g, &format!("table {field} = {value}"), |manifest| manifest["tables"][0][field] = value.clone());
     }
     for (field, value) in [
         ("file", json!("/etc/passwd")),
@@ -91,19 +114,25 @@ fn manifests_that_say_something_else_are_found_out() {
         ("file", json!("members.csv")),
         ("file", json!("release.json")),
         ("file", json!("\u{1b}[2J.csv")),
-        ("name", json!("members")),
-        ("name", json!("absent")),
         ("rows", json!(59)),
         ("rows", json!(u64::MAX)),
         ("sha256", json!("0".repeat(64))),
         ("sha256", json!("00")),
         ("sha256", json!("")),
-        ("columns", json!([])),
-        ("columns", json!(5)),
         ("unknown", json!(1)),
     ] {
-        forge(g, &format!("table {field} = {value}"), |manifest| manifest["tables"][0][field] = value.clone());
+        let what = format!("part {field} = {value}");
+        forge(g, &what, |manifest| manifest["tables"][0]["parts"][0][field] = value.clone());
     }
+    let part = json!({"file": "more.csv", "rows": 0, "sha256": "00"});
+    forge(g, "a part that no feature tells of", |manifest| {
+        manifest["tables"][0]["parts"].as_array_mut().unwrap().push(part.clone());
+    });
+    forge(g, "a part that is not there", |manifest| {
+        manifest["features"] = json!(["parts"]);
+        manifest["tables"][0]["parts"].as_array_mut().unwrap().push(part);
+    });
+    forge(g, "no parts", |manifest| manifest["tables"][0]["parts"] = json!([]));
     for (field, value) in [
         ("name", json!("sex")),
         ("name", json!("absent")),
@@ -133,7 +162,7 @@ fn manifests_that_describe_the_tables_falsely_are_found_out() {
     forge(g, "a domain value twice", |manifest| {
         manifest["attributes"][1]["domain"]["values"] = json!(["F", "M", "M"]);
     });
-    forge(g, "no promise at all", |manifest| manifest["guarantees"] = json!([]));
+    forge(g, "no promise at all", |manifest| manifest["promises"] = json!([]));
     ground.done();
 }
 

@@ -94,8 +94,8 @@ pub(crate) struct Form {
     pub(crate) limit: f64,
 }
 
-const GENERALIZE: Form = Form { arguments: &["--method", "generalize"], requirement: "l=10", limit: 4.0 };
-const MONDRIAN: Form =
+pub(crate) const GENERALIZE: Form = Form { arguments: &["--method", "generalize"], requirement: "l=10", limit: 4.0 };
+pub(crate) const MONDRIAN: Form =
     Form { arguments: &["--method", "generalize", "--partitioner", "mondrian"], requirement: "k=10", limit: 4.0 };
 
 /// What is measured of the CENSUS table, whose sensitive column is numeric.

@@ -11,6 +11,7 @@ mod bench;
 mod bench_audit;
 mod bench_full_domain;
 mod bench_queries;
+mod bench_stop;
 mod bless;
 mod check_deps;
 mod ci;
@@ -44,6 +45,9 @@ usage: cargo xtask <chore> [options]
   bench-queries          ask 2,000,000 CENSUS rows: rewritten questions against the raw table in
         [--data DIR]     DuckDB and PostgreSQL, `chrysalis query` against DuckDB over the raw
         [--repeat N]     Parquet file (needs census_sal_500k.csv.gz)
+  bench-stop             interrupt the publication of 2,000,000 CENSUS rows at many moments: how long
+        [--data DIR]     does it take to end, and is anything left behind?
+        [--repeat N]
   bless                  rewrite the expected transcripts of the command line
   check-deps             check which of our crates may depend on which
   referees               install pycanon, polars and DuckDB into target/referee, PostgreSQL and
@@ -84,6 +88,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bench-audit" => bench_audit::run(&bench::Options::parse(rest, called_from)?),
         "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),
+        "bench-stop" => bench_stop::run(&bench::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),
         "check-deps" => no_options(rest).and_then(|()| check_deps::run()),
         "referees" => no_options(rest).and_then(|()| referees::run()),

@@ -5,8 +5,11 @@
 #![cfg(all(feature = "toy-form", feature = "toy-principle", feature = "toy-function"))]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use chrysalis::table::{Column, Table};
-use chrysalis::{Analyst, Dialect, Draft, Evidence, Manifest, Seed, Unwatched};
+use std::path::Path;
+
+use chrysalis::store::{Format, read_release, write_release};
+use chrysalis::table::{Column, Table, no_progress};
+use chrysalis::{Analyst, Dialect, Draft, Evidence, Release, Seed, Unwatched};
 use serde_json::json;
 
 fn people() -> Table {
@@ -22,12 +25,21 @@ fn published(release: serde_json::Value) -> chrysalis::Published {
     chrysalis::publish(people(), &recipe, Seed::Secret, &Unwatched).unwrap()
 }
 
+/// Written and read again.
+fn stored(release: &Release, folder: &Path) -> Release {
+    let out = folder.join("release");
+    write_release(release, &out, Format::Csv, false, &no_progress).unwrap();
+    read_release(&out).unwrap()
+}
+
 #[test]
 fn toys_are_published_audited_evaluated_and_asked() {
     let made = published(json!({ "method": "toy", "require": ["toy=3"] }));
     let manifest = &made.release.manifest;
     assert_eq!(manifest.guarantees(), ["toy=3"]);
-    assert_eq!(Manifest::parse(manifest.to_json().unwrap().as_bytes()).unwrap().guarantees(), ["toy=3"]);
+    let folder = tempfile::tempdir().unwrap();
+    let written = stored(&made.release, folder.path());
+    assert_eq!((written.manifest.method, written.manifest.guarantees()), (manifest.method, manifest.guarantees()));
 
     let microdata = people();
     let with = Evidence { microdata: Some(&microdata), ..Evidence::default() };
@@ -46,8 +58,11 @@ fn toys_are_published_audited_evaluated_and_asked() {
 #[test]
 fn a_broken_toy_promise_is_found() {
     let made = published(json!({ "method": "toy", "require": ["toy=3"] }));
-    let mut release = made.release;
-    let forged = release.manifest.to_json().unwrap().replace("toy=3", "toy=8");
-    release.manifest = Manifest::parse(forged.as_bytes()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    stored(&made.release, folder.path());
+    let manifest = folder.path().join("release/release.json");
+    let forged = std::fs::read_to_string(&manifest).unwrap().replace("toy=3", "toy=8");
+    std::fs::write(&manifest, forged).unwrap();
+    let release = read_release(&folder.path().join("release")).unwrap();
     assert!(!chrysalis::audit(&release, Evidence::default(), &Unwatched).unwrap().ok());
 }

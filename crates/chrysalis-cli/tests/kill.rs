@@ -1,11 +1,11 @@
-//! SIGKILL at any moment: a release is there whole or not at all.
+//! SIGKILL and SIGINT at any moment: a release is there whole or not at all, and Ctrl-C leaves nothing else either.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::Release;
@@ -23,12 +23,30 @@ fn moments() -> impl Iterator<Item = f64> {
     })
 }
 
-/// Publishes and kills the process after `delay`.
-fn publish_and_kill(folder: &Path, line: &str, delay: Duration) {
+fn publish_for(folder: &Path, line: &str, delay: Duration) -> Child {
     let mut command = common::chrysalis(folder);
     command.args(common::split(line)).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
+    let child = command.spawn().unwrap();
     std::thread::sleep(delay);
+    child
+}
+
+/// The principles that a release promises, as they are written.
+fn promised(release: &Release) -> Vec<String> {
+    let promises = release.manifest()["promises"].clone();
+    let text = |promise: &serde_json::Value| promise["principle"].as_str().unwrap().to_owned();
+    promises.as_array().unwrap().iter().map(text).collect()
+}
+
+/// What lies in a folder and has a name of our own.
+fn temporaries(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(".chrysalis-")).collect()
+}
+
+/// Publishes and kills the process after `delay`.
+fn publish_and_kill(folder: &Path, line: &str, delay: Duration) {
+    let mut child = publish_for(folder, line, delay);
     // An error means that it had ended already.
     let _ = child.kill();
     child.wait().unwrap();
@@ -75,15 +93,15 @@ fn a_killed_publish_with_force_leaves_the_old_release_or_the_new_one() {
     let release = Release::at(folder.join("release"));
     let mut replaced = 0;
     for (at, share) in (11..).zip(moments()) {
-        let before = release.manifest()["guarantees"].clone();
+        let before = promised(&release);
         publish_and_kill(folder, &publish(at), Duration::from_secs_f64(full * share));
         let place = format!("killed after {:.0} % of {full:.2} s", share * 100.0);
         assert!(release.folder.is_dir(), "{place}: neither the old release nor the new one is there");
         let audit = common::run(folder, "audit release --quiet");
         assert_eq!(audit.code, Some(0), "{place}\n{audit}");
-        let after = release.manifest()["guarantees"].clone();
-        let new = serde_json::json!([format!("k={at}")]);
-        assert!(after == before || after == new, "{place}: {after} is neither {before} nor {new}");
+        let after = promised(&release);
+        let new = vec![format!("k={at}")];
+        assert!(after == before || after == new, "{place}: {after:?} is neither {before:?} nor {new:?}");
         replaced += u32::from(after == new);
     }
     println!("{replaced} of {MOMENTS} runs replaced the release; a full run takes {full:.2} s");
@@ -107,4 +125,31 @@ fn what_a_killed_publish_left_does_not_disturb_the_next_one() {
         common::run(folder, publish).expect(0);
     }
     common::run(folder, "audit release --quiet").expect(0);
+    // Whatever was left, the next run removes.
+    common::run(folder, &publish.replace("release", "last")).expect(0);
+    assert_eq!(temporaries(folder), [] as [String; 0]);
+}
+
+#[test]
+fn an_interrupted_publish_says_so_and_leaves_nothing() {
+    let ground = hospital();
+    let folder = ground.path();
+    let full = seconds(folder, "publish hospital/chrysalis.toml --out full");
+    let mut stopped = 0;
+    for (at, share) in moments().enumerate() {
+        let out = format!("release-{at}");
+        let line = format!("publish hospital/chrysalis.toml --out {out}");
+        let mut child = publish_for(folder, &line, Duration::from_secs_f64(full * share));
+        let place = format!("interrupted after {:.0} % of {full:.2} s", share * 100.0);
+        Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap();
+        match (child.wait().unwrap().code(), folder.join(&out).exists()) {
+            (Some(0), true) => {}
+            (Some(130), false) => stopped += 1,
+            // The signal came before anybody listened.
+            (None, false) => {}
+            (code, exists) => panic!("{place}: ended with {code:?}, and the release is there: {exists}"),
+        }
+        assert_eq!(temporaries(folder), [] as [String; 0], "{place}");
+    }
+    assert!(stopped > 0, "no run was stopped in time");
 }

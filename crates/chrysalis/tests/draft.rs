@@ -1,0 +1,88 @@
+//! One type for every knob: its schema ships with the project, two drafts are merged, and a knob without effect is refused.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use chrysalis::{Draft, Recipe};
+use serde_json::{Value, json};
+
+fn draft(value: Value) -> Draft {
+    serde_json::from_value(value).unwrap()
+}
+
+/// The shipped schema is the one the code implies. `CHRYSALIS_BLESS=1` rewrites it after a change of the knobs.
+#[test]
+fn the_shipped_schema_is_up_to_date() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/draft.schema.json");
+    let expected = format!("{}\n", serde_json::to_string_pretty(&Draft::schema()).unwrap());
+    if std::env::var_os("CHRYSALIS_BLESS").is_some() {
+        std::fs::write(path, &expected).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), expected, "run with CHRYSALIS_BLESS=1 and look at the change");
+}
+
+fn check(attributes: Value, release: Value) -> Result<Recipe, chrysalis::Error> {
+    let mut whole = json!({ "quasi": ["age"], "sensitive": "ill", "other": ["note"], "release": {"require": ["k=2"]} });
+    whole["attributes"] = attributes;
+    for (field, value) in release.as_object().unwrap() {
+        whole["release"][field] = value.clone();
+    }
+    draft(whole).check(&["age", "ill", "note", "name"].map(str::to_owned))
+}
+
+#[track_caller]
+fn refused(attributes: Value, release: Value, message: &str) {
+    let Err(error) = check(attributes, release) else { panic!("accepted, expected: {message}") };
+    assert!(error.message.contains(message), "{}", error.message);
+    assert!(!error.remedy.is_empty(), "{}", error.message);
+}
+
+#[test]
+fn a_knob_without_effect_on_the_method_or_partitioner_is_refused() {
+    assert!(check(json!({}), json!({})).is_ok());
+    let none = || json!({});
+    refused(none(), json!({ "marginals": [["age"]] }), "`marginal` goes with the method angel");
+    refused(none(), json!({ "bucket_columns": ["age"] }), "`bucket_column` goes with the method angel");
+    refused(none(), json!({ "collude": 2 }), "`collude` goes with the method butterfly");
+    refused(
+        none(),
+        json!({ "partitioner": "compact", "relaxed": true }),
+        "`relaxed` goes with the partitioner mondrian",
+    );
+    refused(none(), json!({ "group_column": "name" }), "`group_column` goes with the partitioner column");
+    refused(none(), json!({ "suppress": "0.1" }), "`suppress` goes with the partitioner full-domain");
+    refused(none(), json!({ "metric": "dm" }), "`metric` goes with the partitioner full-domain");
+    refused(none(), json!({ "partitioner": "mondrian", "time_limit": 1.0 }), "`time_limit` goes with the partitioner");
+}
+
+#[test]
+fn a_knob_without_effect_on_the_role_is_refused() {
+    for column in ["note", "name"] {
+        for (field, value) in [
+            ("intervals", json!([5.0, 10.0])),
+            ("prefix", json!(true)),
+            ("taxonomy", json!([["a", "*"]])),
+            ("categories", json!([["a"], ["b"]])),
+        ] {
+            let attributes = json!({ column: { field: value } });
+            let Err(error) = check(attributes, json!({})) else { panic!("{field} of `{column}` was ignored") };
+            assert!(error.message.contains(column), "{}", error.message);
+        }
+    }
+    // A column that is kept is read as its kind; one that is dropped is not read.
+    assert!(check(json!({ "note": { "kind": "category" } }), json!({})).is_ok());
+    refused(json!({ "name": { "kind": "category" } }), json!({}), "name");
+    refused(json!({ "age": { "categories": [["1"], ["2"]] } }), json!({}), "age");
+    refused(json!({ "ill": { "weights": "uniform" } }), json!({}), "ill");
+}
+
+/// What is said last wins, knob by knob; what it does not say stays.
+#[test]
+fn drafts_are_merged_knob_by_knob() {
+    let file = draft(
+        json!({ "missing": "drop", "quasi": ["age"], "sensitive": "ill", "release": {"method": "permute", "require": ["k=2"]} }),
+    );
+    let flags = draft(json!({ "release": {"require": ["k=3"]} }));
+    let both = flags.or(file);
+    assert_eq!(both.missing.as_deref(), Some("drop"));
+    assert_eq!((both.release.method.as_deref(), both.release.require), (Some("permute"), Some(vec!["k=3".to_owned()])));
+}

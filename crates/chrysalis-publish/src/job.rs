@@ -123,6 +123,7 @@ impl<'a> Job<'a> {
     /// Looks at groups that a method formed itself: they are what is published.
     pub fn check(&self, partition: Partition, scope: Scope, partitioner: &str) -> Result<Grouping, PublishError> {
         let goal = self.goal(scope)?;
+        self.watch.pause();
         let held = self.hold(&goal, &[&partition]).map_err(|group| failed(&goal, group))?;
         Ok(Grouping { promises: self.promised(&held, scope), partition, partitioner: partitioner.to_owned() })
     }

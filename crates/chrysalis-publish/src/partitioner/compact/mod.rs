@@ -100,19 +100,22 @@ fn groups(
     dearest_first(&mut axes, worth);
     let measures: Vec<Measure> = axes.iter().map(|(_, axis)| Measure::new(axis, worth)).collect();
     let lines: Vec<Line> = measures.iter().map(Line::whole).collect();
+    progress(0);
     // Step 1.
     let columns: Vec<&Column> = data.quasi().map(|(column, _)| column).collect();
     let atoms = Atoms::new(&columns, &axes, data.sensitive().filter(|_| !goal.is_size_only()), &rows);
+    progress(0);
     // Step 2.
     let start = Start::best(data, goal, &atoms, &axes, &lines, worth, progress);
     let n_values = data.sensitive_counts().domain_len();
     let mut groups = start.groups;
+    progress(0);
     // Step 3.
     if atoms.len() <= ATOMS_FOR_BLOCKS {
         if !start.is_in_order {
             groups = regroup::side_by_side(&atoms, &measures, &lines, &groups, &mut orders);
         }
-        groups = improved(&atoms, &measures, &groups, start.is_in_order, goal, n_values);
+        groups = improved(&atoms, &measures, &groups, start.is_in_order, goal, n_values, progress);
     }
     // Step 4. Groups of labels gain little from a second round, and so do those that must hold several sensitive values, unless
     // they are very small.
@@ -120,8 +123,10 @@ fn groups(
     let has_second = start.is_in_order && is_loose && atoms.len() <= ATOMS_FOR_TWO;
     let n_rounds = usize::from(atoms.len() <= ATOMS_FOR_ONE) + usize::from(has_second);
     for _ in 0..n_rounds {
+        progress(0);
         groups = regroup::regroup(&atoms, &measures, &lines, groups, goal, n_values, &mut orders);
     }
+    progress(0);
     // Step 5.
     atoms.partition(&groups)
 }
@@ -140,6 +145,7 @@ fn improved(
     anew: bool,
     goal: &dyn Principle,
     n_values: usize,
+    progress: Progress<'_>,
 ) -> Groups {
     let least = usize::try_from(goal.least_size()).unwrap_or(usize::MAX);
     let n_rows = least.saturating_mul(GROUPS_PER_BLOCK).clamp(FEWEST_ROWS_PER_BLOCK, MOST_ROWS_PER_BLOCK);
@@ -149,6 +155,7 @@ fn improved(
         .map_init(
             || Rules::new(goal, n_values),
             |rules, wanted| {
+                progress(0);
                 let n_pieces: usize = wanted.iter().map(|&group| groups.group(group as usize).len()).sum();
                 if n_pieces > MOST_PIECES_PER_BLOCK {
                     return groups.selected(wanted);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::Column;
+use chrysalis_table::{Column, no_progress};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
@@ -70,7 +70,7 @@ impl<'a> Refiner<'a> {
             return given;
         }
         let mut orders = ChaCha20Rng::seed_from_u64(seed);
-        let mut groups = improved(&atoms, &self.measures, &groups, true, self.goal, self.n_values);
+        let mut groups = improved(&atoms, &self.measures, &groups, true, self.goal, self.n_values, &no_progress);
         if atoms.len() <= ATOMS_FOR_ONE {
             groups =
                 regroup::regroup(&atoms, &self.measures, &self.lines, groups, self.goal, self.n_values, &mut orders);

@@ -54,7 +54,9 @@ impl Start {
 /// The groups of `mondrian`.
 fn cut(data: &Microdata, goal: &dyn Principle, atoms: &Atoms, worth: Worth, progress: Progress<'_>) -> Groups {
     let all: Vec<u32> = (0..data.rows() as u32).collect();
-    atoms.groups(&Mondrian { relaxed: false }.divided(data, goal, worth, all, progress), data.rows())
+    let cut = Mondrian { relaxed: false }.divided(data, goal, worth, all, progress);
+    progress(0);
+    atoms.groups(&cut, data.rows())
 }
 
 /// Groups of rows with equal labels; `mondrian` divides the rows that found none.

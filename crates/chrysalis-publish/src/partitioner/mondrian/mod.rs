@@ -106,6 +106,7 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     fn partition<T: Rank>(&self, data: &Microdata, rows: Vec<u32>) -> Partition {
         let mut records = Records::<T>::new(data, self.axes, rows);
+        (self.progress)(0);
         let chooser =
             Chooser::new(self.axes, self.worth, self.goal, self.relaxed, data.sensitive_counts().domain_len());
         let sizes = self.split(&chooser, records.all(), &mut chooser.scratch());
@@ -123,6 +124,10 @@ impl Run<'_> {
         // Sizes of groups to the right of what is still being divided, nearest last.
         let mut right_sizes: Vec<Vec<u32>> = Vec::new();
         loop {
+            // Large groups take long to look at, and the first that is done comes late.
+            if group.len() >= ROWS_PER_TASK {
+                (self.progress)(0);
+            }
             let Some(cut) = chooser.best_cut(&group, scratch) else {
                 (self.progress)(group.len() as u64);
                 sizes.push(group.len() as u32);

@@ -9,7 +9,7 @@ mod rounds;
 mod swaps;
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::{Progress, SaCounts, no_progress};
+use chrysalis_table::{Progress, SaCounts};
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -50,9 +50,9 @@ impl Partitioner for Nearby {
         let cells = if goal.is_size_only() {
             Partition::new((0..data.rows() as u32).collect(), &[data.rows() as u32])
         } else if goal.least_size() <= SMALL_GROUP {
-            Compact.partition(data, goal, rng, &no_progress)?
+            Compact.partition(data, goal, rng, &|_| progress(0))?
         } else {
-            Mondrian::default().partition(data, goal, rng, &no_progress)?
+            Mondrian::default().partition(data, goal, rng, &|_| progress(0))?
         };
         let sizes: Vec<u32> = cells.sizes().map(|size| size as u32).collect();
         let mut rows = cells.into_rows();
@@ -62,12 +62,13 @@ impl Partitioner for Nearby {
             // LEAK: which of several equal rows comes first must not depend on where they stood in the input.
             cell.shuffle(rng);
             rest = after;
+            progress(0);
         }
         let partition = match data.quasi().len() {
-            0..=8 => run::<8>(data, goal, &rows, &sizes),
-            9..=16 => run::<16>(data, goal, &rows, &sizes),
-            17..=32 => run::<32>(data, goal, &rows, &sizes),
-            33..=64 => run::<64>(data, goal, &rows, &sizes),
+            0..=8 => run::<8>(data, goal, &rows, &sizes, progress),
+            9..=16 => run::<16>(data, goal, &rows, &sizes, progress),
+            17..=32 => run::<32>(data, goal, &rows, &sizes, progress),
+            33..=64 => run::<64>(data, goal, &rows, &sizes, progress),
             n => return Err(PublishError::request(format!("`nearby` takes up to 64 quasi columns, {n} are named"))),
         };
         progress(data.rows() as u64);
@@ -75,7 +76,13 @@ impl Partitioner for Nearby {
     }
 }
 
-fn run<const D: usize>(data: &Microdata, goal: &dyn Principle, rows: &[u32], cells: &[u32]) -> Partition {
+fn run<const D: usize>(
+    data: &Microdata,
+    goal: &dyn Principle,
+    rows: &[u32],
+    cells: &[u32],
+    progress: Progress<'_>,
+) -> Partition {
     let n_values = data.sensitive_counts().domain_len();
     // Step 2.
     let mut points: Vec<Point<D>> = points::points(data, rows);
@@ -88,14 +95,20 @@ fn run<const D: usize>(data: &Microdata, goal: &dyn Principle, rows: &[u32], cel
     }
     let sizes: Vec<Vec<u32>> = cell_points
         .into_par_iter()
-        .map_init(|| SaCounts::new(n_values), |counts, cell| groups_of_cell(goal, cell, counts))
+        .map_init(
+            || SaCounts::new(n_values),
+            |counts, cell| {
+                progress(0);
+                groups_of_cell(goal, cell, counts)
+            },
+        )
         .collect();
     let mut sizes = sizes.concat();
     // Step 6.
     if goal.is_size_only() {
         points.iter_mut().for_each(|point| point.value = 0);
     }
-    rounds::improve(&mut points, &mut sizes, goal, n_values, data.quasi().len());
+    rounds::improve(&mut points, &mut sizes, goal, n_values, data.quasi().len(), progress);
     Partition::new(points.iter().map(|point| point.row).collect(), &sizes)
 }
 

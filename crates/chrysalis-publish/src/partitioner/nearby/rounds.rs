@@ -1,5 +1,5 @@
 use chrysalis_criteria::Principle;
-use chrysalis_table::SaCounts;
+use chrysalis_table::{Progress, SaCounts};
 use rayon::prelude::*;
 
 use super::points::Point;
@@ -26,6 +26,7 @@ pub(super) fn improve<const D: usize>(
     goal: &dyn Principle,
     n_values: usize,
     n_axes: usize,
+    progress: Progress<'_>,
 ) {
     if goal.least_size() <= super::SMALL_GROUP && !goal.is_size_only() && points.len() > ROWS_FOR_SMALL_GROUPS {
         return;
@@ -40,6 +41,7 @@ pub(super) fn improve<const D: usize>(
         blocks(points, sizes).into_par_iter().with_min_len(16).for_each_init(
             scratch,
             |(scratch, counts), (points, sizes)| {
+                progress(0);
                 swaps::improve(points, sizes, scratch);
                 if !goal.is_size_only() {
                     exchange::improve(points, sizes, goal, counts);

@@ -36,7 +36,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     println!("{:<44}{:>8}{:>8}{:>12}{:>12}{:>12}", "publish", "full, s", "stops", "median, ms", "worst, ms", "at, s");
     let forms = if input.requirement.is_some() { &[GENERALIZE, MONDRIAN][..] } else { &[] };
     for form in forms.iter().chain(input.forms) {
-        let mut command = |out: &str| publish(&bench, &input, form, &ground.join(out));
+        let command = |out: &str| publish(&bench, &input, form, &ground.join(out));
         shell::empty_dir(&ground)?;
         let start = Instant::now();
         shell::run(command("full").stdout(Stdio::null()).stderr(Stdio::null()))?;
@@ -87,11 +87,13 @@ fn interrupt(child: &Child) -> Result<(), Failure> {
 
 fn left_behind(ground: &Path) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| Failure::new(format!("cannot read {}: {error}", ground.display()));
-    for entry in fs::read_dir(ground).map_err(cannot)? {
-        let name = entry.map_err(cannot)?.file_name();
-        return Err(Failure::new(format!("a run that was stopped left `{}` behind", name.display())));
+    match fs::read_dir(ground).map_err(cannot)?.next() {
+        None => Ok(()),
+        Some(entry) => {
+            let name = entry.map_err(cannot)?.file_name();
+            Err(Failure::new(format!("a run that was stopped left `{}` behind", name.display())))
+        }
     }
-    Ok(())
 }
 
 fn line(form: &Form, full: f64, stops: &[Stop]) {

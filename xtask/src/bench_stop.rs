@@ -20,6 +20,12 @@ const MOST: f64 = 200.0;
 /// The exit code of a run that was stopped.
 const STOPPED: i32 = 130;
 
+/// Partitioners with long stretches between two places to stop.
+const TOP_DOWN: Form =
+    Form { arguments: &["--method", "generalize", "--partitioner", "top-down"], requirement: "k=10", limit: 0.0 };
+const FULL_DOMAIN: Form =
+    Form { arguments: &["--method", "generalize", "--partitioner", "full-domain"], requirement: "k=10", limit: 0.0 };
+
 /// What came of one interruption.
 struct Stop {
     milliseconds: f64,
@@ -34,7 +40,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     println!("\ndata     {}, {} rows", input.name, grouped(input.rows));
     println!("stops    {} of each, spread evenly over a full run\n", options.repeat);
     println!("{:<44}{:>8}{:>8}{:>12}{:>12}{:>12}", "publish", "full, s", "stops", "median, ms", "worst, ms", "at, s");
-    let forms = if input.requirement.is_some() { &[GENERALIZE, MONDRIAN][..] } else { &[] };
+    let forms = if input.requirement.is_some() { &[GENERALIZE, MONDRIAN, TOP_DOWN, FULL_DOMAIN][..] } else { &[] };
     for form in forms.iter().chain(input.forms) {
         let command = |out: &str| publish(&bench, &input, form, &ground.join(out));
         shell::empty_dir(&ground)?;

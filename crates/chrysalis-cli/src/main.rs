@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     });
     match result {
         Ok(code) => code,
-        Err(failure) => failure.report(),
+        Err(failure) => progress::last_word(|| failure.report()),
     }
 }
 
@@ -43,7 +43,7 @@ static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     start_threads(cli.threads)?;
-    progress::listen_for_signals()?;
+    progress::listen_for_signals(matches!(cli.command, Command::Load(_)))?;
     match &cli.command {
         Command::Init(args) => command::init::run(args, cli),
         Command::Profile(args) => command::profile::run(args, cli),

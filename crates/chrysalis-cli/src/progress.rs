@@ -3,9 +3,11 @@
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use chrysalis::{Counted, Watch};
+use chrysalis::store::give_up;
+use chrysalis::{Counted, Error, Stopped, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::failure::{Failure, STOPPED};
@@ -14,14 +16,45 @@ use crate::render::printable;
 /// Whether somebody pressed Ctrl-C, or the system wants us to end.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// From here on the first signal asks the work to stop, and the second does not ask.
-pub(crate) fn listen_for_signals() -> Result<(), Failure> {
-    let stop = || {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(STOPPED));
+/// How long the work may take to unwind before the process ends without it.
+const PATIENCE: Duration = Duration::from_millis(60);
+
+/// From here on a signal asks the work to stop. Where it does not get there soon, and has put nothing in its place yet, what
+/// it has begun is removed and the process ends. Databases undo what they have begun only if they are asked to, so then
+/// (`is_patient`) it takes a second signal.
+pub(crate) fn listen_for_signals(is_patient: bool) -> Result<(), Failure> {
+    let stop = move || {
+        let is_second = STOP.swap(true, Ordering::Relaxed);
+        if is_patient && !is_second {
+            return;
+        }
+        thread::sleep(PATIENCE);
+        if give_up() {
+            last_word(|| {
+                clear_line();
+                let _ = Failure::from(Error::from(Stopped)).report();
+                std::process::exit(i32::from(STOPPED))
+            })
         }
     };
     ctrlc::set_handler(stop).map_err(|error| Failure::internal(format!("cannot listen for signals: {error}")))
+}
+
+/// Only one thread tells how it ended; all others wait for the end.
+pub(crate) fn last_word<T>(say: impl FnOnce() -> T) -> T {
+    static SAID: Mutex<()> = Mutex::new(());
+    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    let what = say();
+    std::mem::forget(said);
+    what
+}
+
+/// Nobody else will take the bar away.
+#[allow(clippy::print_stderr, reason = "progress goes to standard error")]
+fn clear_line() {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[2K");
+    }
 }
 
 /// One bar at a time, and how long each phase took.

@@ -123,7 +123,6 @@ impl<'a> Job<'a> {
     /// Looks at groups that a method formed itself: they are what is published.
     pub fn check(&self, partition: Partition, scope: Scope, partitioner: &str) -> Result<Grouping, PublishError> {
         let goal = self.goal(scope)?;
-        self.watch.pause();
         let held = self.hold(&goal, &[&partition]).map_err(|group| failed(&goal, group))?;
         Ok(Grouping { promises: self.promised(&held, scope), partition, partitioner: partitioner.to_owned() })
     }
@@ -149,11 +148,13 @@ impl<'a> Job<'a> {
         let groups: Vec<&[u32]> = partitions.iter().flat_map(|partition| partition.groups()).collect();
         match self.data.sensitive().filter(|_| !goal.is_size_only()) {
             None => goal.hold_in(groups.len(), 1, |group, counts| {
+                self.watch.pause_at(group);
                 // PROOF: rows are numbered in 32 bits.
                 counts.add_many(0, groups[group].len() as u32);
             }),
             Some(column) => {
                 let count = |group: usize, counts: &mut SaCounts| {
+                    self.watch.pause_at(group);
                     groups[group].iter().for_each(|&row| counts.add(column.code(row as usize)));
                 };
                 goal.hold_in(groups.len(), column.domain().len(), count)

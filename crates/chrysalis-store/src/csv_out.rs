@@ -2,9 +2,9 @@
 
 use std::io::{self, BufWriter, Write};
 
-use chrysalis_table::{Code, Column, Progress, Table};
+use chrysalis_table::{Code, Column, Progress, Table, pause_at};
 
-/// Rows, and values of a domain, between two places to stop.
+/// Rows between two places to stop.
 const AT_A_TIME: usize = 1 << 14;
 
 /// Writes a table, telling how many rows are done.
@@ -42,9 +42,7 @@ impl Fields {
         let domain = column.domain();
         let mut fields = Fields { bytes: Vec::new(), ends: Vec::with_capacity(domain.len()) };
         for code in 0..domain.len() as Code {
-            if (code as usize).is_multiple_of(AT_A_TIME) {
-                progress(0);
-            }
+            pause_at(progress, code as usize);
             match domain.value(code) {
                 None => fields.bytes.extend_from_slice(missing.as_bytes()),
                 Some(_) => fields.bytes.extend_from_slice(quoted(&domain.text(code)).as_bytes()),

@@ -14,10 +14,12 @@ mod parquet_out;
 mod parts;
 mod release_in;
 mod temporary;
+mod unfinished;
 mod whole;
 
 pub use error::StoreError;
 pub use folder::{Format, MANIFEST, check_place, stray_files, write_release};
 pub use input::{Input, Source};
 pub use release_in::{read_columns, read_manifest, read_release};
+pub use unfinished::give_up;
 pub use whole::{write_file, write_files, write_folder};

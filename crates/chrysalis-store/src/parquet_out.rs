@@ -21,7 +21,11 @@ const ROWS_PER_GROUP: usize = 1 << 20;
 
 /// Writes a table, telling how many rows are done.
 pub(crate) fn write(table: &Table, out: impl Write + Send, progress: Progress<'_>) -> Result<(), ParquetError> {
-    let columns: Vec<ColumnWriter<'_>> = table.columns().par_iter().map(column_writer).collect();
+    let prepared = |column| {
+        progress(0);
+        column_writer(column)
+    };
+    let columns: Vec<ColumnWriter<'_>> = table.columns().par_iter().map(prepared).collect();
     let schema = Schema::new(columns.iter().map(|column| column.field().clone()).collect::<Vec<_>>());
     let properties = WriterProperties::builder()
         .set_created_by("chrysalis".to_owned())

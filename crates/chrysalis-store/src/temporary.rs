@@ -14,6 +14,8 @@ use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, flock, open, re
 use rustix::io::Errno;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
+use crate::unfinished::{self, Unfinished};
+
 const PREFIX: &str = ".chrysalis-";
 /// Random letters and digits after the prefix.
 const N_RANDOM: usize = 6;
@@ -33,6 +35,7 @@ pub(crate) struct TemporaryFolder {
     // Goes first, so that it is locked until it is gone.
     folder: TempDir,
     lock: File,
+    _unfinished: Unfinished,
 }
 
 impl TemporaryFolder {
@@ -47,7 +50,8 @@ impl TemporaryFolder {
                 Err(error) => return Err(error),
             };
             if own(&lock, folder.path())? {
-                return Ok(TemporaryFolder { folder, lock });
+                let unfinished = Unfinished::new(folder.path());
+                return Ok(TemporaryFolder { folder, lock, _unfinished: unfinished });
             }
         }
         Err(io::ErrorKind::ResourceBusy.into())
@@ -64,38 +68,51 @@ impl TemporaryFolder {
 
     /// One rename. With `replace` the two folders change places, and the old one is removed with the temporary one.
     pub(crate) fn put_in_place(mut self, place: &Path, replace: bool) -> io::Result<()> {
-        let is_exchange = replace && place.exists();
-        let flags = if is_exchange { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
-        match renameat_with(CWD, self.path(), CWD, place, flags) {
-            Ok(()) if is_exchange => return Ok(()),
-            Ok(()) => {}
-            Err(Errno::INVAL | Errno::NOSYS) => {
-                // A file system without these flags: what is there steps aside, then the new folder takes its place.
-                if place.exists() {
-                    if !replace {
-                        return Err(io::ErrorKind::AlreadyExists.into());
-                    }
-                    fs::remove_dir_all(place)?;
-                }
-                fs::rename(self.path(), place)?;
-            }
-            Err(error) => return Err(error.into()),
-        }
-        // The name is free now, and the next to bear it is not ours to remove.
-        self.folder.disable_cleanup(true);
+        let has_exchanged = unfinished::place(|| renamed(self.path(), place, replace))?;
+        // Otherwise the name is free now, and the next to bear it is not ours to remove.
+        self.folder.disable_cleanup(!has_exchanged);
         Ok(())
     }
 }
 
-/// A file that goes away unless it is put in its place.
-pub(crate) fn file_in(parent: &Path) -> io::Result<NamedTempFile> {
-    for _ in 0..TRIES {
-        let file = builder(0o644).tempfile_in(parent)?;
-        if own(file.as_file(), file.path())? {
-            return Ok(file);
+/// Whether the two have changed places.
+fn renamed(from: &Path, place: &Path, replace: bool) -> io::Result<bool> {
+    let is_exchange = replace && place.exists();
+    let flags = if is_exchange { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
+    match renameat_with(CWD, from, CWD, place, flags) {
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            // A file system without these flags: what is there steps aside, then the new folder takes its place.
+            if place.exists() {
+                if !replace {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                fs::remove_dir_all(place)?;
+            }
+            fs::rename(from, place)?;
+            Ok(false)
         }
+        done => Ok(done.map(|()| is_exchange)?),
     }
-    Err(io::ErrorKind::ResourceBusy.into())
+}
+
+/// A file that goes away unless it is put in its place.
+pub(crate) struct TemporaryFile {
+    pub(crate) file: NamedTempFile,
+    pub(crate) unfinished: Unfinished,
+}
+
+impl TemporaryFile {
+    /// A new one, beside others.
+    pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
+        for _ in 0..TRIES {
+            let file = builder(0o644).tempfile_in(parent)?;
+            if own(file.as_file(), file.path())? {
+                let unfinished = Unfinished::new(file.path());
+                return Ok(TemporaryFile { file, unfinished });
+            }
+        }
+        Err(io::ErrorKind::ResourceBusy.into())
+    }
 }
 
 fn builder(mode: u32) -> Builder<'static, 'static> {
@@ -206,7 +223,7 @@ mod tests {
     fn temporary_things_are_locked_while_they_exist_and_leave_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let temporary = TemporaryFolder::create_in(folder.path()).unwrap();
-        let file = file_in(folder.path()).unwrap();
+        let TemporaryFile { file, .. } = TemporaryFile::create_in(folder.path()).unwrap();
         assert!(names(folder.path()).iter().all(|name| is_our_name(OsStr::new(name))));
         remove_abandoned(folder.path());
         assert!(temporary.path().is_dir() && file.path().is_file());
@@ -250,7 +267,7 @@ mod tests {
                     remove_abandoned(folder.path());
                     let temporary = TemporaryFolder::create_in(folder.path()).unwrap();
                     fs::write(temporary.path().join("a"), "a").unwrap();
-                    let file = file_in(folder.path()).unwrap();
+                    let TemporaryFile { file, .. } = TemporaryFile::create_in(folder.path()).unwrap();
                     thread::yield_now();
                     assert!(temporary.path().join("a").is_file() && file.path().is_file());
                     let place = folder.path().join(format!("{writer}-{round}"));

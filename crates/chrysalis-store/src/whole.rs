@@ -7,8 +7,8 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use crate::StoreError;
-use crate::temporary::{TemporaryFolder, file_in, parent_of, remove_abandoned};
+use crate::temporary::{TemporaryFile, TemporaryFolder, parent_of, remove_abandoned};
+use crate::{StoreError, unfinished};
 
 /// Writes a file that must not exist yet, unless `force` replaces it.
 pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), StoreError> {
@@ -22,8 +22,14 @@ pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), StoreErr
 pub fn write_files(files: &[(&Path, &[u8])], force: bool) -> Result<(), StoreError> {
     let folders: BTreeSet<_> = files.iter().map(|(path, _)| parent_of(path)).collect();
     folders.iter().for_each(|folder| remove_abandoned(folder));
-    let written = files.iter().map(|(path, bytes)| beside(path, bytes).map(|file| (*path, file)));
-    let written: Vec<(&Path, NamedTempFile)> = written.collect::<Result<_, _>>()?;
+    let written = files.iter().map(|(path, bytes)| beside(path, bytes));
+    let (written, _unfinished): (Vec<_>, Vec<_>) =
+        written.collect::<Result<Vec<_>, _>>()?.into_iter().map(|beside| (beside.file, beside.unfinished)).unzip();
+    let places = files.iter().map(|(path, _)| *path);
+    unfinished::place(|| put_in_place(places.zip(written), force))
+}
+
+fn put_in_place<'a>(written: impl Iterator<Item = (&'a Path, NamedTempFile)>, force: bool) -> Result<(), StoreError> {
     let mut fresh = Vec::new();
     for (path, file) in written {
         let was_there = path.symlink_metadata().is_ok();
@@ -40,11 +46,11 @@ pub fn write_files(files: &[(&Path, &[u8])], force: bool) -> Result<(), StoreErr
     Ok(())
 }
 
-fn beside(path: &Path, bytes: &[u8]) -> Result<NamedTempFile, StoreError> {
-    let mut file = file_in(&parent_of(path)).map_err(|source| failed(path, &source))?;
-    let written = io::Write::write_all(&mut file, bytes).and_then(|()| file.as_file().sync_all());
+fn beside(path: &Path, bytes: &[u8]) -> Result<TemporaryFile, StoreError> {
+    let mut beside = TemporaryFile::create_in(&parent_of(path)).map_err(|source| failed(path, &source))?;
+    let written = io::Write::write_all(&mut beside.file, bytes).and_then(|()| beside.file.as_file().sync_all());
     written.map_err(|source| failed(path, &source))?;
-    Ok(file)
+    Ok(beside)
 }
 
 /// The error's own text names the temporary file, which is nobody's business.

@@ -64,4 +64,4 @@ pub use sa_counts::SaCounts;
 pub use table::{ColumnRequest, MissingPolicy, Table, resolve};
 pub use taxonomy::{Node, NodeId, Taxonomy, TaxonomyFile};
 pub use value::{Date, Value};
-pub use watch::{Counted, Progress, Stopped, Unwatched, Watch, no_progress};
+pub use watch::{Counted, Progress, Stopped, Unwatched, Watch, no_progress, pause_at};

@@ -63,6 +63,23 @@ impl dyn Watch + '_ {
             Stopped::unwind();
         }
     }
+
+    /// A place to stop in a loop of short steps: one step in a few thousand looks.
+    pub fn pause_at(&self, step: usize) {
+        if step.is_multiple_of(STEPS) {
+            self.pause();
+        }
+    }
+}
+
+/// Steps of a loop between two places to stop.
+const STEPS: usize = 1 << 12;
+
+/// The same for who has only a [`Progress`].
+pub fn pause_at(progress: Progress<'_>, step: usize) {
+    if step.is_multiple_of(STEPS) {
+        progress(0);
+    }
 }
 
 /// Nobody looks on, and nobody stops the work.

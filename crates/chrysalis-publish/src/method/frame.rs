@@ -21,9 +21,6 @@ pub(super) fn draw_ids(partition: &Partition, rng: &mut dyn CryptoRng) -> Vec<u3
     shown
 }
 
-/// Groups between two places to stop.
-const PAUSE: u32 = 1 << 12;
-
 /// Rows in the order they are published, and for each the place of its group.
 pub(super) struct Order {
     pub(super) rows: Vec<u32>,
@@ -38,9 +35,7 @@ impl Order {
         let mut rows = Vec::with_capacity(partition.n_rows());
         let mut place = Vec::with_capacity(partition.n_rows());
         for (at, &group) in (0u32..).zip(shown) {
-            if at.is_multiple_of(PAUSE) {
-                watch.pause();
-            }
+            watch.pause_at(at as usize);
             let start = rows.len();
             rows.extend_from_slice(partition.group(group as usize));
             place.resize(rows.len(), at);

@@ -70,9 +70,6 @@ pub(super) fn check_sensitive_name(data: &Microdata) -> Result<(), PublishError>
     frame::check_names([GROUP_ID.to_owned(), COUNT.to_owned()].into_iter().chain(sensitive))
 }
 
-/// Groups between two places to stop.
-const PAUSE: u32 = 1 << 14;
-
 /// One row per group and value, by group id and value.
 pub(super) fn sensitive_table(
     column: &Column,
@@ -84,9 +81,7 @@ pub(super) fn sensitive_table(
     let (mut place, mut values, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     let mut codes = Vec::new();
     for (at, &group) in (0u32..).zip(shown) {
-        if at.is_multiple_of(PAUSE) {
-            watch.pause();
-        }
+        watch.pause_at(at as usize);
         codes.clear();
         codes.extend(partition.group(group as usize).iter().map(|&row| column.code(row as usize)));
         codes.sort_unstable();

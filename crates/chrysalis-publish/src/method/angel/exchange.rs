@@ -125,6 +125,7 @@ impl Whole<'_> {
         tries_per_row: u64,
         watch: &dyn Watch,
     ) -> Vec<(u32, u32)> {
+        watch.pause();
         let start = if buckets.start == 0 { 0 } else { self.ends[buckets.start - 1] };
         let rows = &self.by_bucket[start..self.ends[buckets.end - 1]];
         let ends: Vec<usize> = self.ends[buckets].iter().map(|end| end - start).collect();

@@ -245,7 +245,9 @@ impl Angel {
         let progress = |_: u64| watch.pause();
         let error = |batches: &Partition, buckets: &Buckets| {
             watch.pause();
-            surprise(sensitive, &Batches::new(sensitive, batches), &buckets.partition, &buckets.points())
+            let batches = Batches::new(sensitive, batches);
+            watch.pause();
+            surprise(sensitive, &batches, &buckets.partition, &buckets.points())
         };
         let own = error(batches, buckets);
         let simple = |groups: Partition, partitioner: &'static str| {

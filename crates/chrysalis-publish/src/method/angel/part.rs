@@ -14,9 +14,6 @@ const MATES: u32 = 40;
 /// Batches that a row looks at for an exchange with a row of another value: those with most rows of its bucket.
 const NEAREST: usize = 3;
 
-/// Rows between two places to stop.
-const PAUSE: u32 = 1 << 10;
-
 /// A sensitive value of a bucket.
 #[derive(Clone, Copy)]
 struct Entry {
@@ -91,9 +88,7 @@ impl Part {
                 let n_before = self.values.len();
                 let mut n_exchanged = 0;
                 for row in 0..n_before as u32 {
-                    if row.is_multiple_of(PAUSE) {
-                        watch.pause();
-                    }
+                    watch.pause_at(row as usize);
                     if tries == 0 {
                         return;
                     }

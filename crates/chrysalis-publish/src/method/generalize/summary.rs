@@ -47,16 +47,22 @@ impl Summary {
         let quasi: Vec<_> = data.quasi().collect();
         let summary = |&at: &usize| {
             watch.pause();
-            Summary::of(quasi[at].0, quasi[at].1, partition, LevelOfGroup::new(partition, at))
+            Summary::of(quasi[at].0, quasi[at].1, partition, LevelOfGroup::new(partition, at), watch)
         };
         places.par_iter().map(summary).collect()
     }
 
-    fn of(column: &Column, taxonomy: Option<&Taxonomy>, partition: &Partition, levels: Option<LevelOfGroup>) -> Self {
+    fn of(
+        column: &Column,
+        taxonomy: Option<&Taxonomy>,
+        partition: &Partition,
+        levels: Option<LevelOfGroup>,
+        watch: &dyn Watch,
+    ) -> Self {
         match taxonomy {
-            Some(tree) => of_nodes(column, tree, partition, levels),
-            None if column.domain().kind().is_ordered() => of_ranges(column, partition, levels),
-            None => of_sets(column, partition, levels),
+            Some(tree) => of_nodes(column, tree, partition, levels, watch),
+            None if column.domain().kind().is_ordered() => of_ranges(column, partition, levels, watch),
+            None => of_sets(column, partition, levels, watch),
         }
     }
 
@@ -107,20 +113,21 @@ impl LevelOfGroup {
 }
 
 /// The smallest and largest code of every group.
-fn extremes(column: &Column, partition: &Partition, rank: impl Fn(Code) -> u32) -> Vec<(u32, u32)> {
+fn extremes(column: &Column, partition: &Partition, rank: impl Fn(Code) -> u32, watch: &dyn Watch) -> Vec<(u32, u32)> {
     let codes = column.codes();
-    let extreme = |group: &[u32]| {
+    let extreme = |(at, group): (usize, &[u32])| {
+        watch.pause_at(at);
         group.iter().fold((u32::MAX, 0), |(low, high): (u32, u32), &row| {
             let rank = rank(codes.get(row as usize));
             (low.min(rank), high.max(rank))
         })
     };
-    partition.groups().map(extreme).collect()
+    partition.groups().enumerate().map(extreme).collect()
 }
 
-fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>) -> Summary {
+fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>, watch: &dyn Watch) -> Summary {
     let domain = column.domain();
-    let mut ends = extremes(column, partition, |code| code);
+    let mut ends = extremes(column, partition, |code| code, watch);
     for (group, ends) in ends.iter_mut().enumerate() {
         if LevelOfGroup::is_everything(levels, group) {
             *ends = (0, domain.len().saturating_sub(1) as u32);
@@ -128,6 +135,7 @@ fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup
     }
     let end_column = |name: String, codes: Vec<u32>| {
         let all: Vec<u32> = (0..codes.len() as u32).collect();
+        watch.pause();
         // Values that are nobody's end leave the domain.
         Column::new(name, Arc::clone(domain), Codes::collect(domain.len(), codes.into_iter())).gather(&all)
     };
@@ -191,9 +199,15 @@ pub(crate) fn node_ncp(domain: &Domain, tree: &Taxonomy, node: &Node) -> f64 {
     }
 }
 
-fn of_nodes(column: &Column, tree: &Taxonomy, partition: &Partition, levels: Option<LevelOfGroup>) -> Summary {
+fn of_nodes(
+    column: &Column,
+    tree: &Taxonomy,
+    partition: &Partition,
+    levels: Option<LevelOfGroup>,
+    watch: &dyn Watch,
+) -> Summary {
     let domain = column.domain();
-    let ends = extremes(column, partition, |code| tree.rank(code));
+    let ends = extremes(column, partition, |code| tree.rank(code), watch);
     let node = |(group, &(low, high)): (usize, &(u32, u32))| match levels {
         // All rows of the group have the same node there; the group may have a narrower one in common.
         Some(levels) => tree.at_level(tree.code_at(low), levels.of(group)),
@@ -252,7 +266,7 @@ fn value_column(name: String, domain: &Domain, values: Vec<Option<Value>>) -> Co
     Column::from_dictionary(name, domain.kind(), values, &order, vec![chunk])
 }
 
-fn of_sets(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>) -> Summary {
+fn of_sets(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>, watch: &dyn Watch) -> Summary {
     let (domain, codes) = (column.domain(), column.codes());
     let everything: Vec<Code> = (0..domain.len() as Code).collect();
     let mut sets: Vec<Vec<Code>> = Vec::new();
@@ -261,6 +275,7 @@ fn of_sets(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>)
     let mut occurs = vec![false; domain.len()];
     let mut set = Vec::new();
     for (at, group) in partition.groups().enumerate() {
+        watch.pause_at(at);
         set.clear();
         let is_everything = LevelOfGroup::is_everything(levels, at);
         set.extend(everything.iter().filter(|_| is_everything));

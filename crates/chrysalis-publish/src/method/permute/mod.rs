@@ -83,9 +83,6 @@ pub(super) fn key(rng: &mut dyn CryptoRng) -> [u8; 32] {
     key
 }
 
-/// Groups between two places to stop.
-const PAUSE: usize = 1 << 12;
-
 /// Rows group after group, in the order of group ids.
 pub(super) struct Grouped {
     rows: Vec<u32>,
@@ -107,9 +104,7 @@ impl Grouped {
     pub(super) fn sorted_by(mut self, keys: &[&Codes], watch: &dyn Watch) -> Self {
         let mut rest = &mut self.rows[..];
         for (at, &size) in self.sizes.iter().enumerate() {
-            if at.is_multiple_of(PAUSE) {
-                watch.pause();
-            }
+            watch.pause_at(at);
             let (group, after) = rest.split_at_mut(size);
             frame::sort_by_codes(group, keys);
             rest = after;

@@ -81,17 +81,12 @@ impl Method for RankSwap {
     }
 }
 
-/// Rows between two places to stop.
-const PAUSE: usize = 1 << 14;
-
 /// Every code after the exchange: each changes places once at most.
 fn exchanged(sorted: &Sorted, rng: &mut dyn CryptoRng, watch: &dyn Watch) -> Vec<u32> {
     let mut codes: Vec<u32> = sorted.keys().iter().map(|key| key.code()).collect();
     let mut free = Free::new(codes.len());
     for at in 0..codes.len() {
-        if at.is_multiple_of(PAUSE) {
-            watch.pause();
-        }
+        watch.pause_at(at);
         if free.count(&(at..at + 1)) == 0 {
             continue;
         }

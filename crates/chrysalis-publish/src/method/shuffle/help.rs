@@ -29,7 +29,9 @@ pub(super) fn table(
     let [_, hits, names @ ..] = HELP_COLUMNS;
     let place = (0u32..).zip(&groups).flat_map(|(at, group)| std::iter::repeat_n(at, group.n())).collect::<Vec<_>>();
     let counted: Vec<i64> = groups.iter().flat_map(|group| 1..=group.n() as i64).collect();
+    let order = by_hits(&groups);
     let mut columns = vec![frame::group_ids(groups.len(), &place), Column::integers(hits, &counted)];
+    columns.iter_mut().for_each(|column| *column = column.gather(&order));
     let of_group = |group: &Group<'_>| {
         watch.pause();
         group.extremes().collect::<Vec<_>>()
@@ -40,11 +42,13 @@ pub(super) fn table(
         .enumerate()
         .map(|(at, name)| {
             watch.pause();
-            column(at, name, sensitive, &groups, &extremes)
+            let column = column(at, name, sensitive, &groups, &extremes)?;
+            watch.pause();
+            Ok(column.gather(&order))
         })
         .collect();
     columns.extend(rest?);
-    Ok(Table::new(columns).gather(&by_hits(&groups)))
+    Ok(Table::new(columns))
 }
 
 /// The places of the rows, which stand group after group, in the order of hits and group.

@@ -46,6 +46,7 @@ impl Method for Shuffle {
         watch.pause();
         let mut codes: Vec<Codes> = exact.par_iter().map(|column| column.codes().gather(grouped.rows())).collect();
         codes.push(permuted);
+        watch.pause();
         let order = grouped.order(&codes);
         let with_sensitive: Vec<&Column> = exact.into_iter().chain([sensitive]).collect();
         let mut columns: Vec<Column> = with_sensitive

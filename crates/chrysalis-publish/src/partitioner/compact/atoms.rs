@@ -1,4 +1,4 @@
-use chrysalis_table::Column;
+use chrysalis_table::{Column, Progress, pause_at};
 use rayon::prelude::*;
 
 use super::super::mondrian::axis::Axis;
@@ -63,7 +63,6 @@ impl Groups {
         stretches
     }
 
-    /// Forgets the last group.
     /// Some of the groups.
     pub(super) fn selected(&self, wanted: &[u32]) -> Groups {
         let mut groups = Groups::default();
@@ -71,6 +70,7 @@ impl Groups {
         groups
     }
 
+    /// Forgets the last group.
     pub(super) fn pop(&mut self) {
         self.ends.pop();
         self.pieces.truncate(self.ends.last().map_or(0, |&end| end as usize));
@@ -84,11 +84,18 @@ impl Groups {
 
 impl Atoms {
     /// Step 1. Rows of one atom stand in the order of `rows`.
-    pub(super) fn new(columns: &[&Column], axes: &[(usize, Axis)], sensitive: Option<&Column>, rows: &[u32]) -> Self {
+    pub(super) fn new(
+        columns: &[&Column],
+        axes: &[(usize, Axis)],
+        sensitive: Option<&Column>,
+        rows: &[u32],
+        progress: Progress<'_>,
+    ) -> Self {
         let (stride, width) = (axes.len(), axes.len() + 1);
         let mut records = vec![0u32; rows.len() * width];
         let chunk = 1 << 12;
         records.par_chunks_mut(chunk * width).zip(rows.par_chunks(chunk)).for_each(|(records, rows)| {
+            progress(0);
             for (record, &row) in records.chunks_exact_mut(width).zip(rows) {
                 for (cell, (at, axis)) in record.iter_mut().zip(axes) {
                     *cell = axis.rank(columns[*at].code(row as usize));
@@ -98,10 +105,12 @@ impl Atoms {
         });
         let n_values = sensitive.map_or(1, |column| column.domain().len());
         let order = sorted(&records, width, &bits_of(axes.iter().map(|(_, axis)| axis.n_ranks()).chain([n_values])));
+        progress(0);
         let record = |place: u32| &records[place as usize * width..(place as usize + 1) * width];
         let mut atoms = Atoms { stride, cells: Vec::new(), value: Vec::new(), rows: Vec::new(), ends: Vec::new() };
         atoms.rows.extend(order.iter().map(|&place| rows[place as usize]));
         for run in order.chunk_by(|&a, &b| record(a) == record(b)) {
+            pause_at(progress, atoms.ends.len());
             let first = record(run[0]);
             atoms.cells.extend_from_slice(&first[..stride]);
             atoms.value.push(first[stride]);
@@ -143,13 +152,14 @@ impl Atoms {
     }
 
     /// Groups of rows, each with all rows of its atoms, as groups of pieces.
-    pub(super) fn groups(&self, partition: &Partition, n_rows: usize) -> Groups {
+    pub(super) fn groups(&self, partition: &Partition, n_rows: usize, progress: Progress<'_>) -> Groups {
         let mut atom_of = vec![0u32; n_rows];
         for atom in 0..self.ends.len() as u32 {
             self.rows(atom).iter().for_each(|&row| atom_of[row as usize] = atom);
         }
         let mut groups = Groups::default();
         for rows in partition.groups() {
+            pause_at(progress, groups.len());
             let mut atoms: Vec<u32> = rows.iter().map(|&row| atom_of[row as usize]).collect();
             atoms.sort_unstable();
             let runs = atoms.chunk_by(|a, b| a == b);
@@ -164,12 +174,13 @@ impl Atoms {
     }
 
     /// Step 5. Rows for pieces. Which of an atom's rows a group gets is what the order at the start says.
-    pub(super) fn partition(&self, groups: &Groups) -> Partition {
+    pub(super) fn partition(&self, groups: &Groups, progress: Progress<'_>) -> Partition {
         let mut next: Vec<u32> =
             (0..self.ends.len()).map(|atom| if atom == 0 { 0 } else { self.ends[atom - 1] }).collect();
         let mut rows = Vec::with_capacity(self.rows.len());
         let mut sizes = Vec::with_capacity(groups.len());
         for index in 0..groups.len() {
+            pause_at(progress, index);
             let mut size = 0;
             for piece in groups.group(index) {
                 let start = &mut next[piece.atom as usize];

@@ -103,7 +103,7 @@ fn groups(
     progress(0);
     // Step 1.
     let columns: Vec<&Column> = data.quasi().map(|(column, _)| column).collect();
-    let atoms = Atoms::new(&columns, &axes, data.sensitive().filter(|_| !goal.is_size_only()), &rows);
+    let atoms = Atoms::new(&columns, &axes, data.sensitive().filter(|_| !goal.is_size_only()), &rows, progress);
     progress(0);
     // Step 2.
     let start = Start::best(data, goal, &atoms, &axes, &lines, worth, progress);
@@ -123,12 +123,10 @@ fn groups(
     let has_second = start.is_in_order && is_loose && atoms.len() <= ATOMS_FOR_TWO;
     let n_rounds = usize::from(atoms.len() <= ATOMS_FOR_ONE) + usize::from(has_second);
     for _ in 0..n_rounds {
-        progress(0);
-        groups = regroup::regroup(&atoms, &measures, &lines, groups, goal, n_values, &mut orders);
+        groups = regroup::regroup(&atoms, &measures, groups, goal, n_values, &mut orders, progress);
     }
-    progress(0);
     // Step 5.
-    atoms.partition(&groups)
+    atoms.partition(&groups, progress)
 }
 
 /// Attributes where a difference is dear come first: a sum that is too large is seen early.

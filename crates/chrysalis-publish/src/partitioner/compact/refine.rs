@@ -62,8 +62,8 @@ impl<'a> Refiner<'a> {
         let columns: Vec<&Column> = columns.iter().collect();
         let sensitive = self.sensitive.map(selected);
         let places: Vec<u32> = (0..rows.len() as u32).collect();
-        let atoms = Atoms::new(&columns, &self.axes, sensitive.as_ref(), &places);
-        let groups = atoms.groups(&Partition::new(places, sizes), rows.len());
+        let atoms = Atoms::new(&columns, &self.axes, sensitive.as_ref(), &places, &no_progress);
+        let groups = atoms.groups(&Partition::new(places, sizes), rows.len(), &no_progress);
         let loss = |groups: &Groups| Hull::all(&self.lines, &atoms, groups).iter().map(Hull::cost).sum::<f64>();
         let most = loss(&groups);
         if most == 0.0 || atoms.len() > ATOMS_FOR_BLOCKS {
@@ -73,13 +73,13 @@ impl<'a> Refiner<'a> {
         let mut groups = improved(&atoms, &self.measures, &groups, true, self.goal, self.n_values, &no_progress);
         if atoms.len() <= ATOMS_FOR_ONE {
             groups =
-                regroup::regroup(&atoms, &self.measures, &self.lines, groups, self.goal, self.n_values, &mut orders);
+                regroup::regroup(&atoms, &self.measures, groups, self.goal, self.n_values, &mut orders, &no_progress);
         }
         let gain = most - loss(&groups);
         if gain <= 0.0 {
             return given;
         }
-        let better = atoms.partition(&groups);
+        let better = atoms.partition(&groups, &no_progress);
         Refined {
             rows: better.groups().flatten().map(|&place| rows[place as usize]).collect(),
             sizes: better.sizes().map(|size| size as u32).collect(),

@@ -1,7 +1,7 @@
 //! Step 4: wide groups are taken apart; their rows join other groups, or find partners that other groups can spare.
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::SaCounts;
+use chrysalis_table::{Progress, SaCounts, pause_at};
 use rand::RngExt;
 use rand::rngs::ChaCha20Rng;
 use rayon::prelude::*;
@@ -21,23 +21,28 @@ const MOST_LEAST: u64 = 256;
 pub(super) fn regroup(
     atoms: &Atoms,
     measures: &[Measure],
-    lines: &[Line],
     groups: Groups,
     goal: &dyn Principle,
     n_values: usize,
     rng: &mut ChaCha20Rng,
+    progress: Progress<'_>,
 ) -> Groups {
     if goal.least_size() > MOST_LEAST {
         return groups;
     }
     let group_of: Vec<u32> =
         (0..groups.len() as u32).flat_map(|group| groups.group(group as usize).iter().map(move |_| group)).collect();
-    let hulls = Hull::all(lines, atoms, &groups);
-    let keys: Vec<Vec<usize>> = (0..N_ORDERS).map(|_| priorities(measures, lines, rng)).collect();
-    let (orders, places): (Vec<_>, Vec<_>) = keys.par_iter().map(|key| order(atoms, &groups, key)).unzip();
+    let lines: Vec<Line> = measures.iter().map(Line::whole).collect();
+    let hulls = Hull::all(&lines, atoms, &groups);
+    let keys: Vec<Vec<usize>> = (0..N_ORDERS).map(|_| priorities(measures, &lines, rng)).collect();
+    let ordered = |key: &Vec<usize>| {
+        progress(0);
+        order(atoms, &groups, key)
+    };
+    let (orders, places): (Vec<_>, Vec<_>) = keys.par_iter().map(ordered).unzip();
     let table = Table {
         atoms,
-        lines,
+        lines: &lines,
         groups: &groups,
         group_of: &group_of,
         hulls: &hulls,
@@ -51,12 +56,21 @@ pub(super) fn regroup(
     let wide: Vec<u32> = (0..groups.len() as u32).filter(is_wide).collect();
     let mut plans: Vec<Plan> = wide
         .par_iter()
-        .map_init(|| SaCounts::new(n_values), |counts, &group| table.plan(group, counts))
+        .map_init(
+            || SaCounts::new(n_values),
+            |counts, &group| {
+                pause_at(progress, group as usize);
+                table.plan(group, counts)
+            },
+        )
         .flatten()
         .collect();
     plans.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.group.cmp(&b.group)));
     let mut state = State::new(&table, n_values);
-    plans.iter().for_each(|plan| state.carry_out(plan));
+    for (at, plan) in plans.iter().enumerate() {
+        pause_at(progress, at);
+        state.carry_out(plan);
+    }
     state.into_groups()
 }
 

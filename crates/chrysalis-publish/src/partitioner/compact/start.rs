@@ -1,7 +1,7 @@
 //! Step 2: two ways to begin; the better one stays.
 
 use chrysalis_criteria::Principle;
-use chrysalis_table::{Progress, SaCounts, no_progress};
+use chrysalis_table::{Progress, SaCounts};
 use rayon::prelude::*;
 
 use super::atoms::{Atoms, Groups, Piece};
@@ -38,7 +38,7 @@ impl Start {
         if !axes.iter().any(|(_, axis)| matches!(axis.shape(), Shape::Tree(..))) {
             return Start { groups: cut(), is_in_order: true };
         }
-        let (cut, labelled) = rayon::join(cut, || labelled(data, goal, atoms, axes));
+        let (cut, labelled) = rayon::join(cut, || labelled(data, goal, atoms, axes, progress));
         let cost = |groups: &Groups| {
             let hulls = Hull::all(lines, atoms, groups);
             hulls.iter().map(Hull::cost).sum::<f64>()
@@ -55,12 +55,17 @@ impl Start {
 fn cut(data: &Microdata, goal: &dyn Principle, atoms: &Atoms, worth: Worth, progress: Progress<'_>) -> Groups {
     let all: Vec<u32> = (0..data.rows() as u32).collect();
     let cut = Mondrian { relaxed: false }.divided(data, goal, worth, all, progress);
-    progress(0);
-    atoms.groups(&cut, data.rows())
+    atoms.groups(&cut, data.rows(), progress)
 }
 
 /// Groups of rows with equal labels; `mondrian` divides the rows that found none.
-fn labelled(data: &Microdata, goal: &dyn Principle, atoms: &Atoms, axes: &[(usize, Axis)]) -> Groups {
+fn labelled(
+    data: &Microdata,
+    goal: &dyn Principle,
+    atoms: &Atoms,
+    axes: &[(usize, Axis)],
+    progress: Progress<'_>,
+) -> Groups {
     let counts = atoms.counts();
     let tuples = atoms.tuples(&counts);
     let n_values = data.sensitive_counts().domain_len();
@@ -82,8 +87,8 @@ fn labelled(data: &Microdata, goal: &dyn Principle, atoms: &Atoms, axes: &[(usiz
         groups.pop();
     }
     let rows = atoms.some_rows(&mut left);
-    let rest = Mondrian { relaxed: false }.partition_rows(data, goal, rows, &no_progress);
-    let rest = atoms.groups(&rest, data.rows());
+    let rest = Mondrian { relaxed: false }.partition_rows(data, goal, rows, &|_| progress(0));
+    let rest = atoms.groups(&rest, data.rows(), progress);
     (0..rest.len()).for_each(|index| groups.push(rest.group(index).iter().copied()));
     groups
 }

@@ -130,6 +130,7 @@ impl Table<'_> {
     fn specialize(&self, mut node: Node) -> Vec<Vec<u32>> {
         let mut groups = Vec::new();
         while let Some(children) = node.step(self) {
+            (self.progress)(0);
             if node.rows.len() + children.iter().map(|child| child.rows.len()).sum::<usize>() >= ROWS_PER_TASK {
                 groups.par_extend(children.into_par_iter().flat_map_iter(|child| self.specialize(child)));
             } else {

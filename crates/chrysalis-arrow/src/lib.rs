@@ -49,6 +49,8 @@ mod error;
 mod out;
 mod table_in;
 
+pub use arrow_array::RecordBatch;
+pub use arrow_schema::{ArrowError, Schema};
 pub use column_in::{ColumnReader, kind_of};
 pub use error::ArrowTableError;
 pub use out::{Batches, ColumnWriter, array, batches, field, schema};

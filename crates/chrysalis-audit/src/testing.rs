@@ -1,6 +1,6 @@
 //! What the tests of several modules share.
 
-use chrysalis_release::{ColumnEntry, Form, Manifest, PartEntry, Promise, Release, RoleName, TableEntry};
+use chrysalis_release::{ColumnEntry, Form, Manifest, PartEntry, Promise, Release, ReleaseError, RoleName, TableEntry};
 use chrysalis_table::{Column, Table, Unwatched};
 use serde_json::json;
 
@@ -13,6 +13,11 @@ pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<Audi
 
 /// Promises that nobody has checked: they are read from a manifest, as those of a forger would be.
 pub(crate) fn promises(form: Form, sensitive: Option<&str>, guarantees: &[&str]) -> Vec<Promise> {
+    parsed(form, sensitive, guarantees).unwrap()
+}
+
+/// The same, if a reader takes them.
+pub(crate) fn parsed(form: Form, sensitive: Option<&str>, guarantees: &[&str]) -> Result<Vec<Promise>, ReleaseError> {
     let attribute =
         |name: &str| json!({"name": name, "role": "sensitive", "kind": "category", "published": "exact", "domain": {}});
     let manifest = json!({
@@ -27,7 +32,7 @@ pub(crate) fn promises(form: Form, sensitive: Option<&str>, guarantees: &[&str])
         "quasi_identifiers": [],
         "tables": [],
     });
-    Manifest::parse(manifest.to_string().as_bytes()).unwrap().promises
+    Ok(Manifest::parse(manifest.to_string().as_bytes())?.promises)
 }
 
 /// Gives a manifest other promises, about the attribute that it calls sensitive.

@@ -36,8 +36,8 @@ pub(crate) struct Cli {
 /// Where the options stand that every command has.
 const EVERYWHERE: &str = "Options of every command";
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 2 bad input or usage, 3 cannot be satisfied, 4 audit failed, 1 anything \
-                          else.\n\nStart with:\n  chrysalis example --out hospital\n  chrysalis publish \
+const EXIT_CODES: &str = "Exit codes: 0 done, 2 bad input or usage, 3 cannot be satisfied, 4 audit failed, 130 \
+                          stopped, 1 anything else.\n\nStart with:\n  chrysalis example --out hospital\n  chrysalis publish \
                           hospital/chrysalis.toml --out release\n  chrysalis audit release --microdata \
                           hospital/patients.csv";
 

@@ -1,5 +1,6 @@
 //! What went wrong, in one sentence, what to do, in another, and the exit code that goes with it.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use chrysalis::{Error, Fault, Knob, Remedy, Spelling};
@@ -75,14 +76,18 @@ impl Failure {
         Failure { message, hint: "the work itself is done; check where the output goes".into(), code: INTERNAL }
     }
 
-    #[allow(clippy::print_stderr, reason = "this is where errors are printed")]
     pub(crate) fn report(self) -> ExitCode {
-        eprintln!("error: {}", printable(&self.message));
+        say(&format!("error: {}", printable(&self.message)));
         if !self.hint.is_empty() {
-            eprintln!("hint: {}", printable(&self.hint));
+            say(&format!("hint: {}", printable(&self.hint)));
         }
         ExitCode::from(self.code)
     }
+}
+
+/// A line on standard error. Where nobody reads it any more, nobody need know.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 impl From<Error> for Failure {

@@ -1,6 +1,6 @@
 //! Progress bars and notes, on standard error; none when it is not a terminal or with `--quiet`. And the wish to stop.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -10,7 +10,7 @@ use chrysalis::store::give_up;
 use chrysalis::{Counted, Error, Stopped, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::failure::{Failure, STOPPED};
+use crate::failure::{Failure, STOPPED, say};
 use crate::render::printable;
 
 /// Whether somebody pressed Ctrl-C, or the system wants us to end.
@@ -50,10 +50,10 @@ pub(crate) fn last_word<T>(say: impl FnOnce() -> T) -> T {
 }
 
 /// Nobody else will take the bar away.
-#[allow(clippy::print_stderr, reason = "progress goes to standard error")]
 fn clear_line() {
-    if std::io::stderr().is_terminal() {
-        eprint!("\r\x1b[2K");
+    let mut stderr = std::io::stderr();
+    if stderr.is_terminal() {
+        let _ = write!(stderr, "\r\x1b[2K");
     }
 }
 
@@ -125,18 +125,16 @@ impl Watch for Phases {
         }
     }
 
-    #[allow(clippy::print_stderr, reason = "progress goes to standard error")]
     fn announce(&self, what: &str) {
         if self.is_shown {
             self.state().bar.finish_and_clear();
-            eprintln!("{}", printable(what));
+            say(&printable(what));
         }
     }
 
-    #[allow(clippy::print_stderr, reason = "notes go to standard error")]
     fn note(&self, sentence: &str) {
         if !self.is_quiet {
-            eprintln!("note: {sentence}");
+            say(&format!("note: {sentence}"));
         }
     }
 

@@ -210,6 +210,7 @@ fn mistakes_end_before_anything_is_written() {
         problems += &common::difference(&before, &common::listing(root));
     }
     fs::write(root.join("right.toml"), spec).unwrap();
+    fs::write(root.join("listed.toml"), format!("{spec}[[compare.runs]]\nmethod = 'anatomy'\n")).unwrap();
     fs::create_dir(root.join("folder.html")).unwrap();
     for (line, code) in [
         ("compare right.toml --report out.txt", 2),
@@ -218,6 +219,11 @@ fn mistakes_end_before_anything_is_written() {
         ("compare right.toml --report people.html --require l=9", 3),
         ("compare right.toml", 2),
         ("compare right.toml --report out.html --queries 1000001", 2),
+        ("compare right.toml --report out.html --suppress 0.1", 2),
+        ("compare right.toml --report out.html --metric dm", 2),
+        ("compare listed.toml --report out.html --method permute", 2),
+        ("compare listed.toml --report out.html --partitioner mondrian", 2),
+        ("compare right.toml --report out.html --kind age=integer --kind age=real", 2),
         ("compare absent.toml --report out.html", 2),
         ("compare people.csv --report out.html --quasi nobody --require k=2", 2),
     ] {

@@ -6,6 +6,7 @@ mod common;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use common::Release;
@@ -27,7 +28,7 @@ fn publish_for(folder: &Path, line: &str, delay: Duration) -> Child {
     let mut command = common::chrysalis(folder);
     command.args(common::split(line)).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn().unwrap();
-    std::thread::sleep(delay);
+    thread::sleep(delay);
     child
 }
 
@@ -128,6 +129,35 @@ fn what_a_killed_publish_left_does_not_disturb_the_next_one() {
     // Whatever was left, the next run removes.
     common::run(folder, &publish.replace("release", "last")).expect(0);
     assert_eq!(temporaries(folder), [] as [String; 0]);
+}
+
+/// Ctrl-C ends a whole pipeline: nobody may be left to read what is said.
+#[test]
+fn an_interrupted_publish_ends_also_where_nobody_listens() {
+    let ground = hospital();
+    let folder = ground.path();
+    let full = seconds(folder, "publish hospital/chrysalis.toml --out full");
+    for share in [0.3, 0.6, 0.9] {
+        let mut command = common::chrysalis(folder);
+        command.args(["publish", "hospital/chrysalis.toml", "--out", "release", "--force"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stderr.take());
+        thread::sleep(Duration::from_secs_f64(full * share));
+        Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap();
+        let end = Instant::now() + Duration::from_secs(20);
+        let code = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status.code(),
+                None if Instant::now() > end => {
+                    child.kill().unwrap();
+                    panic!("it hangs");
+                }
+                None => thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        assert!(matches!(code, Some(0 | 130) | None), "{code:?}");
+        assert_eq!(temporaries(folder), [] as [String; 0]);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray};
-use chrysalis::table::{ColumnRequest, no_progress};
+use chrysalis::table::ColumnRequest;
 use chrysalis::{Analyst, Asking, Draft, Evidence, Form, Knob, Recipe, Seed, Table, Unwatched};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn batches() -> Vec<RecordBatch> {
 
 fn table(wanted: &[ColumnRequest]) -> Table {
     let batches = batches();
-    chrysalis::arrow::read(&batches[0].schema(), batches.into_iter().map(Ok), wanted, &no_progress).unwrap()
+    chrysalis::files::read_batches(&batches[0].schema(), batches.into_iter().map(Ok), wanted, &Unwatched).unwrap()
 }
 
 fn recipe(release: Value) -> Recipe {

@@ -167,6 +167,15 @@ fn few_files_know_one_form() {
     );
 }
 
+/// Evidence is as good as the groups it was shown.
+#[test]
+fn only_a_job_looks_at_groups_and_promises() {
+    for call in [".hold_in(", "Promise::of("] {
+        let found = files_with(|source| source.code.contains(call));
+        assert_eq!(found, ["crates/chrysalis-publish/src/job.rs"], "{call}");
+    }
+}
+
 #[test]
 fn only_a_door_speaks_of_flags() {
     let speaks = |text: &String| {

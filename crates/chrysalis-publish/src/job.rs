@@ -86,12 +86,7 @@ impl<'a> Job<'a> {
 
     /// What is required of groups of a kind: where there are buckets, rows are counted there and values in batches.
     pub fn required(&self, scope: Scope) -> Vec<PrincipleSpec> {
-        let is_meant = |spec: &&PrincipleSpec| match scope {
-            Scope::Group | Scope::User => true,
-            Scope::Batch => spec.needs_sensitive(),
-            Scope::Bucket => !spec.needs_sensitive(),
-        };
-        self.require.iter().filter(is_meant).cloned().collect()
+        self.require.iter().filter(|spec| scope.takes(spec)).cloned().collect()
     }
 
     /// Everything that is required, bound to the table.
@@ -123,20 +118,20 @@ impl<'a> Job<'a> {
     /// Looks at groups that a method formed itself: they are what is published.
     pub fn check(&self, partition: Partition, scope: Scope, partitioner: &str) -> Result<Grouping, PublishError> {
         let goal = self.goal(scope)?;
-        let held = self.hold(&goal, &[&partition]).map_err(|group| failed(&goal, group))?;
+        let held = self.hold(&goal, &[&partition])?.map_err(|group| failed(&goal, group))?;
         Ok(Grouping { promises: self.promised(&held, scope), partition, partitioner: partitioner.to_owned() })
     }
 
     /// The same for groups of several partitions at once, of which only the promises are wanted.
     pub fn promise(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
         let goal = self.goal(scope)?;
-        let held = self.hold(&goal, partitions).map_err(|group| failed(&goal, group))?;
+        let held = self.hold(&goal, partitions)?.map_err(|group| failed(&goal, group))?;
         Ok(self.promised(&held, scope))
     }
 
     /// The same where it is no mistake that something fails: then nothing is promised.
     pub fn promise_if_held(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
-        let held = self.hold(&self.goal(scope)?, partitions);
+        let held = self.hold(&self.goal(scope)?, partitions)?;
         Ok(held.map_or_else(|_| Vec::new(), |held| self.promised(&held, scope)))
     }
 
@@ -144,9 +139,14 @@ impl<'a> Job<'a> {
         Promise::of(held, self.data.sensitive().map(chrysalis_table::Column::name), scope)
     }
 
-    fn hold(&self, goal: &All, partitions: &[&Partition]) -> Result<Held, usize> {
+    /// Evidence, or the first group that fails. Groups that leave out or repeat a row are no evidence of anything.
+    fn hold(&self, goal: &All, partitions: &[&Partition]) -> Result<Result<Held, usize>, PublishError> {
+        let is_whole = |partition: &&Partition| partition.covers_once(self.data.rows());
+        if partitions.is_empty() || !partitions.iter().all(is_whole) {
+            return Err(PublishError::Internal("groups were formed that do not hold every row once".into()));
+        }
         let groups: Vec<&[u32]> = partitions.iter().flat_map(|partition| partition.groups()).collect();
-        match self.data.sensitive().filter(|_| !goal.is_size_only()) {
+        Ok(match self.data.sensitive().filter(|_| !goal.is_size_only()) {
             None => goal.hold_in(groups.len(), 1, |group, counts| {
                 self.watch.pause_at(group);
                 // PROOF: rows are numbered in 32 bits.
@@ -159,7 +159,7 @@ impl<'a> Job<'a> {
                 };
                 goal.hold_in(groups.len(), column.domain().len(), count)
             }
-        }
+        })
     }
 }
 

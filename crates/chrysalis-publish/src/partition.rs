@@ -70,6 +70,13 @@ impl Partition {
         group.map_or(0, |group| self.group(group).len() as u64)
     }
 
+    /// Whether every one of so many rows stands in exactly one group.
+    pub(crate) fn covers_once(&self, n_rows: usize) -> bool {
+        let mut is_seen = vec![false; n_rows];
+        let is_first = |&row: &u32| is_seen.get_mut(row as usize).is_some_and(|seen| !std::mem::replace(seen, true));
+        self.rows.len() == n_rows && self.groups().all(|group| !group.is_empty()) && self.rows.iter().all(is_first)
+    }
+
     /// Number of groups.
     pub fn n_groups(&self) -> usize {
         self.ends.len()

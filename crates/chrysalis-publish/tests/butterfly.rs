@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_criteria::{Principle, PrincipleSpec};
 use chrysalis_publish::method::{Butterfly, Generalize, Outcome};
-use chrysalis_publish::partitioner::{Hierarchy, Mondrian};
-use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, PublishError, QuasiIdentifiers, TaxonomySource};
+use chrysalis_publish::partitioner::{Hierarchy, Mondrian, Nobody};
+use chrysalis_publish::{AttributeSpec, Job, Microdata, PublishError, QuasiIdentifiers, TaxonomySource};
 use chrysalis_release::Release;
 use chrysalis_table::{Column, Role, SaCounts, Table, TaxonomyFile, Unwatched};
 use chrysalis_testkit::papers;
@@ -29,7 +29,7 @@ fn publish_in(
     hierarchy: Option<Hierarchy>,
 ) -> Result<Outcome, PublishError> {
     let butterfly = Butterfly { quasi_identifiers: users.clone(), hierarchy };
-    Job::new(data, require, &Partition::new(Vec::new(), &[]), &mut rng(7), &Unwatched).run(&butterfly)
+    Job::new(data, require, &Nobody, &mut rng(7), &Unwatched).run(&butterfly)
 }
 
 fn publish(data: &Microdata, users: &QuasiIdentifiers, require: &[&str]) -> Outcome {

@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use chrysalis_publish::method::{Anatomy, Method, Permute, RankSwap, Shuffle};
-use chrysalis_publish::partitioner::{ByColumn, BySensitive, Sequential};
+use chrysalis_publish::partitioner::{ByColumn, BySensitive, Nobody, Sequential};
 use chrysalis_publish::{Job, Microdata, Partition, Partitioner};
 use chrysalis_release::Release;
 use chrysalis_table::{Column, Table, Unwatched, no_progress};
@@ -178,8 +178,7 @@ fn releases_do_not_depend_on_the_order_of_the_input() {
 
 /// It asks for no groups, so none are given.
 fn swapped(data: &Microdata, within: &str) -> Release {
-    let nobody = Partition::new(Vec::new(), &[]);
-    Job::new(data, &specs(&[within]), &nobody, &mut rng(4), &Unwatched).run(&RankSwap).unwrap().release
+    Job::new(data, &specs(&[within]), &Nobody, &mut rng(4), &Unwatched).run(&RankSwap).unwrap().release
 }
 
 #[test]

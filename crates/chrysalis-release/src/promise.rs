@@ -2,12 +2,12 @@ use chrysalis_criteria::{Held, PrincipleSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Attribute, Form, Manifest, ReleaseError, RoleName};
+use crate::{Attribute, Form, Manifest, ReleaseError, RoleName, Shape};
 
 /// A principle that holds in every group of a release.
 ///
-/// It has two origins: somebody looked at all groups ([`Promise::of`]), or it was read from a manifest, whose publisher says so.
-/// Nothing else makes one.
+/// It has two origins: somebody looked at groups and has the evidence ([`Promise::of`]), or it was read from a manifest, whose
+/// publisher says so. Nothing else makes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
     principle: PrincipleSpec,
@@ -28,6 +28,39 @@ pub enum Scope {
     Bucket,
     /// For every user: in every class of rows that look the same to somebody who knows one of the quasi-identifiers.
     User,
+}
+
+impl Scope {
+    /// Whether a principle is a matter of such groups: where there are buckets, rows are counted there and values in batches.
+    pub fn takes(self, principle: &PrincipleSpec) -> bool {
+        match self {
+            Scope::Group | Scope::User => true,
+            Scope::Batch => principle.needs_sensitive(),
+            Scope::Bucket => !principle.needs_sensitive(),
+        }
+    }
+
+    /// What they are called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Group => "groups",
+            Scope::Batch => "batches",
+            Scope::Bucket => "buckets",
+            Scope::User => "users",
+        }
+    }
+}
+
+impl Shape {
+    /// What promises of such a form can be made of.
+    fn scopes(&self) -> &'static [Scope] {
+        match self {
+            Shape { may_promise: false, .. } => &[],
+            Shape { has_users: true, .. } => &[Scope::User],
+            Shape { marginals: Some(_), .. } => &[Scope::Batch, Scope::Bucket],
+            _ => &[Scope::Group],
+        }
+    }
 }
 
 /// What a promise counts.
@@ -89,13 +122,8 @@ impl Promise {
         let about = attributes.iter().find(|attribute| attribute.role == RoleName::Sensitive);
         let promise = |text: &String| {
             let principle = parsed(text)?;
-            let is_of_buckets = shape.marginals.is_some() && !principle.needs_sensitive();
-            let of = match () {
-                () if shape.has_users => Scope::User,
-                () if is_of_buckets => Scope::Bucket,
-                () if shape.marginals.is_some() => Scope::Batch,
-                () => Scope::Group,
-            };
+            // What has no scope is refused with the rest of the manifest.
+            let of = shape.scopes().iter().copied().find(|scope| scope.takes(&principle)).unwrap_or(Scope::Group);
             Ok(Promise::new(principle, about.map(|attribute| attribute.name.as_str()), of))
         };
         guarantees.iter().map(promise).collect()
@@ -145,6 +173,36 @@ impl TryFrom<PromiseEntry> for Promise {
 }
 
 impl Manifest {
+    /// Refuses promises that this form cannot make: of other groups than it has, or about other values than it protects.
+    pub(crate) fn check_promises(&self) -> Result<(), ReleaseError> {
+        let shape = self.method.shape();
+        let sensitive: Vec<&str> =
+            self.with_role(RoleName::Sensitive).map(|attribute| attribute.name.as_str()).collect();
+        for promise in &self.promises {
+            let about = promise.about();
+            let of_values = promise.principle.needs_sensitive();
+            let problem = match about {
+                _ if !shape.scopes().contains(&promise.of) => {
+                    format!("a release by method `{}` has no {}", self.method, promise.of.name())
+                }
+                _ if of_values && promise.of == Scope::Bucket => {
+                    "buckets have no sensitive values of their own".to_owned()
+                }
+                _ if of_values && sensitive.is_empty() => "the release has no sensitive attribute".to_owned(),
+                None if of_values => "it does not say which attribute it is about".to_owned(),
+                Some(name) if of_values && !sensitive.contains(&name) => {
+                    let name: String = name.chars().take(80).collect();
+                    format!("it is about `{name}`, which is not the sensitive attribute")
+                }
+                Some(_) if !of_values => "it counts rows, so it is about no attribute".to_owned(),
+                _ => continue,
+            };
+            let principle = promise.principle.to_string();
+            return Err(ReleaseError::Promise { principle, problem });
+        }
+        Ok(())
+    }
+
     /// The principles that are promised, as they are written.
     pub fn guarantees(&self) -> Vec<String> {
         self.promises.iter().map(|promise| promise.principle.to_string()).collect()

@@ -72,6 +72,8 @@ pub fn write_release(
     beside.sync().map_err(io_error("write to", out))?;
     // The last place to stop: from here on the release is there.
     progress(0);
+    // Somebody may have put something there meanwhile.
+    check_place(out, force)?;
     beside.put_in_place(out, force).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => StoreError::Exists { path: out.to_owned() },
         _ => StoreError::Io { action: "write to", path: out.to_owned(), source },

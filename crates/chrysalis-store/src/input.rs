@@ -20,11 +20,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// A path, or `-`.
-    pub fn from_arg(text: &str) -> Self {
-        if text == "-" { Source::Stdin } else { Source::Path(text.into()) }
-    }
-
     /// How messages call it.
     pub fn name(&self) -> String {
         match self {

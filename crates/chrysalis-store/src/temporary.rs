@@ -42,7 +42,7 @@ impl TemporaryFolder {
     /// A new one, beside others.
     pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
         for _ in 0..TRIES {
-            let folder = builder(0o755).tempdir_in(parent)?;
+            let (folder, unfinished) = Unfinished::create(|| builder(0o755).tempdir_in(parent), TempDir::path)?;
             let lock = match File::open(folder.path()) {
                 Ok(lock) => lock,
                 // Whoever clears away met it before it was locked.
@@ -50,7 +50,6 @@ impl TemporaryFolder {
                 Err(error) => return Err(error),
             };
             if own(&lock, folder.path())? {
-                let unfinished = Unfinished::new(folder.path());
                 return Ok(TemporaryFolder { folder, lock, _unfinished: unfinished });
             }
         }
@@ -80,19 +79,24 @@ fn renamed(from: &Path, place: &Path, replace: bool) -> io::Result<bool> {
     let is_exchange = replace && place.exists();
     let flags = if is_exchange { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
     match renameat_with(CWD, from, CWD, place, flags) {
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            // A file system without these flags: what is there steps aside, then the new folder takes its place.
-            if place.exists() {
-                if !replace {
-                    return Err(io::ErrorKind::AlreadyExists.into());
-                }
-                fs::remove_dir_all(place)?;
-            }
-            fs::rename(from, place)?;
-            Ok(false)
-        }
+        Err(Errno::INVAL | Errno::NOSYS) => without_flags(from, place, replace).map(|()| false),
         done => Ok(done.map(|()| is_exchange)?),
     }
+}
+
+/// For file systems without these flags: what is there steps aside, then the new folder takes its place, and if it cannot, what
+/// was there comes back.
+fn without_flags(from: &Path, place: &Path, replace: bool) -> io::Result<()> {
+    if !place.exists() {
+        return fs::rename(from, place);
+    }
+    if !replace {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let aside = builder(0o755).tempdir_in(parent_of(place))?;
+    let old = aside.path().join("old");
+    fs::rename(place, &old)?;
+    fs::rename(from, place).or_else(|error| fs::rename(&old, place).and(Err(error)))
 }
 
 /// A file that goes away unless it is put in its place.
@@ -105,9 +109,8 @@ impl TemporaryFile {
     /// A new one, beside others.
     pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
         for _ in 0..TRIES {
-            let file = builder(0o644).tempfile_in(parent)?;
+            let (file, unfinished) = Unfinished::create(|| builder(0o644).tempfile_in(parent), NamedTempFile::path)?;
             if own(file.as_file(), file.path())? {
-                let unfinished = Unfinished::new(file.path());
                 return Ok(TemporaryFile { file, unfinished });
             }
         }
@@ -246,6 +249,22 @@ mod tests {
         assert_eq!(names(&place), ["one"]);
         put("three", true).unwrap();
         assert_eq!(names(&place), ["three"]);
+        assert_eq!(names(folder.path()), ["place"]);
+    }
+
+    #[test]
+    fn without_exchange_the_old_folder_steps_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("place")).unwrap();
+        fs::write(at("place").join("old"), "old").unwrap();
+        assert_eq!(without_flags(&at("absent"), &at("place"), true).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(names(&at("place")), ["old"], "it came back");
+        fs::create_dir(at("new")).unwrap();
+        fs::write(at("new").join("new"), "new").unwrap();
+        assert_eq!(without_flags(&at("new"), &at("place"), false).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        without_flags(&at("new"), &at("place"), true).unwrap();
+        assert_eq!(names(&at("place")), ["new"]);
         assert_eq!(names(folder.path()), ["place"]);
     }
 

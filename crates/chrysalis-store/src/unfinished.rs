@@ -3,6 +3,7 @@
 //! A run that is stopped unwinds and removes it on the way. A process that cannot wait for that asks for the removal itself.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,9 +23,16 @@ fn held() -> MutexGuard<'static, Held> {
 pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {
-    pub(crate) fn new(path: &Path) -> Self {
-        held().paths.push(path.to_owned());
-        Unfinished(path.to_owned())
+    /// Creates something to write to. Nobody gives up between its creation and its being known here.
+    pub(crate) fn create<T>(
+        create: impl FnOnce() -> io::Result<T>,
+        path: impl FnOnce(&T) -> &Path,
+    ) -> io::Result<(T, Unfinished)> {
+        let mut held = held();
+        let created = create()?;
+        let path = path(&created).to_owned();
+        held.paths.push(path.clone());
+        Ok((created, Unfinished(path)))
     }
 }
 

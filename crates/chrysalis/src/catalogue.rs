@@ -4,7 +4,7 @@
 //! found through it.
 
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, RankSwap, Shuffle};
-use chrysalis_release::Form;
+use chrysalis_release::{Detail, Form};
 use chrysalis_table::Knob;
 
 use crate::partitioner::{self, Choice};
@@ -16,13 +16,20 @@ pub struct MethodEntry {
     pub form: Form,
     /// What it does, in one or more lines.
     pub about: &'static str,
-    /// The partitioner that is used where nobody names one.
-    pub partitioner: &'static str,
+    /// The partitioner that is used where nobody names one; none for methods that form their own groups, or none at all.
+    pub partitioner: Option<&'static str>,
     /// Knobs that no other method has.
     pub knobs: &'static [Knob],
-    /// The partitioners with which a comparison tries it where nobody lists runs.
-    pub tried_with: &'static [&'static str],
+    /// The partitioners with which a comparison tries it where nobody lists runs; `None` leaves that to the method.
+    pub tried_with: &'static [Option<&'static str>],
     pub(crate) make: fn(&Recipe) -> Box<dyn Method>,
+}
+
+impl MethodEntry {
+    /// Whether what it shows of quasi columns depends on their taxonomies.
+    pub fn looks_at_taxonomies(&self) -> bool {
+        matches!(self.form.shape().detail, Detail::GroupBoxes | Detail::RowBoxes)
+    }
 }
 
 /// What is published where nobody says how.
@@ -33,33 +40,33 @@ pub static METHODS: &[MethodEntry] = &[
     MethodEntry {
         form: Form::Generalize,
         about: "ranges and labels in place of quasi values",
-        partitioner: "compact",
+        partitioner: Some("compact"),
         knobs: &[],
-        tried_with: &["compact", "mondrian"],
+        tried_with: &[Some("compact"), Some("mondrian")],
         make: |_| Box::new(Generalize),
     },
     MethodEntry {
         form: Form::Anatomy,
         about: "exact quasi values in one table, each group's sensitive values in another",
-        partitioner: "nearby",
+        partitioner: Some("nearby"),
         knobs: &[],
-        tried_with: &["nearby"],
+        tried_with: &[Some("nearby")],
         make: |_| Box::new(Anatomy),
     },
     MethodEntry {
         form: Form::Permute,
         about: "every quasi column permuted on its own inside its group",
-        partitioner: "nearby",
+        partitioner: Some("nearby"),
         knobs: &[],
-        tried_with: &["nearby"],
+        tried_with: &[Some("nearby")],
         make: |_| Box::new(Permute),
     },
     MethodEntry {
         form: Form::Shuffle,
         about: "exact quasi values, a numeric sensitive column permuted inside its group, and bounds",
-        partitioner: "min-sum",
+        partitioner: Some("min-sum"),
         knobs: &[],
-        tried_with: &["min-sum"],
+        tried_with: &[Some("min-sum")],
         make: |_| Box::new(Shuffle),
     },
     MethodEntry {
@@ -68,9 +75,9 @@ pub static METHODS: &[MethodEntry] = &[
                 for all of them and one per marginal. `k=` is required of the generalized rows,\n\
                 everything else of batches. Without `k=` ten rows look alike, or fewer where the\n\
                 plain generalization under the other principles says more",
-        partitioner: "nearby",
+        partitioner: Some("nearby"),
         knobs: &[Knob::Marginal, Knob::BucketColumn],
-        tried_with: &["nearby"],
+        tried_with: &[Some("nearby")],
         make: |recipe| Box::new(angel(recipe)),
     },
     MethodEntry {
@@ -78,9 +85,9 @@ pub static METHODS: &[MethodEntry] = &[
         about: "ranges and labels for several users, each of whom knows some quasi columns: what several\n\
                 know is shared by rows that stand together, what one knows is generalized on its own.\n\
                 Every principle holds for every user (or for every few who collude)",
-        partitioner: partitioner::BOTH_HIERARCHIES,
+        partitioner: None,
         knobs: &[Knob::Collude],
-        tried_with: &[partitioner::BOTH_HIERARCHIES],
+        tried_with: &[None],
         make: |recipe| match &recipe.users {
             Some(users) => {
                 Box::new(Butterfly { quasi_identifiers: users.clone(), hierarchy: recipe.partitioner.hierarchy() })
@@ -92,7 +99,7 @@ pub static METHODS: &[MethodEntry] = &[
     MethodEntry {
         form: Form::RankSwap,
         about: "sensitive values exchanged with close ones; promises nothing, for comparisons",
-        partitioner: "min-sum",
+        partitioner: None,
         knobs: &[],
         tried_with: &[],
         make: |_| Box::new(RankSwap),
@@ -101,7 +108,7 @@ pub static METHODS: &[MethodEntry] = &[
     MethodEntry {
         form: Form::Toy,
         about: "a form for one test",
-        partitioner: "nearby",
+        partitioner: Some("nearby"),
         knobs: &[],
         tried_with: &[],
         make: |_| Box::new(chrysalis_publish::method::Toy),
@@ -135,6 +142,8 @@ pub struct PartitionerEntry {
     pub knobs: &'static [Knob],
     /// Whether it finds butterflies, and nothing else.
     pub is_for_users: bool,
+    /// Whether it looks at the taxonomies of quasi columns.
+    pub looks_at_taxonomies: bool,
     /// Whether it forms groups only for principles that ask for least numbers: ke, k and distinct-l.
     pub is_for_minima: bool,
     pub(crate) make: fn(&ReleaseDraft) -> Result<Choice, Error>,
@@ -146,23 +155,42 @@ const fn plain(
     about: &'static str,
     make: fn(&ReleaseDraft) -> Result<Choice, Error>,
 ) -> PartitionerEntry {
-    PartitionerEntry { name, about, knobs: &[], is_for_users: false, is_for_minima: false, make }
+    PartitionerEntry {
+        name,
+        about,
+        knobs: &[],
+        is_for_users: false,
+        looks_at_taxonomies: false,
+        is_for_minima: false,
+        make,
+    }
+}
+
+/// The same for one that puts people together whom taxonomies call alike.
+const fn with_taxonomies(
+    name: &'static str,
+    about: &'static str,
+    make: fn(&ReleaseDraft) -> Result<Choice, Error>,
+) -> PartitionerEntry {
+    PartitionerEntry { looks_at_taxonomies: true, ..plain(name, about, make) }
 }
 
 /// All partitioners.
 pub static PARTITIONERS: &[PartitionerEntry] = &[
-    plain("compact", "least loss: cuts or labels, then local search", |_| Ok(Choice::Compact)),
+    with_taxonomies("compact", "least loss: cuts or labels, then local search", |_| Ok(Choice::Compact)),
     PartitionerEntry {
         knobs: &[Knob::Relaxed],
-        ..plain("mondrian", "cuts the table in two, again and again", |draft| {
+        ..with_taxonomies("mondrian", "cuts the table in two, again and again", |draft| {
             Ok(Choice::Mondrian { relaxed: draft.relaxed.unwrap_or(false) })
         })
     },
     PartitionerEntry {
         knobs: &[Knob::Metric, Knob::Suppress, Knob::TimeLimit],
-        ..plain("full-domain", "one taxonomy level per column, proven best", partitioner::full_domain)
+        ..with_taxonomies("full-domain", "one taxonomy level per column, proven best", partitioner::full_domain)
     },
-    plain("top-down", "from one label down, level by level (needs taxonomies to be of use)", |_| Ok(Choice::TopDown)),
+    with_taxonomies("top-down", "from one label down, level by level (needs taxonomies to be of use)", |_| {
+        Ok(Choice::TopDown)
+    }),
     PartitionerEntry {
         knobs: &[Knob::GroupColumn],
         ..plain("column", "groups that come in a column of the input", partitioner::column)
@@ -170,8 +198,8 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
     plain("anatomize", "groups of different values at random: a paper's own, for comparison", |_| {
         Ok(Choice::Anatomize)
     }),
-    plain("similar", "split by loss, then dealt out: a paper's own, for comparison", |_| Ok(Choice::Similar)),
-    plain("nearby", "groups of people who lie close together", |_| Ok(Choice::Nearby)),
+    with_taxonomies("similar", "split by loss, then dealt out: a paper's own, for comparison", |_| Ok(Choice::Similar)),
+    with_taxonomies("nearby", "groups of people who lie close together", |_| Ok(Choice::Nearby)),
     PartitionerEntry {
         is_for_minima: true,
         ..plain("min-sum", "sorted values, least sum of ranges", |_| Ok(Choice::MIN_SUM))
@@ -226,7 +254,7 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
     principle("entropy-l-alpha=2,2", "the same, and categories as diverse as 2 equally frequent ones"),
     principle("recursive-l-alpha=3,4,2", "the same for l=4 and α=2, and r1 < 3·(r4 + …) over categories"),
     #[cfg(feature = "toy-principle")]
-    principle("toy=2", "every group has at least 2 rows: a principle for one test"),
+    principle("toy=2", "at least 2 distinct sensitive values: a principle for one test"),
 ];
 
 /// The method that makes a form.
@@ -260,8 +288,8 @@ mod tests {
     fn every_form_has_one_entry_and_every_partitioner_one_name() {
         for &form in Form::ALL {
             assert_eq!(method(form).form, form);
-            let default = method(form).partitioner;
-            assert!(default == partitioner::BOTH_HIERARCHIES || super::partitioner(default).is_some(), "{form}");
+            let named = method(form).partitioner.into_iter().chain(method(form).tried_with.iter().copied().flatten());
+            named.for_each(|name| assert!(super::partitioner(name).is_some(), "{form} by {name}"));
         }
         assert_eq!(METHODS.len(), Form::ALL.len());
         for entry in PARTITIONERS {

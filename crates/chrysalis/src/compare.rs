@@ -153,8 +153,10 @@ pub fn compare(
             return Err(crate::publish::nothing_left());
         }
         let found = numbers(&own, recipe, &mut asker, seed, watch);
-        if let Some(stopped) = found.as_ref().err().filter(|error| error.fault == Fault::Stopped) {
-            return Err(stopped.clone());
+        // Neither is a matter of the recipe.
+        let is_ours = |error: &&Error| matches!(error.fault, Fault::Stopped | Fault::Internal);
+        if let Some(error) = found.as_ref().err().filter(is_ours) {
+            return Err(error.clone());
         }
         // A mistake in what is asked is not that of a recipe.
         asker.refused.take().map_or(Ok(()), Err)?;

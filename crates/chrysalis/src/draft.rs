@@ -54,7 +54,7 @@ pub struct Draft {
 
 /// One list of names, or several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a list of columns, or one such list per user")]
 pub enum QuasiDraft {
     /// What everybody may know.
     One(Vec<String>),
@@ -193,7 +193,7 @@ impl<'de> Deserialize<'de> for RunDraft {
 
 /// A taxonomy by its file, or as lines from leaf to root.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected the name of a file, or its lines")]
 pub enum TaxonomyDraft {
     /// A file that is yet to be read. In a spec it is relative to the spec.
     File(PathBuf),
@@ -203,7 +203,7 @@ pub enum TaxonomyDraft {
 
 /// A number as it is written; exact if it is in quotes or short.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number")]
 pub enum Number {
     /// In quotes.
     Text(String),
@@ -226,7 +226,7 @@ impl Number {
 
 /// A name, or one number per category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a name such as \"uniform\", or a list of numbers")]
 pub enum WeightsDraft {
     /// `uniform`, `sensitivity(2)`, or numbers with commas between them.
     Name(String),
@@ -292,11 +292,16 @@ impl Draft {
     /// This draft where it says something, the other elsewhere.
     ///
     /// A list of columns wins as a whole: whom the other draft gives the same role by name loses it, and a column that is in one
-    /// of the lists has the role of that list.
+    /// of the lists has the role of that list. Where this draft chooses another method or partitioner, what the other draft
+    /// says because of its own is left behind: knobs, and taxonomies that nobody would look at.
     #[must_use]
     pub fn or(self, base: Draft) -> Draft {
         let mut base = base;
         base.give_way_to(&self);
+        let chooses = self.release.method.is_some() || self.release.partitioner.is_some();
+        let over = chooses.then(|| self.release.clone().over(&base.release).ok()).flatten();
+        let release = over.unwrap_or_else(|| self.release.clone().or(base.release.clone()));
+        base.forget_taxonomies_idle_in(&release);
         let mut attributes = base.attributes;
         for (name, own) in self.attributes {
             let known = attributes.remove(&name).unwrap_or_default();
@@ -317,7 +322,7 @@ impl Draft {
             weights: self.weights.or(base.weights),
             quasi_identifiers,
             attributes,
-            release: self.release.or(base.release),
+            release,
             compare: self.compare.map(|own| own.or(base.compare.clone().unwrap_or_default())).or(base.compare),
         }
     }
@@ -435,6 +440,30 @@ mod tests {
             "sensitive = 'cost'",
             "[attributes.disease]\nrole = 'sensitive'\n[attributes.cost]\nrole = 'other'\nkind = 'integer'",
             "sensitive = 'cost'\n[attributes.cost]\nkind = 'integer'",
+        );
+    }
+
+    #[test]
+    fn what_fits_a_method_that_was_replaced_is_left_behind() {
+        let base = "[release]\npartitioner = 'full-domain'\nsuppress = 0.1\nrequire = ['k=2']\n\
+                    [attributes.age]\nintervals = [5.0]\n[attributes.zip]\nprefix = true";
+        check(
+            "[release]\npartitioner = 'mondrian'",
+            base,
+            "[release]\npartitioner = 'mondrian'\nrequire = ['k=2']\n\
+             [attributes.age]\nintervals = [5.0]\n[attributes.zip]\nprefix = true",
+        );
+        check(
+            "[release]\nmethod = 'shuffle'",
+            base,
+            "[release]\nmethod = 'shuffle'\nrequire = ['k=2']\n[attributes.age]\n[attributes.zip]\nkind = 'category'",
+        );
+        // What is wrong with a draft itself stays wrong.
+        let wrong = "[release]\nmethod = 'shuffle'\nsuppress = 0.1\n[attributes.age]\nintervals = [5.0]";
+        check(
+            "[release]\nmethod = 'permute'\npartitioner = 'anatomize'",
+            wrong,
+            &wrong.replace("'shuffle'", "'permute'\npartitioner = 'anatomize'"),
         );
     }
 

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use chrysalis_arrow::ArrowTableError;
 use chrysalis_audit::AuditError;
 use chrysalis_criteria::CriteriaError;
 use chrysalis_evaluate::EvaluateError;
@@ -45,7 +46,7 @@ impl Error {
 
     /// We are.
     pub fn internal(message: impl Into<String>) -> Self {
-        let remedy = "please report this with the command you ran".into();
+        let remedy = "please report this with all that leads to it".into();
         Error { fault: Fault::Internal, message: message.into(), remedy }
     }
 
@@ -112,4 +113,13 @@ macro_rules! requests {
     )*};
 }
 
-requests!(AuditError, CriteriaError, EvaluateError, ReleaseError, StoreError, TableError, TaxonomyError);
+requests!(
+    ArrowTableError,
+    AuditError,
+    CriteriaError,
+    EvaluateError,
+    ReleaseError,
+    StoreError,
+    TableError,
+    TaxonomyError
+);

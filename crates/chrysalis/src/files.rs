@@ -1,8 +1,10 @@
-//! From files to values: specs, taxonomies, tables. Everything else of this crate opens none.
+//! From files and record batches to values, and back: specs, taxonomies, tables, releases.
 
 use std::path::{Path, PathBuf};
 
-use chrysalis_store::{Input, Source};
+use chrysalis_arrow::{ArrowError, RecordBatch, Schema};
+use chrysalis_release::{Manifest, Release};
+use chrysalis_store::{Format, Input, Source, write_release};
 use chrysalis_table::{ColumnRequest, Counted, CsvOptions, Remedy, Stopped, Table, TaxonomyFile, Watch};
 use serde::de::DeserializeOwned;
 
@@ -69,6 +71,23 @@ impl Draft {
 pub fn read(input: Input, wanted: &[ColumnRequest], name: &'static str, watch: &dyn Watch) -> Result<Table, Error> {
     watch.phase(name, input.size(), Counted::Bytes);
     Ok(Stopped::catch(|| input.read_with(wanted, &|n| watch.tell(n)))??)
+}
+
+/// Reads columns of record batches.
+pub fn read_batches(
+    schema: &Schema,
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    wanted: &[ColumnRequest],
+    watch: &dyn Watch,
+) -> Result<Table, Error> {
+    watch.phase("read", None, Counted::Rows);
+    Ok(Stopped::catch(|| chrysalis_arrow::read(schema, batches, wanted, &|n| watch.tell(n)))??)
+}
+
+/// Writes a release to a folder, whole or not at all: see [`write_release`].
+pub fn write(release: &Release, out: &Path, format: Format, force: bool, watch: &dyn Watch) -> Result<Manifest, Error> {
+    watch.phase("write", None, Counted::Rows);
+    Ok(Stopped::catch(|| write_release(release, out, format, force, &|n| watch.tell(n)))??)
 }
 
 /// Reads TOML; a mistake is shown with its place in the text.

@@ -64,7 +64,7 @@ pub use profile::{ColumnReport, ProfileReport, advice, anonymity, profile};
 pub use publish::{Published, publish};
 pub use recipe::{Dropped, DroppedReason, Recipe};
 pub use seed::Seed;
-pub use spec_text::commented_spec;
+pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;
 pub use chrysalis_query::Dialect;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use chrysalis_criteria::Rational;
 use chrysalis_publish::Partitioner;
 use chrysalis_publish::partitioner::{
-    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Metric, Mondrian, Nearby, Sequential, Similar,
-    Stop, TopDown,
+    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Metric, Mondrian, Nearby, Nobody, Sequential,
+    Similar, Stop, TopDown,
 };
 use chrysalis_table::{Knob, Remedy};
 
@@ -31,20 +31,19 @@ pub(crate) enum Choice {
     Nearby,
     Sorted(BySensitive),
     Sequential,
-    /// For users: one hierarchy of butterflies, or the better of both.
-    Butterflies(Option<Hierarchy>),
+    /// One hierarchy of butterflies.
+    Butterflies(Hierarchy),
+    /// The method sees to it.
+    Nobody,
 }
-
-/// What nobody need write.
-pub(crate) const BOTH_HIERARCHIES: &str = "the better of body-first and union";
 
 impl Choice {
     pub(crate) const MIN_SUM: Choice = Choice::Sorted(BySensitive::MinSum);
     pub(crate) const MIN_MAX: Choice = Choice::Sorted(BySensitive::MinMax);
     pub(crate) const MIN_MAX_EXACT: Choice = Choice::Sorted(BySensitive::MinMaxExact);
     pub(crate) const MAX_GROUPS: Choice = Choice::Sorted(BySensitive::MaxGroups);
-    pub(crate) const BODY_FIRST: Choice = Choice::Butterflies(Some(Hierarchy::BodyFirst));
-    pub(crate) const UNION: Choice = Choice::Butterflies(Some(Hierarchy::Union));
+    pub(crate) const BODY_FIRST: Choice = Choice::Butterflies(Hierarchy::BodyFirst);
+    pub(crate) const UNION: Choice = Choice::Butterflies(Hierarchy::Union);
 
     pub(crate) fn build(&self) -> Box<dyn Partitioner> {
         match self {
@@ -62,14 +61,13 @@ impl Choice {
             Choice::Nearby => Box::new(Nearby),
             Choice::Sorted(objective) => Box::new(*objective),
             Choice::Sequential => Box::new(Sequential),
-            // Butterflies form their own groups; what they are held against is the union run.
-            Choice::Butterflies(_) => Box::new(Mondrian::default()),
+            Choice::Butterflies(_) | Choice::Nobody => Box::new(Nobody),
         }
     }
 
     /// The hierarchy of butterflies that was chosen, if one was.
     pub(crate) fn hierarchy(&self) -> Option<Hierarchy> {
-        if let Choice::Butterflies(hierarchy) = self { *hierarchy } else { None }
+        if let Choice::Butterflies(hierarchy) = self { Some(*hierarchy) } else { None }
     }
 
     /// The column that holds the groups, if they come in one.

@@ -1,13 +1,17 @@
 //! A spec to start from.
 
+use std::path::Path;
+
 use chrysalis_table::{Column, Kind, Role, Table};
+
+use crate::Draft;
 
 use crate::catalogue::DEFAULT_METHOD;
 use crate::guess::{privacy_rank, suggest};
 
 const HEAD: &str = "\
 # How to publish this table:  PUBLISH
-# Everything here can also be said with flags, and flags win.
+# DOOR
 #
 # Roles:  identifier  names a person, dropped
 #         quasi       may be known to an attacker (age, address ...), made less exact
@@ -27,13 +31,34 @@ method = \"METHOD\"
 # distinct-l=4, entropy-l=4, recursive-l=3,4, t=0.2, beta=1, alpha-k=0.5,10, ke=4,100: see MANUAL
 ";
 
-/// A commented spec for a table, with guessed roles. `input` is what it names as its table; `publish` is how somebody
-/// publishes it, and `manual` where all knobs are explained.
-pub fn commented_spec(input: &str, table: &Table, publish: &str, manual: &str) -> String {
-    let mut text = HEAD.replace("PUBLISH", publish);
+/// What a spec tells of the door that it was made at.
+pub struct AtDoor<'a> {
+    /// How somebody publishes with it.
+    pub publish: &'a str,
+    /// What else can be said there.
+    pub sentence: &'a str,
+    /// Where all knobs are explained.
+    pub manual: &'a str,
+}
+
+/// A commented spec for a table, with guessed roles and what a draft says of how to read it. `input` is what it names as its
+/// table.
+pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'_>) -> String {
+    let mut text = HEAD.replace("PUBLISH", door.publish).replace("DOOR", door.sentence);
     text.push('\n');
-    text.push_str(&commented(&format!("input = {}", quoted(input)), "relative to this file"));
-    text.push_str(&commented("missing = \"as-value\"", "or \"drop\", or \"error\""));
+    let comment = match input {
+        "-" => "standard input",
+        input if Path::new(input).is_absolute() => "",
+        _ => "relative to this file",
+    };
+    text.push_str(&commented(&format!("input = {}", quoted(input)), comment));
+    if let Some(delimiter) = &draft.delimiter {
+        text.push_str(&commented(&format!("delimiter = {}", quoted(delimiter)), "between fields"));
+    }
+    let missing = draft.missing.as_deref().unwrap_or("as-value");
+    let others = ["as-value", "drop", "error"].into_iter().filter(|policy| *policy != missing);
+    let others: Vec<String> = others.map(|policy| format!("or \"{policy}\"")).collect();
+    text.push_str(&commented(&format!("missing = {}", quoted(missing)), &others.join(", ")));
     text.push('\n');
     // One column can be sensitive: the one that sounds most private. Other candidates are commented out.
     let roles: Vec<Role> = table.columns().iter().map(|column| suggest(column, table.rows())).collect();
@@ -41,24 +66,29 @@ pub fn commented_spec(input: &str, table: &Table, publish: &str, manual: &str) -
     let sensitive = candidates.min_by_key(|(at, (column, _))| (privacy_rank(column), *at)).map(|(at, _)| at);
     for (at, (column, &role)) in table.columns().iter().zip(&roles).enumerate() {
         let is_second = role == Role::Sensitive && sensitive != Some(at);
-        text.push_str(&attribute_text(column, role, is_second || role == Role::Other));
+        let order = draft.attributes.get(column.name()).map_or(&[][..], |said| &said.order);
+        text.push_str(&attribute_text(column, role, order, is_second || role == Role::Other));
     }
-    text.push_str(&TAIL.replace("METHOD", DEFAULT_METHOD.name()).replace("MANUAL", manual));
+    text.push_str(&TAIL.replace("METHOD", DEFAULT_METHOD.name()).replace("MANUAL", door.manual));
     text.push_str(if sensitive.is_some() { "require = [\"k=10\", \"l=2\"]\n" } else { "require = [\"k=10\"]\n" });
     text
 }
 
 /// A line with its comment, comments below each other.
 fn commented(line: &str, comment: &str) -> String {
-    format!("{line:34} # {comment}\n")
+    if comment.is_empty() { format!("{line}\n") } else { format!("{line:34} # {comment}\n") }
 }
 
-fn attribute_text(column: &Column, role: Role, is_commented_out: bool) -> String {
+fn attribute_text(column: &Column, role: Role, order: &[String], is_commented_out: bool) -> String {
     let kind = column.domain().kind();
     let mut text = format!("[attributes.{}]\n", quoted_key(column.name()));
     text.push_str(&format!("role = \"{role}\"\n"));
     if role != Role::Identifier {
         text.push_str(&commented(&format!("kind = \"{kind}\""), &range_text(column)));
+    }
+    if role != Role::Identifier && !order.is_empty() {
+        let order: Vec<String> = order.iter().map(|value| quoted(value)).collect();
+        text.push_str(&format!("order = [{}]\n", order.join(", ")));
     }
     if role == Role::QuasiIdentifier {
         text.push_str(&match kind {

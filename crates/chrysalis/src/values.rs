@@ -41,14 +41,6 @@ pub fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// The byte between fields, as it is written.
-pub fn delimiter_text(delimiter: u8) -> String {
-    match delimiter {
-        b'\t' => "tab".to_owned(),
-        byte => char::from(byte).to_string(),
-    }
-}
-
 /// What becomes of rows that lack a value.
 pub fn missing(text: &str) -> Result<MissingPolicy, String> {
     match text {
@@ -56,15 +48,6 @@ pub fn missing(text: &str) -> Result<MissingPolicy, String> {
         "drop" => Ok(MissingPolicy::Drop),
         "error" => Ok(MissingPolicy::Error),
         _ => Err("expected as-value, drop or error".into()),
-    }
-}
-
-/// The same, as it is written.
-pub fn missing_text(policy: MissingPolicy) -> &'static str {
-    match policy {
-        MissingPolicy::AsValue => "as-value",
-        MissingPolicy::Drop => "drop",
-        MissingPolicy::Error => "error",
     }
 }
 

@@ -55,6 +55,55 @@ fn a_knob_without_effect_on_the_method_or_partitioner_is_refused() {
 }
 
 #[test]
+fn methods_without_groups_take_no_partitioner() {
+    let swap = |more: Value| {
+        let mut release = json!({ "method": "rank-swap" });
+        release.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        release
+    };
+    assert!(check(json!({}), swap(json!({}))).is_ok());
+    let message = "rank-swap forms no groups, so a partitioner has no effect";
+    refused(json!({}), swap(json!({ "partitioner": "min-sum" })), message);
+    refused(json!({}), swap(json!({ "relaxed": true })), "`relaxed` has no effect on rank-swap");
+    refused(json!({}), json!({ "partitioner": "union" }), "`union` finds butterflies, and generalize shows none");
+    refused(json!({}), json!({ "partitioner": "the better of both" }), "is not a partitioner of this version");
+    let permute = json!({ "method": "permute", "suppress": "0.1" });
+    refused(json!({}), permute, "rows can be suppressed only where quasi values are generalized");
+}
+
+#[test]
+fn a_taxonomy_that_nobody_looks_at_is_refused() {
+    let release = |method: &str, partitioner: &str| json!({ "method": method, "partitioner": partitioner });
+    let taxonomies = [
+        ("intervals", json!({ "intervals": [5.0] })),
+        ("prefix", json!({ "prefix": true })),
+        ("taxonomy", json!({ "taxonomy": [["1", "*"]] })),
+    ];
+    for (knob, said) in taxonomies {
+        let said = || json!({ "age": said.clone() });
+        for (method, partitioner) in [("anatomy", "anatomize"), ("permute", "sequential"), ("shuffle", "min-sum")] {
+            let message = format!("`{knob}` has no effect on column `age`: {method} shows its values as they are");
+            refused(said(), release(method, partitioner), &message);
+        }
+        for (method, partitioner) in [("anatomy", "nearby"), ("permute", "similar"), ("generalize", "anatomize")] {
+            check(said(), release(method, partitioner)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let order = |kind: &str| json!({ "age": { "kind": kind, "order": ["1", "2"] } });
+    refused(order("integer"), json!({}), "`order` has no effect on column `age`, which is of kind integer");
+    assert!(check(order("ordinal"), json!({})).is_ok());
+    let prefix = json!({ "age": { "kind": "integer", "prefix": true } });
+    refused(prefix, json!({}), "column `age` is of kind integer, and prefixes are those of words");
+    let listed = json!({ "name": { "role": "quasi" } });
+    refused(listed, json!({}), "column `name` has the role quasi, and other columns are listed as quasi");
+    refused(json!({}), json!({ "format": "xlsx" }), "format: ");
+}
+
+#[test]
 fn a_knob_without_effect_on_the_role_is_refused() {
     for column in ["note", "name"] {
         for (field, value) in [

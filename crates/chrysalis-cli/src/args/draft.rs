@@ -14,31 +14,45 @@ use crate::failure::Failure;
 impl ReadArgs {
     /// What is said of a file, and of how to read it: flags win over a spec.
     pub(crate) fn over(&self, file: &str) -> Result<Draft, Failure> {
-        Ok(self.draft().or(files::draft(file)?))
+        Ok(self.draft()?.or(files::draft(file)?))
     }
 
-    fn draft(&self) -> Draft {
+    fn draft(&self) -> Result<Draft, Failure> {
+        let twice = |flag: &str, name: &str| {
+            Err(Failure::bad_input(format!("--{flag} is given twice for column `{name}`"), "give it once"))
+        };
         let mut attributes: BTreeMap<String, AttributeDraft> = BTreeMap::new();
         for (name, kind) in &self.kinds {
-            attributes.entry(name.clone()).or_default().kind = Some(KindText(*kind));
+            if attributes.entry(name.clone()).or_default().kind.replace(KindText(*kind)).is_some() {
+                return twice("kind", name);
+            }
         }
         for (name, order) in &self.orders {
-            attributes.entry(name.clone()).or_default().order = order.clone();
+            let said = attributes.entry(name.clone()).or_default();
+            if !std::mem::replace(&mut said.order, order.clone()).is_empty() {
+                return twice("order", name);
+            }
         }
-        Draft { delimiter: self.delimiter.clone(), missing: self.missing.clone(), attributes, ..Draft::default() }
+        Ok(Draft { delimiter: self.delimiter.clone(), missing: self.missing.clone(), attributes, ..Draft::default() })
     }
 }
 
 impl ProfileArgs {
     /// All that is said of the table.
     pub(crate) fn draft(&self) -> Result<Draft, Failure> {
-        let mut draft = self.read.draft();
+        let mut draft = self.read.draft()?;
         for (name, path) in &self.taxonomies {
             draft.attributes.entry(name.clone()).or_default().taxonomy = Some(TaxonomyDraft::File(path.clone()));
         }
         draft.quasi = (!self.quasi.is_empty()).then(|| QuasiDraft::One(self.quasi.clone()));
         draft.sensitive = self.sensitive.clone();
-        Ok(draft.or(files::draft(&self.file)?).read_taxonomies()?)
+        let draft = draft.or(files::draft(&self.file)?);
+        let sensitive = draft.sensitive_columns();
+        if let Some((name, _)) = self.taxonomies.iter().find(|(name, _)| !sensitive.contains(name)) {
+            let message = format!("--taxonomy has no effect on column `{name}`, which is not sensitive");
+            return Err(Failure::bad_input(message, "leave it out: quasi values are measured as they are"));
+        }
+        Ok(draft.read_taxonomies()?)
     }
 }
 
@@ -50,7 +64,7 @@ impl Choices {
 
     /// What the flags alone say.
     pub(crate) fn draft(&self) -> Result<Draft, Failure> {
-        let mut draft = self.read.draft();
+        let mut draft = self.read.draft()?;
         for (name, path) in &self.taxonomies {
             let said = draft.attributes.entry(name.clone()).or_default();
             once(name, said.taxonomy.replace(TaxonomyDraft::File(path.clone())).is_none())?;

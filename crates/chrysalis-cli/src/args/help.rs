@@ -32,7 +32,7 @@ fn method(entry: &MethodEntry) -> String {
 fn partitioner(entry: &PartitionerEntry) -> String {
     let knobs: Vec<String> = entry.knobs.iter().map(|&knob| Flags.knob(knob, "")).collect();
     let knobs = if knobs.is_empty() { String::new() } else { format!(" ({})", knobs.join(", ")) };
-    let uses = |form: &&Form| chrysalis::catalogue::method(**form).partitioner == entry.name;
+    let uses = |form: &&Form| chrysalis::catalogue::method(**form).partitioner == Some(entry.name);
     let users: Vec<&str> = Form::ALL.iter().filter(uses).map(|form| form.name()).collect();
     let users = if users.is_empty() { String::new() } else { format!(" [{}]", users.join(", ")) };
     format!("  {:<15}{}{knobs}{users}\n", entry.name, entry.about)

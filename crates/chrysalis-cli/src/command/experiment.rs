@@ -3,7 +3,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use chrysalis::store::write_file;
-use chrysalis::{Knob, Remedy, Watch};
+use chrysalis::words::counted;
+use chrysalis::{Error, Fault, Knob, Remedy, Watch};
 use chrysalis_lab::experiment::{Experiment, Lab, Outcome, together};
 use serde_json::{Value, json};
 
@@ -17,11 +18,6 @@ pub(crate) fn run(args: &ExperimentArgs, cli: &Cli) -> Result<ExitCode, Failure>
     // Mistakes come to light before hours of work, not after.
     let experiments =
         args.files.iter().map(|path| Experiment::load(path, folder.as_deref())).collect::<Result<Vec<_>, _>>()?;
-    let failed = |error: std::io::Error| {
-        let message = format!("cannot make the folder {}: {error}", args.out.display());
-        Failure::bad_input(message, Remedy::from("choose another with ").knob(Knob::Out, ""))
-    };
-    fs::create_dir_all(&args.out).map_err(failed)?;
     let phases = Phases::new(cli.quiet);
     let mut lab = Lab::new(folder);
     let mut outcomes = Vec::new();
@@ -29,7 +25,19 @@ pub(crate) fn run(args: &ExperimentArgs, cli: &Cli) -> Result<ExitCode, Failure>
         if experiment.stands_in() {
             phases.note(&format!("{}: no real data, the made-up hospital stands in", experiment.name));
         }
-        let made = lab.make(experiment, &phases).map_err(|error| error.about(&path.display().to_string()))?;
+        let made = lab.make(experiment, &phases).map_err(|error| match (error.fault, outcomes.len()) {
+            (Fault::Stopped, 0) => error,
+            (Fault::Stopped, done) => {
+                let message = format!("stopped; {} in {}", counted(done as u64, "experiment"), args.out.display());
+                Error { message, ..error }
+            }
+            _ => error.about(&path.display().to_string()),
+        })?;
+        let failed = |error: std::io::Error| {
+            let message = format!("cannot make the folder {}: {error}", args.out.display());
+            Failure::bad_input(message, Remedy::from("choose another with ").knob(Knob::Out, ""))
+        };
+        fs::create_dir_all(&args.out).map_err(failed)?;
         for (name, text) in &made.files {
             write_file(&args.out.join(name), text.as_bytes(), true)?;
         }

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use chrysalis::store::write_file;
 use chrysalis::table::ColumnRequest;
-use chrysalis::{Spelling, commented_spec, files};
+use chrysalis::{AtDoor, Spelling, commented_spec, files};
 use serde_json::json;
 
 use crate::args::{Cli, InitArgs};
@@ -19,14 +19,14 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let requests: Vec<ColumnRequest> = names.iter().map(|name| draft.request(name)).collect::<Result<_, _>>()?;
     let table = files::read(input, &requests, "read", &phases)?;
     phases.finish();
-    let publish = "chrysalis publish chrysalis.toml --out release";
-    let text = commented_spec(&relative(&args.file, &args.out), &table, publish, &Flags.manual());
-    write_file(&args.out, text.as_bytes(), args.force)?;
     let out = args.out.display().to_string();
+    let publish = format!("chrysalis publish {out} --out release");
+    let sentence = "Everything here can also be said with flags, and flags win.";
+    let door = AtDoor { publish: &publish, sentence, manual: &Flags.manual() };
+    let text = commented_spec(&relative(&args.file, &args.out), &table, &draft, &door);
+    write_file(&args.out, text.as_bytes(), args.force)?;
     let report = Report {
-        blocks: vec![format!(
-            "Wrote {out}. Roles in it are guesses: read them, then run\n  chrysalis publish {out} --out release"
-        )],
+        blocks: vec![format!("Wrote {out}. Roles in it are guesses: read them, then run\n  {publish}")],
         json: json!({"out": out, "columns": names.len()}),
         rows: vec![vec!["out".into(), "columns".into()], vec![out.clone(), names.len().to_string()]],
     };
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
 fn relative(file: &str, out: &Path) -> String {
     let folder = out.parent().map(Path::to_owned).unwrap_or_default();
     let path = Path::new(file);
-    if folder.as_os_str().is_empty() || path.is_absolute() {
+    if folder.as_os_str().is_empty() || path.is_absolute() || file == "-" {
         return file.to_owned();
     }
     match path.strip_prefix(&folder) {

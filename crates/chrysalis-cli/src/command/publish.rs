@@ -1,14 +1,11 @@
 use std::process::ExitCode;
 
 use chrysalis::report::{ButterflyReport, PublishReport};
-use chrysalis::store::{check_place, write_release};
+use chrysalis::store::check_place;
 use chrysalis::words::{count, counted, number};
-use chrysalis::{
-    Counted, Draft, DroppedReason, Manifest, Published, Recipe, Remedy, Seed, Watch, files, publish, values,
-};
+use chrysalis::{DroppedReason, Manifest, Published, Recipe, Seed, Watch, files, publish};
 use chrysalis_release::{Published as Shown, RoleName, Scope};
 
-use super::stoppable;
 use crate::args::{Cli, PublishArgs};
 use crate::failure::{DONE, Failure};
 use crate::progress::Phases;
@@ -17,15 +14,13 @@ use crate::render::{self, Report};
 pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli.quiet);
     check_place(&args.out, args.force)?;
-    let draft = args.choices.over(&args.file)?;
+    let mut draft = args.choices.over(&args.file)?;
+    draft.release.format = args.format.clone().or(draft.release.format);
     let input = draft.open()?;
-    let format = format(args, &draft)?;
     let recipe = draft.check(input.header())?;
     let table = files::read(input, recipe.requests(), "read", &phases)?;
     let Published { release, mut report } = publish(table, &recipe, Seed::from(args.seed), &phases)?;
-    let watch: &dyn Watch = &phases;
-    watch.phase("write", None, Counted::Rows);
-    let manifest = stoppable(|| Ok(write_release(&release, &args.out, format, args.force, &|n| watch.tell(n))?))?;
+    let manifest = files::write(&release, &args.out, recipe.format(), args.force, &phases)?;
     report.phases = phases.finish();
     report.seconds = Some(phases.seconds());
     report.out = Some(args.out.display().to_string());
@@ -36,12 +31,6 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let summary = Summary { recipe: &recipe, report: &report, manifest: &manifest };
     Report::flattened(summary.blocks(), &report)?.print(cli.output)?;
     Ok(ExitCode::from(DONE))
-}
-
-fn format(args: &PublishArgs, draft: &Draft) -> Result<chrysalis::store::Format, Failure> {
-    let text = args.format.as_ref().or(draft.release.format.as_ref());
-    let wrong = |problem| Failure::bad_input(format!("format: {problem}"), Remedy::from("see ").manual());
-    Ok(text.map(|text| values::format(text).map_err(wrong)).transpose()?.unwrap_or_default())
 }
 
 /// What the owner wants to know.

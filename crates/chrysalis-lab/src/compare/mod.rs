@@ -10,7 +10,7 @@ mod runs;
 mod trial;
 mod vary;
 
-use chrysalis::{Asking, Comparison, Draft, Error, Seed, compare, values};
+use chrysalis::{Asking, Comparison, Draft, Error, ReleaseDraft, Seed, compare, values};
 use chrysalis_table::{ColumnRequest, Kind, Role, Table, Watch};
 
 pub use advice::Advice;
@@ -38,6 +38,11 @@ struct Asked {
 /// like. `command` spells how a door would publish one of them.
 pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) -> Result<Vec<Run>, Error> {
     runs::runs(draft, header, command)
+}
+
+/// What was said for all runs must be of use to some of them.
+pub fn check_effect(said: &ReleaseDraft, runs: &[Run]) -> Result<(), Error> {
+    runs::check_effect(said, runs)
 }
 
 /// Every column that some run needs, once.

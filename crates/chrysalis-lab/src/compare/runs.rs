@@ -6,7 +6,7 @@ use chrysalis::catalogue::{self, MethodEntry};
 use chrysalis::{Draft, Error, QuasiDraft, Recipe, ReleaseDraft, RunDraft};
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_release::{Detail, Needs};
-use chrysalis_table::ColumnRequest;
+use chrysalis_table::{ColumnRequest, Knob, Remedy};
 
 use super::vary::{Filling, Varied};
 
@@ -89,13 +89,10 @@ fn tried(entry: &MethodEntry, require: &[PrincipleSpec]) -> Vec<RunDraft> {
     let is_minimum = |spec: &PrincipleSpec| {
         matches!(spec, PrincipleSpec::KAnonymity { .. } | PrincipleSpec::DistinctL { .. } | PrincipleSpec::Ke { .. })
     };
-    let run = |name: &&'static str| {
+    let run = |name: &Option<&'static str>| {
         // Sorted values cannot be cut for every principle.
-        let partitioner = match catalogue::partitioner(name) {
-            Some(found) if found.is_for_minima && !require.iter().all(is_minimum) => Some("nearby"),
-            Some(_) => Some(*name),
-            None => None,
-        };
+        let is_for_minima = name.and_then(catalogue::partitioner).is_some_and(|found| found.is_for_minima);
+        let partitioner = if is_for_minima && !require.iter().all(is_minimum) { Some("nearby") } else { *name };
         let release = ReleaseDraft {
             method: Some(entry.form.name().to_owned()),
             partitioner: partitioner.map(str::to_owned),
@@ -130,6 +127,10 @@ fn combinations(entry: &RunDraft) -> Result<Vec<Varied>, Error> {
 
 fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: Varied) -> Result<Run, Error> {
     let mut filling = Filling::new(&varied);
+    if entry.release.format.is_some() {
+        let message = "`format` has no effect on a run: a comparison writes no release";
+        return Err(Error::request(message, "leave it out"));
+    }
     // What a run says itself takes the place of what holds for all of them, braces and all.
     let own = filling.release(&entry.release)?;
     let base = ReleaseDraft {
@@ -139,9 +140,9 @@ fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: Varied) -> Re
     let base = filling.release(&base)?;
     let name = entry.name.as_ref().map(|name| filling.text(name)).transpose()?;
     filling.check_all_used()?;
-    let release = own.over(&base)?;
-    let form = release.method()?.form;
-    let mut own = Draft { release, compare: None, ..draft.clone() };
+    let chosen = Draft { release: own, ..Draft::default() };
+    let mut own = chosen.or(Draft { release: base, compare: None, ..draft.clone() });
+    let form = own.release.method()?.form;
     let sets = draft.users_know();
     if !form.shape().has_users && sets.len() > 1 {
         // Methods for one quasi-identifier protect all of them at once.
@@ -152,10 +153,7 @@ fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: Varied) -> Re
         }
     }
     let recipe = own.check(header)?;
-    let by = match form.shape() {
-        shape if shape.has_users || shape.group_id.is_none() => form.name().to_owned(),
-        _ => format!("{form} by {}", recipe.partitioner()),
-    };
+    let by = recipe.partitioner().map_or_else(|| form.name().to_owned(), |by| format!("{form} by {by}"));
     let parameters: Vec<String> = varied.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let parameters = parameters.join(", ");
     let (series, name) = match (&entry.name, name) {
@@ -166,6 +164,26 @@ fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: Varied) -> Re
         (_, None) => (by.clone(), format!("{by}, {parameters}")),
     };
     Ok(Run { name, series, varied, draft: own, recipe, command: String::new() })
+}
+
+/// What was said for all runs must be of use to some of them.
+pub(super) fn check_effect(said: &ReleaseDraft, runs: &[Run]) -> Result<(), Error> {
+    let mut knobs = said.turned();
+    knobs.retain(|knob| !runs.iter().any(|run| run.draft.release.turned().contains(knob)));
+    let is_used = |name: &Option<String>, of: fn(&ReleaseDraft) -> Option<String>| {
+        name.is_none() || runs.iter().any(|run| of(&run.draft.release) == *name)
+    };
+    let of_recipe = |run: &Run| run.recipe.partitioner().map(str::to_owned);
+    let is_partitioner_used = said.partitioner.is_none()
+        || runs
+            .iter()
+            .any(|run| run.draft.release.partitioner == said.partitioner || of_recipe(run) == said.partitioner);
+    knobs.extend((!is_used(&said.method, |release| release.method.clone())).then_some(Knob::Method));
+    knobs.extend((!is_partitioner_used).then_some(Knob::Partitioner));
+    let Some(&knob) = knobs.first() else { return Ok(()) };
+    let message = format!("`{knob}` has no effect on any of the {} releases that are compared", runs.len());
+    let remedy = Remedy::from("leave ").knob(knob, "").words(" out, or list runs under [compare] in a spec");
+    Err(Error::request(message, remedy))
 }
 
 /// No two runs have the same name: what they promise tells them apart, or else a number.

@@ -60,6 +60,26 @@ pub trait Partitioner {
     ) -> Result<Partition, PublishError>;
 }
 
+/// For methods that form their own groups, or none: there is nobody to ask.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nobody;
+
+impl Partitioner for Nobody {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn partition(
+        &self,
+        _: &Microdata,
+        _: &dyn Principle,
+        _: &mut dyn CryptoRng,
+        _: Progress<'_>,
+    ) -> Result<Partition, PublishError> {
+        Err(PublishError::Internal("a method that forms no groups by itself was given no partitioner".into()))
+    }
+}
+
 /// Groups that somebody has already.
 impl Partitioner for Partition {
     fn name(&self) -> &'static str {

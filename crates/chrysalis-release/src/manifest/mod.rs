@@ -132,6 +132,7 @@ impl Manifest {
     }
 
     fn check(&self) -> Result<(), ReleaseError> {
+        self.check_promises()?;
         once("table", self.tables.iter().map(|table| &table.name))?;
         once("file", self.tables.iter().flat_map(|table| &table.parts).map(|part| &part.file))?;
         once("attribute", self.attributes.iter().map(|attribute| &attribute.name))?;

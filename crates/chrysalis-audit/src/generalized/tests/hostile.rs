@@ -114,11 +114,10 @@ fn other_methods_and_promises_are_refused() {
 #[test]
 fn promises_about_something_else_are_refused() {
     let forged = |from: &str, to: &str, problem: &str| {
-        let mut release = release();
-        let text = release.manifest.to_json().unwrap();
+        let text = release().manifest.to_json().unwrap();
         assert!(text.contains(from), "{text}");
-        release.manifest = Manifest::parse(text.replace(from, to).as_bytes()).unwrap();
-        refused(&release, &format!("the manifest promises `{problem}"));
+        let error = Manifest::parse(text.replace(from, to).as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), format!("the manifest promises `{problem}"));
     };
     for (scope, name) in [("batch", "batches"), ("bucket", "buckets"), ("user", "users")] {
         let problem = format!("k=2`, which cannot be checked: a release by method `generalize` has no {name}");
@@ -128,6 +127,8 @@ fn promises_about_something_else_are_refused() {
     forged("\"about\": \"disease\"", "\"about\": \"city\"", problem);
     let problem = "distinct-l=2`, which cannot be checked: it does not say which attribute it is about";
     forged("\"about\": \"disease\",", "", problem);
+    let problem = "k=2`, which cannot be checked: it counts rows, so it is about no attribute";
+    forged("\"principle\": \"k=2\",", "\"principle\": \"k=2\", \"about\": \"disease\",", problem);
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub(crate) fn run(args: &CompareArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let input = draft.open()?;
     let typed = Typed::new(args)?;
     let runs = compare::runs(&draft, input.header(), &|run| typed.command(run))?;
+    compare::check_effect(typed.release(), &runs)?;
     let table = files::read(input, &compare::requests(&runs), "read", &phases)?;
     let found = compare::run(runs, &table, &draft, Seed::from(args.seed), &phases)?;
     phases.finish();

@@ -1,31 +1,32 @@
 //! The command line that publishes one of the runs.
 
-use chrysalis::{Draft, KindText, Knob, QuasiDraft, ReleaseDraft, Spelling, TaxonomyDraft, WeightsDraft, files};
+use chrysalis::{Draft, KindText, Knob, QuasiDraft, ReleaseDraft, Spelling, TaxonomyDraft, WeightsDraft};
 use chrysalis_lab::compare::Run;
 
 use crate::args::CompareArgs;
 use crate::failure::{Failure, Flags};
 
-/// What was typed and what stands in the file: all that a command for one of the runs must tell apart.
+/// What was typed, of which a command for one of the runs is made.
 pub(super) struct Typed<'a> {
     args: &'a CompareArgs,
     /// What the flags alone say.
     flags: Draft,
-    /// What `[release]` says in the spec, if there is one.
-    written: ReleaseDraft,
 }
 
 impl<'a> Typed<'a> {
     pub(super) fn new(args: &'a CompareArgs) -> Result<Self, Failure> {
-        let written = files::draft(&args.file)?.release;
-        Ok(Typed { args, flags: args.choices.draft()?, written })
+        Ok(Typed { args, flags: args.choices.draft()? })
+    }
+
+    /// What the flags say of releases.
+    pub(super) fn release(&self) -> &ReleaseDraft {
+        &self.flags.release
     }
 
     /// What to type for a run.
     pub(super) fn command(&self, run: &Run) -> String {
         let release = &run.draft.release;
-        let has_users = run.recipe.form().shape().has_users;
-        let named = (!has_users).then(|| run.recipe.partitioner().to_owned());
+        let named = run.recipe.partitioner().map(str::to_owned);
         let partitioner = release.partitioner.clone().or(named);
         let mut line = Line(vec!["chrysalis".to_owned(), "publish".to_owned(), quoted(&self.args.file)]);
         match (&run.draft.quasi, run.draft.quasi_identifiers.as_slice()) {
@@ -45,14 +46,7 @@ impl<'a> Typed<'a> {
         if release.relaxed == Some(true) {
             line.0.push(Flags.knob(Knob::Relaxed, ""));
         }
-        let is_left = self.written.partitioner.is_some() && partitioner.is_none();
-        let mut keys = in_the_way(&self.written, release);
-        keys.extend(is_left.then_some("partitioner"));
-        let line = line.0.join(" ");
-        match keys {
-            keys if keys.is_empty() => line,
-            keys => format!("# first remove from [release] in the spec: {}\n{line}", keys.join(", ")),
-        }
+        line.0.join(" ")
     }
 
     fn add_table(&self, line: &mut Line) {
@@ -132,24 +126,6 @@ fn add_release(line: &mut Line, release: &ReleaseDraft, partitioner: Option<&str
     }
 }
 
-/// Keys of `[release]` that no flag can take back.
-fn in_the_way(written: &ReleaseDraft, release: &ReleaseDraft) -> Vec<&'static str> {
-    let is_listed = |list: Option<usize>| list.unwrap_or(0) > 0;
-    let columns = |it: &ReleaseDraft| is_listed(it.bucket_columns.as_ref().map(Vec::len));
-    let marginals = |it: &ReleaseDraft| is_listed(it.marginals.as_ref().map(Vec::len));
-    let keys = [
-        ("relaxed", written.relaxed == Some(true) && release.relaxed != Some(true)),
-        ("group_column", written.group_column.is_some() && release.group_column.is_none()),
-        ("bucket_columns", columns(written) && !columns(release)),
-        ("marginals", marginals(written) && !marginals(release)),
-        ("collude", written.collude.is_some() && release.collude.is_none()),
-        ("suppress", written.suppress.is_some() && release.suppress.is_none()),
-        ("metric", written.metric.is_some() && release.metric.is_none()),
-        ("time_limit", written.time_limit.is_some() && release.time_limit.is_none()),
-    ];
-    keys.into_iter().filter(|(_, is_left)| *is_left).map(|(key, _)| key).collect()
-}
-
 /// A word as a shell wants it.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=,:+@%".contains(letter);
@@ -168,12 +144,5 @@ mod tests {
         for (word, text) in [("l=4", "l=4"), ("a b", "'a b'"), ("", "''"), ("it's", "'it'\\''s'"), ("$x", "'$x'")] {
             assert_eq!(quoted(word), text);
         }
-    }
-
-    #[test]
-    fn what_a_flag_cannot_take_back_is_named() {
-        let written = ReleaseDraft { relaxed: Some(true), metric: Some("dm".into()), ..ReleaseDraft::default() };
-        assert_eq!(in_the_way(&written, &ReleaseDraft::default()), ["relaxed", "metric"]);
-        assert!(in_the_way(&written, &written).is_empty());
     }
 }

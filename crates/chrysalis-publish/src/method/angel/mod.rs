@@ -123,8 +123,8 @@ impl Method for Angel {
         let bucket_partitions: Vec<&Partition> = tables.iter().map(|buckets| &buckets.partition).collect();
         let of_buckets = match self.fallback {
             // The simple generalization may have smaller buckets.
-            Fallback::PrinciplesAlone => job.promise_if_held(&bucket_partitions, Scope::Bucket)?,
-            Fallback::Never | Fallback::KeepingK => job.promise(&bucket_partitions, Scope::Bucket)?,
+            Fallback::PrinciplesAlone if is_simple => job.promise_if_held(&bucket_partitions, Scope::Bucket)?,
+            _ => job.promise(&bucket_partitions, Scope::Bucket)?,
         };
         // Step 4.
         let shown = frame::draw_ids(batches.partition(), job.rng());

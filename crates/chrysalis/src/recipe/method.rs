@@ -1,0 +1,174 @@
+//! The method and the partitioner of a draft, and knobs that neither has.
+
+use chrysalis_release::Form;
+use chrysalis_store::Format;
+use chrysalis_table::{Knob, Remedy};
+
+use super::{no_suppression, shows_suppressed};
+use crate::catalogue::{self, DEFAULT_METHOD, MethodEntry, PartitionerEntry};
+use crate::{Error, ReleaseDraft, values};
+
+/// The method and the partitioner of a release.
+#[derive(Clone, Copy)]
+pub(crate) struct Chosen {
+    pub(crate) method: &'static MethodEntry,
+    /// None where the method sees to it.
+    pub(crate) partitioner: Option<&'static PartitionerEntry>,
+}
+
+impl Chosen {
+    /// Whether a knob that not all of them have has an effect.
+    fn takes(&self, knob: Knob) -> bool {
+        self.method.knobs.contains(&knob) || self.partitioner.is_some_and(|entry| entry.knobs.contains(&knob))
+    }
+
+    /// Whether the taxonomies of quasi columns have.
+    pub(crate) fn looks_at_taxonomies(&self) -> bool {
+        self.method.looks_at_taxonomies() || self.partitioner.is_some_and(|entry| entry.looks_at_taxonomies)
+    }
+}
+
+impl ReleaseDraft {
+    /// The method that is asked for.
+    pub fn method(&self) -> Result<&'static MethodEntry, Error> {
+        let form = match &self.method {
+            None => catalogue::DEFAULT_METHOD,
+            Some(name) => Form::named(name).ok_or_else(|| {
+                let names: Vec<&str> = Form::ALL.iter().map(|form| form.name()).collect();
+                let hint = format!("use one of {}", names.join(", "));
+                Error::request(format!("`{name}` is not a method of this version"), hint)
+            })?,
+        };
+        Ok(catalogue::method(form))
+    }
+
+    /// The partitioner that is asked for or stands to reason; none where the method sees to it.
+    fn partitioner_of(&self, method: &MethodEntry) -> Result<Option<&'static PartitionerEntry>, Error> {
+        let Some(name) = self.partitioner_name(method) else { return Ok(None) };
+        let entry = catalogue::partitioner(name);
+        let has_users = method.form.shape().has_users;
+        if method.partitioner.is_none() && !has_users {
+            let message = format!("{} forms no groups, so a partitioner has no effect", method.form);
+            return Err(Error::request(message, Remedy::from("leave ").knob(Knob::Partitioner, "").words(" out")));
+        }
+        let names = |is_for_users: bool| {
+            let names = catalogue::PARTITIONERS.iter().filter(|entry| entry.is_for_users == is_for_users);
+            catalogue::one_of(names.map(|entry| entry.name))
+        };
+        match entry.filter(|entry| entry.is_for_users == has_users) {
+            Some(entry) => Ok(Some(entry)),
+            None if has_users => {
+                let message = format!("{} does not find butterflies with the partitioner `{name}`", method.form);
+                let hint = format!("use {}, or leave it out: the better is taken", names(true));
+                Err(Error::request(message, hint))
+            }
+            None if entry.is_some() => {
+                let message = format!("`{name}` finds butterflies, and {} shows none", method.form);
+                let users = Form::ALL.iter().filter(|form| form.shape().has_users).map(|form| form.name());
+                let remedy = Remedy::from("use ")
+                    .knob(Knob::Method, catalogue::one_of(users))
+                    .words(format!(", or {}", names(false)));
+                Err(Error::request(message, remedy))
+            }
+            None => {
+                let message = format!("`{name}` is not a partitioner of this version");
+                Err(Error::request(message, format!("use {}", names(false))))
+            }
+        }
+    }
+
+    fn partitioner_name(&self, method: &MethodEntry) -> Option<&str> {
+        let default = match method.partitioner {
+            // Who asks for relaxed cuts asks for cuts.
+            Some("compact") if self.relaxed == Some(true) => Some("mondrian"),
+            default => default,
+        };
+        self.partitioner.as_deref().or(default)
+    }
+
+    pub(super) fn file_format(&self) -> Result<Format, Error> {
+        let wrong = |problem: String| Error::request(format!("format: {problem}"), Remedy::from("see ").manual());
+        Ok(self.format.as_ref().map(|text| values::format(text).map_err(wrong)).transpose()?.unwrap_or_default())
+    }
+
+    /// The knobs that were turned and that not every method or partitioner has.
+    pub fn turned(&self) -> Vec<Knob> {
+        let knobs = [
+            (Knob::Marginal, self.marginals.as_ref().is_some_and(|it| !it.is_empty())),
+            (Knob::BucketColumn, self.bucket_columns.as_ref().is_some_and(|it| !it.is_empty())),
+            (Knob::Collude, self.collude.is_some()),
+            (Knob::Relaxed, self.relaxed == Some(true)),
+            (Knob::GroupColumn, self.group_column.is_some()),
+            (Knob::Suppress, self.suppress.is_some()),
+            (Knob::Metric, self.metric.is_some()),
+            (Knob::TimeLimit, self.time_limit.is_some()),
+        ];
+        knobs.into_iter().filter(|(_, is_turned)| *is_turned).map(|(knob, _)| knob).collect()
+    }
+
+    /// Forgets a knob.
+    fn forget(&mut self, knob: Knob) {
+        match knob {
+            Knob::Marginal => self.marginals = None,
+            Knob::BucketColumn => self.bucket_columns = None,
+            Knob::Collude => self.collude = None,
+            Knob::Relaxed => self.relaxed = None,
+            Knob::GroupColumn => self.group_column = None,
+            Knob::Suppress => self.suppress = None,
+            Knob::Metric => self.metric = None,
+            Knob::TimeLimit => self.time_limit = None,
+            _ => {}
+        }
+    }
+
+    /// A knob that has no effect on the chosen method and partitioner is a mistake.
+    pub(super) fn check_effect(&self, chosen: &Chosen) -> Result<(), Error> {
+        let method = chosen.method;
+        let Some(knob) = self.turned().into_iter().find(|knob| !chosen.takes(*knob)) else { return Ok(()) };
+        let out = |remedy: Remedy| remedy.words("leave ").knob(knob, "").words(" out");
+        let (message, remedy) = match catalogue::METHODS.iter().find(|entry| entry.knobs.contains(&knob)) {
+            Some(owner) => (
+                format!("`{knob}` goes with the method {}, not with {}", owner.form, method.form),
+                Remedy::from("add ").knob(Knob::Method, owner.form.name()),
+            ),
+            None if knob == Knob::Suppress && !shows_suppressed(method.form) => return Err(no_suppression()),
+            None if method.partitioner.is_none() => {
+                let message = format!("`{knob}` has no effect on {}, which takes no such partitioner", method.form);
+                return Err(Error::request(message, out(Remedy::none())));
+            }
+            None => {
+                let owners = catalogue::PARTITIONERS.iter().filter(|entry| entry.knobs.contains(&knob));
+                let owner = owners.map(|entry| entry.name).next().unwrap_or_default();
+                let name = self.partitioner_name(method).unwrap_or_default();
+                let message = format!("`{knob}` goes with the partitioner {owner}, not with {name}");
+                (message, Remedy::from("add ").knob(Knob::Partitioner, owner))
+            }
+        };
+        Err(Error::request(message, out(remedy.words(", or "))))
+    }
+
+    /// This release over another. What the other says because of its own method or partitioner is left behind where this one
+    /// chooses another.
+    pub fn over(self, base: &ReleaseDraft) -> Result<ReleaseDraft, Error> {
+        let mut base = base.clone();
+        let known = base.chosen()?;
+        let named = |release: &ReleaseDraft| release.method.clone().unwrap_or_else(|| DEFAULT_METHOD.name().to_owned());
+        if self.method.is_some() && named(&self) != named(&base) {
+            base.partitioner = None;
+        }
+        // What is wrong with it is told when it is checked.
+        let Ok(wanted) = self.clone().or(base.clone()).chosen() else { return Ok(self.or(base)) };
+        for knob in base.turned() {
+            if known.takes(knob) && !wanted.takes(knob) {
+                base.forget(knob);
+            }
+        }
+        Ok(self.or(base))
+    }
+
+    /// The method and the partitioner.
+    pub(crate) fn chosen(&self) -> Result<Chosen, Error> {
+        let method = self.method()?;
+        Ok(Chosen { method, partitioner: self.partitioner_of(method)? })
+    }
+}

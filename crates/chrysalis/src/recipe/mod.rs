@@ -1,0 +1,306 @@
+//! A draft that was checked against the columns of a table: what will be done, and nothing else.
+
+mod columns;
+mod method;
+
+use chrysalis_criteria::PrincipleSpec;
+use chrysalis_publish::method::Method;
+use chrysalis_publish::{AttributeSpec, QuasiIdentifiers};
+use chrysalis_release::{Detail, Form, Scope};
+use chrysalis_store::Format;
+use chrysalis_table::{ColumnRequest, Knob, MissingPolicy, Remedy, Role, resolve};
+
+use crate::catalogue::{self, MethodEntry};
+use crate::partitioner::Choice;
+use crate::{Draft, Error, values};
+
+/// Everything a publication needs but the data.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    pub(crate) form: Form,
+    pub(crate) partitioner: Choice,
+    pub(crate) attributes: Vec<AttributeSpec>,
+    pub(crate) requests: Vec<ColumnRequest>,
+    pub(crate) dropped: Vec<Dropped>,
+    /// All that is promised.
+    pub(crate) require: Vec<PrincipleSpec>,
+    pub(crate) missing: MissingPolicy,
+    format: Format,
+    /// How messages call the table, where it has a name.
+    pub(crate) source: Option<String>,
+    /// For forms with buckets: what each has at least, and whether the owner named it.
+    pub(crate) bucket_size: Option<u64>,
+    pub(crate) is_bucket_size_asked: bool,
+    pub(crate) marginals: Vec<Vec<String>>,
+    pub(crate) bucket_columns: Vec<String>,
+    /// For forms with users: what every user knows, or every few who collude.
+    pub(crate) users: Option<QuasiIdentifiers>,
+}
+
+/// A column of the input that is not published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: DroppedReason,
+}
+
+/// Why a column is not published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DroppedReason {
+    /// It names a person.
+    Identifier,
+    /// It says which rows stand together.
+    HoldsGroups,
+    /// Nobody asked for it.
+    NotNamed,
+}
+
+impl DroppedReason {
+    /// All of them.
+    pub const ALL: [DroppedReason; 3] =
+        [DroppedReason::Identifier, DroppedReason::HoldsGroups, DroppedReason::NotNamed];
+
+    /// In a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            DroppedReason::Identifier => "identifier",
+            DroppedReason::HoldsGroups => "holds the groups",
+            DroppedReason::NotNamed => "not named",
+        }
+    }
+}
+
+/// What a bucket has at least, where nobody says.
+const BUCKET_SIZE: u64 = 10;
+
+impl Recipe {
+    /// How groups are shown.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// What every group is to satisfy.
+    pub fn require(&self) -> &[PrincipleSpec] {
+        &self.require
+    }
+
+    /// What is required of groups of a kind: where there are buckets, rows are counted there and values in batches.
+    pub fn required_of(&self, scope: Scope) -> Vec<&PrincipleSpec> {
+        self.require.iter().filter(|spec| scope.takes(spec)).collect()
+    }
+
+    /// What a bucket has at least, for forms that have buckets.
+    pub fn bucket_size(&self) -> Option<u64> {
+        self.bucket_size
+    }
+
+    /// The columns to read.
+    pub fn requests(&self) -> &[ColumnRequest] {
+        &self.requests
+    }
+
+    /// The columns that are not published.
+    pub fn dropped(&self) -> &[Dropped] {
+        &self.dropped
+    }
+
+    /// How tables are written.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The names of the columns with a role, in the order in which they are published.
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &str> {
+        self.attributes.iter().filter(move |attribute| attribute.role == role).map(|attribute| attribute.name.as_str())
+    }
+
+    /// What was said of every column.
+    pub fn attributes(&self) -> &[AttributeSpec] {
+        &self.attributes
+    }
+
+    /// Who forms the groups; nobody where the method sees to it.
+    pub fn partitioner(&self) -> Option<&'static str> {
+        match self.partitioner {
+            Choice::Butterflies(_) | Choice::Nobody => None,
+            _ => Some(self.partitioner.build().name()),
+        }
+    }
+
+    /// Says which table an error is about.
+    pub(crate) fn in_source(&self, error: Error) -> Error {
+        match &self.source {
+            Some(source) => error.about(source),
+            None => error,
+        }
+    }
+
+    pub(crate) fn method(&self) -> Box<dyn Method> {
+        (catalogue::method(self.form).make)(self)
+    }
+}
+
+impl Draft {
+    /// Checks everything that can be checked before a row is read. `header` are the columns of the table.
+    ///
+    /// Whatever would be ignored is an error: a knob that the chosen method, partitioner or role does not have.
+    pub fn check(&self, header: &[String]) -> Result<Recipe, Error> {
+        let method = self.release.method()?;
+        let mut require = self.principles()?;
+        let users = self.users(method)?;
+        let roles = self.roles(header)?;
+        let chosen = self.release.chosen()?;
+        self.release.check_effect(&chosen)?;
+        let partitioner = chosen.partitioner.map_or(Ok(Choice::Nobody), |entry| (entry.make)(&self.release))?;
+        if partitioner.may_suppress() && !shows_suppressed(method.form) {
+            return Err(no_suppression());
+        }
+        let shape = method.form.shape();
+        let (bucket_size, is_bucket_size_asked) = match shape.marginals {
+            Some(_) => bucket_size(method.form, &mut require)?,
+            None => (None, false),
+        };
+        self.check_names(header, roles.iter().map(|(name, _)| name).chain(self.attributes.keys()))?;
+        let (mut requests, mut attributes) = (Vec::new(), Vec::new());
+        for (name, role) in &roles {
+            let (attribute, request) = self.column(name, *role)?;
+            attributes.push(attribute);
+            requests.extend(request);
+        }
+        self.check_columns_have_roles(&roles)?;
+        self.check_taxonomies(&chosen, &roles)?;
+        let bucket_columns = self.release.bucket_columns.clone().unwrap_or_default();
+        for column in partitioner.group_column().into_iter().chain(&bucket_columns) {
+            self.check_names(header, std::iter::once(column))?;
+            if !requests.iter().any(|request| request.name == *column) {
+                requests.push(self.request(column)?);
+            }
+        }
+        let reason = |name: &String| match roles.iter().any(|(known, _)| known == name) {
+            _ if partitioner.group_column() == Some(name) || bucket_columns.contains(name) => {
+                DroppedReason::HoldsGroups
+            }
+            true => DroppedReason::Identifier,
+            false => DroppedReason::NotNamed,
+        };
+        let is_kept = |name: &&String| roles.iter().any(|(known, role)| known == *name && *role != Role::Identifier);
+        let dropped = header.iter().filter(|name| !is_kept(name));
+        let dropped = dropped.map(|name| Dropped { name: name.clone(), reason: reason(name) }).collect();
+        Ok(Recipe {
+            form: method.form,
+            partitioner,
+            attributes,
+            requests,
+            dropped,
+            require,
+            missing: self.missing_policy()?,
+            format: self.release.file_format()?,
+            source: self.source_name(),
+            bucket_size,
+            is_bucket_size_asked,
+            marginals: self.release.marginals.clone().unwrap_or_default(),
+            bucket_columns,
+            users,
+        })
+    }
+
+    /// How messages call the table.
+    pub fn source_name(&self) -> Option<String> {
+        self.input.as_ref().map(|input| match input.to_str() {
+            Some("-") => "standard input".to_owned(),
+            _ => input.display().to_string(),
+        })
+    }
+
+    /// Stops at the first name that the table lacks.
+    pub fn check_names<'a>(&self, header: &[String], names: impl Iterator<Item = &'a String>) -> Result<(), Error> {
+        let wanted: Vec<ColumnRequest> = names.map(ColumnRequest::named).collect();
+        let named = |error: Error| match self.source_name() {
+            Some(source) => error.about(&source),
+            None => error,
+        };
+        resolve(header, &wanted).map(drop).map_err(|error| named(error.into()))
+    }
+
+    /// What becomes of rows that lack a value.
+    pub fn missing_policy(&self) -> Result<MissingPolicy, Error> {
+        let policy = self.missing.as_ref().map(|text| {
+            values::missing(text)
+                .map_err(|problem| Error::request(format!("missing: {problem}"), Remedy::from("see ").manual()))
+        });
+        Ok(policy.transpose()?.unwrap_or(MissingPolicy::AsValue))
+    }
+
+    fn principles(&self) -> Result<Vec<PrincipleSpec>, Error> {
+        let texts = self.release.require.as_deref().unwrap_or_default();
+        if texts.is_empty() {
+            let remedy = Remedy::from("say what every group must satisfy, for example ")
+                .knob(Knob::Require, "k=10")
+                .words(" ")
+                .knob(Knob::Require, "l=4");
+            return Err(Error::request("no principle is required", remedy));
+        }
+        Ok(texts.iter().map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?)
+    }
+
+    /// Several quasi-identifiers, for the methods that protect them.
+    fn users(&self, method: &MethodEntry) -> Result<Option<QuasiIdentifiers>, Error> {
+        let (sets, form) = (self.users_know(), method.form);
+        if form.shape().has_users {
+            if sets.len() < 2 {
+                let message = format!("{form} protects several quasi-identifiers, and fewer than two are named");
+                let remedy = Remedy::from("add ")
+                    .knob(Knob::Quasi, "c,d")
+                    .words(" for another user, or use ")
+                    .knob(Knob::Method, catalogue::DEFAULT_METHOD.name());
+                return Err(Error::request(message, remedy));
+            }
+            let users = QuasiIdentifiers::new(sets)?;
+            return Ok(Some(users.colluding(self.release.collude.unwrap_or(1))?));
+        }
+        if sets.len() > 1 {
+            let message = format!("the method {form} protects one quasi-identifier, several are named");
+            let others = Form::ALL.iter().filter(|form| form.shape().has_users).map(|form| form.name());
+            let remedy = Remedy::from("put all columns an attacker may know into one ")
+                .knob(Knob::Quasi, "a,b,c")
+                .words(", or use ")
+                .knob(Knob::Method, catalogue::one_of(others));
+            return Err(Error::request(message, remedy));
+        }
+        Ok(None)
+    }
+}
+
+/// LEAK: other forms show quasi values as they are, or to several users, so a row cannot be suppressed there.
+fn shows_suppressed(form: Form) -> bool {
+    let shape = form.shape();
+    shape.detail == Detail::GroupBoxes && !shape.has_users
+}
+
+fn no_suppression() -> Error {
+    let remedy = Remedy::from("use ")
+        .knob(Knob::Method, catalogue::DEFAULT_METHOD.name())
+        .words(", or leave ")
+        .knob(Knob::Suppress, "")
+        .words(" out");
+    Error::request("rows can be suppressed only where quasi values are generalized", remedy)
+}
+
+/// What a bucket has at least; a k that nobody named is promised as well.
+fn bucket_size(form: Form, require: &mut Vec<PrincipleSpec>) -> Result<(Option<u64>, bool), Error> {
+    if require.iter().all(|spec| !spec.needs_sensitive()) {
+        let message = format!("{form} needs a principle for batches: `k=` alone says nothing about sensitive values");
+        return Err(Error::request(message, Remedy::from("add one, for example ").knob(Knob::Require, "l=4")));
+    }
+    let k = require.iter().filter_map(|spec| match spec {
+        PrincipleSpec::KAnonymity { k } => Some(*k),
+        _ => None,
+    });
+    let asked = k.max();
+    if asked.is_none() {
+        require.push(PrincipleSpec::KAnonymity { k: BUCKET_SIZE });
+    }
+    Ok((Some(asked.unwrap_or(BUCKET_SIZE)), asked.is_some()))
+}

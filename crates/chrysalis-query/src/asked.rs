@@ -18,9 +18,9 @@ pub struct Asked {
 
 impl Asked {
     /// Prepares a release.
-    pub fn new(release: Release) -> Result<Asked, QueryError> {
+    pub fn new(release: &Release) -> Result<Asked, QueryError> {
         askable(&release.manifest)?;
-        Ok(Asked { view: View::open(&release)? })
+        Ok(Asked { view: View::open(release)? })
     }
 
     /// What the release says of itself.

@@ -70,7 +70,7 @@ impl Engines {
             postgres::Client::connect(&address, postgres::NoTls).unwrap()
         });
         Engines {
-            asked: Asked::new(release.clone()).unwrap(),
+            asked: Asked::new(&release).unwrap(),
             duckdb: Engine::duckdb(&folder.join("release")),
             sqlite: Engine::sqlite(&file),
             spark: Engine::spark(&folder.join("release")),

@@ -20,7 +20,7 @@ pub struct Analyst {
 impl Analyst {
     /// Prepares a release for any number of questions.
     pub fn open(release: Release) -> Result<Self, Error> {
-        Ok(Analyst { asked: Asked::new(release.clone())?, release })
+        Ok(Analyst { asked: Asked::new(&release)?, release })
     }
 
     /// Answers one question.
@@ -69,7 +69,7 @@ impl Questions {
         for needed in plans.iter().flat_map(Plan::columns) {
             wanted.entry(needed.table).or_default().extend(needed.columns);
         }
-        let asked = Asked::new(read_columns(folder, manifest, &listed(wanted))?)?;
+        let asked = Asked::new(&read_columns(folder, manifest, &listed(wanted))?)?;
         let answers: Vec<_> = plans.par_iter().map(|plan| asked.answer(plan)).collect();
         let report = |(at, (plan, answer)): (usize, (&Plan, Result<_, QueryError>))| {
             let answer = answer.map_err(|error| self.located(error, at))?;

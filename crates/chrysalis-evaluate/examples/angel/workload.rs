@@ -22,7 +22,7 @@ pub(crate) fn mean_error(
     let queries: Vec<Vec<Vec<u32>>> = (0..n)
         .map(|_| columns.iter().map(|column| chosen(column, volume, columns.len(), &mut rng)).collect())
         .collect();
-    let asked = Asked::new(release).unwrap();
+    let asked = Asked::new(&release).unwrap();
     let error = |query: &Vec<Vec<u32>>| {
         let actual = actual(&columns, query);
         let conditions: Vec<String> =

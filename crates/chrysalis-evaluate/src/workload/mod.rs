@@ -179,7 +179,7 @@ impl Questions {
 
     /// Asks a release all of them.
     pub fn ask(&self, release: &Release, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
-        self.ask_prepared(&Asked::new(release.clone())?, watch)
+        self.ask_prepared(&Asked::new(release)?, watch)
     }
 
     /// Asks a release that is ready for questions.

@@ -45,21 +45,22 @@ pub(super) fn recipe(run: &Run, folder: Option<&Path>) -> Result<Recipe, Error> 
     for name in &data.prefixes {
         say(name, &|attribute| attribute.prefix = true);
     }
-    if let Some(name) = data.sensitive.as_ref().filter(|_| data.categories.is_some()) {
+    if let Some(name) = data.sensitive.as_ref().filter(|_| data.categories.is_some() || data.weights.is_some()) {
         say(name, &|attribute| {
             attribute.categories = data.categories.clone();
             attribute.weights = data.weights.clone().map(WeightsDraft::Name);
         });
     }
-    let draft = Draft {
+    let table = Draft {
         input: data.file.clone(),
         missing: data.missing.clone(),
         quasi: Some(quasi),
         sensitive: data.sensitive.clone(),
         attributes,
-        release: run.release.clone(),
         ..Draft::default()
     };
+    // Some of the releases of one table look at its taxonomies, and some do not.
+    let draft = Draft { release: run.release.clone(), ..Draft::default() }.or(table);
     draft.read_taxonomies()?.check(&header(data, folder)?)
 }
 

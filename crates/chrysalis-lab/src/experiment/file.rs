@@ -288,6 +288,9 @@ mod tests {
             assert!(with.panels.iter().all(|panel| !panel.stands_in), "{}", with.name);
             let without = Experiment::load(&path, None).unwrap();
             assert_eq!(with.panels.len(), without.panels.len());
+            for run in without.panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.runs) {
+                super::super::data::recipe(run, None).unwrap_or_else(|error| panic!("{}: {error}", without.name));
+            }
             assert!(!with.head.notes.is_empty() && with.n_runs() > 0, "{}", with.name);
             names.push(with.name);
         }

@@ -180,6 +180,6 @@ impl World {
         let k = format!("k={}", data.rows().min(2));
         let guarantees = if form == "butterfly" { vec![k.parse().unwrap()] } else { Vec::new() };
         let release = Job::new(&data, &guarantees, &self.partition(), rng, &Unwatched).run(method).unwrap().release;
-        Some(Asked::new(release).unwrap())
+        Some(Asked::new(&release).unwrap())
     }
 }

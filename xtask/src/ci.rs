@@ -8,6 +8,12 @@ use std::time::Instant;
 use crate::shell::{self, Failure};
 use crate::{check_deps, referees};
 
+/// What `cargo install` leaves out, and tests do not.
+const FEATURES: &str = "chrysalis-cli/databases";
+
+/// Programs that teach the library.
+const EXAMPLES: [&str; 3] = ["publish", "ask", "stop"];
+
 pub(crate) fn run() -> Result<(), Failure> {
     let start = Instant::now();
     let mut skipped = Vec::new();
@@ -28,7 +34,10 @@ pub(crate) fn run() -> Result<(), Failure> {
         skip(&mut skipped, "format is not checked: rustfmt is not installed");
     }
     if shell::has_cargo_command("clippy") {
-        cargo_step("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+        cargo_step(
+            "clippy",
+            &["clippy", "--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"],
+        )?;
     } else {
         skip(&mut skipped, "lints are not checked: clippy is not installed");
     }
@@ -36,19 +45,25 @@ pub(crate) fn run() -> Result<(), Failure> {
 
     let python = python.ok();
     let runner: &[&str] = if shell::has_cargo_command("nextest") {
-        &["nextest", "run", "--workspace"]
+        &["nextest", "run", "--workspace", "--features", FEATURES]
     } else {
         // Not the doc tests, which have their own step.
-        &["test", "--workspace", "--lib", "--bins", "--tests"]
+        &["test", "--workspace", "--features", FEATURES, "--lib", "--bins", "--tests"]
     };
     step("tests", || shell::run(&mut testing(runner, python.as_deref())))?;
-    // What exists for a test alone is compiled for it alone.
-    let toys = ["test", "-p", "chrysalis-door", "--features", "toy-form,toy-principle,toy-function", "--test", "toys"];
+    // What exists for a test alone is compiled for it alone; as a part of the workspace it shares everything else.
+    let toys = ["toy-form", "toy-principle", "toy-function"].map(|toy| format!("chrysalis-door/{toy}")).join(",");
+    let toys = ["test", "--workspace", "--features", &format!("{FEATURES},{toys}"), "--test", "toys"];
     step("toys", || shell::run(&mut testing(&toys, python.as_deref())))?;
-    let doc_tests = ["test", "--workspace", "--doc"];
+    step("examples", || {
+        shell::run(&mut shell::cargo(&["build", "--workspace", "--features", FEATURES, "--examples"]))?;
+        let folder = shell::target_dir().join("debug/examples");
+        EXAMPLES.iter().try_for_each(|name| shell::run(&mut Command::new(folder.join(name))))
+    })?;
+    let doc_tests = ["test", "--workspace", "--features", FEATURES, "--doc"];
     step("doc tests", || shell::run(&mut testing(&doc_tests, python.as_deref())))?;
     step("docs", || {
-        let mut command = shell::cargo(&["doc", "--workspace", "--no-deps"]);
+        let mut command = shell::cargo(&["doc", "--workspace", "--features", FEATURES, "--no-deps"]);
         shell::run(command.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
 

@@ -24,7 +24,7 @@ impl Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let chrysalis = shell::build_chrysalis()?;
+    let chrysalis = shell::build_chrysalis(&[])?;
     let folder = shell::target_dir().join("example");
     shell::empty_dir(&folder)?;
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();

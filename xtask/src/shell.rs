@@ -62,9 +62,9 @@ pub(crate) fn target_dir() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 
-/// Builds `chrysalis` as users run it and says where it is.
-pub(crate) fn build_chrysalis() -> Result<PathBuf, Failure> {
-    run(&mut cargo(&["build", "--release", "-p", "chrysalis-cli"]))?;
+/// Builds `chrysalis` as users run it, with some features more, and says where it is.
+pub(crate) fn build_chrysalis(features: &[&str]) -> Result<PathBuf, Failure> {
+    run(&mut cargo(&["build", "--release", "-p", "chrysalis-cli", "--features", &features.join(",")]))?;
     let name = format!("chrysalis{}", env::consts::EXE_SUFFIX);
     let binary = target_dir().join("release").join(name);
     // A bare relative program name with a folder in it is looked up differently per system.

@@ -38,12 +38,14 @@
 //! ```
 
 mod attack;
+mod boxes;
 mod columns;
 mod error;
 mod findings;
 mod form;
-mod generalized;
+
 mod grouping;
+mod intersection;
 pub mod measure;
 mod profile;
 mod promise;
@@ -53,7 +55,7 @@ mod shape;
 mod source;
 #[cfg(test)]
 mod testing;
-mod verbatim;
+mod values;
 
 pub use attack::{Background, Finding, Learned, LearnedOver, Minimality, RuledOut, Scored, WorstGroup};
 pub use error::AuditError;
@@ -129,5 +131,5 @@ pub fn intersect_all(
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<(Check, Intersection), AuditError> {
-    generalized::intersection::attack(release, others, microdata, watch)
+    intersection::attack(release, others, microdata, watch)
 }

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use chrysalis::{Error, Fault, Knob, Remedy, Spelling};
-use chrysalis_load::LoadError;
 
 use crate::render::printable;
 
@@ -70,6 +69,13 @@ impl Failure {
         Error::internal(message).into()
     }
 
+    /// SQLite and PostgreSQL take minutes to compile, and not everybody needs them.
+    #[cfg(not(feature = "databases"))]
+    pub(crate) fn without_databases() -> Self {
+        let hint = "install it with them: cargo install --path crates/chrysalis-cli --features databases";
+        Failure::bad_input("this chrysalis was built without databases", hint)
+    }
+
     /// The work is done, but nobody can be told.
     pub(crate) fn unprinted(error: &std::io::Error) -> Self {
         let message = format!("cannot print the result: {error}");
@@ -108,8 +114,9 @@ impl From<chrysalis::store::StoreError> for Failure {
     }
 }
 
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
+#[cfg(feature = "databases")]
+impl From<chrysalis_load::LoadError> for Failure {
+    fn from(error: chrysalis_load::LoadError) -> Self {
         Failure::bad_input(error.to_string(), error.hint())
     }
 }

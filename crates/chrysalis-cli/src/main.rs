@@ -11,14 +11,20 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use chrysalis::{Error, Stopped};
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
-use failure::Failure;
+use failure::{DONE, Failure};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        // Whoever says nothing wants to know what can be said.
+        Err(answer) if answer.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let shown = Cli::command().print_help();
+            return shown.map_or_else(|error| Failure::unprinted(&error).report(), |()| ExitCode::from(DONE));
+        }
         Err(error) if error.use_stderr() => return Failure::usage(&error).report(),
         // Help and version are answers, not errors.
         Err(answer) => answer.exit(),
@@ -52,11 +58,16 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Evaluate(args) => command::evaluate::run(args, cli),
         Command::Compare(args) => command::compare::run(args, cli),
         Command::Rewrite(args) => command::rewrite::run(args, cli),
+        #[cfg(feature = "databases")]
         Command::Load(args) => command::load::run(args, cli),
+        #[cfg(not(feature = "databases"))]
+        Command::Load(_) => Err(Failure::without_databases()),
         Command::Query(args) => command::query::run(args, cli),
         Command::Taxonomy(args) => command::taxonomy::run(args, cli),
         Command::Experiment(args) => command::experiment::run(args, cli),
         Command::Example(args) => command::example::run(args, cli),
+        Command::Completions(args) => command::manual::completions(args, cli),
+        Command::Man(args) => command::manual::man(args, cli),
     }
 }
 

@@ -10,6 +10,7 @@ use chrysalis::store::give_up;
 use chrysalis::{Counted, Error, Stopped, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::args::Cli;
 use crate::failure::{Failure, STOPPED, say};
 use crate::render::printable;
 
@@ -61,6 +62,7 @@ fn clear_line() {
 pub(crate) struct Phases {
     is_shown: bool,
     is_quiet: bool,
+    is_verbose: bool,
     started: Instant,
     state: Mutex<State>,
 }
@@ -70,6 +72,8 @@ struct State {
     /// The phase that runs, and since when.
     now: Option<(&'static str, Instant)>,
     done: Vec<(&'static str, f64)>,
+    /// Whether every phase is told when it is over.
+    is_verbose: bool,
 }
 
 impl State {
@@ -77,6 +81,9 @@ impl State {
         self.bar.finish_and_clear();
         if let Some((name, since)) = self.now.take() {
             let seconds = since.elapsed().as_secs_f64();
+            if self.is_verbose {
+                say(&format!("{name}: {seconds:.2} s"));
+            }
             match self.done.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, sum)) => *sum += seconds,
                 None => self.done.push((name, seconds)),
@@ -86,10 +93,11 @@ impl State {
 }
 
 impl Phases {
-    pub(crate) fn new(is_quiet: bool) -> Self {
-        let state = State { bar: ProgressBar::hidden(), now: None, done: Vec::new() };
+    pub(crate) fn new(cli: &Cli) -> Self {
+        let (is_quiet, is_verbose) = (cli.quiet, cli.verbose);
+        let state = State { bar: ProgressBar::hidden(), now: None, done: Vec::new(), is_verbose };
         let is_shown = !is_quiet && std::io::stderr().is_terminal();
-        Phases { is_shown, is_quiet, started: Instant::now(), state: Mutex::new(state) }
+        Phases { is_shown, is_quiet, is_verbose, started: Instant::now(), state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -135,6 +143,12 @@ impl Watch for Phases {
     fn note(&self, sentence: &str) {
         if !self.is_quiet {
             say(&format!("note: {sentence}"));
+        }
+    }
+
+    fn detail(&self, sentence: &str) {
+        if self.is_verbose {
+            self.state().bar.suspend(|| say(&printable(sentence)));
         }
     }
 

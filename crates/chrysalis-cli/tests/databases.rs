@@ -1,5 +1,6 @@
 //! `load` and `rewrite` as people use them.
 
+#![cfg(feature = "databases")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;

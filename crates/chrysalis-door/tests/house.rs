@@ -121,7 +121,7 @@ fn sources_are_taken_apart() {
 fn a_form_has_its_name_in_one_file() {
     let names =
         |source: &Source| source.texts.iter().any(|text| Form::ALL.iter().any(|form| has_word(text, form.name())));
-    let workload = ["crates/chrysalis-cli/src/args.rs", "crates/chrysalis-evaluate/src/workload/mod.rs"];
+    let workload = ["crates/chrysalis-cli/src/args/mod.rs", "crates/chrysalis-evaluate/src/workload/mod.rs"];
     assert_eq!(files_with(names), [workload[0], workload[1], FORMS]);
     let others = |source: &Source| {
         let is_meant = |form: &&Form| **form != Form::Angel;

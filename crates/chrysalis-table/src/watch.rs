@@ -42,6 +42,9 @@ pub trait Watch: Sync {
     /// Something a person should know, in a sentence.
     fn note(&self, _sentence: &str) {}
 
+    /// What is going on, for somebody who wants to know.
+    fn detail(&self, _sentence: &str) {}
+
     /// Whether the work is to stop. Asked often, from any thread.
     fn stopped(&self) -> bool {
         false

@@ -73,8 +73,8 @@ pub static METHODS: &[MethodEntry] = &[
         form: Form::Angel,
         about: "batches of sensitive values, and tables of quasi values generalized on their own: one\n\
                 for all of them and one per marginal. `k=` is required of the generalized rows,\n\
-                everything else of batches. Without `k=` ten rows look alike, or fewer where the\n\
-                plain generalization under the other principles says more",
+                everything else of batches. Without `k=`, at least ten rows look alike, or fewer\n\
+                where plain generalization under the other principles keeps more",
         partitioner: Some("nearby"),
         knobs: &[Knob::Marginal, Knob::BucketColumn],
         tried_with: &[Some("nearby")],
@@ -82,8 +82,8 @@ pub static METHODS: &[MethodEntry] = &[
     },
     MethodEntry {
         form: Form::Butterfly,
-        about: "ranges and labels for several users, each of whom knows some quasi columns: what several\n\
-                know is shared by rows that stand together, what one knows is generalized on its own.\n\
+        about: "ranges and labels for several users, each of whom knows some quasi columns: columns\n\
+                that several users know are generalized together, columns of one user on their own.\n\
                 Every principle holds for every user (or for every few who collude)",
         partitioner: None,
         knobs: &[Knob::Collude],
@@ -188,7 +188,7 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
         knobs: &[Knob::Metric, Knob::Suppress, Knob::TimeLimit],
         ..with_taxonomies("full-domain", "one taxonomy level per column, proven best", partitioner::full_domain)
     },
-    with_taxonomies("top-down", "from one label down, level by level (needs taxonomies to be of use)", |_| {
+    with_taxonomies("top-down", "starts fully generalized and refines level by level (useful with taxonomies)", |_| {
         Ok(Choice::TopDown)
     }),
     PartitionerEntry {
@@ -206,11 +206,11 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
     },
     PartitionerEntry {
         is_for_minima: true,
-        ..plain("min-max", "sorted values, least largest range up to a factor of two", |_| Ok(Choice::MIN_MAX))
+        ..plain("min-max", "sorted values, largest range at most twice the optimum", |_| Ok(Choice::MIN_MAX))
     },
     PartitionerEntry {
         is_for_minima: true,
-        ..plain("min-max-exact", "overlapping groups, least largest range", |_| Ok(Choice::MIN_MAX_EXACT))
+        ..plain("min-max-exact", "smallest possible largest range; groups may overlap", |_| Ok(Choice::MIN_MAX_EXACT))
     },
     PartitionerEntry {
         is_for_minima: true,
@@ -251,8 +251,11 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
     principle("alpha-k=0.5,10", "at least 10 rows, no value in more than half of them"),
     principle("beta=1", "no value more than (1+1) times as frequent as in the whole table"),
     principle("distinct-l-alpha=3,1", "at least 3 distinct values, weights of at least 1 in all (needs categories)"),
-    principle("entropy-l-alpha=2,2", "the same, and categories as diverse as 2 equally frequent ones"),
-    principle("recursive-l-alpha=3,4,2", "the same for l=4 and α=2, and r1 < 3·(r4 + …) over categories"),
+    principle("entropy-l-alpha=2,2", "2 distinct values, weights of at least 2, and categories as diverse as 2"),
+    principle(
+        "recursive-l-alpha=3,4,2",
+        "4 distinct values, weights of at least 2, and r1 < 3·(r4 + …) over categories",
+    ),
     #[cfg(feature = "toy-principle")]
     principle("toy=2", "at least 2 distinct sensitive values: a principle for one test"),
 ];

@@ -70,6 +70,7 @@ impl Draft {
 /// Reads columns of a table that is open. The phase is called `name`.
 pub fn read(input: Input, wanted: &[ColumnRequest], name: &'static str, watch: &dyn Watch) -> Result<Table, Error> {
     watch.phase(name, input.size(), Counted::Bytes);
+    watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
     Ok(Stopped::catch(|| input.read_with(wanted, &|n| watch.tell(n)))??)
 }
 

@@ -4,6 +4,7 @@ use chrysalis_release::Release;
 use chrysalis_table::{Knob, Remedy, Stopped, Table, Watch};
 
 use crate::report::PublishReport;
+use crate::words::counted;
 use crate::{Error, Recipe, Seed};
 
 /// A release and what the owner wants to know about it.
@@ -26,10 +27,19 @@ pub fn publish(table: Table, recipe: &Recipe, seed: Seed, watch: &dyn Watch) -> 
         let mut rng = seed.generator()?;
         let data = Microdata::new(table, &recipe.attributes)?;
         let partitioner = recipe.partitioner.build();
+        watch.detail(&told(&data, recipe));
         let mut job = Job::new(&data, &recipe.require, &*partitioner, &mut rng, watch);
         let outcome = job.run(&*recipe.method())?;
         Ok(finished(outcome, recipe, dropped_rows as u64, seed, watch))
     })?
+}
+
+/// What is going to be done, in a line.
+fn told(data: &Microdata, recipe: &Recipe) -> String {
+    let by = recipe.partitioner().map_or_else(String::new, |name| format!(" by {name}"));
+    let require: Vec<String> = recipe.require.iter().map(ToString::to_string).collect();
+    let (rows, quasi) = (counted(data.rows() as u64, "row"), counted(data.quasi().len() as u64, "quasi column"));
+    format!("publishing {rows} with {quasi}: {}{by}, {}", recipe.form, require.join(", "))
 }
 
 /// The rows that are published: without those that lack a value, where these are to be dropped.

@@ -4,8 +4,8 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
-use crate::generalized::intersection::{self, Joined, View};
-use crate::{AuditError, AuditReport, generalized};
+use crate::intersection::{self, Joined, View};
+use crate::{AuditError, AuditReport, boxes};
 
 pub(super) struct Butterflies;
 
@@ -16,7 +16,7 @@ impl Judge for Butterflies {
         microdata: Option<&Table>,
         watch: &dyn Watch,
     ) -> Result<AuditReport, AuditError> {
-        generalized::audit_for_users(release, microdata, watch)
+        boxes::audit_for_users(release, microdata, watch)
     }
 
     fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {

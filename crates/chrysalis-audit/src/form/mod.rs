@@ -17,7 +17,7 @@ mod toy;
 use chrysalis_release::{Form, Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
-use crate::generalized::intersection::{Joined, View};
+use crate::intersection::{Joined, View};
 use crate::{AuditError, AuditReport};
 
 /// Who judges the releases of one form.

@@ -4,8 +4,8 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
-use crate::generalized::intersection::{self, Joined, View};
-use crate::{AuditError, AuditReport, attack, verbatim};
+use crate::intersection::{self, Joined, View};
+use crate::{AuditError, AuditReport, attack, values};
 
 pub(super) struct Permuted;
 
@@ -16,7 +16,7 @@ impl Judge for Permuted {
         microdata: Option<&Table>,
         watch: &dyn Watch,
     ) -> Result<AuditReport, AuditError> {
-        verbatim::audit(release, microdata, watch)
+        values::audit(release, microdata, watch)
     }
 
     fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {

@@ -4,8 +4,8 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
-use crate::generalized::intersection::{Joined, View};
-use crate::{AuditError, AuditReport, verbatim};
+use crate::intersection::{Joined, View};
+use crate::{AuditError, AuditReport, values};
 
 pub(super) struct Swapped;
 
@@ -16,7 +16,7 @@ impl Judge for Swapped {
         microdata: Option<&Table>,
         watch: &dyn Watch,
     ) -> Result<AuditReport, AuditError> {
-        verbatim::audit(release, microdata, watch)
+        values::audit(release, microdata, watch)
     }
 
     /// A value may be almost anybody's, so nothing follows from it.

@@ -77,7 +77,7 @@ pub(super) fn compare() -> String {
 Every release is made in memory, audited and measured against the microdata. The page needs no network
 and no other file; the same numbers go to a .json file beside it. Both are for the owner of the data.
 
-Runs are listed in the spec. What a run leaves out is as in [release]:
+Runs are listed in the spec. Settings that a run leaves out come from [release]:
   [[compare.runs]]
   method = \"{anatomy}\"
   require = [\"l={{l}}\"]
@@ -87,7 +87,7 @@ Runs are listed in the spec. What a run leaves out is as in [release]:
   name = \"coarse ages\"
   method = \"{generalize}\"
   partitioner = \"mondrian\"
-Where none is listed, every method that fits is tried with its usual partitioners.
+If no runs are listed, every suitable method is tried with its usual partitioners.
 
 Examples:
   chrysalis compare chrysalis.toml --report comparison.html

@@ -12,7 +12,7 @@ use crate::progress::Phases;
 use crate::render::{self, Report};
 
 pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let phases = Phases::new(cli.quiet);
+    let phases = Phases::new(cli);
     let release = read_whole(&args.release, &phases)?;
     let others: Vec<Release> =
         args.others.iter().map(|folder| read_whole(folder, &phases)).collect::<Result<_, Failure>>()?;

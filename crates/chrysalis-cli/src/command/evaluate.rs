@@ -13,7 +13,7 @@ use crate::progress::Phases;
 use crate::render::{self, Report};
 
 pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let phases = Phases::new(cli.quiet);
+    let phases = Phases::new(cli);
     let release = read_whole(&args.release, &phases)?;
     let microdata = read_microdata(&args.microdata, args.delimiter.as_ref(), &[&release.manifest], &phases)?;
     let subspaces = args.attributes.iter();

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ExperimentArgs, cli: &Cli) -> Result<ExitCode, Failure>
     // Mistakes come to light before hours of work, not after.
     let experiments =
         args.files.iter().map(|path| Experiment::load(path, folder.as_deref())).collect::<Result<Vec<_>, _>>()?;
-    let phases = Phases::new(cli.quiet);
+    let phases = Phases::new(cli);
     let mut lab = Lab::new(folder);
     let mut outcomes = Vec::new();
     for (experiment, path) in experiments.iter().zip(&args.files) {

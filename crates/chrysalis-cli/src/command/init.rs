@@ -12,7 +12,7 @@ use crate::progress::Phases;
 use crate::render::Report;
 
 pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let phases = Phases::new(cli.quiet);
+    let phases = Phases::new(cli);
     let draft = args.read.over(&args.file)?;
     let input = draft.open()?;
     let names = input.header().to_vec();

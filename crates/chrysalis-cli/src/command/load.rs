@@ -14,7 +14,7 @@ use crate::render::{self, Report};
 pub(crate) fn run(args: &LoadArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let password = std::env::var("PGPASSWORD").ok();
     let target = Target::parse(&args.address, args.schema.as_deref(), password.as_deref())?;
-    let phases = Phases::new(cli.quiet);
+    let phases = Phases::new(cli);
     let release = read_whole(&args.release, &phases)?;
     let watch: &dyn Watch = &phases;
     watch.phase("load", Some(release.tables.iter().map(|table| table.rows() as u64).sum()), Counted::Rows);

@@ -6,7 +6,9 @@ pub(crate) mod evaluate;
 pub(crate) mod example;
 pub(crate) mod experiment;
 pub(crate) mod init;
+#[cfg(feature = "databases")]
 pub(crate) mod load;
+pub(crate) mod manual;
 pub(crate) mod profile;
 pub(crate) mod publish;
 pub(crate) mod query;
@@ -39,6 +41,7 @@ fn read_microdata(
 }
 
 /// Runs work that a signal may stop.
+#[cfg(feature = "databases")]
 fn stoppable<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     Stopped::catch(work).map_err(|stopped| Failure::from(chrysalis::Error::from(stopped)))?
 }

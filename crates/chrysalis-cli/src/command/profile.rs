@@ -11,7 +11,7 @@ use crate::progress::Phases;
 use crate::render::{self, Report};
 
 pub(crate) fn run(args: &ProfileArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let phases = Phases::new(cli.quiet);
+    let phases = Phases::new(cli);
     let draft = args.draft()?;
     let input = draft.open()?;
     let header = input.header().to_vec();

@@ -12,7 +12,7 @@ use crate::progress::Phases;
 use crate::render::{self, Report};
 
 pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let phases = Phases::new(cli.quiet);
+    let phases = Phases::new(cli);
     check_place(&args.out, args.force)?;
     let mut draft = args.choices.over(&args.file)?;
     draft.release.format = args.format.clone().or(draft.release.format);

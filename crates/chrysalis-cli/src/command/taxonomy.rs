@@ -13,7 +13,7 @@ use crate::progress::Phases;
 use crate::render::{self, Report};
 
 pub(crate) fn run(args: &TaxonomyArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let phases = Phases::new(cli.quiet);
+    let phases = Phases::new(cli);
     let files: Vec<(&Path, TaxonomyFile)> = args
         .files
         .iter()

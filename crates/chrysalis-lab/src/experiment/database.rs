@@ -9,6 +9,8 @@ use chrysalis_query::{Dialect, Plan, Question, rewrite};
 use chrysalis_release::Release;
 use chrysalis_table::Table;
 
+use super::measure::Times;
+
 /// The table of the microdata; no release has one of that name.
 const MICRODATA: &str = "microdata";
 
@@ -17,12 +19,6 @@ const ROUNDING: f64 = 1e-9;
 
 /// How often every statement runs: the quickest run had least to wait for others.
 const ROUNDS: usize = 3;
-
-/// Milliseconds for a statement to be read and run to its end, in the quickest of its runs: the median over all questions.
-pub(super) struct Times {
-    pub(super) original_ms: f64,
-    pub(super) rewritten_ms: f64,
-}
 
 /// Asks every question for its first aggregate, in both ways and in turn, in one SQLite database that holds both.
 pub(super) fn times(release: &Release, microdata: &Table, questions: &[Question]) -> Result<Times, Error> {

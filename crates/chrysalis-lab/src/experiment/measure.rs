@@ -8,7 +8,6 @@ use chrysalis_release::{GROUP_ID, Release, RoleName, Values};
 use chrysalis_table::{Table, Watch};
 use serde::Deserialize;
 
-use super::database::{self, Times};
 use super::run::Run;
 
 /// A number that tells something about a release.
@@ -148,6 +147,12 @@ pub(super) struct Sample<'a> {
     pub(super) watch: &'a dyn Watch,
 }
 
+/// Milliseconds for a statement to be read and run to its end, in the quickest of its runs: the median over all questions.
+pub(super) struct Times {
+    pub(super) original_ms: f64,
+    pub(super) rewritten_ms: f64,
+}
+
 /// What is measured once for several measures.
 #[derive(Default)]
 struct Known {
@@ -169,9 +174,20 @@ impl Sample<'_> {
             known.evaluation = Some(self.evaluation(measures)?);
         }
         if wants(Measure::needs_database) {
-            known.times = Some(database::times(self.release, self.table, self.questions()?.questions())?);
+            known.times = Some(self.times()?);
         }
         measures.iter().map(|measure| self.value(*measure, &known)).collect()
+    }
+
+    #[cfg(feature = "databases")]
+    fn times(&self) -> Result<Times, Error> {
+        super::database::times(self.release, self.table, self.questions()?.questions())
+    }
+
+    #[cfg(not(feature = "databases"))]
+    fn times(&self) -> Result<Times, Error> {
+        let message = "this experiment times questions in a database, and this build has none";
+        Err(Error::request(message, "build with the feature `databases`"))
     }
 
     fn value(&self, measure: Measure, known: &Known) -> Result<Option<f64>, Error> {

@@ -1,6 +1,7 @@
 //! A figure or table of a paper, made again.
 
 mod data;
+#[cfg(feature = "databases")]
 mod database;
 mod file;
 mod measure;

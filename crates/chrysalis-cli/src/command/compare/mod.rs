@@ -14,7 +14,7 @@ use crate::render::{self, Report};
 use reproduce::Typed;
 
 pub(crate) fn run(args: &CompareArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let phases = Phases::new(cli.quiet);
+    let phases = Phases::new(cli);
     let numbers_file = place(&args.report, args.force)?;
     let draft = args.draft()?;
     compare::asking(&draft)?;

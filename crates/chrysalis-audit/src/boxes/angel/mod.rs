@@ -1,0 +1,67 @@
+//! Sensitive values per batch, quasi values per bucket (angel).
+//!
+//! Batches are the rows with one batch id, and the same in every table. A bucket is the rows of one generalized table that
+//! show the same labels: nothing else tells an attacker who stands together.
+
+mod attacks;
+mod crossing;
+mod faithful;
+mod linking;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use chrysalis_release::{Release, Scope};
+use chrysalis_table::{Table, Watch};
+
+pub(crate) use self::tables::{Angelized, buckets};
+use super::contents;
+use crate::findings::in_turn;
+use crate::promise::{Evidence, judge};
+use crate::sensitive::sensitive_values;
+use crate::{AuditError, AuditReport, Check, Groups};
+
+/// Judges a release of batches and buckets.
+pub(crate) fn audit(
+    release: &Release,
+    microdata: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<AuditReport, AuditError> {
+    let angel = Angelized::open(release)?;
+    let batches = angel.batches()?;
+    let in_tables: Vec<Groups> = angel.tables.iter().map(|table| buckets(table, watch)).collect();
+    let (attribute, values) = angel.sensitive;
+    let looks: [&dyn Fn() -> Check; 8] = [
+        &|| angel.shape(release),
+        &|| tables::batch_sizes(&angel, &batches),
+        &|| tables::counts(&angel, &batches),
+        &|| tables::bucket_counts(&angel, &in_tables),
+        &|| contents::ranges(&angel.tables, watch),
+        &|| contents::labels(&angel.tables),
+        &|| sensitive_values(Some((attribute, values.domain(), batches.sample.whole()))),
+        &|| angel.row_order(watch),
+    ];
+    let mut checks = in_turn(&looks, watch);
+    checks.push(crossing::check(&angel, &batches, microdata, watch)?);
+    if let Some(microdata) = microdata {
+        checks.push(faithful::check(&angel, &batches, microdata, watch)?);
+    }
+    let shown = Some((attribute, values.domain().as_ref(), &batches.sample));
+    let sizes: Vec<u64> = in_tables.iter().flat_map(Groups::sizes).collect();
+    let of_batches = [Evidence::new(batches.sample.sizes(), &batches.ids, shown)?];
+    // Buckets have no id, and who stands in one may have any value of their batch.
+    let of_buckets = [Evidence::of_rows(&sizes, &[], "buckets have no sensitive values of their own")];
+    let evidence = |scope: Scope| match scope {
+        Scope::Batch => Some(&of_batches[..]),
+        Scope::Bucket => Some(&of_buckets[..]),
+        Scope::Group | Scope::User => None,
+    };
+    Ok(AuditReport {
+        principles: judge(&release.manifest, evidence, watch)?,
+        checks,
+        attacks: attacks::attacks(&angel, &batches, &in_tables, microdata, watch)?,
+        utility: None,
+        rows: angel.tables[0].table.rows() as u64,
+        groups: batches.sample.sizes().iter().filter(|&&size| size > 0).count() as u64,
+    })
+}

@@ -1,0 +1,127 @@
+//! Releases with ranges and labels in place of values: by group, for several users, or by bucket.
+
+pub(crate) mod angel;
+mod butterfly;
+pub(crate) mod cells;
+mod contents;
+mod faithful;
+pub(crate) mod index;
+mod label;
+mod locate;
+mod matching;
+mod presence;
+mod replay;
+pub(crate) mod space;
+mod structure;
+mod suppressed;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use chrysalis_release::{Attribute, Release, Scope};
+use chrysalis_table::{Domain, Table, Watch};
+
+use crate::attack::{self, Attacked, Known, View, nothing_sensitive};
+use crate::columns::group_ids;
+use crate::findings::in_turn;
+use crate::measure::Sample;
+use crate::promise::{Evidence, judge};
+use crate::sensitive::{linking, sensitive_values, similarity};
+use crate::source::relevant;
+use crate::{Attacks, AuditError, AuditReport, Check, Groups};
+pub(crate) use angel::audit as audit_batches;
+pub(crate) use butterfly::audit as audit_for_users;
+use cells::Published;
+use locate::Places;
+
+/// Judges a release that shows boxes by group. Groups are the rows with one group id; the check `groups` sees to it
+/// that all of them show the same cells, so that an attacker can tell no two of them apart.
+pub(crate) fn audit(
+    release: &Release,
+    microdata: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<AuditReport, AuditError> {
+    let published = Published::open(release)?;
+    let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
+    let ids = group_ids(published.group);
+    let sizes = groups.sizes();
+    let sample = published.sensitive.map(|(_, column)| Sample::new(&groups, column.codes(), column.domain().len()));
+    let sensitive = published.sensitive.zip(sample.as_ref());
+    let sensitive = sensitive.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
+    let whole = sensitive.map(|(attribute, domain, sample)| (attribute, domain, sample.whole()));
+    let looks: [&dyn Fn() -> Check; 6] = [
+        &|| structure::tables(release, &published),
+        &|| structure::groups(&published, &groups, &sizes, watch),
+        &|| contents::ranges(std::slice::from_ref(&published), watch),
+        &|| contents::labels(std::slice::from_ref(&published)),
+        &|| sensitive_values(whole),
+        &|| structure::row_order(&published, watch),
+    ];
+    let mut checks = in_turn(&looks, watch);
+    checks.extend(suppressed::check(&published, &groups, &sizes));
+    if let Some(microdata) = microdata {
+        checks.push(faithful::check(&published, microdata, watch)?);
+    }
+    let evidence = [Evidence::new(&sizes, &ids, sensitive)?];
+    let of_groups = |scope: Scope| match scope {
+        Scope::Group => Some(&evidence[..]),
+        Scope::Batch | Scope::Bucket | Scope::User => None,
+    };
+    Ok(AuditReport {
+        principles: judge(&release.manifest, of_groups, watch)?,
+        checks,
+        attacks: attacks(&published, (&groups, &ids), sensitive, microdata, watch)?,
+        utility: None,
+        rows: published.table.rows() as u64,
+        groups: sizes.iter().filter(|&&size| size > 0).count() as u64,
+    })
+}
+
+/// What an attacker can do with a generalized release.
+fn attacks(
+    published: &Published<'_>,
+    (groups, ids): (&Groups, &[Option<i64>]),
+    sensitive: Option<(&Attribute, &Domain, &Sample)>,
+    microdata: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<Attacks, AuditError> {
+    watch.pause();
+    let sets = published.label_sets();
+    let (presence, presence_finding) = presence::attack(published.quasi.iter(), &sets, groups, ids);
+    let mut attacks = Attacks { presence, ..Attacks::default() };
+    let Some((attribute, domain, sample)) = sensitive else {
+        attacks.findings = nothing_sensitive();
+        attacks.findings.insert(1, presence_finding);
+        return Ok(attacks);
+    };
+    let target = Attacked {
+        sample,
+        ids,
+        sensitive: &attribute.name,
+        domain,
+        promises: &published.manifest.promises,
+        group_word: published.manifest.method.shape().group_word,
+        watch,
+    };
+    watch.pause();
+    let (similarity, similar) = similarity(sensitive)?;
+    watch.pause();
+    attacks.linking = linking(sample, ids);
+    attacks.findings = vec![
+        attack::linking(&target, attacks.linking.as_ref(), None),
+        presence_finding,
+        attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
+    ];
+    attacks.similarity = similarity;
+    let people = microdata.map(|table| relevant(published.manifest, table)).transpose()?.map(|(table, _)| table);
+    let replay = replay::setting(published, groups, people.as_ref(), watch);
+    let locate = |rows: &[usize]| match &people {
+        Some(people) => {
+            locate::weighed(&Places::new(published.quasi.iter(), &sets, groups, people), rows, sample, watch)
+        }
+        None => Vec::new(),
+    };
+    let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
+    let view = View { target, of_row: &groups.of_row, quasi: published.shown(|_| true, &sets, watch), is_joint: true };
+    attack::run(&view, known.as_ref(), &replay, &mut attacks);
+    Ok(attacks)
+}

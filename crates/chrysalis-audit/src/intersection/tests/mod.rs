@@ -1,0 +1,109 @@
+//! Angel table 2: two tables that keep a promise each, and not together.
+
+use chrysalis_release::{ENCODING, Form, Manifest, Release, RoleName, VERSION};
+use chrysalis_table::{Column, Table};
+use chrysalis_testkit::papers;
+
+mod permuted;
+
+use crate::boxes::tests::attribute;
+use crate::testing::{audit, entry, promises};
+use crate::{Intersection, IntersectionLeft, IntersectionOver, intersect};
+
+fn release(path: &str, quasi: &[&str], guarantees: &[&str]) -> Release {
+    let (rows, source) = (papers::table(path), papers::table("angel/table-2a.csv"));
+    let known: Vec<&str> = rows.columns().iter().map(Column::name).collect();
+    let mut columns: Vec<&str> =
+        known.iter().copied().filter(|name| *name != "disease" && *name != "group_id").collect();
+    columns.insert(0, "group_id");
+    columns.push("disease");
+    let columns = columns.iter().map(|name| rows.column(name).unwrap().clone());
+    let table = Table::new(columns.collect());
+    let words = |name: &str, words: [&'static str; 2]| Column::texts(name, words.into_iter());
+    let mut tables = vec![("generalized", table)];
+    if quasi.contains(&"sex") {
+        let members = vec![words("attribute", ["sex", "sex"]), words("label", ["F", "M"]), words("value", ["F", "M"])];
+        tables.push(("members", Table::new(members)));
+    }
+    let roles = quasi.iter().map(|name| (*name, RoleName::Quasi)).chain([("disease", RoleName::Sensitive)]);
+    Release {
+        manifest: Manifest {
+            version: VERSION,
+            encoding: ENCODING,
+            method: Form::Generalize,
+            partitioner: "column".into(),
+            rows: 6,
+            groups: 3,
+            promises: promises(Form::Generalize, Some("disease"), guarantees),
+            attributes: roles.map(|(name, role)| attribute(role, source.column(name).unwrap())).collect(),
+            quasi_identifiers: vec![quasi.iter().map(|name| (*name).to_owned()).collect()],
+            tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
+            suppressed: 0,
+            reproducible: false,
+        },
+        tables: tables.into_iter().map(|(_, table)| table).collect(),
+    }
+}
+
+fn table_2b(guarantees: &[&str]) -> Release {
+    release("angel/table-2b.csv", &["age", "sex", "zipcode"], guarantees)
+}
+
+fn table_2c(guarantees: &[&str]) -> Release {
+    release("angel/table-2c.csv", &["zipcode"], guarantees)
+}
+
+#[test]
+fn intersecting_angel_tables_2b_and_2c_reveals_alan() {
+    let microdata = papers::table("angel/table-2a.csv");
+    let (one, other) = (table_2b(&["l=2"]), table_2c(&["l=2"]));
+    let holds = |release: &Release| audit(release, None).unwrap().principles.iter().all(|result| result.holds);
+    assert!(holds(&one) && holds(&other), "each of them is 2-diverse");
+    let (check, found) = intersect(&one, &other, "2c", Some(&microdata)).unwrap();
+    assert!(!check.ok);
+    // Alan has pneumonia and Carrie bronchitis for sure; the others keep two diseases each.
+    let expected = Intersection {
+        with: "2c".into(),
+        left: IntersectionLeft::Values,
+        promised: 2,
+        fewest: Some(1),
+        narrowed: 2,
+        people: 6,
+        contradicted: 0,
+        over: IntersectionOver::People,
+    };
+    assert_eq!(found, expected);
+    assert_eq!(
+        check.detail,
+        "together with 2c, 2 of 6 people of the microdata are left with fewer sensitive values than promised (1 in the worst \
+         case, 2 promised)"
+    );
+    // Without the microdata, whoever could be where groups meet.
+    let (check, found) = intersect(&one, &other, "2c", None).unwrap();
+    assert!(!check.ok && found.fewest == Some(1) && found.over == IntersectionOver::Conceivable, "{found:?}");
+}
+
+#[test]
+fn a_release_tells_nothing_new_about_itself() {
+    for microdata in [None, Some(papers::table("angel/table-2a.csv"))] {
+        let (check, found) = intersect(&table_2b(&["l=2"]), &table_2b(&["l=2"]), "itself", microdata.as_ref()).unwrap();
+        assert!(check.ok, "{check:?}");
+        assert_eq!((found.fewest, found.narrowed), (Some(2), 0));
+    }
+}
+
+/// Closeness promises no number of values, but nobody is told for sure by two tables that do not do it alone.
+#[test]
+fn what_neither_table_gives_away_both_must_not() {
+    let (check, found) = intersect(&table_2b(&["k=2"]), &table_2c(&["k=2"]), "2c", None).unwrap();
+    assert!(!check.ok && found.promised == 1, "{found:?}");
+}
+
+#[test]
+fn swapped_values_are_refused() {
+    let mut other = table_2c(&["l=2"]);
+    other.manifest.method = Form::RankSwap;
+    let error = intersect(&table_2b(&["l=2"]), &other, "2c", None).unwrap_err();
+    assert!(error.to_string().starts_with("a release by method `rank-swap` shows everybody the value"), "{error}");
+    assert!(error.hint().to_string().contains("`permute`"), "{}", error.hint());
+}

@@ -1,0 +1,519 @@
+//! The command line.
+
+mod draft;
+mod help;
+mod values;
+
+use std::path::PathBuf;
+
+use chrysalis::Dialect;
+use chrysalis::table::Kind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use values::{
+    categories_of, delimiter, format, kind_of, list_of, metric, missing, path_of, seconds, share, threads, widths_of,
+    workload,
+};
+
+/// Publish microdata without revealing who is who, and check what was published.
+#[derive(Debug, Parser)]
+#[command(name = "chrysalis", version, max_term_width = 100, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "FORM", help_heading = EVERYWHERE)]
+    pub(crate) output: Output,
+    /// Print only results and errors.
+    #[arg(long, short, global = true, help_heading = EVERYWHERE)]
+    pub(crate) quiet: bool,
+    /// Print what is going on, and how long it takes, to standard error.
+    #[arg(long, short, global = true, conflicts_with = "quiet", help_heading = EVERYWHERE)]
+    pub(crate) verbose: bool,
+    /// Number of threads [default: all cores]. Results do not depend on it.
+    #[arg(long, global = true, value_name = "N", value_parser = threads, help_heading = EVERYWHERE)]
+    pub(crate) threads: Option<usize>,
+}
+
+/// Where the options stand that every command has.
+const EVERYWHERE: &str = "Options of every command";
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 2 bad input or usage, 3 cannot be satisfied, 4 a check failed, \
+                          130 stopped, 1 anything else.\n\nStart with:\n  chrysalis example --out hospital\n  chrysalis publish \
+                          hospital/chrysalis.toml --out release\n  chrysalis audit release --microdata \
+                          hospital/patients.csv";
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs.
+    Json,
+    /// For spreadsheets.
+    Csv,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a commented spec for a table, with guessed roles.
+    Init(InitArgs),
+    /// Show which k, l and t a table satisfies as it is, and which rows stand out.
+    Profile(ProfileArgs),
+    /// Publish a table under privacy principles.
+    Publish(Box<PublishArgs>),
+    /// Check every promise of a release, using the release alone.
+    Audit(AuditArgs),
+    /// Measure how useful a release is: distances, losses, and errors on random questions.
+    Evaluate(EvaluateArgs),
+    /// Compare methods and parameters on one table: a page with risks, errors and what to choose.
+    Compare(Box<CompareArgs>),
+    /// Turn a question into SQL for a database that holds the release's tables.
+    Rewrite(RewriteArgs),
+    /// Create and fill the release's tables in a PostgreSQL or SQLite database.
+    Load(LoadArgs),
+    /// Ask a release questions in SQL: estimates, and bounds that are certain to hold.
+    Query(QueryArgs),
+    /// Check, draw or propose taxonomies.
+    Taxonomy(TaxonomyArgs),
+    /// Reproduce a figure or table of a paper, with the paper's claim beside our numbers.
+    Experiment(ExperimentArgs),
+    /// Write an example: a made-up hospital table, its taxonomies and a spec.
+    Example(ExampleArgs),
+    /// Print a script that completes commands and options in a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for every command.
+    Man(ManArgs),
+}
+
+/// How to read a table.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ReadArgs {
+    /// The separator of CSV fields (`,`, `;`, `|`, `tab`) [default: detected].
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub(crate) delimiter: Option<String>,
+    /// What to do with missing values: `as-value` keeps the rows, `drop` drops them, `error` stops
+    /// [default: as-value].
+    #[arg(long, value_name = "POLICY", value_parser = missing)]
+    pub(crate) missing: Option<String>,
+    /// The kind of a column (integer, real, date, ordinal, category) instead of what would be inferred.
+    #[arg(long = "kind", value_name = "COLUMN=KIND", value_parser = kind_of)]
+    pub(crate) kinds: Vec<(String, Kind)>,
+    /// The values of an ordinal column, from lowest to highest.
+    #[arg(long = "order", value_name = "COLUMN=A,B,…", value_parser = list_of)]
+    pub(crate) orders: Vec<(String, Vec<String>)>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chrysalis init patients.csv\n  chrysalis init patients.parquet --out spec.toml")]
+pub(crate) struct InitArgs {
+    /// CSV (also gzip or zstd) or Parquet.
+    pub(crate) file: String,
+    /// Where to write the spec.
+    #[arg(long, value_name = "FILE", default_value = "chrysalis.toml")]
+    pub(crate) out: PathBuf,
+    /// Replace a spec that is already there.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chrysalis profile patients.csv\n  chrysalis profile patients.csv --quasi age,sex,zip_code \
+                  --sensitive disease\n  zcat adult.csv.gz | chrysalis profile - --quasi age,sex --sensitive \
+                  occupation --output json"
+)]
+pub(crate) struct ProfileArgs {
+    /// CSV (also gzip or zstd), Parquet, a spec (`.toml`), or `-` for standard input.
+    pub(crate) file: String,
+    /// Columns an attacker may know.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) quasi: Vec<String>,
+    /// The column whose values must not be linked to a person.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) sensitive: Option<String>,
+    /// A taxonomy for the sensitive column; t is then measured along it.
+    #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
+    pub(crate) taxonomies: Vec<(String, PathBuf)>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = help::publish())]
+pub(crate) struct PublishArgs {
+    /// CSV (also gzip or zstd), Parquet, a spec (`.toml`), or `-` for standard input.
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+    /// The folder to write; it must not exist yet.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// How tables are written: parquet or csv [default: parquet].
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub(crate) format: Option<String>,
+    /// Use this random seed. For experiments only: the release is marked and must not be published.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Replace a release that is already there.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// How a table becomes a release: all that a spec can say, as flags.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Choices {
+    /// Columns an attacker may know; repeat the flag for several quasi-identifiers.
+    #[arg(long, value_name = "A,B,…")]
+    pub(crate) quasi: Vec<String>,
+    /// The column whose values must not be linked to a person.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) sensitive: Option<String>,
+    /// Columns to keep as they are.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) other: Vec<String>,
+    #[arg(long, value_name = "METHOD", help = help::method_flag())]
+    pub(crate) method: Option<String>,
+    /// What every group must satisfy; repeat for several. Replaces the list of a spec.
+    #[arg(long, value_name = "PRINCIPLE")]
+    pub(crate) require: Vec<String>,
+    /// How to form groups: one of the partitioners below [default: depends on the method].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partitioner: Option<String>,
+    /// Let mondrian split rows with equal values (columns without a taxonomy only).
+    #[arg(long)]
+    pub(crate) relaxed: bool,
+    /// The column that holds the groups, for `--partitioner column`.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) group_column: Option<String>,
+    /// For methods with marginals: the column that holds the buckets; once more for every marginal, in their order. Where
+    /// there is none, mondrian forms them.
+    #[arg(long = "bucket-column", value_name = "COLUMN")]
+    pub(crate) bucket_columns: Vec<String>,
+    /// For methods with marginals: quasi columns that get a table of their own; repeat for several.
+    #[arg(long = "marginal", value_name = "A,B,…")]
+    pub(crate) marginals: Vec<String>,
+    /// For methods with several users: protect against any N of them who share what they know [default: 1].
+    #[arg(long, value_name = "N")]
+    pub(crate) collude: Option<usize>,
+    /// The share of rows that full-domain may suppress, that is, show fully generalized as one group [default: 0].
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) suppress: Option<String>,
+    /// What full-domain minimizes: loss (NCP), dm, average, precision or height [default: loss].
+    #[arg(long, value_name = "NAME", value_parser = metric)]
+    pub(crate) metric: Option<String>,
+    /// Stop full-domain after this many seconds and use the best result so far, marked as not proven.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) time_limit: Option<String>,
+    /// A taxonomy file: one line per value, `value;group;…;*`.
+    #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
+    pub(crate) taxonomies: Vec<(String, PathBuf)>,
+    /// Publish an ordered column in intervals of these widths, each a multiple of the one before.
+    #[arg(long = "intervals", value_name = "COLUMN=5,10,…", value_parser = widths_of)]
+    pub(crate) intervals: Vec<(String, Vec<f64>)>,
+    /// Publish codes such as zip codes masked from the right: 1424*, 142**.
+    #[arg(long = "prefix", value_name = "COLUMN")]
+    pub(crate) prefixes: Vec<String>,
+    /// Categories of the sensitive column, most sensitive first; separate values with `|` and categories with `;`.
+    #[arg(long = "categories", value_name = "COLUMN=A|B;C;…", value_parser = categories_of)]
+    pub(crate) categories: Vec<(String, Vec<Vec<String>>)>,
+    /// What each category weighs: `uniform` steps from 0 to 1, `sensitivity(2)`, or one number per category
+    /// [default: uniform].
+    #[arg(long, value_name = "WEIGHTS")]
+    pub(crate) weights: Option<String>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chrysalis audit release\n  chrysalis audit release --microdata patients.csv --output json\n  \
+                  chrysalis audit release --with earlier-release --microdata patients.csv"
+)]
+pub(crate) struct AuditArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The table it was made from: also check that the release is faithful to it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) microdata: Option<String>,
+    /// Another release of the same data: what do both together leave open? Repeat for several (any method with
+    /// groups).
+    #[arg(long = "with", value_name = "DIR")]
+    pub(crate) others: Vec<PathBuf>,
+    /// The byte between CSV fields of the microdata; detected when absent.
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub(crate) delimiter: Option<String>,
+}
+
+const EVALUATE_HELP: &str = "\
+Measures:
+  KL-divergence  (nats) of the microdata's distribution over quasi attributes and the sensitive one
+                 from what an analyst would rebuild from the release: 0 is the microdata themselves
+  distance       total variation of an attribute's or a pair's shares: 0 the same, 1 nothing in common
+  NCP, DM, CAVG  what generalization lost; RCE is pa's reconstruction error
+  questions      random ones, asked as `chrysalis query` would: relative errors and widths of bounds
+
+Workloads (s is --selectivity, w is --dimensions, |A| the number of an attribute's values):
+  pa            w - 1 quasi attributes and the sensitive one: intervals of |A| s^(1/(w+1)) values  [w: 4]
+  angel         w attributes, the sensitive one among them: sets of |A| s^(1/w) values            [w: all]
+  ke-range      w ordered quasi attributes: intervals of |A| s^(1/w) values; AVG, SUM, COUNT      [w: 1]
+  ke-arbitrary  w quasi attributes: any |A| s^(1/w) values; AVG, SUM, COUNT                       [w: all]
+Questions depend on the microdata, these parameters and the seed alone. The seed is fixed unless
+given, so that two releases of one table are asked the same questions; it is no secret.
+
+Examples:
+  chrysalis evaluate release --microdata patients.csv
+  chrysalis evaluate release --microdata patients.csv --attributes age,sex --attributes zip_code
+  chrysalis evaluate release --microdata patients.csv --attributes age --table gt --output json
+  chrysalis evaluate release --microdata patients.csv --workload angel --selectivity 0.1 --seed 7";
+
+#[derive(Debug, Args)]
+#[command(after_help = EVALUATE_HELP)]
+pub(crate) struct EvaluateArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The table it was made from.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) microdata: String,
+    /// Compare distributions over these quasi attributes as well; repeat for several sets.
+    #[arg(long, value_name = "A,B,…")]
+    pub(crate) attributes: Vec<String>,
+    /// Rebuild distributions over --attributes from this table [default: the narrowest that has them].
+    #[arg(long, value_name = "TABLE", requires = "attributes")]
+    pub(crate) table: Option<String>,
+    /// Which questions to ask: pa, angel, ke-range or ke-arbitrary [default: pa; where the sensitive values are numbers,
+    /// ke-range, or ke-arbitrary if no quasi attribute has an order].
+    #[arg(long, value_name = "NAME", value_parser = workload)]
+    pub(crate) workload: Option<String>,
+    /// How many questions; 0 asks none.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) queries: usize,
+    /// The share of the value space that a question covers.
+    #[arg(long, value_name = "S", default_value_t = 0.05)]
+    pub(crate) selectivity: f64,
+    /// How many attributes a question has conditions on.
+    #[arg(long, value_name = "W")]
+    pub(crate) dimensions: Option<usize>,
+    /// The seed for drawing questions.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The byte between CSV fields of the microdata; detected when absent.
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub(crate) delimiter: Option<String>,
+}
+
+const EXPERIMENT_HELP: &str = "\
+For every file DIR gets NAME.md (the paper's claim, our numbers, what differs and why), NAME.csv and
+a picture per panel, NAME….svg. With several files, results.md has all of them.
+
+Without the real data, which are not part of Chrysalis, the made-up hospital of `chrysalis example`
+stands in, and the output says so: it shows that an experiment runs, not what the paper measured.
+
+Examples:
+  chrysalis experiment experiments/pa-figure-1.toml
+  chrysalis experiment experiments/ke-*.toml --data ~/data --out results
+  CHRYSALIS_DATA=~/data chrysalis experiment experiments/angel-table-9.toml --output json";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPERIMENT_HELP)]
+pub(crate) struct ExperimentArgs {
+    /// Files that describe experiments, such as those under `experiments/`.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The folder with the real data; the environment variable CHRYSALIS_DATA says the same.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// The folder to write to; created if missing. Files with the same names are replaced.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = help::compare())]
+pub(crate) struct CompareArgs {
+    /// A spec (`.toml`), CSV (also gzip or zstd), Parquet, or `-` for standard input.
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+    /// The page to write, an .html file; its numbers go to a .json file of the same name.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: PathBuf,
+    /// Which questions to ask: pa, angel, ke-range or ke-arbitrary, as in `evaluate` [default: pa; where the sensitive
+    /// values are numbers, ke-range, or ke-arbitrary if no quasi attribute has an order].
+    #[arg(long, value_name = "NAME", value_parser = workload)]
+    pub(crate) workload: Option<String>,
+    /// How many questions; 0 asks none [default: 1000].
+    #[arg(long, value_name = "N")]
+    pub(crate) queries: Option<usize>,
+    /// The share of the value space that a question covers [default: 0.05].
+    #[arg(long, value_name = "S")]
+    pub(crate) selectivity: Option<f64>,
+    /// How many attributes a question has conditions on.
+    #[arg(long, value_name = "W")]
+    pub(crate) dimensions: Option<usize>,
+    /// Draw from this seed, for experiments only.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Replace a report that is already there.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chrysalis completions bash > ~/.local/share/bash-completion/completions/chrysalis\n  \
+                  chrysalis completions zsh > ~/.zfunc/_chrysalis\n  chrysalis completions fish > \
+                  ~/.config/fish/completions/chrysalis.fish"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chrysalis man | man -l -\n  chrysalis man --out ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// A folder that gets a page for every command; created if missing.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+const LOAD_HELP: &str = "\
+The tables appear whole or not at all. Loading again replaces them; a table of the same name that
+was not loaded from a release is left alone, and is an error. The password is best given in
+PGPASSWORD.
+
+Examples:
+  chrysalis load release sqlite:release.db
+  PGPASSWORD=… chrysalis load release postgres://ann@localhost:5432/statistics --schema hospital
+  chrysalis load release 'postgres://ann@%2Fvar%2Frun%2Fpostgresql/statistics'";
+
+#[derive(Debug, Args)]
+#[command(after_help = LOAD_HELP)]
+pub(crate) struct LoadArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// `postgres://USER@HOST:PORT/DATABASE` or `sqlite:FILE`.
+    #[arg(value_name = "URL")]
+    pub(crate) address: String,
+    /// The PostgreSQL schema to load into; created where it does not exist.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) schema: Option<String>,
+}
+
+const QUERY_HELP: &str = "\
+Questions:
+  SELECT aggregate, … FROM microdata [WHERE condition] [GROUP BY column, …]
+  Aggregates   COUNT(*), COUNT(column); SUM, AVG, MIN, MAX of a numeric sensitive column
+  Conditions   =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL against constants; AND, OR, NOT
+               (no OR between the sensitive column and others)
+
+Answers:
+  estimate     the mean over all tables that could have produced this release
+  lower, upper the true answer lies between them, always
+  std_error    the standard deviation over these tables; the truth may be farther away, but
+               never outside the bounds
+
+Examples:
+  chrysalis query release \"SELECT COUNT(*) FROM microdata WHERE age BETWEEN 40 AND 70 AND sex = 'F'\"
+  chrysalis query release \"SELECT AVG(cost), MAX(cost) FROM microdata GROUP BY sex\" --explain
+  chrysalis query release --file questions.sql --output json
+  echo \"SELECT COUNT(*) FROM microdata WHERE disease LIKE 'F%'\" | chrysalis query release --file -";
+
+#[derive(Debug, Args)]
+#[command(after_help = QUERY_HELP)]
+pub(crate) struct QueryArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The question.
+    #[arg(value_name = "SELECT …", required_unless_present = "file", conflicts_with = "file")]
+    pub(crate) question: Option<String>,
+    /// A file of questions with `;` between them, or `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<String>,
+    /// Explain in words where the numbers come from.
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+const REWRITE_HELP: &str = "\
+The statement gives the numbers that `query` gives: for every aggregate its estimate, lower and
+upper bound and std_error. PostgreSQL and SQLite get the tables with `chrysalis load`; DuckDB and
+Spark read the Parquet files as views that are named like the tables. SQLite needs its
+mathematical functions (they are in its shell).
+
+Examples:
+  chrysalis rewrite release \"SELECT AVG(cost) FROM microdata WHERE age > 50\" --dialect postgres
+  chrysalis rewrite release --file q.sql --dialect sqlite | sqlite3 -header release.db
+  chrysalis rewrite release --file questions.sql --dialect duckdb --output json";
+
+#[derive(Debug, Args)]
+#[command(after_help = REWRITE_HELP)]
+pub(crate) struct RewriteArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The question, as for `query`.
+    #[arg(value_name = "SELECT …", required_unless_present = "file", conflicts_with = "file")]
+    pub(crate) question: Option<String>,
+    /// A file of questions with `;` between them, or `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<String>,
+    /// The database's SQL: postgres, duckdb, sqlite or spark.
+    #[arg(long, value_name = "DIALECT")]
+    pub(crate) dialect: Dialect,
+}
+
+const TAXONOMY_HELP: &str = "\
+A taxonomy file has one line per value: the value, then ever larger groups, then one root, `;` between them, no header:
+  Bonn;Germany;Europe;*
+  Kiel;Germany;Europe;*
+Without --data every file is checked and drawn. With --data and --column it is held against the values of the column:
+values that have no line, lines whose value never occurs, and how many rows stand under every label.
+--propose prints a taxonomy for a column: intervals between quantiles for numbers and dates, prefixes for codes of one
+length, and for other words groups of neighbours with about as many rows each.
+
+Examples:
+  chrysalis taxonomy country.csv
+  chrysalis taxonomy country.csv --data patients.csv --column country
+  chrysalis taxonomy --propose --data patients.csv --column age > age.csv
+  chrysalis publish patients.csv --quasi age --taxonomy age=age.csv --require k=5 \\
+      --partitioner full-domain --out release";
+
+#[derive(Debug, Args)]
+#[command(after_help = TAXONOMY_HELP)]
+pub(crate) struct TaxonomyArgs {
+    /// Taxonomy files.
+    #[arg(value_name = "FILE", required_unless_present = "propose", conflicts_with = "propose")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print a taxonomy for the column instead of checking one.
+    #[arg(long, requires = "data", requires = "column")]
+    pub(crate) propose: bool,
+    /// A table: CSV (also gzip or zstd), Parquet, or `-` for standard input.
+    #[arg(long, value_name = "FILE", requires = "column")]
+    pub(crate) data: Option<String>,
+    /// Its column.
+    #[arg(long, value_name = "COLUMN", requires = "data")]
+    pub(crate) column: Option<String>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chrysalis example --out hospital\n  chrysalis example --rows 1000000 --seed 7 --out big"
+)]
+pub(crate) struct ExampleArgs {
+    /// The folder to write; it must not exist yet.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Number of patients.
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub(crate) rows: u64,
+    /// The same seed gives the same patients.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}

@@ -38,6 +38,8 @@ pub(crate) fn run() -> Result<(), Failure> {
             "clippy",
             &["clippy", "--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"],
         )?;
+        // As `cargo install` builds it.
+        cargo_step("clippy without features", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     } else {
         skip(&mut skipped, "lints are not checked: clippy is not installed");
     }

@@ -18,7 +18,7 @@ pub(crate) mod taxonomy;
 use std::path::Path;
 
 use chrysalis::store::read_release;
-use chrysalis::{Counted, Draft, Manifest, Release, Stopped, Table, Watch, files, microdata_requests};
+use chrysalis::{Counted, Draft, Manifest, Release, Table, Watch, files, microdata_requests};
 
 use crate::failure::Failure;
 use crate::progress::Phases;
@@ -43,5 +43,5 @@ fn read_microdata(
 /// Runs work that a signal may stop.
 #[cfg(feature = "databases")]
 fn stoppable<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    Stopped::catch(work).map_err(|stopped| Failure::from(chrysalis::Error::from(stopped)))?
+    chrysalis::Stopped::catch(work).map_err(|stopped| Failure::from(chrysalis::Error::from(stopped)))?
 }

@@ -4,7 +4,7 @@ use chrysalis_release::{ColumnEntry, Form, Manifest, PartEntry, Promise, Release
 use chrysalis_table::{Column, Table, Unwatched};
 use serde_json::json;
 
-use crate::{AuditError, AuditReport};
+use crate::{AuditError, AuditReport, Check};
 
 /// An audit that nobody looks on at.
 pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
@@ -50,5 +50,23 @@ pub(crate) fn entry(name: &str, table: &Table) -> TableEntry {
         rows,
         columns: table.columns().iter().map(column).collect(),
         parts: vec![PartEntry { file: format!("{name}.csv"), rows, sha256: String::new() }],
+    }
+}
+
+/// The check of that name.
+pub(crate) fn check<'a>(report: &'a AuditReport, name: &str) -> &'a Check {
+    report.checks.iter().find(|check| check.name == name).unwrap()
+}
+
+/// The findings of one check, and that all others (but those allowed) are fine.
+pub(crate) fn expect(report: &AuditReport, findings: &[(&str, &str)]) {
+    assert!(!report.ok());
+    for (name, sentence) in findings {
+        let check = check(report, name);
+        assert!(!check.ok && check.findings.iter().any(|finding| finding == sentence), "{name}: {:?}", check.findings);
+        assert!(check.detail.contains(sentence));
+    }
+    for check in report.checks.iter().filter(|check| findings.iter().all(|(name, _)| *name != check.name)) {
+        assert!(check.ok, "{}: {}", check.name, check.detail);
     }
 }

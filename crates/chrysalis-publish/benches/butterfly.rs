@@ -10,6 +10,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to look at numbers with")]
 
+mod options;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -24,12 +26,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-    let file = arguments.next().expect("a CSV file");
-    let mut options: BTreeMap<String, String> = BTreeMap::new();
-    while let Some(name) = arguments.next() {
-        options.insert(name.trim_start_matches("--").to_owned(), arguments.next().expect("a value"));
-    }
+    let (file, options) = options::options();
     let list = |text: &str| -> Vec<String> { text.split(',').map(|name| name.trim().to_owned()).collect() };
     let sets: Vec<Vec<String>> = options["sets"].split(';').map(list).collect();
     let users = QuasiIdentifiers::new(sets.clone()).unwrap();

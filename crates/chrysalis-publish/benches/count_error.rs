@@ -10,7 +10,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to look at numbers with")]
 
-use std::collections::BTreeMap;
+mod options;
+
 use std::fs::File;
 use std::time::Instant;
 
@@ -26,12 +27,7 @@ use rayon::prelude::*;
 struct Query(Vec<(usize, u32, u32)>);
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-    let file = arguments.next().expect("a CSV file");
-    let mut options: BTreeMap<String, String> = BTreeMap::new();
-    while let Some(name) = arguments.next() {
-        options.insert(name.trim_start_matches("--").to_owned(), arguments.next().expect("a value"));
-    }
+    let (file, options) = options::options();
     let list = |name: &str| -> Vec<String> {
         options.get(name).map_or(Vec::new(), |text| text.split(',').map(str::to_owned).collect())
     };

@@ -12,6 +12,16 @@ use super::{Choices, CompareArgs, ProfileArgs, ReadArgs};
 use crate::failure::Failure;
 
 impl ReadArgs {
+    /// Whether nothing is said.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.delimiter.is_none() && self.missing.is_none() && self.columns().next().is_none()
+    }
+
+    /// The columns of which something is said.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &String> {
+        self.kinds.iter().map(|(name, _)| name).chain(self.orders.iter().map(|(name, _)| name))
+    }
+
     /// What is said of a file, and of how to read it: flags win over a spec.
     pub(crate) fn over(&self, file: &str) -> Result<Draft, Failure> {
         Ok(self.draft()?.or(files::draft(file)?))

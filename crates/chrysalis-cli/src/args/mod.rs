@@ -244,8 +244,8 @@ pub(crate) struct AuditArgs {
     /// groups).
     #[arg(long = "with", value_name = "DIR")]
     pub(crate) others: Vec<PathBuf>,
-    /// The byte between CSV fields of the microdata; detected when absent.
-    #[arg(long, value_name = "C", value_parser = delimiter)]
+    /// The separator of CSV fields of the microdata [default: detected].
+    #[arg(long, value_name = "C", value_parser = delimiter, requires = "microdata")]
     pub(crate) delimiter: Option<String>,
 }
 
@@ -301,7 +301,7 @@ pub(crate) struct EvaluateArgs {
     /// The seed for drawing questions.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The byte between CSV fields of the microdata; detected when absent.
+    /// The separator of CSV fields of the microdata [default: detected].
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<String>,
 }

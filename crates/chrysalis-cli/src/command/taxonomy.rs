@@ -14,6 +14,7 @@ use crate::render::{self, Report};
 
 pub(crate) fn run(args: &TaxonomyArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
+    check_effect(args)?;
     let files: Vec<(&Path, TaxonomyFile)> = args
         .files
         .iter()
@@ -33,6 +34,26 @@ pub(crate) fn run(args: &TaxonomyArgs, cli: &Cli) -> Result<ExitCode, Failure> {
             let is_fine = print_checks(&files, column.as_ref().map(|(column, _)| column), cli)?;
             Ok(ExitCode::from(if is_fine { DONE } else { AUDIT_FAILED }))
         }
+    }
+}
+
+/// What is said of how to read a table is about one column of one table.
+fn check_effect(args: &TaxonomyArgs) -> Result<(), Failure> {
+    let Some(column) = &args.column else {
+        return match args.read.is_silent() {
+            true => Ok(()),
+            false => Err(Failure::bad_input(
+                "no table is read, so it has no effect to say how",
+                "name the table with --data and its column with --column, or leave the rest out",
+            )),
+        };
+    };
+    match args.read.columns().find(|name| *name != column) {
+        Some(other) => {
+            let message = format!("only column `{column}` is read, so nothing can be said of `{other}`");
+            Err(Failure::bad_input(message, "leave it out, or check the spelling"))
+        }
+        None => Ok(()),
     }
 }
 

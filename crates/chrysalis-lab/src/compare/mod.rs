@@ -10,11 +10,11 @@ mod runs;
 mod trial;
 mod vary;
 
-use chrysalis::{Asking, Comparison, Draft, Error, ReleaseDraft, Seed, compare, values};
-use chrysalis_table::{ColumnRequest, Kind, Role, Table, Watch};
+use chrysalis::{Asking, Comparison, Draft, Error, Seed, compare, values};
+use chrysalis_table::{Kind, Role, Table, Watch};
 
 pub use advice::Advice;
-pub use runs::Run;
+pub use runs::{Run, check_effect, requests, runs};
 pub use trial::Trial;
 
 /// What came of a comparison.
@@ -32,22 +32,6 @@ pub struct Report {
 struct Asked {
     asked: Option<chrysalis_evaluate::workload::Accuracy>,
     seed: u64,
-}
-
-/// The runs of a draft, checked against the columns of its table: those it lists, or a set that shows what the methods are
-/// like. `command` spells how a door would publish one of them.
-pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) -> Result<Vec<Run>, Error> {
-    runs::runs(draft, header, command)
-}
-
-/// What was said for all runs must be of use to some of them.
-pub fn check_effect(said: &ReleaseDraft, runs: &[Run]) -> Result<(), Error> {
-    runs::check_effect(said, runs)
-}
-
-/// Every column that some run needs, once.
-pub fn requests(runs: &[Run]) -> Vec<ColumnRequest> {
-    runs::requests(runs)
 }
 
 /// Makes, judges and measures all runs that fit the table.

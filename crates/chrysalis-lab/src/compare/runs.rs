@@ -29,8 +29,9 @@ pub struct Run {
     pub command: String,
 }
 
-/// All runs, in order. Every recipe is checked before the first row is read.
-pub(super) fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) -> Result<Vec<Run>, Error> {
+/// The runs of a draft, checked against the columns of its table before a row is read: those it lists, or a set that shows what
+/// the methods are like. `command` spells how a door would publish one of them.
+pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) -> Result<Vec<Run>, Error> {
     let listed = draft.compare.as_ref().map_or(&[][..], |compare| &compare.runs);
     let entries = if listed.is_empty() { usual(draft)? } else { listed.to_vec() };
     let mut runs = Vec::new();
@@ -167,19 +168,17 @@ fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: Varied) -> Re
 }
 
 /// What was said for all runs must be of use to some of them.
-pub(super) fn check_effect(said: &ReleaseDraft, runs: &[Run]) -> Result<(), Error> {
+pub fn check_effect(said: &ReleaseDraft, runs: &[Run]) -> Result<(), Error> {
     let mut knobs = said.turned();
     knobs.retain(|knob| !runs.iter().any(|run| run.draft.release.turned().contains(knob)));
-    let is_used = |name: &Option<String>, of: fn(&ReleaseDraft) -> Option<String>| {
-        name.is_none() || runs.iter().any(|run| of(&run.draft.release) == *name)
+    let is_method_of = |run: &Run| run.draft.release.method == said.method;
+    // Those that find butterflies stand in the draft alone.
+    let is_partitioner_of = |run: &Run| {
+        let of_recipe = run.recipe.partitioner().is_some() && run.recipe.partitioner() == said.partitioner.as_deref();
+        of_recipe || run.draft.release.partitioner == said.partitioner
     };
-    let of_recipe = |run: &Run| run.recipe.partitioner().map(str::to_owned);
-    let is_partitioner_used = said.partitioner.is_none()
-        || runs
-            .iter()
-            .any(|run| run.draft.release.partitioner == said.partitioner || of_recipe(run) == said.partitioner);
-    knobs.extend((!is_used(&said.method, |release| release.method.clone())).then_some(Knob::Method));
-    knobs.extend((!is_partitioner_used).then_some(Knob::Partitioner));
+    knobs.extend((said.method.is_some() && !runs.iter().any(is_method_of)).then_some(Knob::Method));
+    knobs.extend((said.partitioner.is_some() && !runs.iter().any(is_partitioner_of)).then_some(Knob::Partitioner));
     let Some(&knob) = knobs.first() else { return Ok(()) };
     let message = format!("`{knob}` has no effect on any of the {} releases that are compared", runs.len());
     let remedy = Remedy::from("leave ").knob(knob, "").words(" out, or list runs under [compare] in a spec");
@@ -206,7 +205,7 @@ fn tell_apart(runs: &mut [Run]) {
 }
 
 /// Every column that some run needs, once.
-pub(super) fn requests(runs: &[Run]) -> Vec<ColumnRequest> {
+pub fn requests(runs: &[Run]) -> Vec<ColumnRequest> {
     let mut all: Vec<ColumnRequest> = Vec::new();
     for request in runs.iter().flat_map(|run| run.recipe.requests()) {
         if all.iter().all(|known| known.name != request.name) {

@@ -11,8 +11,8 @@ use chrysalis_release::{
 };
 use chrysalis_table::{Codes, Column, Domain, Kind, Table, Value};
 
-use crate::testing::{audit, entry, promise, promises};
-use crate::{AuditReport, Check};
+use crate::AuditReport;
+use crate::testing::{audit, check, entry, expect, promise, promises};
 
 /// One published row: group id, age range, label of sex, city (kept as it is), disease (sensitive).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,21 +147,4 @@ fn with_rows(rows: &[Row]) -> Release {
 
 fn report(release: &Release) -> AuditReport {
     audit(release, Some(&microdata())).unwrap()
-}
-
-fn check<'a>(report: &'a AuditReport, name: &str) -> &'a Check {
-    report.checks.iter().find(|check| check.name == name).unwrap()
-}
-
-/// The findings of one check, and that all others (but those allowed) are fine.
-fn expect(report: &AuditReport, findings: &[(&str, &str)]) {
-    assert!(!report.ok());
-    for (name, sentence) in findings {
-        let check = check(report, name);
-        assert!(!check.ok && check.findings.iter().any(|finding| finding == sentence), "{name}: {:?}", check.findings);
-        assert!(check.detail.contains(sentence));
-    }
-    for check in report.checks.iter().filter(|check| findings.iter().all(|(name, _)| *name != check.name)) {
-        assert!(check.ok, "{}: {}", check.name, check.detail);
-    }
 }

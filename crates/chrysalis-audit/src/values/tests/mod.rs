@@ -9,8 +9,8 @@ use chrysalis_release::{
 };
 use chrysalis_table::{Column, Kind, Table, Value};
 
-use crate::testing::{audit, entry, promise, promises};
-use crate::{AuditReport, Check};
+use crate::AuditReport;
+use crate::testing::{audit, check, entry, expect, promise, promises};
 
 fn attribute(form: Form, role: RoleName, column: &Column) -> Attribute {
     let is_permuted = match role {
@@ -82,22 +82,6 @@ fn reals(name: &str, numbers: &[f64]) -> Column {
 fn with_column(table: &Table, column: Column) -> Table {
     let other = |known: &Column| if known.name() == column.name() { column.clone() } else { known.clone() };
     Table::new(table.columns().iter().map(other).collect())
-}
-
-fn check<'a>(report: &'a AuditReport, name: &str) -> &'a Check {
-    report.checks.iter().find(|check| check.name == name).unwrap()
-}
-
-/// The findings of some checks, and that all others are fine.
-fn expect(report: &AuditReport, findings: &[(&str, &str)]) {
-    assert!(!report.ok());
-    for (name, sentence) in findings {
-        let check = check(report, name);
-        assert!(!check.ok && check.findings.iter().any(|finding| finding == sentence), "{name}: {:?}", check.findings);
-    }
-    for check in report.checks.iter().filter(|check| findings.iter().all(|(name, _)| *name != check.name)) {
-        assert!(check.ok, "{}: {}", check.name, check.detail);
-    }
 }
 
 /// Eight people: age, sex, city (kept as it is), disease.

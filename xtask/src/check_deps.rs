@@ -26,6 +26,7 @@ fn allowed(krate: &str) -> Option<Allowed> {
         // The analyst's side is `query`: never `publish`, where microdata lives.
         // So is `load`, which puts a release into a database.
         "query" | "load" => Only(&["table", "release"]),
+        "sql" => Only(&["table", "release", "query"]),
         "store" => Only(&["table", "release", "arrow"]),
         // The maker and the judge: the same shelf, but never each other.
         "publish" | "audit" => Only(&["table", "criteria", "release"]),
@@ -34,7 +35,7 @@ fn allowed(krate: &str) -> Option<Allowed> {
         "evaluate" => Only(&["table", "criteria", "release", "query"]),
         // The hall behind every door. Databases, pages and charts are not for everybody who embeds it.
         "chrysalis" => {
-            Only(&["table", "criteria", "release", "arrow", "store", "publish", "query", "audit", "evaluate"])
+            Only(&["table", "criteria", "release", "arrow", "store", "publish", "query", "sql", "audit", "evaluate"])
         }
         "lab" => AllBut(&["cli", "door", "testkit"]),
         // A door that stands for all others: what it needs, the hall must give.

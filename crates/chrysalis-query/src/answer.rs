@@ -10,7 +10,7 @@ use crate::Asked;
 use crate::aggregate::{Estimate, Side, aggregate, most};
 use crate::code_test::{CodeTest, passing};
 use crate::estimate::{self, Found, Hit, KeyValues};
-use crate::{Plan, QueryError, sql};
+use crate::{Plan, QueryError};
 
 /// The answer to a question: one row, or one per combination of GROUP BY values.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,11 +66,6 @@ pub struct Explanation {
 }
 
 impl Asked {
-    /// Answers one question.
-    pub fn ask(&self, text: &str) -> Result<Answer, QueryError> {
-        self.answer(&Plan::new(&sql::parse_one(text)?, self.manifest())?)
-    }
-
     /// Answers a plan made for this release's manifest.
     pub fn answer(&self, plan: &Plan) -> Result<Answer, QueryError> {
         let answering = Answering::new(self, plan)?;

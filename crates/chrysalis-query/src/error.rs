@@ -53,15 +53,18 @@ fn place(at: &Option<Position>) -> String {
 }
 
 impl QueryError {
-    pub(crate) fn question(at: Option<Position>, problem: impl Into<String>, hint: impl Into<Remedy>) -> Self {
+    /// A question that cannot be understood.
+    pub fn question(at: Option<Position>, problem: impl Into<String>, hint: impl Into<Remedy>) -> Self {
         QueryError::Question { at, problem: problem.into(), hint: hint.into() }
     }
 
-    pub(crate) fn unanswerable(at: Option<Position>, problem: impl Into<String>, hint: impl Into<Remedy>) -> Self {
+    /// A question that this release cannot answer.
+    pub fn unanswerable(at: Option<Position>, problem: impl Into<String>, hint: impl Into<Remedy>) -> Self {
         QueryError::Unanswerable { at, problem: problem.into(), hint: hint.into() }
     }
 
-    pub(crate) fn broken(problem: impl Into<String>) -> Self {
+    /// A release whose tables are not what their form says.
+    pub fn broken(problem: impl Into<String>) -> Self {
         QueryError::Release(ReleaseError::Nonsense(problem.into()))
     }
 

@@ -1,9 +1,9 @@
 //! The analyst's side: questions over a release, answered with an estimate and bounds that are certain to hold.
 //!
-//! A question goes through three shapes. [`sql::parse`] turns text into a [`Question`], which knows nothing of any
+//! A question goes through three shapes. `chrysalis-sql` turns text into a [`Question`], which knows nothing of any
 //! release. [`Plan::new`] binds it to a manifest: names become attributes, conditions become sets of values, and what
 //! cannot be answered is refused with a reason. A [`Plan`] is then answered from the tables ([`Asked`]), or turned into
-//! SQL for a database that holds them. Both follow `spec.md`, so each is the other's referee.
+//! SQL by `chrysalis-sql` for a database that holds them. Both follow `spec.md`, so each is the other's referee.
 //!
 //! This crate cannot name microdata: it sees releases only, and opens no file.
 
@@ -18,8 +18,6 @@ mod field;
 mod like;
 mod plan;
 pub mod question;
-pub mod rewrite;
-pub mod sql;
 mod tree;
 pub mod value_set;
 
@@ -31,5 +29,4 @@ pub use field::Field;
 pub(crate) use plan::askable;
 pub use plan::{NeededColumns, Plan, PlannedAggregate, QuasiCondition};
 pub use question::Question;
-pub use rewrite::{Dialect, rewrite};
 pub use tree::Tree;

@@ -100,8 +100,8 @@ impl Function {
         }
     }
 
-    /// Whether [`crate::rewrite`] can say it in SQL; otherwise only [`crate::answer`] knows it.
-    pub(crate) fn is_rewritten(self) -> bool {
+    /// Whether `chrysalis-sql` can say it in SQL; otherwise only a release itself can be asked.
+    pub fn is_rewritten(self) -> bool {
         match self {
             Function::Count | Function::Sum | Function::Avg | Function::Min | Function::Max => true,
             #[cfg(feature = "toy-function")]

@@ -1,6 +1,5 @@
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{Detail, Needs, Shape, Values};
@@ -9,7 +8,8 @@ use crate::{BATCH_ID, GROUP_ID};
 /// How a release shows the groups of a table: a closed set.
 // This file is the only place where a form's name stands as text, and where it is said what each one looks like. Everything
 // that reads releases works from the [`Shape`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// Ranges and labels in place of quasi values.

@@ -1,5 +1,4 @@
 use chrysalis_criteria::{Held, PrincipleSpec};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Attribute, Form, Manifest, ReleaseError, RoleName, Shape};
@@ -17,7 +16,8 @@ pub struct Promise {
 }
 
 /// In what a principle holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// In every group.
@@ -64,7 +64,8 @@ impl Shape {
 }
 
 /// What a promise counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Rows.
@@ -138,7 +139,8 @@ fn parsed(text: &str) -> Result<PrincipleSpec, ReleaseError> {
 }
 
 /// How it stands in a manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PromiseEntry {
     /// The principle as it is written, such as `l=4`.

@@ -1,9 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use chrysalis_query::rewrite::looked_at;
-use chrysalis_query::{Asked, Dialect, Plan, QueryError, Question, rewrite, sql};
+use chrysalis_query::{Asked, Plan, QueryError, Question};
 use chrysalis_release::{Manifest, Release};
+use chrysalis_sql::rewrite::looked_at;
+use chrysalis_sql::{Dialect, parse, rewrite};
 use chrysalis_store::{read_columns, read_manifest};
 use rayon::prelude::*;
 
@@ -25,13 +26,13 @@ impl Analyst {
 
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
-        let plan = Plan::new(&sql::parse_one(text)?, self.asked.manifest())?;
+        let plan = Plan::new(&parse::parse_one(text)?, self.asked.manifest())?;
         Ok(AnswerReport::new(self.asked.answer(&plan)?, &plan, self.asked.manifest()))
     }
 
     /// The same question as one statement for a database that holds the release's tables.
     pub fn rewrite(&self, text: &str, dialect: Dialect) -> Result<String, Error> {
-        let plan = Plan::new(&sql::parse_one(text)?, self.asked.manifest())?;
+        let plan = Plan::new(&parse::parse_one(text)?, self.asked.manifest())?;
         Ok(rewrite(&plan, &self.release, dialect)?)
     }
 }
@@ -47,12 +48,12 @@ pub struct Questions {
 impl Questions {
     /// Exactly one question.
     pub fn one(text: &str) -> Result<Self, Error> {
-        Ok(Questions { questions: vec![sql::parse_one(text)?], is_file: false })
+        Ok(Questions { questions: vec![parse::parse_one(text)?], is_file: false })
     }
 
     /// Those of a file that messages call `name`.
     pub fn of_file(text: &str, name: &str) -> Result<Self, Error> {
-        let questions = sql::parse(text)?;
+        let questions = parse::parse(text)?;
         if questions.is_empty() {
             let hint = "write questions such as SELECT COUNT(*) FROM microdata, with ; between them";
             return Err(Error::request(format!("{name} has no question"), hint));

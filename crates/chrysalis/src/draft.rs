@@ -9,13 +9,13 @@ use std::path::PathBuf;
 
 use chrysalis_criteria::Weights;
 use chrysalis_table::{Kind, Role};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
 /// Every knob, all of them optional.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Draft {
     /// The table, as a path. In a spec it is relative to the spec.
@@ -53,7 +53,8 @@ pub struct Draft {
 }
 
 /// One list of names, or several.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "expected a list of columns, or one such list per user")]
 pub enum QuasiDraft {
     /// What everybody may know.
@@ -73,7 +74,8 @@ impl QuasiDraft {
 }
 
 /// One column.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct AttributeDraft {
     /// `identifier`, `quasi`, `sensitive` or `other`.
@@ -103,7 +105,8 @@ pub struct AttributeDraft {
 }
 
 /// What to publish.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ReleaseDraft {
     /// How the groups are shown.
@@ -145,7 +148,8 @@ pub struct ReleaseDraft {
 }
 
 /// Which releases to compare, and what to ask them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct CompareDraft {
     /// The releases; where none is listed, a set that shows what the methods are like.
@@ -166,7 +170,8 @@ pub struct CompareDraft {
 }
 
 /// One release, or several that differ in what varies. What it leaves out is as in `release`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunDraft {
     /// What it is called.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,7 +197,8 @@ impl<'de> Deserialize<'de> for RunDraft {
 }
 
 /// A taxonomy by its file, or as lines from leaf to root.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "expected the name of a file, or its lines")]
 pub enum TaxonomyDraft {
     /// A file that is yet to be read. In a spec it is relative to the spec.
@@ -202,7 +208,8 @@ pub enum TaxonomyDraft {
 }
 
 /// A number as it is written; exact if it is in quotes or short.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "expected a number")]
 pub enum Number {
     /// In quotes.
@@ -225,7 +232,8 @@ impl Number {
 }
 
 /// A name, or one number per category.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "expected a name such as \"uniform\", or a list of numbers")]
 pub enum WeightsDraft {
     /// `uniform`, `sensitivity(2)`, or numbers with commas between them.
@@ -254,9 +262,10 @@ impl WeightsDraft {
 macro_rules! named {
     ($(#[$doc:meta])* $text:ident($value:ty)) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(try_from = "String", into = "String")]
-        #[schemars(with = "String")]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         pub struct $text(pub $value);
 
         impl TryFrom<String> for $text {
@@ -285,6 +294,7 @@ named!(
 
 impl Draft {
     /// The JSON schema of a draft, which is also that of a `chrysalis.toml`.
+    #[cfg(feature = "schema")]
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Draft).to_value()
     }

@@ -67,8 +67,8 @@ pub use seed::Seed;
 pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;
-pub use chrysalis_query::Dialect;
 pub use chrysalis_release::{Form, Manifest, Release};
+pub use chrysalis_sql::Dialect;
 pub use chrysalis_store as store;
 pub use chrysalis_table as table;
 pub use chrysalis_table::{Counted, Knob, Progress, Remedy, Spelling, Stopped, Table, Unwatched, Watch};

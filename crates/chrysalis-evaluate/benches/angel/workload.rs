@@ -28,7 +28,7 @@ pub(crate) fn mean_error(
         let conditions: Vec<String> =
             columns.iter().zip(query).map(|(column, codes)| condition(column, codes)).collect();
         let question = format!("SELECT COUNT(*) FROM microdata WHERE {}", conditions.join(" AND "));
-        let estimate = asked.ask(&question).unwrap().rows[0].aggregates[0].estimate.unwrap();
+        let estimate = chrysalis_sql::ask(&asked, &question).unwrap().rows[0].aggregates[0].estimate.unwrap();
         (actual > 0.0).then(|| (estimate - actual).abs() / actual)
     };
     let errors: Vec<f64> = queries.par_iter().filter_map(error).collect();

@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use chrysalis::Error;
 use chrysalis_load::{Database, LoadError};
-use chrysalis_query::rewrite::original;
-use chrysalis_query::{Dialect, Plan, Question, rewrite};
+use chrysalis_query::{Plan, Question};
 use chrysalis_release::Release;
+use chrysalis_sql::rewrite::original;
+use chrysalis_sql::{Dialect, rewrite};
 use chrysalis_table::Table;
 
 use super::measure::Times;

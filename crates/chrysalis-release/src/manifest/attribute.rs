@@ -1,9 +1,9 @@
 use chrysalis_table::{Domain, Kind, Role, Value};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One attribute of the published table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Attribute {
     /// Its name in the microdata.
@@ -28,7 +28,8 @@ pub struct Attribute {
 }
 
 /// The values of an attribute.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DomainEntry {
     /// Smallest value, for numbers and dates.
@@ -49,7 +50,8 @@ pub struct DomainEntry {
 }
 
 /// How an attribute is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Published {
     /// As it was.
@@ -61,7 +63,8 @@ pub enum Published {
 }
 
 /// One column of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ColumnEntry {
     /// The column's name.
@@ -71,7 +74,8 @@ pub struct ColumnEntry {
 }
 
 /// A [`Role`] as it is written in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RoleName {
     /// Names a person; never published.
@@ -96,7 +100,8 @@ impl From<Role> for RoleName {
 }
 
 /// A [`Kind`] as it is written in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum KindName {
     /// Whole numbers.

@@ -69,7 +69,8 @@ pub struct TableEntry {
 }
 
 /// One file of a table.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PartEntry {
     /// The file, beside the manifest.
@@ -123,6 +124,7 @@ impl Manifest {
     }
 
     /// The JSON schema of `release.json`, for a version of the format that this program reads.
+    #[cfg(feature = "schema")]
     pub fn schema(version: u32) -> Option<serde_json::Value> {
         match version {
             1 => Some(schemars::schema_for!(version_1::Wire).to_value()),

@@ -1,14 +1,14 @@
 //! Version 1 of the format: read, never written.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Attribute, ColumnEntry, Manifest, PartEntry, TableEntry};
 use crate::{Form, Promise, ReleaseError};
 
 /// `release.json`, version 1.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "Manifest")]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Manifest"))]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wire {
     /// Always `chrysalis-release`.
@@ -42,8 +42,9 @@ pub(super) struct Wire {
 }
 
 /// One file of the release.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "TableEntry")]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TableEntry"))]
 #[serde(deny_unknown_fields)]
 struct Table {
     /// The table's name.

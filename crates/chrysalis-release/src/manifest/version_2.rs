@@ -1,6 +1,5 @@
 //! Version 2 of the format: the one that is written.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Attribute, ColumnEntry, FORMAT, Manifest, PARTS, PartEntry, TableEntry, VERSION, is_zero};
@@ -8,8 +7,9 @@ use crate::promise::PromiseEntry;
 use crate::{Form, ReleaseError};
 
 /// `release.json`, version 2.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Manifest")]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Manifest"))]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wire {
     /// Always `chrysalis-release`.
@@ -46,8 +46,9 @@ pub(super) struct Wire {
 }
 
 /// One table of the release.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "TableEntry")]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TableEntry"))]
 #[serde(deny_unknown_fields)]
 struct Table {
     /// The table's name.

@@ -39,8 +39,8 @@ use sqlparser::ast::Ident;
 pub use dialect::Dialect;
 pub use original::original;
 
-use crate::question::Function;
-use crate::{Field, Plan, QueryError};
+use chrysalis_query::question::Function;
+use chrysalis_query::{Field, Plan, QueryError};
 use expr::{X, col};
 use select::Ctes;
 
@@ -173,7 +173,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The condition and the sensitive values of an aggregate.
-    fn pair(&self, aggregate: &crate::PlannedAggregate) -> (usize, Counted) {
+    fn pair(&self, aggregate: &chrysalis_query::PlannedAggregate) -> (usize, Counted) {
         let is_sensitive = aggregate.field.is_some() && aggregate.field == self.plan.sensitive;
         let has_missing = self.plan.sensitive.is_some_and(|field| self.fields()[field].has_missing);
         (aggregate.condition, if is_sensitive && has_missing { Counted::Present } else { Counted::Where })

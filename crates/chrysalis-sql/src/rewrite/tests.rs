@@ -7,7 +7,9 @@ use sqlparser::parser::Parser;
 
 use super::expr::{X, all, col, int};
 use super::{Dialect, original, rewrite};
-use crate::{Plan, sql};
+use chrysalis_query::Plan;
+
+use crate::parse;
 
 const QUESTIONS: [&str; 6] = [
     "SELECT COUNT(*) FROM microdata WHERE age > 30",
@@ -49,7 +51,7 @@ fn release(method: &str) -> Release {
 
 fn statement(method: &str, question: &str, dialect: Dialect) -> Option<String> {
     let release = release(method);
-    let plan = Plan::new(&sql::parse_one(question).unwrap(), &release.manifest).unwrap();
+    let plan = Plan::new(&parse::parse_one(question).unwrap(), &release.manifest).unwrap();
     // Without rows there are no ranges whose points could be listed.
     let lists_points = method == "generalize" && question.contains("GROUP BY age");
     (!lists_points).then(|| rewrite(&plan, &release, dialect).unwrap())
@@ -154,7 +156,7 @@ fn parentheses_stand_where_they_matter() {
 #[test]
 fn the_question_itself_is_asked_of_the_microdata() {
     let asked = |question: &str| {
-        let plan = Plan::new(&sql::parse_one(question).unwrap(), &release("shuffle").manifest).unwrap();
+        let plan = Plan::new(&parse::parse_one(question).unwrap(), &release("shuffle").manifest).unwrap();
         let text = original(&plan, "people", Dialect::Sqlite);
         Parser::parse_sql(&SQLiteDialect {}, &text).unwrap();
         text.split_whitespace().collect::<Vec<_>>().join(" ")

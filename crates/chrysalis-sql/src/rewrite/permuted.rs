@@ -7,8 +7,8 @@ use chrysalis_release::GROUP_ID;
 use super::expr::{X, case, col, count_rows, int, product, total};
 use super::select::Rows;
 use super::{Writer, sets};
-use crate::value_set::ValueSet;
-use crate::{Cell, Field};
+use chrysalis_query::value_set::ValueSet;
+use chrysalis_query::{Cell, Field};
 
 /// Parts of an attribute's values such that every set of the question is a union of some.
 struct Atoms {

@@ -5,7 +5,7 @@ use chrysalis_table::Value;
 use super::expr::{X, call, case, cases, col, count_rows, int, or_zero, sum};
 use super::select::Rows;
 use super::{Counted, NUMERIC, Writer, sets};
-use crate::question::Function;
+use chrysalis_query::question::Function;
 
 /// The table of sensitive values, under the name `s`.
 pub(super) struct Values {

@@ -9,7 +9,7 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 
-use crate::{Position, QueryError, Question};
+use chrysalis_query::{Position, QueryError, Question};
 
 /// The name under which every release is asked.
 pub const TABLE: &str = "microdata";

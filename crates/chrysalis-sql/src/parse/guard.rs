@@ -4,7 +4,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::position;
-use crate::QueryError;
+use chrysalis_query::QueryError;
 
 /// Levels of parentheses.
 const MAX_DEPTH: usize = 32;

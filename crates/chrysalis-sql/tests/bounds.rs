@@ -21,7 +21,7 @@ fn config(cases: u32) -> ProptestConfig {
 
 /// A refusal is fine where the spec has one: too many boxes.
 fn asked(release: &Asked, sql: &str) -> Option<chrysalis_query::Answer> {
-    match release.ask(sql) {
+    match chrysalis_sql::ask(release, sql) {
         Ok(answer) => Some(answer),
         Err(QueryError::Unanswerable { problem, .. })
             if problem.contains("boxes") || problem.contains("ranges of reals") =>

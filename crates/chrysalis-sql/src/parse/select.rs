@@ -9,8 +9,8 @@ use sqlparser::ast::{
 
 use super::condition::{self, Names};
 use super::{EXAMPLE, TABLE, start_of};
-use crate::question::{Aggregate, ColumnName, Function, Question};
-use crate::{Position, QueryError};
+use chrysalis_query::question::{Aggregate, ColumnName, Function, Question};
+use chrysalis_query::{Position, QueryError};
 
 const FUNCTIONS: &str = "ask COUNT(*), COUNT, SUM, AVG, MIN or MAX of a column";
 

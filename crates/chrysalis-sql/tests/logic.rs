@@ -5,7 +5,8 @@
 mod common;
 
 use chrysalis_query::value_set::{Ranges, RealCut};
-use chrysalis_query::{Plan, QueryError, sql};
+use chrysalis_query::{Plan, QueryError};
+use chrysalis_sql::{ask, parse};
 use chrysalis_table::{Date, Kind, Value};
 use common::ask::{self, Ask};
 use common::{World, rng, truth};
@@ -70,7 +71,7 @@ proptest! {
         let condition = ask::condition(&world, &[world.sensitive()], 4, &mut rng);
         let question = Ask { condition: Some(condition.clone()), aggregates: vec![("count", None)], keys: Vec::new() };
         let text = question.sql(&world);
-        let plan = Plan::new(&sql::parse_one(&text).unwrap(), release.manifest()).unwrap();
+        let plan = Plan::new(&parse::parse_one(&text).unwrap(), release.manifest()).unwrap();
         prop_assert!(plan.conditions[0].tree.is_none());
         let (field, set) = (&plan.fields[plan.sensitive.unwrap()], plan.sensitive_set.unwrap());
         for row in &world.rows {
@@ -91,7 +92,7 @@ fn refusal(question: &str) -> String {
     world.rows =
         (0..12).map(|_| world.cols.iter().map(|col| Some(common::value(col.kind, &mut rng))).collect()).collect();
     let release = world.publish("permute", &mut rng).unwrap();
-    let error: QueryError = release.ask(question).unwrap_err();
+    let error: QueryError = ask(&release, question).unwrap_err();
     format!("{error} / {}", error.hint())
 }
 
@@ -142,9 +143,9 @@ fn names_are_found_without_regard_to_case_unless_quoted() {
     let mut rng = rng(3);
     let world = World::random(&mut rng, 6, 1, Kind::Integer, 0.0);
     let release = world.publish("anatomy", &mut rng).unwrap();
-    assert!(release.ask("select count(S) from Microdata as m where m.s > 0").is_ok());
-    assert!(release.ask("select count(\"s\") from microdata").is_ok());
-    assert!(release.ask("select count(\"S\") from microdata").is_err());
+    assert!(ask(&release, "select count(S) from Microdata as m where m.s > 0").is_ok());
+    assert!(ask(&release, "select count(\"s\") from microdata").is_ok());
+    assert!(ask(&release, "select count(\"S\") from microdata").is_err());
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn constants_beyond_all_values_match_nothing_or_everything() {
     let world = World::random(&mut rng, 9, 2, Kind::Integer, 0.0);
     let release = world.publish("anatomy", &mut rng).unwrap();
     let count = |condition: &str| {
-        release.ask(&format!("SELECT COUNT(*) FROM microdata WHERE {condition}")).unwrap().rows[0].aggregates[0]
+        ask(&release, &format!("SELECT COUNT(*) FROM microdata WHERE {condition}")).unwrap().rows[0].aggregates[0]
             .estimate
     };
     for everything in [

@@ -51,7 +51,7 @@ fn permuted(rows: &[Row], cols: &[usize]) -> Vec<Vec<Row>> {
 }
 
 fn ask(release: &Asked, sql: &str) -> Option<Vec<chrysalis_query::AggregateAnswer>> {
-    match release.ask(sql) {
+    match chrysalis_sql::ask(release, sql) {
         Ok(answer) => Some(answer.rows[0].aggregates.clone()),
         Err(QueryError::Unanswerable { problem, .. }) if problem.contains("boxes") => None,
         Err(error) => panic!("{sql}: {error}"),

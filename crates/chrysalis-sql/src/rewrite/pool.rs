@@ -4,7 +4,7 @@ use super::Writer;
 use super::cells::worth_taking;
 use super::expr::{Direction, X, call, case, col, int, sum};
 use super::select::Rows;
-use crate::question::Function;
+use chrysalis_query::question::Function;
 
 /// Writes `pool`: keys, the value `y`, how often it occurs (`m`), how many values go up to it (`upto`), how many count
 /// (`c`), the least and most that are hit (`lo`, `hi`), and for sums how many are worth taking.

@@ -8,8 +8,8 @@ use chrysalis_table::{Column, Kind, Value};
 use super::expr::{X, all, any, call, case, col, count_rows, int, null, number, or_zero, product, total};
 use super::select::Rows;
 use super::{Writer, numbers, sets};
-use crate::value_set::{Ranges, RealEnd, ValueSet, Values};
-use crate::{Cell, Field, QueryError};
+use chrysalis_query::value_set::{Ranges, RealEnd, ValueSet, Values};
+use chrysalis_query::{Cell, Field, QueryError};
 
 /// Key values of one attribute that are listed without being asked for.
 const MAX_KEYS: i128 = 10_000;

@@ -3,8 +3,8 @@
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Spanned, UnaryOperator, Value, ValueWithSpan};
 
 use super::{TABLE, start_of};
-use crate::question::{ColumnName, Comparison, Condition, Constant, Predicate, Test};
-use crate::{Position, QueryError};
+use chrysalis_query::question::{ColumnName, Comparison, Condition, Constant, Predicate, Test};
+use chrysalis_query::{Position, QueryError};
 
 const TESTS: &str =
     "compare a column with constants: =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL; join with AND, OR, NOT";

@@ -5,8 +5,8 @@ use chrysalis_table::{Date, Kind};
 
 use super::Dialect;
 use super::expr::{X, all, any, int, number};
-use crate::value_set::{RealEnd, ValueSet, Values};
-use crate::{Field, Tree};
+use chrysalis_query::value_set::{RealEnd, ValueSet, Values};
+use chrysalis_query::{Field, Tree};
 
 /// Whether a column's value is in the set. UNKNOWN for a missing value stands for no: nothing is ever negated.
 pub(super) fn is_in(dialect: Dialect, column: &X, field: &Field, set: &ValueSet) -> X {

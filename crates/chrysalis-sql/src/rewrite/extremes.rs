@@ -62,7 +62,7 @@ const NEVER: i64 = -300;
 
 /// Both directions share the CTE `copies`; the first to come writes it.
 fn direction_is_first(writer: &Writer<'_>, direction: Direction) -> bool {
-    direction == Direction::Up || !writer.asks(&[crate::question::Function::Min])
+    direction == Direction::Up || !writer.asks(&[chrysalis_query::question::Function::Min])
 }
 
 /// Where the sensitive column is a key, all values are one.

@@ -6,7 +6,7 @@ use super::Dialect;
 use super::expr::{X, call, count_rows};
 use super::select::{Ctes, Rows};
 use super::sets;
-use crate::Plan;
+use chrysalis_query::Plan;
 
 /// A plan as a statement over the microdata, for who holds them and wants to know what the detour over a release costs.
 ///

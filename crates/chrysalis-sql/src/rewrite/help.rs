@@ -7,8 +7,8 @@ use chrysalis_table::{Column, Table};
 use super::expr::{Direction, X, call, col, count_rows, int, sum};
 use super::select::Rows;
 use super::{EXTREMES, Writer, asks, hits};
-use crate::Plan;
-use crate::question::Function;
+use chrysalis_query::Plan;
+use chrysalis_query::question::Function;
 
 /// The columns of `help` that tell where the values of a group lie.
 pub(super) const ENDS: [&str; 3] = [GROUP_ID, "min_lb", "max_ub"];

@@ -6,8 +6,8 @@ use sqlparser::ast::{Ident, OrderByExpr};
 use super::expr::{Direction, X, call, case, cases, col, int, null, or_zero, ordered, sum};
 use super::select::Rows;
 use super::{Counted, NUMERIC, Writer, cells, extremes, help, hits, pool};
-use crate::question::Function;
-use crate::{PlannedAggregate, QueryError};
+use chrysalis_query::question::Function;
+use chrysalis_query::{PlannedAggregate, QueryError};
 
 /// A part: rows by key, and the columns beside the keys.
 struct Part {

@@ -9,8 +9,9 @@ use chrysalis_load::{Target, load};
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, Shuffle};
 use chrysalis_publish::partitioner::ByColumn;
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partitioner, QuasiIdentifiers};
-use chrysalis_query::{AggregateAnswer, Answer, Asked, Dialect, Plan, rewrite, sql};
+use chrysalis_query::{AggregateAnswer, Answer, Asked, Plan};
 use chrysalis_release::{Form, Release};
+use chrysalis_sql::{Dialect, parse, rewrite};
 use chrysalis_store::{Format, read_release, write_release};
 use chrysalis_table::{Column, Role, Table, Unwatched, Value, no_progress};
 use chrysalis_testkit::engines::{Engine, PostgresServer};
@@ -214,7 +215,7 @@ fn check_arranged(publisher: &dyn Method, columns: &[Sensitive], keys: &[&'stati
         let mut engines = Engines::new(publisher, &table, folder.path(), server.as_ref());
         let (mut answered, mut refused, mut failed) = (0, 0, Vec::new());
         for question in Questions::new(sensitive, keys, seed) {
-            let plan = sql::parse_one(&question.asked).and_then(|asked| Plan::new(&asked, engines.asked.manifest()));
+            let plan = parse::parse_one(&question.asked).and_then(|asked| Plan::new(&asked, engines.asked.manifest()));
             let Ok(plan) = plan else {
                 refused += 1;
                 assert!(refused < 50 + answered, "refused too often: {}", question.asked);
@@ -309,7 +310,7 @@ fn large_groups_have_extremes_everywhere() {
         std::fs::create_dir(&folder).unwrap();
         let mut engines = Engines::new(publisher, &table, &folder, server.as_ref());
         let question = "SELECT MIN(pay), MAX(pay), SUM(pay), AVG(pay), COUNT(*) FROM microdata WHERE weight < 60";
-        let plan = Plan::new(&sql::parse_one(question).unwrap(), engines.asked.manifest()).unwrap();
+        let plan = Plan::new(&parse::parse_one(question).unwrap(), engines.asked.manifest()).unwrap();
         let answer = engines.asked.answer(&plan).unwrap();
         assert_eq!(engines.judge(&plan, &answer), Vec::<String>::new());
         // One group overlaps with no other, so that help tables have all of it.

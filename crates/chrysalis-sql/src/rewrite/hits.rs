@@ -5,7 +5,7 @@ use chrysalis_release::{Detail, GROUP_ID};
 use super::expr::{X, col, count_rows};
 use super::select::Rows;
 use super::{Writer, group_boxes, permuted, row_boxes, sets};
-use crate::QueryError;
+use chrysalis_query::QueryError;
 
 /// Writes `hits`. Its columns: `g`, the quasi keys, and for condition i what can be said of the number of hits.
 pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {

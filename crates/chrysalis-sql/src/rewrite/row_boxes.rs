@@ -9,7 +9,7 @@ use super::Writer;
 use super::expr::{Direction, X, call, col, count_rows, int, or_zero, sum};
 use super::group_boxes::{Sets, label_items, shares};
 use super::select::Rows;
-use crate::QueryError;
+use chrysalis_query::QueryError;
 
 /// Writes `labels` (one row per batch and box), what `generalized` makes of them, and `hits`, summed by batch.
 pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {

@@ -1,0 +1,20 @@
+//! SQL in and out.
+//!
+//! [`parse`] turns text into a [`Question`](chrysalis_query::Question), and [`rewrite()`] turns a planned question into
+//! one statement for a database that holds the release's tables. What a question means, and how a release answers it, is the
+//! business of `chrysalis-query`, whose `spec.md` both follow.
+//!
+//! This is a crate of its own because a parser's syntax tree is large and never hot: it is compiled with little optimization,
+//! so that the first build stays short (docs/results/build.md).
+
+pub mod parse;
+pub mod rewrite;
+
+use chrysalis_query::{Answer, Asked, Plan, QueryError};
+
+pub use rewrite::{Dialect, rewrite};
+
+/// Answers one question in SQL.
+pub fn ask(release: &Asked, text: &str) -> Result<Answer, QueryError> {
+    release.answer(&Plan::new(&parse::parse_one(text)?, release.manifest())?)
+}

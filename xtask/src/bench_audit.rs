@@ -12,7 +12,7 @@ use std::thread;
 use crate::bench::data::{self, CENSUS, QUASI, TWO_USERS};
 use crate::bench::report::{grouped, megabytes, met};
 use crate::bench::{Bench, Options, default_threads};
-use crate::measure::{self, Run, median};
+use crate::measure::{self, Timing, median};
 use crate::shell::Failure;
 
 /// Seconds that all attacks on 500,000 rows may take.
@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     );
     for (name, arguments) in RELEASES {
         let release = publish(&bench, &csv, arguments)?;
-        let mut runs: [Vec<Run>; 2] = [Vec::new(), Vec::new()];
+        let mut runs: [Vec<Timing>; 2] = [Vec::new(), Vec::new()];
         for _ in 0..options.repeat {
             runs[0].push(audit(&bench, &release, None)?);
             runs[1].push(audit(&bench, &release, Some(&csv))?);
@@ -68,14 +68,14 @@ fn publish(bench: &Bench, csv: &Path, arguments: &[&str]) -> Result<PathBuf, Fai
     Ok(release)
 }
 
-fn audit(bench: &Bench, release: &Path, microdata: Option<&Path>) -> Result<Run, Failure> {
+fn audit(bench: &Bench, release: &Path, microdata: Option<&Path>) -> Result<Timing, Failure> {
     let mut command = Command::new(&bench.chrysalis);
     command.arg("audit").arg(release).args(["--output", "json", "--quiet"]);
     command.args(microdata.into_iter().flat_map(|csv| [OsString::from("--microdata"), csv.into()]));
     measure::run(default_threads(&mut command), &bench.file("audit.json"))
 }
 
-fn line(name: &str, runs: &[Vec<Run>; 2]) {
+fn line(name: &str, runs: &[Vec<Timing>; 2]) {
     let [alone, with] = runs.each_ref().map(|runs| median(runs.iter().map(|run| run.seconds)));
     let [peak, peak_with] = runs.each_ref().map(|runs| megabytes(runs.iter().filter_map(|run| run.peak_bytes).max()));
     let verdict = met(alone.max(with) <= MOST_SECONDS);

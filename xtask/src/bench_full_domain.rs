@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::bench::data::QUASI;
 use crate::bench::report::{grouped, megabytes};
 use crate::bench::{Bench, Options, default_threads};
-use crate::measure::{self, Run, median};
+use crate::measure::{self, Timing, median};
 use crate::shell::{self, Failure};
 
 const MAKER: &str = "make_census_like.py";
@@ -38,7 +38,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let taxonomies = taxonomies(&data)?;
     heading(options.repeat, n_half);
     for (require, suppress) in SETTINGS {
-        let mut runs: [Vec<Run>; 2] = [Vec::new(), Vec::new()];
+        let mut runs: [Vec<Timing>; 2] = [Vec::new(), Vec::new()];
         let mut summary = Value::Null;
         for _ in 0..options.repeat {
             for (runs, csv) in runs.iter_mut().zip([&half, &whole]) {
@@ -107,7 +107,7 @@ fn publish(
     taxonomies: &[OsString],
     require: &[&str],
     suppress: &str,
-) -> Result<(Run, Value), Failure> {
+) -> Result<(Timing, Value), Failure> {
     let mut command = Command::new(&bench.chrysalis);
     command.arg("publish").arg(csv).args(["--quasi", &format!("{QUASI},occupation"), "--sensitive", "salary_class"]);
     command.args(["--partitioner", "full-domain", "--intervals", INTERVALS]).args(taxonomies);
@@ -132,7 +132,7 @@ fn heading(repeat: usize, n_half: usize) {
     );
 }
 
-fn line(setting: &str, runs: &[Vec<Run>; 2], summary: &Value) {
+fn line(setting: &str, runs: &[Vec<Timing>; 2], summary: &Value) {
     let [half, all] = runs.each_ref().map(|runs| median(runs.iter().map(|run| run.seconds)));
     let [half_peak, peak] = runs.each_ref().map(|runs| megabytes(runs.iter().filter_map(|run| run.peak_bytes).max()));
     let proof = if summary["proven_optimal"] == true { "" } else { ", NOT proven" };

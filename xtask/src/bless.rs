@@ -1,4 +1,5 @@
-//! `cargo xtask bless`: rewrites the expected transcripts, the recorded comparison and `docs/reference`. Read the diff before committing it.
+//! `cargo xtask bless`: rewrites the expected transcripts, the recorded comparison, `docs/reference` and `schema/`. Read the
+//! diff before committing it.
 
 use crate::shell::{self, Failure};
 
@@ -6,5 +7,8 @@ pub(crate) fn run() -> Result<(), Failure> {
     let tests = ["transcripts", "compare", "reference"].map(|name| ["--test", name]);
     let mut command = shell::cargo(&["test", "-p", "chrysalis-cli", "--features", "databases"]);
     command.args(tests.as_flattened());
-    shell::run(command.env("CHRYSALIS_BLESS", "1"))
+    shell::run(command.env("CHRYSALIS_BLESS", "1"))?;
+    let mut schemas =
+        shell::cargo(&["test", "-p", "chrysalis", "-p", "chrysalis-release", "--test", "draft", "--test", "manifest"]);
+    shell::run(schemas.env("CHRYSALIS_BLESS", "1"))
 }

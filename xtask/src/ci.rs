@@ -14,7 +14,26 @@ const FEATURES: &str = "chrysalis-cli/databases";
 /// Programs that teach the library.
 const EXAMPLES: [&str; 3] = ["publish", "ask", "stop"];
 
-pub(crate) fn run() -> Result<(), Failure> {
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Long suites on a sample: what CI runs.
+    Sampled,
+    /// Long suites whole.
+    All,
+}
+
+impl Extent {
+    pub(crate) fn parse(arguments: &[String]) -> Result<Self, Failure> {
+        match arguments {
+            [] => Ok(Extent::Sampled),
+            [all] if all == "--all" => Ok(Extent::All),
+            [other, ..] => Err(Failure::usage(format!("ci has no `{other}`"))),
+        }
+    }
+}
+
+pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
     let start = Instant::now();
     let mut skipped = Vec::new();
 
@@ -52,18 +71,18 @@ pub(crate) fn run() -> Result<(), Failure> {
         // Not the doc tests, which have their own step.
         &["test", "--workspace", "--features", FEATURES, "--lib", "--bins", "--tests"]
     };
-    step("tests", || shell::run(&mut testing(runner, python.as_deref())))?;
+    step("tests", || shell::run(&mut testing(runner, python.as_deref(), extent)))?;
     // What exists for a test alone is compiled for it alone; as a part of the workspace it shares everything else.
     let toys = ["toy-form", "toy-principle", "toy-function"].map(|toy| format!("chrysalis-door/{toy}")).join(",");
     let toys = ["test", "--workspace", "--features", &format!("{FEATURES},{toys}"), "--test", "toys"];
-    step("toys", || shell::run(&mut testing(&toys, python.as_deref())))?;
+    step("toys", || shell::run(&mut testing(&toys, python.as_deref(), extent)))?;
     step("examples", || {
         shell::run(&mut shell::cargo(&["build", "--workspace", "--features", FEATURES, "--examples"]))?;
         let folder = shell::target_dir().join("debug/examples");
         EXAMPLES.iter().try_for_each(|name| shell::run(&mut Command::new(folder.join(name))))
     })?;
     let doc_tests = ["test", "--workspace", "--features", FEATURES, "--doc"];
-    step("doc tests", || shell::run(&mut testing(&doc_tests, python.as_deref())))?;
+    step("doc tests", || shell::run(&mut testing(&doc_tests, python.as_deref(), extent)))?;
     step("docs", || {
         let mut command = shell::cargo(&["doc", "--workspace", "--features", FEATURES, "--no-deps"]);
         shell::run(command.env("RUSTDOCFLAGS", "-D warnings"))
@@ -97,8 +116,11 @@ fn skip(skipped: &mut Vec<String>, sentence: impl Into<String>) {
 }
 
 /// Tests that ask a referee find its Python in the environment, and skip if it is not there.
-fn testing(arguments: &[&str], python: Option<&Path>) -> Command {
+fn testing(arguments: &[&str], python: Option<&Path>, extent: Extent) -> Command {
     let mut command = shell::cargo(arguments);
+    if extent == Extent::All {
+        command.env("CHRYSALIS_SLOW", "1");
+    }
     if let Some(python) = python {
         command.env("CHRYSALIS_REFEREE_PYTHON", python);
     }

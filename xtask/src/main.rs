@@ -31,7 +31,8 @@ Chores of the Chrysalis workspace.
 
 usage: cargo xtask <chore> [options]
 
-  ci                     everything CI runs: referees, format, clippy, check-deps, tests, docs
+  ci [--all]             everything CI runs: referees, format, clippy, check-deps, tests, docs; with
+                         --all, suites that CI runs on a sample are run whole
   example [--rows N]     make the example hospital table, publish it, audit the release
   bench [--data DIR]     publish 2,000,000 CENSUS rows and time it against polars
         [--repeat N]     (DIR holds census_sal_500k.csv.gz; default: the environment variable
@@ -82,7 +83,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     match chore.as_str() {
-        "ci" => no_options(rest).and_then(|()| ci::run()),
+        "ci" => ci::run(ci::Extent::parse(rest)?),
         "example" => example::run(&example::Options::parse(rest)?),
         "bench" => bench::run(&bench::Options::parse(rest, called_from)?),
         "bench-audit" => bench_audit::run(&bench::Options::parse(rest, called_from)?),

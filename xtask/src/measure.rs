@@ -11,7 +11,7 @@ use crate::shell::{self, Failure};
 
 /// One run of a program, start to end.
 #[derive(Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct Timing {
     pub(crate) seconds: f64,
     /// Largest resident set, where the system tells (Linux).
     pub(crate) peak_bytes: Option<u64>,
@@ -19,7 +19,7 @@ pub(crate) struct Run {
 
 /// Runs `command` to the end. What it prints goes to `stdout_file`; its messages are shown only
 /// if it fails.
-pub(crate) fn run(command: &mut Command, stdout_file: &Path) -> Result<Run, Failure> {
+pub(crate) fn run(command: &mut Command, stdout_file: &Path) -> Result<Timing, Failure> {
     let messages_file = stdout_file.with_extension("stderr");
     let create = |path: &Path| {
         File::create(path).map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
@@ -44,7 +44,7 @@ pub(crate) fn run(command: &mut Command, stdout_file: &Path) -> Result<Run, Fail
     });
     let status = status.map_err(cannot)?;
     if status.success() {
-        return Ok(Run { seconds, peak_bytes });
+        return Ok(Timing { seconds, peak_bytes });
     }
     let said = fs::read_to_string(&messages_file).unwrap_or_default();
     Err(Failure::new(format!("{shown} failed ({status}): {}", said.trim())))

@@ -2,7 +2,7 @@ use chrysalis_table::{Column, Table, Taxonomy, Unwatched};
 use rayon::prelude::*;
 
 use crate::grouping::{Key, combination_sizes};
-use crate::measure::{self, Ground, Sample};
+use crate::measure::{self, Ground, GroupCounts};
 use crate::promise::show;
 use crate::{AuditError, Groups};
 
@@ -113,12 +113,12 @@ fn sensitive_levels(
     if taxonomy.is_some_and(|taxonomy| taxonomy.n_leaves() != domain.len()) {
         return Err(AuditError::Taxonomy { column: column.name().to_owned() });
     }
-    let sample = Sample::new(groups, column.codes(), domain.len());
+    let sample = GroupCounts::new(groups, column.codes(), domain.len());
     Ok(levels(&sample, Ground::of(domain, taxonomy)))
 }
 
 /// `None` only when there are no rows.
-fn levels(sample: &Sample, ground: Ground<'_>) -> Option<SensitiveLevels> {
+fn levels(sample: &GroupCounts, ground: Ground<'_>) -> Option<SensitiveLevels> {
     let distinct_l = measure::distinct(sample)?.level;
     let recursive = measure::recursive(sample, distinct_l)?.level;
     // r₁ < c·tail first holds for the whole number after the quotient.

@@ -9,7 +9,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-use crate::measure::{self, Categories, Decision, Fraction, Ground, Group, Sample, Worst};
+use crate::measure::{self, Categories, Decision, Fraction, Ground, Group, GroupCounts, Worst};
 use crate::sensitive::{categories, taxonomy};
 use crate::{AuditError, PrincipleResult};
 
@@ -19,7 +19,7 @@ use crate::{AuditError, PrincipleResult};
 /// release of this form has nothing of the kind.
 pub(crate) fn judge<'e>(
     manifest: &Manifest,
-    evidence: impl Fn(Scope) -> Option<&'e [Evidence<'e>]>,
+    evidence: impl Fn(Scope) -> Option<&'e [JudgedGroups<'e>]>,
     watch: &dyn Watch,
 ) -> Result<Vec<PrincipleResult>, AuditError> {
     let mut results = Vec::with_capacity(manifest.promises.len());
@@ -92,11 +92,11 @@ struct Sensitive<'a> {
     domain: &'a Domain,
     taxonomy: Option<Taxonomy>,
     categories: Option<Categories>,
-    sample: &'a Sample,
+    sample: &'a GroupCounts,
 }
 
 /// What a promise is held against: groups of some kind, as somebody sees them.
-pub(crate) struct Evidence<'a> {
+pub(crate) struct JudgedGroups<'a> {
     /// Rows of every group.
     sizes: &'a [u64],
     /// The published id of every group, if it has one.
@@ -107,14 +107,14 @@ pub(crate) struct Evidence<'a> {
     user: Option<&'a [String]>,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> JudgedGroups<'a> {
     /// Groups with the sensitive attribute, its values and how often each occurs in every group, if there is such an
     /// attribute.
     pub(crate) fn new(
         sizes: &'a [u64],
         ids: &'a [Option<i64>],
-        shown: Option<(&'a Attribute, &'a Domain, &'a Sample)>,
-    ) -> Result<Evidence<'a>, AuditError> {
+        shown: Option<(&'a Attribute, &'a Domain, &'a GroupCounts)>,
+    ) -> Result<JudgedGroups<'a>, AuditError> {
         let sensitive = match shown {
             None => Err("the release has no sensitive attribute"),
             Some((attribute, domain, sample)) => Ok(Sensitive {
@@ -125,38 +125,38 @@ impl<'a> Evidence<'a> {
                 sample,
             }),
         };
-        Ok(Evidence { sizes, ids, sensitive, user: None })
+        Ok(JudgedGroups { sizes, ids, sensitive, user: None })
     }
 
     /// Groups of which only the rows can be counted, and why.
-    pub(crate) fn of_rows(sizes: &'a [u64], ids: &'a [Option<i64>], why: &'static str) -> Evidence<'a> {
-        Evidence { sizes, ids, sensitive: Err(why), user: None }
+    pub(crate) fn of_rows(sizes: &'a [u64], ids: &'a [Option<i64>], why: &'static str) -> JudgedGroups<'a> {
+        JudgedGroups { sizes, ids, sensitive: Err(why), user: None }
     }
 
     /// The same groups, as those of a user who knows these attributes.
-    pub(crate) fn seen_by(self, user: &'a [String]) -> Evidence<'a> {
-        Evidence { user: Some(user), ..self }
+    pub(crate) fn seen_by(self, user: &'a [String]) -> JudgedGroups<'a> {
+        JudgedGroups { user: Some(user), ..self }
     }
 }
 
 /// One condition of a principle, at its worst.
-struct Part {
+struct Clause {
     holds: bool,
     level: f64,
     text: String,
     group: usize,
 }
 
-impl Evidence<'_> {
+impl JudgedGroups<'_> {
     /// Measures one promise.
     fn judge(&self, promise: &Promise) -> Result<PrincipleResult, AuditError> {
-        let parts = self.parts(promise).map_err(|problem| unusable(promise, problem))?;
-        let headline = parts.iter().find(|part| !part.holds).or(parts.first());
+        let clauses = self.clauses(promise).map_err(|problem| unusable(promise, problem))?;
+        let headline = clauses.iter().find(|clause| !clause.holds).or(clauses.first());
         let headline = headline.ok_or(AuditError::NoRows { what: "the release" })?;
-        let text = parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ");
+        let text = clauses.iter().map(|clause| clause.text.as_str()).collect::<Vec<_>>().join(", ");
         Ok(PrincipleResult {
             principle: promise.principle().to_string(),
-            holds: parts.iter().all(|part| part.holds),
+            holds: clauses.iter().all(|clause| clause.holds),
             worst: headline.level,
             worst_text: match self.user {
                 None => text,
@@ -167,7 +167,7 @@ impl Evidence<'_> {
     }
 
     /// Every condition of a principle; none where there are no rows.
-    fn parts(&self, promise: &Promise) -> Result<Vec<Part>, String> {
+    fn clauses(&self, promise: &Promise) -> Result<Vec<Clause>, String> {
         // Whatever else promises may come to count is not measured here, and must not be taken for rows.
         match promise.unit() {
             Unit::Rows => {}
@@ -175,7 +175,7 @@ impl Evidence<'_> {
         if let PrincipleSpec::KAnonymity { k } = promise.principle() {
             return Ok(self.size(*k, "").into_iter().collect());
         }
-        self.parts_of_values(promise.principle(), self.about(promise)?)
+        self.clauses_of_values(promise.principle(), self.about(promise)?)
     }
 
     /// The sensitive values that a promise is about.
@@ -191,9 +191,9 @@ impl Evidence<'_> {
         }
     }
 
-    fn parts_of_values(&self, spec: &PrincipleSpec, sensitive: &Sensitive<'_>) -> Result<Vec<Part>, String> {
+    fn clauses_of_values(&self, spec: &PrincipleSpec, sensitive: &Sensitive<'_>) -> Result<Vec<Clause>, String> {
         let sample = sensitive.sample;
-        let parts = match spec {
+        let clauses = match spec {
             PrincipleSpec::KAnonymity { .. } => Vec::new(),
             PrincipleSpec::DistinctL { l } => vec![at_least(measure::distinct(sample), *l, "")],
             PrincipleSpec::FrequencyL { l } => vec![frequency(sample, l)],
@@ -214,21 +214,21 @@ impl Evidence<'_> {
             #[cfg(feature = "toy-principle")]
             PrincipleSpec::Toy { n } => vec![at_least(measure::distinct(sample), *n, "")],
         };
-        Ok(parts.into_iter().flatten().collect())
+        Ok(clauses.into_iter().flatten().collect())
     }
 
-    fn size(&self, k: u64, unit: &str) -> Option<Part> {
+    fn size(&self, k: u64, unit: &str) -> Option<Clause> {
         at_least(measure::smallest(self.sizes), k, unit)
     }
 }
 
 impl Sensitive<'_> {
-    fn spread(&self, k: u64, e: &Rational) -> Result<Vec<Option<Part>>, &'static str> {
+    fn spread(&self, k: u64, e: &Rational) -> Result<Vec<Option<Clause>>, &'static str> {
         if !self.domain.kind().is_numeric() {
             return Err("the sensitive attribute is not numeric");
         }
         let values = at_least(measure::distinct_numbers(self.sample, self.domain), k, " values");
-        let span = measure::span(self.sample, self.domain).map(|worst| Part {
+        let span = measure::span(self.sample, self.domain).map(|worst| Clause {
             holds: worst.level >= big(e),
             level: measure::to_float(Some(&worst.level)),
             text: format!("span {}", show(&worst.level)),
@@ -237,7 +237,7 @@ impl Sensitive<'_> {
         Ok(vec![values, span])
     }
 
-    fn weighted(&self, spec: &PrincipleSpec) -> Result<Vec<Option<Part>>, &'static str> {
+    fn weighted(&self, spec: &PrincipleSpec) -> Result<Vec<Option<Clause>>, &'static str> {
         let categories = self.categories.as_ref().ok_or("the sensitive attribute has no categories with weights")?;
         let counts = |group: Group<'_>| categories.counts(group);
         let (l, alpha, extra) = match spec {
@@ -251,7 +251,7 @@ impl Sensitive<'_> {
             PrincipleSpec::DistinctLAlpha { l, alpha } => (l, alpha, None),
             _ => return Ok(Vec::new()),
         };
-        let weight = measure::least_weight(self.sample, categories).map(|worst| Part {
+        let weight = measure::least_weight(self.sample, categories).map(|worst| Clause {
             holds: worst.level >= big(alpha),
             level: measure::to_float(Some(&worst.level)),
             text: format!("weight {}", show(&worst.level)),
@@ -261,34 +261,49 @@ impl Sensitive<'_> {
     }
 }
 
-fn at_least(worst: Option<Worst<u64>>, least: u64, unit: &str) -> Option<Part> {
+fn at_least(worst: Option<Worst<u64>>, least: u64, unit: &str) -> Option<Clause> {
     let Worst { level, group } = worst?;
-    Some(Part { holds: level >= least, level: level as f64, text: format!("{level}{unit}"), group })
+    Some(Clause { holds: level >= least, level: level as f64, text: format!("{level}{unit}"), group })
 }
 
 /// One over the largest share is at least l.
-fn frequency(sample: &Sample, l: &Rational) -> Option<Part> {
+fn frequency(sample: &GroupCounts, l: &Rational) -> Option<Clause> {
     let Worst { level, group } = measure::share(sample)?;
     let reached = Fraction::new(level.denominator, level.numerator).exact()?;
     let (holds, level) = (reached >= big(l), measure::to_float(Some(&reached)));
-    Some(Part { holds, level, text: show(&reached), group })
+    Some(Clause { holds, level, text: show(&reached), group })
 }
 
-fn at_most(worst: Option<Worst<Option<BigRational>>>, most: &Rational, name: &str) -> Option<Part> {
+fn at_most(worst: Option<Worst<Option<BigRational>>>, most: &Rational, name: &str) -> Option<Clause> {
     let Worst { level, group } = worst?;
     let holds = level.as_ref().is_some_and(|level| *level <= big(most));
-    Some(Part { holds, level: measure::to_float(level.as_ref()), text: name.to_owned() + &show_or_none(level), group })
+    Some(Clause {
+        holds,
+        level: measure::to_float(level.as_ref()),
+        text: name.to_owned() + &show_or_none(level),
+        group,
+    })
 }
 
 /// c must be *above* the ratio, and no c is above an infinite one.
-fn recursive(worst: Option<Worst<Fraction>>, c: &Rational, name: &str) -> Option<Part> {
+fn recursive(worst: Option<Worst<Fraction>>, c: &Rational, name: &str) -> Option<Clause> {
     let Worst { level, group } = fraction(worst?);
     let holds = level.as_ref().is_some_and(|ratio| *ratio < big(c));
-    Some(Part { holds, level: measure::to_float(level.as_ref()), text: name.to_owned() + &show_or_none(level), group })
+    Some(Clause {
+        holds,
+        level: measure::to_float(level.as_ref()),
+        text: name.to_owned() + &show_or_none(level),
+        group,
+    })
 }
 
 /// The least e^H; where a group fails, the least among those that do, as decided exactly.
-fn entropy(sample: &Sample, l: Rational, counts: impl Fn(Group<'_>) -> Vec<u64> + Sync, name: &str) -> Option<Part> {
+fn entropy(
+    sample: &GroupCounts,
+    l: Rational,
+    counts: impl Fn(Group<'_>) -> Vec<u64> + Sync,
+    name: &str,
+) -> Option<Clause> {
     let level = |group: Group<'_>| {
         let counts = counts(group);
         let counts = || counts.iter().copied().filter(|&count| count > 0);
@@ -304,7 +319,7 @@ fn entropy(sample: &Sample, l: Rational, counts: impl Fn(Group<'_>) -> Vec<u64> 
     let number = format!("{level:.9}");
     let number = number.trim_end_matches('0').trim_end_matches('.');
     let doubt = if decision == Decision::Doubt { ", too near to decide" } else { "" };
-    Some(Part { holds: decision.holds(), level, text: format!("{name}{number}{doubt}"), group })
+    Some(Clause { holds: decision.holds(), level, text: format!("{name}{number}{doubt}"), group })
 }
 
 fn fraction(worst: Worst<Fraction>) -> Worst<Option<BigRational>> {
@@ -348,10 +363,11 @@ mod tests {
         let judge = |counts: [usize; 2]| {
             let codes = (0u8..).zip(counts).flat_map(|(code, count)| std::iter::repeat_n(code, count)).collect();
             let n = counts[0] + counts[1];
-            let sample = Sample::new(&Groups { of_row: vec![0; n], n_groups: 1 }, &Codes::U8(codes), 2);
+            let sample = GroupCounts::new(&Groups { of_row: vec![0; n], n_groups: 1 }, &Codes::U8(codes), 2);
             let sensitive =
                 Sensitive { name: "disease", domain: &domain, taxonomy: None, categories: None, sample: &sample };
-            let evidence = Evidence { sizes: sample.sizes(), ids: &[Some(7)], sensitive: Ok(sensitive), user: None };
+            let evidence =
+                JudgedGroups { sizes: sample.sizes(), ids: &[Some(7)], sensitive: Ok(sensitive), user: None };
             evidence.judge(&promises(Form::Generalize, Some("disease"), &["entropy-l=2"])[0]).unwrap()
         };
         let doubtful = judge([1_000_000, 1_000_001]);

@@ -6,7 +6,7 @@ use rayon::iter::ParallelIterator;
 
 use crate::columns::from_json;
 use crate::findings::Findings;
-use crate::measure::{self, Categories, Fraction, Sample};
+use crate::measure::{self, Categories, Fraction, GroupCounts};
 use crate::promise::show;
 use crate::{AuditError, Check, Linking, Similarity, SimilarityOf};
 
@@ -68,7 +68,7 @@ pub(crate) fn categories(attribute: &Attribute, domain: &Domain) -> Result<Optio
 }
 
 /// The best an attacker can do who knows every quasi value: bet on the most frequent value of the worst group.
-pub(crate) fn linking(sample: &Sample, ids: &[Option<i64>]) -> Option<Linking> {
+pub(crate) fn linking(sample: &GroupCounts, ids: &[Option<i64>]) -> Option<Linking> {
     let worst = measure::share(sample)?;
     let is_worst = |fraction: Fraction| fraction.compare(&worst.level).is_eq();
     let rows = sample.groups().map(|(_, group)| {
@@ -87,7 +87,7 @@ pub(crate) fn linking(sample: &Sample, ids: &[Option<i64>]) -> Option<Linking> {
 /// The groups all of whose sensitive values lie in one category (lalpha, section 2), and which they are; `None` without
 /// categories.
 pub(crate) fn similarity(
-    shown: Option<(&Attribute, &Domain, &Sample)>,
+    shown: Option<(&Attribute, &Domain, &GroupCounts)>,
 ) -> Result<(Option<Similarity>, Vec<usize>), AuditError> {
     let Some((attribute, domain, sample)) = shown else { return Ok((None, Vec::new())) };
     let Some(known) = categories(attribute, domain)? else { return Ok((None, Vec::new())) };

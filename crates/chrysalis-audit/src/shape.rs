@@ -10,7 +10,7 @@ use crate::Check;
 use crate::findings::Findings;
 
 /// A table that belongs to a form, and the columns that belong to the table.
-pub(crate) struct Part<'a> {
+pub(crate) struct ExpectedTable<'a> {
     pub(crate) name: &'a str,
     pub(crate) table: &'a Table,
     pub(crate) columns: Vec<&'a str>,
@@ -18,8 +18,12 @@ pub(crate) struct Part<'a> {
 
 /// Tables, columns and numbers of rows are those of the manifest, and nothing else is published.
 ///
-/// The first part has one row per person. `fits` says how an attribute of some role may be shown.
-pub(crate) fn tables(release: &Release, parts: &[Part<'_>], fits: impl Fn(RoleName, Published) -> bool) -> Check {
+/// The first expected table has one row per person. `fits` says how an attribute of some role may be shown.
+pub(crate) fn tables(
+    release: &Release,
+    expected_tables: &[ExpectedTable<'_>],
+    fits: impl Fn(RoleName, Published) -> bool,
+) -> Check {
     let mut findings = Findings::new("tables");
     let manifest = &release.manifest;
     if release.tables.len() != manifest.tables.len() {
@@ -28,7 +32,7 @@ pub(crate) fn tables(release: &Release, parts: &[Part<'_>], fits: impl Fn(RoleNa
     }
     let mut seen = BTreeSet::new();
     for (entry, table) in manifest.tables.iter().zip(&release.tables) {
-        if !seen.insert(&entry.name) || parts.iter().all(|part| part.name != entry.name) {
+        if !seen.insert(&entry.name) || expected_tables.iter().all(|expected| expected.name != entry.name) {
             findings.add("stray tables", || format!("table `{}` does not belong to this form", entry.name));
         }
         compare(entry, table, &mut findings);
@@ -36,11 +40,11 @@ pub(crate) fn tables(release: &Release, parts: &[Part<'_>], fits: impl Fn(RoleNa
     if manifest.promises.is_empty() && manifest.method.shape().may_promise {
         findings.add("promises", || "the manifest promises nothing, so nothing can hold".to_owned());
     }
-    let rows = parts.first().map_or(0, |main| main.table.rows());
-    if let Some(main) = parts.first().filter(|_| manifest.rows != rows as u64) {
+    let rows = expected_tables.first().map_or(0, |main| main.table.rows());
+    if let Some(main) = expected_tables.first().filter(|_| manifest.rows != rows as u64) {
         findings.add("rows", || format!("`{}` has {rows} rows, the manifest says {}", main.name, manifest.rows));
     }
-    parts.iter().for_each(|part| stray_columns(part, &mut findings));
+    expected_tables.iter().for_each(|expected| stray_columns(expected, &mut findings));
     attributes(manifest, fits, &mut findings);
     findings.check(format!("{rows} rows, {} attributes", manifest.attributes.len()))
 }
@@ -60,11 +64,12 @@ fn compare(entry: &TableEntry, table: &Table, findings: &mut Findings) {
 }
 
 /// LEAK: a column that nobody described could hold anything, and so could a second one of the same name.
-fn stray_columns(part: &Part<'_>, findings: &mut Findings) {
-    let mut known: BTreeSet<&str> = part.columns.iter().copied().collect();
-    for column in part.table.columns().iter().filter(|column| !known.remove(column.name())) {
-        findings
-            .add("stray columns", || format!("column `{}` of `{}` belongs to no attribute", column.name(), part.name));
+fn stray_columns(expected: &ExpectedTable<'_>, findings: &mut Findings) {
+    let mut known: BTreeSet<&str> = expected.columns.iter().copied().collect();
+    for column in expected.table.columns().iter().filter(|column| !known.remove(column.name())) {
+        findings.add("stray columns", || {
+            format!("column `{}` of `{}` belongs to no attribute", column.name(), expected.name)
+        });
     }
 }
 

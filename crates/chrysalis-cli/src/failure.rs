@@ -59,7 +59,7 @@ impl Failure {
         let hint = match (tip, usage) {
             (Some(tip), _) => tip.to_owned(),
             (None, Some(usage)) => format!("usage: {usage}; --help tells more"),
-            (None, None) => "--help tells what can be said".to_owned(),
+            (None, None) => "run with --help to see the options".to_owned(),
         };
         Failure::bad_input(message, hint)
     }

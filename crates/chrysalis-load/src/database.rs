@@ -4,7 +4,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use crate::layout::Layout;
+use crate::schema::DatabaseSchema;
 use crate::{LoadError, sqlite};
 
 type Function = fn(f64) -> f64;
@@ -34,12 +34,12 @@ impl Database {
 
     /// Creates and fills the release's tables, with the keys and indexes that [`load`](crate::load) gives them.
     pub fn load(&mut self, release: &Release) -> Result<(), LoadError> {
-        sqlite::load_into(&mut self.connection, &Layout::of(release)?, PLACE, &no_progress)
+        sqlite::load_into(&mut self.connection, &DatabaseSchema::of(release)?, PLACE, &no_progress)
     }
 
     /// Creates and fills a table that belongs to no release, without keys and indexes.
     pub fn add(&mut self, name: &str, rows: &Table) -> Result<(), LoadError> {
-        sqlite::load_into(&mut self.connection, &Layout::of_table(name, rows)?, PLACE, &no_progress)
+        sqlite::load_into(&mut self.connection, &DatabaseSchema::of_table(name, rows)?, PLACE, &no_progress)
     }
 
     /// Runs a statement to its end: the numbers of its rows, `None` where there is no number.

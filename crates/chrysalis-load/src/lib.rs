@@ -7,9 +7,9 @@
 
 mod database;
 mod error;
-mod layout;
 mod postgres;
 mod rows;
+mod schema;
 mod sqlite;
 mod target;
 
@@ -29,10 +29,10 @@ pub struct Loaded {
 
 /// Creates and fills the release's tables. `progress` is told of every row; where it does not return, nothing is changed.
 pub fn load(release: &Release, target: &Target, progress: Progress<'_>) -> Result<Loaded, LoadError> {
-    let layout = layout::Layout::of(release)?;
+    let schema = schema::DatabaseSchema::of(release)?;
     match target {
-        Target::Postgres(server) => postgres::load(&layout, server, progress)?,
-        Target::Sqlite(file) => sqlite::load(&layout, file, progress)?,
+        Target::Postgres(server) => postgres::load(&schema, server, progress)?,
+        Target::Sqlite(file) => sqlite::load(&schema, file, progress)?,
     }
-    Ok(Loaded { tables: layout.tables.iter().map(|table| (table.name.to_owned(), table.rows.rows() as u64)).collect() })
+    Ok(Loaded { tables: schema.tables.iter().map(|table| (table.name.to_owned(), table.rows.rows() as u64)).collect() })
 }

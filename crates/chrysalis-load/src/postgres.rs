@@ -7,22 +7,22 @@ use postgres::error::SqlState;
 use postgres::{Client, NoTls, Transaction};
 
 use crate::LoadError;
-use crate::layout::{Layout, TableLayout, list, quoted};
 use crate::rows::CopyText;
+use crate::schema::{DatabaseSchema, TableSchema, list, quoted};
 use crate::target::Server;
 
 /// The comment by which tables of ours are known.
 const MARK: &str = "loaded from a chrysalis release";
 
-pub(crate) fn load(layout: &Layout<'_>, server: &Server, progress: Progress<'_>) -> Result<(), LoadError> {
+pub(crate) fn load(schema: &DatabaseSchema<'_>, server: &Server, progress: Progress<'_>) -> Result<(), LoadError> {
     let mut client = connect(server)?;
     let mut transaction = client.transaction().map_err(|error| refused(server, "begin", &error))?;
     // Names of another schema of the search path must not be hit by mistake.
     transaction.batch_execute(&schema_statements(server)).map_err(|error| refused(server, "use the schema", &error))?;
-    for table in &layout.tables {
+    for table in &schema.tables {
         drop_old(&mut transaction, table, server)?;
     }
-    for table in &layout.tables {
+    for table in &schema.tables {
         let step = format!("fill `{}`", table.name);
         fill(&mut transaction, table, progress).map_err(|error| match error {
             Trouble::Server(error) => refused(server, &step, &error),
@@ -88,7 +88,7 @@ fn schema_statements(server: &Server) -> String {
     }
 }
 
-fn drop_old(transaction: &mut Transaction<'_>, table: &TableLayout<'_>, server: &Server) -> Result<(), LoadError> {
+fn drop_old(transaction: &mut Transaction<'_>, table: &TableSchema<'_>, server: &Server) -> Result<(), LoadError> {
     let step = format!("replace `{}`", table.name);
     let find = "SELECT coalesce(obj_description(c.oid, 'pg_class') = $2, false) AND c.relkind = 'r' \
                 FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace \
@@ -114,7 +114,7 @@ impl From<postgres::Error> for Trouble {
     }
 }
 
-fn fill(transaction: &mut Transaction<'_>, table: &TableLayout<'_>, progress: Progress<'_>) -> Result<(), Trouble> {
+fn fill(transaction: &mut Transaction<'_>, table: &TableSchema<'_>, progress: Progress<'_>) -> Result<(), Trouble> {
     let name = quoted(table.name);
     transaction.batch_execute(&create(table))?;
     let copy = CopyText::of(table.rows);
@@ -138,7 +138,7 @@ fn fill(transaction: &mut Transaction<'_>, table: &TableLayout<'_>, progress: Pr
     Ok(())
 }
 
-fn create(table: &TableLayout<'_>) -> String {
+fn create(table: &TableSchema<'_>) -> String {
     let column = |column: &Column| format!("{} {}", quoted(column.name()), type_of(column.domain().kind()));
     let columns: Vec<String> = table.rows.columns().iter().map(column).collect();
     format!("CREATE TABLE {} ({})", quoted(table.name), columns.join(", "))

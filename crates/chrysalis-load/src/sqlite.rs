@@ -7,18 +7,18 @@ use rusqlite::types::{ToSqlOutput, Value as Field, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction};
 
 use crate::LoadError;
-use crate::layout::{Layout, TableLayout, list, quoted};
 use crate::rows::STRIDE;
+use crate::schema::{DatabaseSchema, TableSchema, list, quoted};
 
 /// Stands in the text of the CREATE statement, which SQLite keeps.
 const MARK: &str = "/* loaded from a chrysalis release */";
 
-pub(crate) fn load(layout: &Layout<'_>, file: &Path, progress: Progress<'_>) -> Result<(), LoadError> {
+pub(crate) fn load(schema: &DatabaseSchema<'_>, file: &Path, progress: Progress<'_>) -> Result<(), LoadError> {
     let place = format!("sqlite:{}", file.display());
     let cannot_write = |error: rusqlite::Error| LoadError::File { place: place.clone(), problem: said(&error) };
     let mut fresh = Fresh((!file.exists()).then_some(file));
     let mut connection = Connection::open(file).map_err(cannot_write)?;
-    load_into(&mut connection, layout, &place, progress)?;
+    load_into(&mut connection, schema, &place, progress)?;
     fresh.0 = None;
     Ok(())
 }
@@ -39,16 +39,16 @@ impl Drop for Fresh<'_> {
 /// Into a database that is open.
 pub(crate) fn load_into(
     connection: &mut Connection,
-    layout: &Layout<'_>,
+    schema: &DatabaseSchema<'_>,
     place: &str,
     progress: Progress<'_>,
 ) -> Result<(), LoadError> {
     let cannot_write = |error: rusqlite::Error| LoadError::File { place: place.to_owned(), problem: said(&error) };
     let transaction = connection.transaction().map_err(cannot_write)?;
-    for table in &layout.tables {
+    for table in &schema.tables {
         drop_old(&transaction, table, place)?;
     }
-    for table in &layout.tables {
+    for table in &schema.tables {
         let refused = |error: rusqlite::Error| {
             // The first statement that writes is the first to meet a read-only file.
             match error.sqlite_error_code() {
@@ -73,7 +73,7 @@ pub(crate) fn said(error: &rusqlite::Error) -> String {
     }
 }
 
-fn drop_old(transaction: &Transaction<'_>, table: &TableLayout<'_>, place: &str) -> Result<(), LoadError> {
+fn drop_old(transaction: &Transaction<'_>, table: &TableSchema<'_>, place: &str) -> Result<(), LoadError> {
     let cannot_write = |error: rusqlite::Error| LoadError::File { place: place.to_owned(), problem: said(&error) };
     let mut find = transaction
         .prepare(
@@ -90,7 +90,7 @@ fn drop_old(transaction: &Transaction<'_>, table: &TableLayout<'_>, place: &str)
     Ok(())
 }
 
-fn fill(transaction: &Transaction<'_>, table: &TableLayout<'_>, progress: Progress<'_>) -> rusqlite::Result<()> {
+fn fill(transaction: &Transaction<'_>, table: &TableSchema<'_>, progress: Progress<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch(&create(table))?;
     let marks = vec!["?"; table.rows.columns().len()].join(", ");
     let mut insert = transaction.prepare(&format!("INSERT INTO {} VALUES ({marks})", quoted(table.name)))?;
@@ -117,7 +117,7 @@ fn fill(transaction: &Transaction<'_>, table: &TableLayout<'_>, progress: Progre
     Ok(())
 }
 
-fn create(table: &TableLayout<'_>) -> String {
+fn create(table: &TableSchema<'_>) -> String {
     let column = |column: &Column| {
         let not_null = if table.primary_key.iter().any(|name| name == column.name()) { " NOT NULL" } else { "" };
         format!("{} {}{not_null}", quoted(column.name()), type_of(column.domain().kind()))

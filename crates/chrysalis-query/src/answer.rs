@@ -6,10 +6,10 @@ use chrysalis_release::view::Multisets;
 use chrysalis_table::{Code, Value};
 use rayon::prelude::*;
 
-use crate::Asked;
+use crate::OpenRelease;
 use crate::aggregate::{Estimate, Side, aggregate, most};
 use crate::code_test::{CodeTest, passing};
-use crate::estimate::{self, Found, Hit, KeyValues};
+use crate::estimate::{self, Hit, HitsByKey, KeyValues};
 use crate::{Plan, QueryError};
 
 /// The answer to a question: one row, or one per combination of GROUP BY values.
@@ -65,7 +65,7 @@ pub struct Explanation {
     pub expected: f64,
 }
 
-impl Asked {
+impl OpenRelease {
     /// Answers a plan made for this release's manifest.
     pub fn answer(&self, plan: &Plan) -> Result<Answer, QueryError> {
         let answering = Answering::new(self, plan)?;
@@ -84,7 +84,7 @@ type Ranked = (Vec<u32>, AnswerRow);
 type Pieces<'a> = Vec<&'a [Hit]>;
 
 struct Answering<'a> {
-    asked: &'a Asked,
+    release: &'a OpenRelease,
     plan: &'a Plan,
     multisets: Option<&'a Multisets>,
     /// The codes of the sensitive values that the WHERE clause admits.
@@ -93,25 +93,26 @@ struct Answering<'a> {
     tests: Vec<Option<CodeTest>>,
     has_sensitive_key: bool,
     /// Hits by condition.
-    found: Vec<Found>,
+    found: Vec<HitsByKey>,
     /// For every condition but the first: combinations by their values.
     places: Vec<BTreeMap<Vec<Option<Value>>, usize>>,
 }
 
 impl<'a> Answering<'a> {
-    fn new(asked: &'a Asked, plan: &'a Plan) -> Result<Self, QueryError> {
-        let multisets = if plan.needs_sensitive() { Some(asked.multisets()?) } else { None };
+    fn new(release: &'a OpenRelease, plan: &'a Plan) -> Result<Self, QueryError> {
+        let multisets = if plan.needs_sensitive() { Some(release.multisets()?) } else { None };
         let test = |set: &Option<_>| {
             multisets.zip(set.as_ref()).and_then(|(multisets, set)| CodeTest::of_values(multisets, set))
         };
         let quasi_keys: Vec<usize> = plan.keys.iter().copied().filter(|key| Some(*key) != plan.sensitive).collect();
         let found = (0..plan.conditions.len())
-            .map(|condition| estimate::hits(asked, plan, condition, &quasi_keys))
-            .collect::<Result<Vec<Found>, _>>()?;
-        let place =
-            |found: &Found| (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect();
+            .map(|condition| estimate::hits(release, plan, condition, &quasi_keys))
+            .collect::<Result<Vec<HitsByKey>, _>>()?;
+        let place = |found: &HitsByKey| {
+            (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect()
+        };
         Ok(Answering {
-            asked,
+            release,
             plan,
             multisets,
             test: test(&plan.sensitive_set),
@@ -174,7 +175,7 @@ impl<'a> Answering<'a> {
     }
 
     fn side<'s>(&'s self, test: Option<&'s CodeTest>) -> Side<'s> {
-        Side { groups: self.asked.groups(), multisets: self.multisets, test }
+        Side { groups: self.release.groups(), multisets: self.multisets, test }
     }
 
     /// `None` for a combination of GROUP BY that cannot have a row.
@@ -195,7 +196,7 @@ impl<'a> Answering<'a> {
             let estimate = aggregate(planned.function, self.side(counts.test()), &pieces[planned.condition]);
             AggregateAnswer::new(planned.name.clone(), estimate)
         });
-        let because = Explanation::new(self.asked, &pieces[0]);
+        let because = Explanation::new(self.release, &pieces[0]);
         Some((digits, AnswerRow { aggregates: aggregates.collect(), group, because }))
     }
 }
@@ -225,7 +226,7 @@ impl<'a> Counting<'a> {
     }
 }
 
-fn values(found: &Found, digits: &[u32]) -> Vec<Option<Value>> {
+fn values(found: &HitsByKey, digits: &[u32]) -> Vec<Option<Value>> {
     found.keys.iter().zip(digits).map(|(key, &digit): (&KeyValues, _)| key.value(digit)).collect()
 }
 
@@ -248,11 +249,11 @@ impl AggregateAnswer {
 }
 
 impl Explanation {
-    fn new(asked: &Asked, pieces: &[&[Hit]]) -> Self {
+    fn new(release: &OpenRelease, pieces: &[&[Hit]]) -> Self {
         let mut because = Explanation::default();
         for hit in pieces.iter().flat_map(|piece| piece.iter()) {
             because.groups += 1;
-            because.rows += u64::from(asked.groups().size(hit.group as usize));
+            because.rows += u64::from(release.groups().size(hit.group as usize));
             because.certain += u64::from(hit.least);
             because.possible += u64::from(hit.most);
             because.expected += hit.expected;

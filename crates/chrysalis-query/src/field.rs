@@ -22,7 +22,7 @@ impl Deref for Field {
 }
 
 /// Where a test holds and where its negation holds. A value in neither gives UNKNOWN.
-pub(crate) struct Outcome {
+pub(crate) struct TruthSets {
     pub(crate) yes: ValueSet,
     pub(crate) no: ValueSet,
 }
@@ -95,33 +95,33 @@ impl Field {
     }
 
     /// Decides a test for every value there can be. A missing value gives UNKNOWN, except to IS NULL.
-    pub(crate) fn decide(&self, test: &Test) -> Result<Outcome, QueryError> {
+    pub(crate) fn decide(&self, test: &Test) -> Result<TruthSets, QueryError> {
         let yes = match &test.predicate {
             Predicate::IsNull => {
-                return Ok(Outcome { yes: self.only(None), no: self.everything(false) });
+                return Ok(TruthSets { yes: self.only(None), no: self.everything(false) });
             }
             Predicate::Compare(comparison, constant) => match self.compare(*comparison, constant, test)? {
                 Some(set) => set,
-                None => return Ok(Outcome { yes: self.nothing(), no: self.nothing() }),
+                None => return Ok(TruthSets { yes: self.nothing(), no: self.nothing() }),
             },
             Predicate::Between(low, high) => return self.between(low, high, test),
             Predicate::In(list) => {
                 let (yes, has_null) = self.any_of(list, test)?;
                 if has_null {
-                    return Ok(Outcome { yes, no: self.nothing() });
+                    return Ok(TruthSets { yes, no: self.nothing() });
                 }
                 yes
             }
             Predicate::Like { pattern, escape } => match pattern {
                 Some(pattern) => self.like(pattern, *escape, test)?,
-                None => return Ok(Outcome { yes: self.nothing(), no: self.nothing() }),
+                None => return Ok(TruthSets { yes: self.nothing(), no: self.nothing() }),
             },
         };
-        Ok(Outcome { no: yes.complement().without_missing(), yes })
+        Ok(TruthSets { no: yes.complement().without_missing(), yes })
     }
 
     /// `low <= value AND value <= high`, in three-valued logic.
-    fn between(&self, low: &Constant, high: &Constant, test: &Test) -> Result<Outcome, QueryError> {
+    fn between(&self, low: &Constant, high: &Constant, test: &Test) -> Result<TruthSets, QueryError> {
         let above = self.compare(Comparison::GreaterOrEqual, low, test)?;
         let below = self.compare(Comparison::LessOrEqual, high, test)?;
         let no = |set: &Option<ValueSet>| match set {
@@ -133,7 +133,7 @@ impl Field {
             (Some(above), Some(below)) => above.intersection(&below),
             _ => self.nothing(),
         };
-        Ok(Outcome { yes, no })
+        Ok(TruthSets { yes, no })
     }
 
     /// The values equal to one of the constants, and whether one of them is NULL.

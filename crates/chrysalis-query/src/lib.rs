@@ -2,30 +2,30 @@
 //!
 //! A question goes through three shapes. `chrysalis-sql` turns text into a [`Question`], which knows nothing of any
 //! release. [`Plan::new`] binds it to a manifest: names become attributes, conditions become sets of values, and what
-//! cannot be answered is refused with a reason. A [`Plan`] is then answered from the tables ([`Asked`]), or turned into
+//! cannot be answered is refused with a reason. A [`Plan`] is then answered from the tables ([`OpenRelease`]), or turned into
 //! SQL by `chrysalis-sql` for a database that holds them. Both follow `spec.md`, so each is the other's referee.
 //!
 //! This crate cannot name microdata: it sees releases only, and opens no file.
 
 mod aggregate;
 mod answer;
-mod asked;
 mod boxes;
 mod code_test;
 mod error;
 mod estimate;
 mod field;
 mod like;
+mod open_release;
 mod plan;
 pub mod question;
 mod tree;
 pub mod value_set;
 
 pub use answer::{AggregateAnswer, Answer, AnswerRow, Explanation};
-pub use asked::Asked;
 pub use boxes::{Cell, MAX_BOXES, boxes};
 pub use error::{Position, QueryError};
 pub use field::Field;
+pub use open_release::OpenRelease;
 pub(crate) use plan::askable;
 pub use plan::{NeededColumns, Plan, PlannedAggregate, QuasiCondition};
 pub use question::Question;

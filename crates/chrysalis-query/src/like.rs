@@ -2,11 +2,11 @@
 
 /// A pattern, taken apart.
 pub(crate) struct Pattern {
-    parts: Vec<Part>,
+    tokens: Vec<PatternToken>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum PatternToken {
     /// `%`: any text, also none.
     Any,
     /// `_`: any one letter.
@@ -18,52 +18,52 @@ enum Part {
 impl Pattern {
     /// Reads a pattern. The escape letter makes a letter of the `%`, `_` or escape letter after it.
     pub(crate) fn new(text: &str, escape: Option<char>) -> Result<Self, String> {
-        let mut parts = Vec::new();
+        let mut tokens = Vec::new();
         let mut letters = text.chars();
         while let Some(letter) = letters.next() {
-            let part = if Some(letter) == escape {
+            let token = if Some(letter) == escape {
                 match letters.next() {
-                    Some(next) if next == '%' || next == '_' || Some(next) == escape => Part::Letter(next),
+                    Some(next) if next == '%' || next == '_' || Some(next) == escape => PatternToken::Letter(next),
                     _ => return Err(format!("the escape letter `{letter}` of the pattern escapes nothing")),
                 }
             } else {
                 match letter {
-                    '%' => Part::Any,
-                    '_' => Part::One,
-                    letter => Part::Letter(letter),
+                    '%' => PatternToken::Any,
+                    '_' => PatternToken::One,
+                    letter => PatternToken::Letter(letter),
                 }
             };
             // Two `%` say no more than one.
-            if part != Part::Any || parts.last() != Some(&Part::Any) {
-                parts.push(part);
+            if token != PatternToken::Any || tokens.last() != Some(&PatternToken::Any) {
+                tokens.push(token);
             }
         }
-        Ok(Pattern { parts })
+        Ok(Pattern { tokens })
     }
 
     /// Whether a word has the pattern. Only the last `%` is ever gone back to, so the cost is at most words × pattern.
     pub(crate) fn matches(&self, word: &str) -> bool {
         let letters: Vec<char> = word.chars().collect();
-        let (mut at, mut part, mut back) = (0, 0, None);
+        let (mut at, mut token, mut back) = (0, 0, None);
         while at < letters.len() {
-            match self.parts.get(part) {
-                Some(Part::Any) => {
-                    back = Some((at, part));
-                    part += 1;
+            match self.tokens.get(token) {
+                Some(PatternToken::Any) => {
+                    back = Some((at, token));
+                    token += 1;
                     continue;
                 }
-                Some(Part::One) => (at, part) = (at + 1, part + 1),
-                Some(Part::Letter(letter)) if *letter == letters[at] => (at, part) = (at + 1, part + 1),
+                Some(PatternToken::One) => (at, token) = (at + 1, token + 1),
+                Some(PatternToken::Letter(letter)) if *letter == letters[at] => (at, token) = (at + 1, token + 1),
                 _ => match &mut back {
                     None => return false,
                     Some((from, any)) => {
                         *from += 1;
-                        (at, part) = (*from, *any + 1);
+                        (at, token) = (*from, *any + 1);
                     }
                 },
             }
         }
-        self.parts[part..].iter().all(|part| *part == Part::Any)
+        self.tokens[token..].iter().all(|token| *token == PatternToken::Any)
     }
 }
 

@@ -10,11 +10,11 @@
 pub mod parse;
 pub mod rewrite;
 
-use chrysalis_query::{Answer, Asked, Plan, QueryError};
+use chrysalis_query::{Answer, OpenRelease, Plan, QueryError};
 
 pub use rewrite::{Dialect, rewrite};
 
 /// Answers one question in SQL.
-pub fn ask(release: &Asked, text: &str) -> Result<Answer, QueryError> {
+pub fn ask(release: &OpenRelease, text: &str) -> Result<Answer, QueryError> {
     release.answer(&Plan::new(&parse::parse_one(text)?, release.manifest())?)
 }

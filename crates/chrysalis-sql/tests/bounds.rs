@@ -6,7 +6,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrysalis_query::{AggregateAnswer, Asked, QueryError};
+use chrysalis_query::{AggregateAnswer, OpenRelease, QueryError};
 use chrysalis_table::{Kind, Value};
 use common::ask::{Ask, Cond};
 use common::{ORDER, Val, WORDS, World, rng, truth};
@@ -20,7 +20,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 /// A refusal is fine where the spec has one: too many boxes.
-fn asked(release: &Asked, sql: &str) -> Option<chrysalis_query::Answer> {
+fn asked(release: &OpenRelease, sql: &str) -> Option<chrysalis_query::Answer> {
     match chrysalis_sql::ask(release, sql) {
         Ok(answer) => Some(answer),
         Err(QueryError::Unanswerable { problem, .. })
@@ -66,7 +66,7 @@ fn within(answer: &AggregateAnswer, count: &AggregateAnswer, truth: Option<f64>)
     }
 }
 
-fn check(world: &World, form: &str, release: &Asked, ask: &Ask) {
+fn check(world: &World, form: &str, release: &OpenRelease, ask: &Ask) {
     let sql = ask.sql(world);
     let Some(answer) = asked(release, &sql) else { return };
     let mut by_key: BTreeMap<Vec<Option<String>>, Vec<usize>> = BTreeMap::new();

@@ -9,7 +9,7 @@ use chrysalis_load::{Target, load};
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, Shuffle};
 use chrysalis_publish::partitioner::ByColumn;
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partitioner, QuasiIdentifiers};
-use chrysalis_query::{AggregateAnswer, Answer, Asked, Plan};
+use chrysalis_query::{AggregateAnswer, Answer, OpenRelease, Plan};
 use chrysalis_release::{Form, Release};
 use chrysalis_sql::{Dialect, parse, rewrite};
 use chrysalis_store::{Format, read_release, write_release};
@@ -45,7 +45,7 @@ fn sqlite(file: &Path) -> Target {
 /// A release in every database that is there.
 struct Engines {
     release: Release,
-    asked: Asked,
+    open: OpenRelease,
     duckdb: Option<Engine>,
     sqlite: Option<Engine>,
     spark: Option<Engine>,
@@ -71,7 +71,7 @@ impl Engines {
             postgres::Client::connect(&address, postgres::NoTls).unwrap()
         });
         Engines {
-            asked: Asked::new(&release).unwrap(),
+            open: OpenRelease::new(&release).unwrap(),
             duckdb: Engine::duckdb(&folder.join("release")),
             sqlite: Engine::sqlite(&file),
             spark: Engine::spark(&folder.join("release")),
@@ -215,13 +215,13 @@ fn check_arranged(publisher: &dyn Method, columns: &[Sensitive], keys: &[&'stati
         let mut engines = Engines::new(publisher, &table, folder.path(), server.as_ref());
         let (mut answered, mut refused, mut failed) = (0, 0, Vec::new());
         for question in Questions::new(sensitive, keys, seed) {
-            let plan = parse::parse_one(&question.asked).and_then(|asked| Plan::new(&asked, engines.asked.manifest()));
+            let plan = parse::parse_one(&question.asked).and_then(|asked| Plan::new(&asked, engines.open.manifest()));
             let Ok(plan) = plan else {
                 refused += 1;
                 assert!(refused < 50 + answered, "refused too often: {}", question.asked);
                 continue;
             };
-            let answer = engines.asked.answer(&plan).unwrap();
+            let answer = engines.open.answer(&plan).unwrap();
             let mut wrong = engines.judge(&plan, &answer);
             if let Some(truth) = &mut engines.truth {
                 let rows = truth.ask(&question.truth);
@@ -310,8 +310,8 @@ fn large_groups_have_extremes_everywhere() {
         std::fs::create_dir(&folder).unwrap();
         let mut engines = Engines::new(publisher, &table, &folder, server.as_ref());
         let question = "SELECT MIN(pay), MAX(pay), SUM(pay), AVG(pay), COUNT(*) FROM microdata WHERE weight < 60";
-        let plan = Plan::new(&parse::parse_one(question).unwrap(), engines.asked.manifest()).unwrap();
-        let answer = engines.asked.answer(&plan).unwrap();
+        let plan = Plan::new(&parse::parse_one(question).unwrap(), engines.open.manifest()).unwrap();
+        let answer = engines.open.answer(&plan).unwrap();
         assert_eq!(engines.judge(&plan, &answer), Vec::<String>::new());
         // One group overlaps with no other, so that help tables have all of it.
         let statement = engines.statement(&plan, Dialect::DuckDb);

@@ -5,7 +5,7 @@
 
 mod common;
 
-use chrysalis_query::{Asked, QueryError};
+use chrysalis_query::{OpenRelease, QueryError};
 use chrysalis_table::Kind;
 use common::ask::Ask;
 use common::{Val, World, rng, truth};
@@ -50,7 +50,7 @@ fn permuted(rows: &[Row], cols: &[usize]) -> Vec<Vec<Row>> {
     worlds
 }
 
-fn ask(release: &Asked, sql: &str) -> Option<Vec<chrysalis_query::AggregateAnswer>> {
+fn ask(release: &OpenRelease, sql: &str) -> Option<Vec<chrysalis_query::AggregateAnswer>> {
     match chrysalis_sql::ask(release, sql) {
         Ok(answer) => Some(answer.rows[0].aggregates.clone()),
         Err(QueryError::Unanswerable { problem, .. }) if problem.contains("boxes") => None,
@@ -59,7 +59,7 @@ fn ask(release: &Asked, sql: &str) -> Option<Vec<chrysalis_query::AggregateAnswe
 }
 
 /// Compares COUNT and SUM (an empty sum is 0) and, where hits are certain, MIN and MAX given that there is a hit.
-fn check(world: &World, form: &str, release: &Asked, question: &Ask, worlds: &[Vec<Row>]) {
+fn check(world: &World, form: &str, release: &OpenRelease, question: &Ask, worlds: &[Vec<Row>]) {
     let sql = question.sql(world);
     let Some(said) = ask(release, &sql) else { return };
     let answers: Vec<Vec<Option<f64>>> = worlds.iter().map(|world| truth::answer(question, world.iter())).collect();

@@ -89,7 +89,7 @@ impl Input {
     ) -> Result<Input, StoreError> {
         let table_error = |error: TableError| StoreError::Table { path: name.clone(), error };
         let bytes_read = Arc::new(AtomicU64::new(0));
-        let counted = Counted { inner: reader, n: Arc::clone(&bytes_read) };
+        let counted = CountingReader { inner: reader, n: Arc::clone(&bytes_read) };
         let mut reader = BufReader::with_capacity(1 << 18, counted);
         let start = reader.fill_buf().map_err(|error| table_error(error.into()))?;
         if start.starts_with(PARQUET) {
@@ -153,12 +153,12 @@ impl Input {
 }
 
 /// Counts what comes off the disk, before unpacking, so that a progress bar knows the end.
-struct Counted<R> {
+struct CountingReader<R> {
     inner: R,
     n: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buffer)?;
         self.n.fetch_add(n as u64, Ordering::Relaxed);

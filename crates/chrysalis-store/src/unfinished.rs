@@ -7,16 +7,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-static HELD: Mutex<Held> = Mutex::new(Held { paths: Vec::new(), has_placed: false });
+static PENDING: Mutex<PendingPaths> = Mutex::new(PendingPaths { paths: Vec::new(), has_placed: false });
 
-struct Held {
+struct PendingPaths {
     paths: Vec<PathBuf>,
     /// Whether anything was put in its place yet.
     has_placed: bool,
 }
 
-fn held() -> MutexGuard<'static, Held> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+fn pending() -> MutexGuard<'static, PendingPaths> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One thing that is being written, for as long as it is.
@@ -28,25 +28,25 @@ impl Unfinished {
         create: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
     ) -> io::Result<(T, Unfinished)> {
-        let mut held = held();
+        let mut pending = pending();
         let created = create()?;
         let path = path(&created).to_owned();
-        held.paths.push(path.clone());
+        pending.paths.push(path.clone());
         Ok((created, Unfinished(path)))
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        held().paths.retain(|path| *path != self.0);
+        pending().paths.retain(|path| *path != self.0);
     }
 }
 
 /// Puts things in their places. Nobody gives up meanwhile, and after the first success nobody can.
 pub(crate) fn place<T, E>(put: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    let mut held = held();
+    let mut pending = pending();
     let put = put();
-    held.has_placed |= put.is_ok();
+    pending.has_placed |= put.is_ok();
     put
 }
 
@@ -55,11 +55,11 @@ pub(crate) fn place<T, E>(put: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
 ///
 /// After `true` nothing can be written any more: threads that try wait for the end of the process, which must come next.
 pub fn give_up() -> bool {
-    let held = held();
-    if held.has_placed {
+    let pending = pending();
+    if pending.has_placed {
         return false;
     }
-    for path in &held.paths {
+    for path in &pending.paths {
         // Somebody may be about to create one more file in the folder; after that the folder is gone for them too.
         for _ in 0..10 {
             let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -68,6 +68,6 @@ pub fn give_up() -> bool {
             }
         }
     }
-    std::mem::forget(held);
+    std::mem::forget(pending);
     true
 }

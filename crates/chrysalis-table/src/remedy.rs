@@ -149,11 +149,11 @@ impl fmt::Display for Knob {
 /// What to do about an error, or a message that has to speak of a knob.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remedy {
-    parts: Vec<Part>,
+    pieces: Vec<RemedyPiece>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum RemedyPiece {
     Words(String),
     /// A knob, and what to set it to; an empty text names the knob alone.
     Knob(Knob, String),
@@ -195,51 +195,51 @@ impl Remedy {
 
     /// Begins with a knob and a value for it.
     pub fn set(knob: Knob, value: impl Into<String>) -> Self {
-        Remedy { parts: vec![Part::Knob(knob, value.into())] }
+        Remedy { pieces: vec![RemedyPiece::Knob(knob, value.into())] }
     }
 
     /// Goes on with a knob and a value for it.
     #[must_use]
     pub fn knob(mut self, knob: Knob, value: impl Into<String>) -> Self {
-        self.parts.push(Part::Knob(knob, value.into()));
+        self.pieces.push(RemedyPiece::Knob(knob, value.into()));
         self
     }
 
     /// Goes on with words.
     #[must_use]
     pub fn words(mut self, words: impl Into<String>) -> Self {
-        self.parts.push(Part::Words(words.into()));
+        self.pieces.push(RemedyPiece::Words(words.into()));
         self
     }
 
     /// Goes on with the place where all knobs are explained.
     #[must_use]
     pub fn manual(mut self) -> Self {
-        self.parts.push(Part::Manual);
+        self.pieces.push(RemedyPiece::Manual);
         self
     }
 
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.pieces.is_empty()
     }
 
     /// The knobs it names, in order.
     pub fn knobs(&self) -> impl Iterator<Item = (Knob, &str)> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Words(_) | Part::Manual => None,
-            Part::Knob(knob, value) => Some((*knob, value.as_str())),
+        self.pieces.iter().filter_map(|piece| match piece {
+            RemedyPiece::Words(_) | RemedyPiece::Manual => None,
+            RemedyPiece::Knob(knob, value) => Some((*knob, value.as_str())),
         })
     }
 
     /// The text, with every knob spelled by the door that shows it.
     pub fn spelled(&self, door: &dyn Spelling) -> String {
-        let part = |part: &Part| match part {
-            Part::Words(words) => words.clone(),
-            Part::Knob(knob, value) => door.knob(*knob, value),
-            Part::Manual => door.manual(),
+        let piece = |piece: &RemedyPiece| match piece {
+            RemedyPiece::Words(words) => words.clone(),
+            RemedyPiece::Knob(knob, value) => door.knob(*knob, value),
+            RemedyPiece::Manual => door.manual(),
         };
-        self.parts.iter().map(part).collect()
+        self.pieces.iter().map(piece).collect()
     }
 }
 

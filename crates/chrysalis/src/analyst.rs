@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use chrysalis_query::{Asked, Plan, QueryError, Question};
+use chrysalis_query::{OpenRelease, Plan, QueryError, Question};
 use chrysalis_release::{Manifest, Release};
 use chrysalis_sql::rewrite::looked_at;
 use chrysalis_sql::{Dialect, parse, rewrite};
@@ -14,25 +14,25 @@ use crate::report::AnswerReport;
 /// Somebody who has a release and asks it questions in SQL: estimates, and bounds that are certain to hold.
 #[derive(Debug)]
 pub struct Analyst {
-    asked: Asked,
+    open: OpenRelease,
     release: Release,
 }
 
 impl Analyst {
     /// Prepares a release for any number of questions.
     pub fn open(release: Release) -> Result<Self, Error> {
-        Ok(Analyst { asked: Asked::new(&release)?, release })
+        Ok(Analyst { open: OpenRelease::new(&release)?, release })
     }
 
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
-        let plan = Plan::new(&parse::parse_one(text)?, self.asked.manifest())?;
-        Ok(AnswerReport::new(self.asked.answer(&plan)?, &plan, self.asked.manifest()))
+        let plan = Plan::new(&parse::parse_one(text)?, self.open.manifest())?;
+        Ok(AnswerReport::new(self.open.answer(&plan)?, &plan, self.open.manifest()))
     }
 
     /// The same question as one statement for a database that holds the release's tables.
     pub fn rewrite(&self, text: &str, dialect: Dialect) -> Result<String, Error> {
-        let plan = Plan::new(&parse::parse_one(text)?, self.asked.manifest())?;
+        let plan = Plan::new(&parse::parse_one(text)?, self.open.manifest())?;
         Ok(rewrite(&plan, &self.release, dialect)?)
     }
 }
@@ -70,11 +70,11 @@ impl Questions {
         for needed in plans.iter().flat_map(Plan::columns) {
             wanted.entry(needed.table).or_default().extend(needed.columns);
         }
-        let asked = Asked::new(&read_columns(folder, manifest, &listed(wanted))?)?;
-        let answers: Vec<_> = plans.par_iter().map(|plan| asked.answer(plan)).collect();
+        let open = OpenRelease::new(&read_columns(folder, manifest, &listed(wanted))?)?;
+        let answers: Vec<_> = plans.par_iter().map(|plan| open.answer(plan)).collect();
         let report = |(at, (plan, answer)): (usize, (&Plan, Result<_, QueryError>))| {
             let answer = answer.map_err(|error| self.located(error, at))?;
-            Ok(AnswerReport::new(answer, plan, asked.manifest()))
+            Ok(AnswerReport::new(answer, plan, open.manifest()))
         };
         plans.iter().zip(answers).enumerate().map(report).collect()
     }

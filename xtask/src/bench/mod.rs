@@ -13,7 +13,7 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-use crate::measure::{self, Run};
+use crate::measure::{self, Timing};
 use crate::referees;
 use crate::shell::{self, Failure};
 use data::Input;
@@ -162,7 +162,7 @@ impl Bench {
     }
 
     /// (a) polars, as a whole process.
-    fn move_rows(&self, input: &Input) -> Result<Run, Failure> {
+    fn move_rows(&self, input: &Input) -> Result<Timing, Failure> {
         let mut command = Command::new(&self.python);
         command.arg("referee/move_rows.py");
         command.args([&input.csv, &self.file("moved.parquet")]);
@@ -177,7 +177,7 @@ impl Bench {
         form: &Form,
         requirement: Option<&str>,
         threads: Option<&str>,
-    ) -> Result<(Run, Value), Failure> {
+    ) -> Result<(Timing, Value), Failure> {
         let mut command = Command::new(&self.chrysalis);
         command.arg("publish").args(&input.publish);
         command.args(form.arguments);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Form;
 use super::data::Input;
-use crate::measure::{Run, median};
+use crate::measure::{Timing, median};
 
 /// Publishing may cost at most this many times what moving the rows costs.
 const MOST_TIMES_POLARS: f64 = 4.0;
@@ -27,13 +27,13 @@ pub(super) fn heading(input: &Input, repeat: usize) {
 }
 
 /// The newest run of each program.
-pub(super) fn pair(number: usize, polars: &[Run], publish: &[Run]) {
+pub(super) fn pair(number: usize, polars: &[Timing], publish: &[Timing]) {
     if let (Some(a), Some(b)) = (polars.last(), publish.last()) {
         line(&number.to_string(), [a.seconds, b.seconds], [a.peak_bytes, b.peak_bytes]);
     }
 }
 
-pub(super) fn comparison(polars: &[Run], publish: &[Run], summary: &Value) {
+pub(super) fn comparison(polars: &[Timing], publish: &[Timing], summary: &Value) {
     let seconds = [polars, publish].map(|runs| median(runs.iter().map(|run| run.seconds)));
     let peaks = [polars, publish].map(|runs| runs.iter().filter_map(|run| run.peak_bytes).max());
     line("median", seconds, [None, None]);
@@ -64,7 +64,7 @@ pub(super) fn mondrian(rows: usize, partition: &[f64]) {
 }
 
 /// One line for one of the other methods.
-pub(super) fn form(form: &Form, polars: &[Run], publish: &[Run]) {
+pub(super) fn form(form: &Form, polars: &[Timing], publish: &[Timing]) {
     let seconds = [polars, publish].map(|runs| median(runs.iter().map(|run| run.seconds)));
     let peak = publish.iter().filter_map(|run| run.peak_bytes).max();
     let ratio = seconds[1] / seconds[0];

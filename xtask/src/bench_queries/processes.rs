@@ -7,7 +7,7 @@ use std::process::Command;
 use super::questions::{PROCESS, many};
 use super::{Release, Tables, report};
 use crate::bench::{Bench, default_threads};
-use crate::measure::{self, Run};
+use crate::measure::{self, Timing};
 use crate::shell::Failure;
 
 /// Questions of one file.
@@ -68,13 +68,13 @@ pub(super) fn files(bench: &Bench, tables: &Tables, repeat: usize) -> Result<(),
     Ok(())
 }
 
-fn ask_duckdb(bench: &Bench, arguments: &[&str]) -> Result<Run, Failure> {
+fn ask_duckdb(bench: &Bench, arguments: &[&str]) -> Result<Timing, Failure> {
     let mut command = Command::new(&bench.python);
     command.arg("referee/ask_duckdb.py").args(arguments);
     measure::run(default_threads(&mut command), &bench.file("duckdb.out"))
 }
 
-fn query(bench: &Bench, release: &Release, arguments: &[&str]) -> Result<Run, Failure> {
+fn query(bench: &Bench, release: &Release, arguments: &[&str]) -> Result<Timing, Failure> {
     let mut command = Command::new(&bench.chrysalis);
     command.arg("query").arg::<&Path>(&release.folder).args(arguments).args(["--output", "json"]);
     measure::run(default_threads(&mut command), &bench.file("query.out"))

@@ -4,7 +4,7 @@ use std::thread;
 
 use crate::bench::data::Input;
 use crate::bench::report::{grouped, megabytes, met};
-use crate::measure::{Run, median};
+use crate::measure::{Timing, median};
 
 pub(super) fn heading(input: &Input, repeat: usize) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -30,13 +30,13 @@ pub(super) fn line(name: &str, ours: &[f64], theirs: &[f64], limit: Option<f64>)
 }
 
 /// The same of whole processes, with peak memory.
-pub(super) fn runs(name: &str, ours: &[Run], theirs: &[Run], limit: Option<f64>) {
-    let seconds = |runs: &[Run]| runs.iter().map(|run| run.seconds).collect::<Vec<_>>();
+pub(super) fn runs(name: &str, ours: &[Timing], theirs: &[Timing], limit: Option<f64>) {
+    let seconds = |runs: &[Timing]| runs.iter().map(|run| run.seconds).collect::<Vec<_>>();
     line(name, &seconds(ours), &seconds(theirs), limit);
-    let peak = |runs: &[Run]| megabytes(runs.iter().filter_map(|run| run.peak_bytes).max());
+    let peak = |runs: &[Timing]| megabytes(runs.iter().filter_map(|run| run.peak_bytes).max());
     println!("{:<32}{:>9} MB{:>9} MB", "  peak memory", peak(ours), peak(theirs));
 }
 
-pub(super) fn note(text: &str, runs: &[Run]) {
+pub(super) fn note(text: &str, runs: &[Timing]) {
     println!("({text}: {:.3} s)", median(runs.iter().map(|run| run.seconds)));
 }

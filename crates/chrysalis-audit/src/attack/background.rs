@@ -4,7 +4,7 @@ use num_rational::BigRational;
 use rayon::iter::ParallelIterator;
 
 use super::finding::{Finding, chance, count, counted, worst_groups};
-use super::view::Attacked;
+use super::view::AttackTarget;
 use crate::measure::{self, Fraction, Group, to_float};
 use crate::promise::{promised_values, show};
 
@@ -36,7 +36,7 @@ pub struct RuledOut {
 }
 
 /// Runs the attack for j = 1 … l − 2 (at least 1, at most 8) values ruled out.
-pub(crate) fn attack(target: &Attacked<'_>) -> (Option<Background>, Finding) {
+pub(crate) fn attack(target: &AttackTarget<'_>) -> (Option<Background>, Finding) {
     let sample = target.sample;
     let Some(fewest) = measure::distinct(sample) else {
         return (None, Finding::not_run("background", "Not run: the release has no rows."));
@@ -49,7 +49,7 @@ pub(crate) fn attack(target: &Attacked<'_>) -> (Option<Background>, Finding) {
     (Some(Background { l, steps: steps.into_iter().map(|(step, _)| step).collect() }), finding)
 }
 
-fn step(target: &Attacked<'_>, values: u64) -> Option<(RuledOut, BigRational)> {
+fn step(target: &AttackTarget<'_>, values: u64) -> Option<(RuledOut, BigRational)> {
     let (sample, ids) = (target.sample, target.ids);
     let counts = |group: Group<'_>| {
         target.watch.pause();
@@ -102,7 +102,7 @@ impl Counts {
     }
 }
 
-fn finding(target: &Attacked<'_>, steps: &[(RuledOut, BigRational)], l: u64) -> Finding {
+fn finding(target: &AttackTarget<'_>, steps: &[(RuledOut, BigRational)], l: u64) -> Finding {
     let (Some((first, first_chance)), Some((last, last_chance))) = (steps.first(), steps.last()) else {
         return Finding::not_run("background", "Not run: no group has a sensitive value.");
     };
@@ -141,11 +141,11 @@ mod tests {
     use chrysalis_table::Code;
 
     use super::*;
-    use crate::measure::Sample;
+    use crate::measure::GroupCounts;
 
-    fn counts(of: &[u32]) -> Sample {
+    fn counts(of: &[u32]) -> GroupCounts {
         let lines = (0..).zip(of).map(|(code, &count): (Code, &u32)| (0, code, count)).collect();
-        Sample::from_counts(1, of.len(), lines)
+        GroupCounts::from_counts(1, of.len(), lines)
     }
 
     #[test]

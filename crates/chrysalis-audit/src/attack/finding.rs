@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use num_rational::BigRational;
 use rayon::iter::ParallelIterator;
 
-use crate::measure::{Fraction, Group, Sample, to_float};
+use crate::measure::{Fraction, Group, GroupCounts, to_float};
 use crate::promise::show;
 
 /// More groups than anybody looks into.
@@ -69,7 +69,7 @@ impl Finding {
 
 /// The groups with the highest levels; of equal ones those that come first.
 pub(crate) fn worst_groups(
-    sample: &Sample,
+    sample: &GroupCounts,
     ids: &[Option<i64>],
     level: impl Fn(Group<'_>) -> Fraction + Sync,
 ) -> Vec<WorstGroup> {

@@ -1,8 +1,8 @@
 //! What an attacker can do with a release; `spec.md` defines every attack.
 //!
-//! Forms differ in what they show, attacks in what they ask. Between them stands a [`View`](view::View): groups with their
-//! sensitive values, and for every published row its group and a cell per quasi attribute. Each form builds
-//! one (or one per user), and background, learned and minimality are written once.
+//! Forms differ in what they show, attacks in what they ask. Between them stands an [`AttackerView`](view::AttackerView):
+//! groups with their sensitive values, and for every published row its group and a cell per quasi attribute. Each form
+//! builds one (or one per user), and background, learned and minimality are written once.
 //!
 //! An attack that succeeds is a finding, not a broken promise: promises are judged elsewhere.
 
@@ -26,7 +26,7 @@ pub(crate) use learned::{Known, Places};
 pub(crate) use minimality::{Setting, against_replay_by, against_replay_of_batches, against_replay_of_cuts};
 pub(crate) use sentences::{linking, nothing_sensitive, presence, similar_groups, similarity};
 pub(crate) use shown::Shown;
-pub(crate) use view::{Attacked, View};
+pub(crate) use view::{AttackTarget, AttackerView};
 
 use chrysalis_release::Manifest;
 
@@ -50,7 +50,7 @@ impl Replay<'_> {
 }
 
 /// Runs the attacks that are written once for all forms, and adds what they found.
-pub(crate) fn run(view: &View<'_>, known: Option<&Known<'_>>, replay: &Replay<'_>, attacks: &mut Attacks) {
+pub(crate) fn run(view: &AttackerView<'_>, known: Option<&Known<'_>>, replay: &Replay<'_>, attacks: &mut Attacks) {
     let watch = view.target.watch;
     watch.pause();
     let (background, finding) = background::attack(&view.target);

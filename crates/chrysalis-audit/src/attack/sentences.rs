@@ -3,15 +3,15 @@
 use chrysalis_release::Detail;
 
 use super::finding::{Finding, WorstGroup, chance, count, counted, percent, worst_groups};
-use super::view::Attacked;
+use super::view::AttackTarget;
 use crate::form::names_of;
-use crate::measure::{Fraction, Sample, share};
+use crate::measure::{Fraction, GroupCounts, share};
 use crate::{Intersection, IntersectionLeft, IntersectionOver, Linking, Pooling, Presence, PresenceOver, Similarity};
 
 const NOTHING_SENSITIVE: &str = "Not run: nothing sensitive is published.";
 
 /// Betting on the most frequent value of a group.
-pub(crate) fn linking(target: &Attacked<'_>, found: Option<&Linking>, worst: Option<Vec<WorstGroup>>) -> Finding {
+pub(crate) fn linking(target: &AttackTarget<'_>, found: Option<&Linking>, worst: Option<Vec<WorstGroup>>) -> Finding {
     let Some(found) = found else { return Finding::not_run("linking", NOTHING_SENSITIVE) };
     let level = share(target.sample).and_then(|worst| worst.level.exact());
     let likely = match level {
@@ -104,7 +104,7 @@ fn fraction(text: &str) -> String {
 }
 
 /// Learning how bad a value is from groups that lie in one category.
-pub(crate) fn similarity(target: &Attacked<'_>, found: Option<&Similarity>, worst: Vec<WorstGroup>) -> Finding {
+pub(crate) fn similarity(target: &AttackTarget<'_>, found: Option<&Similarity>, worst: Vec<WorstGroup>) -> Finding {
     let Some(found) = found else {
         let reason = "Not run: the manifest puts the sensitive values into no categories.";
         return Finding::not_run("similarity", reason);
@@ -130,7 +130,7 @@ pub(crate) fn similarity(target: &Attacked<'_>, found: Option<&Similarity>, wors
 }
 
 /// The groups that similarity betrays, the largest first.
-pub(crate) fn similar_groups(sample: &Sample, ids: &[Option<i64>], groups: &[usize]) -> Vec<WorstGroup> {
+pub(crate) fn similar_groups(sample: &GroupCounts, ids: &[Option<i64>], groups: &[usize]) -> Vec<WorstGroup> {
     let all = groups.iter().map(|&group| WorstGroup {
         id: ids.get(group).copied().flatten(),
         rows: sample.sizes()[group],

@@ -4,13 +4,13 @@ use chrysalis_release::Promise;
 use chrysalis_table::{Domain, Watch};
 
 use super::shown::Shown;
-use crate::measure::Sample;
+use crate::measure::GroupCounts;
 
 /// Groups with their sensitive values: what is needed to attack who is known to stand in one.
 #[derive(Clone, Copy)]
-pub(crate) struct Attacked<'a> {
+pub(crate) struct AttackTarget<'a> {
     /// The sensitive values of every group.
-    pub(crate) sample: &'a Sample,
+    pub(crate) sample: &'a GroupCounts,
     /// Their published ids.
     pub(crate) ids: &'a [Option<i64>],
     /// The sensitive attribute.
@@ -26,8 +26,8 @@ pub(crate) struct Attacked<'a> {
 
 /// The same with what is shown of every row: groups (batches, or the classes of one user, where there are such), and
 /// the quasi attributes.
-pub(crate) struct View<'a> {
-    pub(crate) target: Attacked<'a>,
+pub(crate) struct AttackerView<'a> {
+    pub(crate) target: AttackTarget<'a>,
     /// The group of every published row.
     pub(crate) of_row: &'a [u32],
     pub(crate) quasi: Vec<Shown<'a>>,

@@ -10,10 +10,10 @@ use crate::AuditError;
 use crate::attack::Shown;
 use crate::columns::{find, only_sensitive};
 use crate::profile::check_size;
-use crate::shape::Part;
+use crate::shape::ExpectedTable;
 
 /// A table of people whose columns are all there. What they hold is not yet believed.
-pub(crate) struct Published<'a> {
+pub(crate) struct BoxTable<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) name: String,
     pub(crate) table: &'a Table,
@@ -46,8 +46,8 @@ impl Cells<'_> {
     }
 }
 
-impl<'a> Published<'a> {
-    pub(crate) fn open(release: &'a Release) -> Result<Published<'a>, AuditError> {
+impl<'a> BoxTable<'a> {
+    pub(crate) fn open(release: &'a Release) -> Result<BoxTable<'a>, AuditError> {
         let manifest = &release.manifest;
         let shape = manifest.method.shape();
         let name = shape.people;
@@ -58,7 +58,7 @@ impl<'a> Published<'a> {
         let with = |role| manifest.with_role(role);
         let quasi: Vec<Cells<'_>> =
             with(RoleName::Quasi).map(|attribute| cells(table, name, attribute)).collect::<Result<_, AuditError>>()?;
-        Ok(Published {
+        Ok(BoxTable {
             manifest,
             name: name.to_owned(),
             table,
@@ -146,8 +146,8 @@ pub(crate) fn members<'a>(
 }
 
 impl<'a> Members<'a> {
-    pub(crate) fn part(self) -> Part<'a> {
-        Part { name: self.name, table: self.table, columns: MEMBERS_COLUMNS.to_vec() }
+    pub(crate) fn expected_table(self) -> ExpectedTable<'a> {
+        ExpectedTable { name: self.name, table: self.table, columns: MEMBERS_COLUMNS.to_vec() }
     }
 
     /// By what its rows ascend.

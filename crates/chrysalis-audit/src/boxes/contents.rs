@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_table::{Code, Kind, Watch};
 
-use super::cells::{Cells, Published};
+use super::cells::{BoxTable, Cells};
 use super::label;
 use crate::columns::Positions;
 use crate::findings::Findings;
 use crate::{Check, Groups};
 
 /// Ranges begin before they end and touch the attribute's domain, in every table.
-pub(super) fn ranges(tables: &[Published<'_>], watch: &dyn Watch) -> Check {
+pub(super) fn ranges(tables: &[BoxTable<'_>], watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("ranges");
     let mut n_ranges = 0;
     for published in tables {
@@ -22,7 +22,7 @@ pub(super) fn ranges(tables: &[Published<'_>], watch: &dyn Watch) -> Check {
     findings.check(format!("{n_ranges} different ranges"))
 }
 
-fn ranges_of(published: &Published<'_>, cells: &Cells<'_>, findings: &mut Findings, watch: &dyn Watch) -> usize {
+fn ranges_of(published: &BoxTable<'_>, cells: &Cells<'_>, findings: &mut Findings, watch: &dyn Watch) -> usize {
     let (attribute, name) = (cells.attribute, &cells.attribute.name);
     let positions = Positions::of(attribute);
     let (lows, highs) = (positions.of_column(cells.low), positions.of_column(cells.high));
@@ -70,7 +70,7 @@ fn representatives(groups: &Groups) -> Vec<usize> {
 }
 
 /// Every label of every table stands for values of the domain, and `members` speaks of nothing else.
-pub(super) fn labels(tables: &[Published<'_>]) -> Check {
+pub(super) fn labels(tables: &[BoxTable<'_>]) -> Check {
     let mut findings = Findings::new("labels");
     let Some(published) = tables.first() else { return findings.check(String::new()) };
     let sets = published.label_sets();
@@ -96,7 +96,7 @@ pub(super) fn labels(tables: &[Published<'_>]) -> Check {
 }
 
 fn stray_members(
-    published: &Published<'_>,
+    published: &BoxTable<'_>,
     sets: &BTreeMap<(String, String), BTreeSet<String>>,
     used: &BTreeSet<(&str, String)>,
     findings: &mut Findings,

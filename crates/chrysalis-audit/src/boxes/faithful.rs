@@ -3,9 +3,9 @@
 use chrysalis_table::{Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
-use super::cells::Published;
+use super::cells::BoxTable;
 use super::index::Boxes;
-use super::matching::{Class, Outcome, assign};
+use super::matching::{Class, MatchingResult, assign};
 use super::space::Axis;
 use crate::findings::Findings;
 use crate::grouping::Key;
@@ -14,7 +14,7 @@ use crate::source::{different_counts, join, relevant};
 use crate::{AuditError, Check, Groups};
 
 /// Some one-to-one assignment of people to published rows makes every published cell true.
-pub(super) fn check(published: &Published<'_>, microdata: &Table, watch: &dyn Watch) -> Result<Check, AuditError> {
+pub(super) fn check(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Watch) -> Result<Check, AuditError> {
     let mut findings = Findings::new("faithful");
     let (table, n_dropped) = relevant(published.manifest, microdata)?;
     let (found, shown) = (table.rows(), published.table.rows());
@@ -48,7 +48,7 @@ pub(super) fn check(published: &Published<'_>, microdata: &Table, watch: &dyn Wa
 
 /// Rows with other exact values can never take each other's place, so each combination of those is a problem of its
 /// own.
-pub(super) fn place(published: &Published<'_>, microdata: &Table, watch: &dyn Watch) -> Outcome {
+pub(super) fn place(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Watch) -> MatchingResult {
     let sets = published.label_sets();
     let quasi: Vec<&Column> =
         published.quasi.iter().filter_map(|cells| microdata.column(&cells.attribute.name)).collect();
@@ -66,7 +66,7 @@ pub(super) fn place(published: &Published<'_>, microdata: &Table, watch: &dyn Wa
         let boxes = Boxes { axes: &axes, intervals: intervals.collect(), n: slots.len() };
         assign(&classes, &boxes, slots.iter().map(|&(_, rows)| rows).collect(), watch)
     });
-    problems.reduce(Outcome::default, |a, b| Outcome {
+    problems.reduce(MatchingResult::default, |a, b| MatchingResult {
         uncovered: a.uncovered + b.uncovered,
         left_over: a.left_over + b.left_over,
     })
@@ -80,7 +80,7 @@ struct Payloads {
 }
 
 impl Payloads {
-    fn new(published: &Published<'_>, microdata: &Table, watch: &dyn Watch) -> Payloads {
+    fn new(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Watch) -> Payloads {
         let exact = published.others.iter().chain(&published.sensitive);
         let joined: Vec<(Codes, usize)> =
             exact.filter_map(|(attribute, column)| Some(join(microdata.column(&attribute.name)?, column))).collect();

@@ -8,7 +8,7 @@ use super::index::{Boxes, Index, Mark};
 use super::space::{Axis, LabelSets};
 use crate::Groups;
 use crate::attack;
-use crate::measure::Sample;
+use crate::measure::GroupCounts;
 
 /// Boxes of groups over the values of some people.
 pub(super) struct Places<'a> {
@@ -58,7 +58,7 @@ impl<'a> Places<'a> {
 }
 
 /// The groups that may hold each of these people, with their rows.
-pub(super) fn weighed(places: &Places<'_>, rows: &[usize], sample: &Sample, watch: &dyn Watch) -> attack::Places {
+pub(super) fn weighed(places: &Places<'_>, rows: &[usize], sample: &GroupCounts, watch: &dyn Watch) -> attack::Places {
     let with_rows =
         |groups: Vec<u32>| groups.into_iter().map(|group| (group, sample.sizes()[group as usize] as f32)).collect();
     places.of(rows, watch).into_iter().map(with_rows).collect()

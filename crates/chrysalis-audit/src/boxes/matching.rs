@@ -24,7 +24,7 @@ const MANY: u32 = 16;
 
 /// How a best assignment comes out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct MatchingResult {
     /// Rows that no published row covers, full or not.
     pub(super) uncovered: u64,
     /// Rows that find no place in a best assignment, those not covered included.
@@ -41,7 +41,7 @@ struct Matching<'a> {
 }
 
 /// Assigns as many rows as possible. `room` says how many published rows every box stands for.
-pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>, watch: &dyn Watch) -> Outcome {
+pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>, watch: &dyn Watch) -> MatchingResult {
     let left: Vec<u32> = classes.iter().map(|class| class.rows).collect();
     let index = Index::new(boxes, watch);
     let mut matching = Matching { classes, index, held: vec![Vec::new(); room.len()], room, left };
@@ -56,7 +56,7 @@ pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>, watch
     }
     let mut search = Search::new(classes.len(), boxes.n);
     while search.phase(&mut matching, watch) {}
-    Outcome { uncovered, left_over: matching.left.iter().map(|&rows| u64::from(rows)).sum() }
+    MatchingResult { uncovered, left_over: matching.left.iter().map(|&rows| u64::from(rows)).sum() }
 }
 
 impl Matching<'_> {

@@ -20,17 +20,17 @@ pub(crate) mod tests;
 use chrysalis_release::{Attribute, Release, Scope};
 use chrysalis_table::{Domain, Table, Watch};
 
-use crate::attack::{self, Attacked, Known, View, nothing_sensitive};
+use crate::attack::{self, AttackTarget, AttackerView, Known, nothing_sensitive};
 use crate::columns::group_ids;
 use crate::findings::in_turn;
-use crate::measure::Sample;
-use crate::promise::{Evidence, judge};
+use crate::measure::GroupCounts;
+use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::source::relevant;
 use crate::{Attacks, AuditError, AuditReport, Check, Groups};
 pub(crate) use angel::audit as audit_batches;
 pub(crate) use butterfly::audit as audit_for_users;
-use cells::Published;
+use cells::BoxTable;
 use locate::Places;
 
 /// Judges a release that shows boxes by group. Groups are the rows with one group id; the check `groups` sees to it
@@ -40,11 +40,12 @@ pub(crate) fn audit(
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
-    let published = Published::open(release)?;
+    let published = BoxTable::open(release)?;
     let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
     let ids = group_ids(published.group);
     let sizes = groups.sizes();
-    let sample = published.sensitive.map(|(_, column)| Sample::new(&groups, column.codes(), column.domain().len()));
+    let sample =
+        published.sensitive.map(|(_, column)| GroupCounts::new(&groups, column.codes(), column.domain().len()));
     let sensitive = published.sensitive.zip(sample.as_ref());
     let sensitive = sensitive.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
     let whole = sensitive.map(|(attribute, domain, sample)| (attribute, domain, sample.whole()));
@@ -61,7 +62,7 @@ pub(crate) fn audit(
     if let Some(microdata) = microdata {
         checks.push(faithful::check(&published, microdata, watch)?);
     }
-    let evidence = [Evidence::new(&sizes, &ids, sensitive)?];
+    let evidence = [JudgedGroups::new(&sizes, &ids, sensitive)?];
     let of_groups = |scope: Scope| match scope {
         Scope::Group => Some(&evidence[..]),
         Scope::Batch | Scope::Bucket | Scope::User => None,
@@ -78,9 +79,9 @@ pub(crate) fn audit(
 
 /// What an attacker can do with a generalized release.
 fn attacks(
-    published: &Published<'_>,
+    published: &BoxTable<'_>,
     (groups, ids): (&Groups, &[Option<i64>]),
-    sensitive: Option<(&Attribute, &Domain, &Sample)>,
+    sensitive: Option<(&Attribute, &Domain, &GroupCounts)>,
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<Attacks, AuditError> {
@@ -93,7 +94,7 @@ fn attacks(
         attacks.findings.insert(1, presence_finding);
         return Ok(attacks);
     };
-    let target = Attacked {
+    let target = AttackTarget {
         sample,
         ids,
         sensitive: &attribute.name,
@@ -121,7 +122,8 @@ fn attacks(
         None => Vec::new(),
     };
     let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
-    let view = View { target, of_row: &groups.of_row, quasi: published.shown(|_| true, &sets, watch), is_joint: true };
+    let view =
+        AttackerView { target, of_row: &groups.of_row, quasi: published.shown(|_| true, &sets, watch), is_joint: true };
     attack::run(&view, known.as_ref(), &replay, &mut attacks);
     Ok(attacks)
 }

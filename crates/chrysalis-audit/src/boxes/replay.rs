@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrysalis_table::{Column, Table, Watch};
 
-use super::cells::{Cells, Published};
+use super::cells::{BoxTable, Cells};
 use super::locate::Places;
 use super::space::LabelSets;
 use crate::Groups;
@@ -13,7 +13,7 @@ use crate::form::judge;
 
 /// The replay of a generalized release, or why there is none.
 pub(super) fn setting<'a>(
-    published: &Published<'_>,
+    published: &BoxTable<'_>,
     groups: &Groups,
     microdata: Option<&'a Table>,
     watch: &dyn Watch,
@@ -48,7 +48,7 @@ pub(super) fn setting<'a>(
 
 /// The people of every group. A group that somebody fits who fits another as well gets nobody.
 fn members(
-    published: &Published<'_>,
+    published: &BoxTable<'_>,
     sets: &LabelSets,
     groups: &Groups,
     people: &Table,

@@ -2,30 +2,30 @@
 
 use std::iter::once;
 
-use chrysalis_release::{Published as Shown, Release, RoleName};
+use chrysalis_release::{Published, Release, RoleName};
 use chrysalis_table::{Column, Watch};
 
-use super::cells::{Members, Published};
+use super::cells::{BoxTable, Members};
 use crate::findings::Findings;
-use crate::shape::{self, Part};
+use crate::shape::{self, ExpectedTable};
 use crate::{Check, Groups};
 
 /// Tables, columns and numbers of rows are those of the manifest, and nothing else is published.
-pub(super) fn tables(release: &Release, published: &Published<'_>) -> Check {
+pub(super) fn tables(release: &Release, published: &BoxTable<'_>) -> Check {
     let exact = published.others.iter().chain(&published.sensitive).map(|(_, column)| *column);
     let columns = published.cell_columns().into_iter().chain(exact).chain(once(published.group)).map(Column::name);
-    let main = Part { name: &published.name, table: published.table, columns: columns.collect() };
-    let members = published.members.map(Members::part);
+    let main = ExpectedTable { name: &published.name, table: published.table, columns: columns.collect() };
+    let members = published.members.map(Members::expected_table);
     shape::tables(release, &once(main).chain(members).collect::<Vec<_>>(), fits)
 }
 
 /// Whether an attribute of a role may be said to be shown so.
-pub(super) fn fits(role: RoleName, shown: Shown) -> bool {
-    shown == if role == RoleName::Quasi { Shown::Generalized } else { Shown::Exact }
+pub(super) fn fits(role: RoleName, shown: Published) -> bool {
+    shown == if role == RoleName::Quasi { Published::Generalized } else { Published::Exact }
 }
 
 /// Every row has a group, there are as many as promised, and all rows of one show the same cells.
-pub(super) fn groups(published: &Published<'_>, groups: &Groups, sizes: &[u64], watch: &dyn Watch) -> Check {
+pub(super) fn groups(published: &BoxTable<'_>, groups: &Groups, sizes: &[u64], watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("groups");
     let n_missing = if published.group.domain().has_missing() { sizes.first().copied().unwrap_or(0) } else { 0 };
     if n_missing > 0 {
@@ -65,7 +65,7 @@ fn rows_that_differ(column: &Column, groups: &Groups) -> Vec<usize> {
 }
 
 /// Rows ascend by group id, then by the other columns, then by sensitive value; `members` by its texts.
-pub(super) fn row_order(published: &Published<'_>, watch: &dyn Watch) -> Check {
+pub(super) fn row_order(published: &BoxTable<'_>, watch: &dyn Watch) -> Check {
     let exact = published.others.iter().chain(&published.sensitive).map(|(_, column)| *column);
     let main = (published.name.as_str(), once(published.group).chain(exact).collect());
     shape::row_order(&once(main).chain(published.members.map(Members::order)).collect::<Vec<_>>(), watch)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_table::Kind;
 
-use super::cells::{Cells, Published};
+use super::cells::{BoxTable, Cells};
 use crate::columns::Positions;
 use crate::findings::Findings;
 use crate::{Check, Groups};
@@ -12,7 +12,7 @@ use crate::{Check, Groups};
 /// If rows were suppressed: exactly one group shows the whole domain of every attribute, and it has as many rows.
 ///
 /// It is a group like any other: every promise is measured on it too.
-pub(super) fn check(published: &Published<'_>, groups: &Groups, sizes: &[u64]) -> Option<Check> {
+pub(super) fn check(published: &BoxTable<'_>, groups: &Groups, sizes: &[u64]) -> Option<Check> {
     let promised = published.manifest.suppressed;
     if promised == 0 {
         return None;

@@ -4,12 +4,12 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
-use crate::intersection::{self, Joined, View};
+use crate::intersection::{self, Joined, JoinedView};
 use crate::{AuditError, AuditReport, boxes};
 
-pub(super) struct Butterflies;
+pub(super) struct ButterflyJudge;
 
-impl Judge for Butterflies {
+impl Judge for ButterflyJudge {
     fn audit(
         &self,
         release: &Release,
@@ -19,7 +19,7 @@ impl Judge for Butterflies {
         boxes::audit_for_users(release, microdata, watch)
     }
 
-    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
         intersection::of_users(release, joined)
     }
 

@@ -17,7 +17,7 @@ mod toy;
 use chrysalis_release::{Form, Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
-use crate::intersection::{Joined, View};
+use crate::intersection::{Joined, JoinedView};
 use crate::{AuditError, AuditReport};
 
 /// Who judges the releases of one form.
@@ -27,7 +27,7 @@ pub(crate) trait Judge: Sync {
     -> Result<AuditReport, AuditError>;
 
     /// A release as an attacker sees it who has others too: one view per table or user.
-    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError>;
+    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError>;
 
     /// Whether people are hidden among others, so that it can be counted among how many.
     fn hides_people(&self) -> bool;
@@ -39,13 +39,13 @@ pub(crate) trait Judge: Sync {
 /// The judge of a form. No other place in this crate tells forms apart.
 pub(crate) fn judge(form: Form) -> &'static dyn Judge {
     match form {
-        Form::Generalize => &generalize::Generalized,
-        Form::Anatomy => &anatomy::Anatomy,
-        Form::Permute => &permute::Permuted,
-        Form::Shuffle => &shuffle::Shuffled,
-        Form::Angel => &angel::Angelized,
-        Form::Butterfly => &butterfly::Butterflies,
-        Form::RankSwap => &rank_swap::Swapped,
+        Form::Generalize => &generalize::GeneralizeJudge,
+        Form::Anatomy => &anatomy::AnatomyJudge,
+        Form::Permute => &permute::PermuteJudge,
+        Form::Shuffle => &shuffle::ShuffleJudge,
+        Form::Angel => &angel::AngelJudge,
+        Form::Butterfly => &butterfly::ButterflyJudge,
+        Form::RankSwap => &rank_swap::RankSwapJudge,
         #[cfg(feature = "toy-form")]
         Form::Toy => &toy::Toy,
     }

@@ -4,12 +4,12 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
-use crate::intersection::{self, Joined, View};
+use crate::intersection::{self, Joined, JoinedView};
 use crate::{AuditError, AuditReport, attack, values};
 
-pub(super) struct Permuted;
+pub(super) struct PermuteJudge;
 
-impl Judge for Permuted {
+impl Judge for PermuteJudge {
     fn audit(
         &self,
         release: &Release,
@@ -19,7 +19,7 @@ impl Judge for Permuted {
         values::audit(release, microdata, watch)
     }
 
-    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
         intersection::of_values(release, joined)
     }
 

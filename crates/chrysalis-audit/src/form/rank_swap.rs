@@ -4,12 +4,12 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
-use crate::intersection::{Joined, View};
+use crate::intersection::{Joined, JoinedView};
 use crate::{AuditError, AuditReport, values};
 
-pub(super) struct Swapped;
+pub(super) struct RankSwapJudge;
 
-impl Judge for Swapped {
+impl Judge for RankSwapJudge {
     fn audit(
         &self,
         release: &Release,
@@ -20,7 +20,7 @@ impl Judge for Swapped {
     }
 
     /// A value may be almost anybody's, so nothing follows from it.
-    fn views<'a>(&self, release: &'a Release, _: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+    fn views<'a>(&self, release: &'a Release, _: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
         Err(AuditError::SwappedIntersection { method: release.manifest.method })
     }
 

@@ -10,8 +10,8 @@ use chrysalis_table::{Table, Watch};
 use rayon::prelude::*;
 
 use super::finder::{Finder, kinds};
-use super::outcome::Outcome;
-use super::views::View;
+use super::tally::IntersectionTally;
+use super::views::JoinedView;
 use crate::AuditError;
 use crate::boxes::index::{Boxes, Index};
 
@@ -21,11 +21,11 @@ const MAX_COMBINATIONS: usize = 20_000_000;
 /// How many people share the groups of everybody in all tables. Where that is at least `promised` and groups overlap, no
 /// more than those of one combination are counted.
 pub(super) fn together(
-    views: &[&View<'_>],
+    views: &[&JoinedView<'_>],
     people: &Table,
     promised: u64,
     watch: &dyn Watch,
-) -> Result<Outcome, AuditError> {
+) -> Result<IntersectionTally, AuditError> {
     let finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, false, watch)).collect();
     let boxes: Vec<Boxes<'_>> = finders.iter().map(Finder::boxes).collect();
     let indexes: Vec<Index<'_>> = boxes.iter().map(|boxes| Index::new(boxes, watch)).collect();
@@ -61,7 +61,7 @@ pub(super) fn together(
 }
 
 /// From the groups that may hold people in every table, and how many people those are.
-fn count(alike: &[(Vec<Vec<u32>>, u64)], promised: u64, watch: &dyn Watch) -> Outcome {
+fn count(alike: &[(Vec<Vec<u32>>, u64)], promised: u64, watch: &dyn Watch) -> IntersectionTally {
     let mut sharing: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
     for (at, (places, _)) in alike.iter().enumerate() {
         watch.pause();
@@ -70,7 +70,7 @@ fn count(alike: &[(Vec<Vec<u32>>, u64)], promised: u64, watch: &dyn Watch) -> Ou
     let of = |(places, n): &(Vec<Vec<u32>>, u64)| {
         watch.pause();
         if places.iter().any(Vec::is_empty) {
-            return Outcome { people: *n, contradicted: *n, ..Outcome::default() };
+            return IntersectionTally { people: *n, contradicted: *n, ..IntersectionTally::default() };
         }
         let sharers: Vec<&Vec<usize>> = combinations(places).iter().filter_map(|key| sharing.get(key)).collect();
         let people = |at: &usize| alike[*at].1;
@@ -81,9 +81,14 @@ fn count(alike: &[(Vec<Vec<u32>>, u64)], promised: u64, watch: &dyn Watch) -> Ou
                 sharers.iter().flat_map(|sharers| sharers.iter()).collect::<BTreeSet<_>>().into_iter().map(people).sum()
             }
         };
-        Outcome { fewest: Some(left), narrowed: if left < promised { *n } else { 0 }, people: *n, contradicted: 0 }
+        IntersectionTally {
+            fewest: Some(left),
+            narrowed: if left < promised { *n } else { 0 },
+            people: *n,
+            contradicted: 0,
+        }
     };
-    alike.iter().map(of).fold(Outcome::default(), Outcome::and)
+    alike.iter().map(of).fold(IntersectionTally::default(), IntersectionTally::and)
 }
 
 /// One group of every table, in all ways.
@@ -118,12 +123,15 @@ mod tests {
             (vec![vec![2], vec![2]], 1),
         ];
         assert_eq!((0..4).map(|at| slow(&alike, at)).collect::<Vec<_>>(), [3, 4, 2, 1]);
-        let expected = Outcome { fewest: Some(1), narrowed: 2, people: 5, contradicted: 0 };
+        let expected = IntersectionTally { fewest: Some(1), narrowed: 2, people: 5, contradicted: 0 };
         assert_eq!(count(&alike, 3, &Unwatched), expected);
         // Nobody keeps more than four.
         assert_eq!(count(&alike, 5, &Unwatched).narrowed, 5);
         assert_eq!(count(&alike, 1, &Unwatched).narrowed, 0);
         let nowhere = [(vec![vec![0], vec![]], 3)];
-        assert_eq!(count(&nowhere, 2, &Unwatched), Outcome { fewest: None, narrowed: 0, people: 3, contradicted: 3 });
+        assert_eq!(
+            count(&nowhere, 2, &Unwatched),
+            IntersectionTally { fewest: None, narrowed: 0, people: 3, contradicted: 3 }
+        );
     }
 }

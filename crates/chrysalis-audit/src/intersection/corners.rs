@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrysalis_table::{Code, Codes, Column, Kind, Table, Value, Watch};
 
-use super::views::View;
+use super::views::JoinedView;
 use crate::AuditError;
 use crate::boxes::cells::Cells;
 use crate::columns::Positions;
@@ -30,7 +30,7 @@ enum Shown {
 type Corner = Vec<Option<Shown>>;
 
 /// One row per combination of groups of all tables that have a point in common: the lowest such point.
-pub(super) fn people(views: &[&View<'_>], watch: &dyn Watch) -> Result<Table, AuditError> {
+pub(super) fn people(views: &[&JoinedView<'_>], watch: &dyn Watch) -> Result<Table, AuditError> {
     let combinations = views.iter().map(|view| view.groups.len()).fold(1, usize::saturating_mul);
     let first = views.iter().take(2).map(|view| view.groups.len()).fold(1, usize::saturating_mul);
     if first > MAX_PAIRS {
@@ -66,7 +66,7 @@ pub(super) fn people(views: &[&View<'_>], watch: &dyn Watch) -> Result<Table, Au
 }
 
 /// What every group shows of these attributes; `None` where its table lacks one.
-fn shown(view: &View<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
+fn shown(view: &JoinedView<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
     if view.is_permuted {
         return permuted(view, all);
     }
@@ -86,7 +86,7 @@ fn shown(view: &View<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
 }
 
 /// The same where a group shows the values of its rows and not what stands beside what.
-fn permuted(view: &View<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
+fn permuted(view: &JoinedView<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
     let group = view.published.group;
     let mut shown: Vec<Corner> = view.groups.iter().map(|_| Vec::with_capacity(all.len())).collect();
     for wanted in all {

@@ -2,14 +2,14 @@
 
 use chrysalis_table::{Column, Table, Watch};
 
-use super::views::View;
+use super::views::JoinedView;
 use crate::Groups;
 use crate::boxes::cells::Cells;
 use crate::boxes::index::{Boxes, Index, Mark};
 use crate::boxes::space::Axis;
 
 /// The different kinds of people that some tables can tell apart: one row of each, and how many there are.
-pub(super) fn kinds(views: &[&View<'_>], people: &Table, watch: &dyn Watch) -> Vec<(usize, u64)> {
+pub(super) fn kinds(views: &[&JoinedView<'_>], people: &Table, watch: &dyn Watch) -> Vec<(usize, u64)> {
     let names: Vec<&str> = views.iter().flat_map(|view| view.attributes()).collect();
     let columns: Vec<&Column> = people.columns().iter().filter(|column| names.contains(&column.name())).collect();
     let classes = Groups::of_columns(&columns, people.rows(), watch);
@@ -22,7 +22,7 @@ pub(super) fn kinds(views: &[&View<'_>], people: &Table, watch: &dyn Watch) -> V
 
 /// Finds the groups of a table that may hold a person.
 pub(super) struct Finder<'a> {
-    view: &'a View<'a>,
+    view: &'a JoinedView<'a>,
     pub(super) axes: Vec<Axis<'a>>,
     columns: Vec<&'a Column>,
     /// All values of all groups, ascending.
@@ -31,7 +31,7 @@ pub(super) struct Finder<'a> {
 
 impl<'a> Finder<'a> {
     /// By its own quasi attributes, or also by what it shows of those of other releases.
-    pub(super) fn new(view: &'a View<'a>, people: &'a Table, is_own: bool, watch: &dyn Watch) -> Self {
+    pub(super) fn new(view: &'a JoinedView<'a>, people: &'a Table, is_own: bool, watch: &dyn Watch) -> Self {
         let n_cells = if is_own { view.n_own } else { view.published.quasi.len() };
         let known = view
             .published

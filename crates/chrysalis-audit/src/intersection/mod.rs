@@ -16,7 +16,7 @@
 mod candidates;
 mod corners;
 mod finder;
-mod outcome;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -33,8 +33,8 @@ use crate::form::judge;
 use crate::promise::{promised_rows, promised_values};
 use crate::source::people;
 use crate::{AuditError, Check, Intersection, IntersectionLeft, IntersectionOver};
-use outcome::Outcome;
-pub(crate) use views::{Joined, View, of_buckets, of_groups, of_users, of_values};
+use tally::IntersectionTally;
+pub(crate) use views::{Joined, JoinedView, of_buckets, of_groups, of_users, of_values};
 
 /// Combinations of tables that are tried: a release has one per marginal or user.
 const MAX_COMBINATIONS: usize = 1_000;
@@ -50,7 +50,7 @@ pub(crate) fn attack(
     let all: Vec<&Release> = std::iter::once(release).chain(others.iter().map(|(_, other)| *other)).collect();
     let mut joined = Joined { all: &all, numbers: BTreeMap::new(), watch };
     let views = all.iter().map(|release| judge(release.manifest.method).views(release, &mut joined));
-    let views: Vec<Vec<View<'_>>> = views.collect::<Result<_, AuditError>>()?;
+    let views: Vec<Vec<JoinedView<'_>>> = views.collect::<Result<_, AuditError>>()?;
     let left = what_is_left(release, others)?;
     if left == IntersectionLeft::People {
         check_hiding(&all, microdata)?;
@@ -63,7 +63,7 @@ pub(crate) fn attack(
     let promised = promised.unwrap_or(1);
     let manifests: Vec<_> = all.iter().map(|release| &release.manifest).collect();
     let known = microdata.map(|table| people(&manifests, table)).transpose()?;
-    let mut outcome = Outcome::default();
+    let mut tally = IntersectionTally::default();
     for views in combinations(&views)? {
         let found = match (&known, left) {
             (Some(table), IntersectionLeft::People) => candidates::together(&views, table, promised, watch)?,
@@ -73,16 +73,16 @@ pub(crate) fn attack(
                 values::together(&views, (&people, IntersectionOver::Conceivable), promised, watch)
             }
         };
-        outcome = outcome.worse(found);
+        tally = tally.worse(found);
     }
     let intersection = Intersection {
         with: named(&others.iter().map(|(name, _)| *name).collect::<Vec<_>>()),
         left,
         promised,
-        fewest: outcome.fewest,
-        narrowed: outcome.narrowed,
-        people: outcome.people,
-        contradicted: outcome.contradicted,
+        fewest: tally.fewest,
+        narrowed: tally.narrowed,
+        people: tally.people,
+        contradicted: tally.contradicted,
         over: if known.is_some() { IntersectionOver::People } else { IntersectionOver::Conceivable },
     };
     Ok((intersection.check(), intersection))
@@ -117,13 +117,13 @@ fn check_hiding(all: &[&Release], microdata: Option<&Table>) -> Result<(), Audit
 }
 
 /// One table of every release, in all ways.
-fn combinations<'a, 'b>(views: &'b [Vec<View<'a>>]) -> Result<Vec<Vec<&'b View<'a>>>, AuditError> {
+fn combinations<'a, 'b>(views: &'b [Vec<JoinedView<'a>>]) -> Result<Vec<Vec<&'b JoinedView<'a>>>, AuditError> {
     let n = views.iter().map(Vec::len).fold(1, usize::saturating_mul);
     if n > MAX_COMBINATIONS {
         return Err(AuditError::TooManyTables { combinations: n, most: MAX_COMBINATIONS });
     }
-    let longer = |known: Vec<Vec<&'b View<'a>>>, views: &'b Vec<View<'a>>| {
-        let with = |start: Vec<&'b View<'a>>| views.iter().map(move |view| [start.as_slice(), &[view]].concat());
+    let longer = |known: Vec<Vec<&'b JoinedView<'a>>>, views: &'b Vec<JoinedView<'a>>| {
+        let with = |start: Vec<&'b JoinedView<'a>>| views.iter().map(move |view| [start.as_slice(), &[view]].concat());
         known.into_iter().flat_map(with).collect()
     };
     Ok(views.iter().fold(vec![Vec::new()], longer))

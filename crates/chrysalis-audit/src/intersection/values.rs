@@ -4,19 +4,19 @@ use chrysalis_table::{Table, Watch};
 use rayon::prelude::*;
 
 use super::finder::{Finder, kinds};
-use super::outcome::Outcome;
-use super::views::View;
+use super::tally::IntersectionTally;
+use super::views::JoinedView;
 use crate::IntersectionOver;
 use crate::boxes::index::{Boxes, Index};
 
 /// What the tables together say of everybody. A promise of nothing still means that nobody is told for sure, unless one
 /// table alone does.
 pub(super) fn together(
-    views: &[&View<'_>],
+    views: &[&JoinedView<'_>],
     (people, over): (&Table, IntersectionOver),
     promised: u64,
     watch: &dyn Watch,
-) -> Outcome {
+) -> IntersectionTally {
     let finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, false, watch)).collect();
     let boxes: Vec<Boxes<'_>> = finders.iter().map(Finder::boxes).collect();
     let indexes: Vec<Index<'_>> = boxes.iter().map(|boxes| Index::new(boxes, watch)).collect();
@@ -32,9 +32,11 @@ pub(super) fn together(
         let left = found.first().map_or(0, |first| first.iter().filter(is_left).count() as u64);
         if left == 0 {
             return match over {
-                IntersectionOver::People => Outcome { people: n, contradicted: n, ..Outcome::default() },
+                IntersectionOver::People => {
+                    IntersectionTally { people: n, contradicted: n, ..IntersectionTally::default() }
+                }
                 // Nobody stands where the tables contradict each other.
-                IntersectionOver::Conceivable => Outcome::default(),
+                IntersectionOver::Conceivable => IntersectionTally::default(),
             };
         }
         let alone = |at: usize| {
@@ -43,8 +45,8 @@ pub(super) fn together(
         };
         let alone = (0..found.len()).map(alone).min().unwrap_or(0) as u64;
         let least = promised.max(alone.min(2));
-        Outcome { fewest: Some(left), narrowed: if left < least { n } else { 0 }, people: n, contradicted: 0 }
+        IntersectionTally { fewest: Some(left), narrowed: if left < least { n } else { 0 }, people: n, contradicted: 0 }
     };
-    let found: Vec<Outcome> = kinds(views, people, watch).par_iter().map(of_kind).collect();
-    found.into_iter().fold(Outcome::default(), Outcome::and)
+    let found: Vec<IntersectionTally> = kinds(views, people, watch).par_iter().map(of_kind).collect();
+    found.into_iter().fold(IntersectionTally::default(), IntersectionTally::and)
 }

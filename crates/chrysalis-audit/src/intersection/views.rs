@@ -6,16 +6,16 @@ use chrysalis_release::{Attribute, Release, RoleName};
 use chrysalis_table::{Code, Column, Watch};
 
 use crate::boxes::angel::{Angelized, buckets};
-use crate::boxes::cells::{Cells, Published};
+use crate::boxes::cells::{BoxTable, Cells};
 use crate::boxes::space::LabelSets;
 use crate::values::{RowsWithValues, rows_with_values};
 use crate::{AuditError, Groups};
 
 /// One table with boxes.
-pub(crate) struct View<'a> {
+pub(crate) struct JoinedView<'a> {
     /// Its cells are those of its own quasi attributes, then those it shows as they are and another release treats as
     /// quasi: who knows these can tell its rows apart by them.
-    pub(super) published: Published<'a>,
+    pub(super) published: BoxTable<'a>,
     /// How many are its own.
     pub(super) n_own: usize,
     pub(super) sets: LabelSets,
@@ -34,7 +34,7 @@ pub(super) struct GroupView {
     pub(super) values: Vec<u32>,
 }
 
-impl View<'_> {
+impl JoinedView<'_> {
     pub(super) fn attributes(&self) -> impl Iterator<Item = &str> {
         self.published.quasi.iter().map(|cells| cells.attribute.name.as_str())
     }
@@ -50,18 +50,18 @@ pub(crate) struct Joined<'a> {
 }
 
 /// One view of a release that shows boxes by group.
-pub(crate) fn of_groups<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+pub(crate) fn of_groups<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
     Ok(vec![generalized(release, None, joined)?])
 }
 
 /// The same for several users, one view each.
-pub(crate) fn of_users<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+pub(crate) fn of_users<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
     let sets = release.manifest.quasi_identifiers.iter();
     sets.map(|set| generalized(release, Some(set), joined)).collect()
 }
 
 /// One view of a release that shows values.
-pub(crate) fn of_values<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+pub(crate) fn of_values<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
     Ok(vec![verbatim(rows_with_values(release)?, joined)])
 }
 
@@ -80,8 +80,8 @@ fn generalized<'a>(
     release: &'a Release,
     set: Option<&[String]>,
     joined: &mut Joined<'_>,
-) -> Result<View<'a>, AuditError> {
-    let mut published = Published::open(release)?;
+) -> Result<JoinedView<'a>, AuditError> {
+    let mut published = BoxTable::open(release)?;
     let sensitive = published.sensitive.map(|(_, column)| (column, joined.numbered(column)));
     if let Some(set) = set {
         published.quasi.retain(|cells| set.contains(&cells.attribute.name));
@@ -115,15 +115,15 @@ fn generalized<'a>(
         view.row = row;
         view.values.extend(sensitive.as_ref().map(|(column, number)| number[column.code(row) as usize]));
     }
-    Ok(View { sets, published, n_own, groups: tidy(views), is_permuted: false })
+    Ok(JoinedView { sets, published, n_own, groups: tidy(views), is_permuted: false })
 }
 
 /// One view per generalized table: a member of a bucket has a value of one of the batches there.
-pub(crate) fn of_buckets<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<View<'a>>, AuditError> {
+pub(crate) fn of_buckets<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
     let angel = Angelized::open(release)?;
     let batches = angel.batches()?;
     let number = joined.numbered(angel.sensitive.1);
-    let view = |published: Published<'a>| {
+    let view = |published: BoxTable<'a>| {
         let groups = buckets(&published, joined.watch);
         let of_row = batches.of_rows(published.group);
         let mut of_bucket: Vec<(usize, Vec<u32>)> = vec![(0, Vec::new()); groups.n_groups];
@@ -139,17 +139,17 @@ pub(crate) fn of_buckets<'a>(release: &'a Release, joined: &mut Joined<'_>) -> R
             GroupView { row, values: codes.map(|&(code, _)| number[code as usize]).collect() }
         };
         let groups = tidy(of_bucket.into_iter().map(values).collect());
-        View { sets: published.label_sets(), n_own: published.quasi.len(), published, groups, is_permuted: false }
+        JoinedView { sets: published.label_sets(), n_own: published.quasi.len(), published, groups, is_permuted: false }
     };
     Ok(angel.tables.into_iter().map(view).collect())
 }
 
 /// Values as they are: who has the values of a row may be it, and has a sensitive value of its group. Where columns are
 /// permuted, who has a value of every column of a group may be in it.
-fn verbatim<'a>(rows: RowsWithValues<'a>, joined: &mut Joined<'_>) -> View<'a> {
+fn verbatim<'a>(rows: RowsWithValues<'a>, joined: &mut Joined<'_>) -> JoinedView<'a> {
     let (number, is_permuted) = (joined.numbered(rows.sensitive), rows.is_permuted);
     let cells = |&(attribute, values): &(&'a Attribute, &'a Column)| Cells { attribute, low: values, high: values };
-    let published = Published {
+    let published = BoxTable {
         manifest: rows.manifest,
         name: rows.manifest.method.shape().people.to_owned(),
         table: rows.table,
@@ -172,7 +172,7 @@ fn verbatim<'a>(rows: RowsWithValues<'a>, joined: &mut Joined<'_>) -> View<'a> {
         GroupView { row, values: values.iter().map(|&(code, _)| number[code as usize]).collect() }
     };
     let groups = tidy(groups.some_rows().into_iter().map(view).collect());
-    View { sets, n_own: published.quasi.len(), published, groups, is_permuted }
+    JoinedView { sets, n_own: published.quasi.len(), published, groups, is_permuted }
 }
 
 fn tidy(mut groups: Vec<GroupView>) -> Vec<GroupView> {

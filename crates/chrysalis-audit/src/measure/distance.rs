@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use chrysalis_table::{Domain, NodeId, Taxonomy};
 use num_rational::BigRational;
 
-use super::{Fraction, Group, Sample, Worst};
+use super::{Fraction, Group, GroupCounts, Worst};
 
 /// How far apart two sensitive values are (Li, Li and Venkatasubramanian 2007, section 4).
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl<'a> Ground<'a> {
 }
 
 /// t-closeness: the largest earth mover's distance of any group from the whole table.
-pub fn closeness(sample: &Sample, ground: Ground<'_>) -> Option<Worst<BigRational>> {
+pub fn closeness(sample: &GroupCounts, ground: Ground<'_>) -> Option<Worst<BigRational>> {
     let rows = u128::from(sample.rows());
     let (worst, scale) = match ground {
         Ground::Equal => {
@@ -54,7 +54,7 @@ pub fn closeness(sample: &Sample, ground: Ground<'_>) -> Option<Worst<BigRationa
 }
 
 /// n·N times the distance: half the sum of all differences is the sum of those above zero.
-fn equal(sample: &Sample, group: Group<'_>) -> u128 {
+fn equal(sample: &GroupCounts, group: Group<'_>) -> u128 {
     let rows = u128::from(sample.rows());
     let excess = |&(code, count): &(u32, u32)| {
         let in_table = u128::from(sample.whole()[code as usize]) * u128::from(group.size);

@@ -4,7 +4,7 @@ use num_integer::Integer;
 use num_traits::ToPrimitive;
 use num_traits::pow::Pow;
 
-use super::{Sample, Worst};
+use super::{GroupCounts, Worst};
 
 /// Beyond this many rows (after division by the common factor) the exact test would take too long.
 const MAX_EXACT_ROWS: u64 = 200_000;
@@ -89,14 +89,14 @@ fn product(mut factors: Vec<BigUint>) -> BigUint {
 }
 
 /// The least e^H of any group, as a float.
-pub fn least_entropy(sample: &Sample) -> Option<Worst<f64>> {
+pub fn least_entropy(sample: &GroupCounts) -> Option<Worst<f64>> {
     sample.worst(|group| effective_values(group.counts()), |a, b| b.total_cmp(a))
 }
 
 /// The largest whole l for which every group has an entropy of at least ln l.
 ///
 /// Floats find the candidate; where the least e^H lies next to a whole number, every group near it is decided exactly.
-pub fn entropy_floor(sample: &Sample) -> Option<u64> {
+pub fn entropy_floor(sample: &GroupCounts) -> Option<u64> {
     let least = least_entropy(sample)?.level;
     let l = (least + 0.5).floor().max(1.0).to_u64()?;
     let reaches = |l: u64| {

@@ -1,6 +1,6 @@
 use std::cmp::{Ordering, Reverse};
 
-use super::{Fraction, Group, Sample, Worst};
+use super::{Fraction, Group, GroupCounts, Worst};
 
 /// k-anonymity: the size of the smallest group.
 pub fn smallest(sizes: &[u64]) -> Option<Worst<u64>> {
@@ -9,18 +9,18 @@ pub fn smallest(sizes: &[u64]) -> Option<Worst<u64>> {
 }
 
 /// Distinct l-diversity: the fewest distinct values in any group.
-pub fn distinct(sample: &Sample) -> Option<Worst<u64>> {
+pub fn distinct(sample: &GroupCounts) -> Option<Worst<u64>> {
     sample.worst(|group| group.values.len() as u64, |a, b| b.cmp(a))
 }
 
 /// The largest share of one value in any group: the α of (α,k)-anonymity, one over the l of frequency l-diversity,
 /// and the confidence of a linking attack.
-pub fn share(sample: &Sample) -> Option<Worst<Fraction>> {
+pub fn share(sample: &GroupCounts) -> Option<Worst<Fraction>> {
     sample.worst(|group| Fraction::new(group.max().into(), group.size.into()), Fraction::compare)
 }
 
 /// Recursive (c,l)-diversity at a given l: the largest r₁/(r_l + … + r_m). It holds for every c above that.
-pub fn recursive(sample: &Sample, l: u64) -> Option<Worst<Fraction>> {
+pub fn recursive(sample: &GroupCounts, l: u64) -> Option<Worst<Fraction>> {
     sample.worst(|group| recursive_ratio(group.counts(), l), Fraction::compare)
 }
 
@@ -36,17 +36,17 @@ pub fn recursive_ratio(counts: impl Iterator<Item = u64>, l: u64) -> Fraction {
 /// Basic β-likeness: the largest (p − q)/q of any value, p its share of the group and q its share of the table.
 ///
 /// Never below zero: shares add up to one, so some value is at least as frequent in the group as in the table.
-pub fn gain(sample: &Sample) -> Option<Worst<Fraction>> {
+pub fn gain(sample: &GroupCounts) -> Option<Worst<Fraction>> {
     worst_pair(sample, |in_group, in_table| Fraction::new(in_group.saturating_sub(in_table), in_table))
 }
 
 /// δ-disclosure: the largest p/q or q/p of any value that occurs in a group; δ is its logarithm.
-pub fn ratio(sample: &Sample) -> Option<Worst<Fraction>> {
+pub fn ratio(sample: &GroupCounts) -> Option<Worst<Fraction>> {
     worst_pair(sample, |in_group, in_table| Fraction::new(in_group.max(in_table), in_group.min(in_table)))
 }
 
 /// The worst over all values of a group, given c·N and C·n, which stand to each other as the two shares.
-fn worst_pair(sample: &Sample, level: impl Fn(u128, u128) -> Fraction + Sync) -> Option<Worst<Fraction>> {
+fn worst_pair(sample: &GroupCounts, level: impl Fn(u128, u128) -> Fraction + Sync) -> Option<Worst<Fraction>> {
     let rows = u128::from(sample.rows());
     let of_group = |group: Group<'_>| {
         let levels = group.values.iter().map(|&(code, count)| {

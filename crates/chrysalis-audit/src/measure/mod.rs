@@ -1,6 +1,6 @@
 //! The level that groups reach, measured independently of whoever formed them.
 //!
-//! A [`Sample`] holds the sensitive values of every group; each function finds the group that is worst off and says
+//! A [`GroupCounts`] holds the sensitive values of every group; each function finds the group that is worst off and says
 //! how badly, as a [`Fraction`] or a whole number that is exact.
 //!
 //! Rows are numbered in 32 bits. That is what makes 128-bit arithmetic exact below: a group's size n and the table's
@@ -31,7 +31,7 @@ use crate::Groups;
 
 /// The sensitive values of every group, and of the whole table.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub struct GroupCounts {
     starts: Vec<usize>,
     ends: Vec<usize>,
     values: Vec<(Code, u32)>,
@@ -69,9 +69,9 @@ pub struct Worst<T> {
     pub group: usize,
 }
 
-impl Sample {
+impl GroupCounts {
     /// Counts the codes of every group; all codes are below `n_codes`.
-    pub fn new(groups: &Groups, codes: &Codes, n_codes: usize) -> Sample {
+    pub fn new(groups: &Groups, codes: &Codes, n_codes: usize) -> GroupCounts {
         let sizes = groups.sizes();
         let mut starts = Vec::with_capacity(sizes.len());
         let mut next = 0;
@@ -94,11 +94,11 @@ impl Sample {
                 *end += 1;
             }
         }
-        Sample { starts, ends, values, sizes, whole }
+        GroupCounts { starts, ends, values, sizes, whole }
     }
 
     /// The same from counts of (group, code) that somebody made already. Together they stay below 2³².
-    pub fn from_counts(n_groups: usize, n_codes: usize, mut lines: Vec<(u32, Code, u32)>) -> Sample {
+    pub fn from_counts(n_groups: usize, n_codes: usize, mut lines: Vec<(u32, Code, u32)>) -> GroupCounts {
         lines.sort_unstable();
         lines.dedup_by(|next, kept| {
             let is_same = (next.0, next.1) == (kept.0, kept.1);
@@ -116,7 +116,7 @@ impl Sample {
             whole[code as usize] += u64::from(count);
         }
         let values = lines.into_iter().map(|(_, code, count)| (code, count)).collect();
-        Sample { starts, ends, values, sizes, whole }
+        GroupCounts { starts, ends, values, sizes, whole }
     }
 
     /// Rows of the whole table.

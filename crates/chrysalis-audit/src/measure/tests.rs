@@ -9,14 +9,14 @@ use proptest::prelude::*;
 use super::*;
 
 /// A sample from (group, code) pairs.
-fn sample(rows: &[(u32, u32)], n_codes: usize) -> Sample {
+fn sample(rows: &[(u32, u32)], n_codes: usize) -> GroupCounts {
     let n_groups = rows.iter().map(|row| row.0 as usize + 1).max().unwrap_or(0);
     let groups = Groups { of_row: rows.iter().map(|row| row.0).collect(), n_groups };
-    Sample::new(&groups, &Codes::collect(n_codes, rows.iter().map(|row| row.1)), n_codes)
+    GroupCounts::new(&groups, &Codes::collect(n_codes, rows.iter().map(|row| row.1)), n_codes)
 }
 
 /// A sample of one group with the given counts.
-fn one_group(counts: &[u64]) -> Sample {
+fn one_group(counts: &[u64]) -> GroupCounts {
     let rows: Vec<(u32, u32)> =
         (0u32..).zip(counts).flat_map(|(code, &count)| std::iter::repeat_n((0, code), count as usize)).collect();
     sample(&rows, counts.len())

@@ -6,7 +6,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use super::{Group, Sample, Worst};
+use super::{Group, GroupCounts, Worst};
 
 /// A sensitive domain in ordered categories with weights (lalpha, definitions 2 and 3).
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ fn exact(text: &str) -> Option<BigRational> {
 }
 
 /// (l,α)-diversity: the least sum of weights over the rows of any group.
-pub fn least_weight(sample: &Sample, categories: &Categories) -> Option<Worst<BigRational>> {
+pub fn least_weight(sample: &GroupCounts, categories: &Categories) -> Option<Worst<BigRational>> {
     let (weights, denominator) = categories.scaled();
     let sum = |group: Group<'_>| -> BigInt {
         categories.counts(group).into_iter().zip(&weights).map(|(count, weight)| weight * count).sum()
@@ -87,7 +87,7 @@ pub fn least_weight(sample: &Sample, categories: &Categories) -> Option<Worst<Bi
 }
 
 /// (k,e)-anonymity: the fewest distinct numbers in any group. A missing value is none.
-pub fn distinct_numbers(sample: &Sample, domain: &Domain) -> Option<Worst<u64>> {
+pub fn distinct_numbers(sample: &GroupCounts, domain: &Domain) -> Option<Worst<u64>> {
     let is_missing =
         |group: Group<'_>| domain.has_missing() && group.values.first().is_some_and(|&(code, _)| code == 0);
     sample.worst(|group| group.values.len() as u64 - u64::from(is_missing(group)), |a, b| b.cmp(a))
@@ -96,7 +96,7 @@ pub fn distinct_numbers(sample: &Sample, domain: &Domain) -> Option<Worst<u64>> 
 /// (k,e)-anonymity: the least difference between the largest and the smallest value of any group.
 ///
 /// A missing value has no size and widens nothing. `None` when the column has no numbers or there are no rows.
-pub fn span(sample: &Sample, domain: &Domain) -> Option<Worst<BigRational>> {
+pub fn span(sample: &GroupCounts, domain: &Domain) -> Option<Worst<BigRational>> {
     let numbers: Vec<Option<BigRational>> = (0..domain.len() as Code).map(|code| number(domain.value(code))).collect();
     if !domain.kind().is_numeric() {
         return None;

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use chrysalis_release::Attribute;
 use chrysalis_table::{Code, Column, Kind};
 
-use super::layout::Layout;
+use super::tables::ValueTables;
 use crate::Check;
 use crate::columns::Positions;
 use crate::findings::Findings;
 
 /// Quasi and other values lie in their attribute's domain.
-pub(super) fn values(layout: &Layout<'_>) -> Check {
+pub(super) fn values(tables: &ValueTables<'_>) -> Check {
     let mut findings = Findings::new("values");
     let mut n_values = 0;
-    for (attribute, column) in layout.quasi.iter().chain(&layout.others) {
+    for (attribute, column) in tables.quasi.iter().chain(&tables.others) {
         values_of(attribute, column, &mut findings);
         n_values += column.domain().len();
     }

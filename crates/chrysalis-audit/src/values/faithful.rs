@@ -3,7 +3,7 @@
 use chrysalis_table::{Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
-use super::layout::Layout;
+use super::tables::ValueTables;
 use super::tally::Tally;
 use super::worlds::{Problem, Shown, Verdict, decide};
 use crate::findings::Findings;
@@ -21,13 +21,13 @@ struct Side {
 
 /// Quasi values that belong together are there as often as in the microdata, and so are sensitive values. No groups.
 pub(super) fn ungrouped(
-    layout: &Layout<'_>,
+    tables: &ValueTables<'_>,
     (microdata, n_dropped): (&Table, usize),
     watch: &dyn Watch,
 ) -> Result<Check, AuditError> {
     let mut findings = Findings::new("faithful");
-    totals(layout, microdata, None, &mut findings, watch)?;
-    tuples(layout, microdata, &mut findings, watch);
+    totals(tables, microdata, None, &mut findings, watch)?;
+    tuples(tables, microdata, &mut findings, watch);
     let rows = microdata.rows();
     Ok(findings.check(format!(
         "the quasi values of {rows} rows and all sensitive values are those of the microdata; which belong together was \
@@ -38,20 +38,20 @@ pub(super) fn ungrouped(
 
 /// The same for groups, and that people can be assigned to them such that all values come out.
 pub(super) fn grouped(
-    layout: &Layout<'_>,
+    tables: &ValueTables<'_>,
     tally: &Tally,
     (microdata, n_dropped): (&Table, usize),
     watch: &dyn Watch,
 ) -> Result<Check, AuditError> {
     let mut findings = Findings::new("faithful");
-    totals(layout, microdata, Some(tally), &mut findings, watch)?;
-    let mut sides = if layout.is_permuted() {
-        columns(layout, tally, microdata, watch)
+    totals(tables, microdata, Some(tally), &mut findings, watch)?;
+    let mut sides = if tables.is_permuted() {
+        columns(tables, tally, microdata, watch)
     } else {
-        vec![of_tuples(layout, tally, tuples(layout, microdata, &mut findings, watch), microdata.rows())]
+        vec![of_tuples(tables, tally, tuples(tables, microdata, &mut findings, watch), microdata.rows())]
     };
     watch.pause();
-    sides.extend(sensitive(layout, tally, microdata));
+    sides.extend(sensitive(tables, tally, microdata));
     watch.pause();
     let is_even = tally.sample.as_ref().is_none_or(|sample| sample.sizes() == tally.sizes);
     let rows = microdata.rows();
@@ -98,21 +98,21 @@ fn dropped(n_dropped: usize) -> String {
 
 /// As many rows, and in every column every value as often.
 fn totals(
-    layout: &Layout<'_>,
+    tables: &ValueTables<'_>,
     microdata: &Table,
     tally: Option<&Tally>,
     findings: &mut Findings,
     watch: &dyn Watch,
 ) -> Result<(), AuditError> {
-    let (found, shown) = (microdata.rows(), layout.table.rows());
-    let n_counts = layout.counts.as_ref().map_or(0, |counts| counts.table.rows());
+    let (found, shown) = (microdata.rows(), tables.table.rows());
+    let n_counts = tables.counts.as_ref().map_or(0, |counts| counts.table.rows());
     check_size("the microdata", found + shown.max(n_counts))?;
     if found != shown {
         findings.add("rows", || format!("the microdata have {found} rows, the release {shown}"));
     }
-    for (attribute, column) in layout.quasi.iter().chain(&layout.others).chain(&layout.sensitive) {
+    for (attribute, column) in tables.quasi.iter().chain(&tables.others).chain(&tables.sensitive) {
         watch.pause();
-        let sample = tally.and_then(|tally| tally.sample.as_ref()).filter(|_| layout.is_counted(column));
+        let sample = tally.and_then(|tally| tally.sample.as_ref()).filter(|_| tables.is_counted(column));
         let totals = sample.map_or_else(|| column.histogram(), |sample| sample.whole().to_vec());
         let source = microdata.column(&attribute.name);
         let n_different = source.map_or(0, |source| different_totals(source, column.domain(), &totals));
@@ -125,7 +125,7 @@ fn totals(
     Ok(())
 }
 
-impl Layout<'_> {
+impl ValueTables<'_> {
     /// Whether a column's values stand beside counts.
     fn is_counted(&self, column: &Column) -> bool {
         self.counts.is_some() && self.sensitive.is_some_and(|(_, sensitive)| std::ptr::eq(sensitive, column))
@@ -133,15 +133,15 @@ impl Layout<'_> {
 }
 
 /// The quasi and other values of every row as one number, people first, then what is published.
-fn tuples(layout: &Layout<'_>, microdata: &Table, findings: &mut Findings, watch: &dyn Watch) -> Groups {
-    let shown = layout.quasi.iter().chain(&layout.others);
+fn tuples(tables: &ValueTables<'_>, microdata: &Table, findings: &mut Findings, watch: &dyn Watch) -> Groups {
+    let shown = tables.quasi.iter().chain(&tables.others);
     let joined = shown.filter_map(|(attribute, column)| {
         watch.pause();
         Some(join(microdata.column(&attribute.name)?, column))
     });
     let joined: Vec<(Codes, usize)> = joined.collect();
     let keys: Vec<Key<'_>> = joined.iter().map(|(codes, n_codes)| Key { codes, n_codes: *n_codes }).collect();
-    let groups = Groups::of_keys(&keys, microdata.rows() + layout.table.rows(), watch);
+    let groups = Groups::of_keys(&keys, microdata.rows() + tables.table.rows(), watch);
     let mut surplus = vec![0i64; groups.n_groups];
     for (row, &tuple) in groups.of_row.iter().enumerate() {
         surplus[tuple as usize] += if row < microdata.rows() { 1 } else { -1 };
@@ -155,15 +155,15 @@ fn tuples(layout: &Layout<'_>, microdata: &Table, findings: &mut Findings, watch
     groups
 }
 
-fn of_tuples(layout: &Layout<'_>, tally: &Tally, tuples: Groups, n_people: usize) -> Side {
+fn of_tuples(tables: &ValueTables<'_>, tally: &Tally, tuples: Groups, n_people: usize) -> Side {
     let mut of_people = tuples.of_row;
     let published = of_people.split_off(n_people);
-    let name = if layout.others.is_empty() { "quasi values" } else { "quasi and other values" };
+    let name = if tables.others.is_empty() { "quasi values" } else { "quasi and other values" };
     let pairs = published.into_iter().zip(&tally.groups.of_row).map(|(value, &group)| (value, group, 1));
     Side { name: name.into(), of_people, shown: merged(pairs.collect()) }
 }
 
-fn columns(layout: &Layout<'_>, tally: &Tally, microdata: &Table, watch: &dyn Watch) -> Vec<Side> {
+fn columns(tables: &ValueTables<'_>, tally: &Tally, microdata: &Table, watch: &dyn Watch) -> Vec<Side> {
     let side = |name: &str, shown: &Column| {
         watch.pause();
         let (codes, _) = join(microdata.column(name)?, shown);
@@ -173,11 +173,11 @@ fn columns(layout: &Layout<'_>, tally: &Tally, microdata: &Table, watch: &dyn Wa
         let pairs = published.into_iter().zip(&tally.groups.of_row).map(|(value, &group)| (value, group, 1));
         Some(Side { name: format!("values of `{name}`"), of_people, shown: merged(pairs.collect()) })
     };
-    layout.quasi.iter().filter_map(|(attribute, column)| side(&attribute.name, column)).collect()
+    tables.quasi.iter().filter_map(|(attribute, column)| side(&attribute.name, column)).collect()
 }
 
-fn sensitive(layout: &Layout<'_>, tally: &Tally, microdata: &Table) -> Option<Side> {
-    let ((attribute, column), sample) = (layout.sensitive?, tally.sample.as_ref()?);
+fn sensitive(tables: &ValueTables<'_>, tally: &Tally, microdata: &Table) -> Option<Side> {
+    let ((attribute, column), sample) = (tables.sensitive?, tally.sample.as_ref()?);
     let source = microdata.column(&attribute.name)?;
     let n_source = source.domain().len() as u32;
     let translate = |code: u32| {

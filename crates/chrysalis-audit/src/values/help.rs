@@ -2,7 +2,7 @@
 
 use chrysalis_table::{Code, Column, Value, Watch};
 
-use super::layout::{Help, Layout};
+use super::tables::{Help, ValueTables};
 use super::tally::Tally;
 use crate::Check;
 use crate::findings::Findings;
@@ -13,8 +13,8 @@ const TOLERANCE: f64 = 1e-9;
 const SLACK: f64 = 1e-12;
 
 /// Every group has one row for every possible number of hits, and every number in it is right.
-pub(super) fn check(layout: &Layout<'_>, tally: &Tally, watch: &dyn Watch) -> Option<Check> {
-    let (help, (attribute, column)) = (layout.help.as_ref()?, layout.sensitive?);
+pub(super) fn check(tables: &ValueTables<'_>, tally: &Tally, watch: &dyn Watch) -> Option<Check> {
+    let (help, (attribute, column)) = (tables.help.as_ref()?, tables.sensitive?);
     let mut findings = Findings::new("help");
     let numbers: Vec<Number> = (0..column.domain().len() as Code).filter_map(|code| number(column, code)).collect();
     if numbers.len() < column.domain().len() {

@@ -3,23 +3,23 @@
 use chrysalis_table::{Code, Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
-use super::layout::Layout;
+use super::tables::ValueTables;
 use super::tally::Tally;
 use crate::Groups;
 use crate::attack::Places;
 use crate::grouping::Key;
-use crate::measure::Sample;
+use crate::measure::GroupCounts;
 use crate::source::join;
 
 /// Quasi values that belong together: the groups that have a row with all of a person's values, and how many such rows.
 pub(super) fn among_rows(
-    layout: &Layout<'_>,
+    tables: &ValueTables<'_>,
     tally: &Tally,
     microdata: &Table,
     people: &[usize],
     watch: &dyn Watch,
 ) -> Places {
-    let columns = layout.quasi.iter();
+    let columns = tables.quasi.iter();
     let joined = columns.filter_map(|(attribute, column)| {
         watch.pause();
         Some(join(microdata.column(&attribute.name)?, column))
@@ -27,7 +27,7 @@ pub(super) fn among_rows(
     let joined: Vec<(Codes, usize)> = joined.collect();
     let keys: Vec<Key<'_>> = joined.iter().map(|(codes, n_codes)| Key { codes, n_codes: *n_codes }).collect();
     let n_people = microdata.rows();
-    let kinds = Groups::of_keys(&keys, n_people + layout.table.rows(), watch);
+    let kinds = Groups::of_keys(&keys, n_people + tables.table.rows(), watch);
     let published = kinds.of_row[n_people..].iter().zip(&tally.groups.of_row);
     let mut rows: Vec<(u32, u32)> = published.map(|(&kind, &group)| (kind, group)).collect();
     watch.pause();
@@ -56,13 +56,13 @@ fn runs(groups: impl Iterator<Item = u32>) -> Vec<(u32, f32)> {
 /// Columns that were permuted on their own: the groups that have every value of a person, and how many of their rows are
 /// expected to have all of them at once, n·Π(n_i/n). `samples` holds the columns by group.
 pub(super) fn among_columns(
-    layout: &Layout<'_>,
+    tables: &ValueTables<'_>,
     tally: &Tally,
-    samples: &[Sample],
+    samples: &[GroupCounts],
     (microdata, people): (&Table, &[usize]),
     watch: &dyn Watch,
 ) -> Places {
-    let columns: Vec<(&Column, &Column, &Sample)> = layout
+    let columns: Vec<(&Column, &Column, &GroupCounts)> = tables
         .quasi
         .iter()
         .zip(samples)
@@ -86,7 +86,7 @@ pub(super) fn among_columns(
         let Some((fewest, others)) = lists.split_first() else { return Vec::new() };
         let rows = |&group: &u32| {
             let n = tally.sizes[group as usize] as f32;
-            let count = |(&code, (_, _, sample)): (&Code, &(&Column, &Column, &Sample))| {
+            let count = |(&code, (_, _, sample)): (&Code, &(&Column, &Column, &GroupCounts))| {
                 let values = sample.group(group as usize).values;
                 values.binary_search_by_key(&code, |&(code, _)| code).ok().map(|at| values[at].1 as f32 / n)
             };
@@ -114,7 +114,7 @@ impl Holders {
     }
 }
 
-fn holders(column: &Column, sample: &Sample) -> Vec<Holders> {
+fn holders(column: &Column, sample: &GroupCounts) -> Vec<Holders> {
     let n_groups = sample.sizes().len();
     let mut groups = vec![Vec::new(); column.domain().len()];
     for group in 0..n_groups {

@@ -8,10 +8,10 @@ mod attacks;
 mod contents;
 mod faithful;
 mod help;
-mod layout;
 mod locate;
 mod permuted;
 mod presence;
+mod tables;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -22,12 +22,12 @@ use chrysalis_release::{Attribute, Manifest, Release, Scope};
 use chrysalis_table::{Column, Table, Watch};
 
 use crate::findings::in_turn;
-use crate::measure::Sample;
-use crate::promise::{Evidence, judge};
+use crate::measure::GroupCounts;
+use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
 use crate::source::relevant;
 use crate::{AuditError, AuditReport, Check, Presence, Utility, shape};
-use layout::Layout;
+use tables::ValueTables;
 use tally::Tally;
 
 /// The rows of a release, with the sensitive values of every row's group.
@@ -42,24 +42,24 @@ pub(crate) struct RowsWithValues<'a> {
     pub(crate) sensitive: &'a Column,
     /// The group of every row, and what it has.
     pub(crate) of_row: Vec<u32>,
-    pub(crate) sample: Sample,
+    pub(crate) sample: GroupCounts,
 }
 
 /// Opens a release with groups for an attack that joins it with another.
 pub(crate) fn rows_with_values(release: &Release) -> Result<RowsWithValues<'_>, AuditError> {
-    let layout = Layout::open(release)?;
-    let nothing = || AuditError::NoSensitive { method: layout.manifest.method };
-    let (group, (_, sensitive)) = (layout.group.ok_or_else(nothing)?, layout.sensitive.ok_or_else(nothing)?);
-    let Tally { groups, sample, .. } = Tally::new(&layout, group)?;
+    let tables = ValueTables::open(release)?;
+    let nothing = || AuditError::NoSensitive { method: tables.manifest.method };
+    let (group, (_, sensitive)) = (tables.group.ok_or_else(nothing)?, tables.sensitive.ok_or_else(nothing)?);
+    let Tally { groups, sample, .. } = Tally::new(&tables, group)?;
     Ok(RowsWithValues {
-        manifest: layout.manifest,
-        table: layout.table,
+        manifest: tables.manifest,
+        table: tables.table,
         group,
-        is_permuted: layout.is_permuted(),
+        is_permuted: tables.is_permuted(),
         sensitive,
         of_row: groups.of_row,
         sample: sample.ok_or_else(nothing)?,
-        quasi: layout.quasi,
+        quasi: tables.quasi,
     })
 }
 
@@ -69,96 +69,96 @@ pub(crate) fn audit(
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
-    let layout = Layout::open(release)?;
-    let microdata = microdata.map(|table| relevant(layout.manifest, table)).transpose()?;
-    match layout.group {
-        Some(group) => grouped(release, &layout, group, microdata, watch),
-        None => ungrouped(release, &layout, microdata, watch),
+    let tables = ValueTables::open(release)?;
+    let microdata = microdata.map(|table| relevant(tables.manifest, table)).transpose()?;
+    match tables.group {
+        Some(group) => grouped(release, &tables, group, microdata, watch),
+        None => ungrouped(release, &tables, microdata, watch),
     }
 }
 
 fn grouped(
     release: &Release,
-    layout: &Layout<'_>,
+    tables: &ValueTables<'_>,
     group: &Column,
     microdata: Option<(Table, usize)>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
-    let tally = Tally::new(layout, group)?;
-    let sensitive = layout.sensitive.zip(tally.sample.as_ref());
+    let tally = Tally::new(tables, group)?;
+    let sensitive = tables.sensitive.zip(tally.sample.as_ref());
     let sensitive = sensitive.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
-    let mut checks = in_turn(&[&|| tables(release, layout), &|| tally::groups(layout, &tally)], watch);
-    checks.extend(tally::counts(layout, &tally));
+    let mut checks = in_turn(&[&|| shape_check(release, tables), &|| tally::groups(tables, &tally)], watch);
+    checks.extend(tally::counts(tables, &tally));
     let whole = sensitive.map(|(attribute, domain, sample)| (attribute, domain, sample.whole()));
-    checks.extend(in_turn(&[&|| contents::values(layout), &|| sensitive_values(whole)], watch));
-    checks.extend(help::check(layout, &tally, watch));
-    checks.extend(in_turn(&[&|| shape::row_order(&layout.orders(), watch)], watch));
+    checks.extend(in_turn(&[&|| contents::values(tables), &|| sensitive_values(whole)], watch));
+    checks.extend(help::check(tables, &tally, watch));
+    checks.extend(in_turn(&[&|| shape::row_order(&tables.orders(), watch)], watch));
     if let Some((table, n_dropped)) = &microdata {
-        checks.push(faithful::grouped(layout, &tally, (table, *n_dropped), watch)?);
-        checks.extend(permuted::check(layout, &tally, table, watch));
+        checks.push(faithful::grouped(tables, &tally, (table, *n_dropped), watch)?);
+        checks.extend(permuted::check(tables, &tally, table, watch));
     }
     let table = microdata.as_ref().map(|(table, _)| table);
-    let columns = if layout.is_permuted() { presence::samples(layout, &tally, watch) } else { Vec::new() };
-    let (presence, utility) = measured(layout, &tally, &columns, table, watch);
-    let evidence = [Evidence::new(&tally.sizes, &tally.ids, sensitive)?];
+    let columns = if tables.is_permuted() { presence::samples(tables, &tally, watch) } else { Vec::new() };
+    let (presence, utility) = measured(tables, &tally, &columns, table, watch);
+    let evidence = [JudgedGroups::new(&tally.sizes, &tally.ids, sensitive)?];
     let of_groups = |scope: Scope| match scope {
         Scope::Group => Some(&evidence[..]),
         Scope::Batch | Scope::Bucket | Scope::User => None,
     };
     Ok(AuditReport {
-        principles: judge(layout.manifest, of_groups, watch)?,
+        principles: judge(tables.manifest, of_groups, watch)?,
         checks,
-        attacks: attacks::grouped(layout, &tally, &columns, presence, table, watch)?,
+        attacks: attacks::grouped(tables, &tally, &columns, presence, table, watch)?,
         utility,
-        rows: layout.table.rows() as u64,
+        rows: tables.table.rows() as u64,
         groups: tally.sizes.iter().filter(|&&size| size > 0).count() as u64,
     })
 }
 
 /// The presence attack and the reconstruction error.
 fn measured(
-    layout: &Layout<'_>,
+    tables: &ValueTables<'_>,
     tally: &Tally,
-    columns: &[Sample],
+    columns: &[GroupCounts],
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> (Option<Presence>, Option<Utility>) {
-    let (promised, sample) = (layout.manifest.promised_l(), tally.sample.as_ref());
-    if !layout.is_permuted() {
+    let (promised, sample) = (tables.manifest.promised_l(), tally.sample.as_ref());
+    if !tables.is_permuted() {
         return (Some(presence::certain()), sample.map(|sample| utility::exact(sample, promised)));
     }
-    let presence = presence::attack(layout, tally, columns, microdata, watch);
+    let presence = presence::attack(tables, tally, columns, microdata, watch);
     (presence, sample.map(|sample| utility::permuted(columns, sample, promised, watch)))
 }
 
 /// Without groups no promise can be checked, so there must be none.
 fn ungrouped(
     release: &Release,
-    layout: &Layout<'_>,
+    tables: &ValueTables<'_>,
     microdata: Option<(Table, usize)>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
-    let principles = judge(layout.manifest, |_| None, watch)?;
-    let found = layout.sensitive.map(|(_, column)| column.histogram()).unwrap_or_default();
-    let sensitive = layout.sensitive.map(|(attribute, column)| (attribute, column.domain().as_ref(), found.as_slice()));
+    let principles = judge(tables.manifest, |_| None, watch)?;
+    let found = tables.sensitive.map(|(_, column)| column.histogram()).unwrap_or_default();
+    let sensitive = tables.sensitive.map(|(attribute, column)| (attribute, column.domain().as_ref(), found.as_slice()));
     let looks: [&dyn Fn() -> Check; 4] =
-        [&|| tables(release, layout), &|| contents::values(layout), &|| sensitive_values(sensitive), &|| {
-            shape::row_order(&layout.orders(), watch)
+        [&|| shape_check(release, tables), &|| contents::values(tables), &|| sensitive_values(sensitive), &|| {
+            shape::row_order(&tables.orders(), watch)
         }];
     let mut checks = in_turn(&looks, watch);
     if let Some((table, n_dropped)) = &microdata {
-        checks.push(faithful::ungrouped(layout, (table, *n_dropped), watch)?);
+        checks.push(faithful::ungrouped(tables, (table, *n_dropped), watch)?);
     }
     Ok(AuditReport {
         principles,
         checks,
-        attacks: attacks::ungrouped(layout),
+        attacks: attacks::ungrouped(tables),
         utility: None,
-        rows: layout.table.rows() as u64,
+        rows: tables.table.rows() as u64,
         groups: 0,
     })
 }
 
-fn tables(release: &Release, layout: &Layout<'_>) -> Check {
-    shape::tables(release, &layout.parts(), |role, shown| layout.fits(role, shown))
+fn shape_check(release: &Release, tables: &ValueTables<'_>) -> Check {
+    shape::tables(release, &tables.expected_tables(), |role, shown| tables.fits(role, shown))
 }

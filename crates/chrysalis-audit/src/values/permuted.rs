@@ -3,7 +3,7 @@
 use chrysalis_release::{Detail, Values};
 use chrysalis_table::{Codes, Table, Watch};
 
-use super::layout::Layout;
+use super::tables::ValueTables;
 use super::tally::Tally;
 use crate::findings::Findings;
 use crate::grouping::Key;
@@ -18,20 +18,20 @@ const ROOTS: f64 = 10.0;
 const MORE: f64 = 20.0;
 
 /// Counts the rows whose values somebody has all together, and compares with permutations of our own.
-pub(super) fn check(layout: &Layout<'_>, tally: &Tally, microdata: &Table, watch: &dyn Watch) -> Option<Check> {
-    let quasi = || layout.quasi.iter().chain(&layout.others);
-    let beside = layout.sensitive.iter().filter(|_| match layout.shape.values {
+pub(super) fn check(tables: &ValueTables<'_>, tally: &Tally, microdata: &Table, watch: &dyn Watch) -> Option<Check> {
+    let quasi = || tables.quasi.iter().chain(&tables.others);
+    let beside = tables.sensitive.iter().filter(|_| match tables.shape.values {
         Values::Beside => true,
         Values::Counted(_) | Values::Swapped => false,
     });
-    let (fixed, moved): (Vec<_>, Vec<_>) = match layout.shape.detail {
+    let (fixed, moved): (Vec<_>, Vec<_>) = match tables.shape.detail {
         Detail::Permuted => (quasi().take(1).collect(), quasi().skip(1).chain(beside).collect()),
         Detail::Exact | Detail::GroupBoxes | Detail::RowBoxes => (quasi().collect(), beside.collect()),
     };
     if moved.is_empty() || fixed.is_empty() {
         return None;
     }
-    let (n_people, n_rows) = (microdata.rows(), layout.table.rows());
+    let (n_people, n_rows) = (microdata.rows(), tables.table.rows());
     let rows = Rows::by_group(&tally.groups);
     let mut numbers = Numbers(0);
     let mut columns = Vec::with_capacity(fixed.len() + moved.len());

@@ -7,10 +7,10 @@ use num_bigint::BigUint;
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::layout::Layout;
+use super::tables::ValueTables;
 use super::tally::Tally;
 use crate::attack::foremost;
-use crate::measure::{Sample, to_float};
+use crate::measure::{GroupCounts, to_float};
 use crate::promise::show;
 use crate::{Groups, Presence, PresenceOver, WorstGroup};
 
@@ -58,16 +58,16 @@ pub(super) fn certain() -> Presence {
 }
 
 /// The quasi values of every group, column by column.
-pub(super) fn samples(layout: &Layout<'_>, tally: &Tally, watch: &dyn Watch) -> Vec<Sample> {
+pub(super) fn samples(tables: &ValueTables<'_>, tally: &Tally, watch: &dyn Watch) -> Vec<GroupCounts> {
     let sample = |column: &Column| {
         watch.pause();
-        Sample::new(&tally.groups, column.codes(), column.domain().len())
+        GroupCounts::new(&tally.groups, column.codes(), column.domain().len())
     };
-    layout.quasi.iter().map(|(_, column)| sample(column)).collect()
+    tables.quasi.iter().map(|(_, column)| sample(column)).collect()
 }
 
 /// The groups in which a row that one could put together is likeliest to be there; none where values are exact.
-pub(super) fn likeliest(samples: &[Sample], tally: &Tally) -> Vec<WorstGroup> {
+pub(super) fn likeliest(samples: &[GroupCounts], tally: &Tally) -> Vec<WorstGroup> {
     if samples.is_empty() {
         return Vec::new();
     }
@@ -81,14 +81,14 @@ pub(super) fn likeliest(samples: &[Sample], tally: &Tally) -> Vec<WorstGroup> {
 }
 
 /// A person with the most frequent value of every column of a group; `None` where it has no rows.
-fn most(samples: &[Sample], tally: &Tally, group: usize) -> Option<Chance> {
-    let most = |sample: &Sample| sample.group(group).values.iter().map(|&(_, count)| count).max();
+fn most(samples: &[GroupCounts], tally: &Tally, group: usize) -> Option<Chance> {
+    let most = |sample: &GroupCounts| sample.group(group).values.iter().map(|&(_, count)| count).max();
     let rows = tally.sizes[group];
     (rows > 0).then(|| Chance { counts: samples.iter().filter_map(most).collect(), rows })
 }
 
 /// The worst anyone could be off: a person with the most frequent value of every column of a group.
-fn conceivable(samples: &[Sample], tally: &Tally, watch: &dyn Watch) -> Vec<(Chance, usize)> {
+fn conceivable(samples: &[GroupCounts], tally: &Tally, watch: &dyn Watch) -> Vec<(Chance, usize)> {
     let groups = 0..tally.sizes.len();
     let mut chances: Vec<(Chance, usize)> =
         groups.filter_map(|group| Some((most(samples, tally, group)?, group))).collect();
@@ -101,9 +101,9 @@ fn conceivable(samples: &[Sample], tally: &Tally, watch: &dyn Watch) -> Vec<(Cha
 
 /// The presence attack on permuted quasi columns, over the people if they are known.
 pub(super) fn attack(
-    layout: &Layout<'_>,
+    tables: &ValueTables<'_>,
     tally: &Tally,
-    samples: &[Sample],
+    samples: &[GroupCounts],
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Option<Presence> {
@@ -112,7 +112,7 @@ pub(super) fn attack(
         let (chance, group) = chances.first()?;
         return Some(chance.presence(tally.ids[*group], PresenceOver::Conceivable));
     };
-    let people = People::new(layout, microdata, watch);
+    let people = People::new(tables, microdata, watch);
     let mut search = Search { samples, people: &people, best: None, watch };
     for (bound, group) in &chances {
         // PROOF: groups come with the largest bound first, so no later one can do better either.
@@ -131,8 +131,8 @@ struct People {
 }
 
 impl People {
-    fn new(layout: &Layout<'_>, microdata: &Table, watch: &dyn Watch) -> People {
-        let columns: Vec<(&Column, &Column)> = layout
+    fn new(tables: &ValueTables<'_>, microdata: &Table, watch: &dyn Watch) -> People {
+        let columns: Vec<(&Column, &Column)> = tables
             .quasi
             .iter()
             .filter_map(|(attribute, column)| Some((microdata.column(&attribute.name)?, *column)))
@@ -154,7 +154,7 @@ impl People {
 
 /// Depth first through the people as a tree of values, leaving out what cannot beat the best.
 struct Search<'a> {
-    samples: &'a [Sample],
+    samples: &'a [GroupCounts],
     people: &'a People,
     best: Option<(Chance, usize)>,
     watch: &'a dyn Watch,

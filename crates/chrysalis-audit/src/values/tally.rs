@@ -2,10 +2,10 @@
 
 use chrysalis_table::{Code, Column, Value};
 
-use super::layout::{Counts, Layout};
+use super::tables::{Counts, ValueTables};
 use crate::columns::group_ids;
 use crate::findings::Findings;
-use crate::measure::Sample;
+use crate::measure::GroupCounts;
 use crate::profile::check_size;
 use crate::{AuditError, Check, Groups};
 
@@ -17,21 +17,21 @@ pub(super) struct Tally {
     /// Rows of every group.
     pub(super) sizes: Vec<u64>,
     /// Sensitive values of every group; those that are counted come without impossible counts.
-    pub(super) sample: Option<Sample>,
+    pub(super) sample: Option<GroupCounts>,
 }
 
 impl Tally {
     /// `side` is the column of group ids in the second table, if there is one.
-    pub(super) fn new(layout: &Layout<'_>, group: &Column) -> Result<Tally, AuditError> {
-        let side = layout.counts.as_ref().map(|counts| counts.group).or(layout.help.as_ref().map(|help| help.group));
+    pub(super) fn new(tables: &ValueTables<'_>, group: &Column) -> Result<Tally, AuditError> {
+        let side = tables.counts.as_ref().map(|counts| counts.group).or(tables.help.as_ref().map(|help| help.group));
         let mut ids: Vec<Option<i64>> = group_ids(group);
         ids.extend(side.into_iter().flat_map(group_ids));
         ids.sort_unstable();
         ids.dedup();
         let groups = Groups { of_row: numbered(&ids, group), n_groups: ids.len() };
-        let sample = match (&layout.counts, layout.sensitive) {
-            (Some(counts), Some((_, values))) => Some(counted(counts, values, &ids, layout.table.rows())?),
-            (None, Some((_, column))) => Some(Sample::new(&groups, column.codes(), column.domain().len())),
+        let sample = match (&tables.counts, tables.sensitive) {
+            (Some(counts), Some((_, values))) => Some(counted(counts, values, &ids, tables.table.rows())?),
+            (None, Some((_, column))) => Some(GroupCounts::new(&groups, column.codes(), column.domain().len())),
             (_, None) => None,
         };
         Ok(Tally { sizes: groups.sizes(), ids, groups, sample })
@@ -65,7 +65,7 @@ fn possible(column: &Column, rows: usize) -> Vec<Option<u32>> {
     (0..domain.len() as Code).map(count).collect()
 }
 
-fn counted(counts: &Counts<'_>, values: &Column, ids: &[Option<i64>], rows: usize) -> Result<Sample, AuditError> {
+fn counted(counts: &Counts<'_>, values: &Column, ids: &[Option<i64>], rows: usize) -> Result<GroupCounts, AuditError> {
     let of_code = possible(counts.count, rows);
     let of_row = numbered(ids, counts.group);
     let lines = (0..counts.table.rows()).filter_map(|row| {
@@ -75,11 +75,11 @@ fn counted(counts: &Counts<'_>, values: &Column, ids: &[Option<i64>], rows: usiz
     let lines: Vec<(u32, Code, u32)> = lines.collect();
     let total: u64 = lines.iter().map(|&(_, _, count)| u64::from(count)).sum();
     check_size("the table of sensitive values", usize::try_from(total).unwrap_or(usize::MAX).max(1))?;
-    Ok(Sample::from_counts(ids.len(), values.domain().len(), lines))
+    Ok(GroupCounts::from_counts(ids.len(), values.domain().len(), lines))
 }
 
 /// Every row has a group, there are as many as promised, and all of them are in both tables with the same size.
-pub(super) fn groups(layout: &Layout<'_>, tally: &Tally) -> Check {
+pub(super) fn groups(tables: &ValueTables<'_>, tally: &Tally) -> Check {
     let mut findings = Findings::new("groups");
     let n_missing = match (tally.ids.first(), tally.sizes.first()) {
         (Some(None), Some(&size)) => size,
@@ -89,18 +89,18 @@ pub(super) fn groups(layout: &Layout<'_>, tally: &Tally) -> Check {
         findings.add("missing group ids", || format!("{n_missing} rows have no group id"));
     }
     let n_groups = tally.sizes.iter().filter(|&&size| size > 0).count() as u64 - u64::from(n_missing > 0);
-    if n_groups != layout.manifest.groups {
-        let promised = layout.manifest.groups;
+    if n_groups != tables.manifest.groups {
+        let promised = tables.manifest.groups;
         findings.add("groups", || format!("there are {n_groups} group ids, the manifest says {promised}"));
     }
-    if let (Some(counts), Some(sample)) = (&layout.counts, &tally.sample) {
-        sizes(layout.name, counts, tally, sample, &mut findings);
+    if let (Some(counts), Some(sample)) = (&tables.counts, &tally.sample) {
+        sizes(tables.name, counts, tally, sample, &mut findings);
     }
-    let both = layout.counts.as_ref().map_or("", |_| ", of the same size in both tables");
+    let both = tables.counts.as_ref().map_or("", |_| ", of the same size in both tables");
     findings.check(format!("{n_groups} groups by group id{both}"))
 }
 
-fn sizes(name: &str, counts: &Counts<'_>, tally: &Tally, sample: &Sample, findings: &mut Findings) {
+fn sizes(name: &str, counts: &Counts<'_>, tally: &Tally, sample: &GroupCounts, findings: &mut Findings) {
     let mut is_counted = vec![false; tally.ids.len()];
     tally.of_rows(counts.group).into_iter().for_each(|group| is_counted[group as usize] = true);
     for (group, is_counted) in is_counted.into_iter().enumerate() {
@@ -120,16 +120,16 @@ fn sizes(name: &str, counts: &Counts<'_>, tally: &Tally, sample: &Sample, findin
 }
 
 /// Counts are positive and no larger than the release, and no value is listed twice for a group.
-pub(super) fn counts(layout: &Layout<'_>, tally: &Tally) -> Option<Check> {
-    let (counts, (_, values)) = (layout.counts.as_ref()?, layout.sensitive?);
+pub(super) fn counts(tables: &ValueTables<'_>, tally: &Tally) -> Option<Check> {
+    let (counts, (_, values)) = (tables.counts.as_ref()?, tables.sensitive?);
     let mut findings = Findings::new("counts");
-    let of_code = possible(counts.count, layout.table.rows());
+    let of_code = possible(counts.count, tables.table.rows());
     let of_row = tally.of_rows(counts.group);
     let group = |row: usize| tally.name(of_row[row] as usize);
     for row in (0..counts.table.rows()).filter(|&row| of_code[counts.count.code(row) as usize].is_none()) {
         let count = counts.count.domain().display(counts.count.code(row));
         findings.add("impossible counts", || {
-            let rows = layout.table.rows();
+            let rows = tables.table.rows();
             format!("group {}: a count of {count}, where the release has {rows} rows", group(row))
         });
     }

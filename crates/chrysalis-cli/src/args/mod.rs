@@ -23,7 +23,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// How results are printed.
-    #[arg(long, value_enum, default_value_t, global = true, value_name = "FORM", help_heading = EVERYWHERE)]
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "FORMAT", help_heading = EVERYWHERE)]
     pub(crate) output: Output,
     /// Print only results and errors.
     #[arg(long, short, global = true, help_heading = EVERYWHERE)]
@@ -190,8 +190,8 @@ pub(crate) struct Choices {
     /// The column that holds the groups, for `--partitioner column`.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) group_column: Option<String>,
-    /// For methods with marginals: the column that holds the buckets; once more for every marginal, in their order. Where
-    /// there is none, mondrian forms them.
+    /// For methods with marginals: a column with the buckets; repeat once per marginal, in the same order. Without it,
+    /// mondrian forms the buckets.
     #[arg(long = "bucket-column", value_name = "COLUMN")]
     pub(crate) bucket_columns: Vec<String>,
     /// For methods with marginals: quasi columns that get a table of their own; repeat for several.
@@ -240,8 +240,8 @@ pub(crate) struct AuditArgs {
     /// The table it was made from: also check that the release is faithful to it.
     #[arg(long, value_name = "FILE")]
     pub(crate) microdata: Option<String>,
-    /// Another release of the same data: what do both together leave open? Repeat for several (any method with
-    /// groups).
+    /// Also check what this and another release of the same people reveal together; repeat for several. Any
+    /// method with groups.
     #[arg(long = "with", value_name = "DIR")]
     pub(crate) others: Vec<PathBuf>,
     /// The separator of CSV fields of the microdata [default: detected].
@@ -251,8 +251,8 @@ pub(crate) struct AuditArgs {
 
 const EVALUATE_HELP: &str = "\
 Measures:
-  KL-divergence  (nats) of the microdata's distribution over quasi attributes and the sensitive one
-                 from what an analyst would rebuild from the release: 0 is the microdata themselves
+  KL-divergence  in nats, from the true distribution over quasi and sensitive attributes to the one that
+                 an analyst would rebuild from the release: 0 means that nothing was lost
   distance       total variation of an attribute's or a pair's shares: 0 the same, 1 nothing in common
   NCP, DM, CAVG  what generalization lost; RCE is pa's reconstruction error
   questions      random ones, asked as `chrysalis query` would: relative errors and widths of bounds

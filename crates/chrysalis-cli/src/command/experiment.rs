@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use chrysalis::store::write_file;
 use chrysalis::words::counted;
 use chrysalis::{Error, Fault, Knob, Remedy, Watch};
-use chrysalis_lab::experiment::{Experiment, Lab, Outcome, together};
+use chrysalis_lab::experiment::{Experiment, ExperimentResult, Lab, together};
 use serde_json::{Value, json};
 
 use crate::args::{Cli, ExperimentArgs};
@@ -64,7 +64,7 @@ fn folder(args: &ExperimentArgs) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// The first measure of every panel, and where the rest is.
-fn report(outcomes: &[Outcome], out: &str) -> Report {
+fn report(outcomes: &[ExperimentResult], out: &str) -> Report {
     let mut blocks = Vec::new();
     let mut rows: Vec<Vec<String>> = Vec::new();
     for outcome in outcomes {

@@ -1,6 +1,6 @@
 //! angel's count queries (section 6): a set of values of every attribute, ⌈|A|·s^(1/6)⌉ of them.
 
-use chrysalis_query::Asked;
+use chrysalis_query::OpenRelease;
 use chrysalis_release::Release;
 use chrysalis_table::{Column, Table};
 use rand::rngs::ChaCha20Rng;
@@ -22,13 +22,13 @@ pub(crate) fn mean_error(
     let queries: Vec<Vec<Vec<u32>>> = (0..n)
         .map(|_| columns.iter().map(|column| chosen(column, volume, columns.len(), &mut rng)).collect())
         .collect();
-    let asked = Asked::new(&release).unwrap();
+    let open = OpenRelease::new(&release).unwrap();
     let error = |query: &Vec<Vec<u32>>| {
         let actual = actual(&columns, query);
         let conditions: Vec<String> =
             columns.iter().zip(query).map(|(column, codes)| condition(column, codes)).collect();
         let question = format!("SELECT COUNT(*) FROM microdata WHERE {}", conditions.join(" AND "));
-        let estimate = chrysalis_sql::ask(&asked, &question).unwrap().rows[0].aggregates[0].estimate.unwrap();
+        let estimate = chrysalis_sql::ask(&open, &question).unwrap().rows[0].aggregates[0].estimate.unwrap();
         (actual > 0.0).then(|| (estimate - actual).abs() / actual)
     };
     let errors: Vec<f64> = queries.par_iter().filter_map(error).collect();

@@ -26,7 +26,7 @@ use std::str::FromStr;
 
 use chrysalis_criteria::Minimum;
 use chrysalis_query::question::Question;
-use chrysalis_query::{Asked, Plan};
+use chrysalis_query::{OpenRelease, Plan};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_table::{Column, Kind, Table, Watch};
 use rand::CryptoRng;
@@ -179,14 +179,14 @@ impl Questions {
 
     /// Asks a release all of them.
     pub fn ask(&self, release: &Release, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
-        self.ask_prepared(&Asked::new(release)?, watch)
+        self.ask_prepared(&OpenRelease::new(release)?, watch)
     }
 
     /// Asks a release that is ready for questions.
-    pub fn ask_prepared(&self, asked: &Asked, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
+    pub fn ask_prepared(&self, release: &OpenRelease, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
         let answer = |question: &Question| {
             watch.pause();
-            asked.answer(&Plan::new(question, asked.manifest())?)
+            release.answer(&Plan::new(question, release.manifest())?)
         };
         let answers = self.questions.par_iter().map(answer).collect::<Result<Vec<_>, _>>()?;
         Ok(self.accuracy(&answers.iter().map(Told::of).collect::<Vec<_>>()))

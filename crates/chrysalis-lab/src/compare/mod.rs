@@ -23,13 +23,13 @@ pub struct Report {
     pub trials: Vec<Trial>,
     /// Which to choose for what.
     pub advice: Vec<Advice>,
-    comparison: Asked,
+    comparison: QuestionsAsked,
     source: String,
     is_seeded: bool,
 }
 
 /// What was asked of all of them.
-struct Asked {
+struct QuestionsAsked {
     asked: Option<chrysalis_evaluate::workload::Accuracy>,
     seed: u64,
 }
@@ -42,7 +42,7 @@ pub fn run(runs: Vec<Run>, table: &Table, draft: &Draft, seed: Seed, watch: &dyn
     let trials: Vec<Trial> = runs.into_iter().zip(trials).map(|(run, trial)| Trial { run, trial }).collect();
     let advice = advice::advice(&trials);
     let source = draft.source_name().unwrap_or_default();
-    Ok(Report { trials, advice, comparison: Asked { asked, seed: drawn }, source, is_seeded: seed.is_fixed() })
+    Ok(Report { trials, advice, comparison: QuestionsAsked { asked, seed: drawn }, source, is_seeded: seed.is_fixed() })
 }
 
 /// What is asked of every release.

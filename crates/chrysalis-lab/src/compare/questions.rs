@@ -3,9 +3,9 @@
 use chrysalis::words::counted;
 use serde_json::{Value, json};
 
-use super::Asked;
+use super::QuestionsAsked;
 
-impl Asked {
+impl QuestionsAsked {
     /// For the page; empty where nothing was asked.
     pub(super) fn sentence(&self) -> String {
         let Some(asked) = &self.asked else { return String::new() };

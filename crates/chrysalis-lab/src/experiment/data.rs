@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 
-use super::run::{Data, MadeUp, Run};
+use super::run::{Data, ExperimentRun, MadeUp};
 
 /// Rows of the hospital where nobody says.
 const HOSPITAL_ROWS: u64 = 5_000;
@@ -18,7 +18,7 @@ const HOSPITAL_ROWS: u64 = 5_000;
 const MOST_ROWS: u64 = 10_000_000;
 
 /// What a run publishes and how, as everybody else would ask for it.
-pub(super) fn recipe(run: &Run, folder: Option<&Path>) -> Result<Recipe, Error> {
+pub(super) fn recipe(run: &ExperimentRun, folder: Option<&Path>) -> Result<Recipe, Error> {
     let data = &run.data;
     let quasi = quasi(run)?;
     let used = match &quasi {
@@ -65,7 +65,7 @@ pub(super) fn recipe(run: &Run, folder: Option<&Path>) -> Result<Recipe, Error> 
 }
 
 /// One list of attributes, or one per user where the method has users.
-fn quasi(run: &Run) -> Result<QuasiDraft, Error> {
+fn quasi(run: &ExperimentRun) -> Result<QuasiDraft, Error> {
     let data = &run.data;
     let has_users = run.release.method()?.form.shape().has_users;
     if has_users && !data.quasi_identifiers.is_empty() {
@@ -112,7 +112,7 @@ fn header(data: &Data, folder: Option<&Path>) -> Result<Vec<String>, Error> {
 }
 
 /// Reads or makes up the columns that a recipe asks for.
-pub(super) fn table(run: &Run, requests: &[ColumnRequest], folder: Option<&Path>) -> Result<Table, Error> {
+pub(super) fn table(run: &ExperimentRun, requests: &[ColumnRequest], folder: Option<&Path>) -> Result<Table, Error> {
     let data = &run.data;
     let mut rng = Seed::Fixed(run.seed).generator()?;
     let is_made_up = |name: &String| data.columns.iter().any(|column| column.name == *name);

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::measure::Measure;
-use super::run::Run;
+use super::run::ExperimentRun;
 
 const HINT: &str = "the files under `experiments/` show how it is done";
 
@@ -72,7 +72,7 @@ pub(super) struct Series {
     /// What the paper prints of the first measure, one number per value; none where it prints none.
     pub(super) paper: Vec<f64>,
     /// One per value of the sweep.
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<ExperimentRun>,
 }
 
 impl Experiment {

@@ -8,7 +8,7 @@ use chrysalis_release::{GROUP_ID, Release, RoleName, Values};
 use chrysalis_table::{Table, Watch};
 use serde::Deserialize;
 
-use super::run::Run;
+use super::run::ExperimentRun;
 
 /// A number that tells something about a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -137,7 +137,7 @@ fn short(value: f64) -> String {
 pub(super) struct Sample<'a> {
     pub(super) release: &'a Release,
     pub(super) table: &'a Table,
-    pub(super) run: &'a Run,
+    pub(super) run: &'a ExperimentRun,
     pub(super) seconds: f64,
     pub(super) partition_seconds: f64,
     /// For rank-swap: what values were exchanged within.

@@ -23,8 +23,8 @@ use chrysalis_table::{Counted, Role, Stopped, Table, Watch};
 pub use self::file::Experiment;
 use self::file::Panel;
 use self::measure::{Measure, Sample};
-use self::run::Run;
-pub use self::show::{Outcome, PanelTable, together};
+use self::run::ExperimentRun;
+pub use self::show::{ExperimentResult, PanelTable, together};
 
 /// Makes experiments, one after the other. `folder` has the real data, as far as they are there.
 pub struct Lab {
@@ -42,25 +42,25 @@ impl Lab {
     }
 
     /// Makes everything that an experiment asks for, and measures it.
-    pub fn make(&mut self, experiment: &Experiment, watch: &dyn Watch) -> Result<Outcome, Error> {
+    pub fn make(&mut self, experiment: &Experiment, watch: &dyn Watch) -> Result<ExperimentResult, Error> {
         let results = Stopped::catch(|| {
             watch.phase("experiment", Some(experiment.n_runs()), Counted::Runs);
             experiment.panels.iter().map(|panel| self.panel(panel, watch)).collect::<Result<Results, Error>>()
         });
         // Tables of one paper are of no use to the next.
         self.forget();
-        Ok(Outcome::new(experiment, results??))
+        Ok(ExperimentResult::new(experiment, results??))
     }
 }
 
 /// What one run gave: a value per measure, or the reason why there is no such release.
-pub(crate) enum Found {
+pub(crate) enum RunResult {
     Values { values: Vec<Option<f64>>, rows: usize },
     OutOfReach,
 }
 
 /// By panel, series and value of the sweep.
-type Results = Vec<Vec<Vec<Found>>>;
+type Results = Vec<Vec<Vec<RunResult>>>;
 
 struct Made {
     release: Release,
@@ -69,7 +69,7 @@ struct Made {
 }
 
 impl Lab {
-    fn panel(&mut self, panel: &Panel, watch: &dyn Watch) -> Result<Vec<Vec<Found>>, Error> {
+    fn panel(&mut self, panel: &Panel, watch: &dyn Watch) -> Result<Vec<Vec<RunResult>>, Error> {
         let mut results = Vec::new();
         for series in &panel.series {
             let mut line = Vec::new();
@@ -82,7 +82,7 @@ impl Lab {
         Ok(results)
     }
 
-    fn run(&mut self, run: &Run, measures: &[Measure], watch: &dyn Watch) -> Result<Found, Error> {
+    fn run(&mut self, run: &ExperimentRun, measures: &[Measure], watch: &dyn Watch) -> Result<RunResult, Error> {
         let recipe = data::recipe(run, self.folder.as_deref())?;
         let of_table = format!("{:?} {:?} {}", run.data, recipe.requests(), run.seed);
         if !self.tables.contains_key(&of_table) {
@@ -95,11 +95,11 @@ impl Lab {
             self.last = None;
             match made(&recipe, table, run.seed, watch) {
                 Ok(made) => self.last = Some((of_release, made)),
-                Err(error) if error.fault == Fault::Infeasible => return Ok(Found::OutOfReach),
+                Err(error) if error.fault == Fault::Infeasible => return Ok(RunResult::OutOfReach),
                 Err(error) => return Err(error),
             }
         }
-        let Some((of_release, made)) = &self.last else { return Ok(Found::OutOfReach) };
+        let Some((of_release, made)) = &self.last else { return Ok(RunResult::OutOfReach) };
         // Questions about groups are those of one release.
         let is_within = run.workload.as_ref().is_some_and(|asking| asking.rows_of_groups.is_some());
         let of_questions = format!("{} {:?}", if is_within { of_release } else { &of_table }, run.workload);
@@ -120,7 +120,7 @@ impl Lab {
             questions: self.questions.get(&of_questions),
             watch,
         };
-        Ok(Found::Values { values: sample.measured(measures)?, rows: table.rows() })
+        Ok(RunResult::Values { values: sample.measured(measures)?, rows: table.rows() })
     }
 
     fn forget(&mut self) {
@@ -171,7 +171,7 @@ fn swapping(recipe: &Recipe, table: &Table) -> Result<Option<Minimum>, Error> {
 }
 
 fn questions(
-    run: &Run,
+    run: &ExperimentRun,
     recipe: &Recipe,
     table: &Table,
     release: &Release,
@@ -203,7 +203,7 @@ fn questions(
 }
 
 /// Where an experiment's data come from, in words.
-fn origin(run: &Run) -> String {
+fn origin(run: &ExperimentRun) -> String {
     let file = run.data.file.as_deref().map(Path::display).map(|file| format!("`{file}`"));
     match (file, run.data.hospital) {
         (Some(file), _) => file,

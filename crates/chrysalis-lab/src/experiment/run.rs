@@ -10,7 +10,7 @@ use serde::Deserialize;
 /// Everything that one release and its measures depend on.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Run {
+pub(super) struct ExperimentRun {
     pub(super) data: Data,
     #[serde(default)]
     pub(super) release: ReleaseDraft,

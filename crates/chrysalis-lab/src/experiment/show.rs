@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::file::{Experiment, Panel, shown};
 use super::measure::Measure;
-use super::{Found, Results, origin};
+use super::{Results, RunResult, origin};
 
 /// What came of an experiment.
-pub struct Outcome {
+pub struct ExperimentResult {
     /// The files that tell of it: names and texts.
     pub files: Vec<(String, String)>,
     /// What it is.
@@ -36,11 +36,11 @@ pub struct PanelTable {
     pub rows: Vec<Vec<String>>,
 }
 
-impl Outcome {
+impl ExperimentResult {
     pub(super) fn new(experiment: &Experiment, results: Results) -> Self {
         let rows = rows(experiment, &results);
         let panels = experiment.panels.iter().zip(&results);
-        Outcome {
+        ExperimentResult {
             files: files(experiment, &results),
             heading: heading(experiment),
             tables: panels.map(|(panel, results)| panel_table(panel, results)).collect(),
@@ -51,7 +51,7 @@ impl Outcome {
     }
 }
 
-fn panel_table(panel: &Panel, results: &[Vec<Found>]) -> PanelTable {
+fn panel_table(panel: &Panel, results: &[Vec<RunResult>]) -> PanelTable {
     let measure = panel.measures[0];
     let line = |(place, value): (usize, &toml::Value)| {
         let cells = results.iter().map(|results| cell(&results[place], 0, measure));
@@ -81,7 +81,7 @@ fn files(experiment: &Experiment, results: &Results) -> Vec<(String, String)> {
 }
 
 /// Several experiments in one text.
-pub fn together(outcomes: &[Outcome]) -> String {
+pub fn together(outcomes: &[ExperimentResult]) -> String {
     let chapters: Vec<&str> = outcomes.iter().map(|outcome| outcome.chapter.as_str()).collect();
     format!("# Results\n\n{}", chapters.join("\n"))
 }
@@ -112,7 +112,7 @@ fn heading(experiment: &Experiment) -> String {
 fn markdown(experiment: &Experiment, results: &Results, level: usize) -> String {
     let head = &experiment.head;
     let mut text = format!("{} {}\n\n", "#".repeat(level), heading(experiment));
-    let _ = writeln!(text, "> The paper: {}\n", head.claim.trim().replace('\n', "\n> "));
+    let _ = writeln!(text, "{}\n", wrapped(&format!("The paper: {}", head.claim), "> "));
     for (panel, results) in experiment.panels.iter().zip(results) {
         if !panel.name.is_empty() {
             let _ = writeln!(text, "**{}**\n", panel.name);
@@ -126,13 +126,33 @@ fn markdown(experiment: &Experiment, results: &Results, level: usize) -> String 
         }
     }
     if !head.notes.trim().is_empty() {
-        let _ = writeln!(text, "{}", head.notes.trim());
+        let paragraphs: Vec<String> = head.notes.trim().split("\n\n").map(|text| wrapped(text, "")).collect();
+        let _ = writeln!(text, "{}", paragraphs.join("\n\n"));
     }
     text
 }
 
+/// The longest line of a page's text.
+const LINE: usize = 118;
+
+/// A paragraph in lines that fit on a screen.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut lines = vec![indent.to_owned()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > indent.len() && line + 1 + word.chars().count() > LINE {
+            lines.push(indent.to_owned());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(if line.len() > indent.len() { " " } else { "" });
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}
+
 /// Which data a panel's runs used, each once.
-fn data(panel: &Panel, results: &[Vec<Found>]) -> String {
+fn data(panel: &Panel, results: &[Vec<RunResult>]) -> String {
     let mut said: Vec<String> = Vec::new();
     for (series, results) in panel.series.iter().zip(results) {
         let rows: Vec<usize> = results.iter().filter_map(rows_of).collect();
@@ -151,23 +171,23 @@ fn data(panel: &Panel, results: &[Vec<Found>]) -> String {
     said.join("; ")
 }
 
-fn rows_of(found: &Found) -> Option<usize> {
-    if let Found::Values { rows, .. } = found { Some(*rows) } else { None }
+fn rows_of(found: &RunResult) -> Option<usize> {
+    if let RunResult::Values { rows, .. } = found { Some(*rows) } else { None }
 }
 
-fn value_of(found: &Found, measure: usize) -> Option<f64> {
-    if let Found::Values { values, .. } = found { values[measure] } else { None }
+fn value_of(found: &RunResult, measure: usize) -> Option<f64> {
+    if let RunResult::Values { values, .. } = found { values[measure] } else { None }
 }
 
-fn cell(found: &Found, at: usize, measure: Measure) -> String {
+fn cell(found: &RunResult, at: usize, measure: Measure) -> String {
     match found {
-        Found::OutOfReach => "out of reach".to_owned(),
-        Found::Values { values, .. } => values[at].map_or_else(|| "–".to_owned(), |value| measure.shown(value)),
+        RunResult::OutOfReach => "out of reach".to_owned(),
+        RunResult::Values { values, .. } => values[at].map_or_else(|| "–".to_owned(), |value| measure.shown(value)),
     }
 }
 
 /// One line per value of the sweep, one column per series, the paper's numbers beside ours.
-fn table(panel: &Panel, results: &[Vec<Found>], at: usize) -> String {
+fn table(panel: &Panel, results: &[Vec<RunResult>], at: usize) -> String {
     let measure = panel.measures[at];
     let mut header = vec![format!("{} by {}", measure.label(), axis_label(panel))];
     for series in &panel.series {
@@ -194,7 +214,7 @@ fn axis_label(panel: &Panel) -> &str {
     if panel.sweep.label.is_empty() { &panel.sweep.parameter } else { &panel.sweep.label }
 }
 
-fn chart(experiment: &Experiment, panel: &Panel, results: &[Vec<Found>], measure: Measure) -> Chart {
+fn chart(experiment: &Experiment, panel: &Panel, results: &[Vec<RunResult>], measure: Measure) -> Chart {
     let numbers: Option<Vec<f64>> =
         panel.sweep.values.iter().map(|value| value.as_float().or(value.as_integer().map(|it| it as f64))).collect();
     let x = match &numbers {
@@ -252,7 +272,7 @@ fn rows(experiment: &Experiment, results: &Results) -> Vec<Vec<String>> {
 
 fn to_json(experiment: &Experiment, results: &Results, rows: &[Vec<String>]) -> Value {
     let head = &experiment.head;
-    let run = |(panel, series, place): (&Panel, usize, usize), found: &Found| {
+    let run = |(panel, series, place): (&Panel, usize, usize), found: &RunResult| {
         let measures: serde_json::Map<String, Value> = (panel.measures.iter().enumerate())
             .map(|(at, measure)| (measure.name().to_owned(), json!(value_of(found, at).filter(|it| it.is_finite()))))
             .collect();
@@ -263,7 +283,7 @@ fn to_json(experiment: &Experiment, results: &Results, rows: &[Vec<String>]) -> 
             "value": shown(value),
             "rows": rows_of(found),
             "stand_in": panel.stands_in,
-            "out_of_reach": matches!(found, Found::OutOfReach),
+            "out_of_reach": matches!(found, RunResult::OutOfReach),
             "paper": panel.series[series].paper.get(place),
             "measures": measures,
         })

@@ -46,15 +46,15 @@ pub(super) fn average(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
 fn gather(side: Side<'_>, hits: &[Hit]) -> Piece {
     let (mut piece, mut values) = (Piece::default(), Vec::new());
     for hit in hits {
-        let part = side.part(hit);
-        if part.most == 0 {
+        let of_group = side.group_hits(hit);
+        if of_group.most == 0 {
             continue;
         }
         side.numbers(hit, &mut values);
-        piece.sum.add(hit.expected * moments(&values, part.n).0);
-        piece.count.add(hit.expected * f64::from(part.c) / part.n);
-        piece.low.add(values.iter().copied(), part.least, part.most);
-        piece.high.add(values.iter().rev().map(|&(value, count)| (-value, count)), part.least, part.most);
+        piece.sum.add(hit.expected * moments(&values, of_group.n).0);
+        piece.count.add(hit.expected * f64::from(of_group.c) / of_group.n);
+        piece.low.add(values.iter().copied(), of_group.least, of_group.most);
+        piece.high.add(values.iter().rev().map(|&(value, count)| (-value, count)), of_group.least, of_group.most);
     }
     piece
 }
@@ -109,11 +109,11 @@ fn deviation(side: Side<'_>, pieces: &[&[Hit]], ratio: f64) -> f64 {
     let piece = |hits: &&[Hit]| {
         let (mut sum, mut values) = (Sum::default(), Vec::new());
         for hit in hits.iter() {
-            let part = side.part(hit);
+            let of_group = side.group_hits(hit);
             side.numbers(hit, &mut values);
             values.iter_mut().for_each(|(value, _)| *value -= ratio);
-            let (mean, variance) = moments(&values, part.n);
-            sum.add(group_variance(hit, part.n, mean, variance));
+            let (mean, variance) = moments(&values, of_group.n);
+            sum.add(group_variance(hit, of_group.n, mean, variance));
         }
         sum
     };

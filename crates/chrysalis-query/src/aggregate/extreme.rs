@@ -50,8 +50,8 @@ fn gather(side: Side<'_>, hits: &[Hit], sign: f64) -> Piece {
     let Some(multisets) = side.multisets else { return piece };
     let mut values: Vec<(Code, u32)> = Vec::new();
     for hit in hits {
-        let part = side.part(hit);
-        if part.most == 0 {
+        let of_group = side.group_hits(hit);
+        if of_group.most == 0 {
             continue;
         }
         values.clear();
@@ -63,11 +63,11 @@ fn gather(side: Side<'_>, hits: &[Hit], sign: f64) -> Piece {
         piece.near = least(piece.near, values.first().map(|(code, _)| number(*code)));
         let far = values.last().map(|(code, _)| -number(*code));
         piece.far = least(piece.far.map(|far| -far), far).map(|far| -far);
-        if part.least > 0 {
-            let rank = part.c - part.least + 1;
+        if of_group.least > 0 {
+            let rank = of_group.c - of_group.least + 1;
             piece.certain = least(piece.certain, value_at(&values, rank).map(number));
         }
-        piece.misses.extend(misses(&values, part.n, hit.expected));
+        piece.misses.extend(misses(&values, of_group.n, hit.expected));
     }
     piece
 }

@@ -43,8 +43,8 @@ pub(crate) struct Side<'a> {
     pub(crate) test: Option<&'a CodeTest>,
 }
 
-/// One group's part in an answer.
-struct Part {
+/// What one group has to do with an answer.
+struct GroupHits {
     /// Rows.
     n: f64,
     /// Values that count.
@@ -55,7 +55,7 @@ struct Part {
 }
 
 impl<'a> Side<'a> {
-    fn part(&self, hit: &Hit) -> Part {
+    fn group_hits(&self, hit: &Hit) -> GroupHits {
         let n = self.groups.size(hit.group as usize);
         let c = match (self.multisets, self.test) {
             (Some(multisets), Some(test)) => {
@@ -65,7 +65,7 @@ impl<'a> Side<'a> {
         };
         // PROOF: at most n − c hits fall on other values, so at least least + c − n fall on these.
         let least = (u64::from(hit.least) + u64::from(c)).saturating_sub(u64::from(n)) as u32;
-        Part { n: f64::from(n), c, least, most: hit.most.min(c) }
+        GroupHits { n: f64::from(n), c, least, most: hit.most.min(c) }
     }
 
     /// A group's numbers that count, ascending, with how often each occurs.
@@ -92,7 +92,7 @@ pub(crate) fn aggregate(function: Function, side: Side<'_>, pieces: &[&[Hit]]) -
 
 /// The most rows that can match, which decides whether a combination of GROUP BY is told at all.
 pub(crate) fn most(side: Side<'_>, pieces: &[&[Hit]]) -> u64 {
-    pieces.iter().flat_map(|piece| piece.iter()).map(|hit| u64::from(side.part(hit).most)).sum()
+    pieces.iter().flat_map(|piece| piece.iter()).map(|hit| u64::from(side.group_hits(hit).most)).sum()
 }
 
 /// The variance of Σz over the hits of one group: hits drawn without replacement, their number uncertain itself.

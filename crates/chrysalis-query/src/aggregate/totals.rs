@@ -41,12 +41,12 @@ impl Totals {
 
 pub(super) fn count(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
     let totals = Totals::over(pieces, |totals, hit, _| {
-        let part = side.part(hit);
-        let mean = f64::from(part.c) / part.n;
+        let of_group = side.group_hits(hit);
+        let mean = f64::from(of_group.c) / of_group.n;
         totals.estimate.add(hit.expected * mean);
-        totals.variance.add(group_variance(hit, part.n, mean, mean * (1.0 - mean)));
-        totals.least += u64::from(part.least);
-        totals.most += u64::from(part.most);
+        totals.variance.add(group_variance(hit, of_group.n, mean, mean * (1.0 - mean)));
+        totals.least += u64::from(of_group.least);
+        totals.most += u64::from(of_group.most);
     });
     Estimate {
         estimate: Some(totals.estimate.value()),
@@ -59,18 +59,18 @@ pub(super) fn count(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
 
 pub(super) fn sum(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
     let totals = Totals::over(pieces, |totals, hit, values| {
-        let part = side.part(hit);
-        if part.most == 0 {
+        let of_group = side.group_hits(hit);
+        if of_group.most == 0 {
             return;
         }
         side.numbers(hit, values);
-        let (mean, variance) = moments(values, part.n);
+        let (mean, variance) = moments(values, of_group.n);
         totals.estimate.add(hit.expected * mean);
-        totals.variance.add(group_variance(hit, part.n, mean, variance));
-        least_sum(&mut totals.lower, values.iter().copied(), part.least, part.most);
+        totals.variance.add(group_variance(hit, of_group.n, mean, variance));
+        least_sum(&mut totals.lower, values.iter().copied(), of_group.least, of_group.most);
         let negated = values.iter().rev().map(|&(value, count)| (-value, count));
-        least_sum(&mut totals.upper, negated, part.least, part.most);
-        totals.most += u64::from(part.most);
+        least_sum(&mut totals.upper, negated, of_group.least, of_group.most);
+        totals.most += u64::from(of_group.most);
     });
     if totals.most == 0 {
         return Estimate::default();

@@ -8,28 +8,28 @@ use chrysalis_table::Codes;
 use rayon::prelude::*;
 
 use super::keys::{Key, Radix};
-use super::{Found, Hit, KeyValues};
+use super::{Hit, HitsByKey, KeyValues};
 use crate::code_test::CodeTest;
-use crate::{Asked, Plan, QuasiCondition, QueryError, Tree};
+use crate::{OpenRelease, Plan, QuasiCondition, QueryError, Tree};
 
 pub(super) fn hits(
-    asked: &Asked,
+    release: &OpenRelease,
     plan: &Plan,
     condition: &QuasiCondition,
     keys: &[usize],
-) -> Result<Found, QueryError> {
-    let rows = condition.tree.as_ref().map(|tree| Rows::new(asked, plan, tree)).transpose()?;
-    let pieces = asked.groups().pieces().par_iter();
+) -> Result<HitsByKey, QueryError> {
+    let rows = condition.tree.as_ref().map(|tree| Rows::new(release, plan, tree)).transpose()?;
+    let pieces = release.groups().pieces().par_iter();
     if keys.is_empty() {
-        return Ok(Found::ungrouped(pieces.map(|piece| counted(asked, rows.as_ref(), piece)).collect()));
+        return Ok(HitsByKey::ungrouped(pieces.map(|piece| counted(release, rows.as_ref(), piece)).collect()));
     }
-    let columns: Vec<&CodedColumn> = keys.iter().map(|&key| asked.column(plan, key)).collect::<Result<_, _>>()?;
+    let columns: Vec<&CodedColumn> = keys.iter().map(|&key| release.column(plan, key)).collect::<Result<_, _>>()?;
     let values: Vec<KeyValues> = columns.iter().map(|column| KeyValues::Coded(Arc::clone(&column.domain))).collect();
     let radix = Radix::new(&values)?;
     // There are no more pairs of a combination and a group than rows.
     let found: Vec<Vec<(Key, Hit)>> =
-        pieces.map(|piece| counted_by_key(asked, rows.as_ref(), &columns, &radix, piece)).collect();
-    Ok(Found::grouped(values, &radix, found))
+        pieces.map(|piece| counted_by_key(release, rows.as_ref(), &columns, &radix, piece)).collect();
+    Ok(HitsByKey::grouped(values, &radix, found))
 }
 
 /// A condition on rows, with every test decided per code.
@@ -40,12 +40,12 @@ enum Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(asked: &'a Asked, plan: &Plan, tree: &Tree) -> Result<Self, QueryError> {
+    fn new(release: &'a OpenRelease, plan: &Plan, tree: &Tree) -> Result<Self, QueryError> {
         let parts =
-            |parts: &[Tree]| parts.iter().map(|part| Rows::new(asked, plan, part)).collect::<Result<Vec<_>, _>>();
+            |parts: &[Tree]| parts.iter().map(|part| Rows::new(release, plan, part)).collect::<Result<Vec<_>, _>>();
         Ok(match tree {
             Tree::In { field, set } => {
-                let column = asked.column(plan, *field)?;
+                let column = release.column(plan, *field)?;
                 Rows::In(&column.codes, CodeTest::of(column, set))
             }
             Tree::All(all) => Rows::All(parts(all)?),
@@ -75,8 +75,8 @@ fn joined(parts: &[Rows<'_>], rows: Range<usize>, marks: &mut [u8], unit: u8, jo
 }
 
 /// The marks of a stretch of groups, and the row they begin with.
-fn marks(asked: &Asked, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> (Vec<u8>, usize) {
-    let all = asked.groups().rows(piece.start).start..asked.groups().rows(piece.end - 1).end;
+fn marks(release: &OpenRelease, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> (Vec<u8>, usize) {
+    let all = release.groups().rows(piece.start).start..release.groups().rows(piece.end - 1).end;
     let mut marks = vec![1; all.len()];
     if let Some(rows) = rows {
         rows.mark(all.clone(), &mut marks);
@@ -84,11 +84,11 @@ fn marks(asked: &Asked, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> (Vec<u
     (marks, all.start)
 }
 
-fn counted(asked: &Asked, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> Vec<Hit> {
-    let (marks, first) = marks(asked, rows, piece);
+fn counted(release: &OpenRelease, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> Vec<Hit> {
+    let (marks, first) = marks(release, rows, piece);
     let mut hits = Vec::with_capacity(piece.len());
     for group in piece.clone() {
-        let rows = asked.groups().rows(group);
+        let rows = release.groups().rows(group);
         let n: u32 = marks[rows.start - first..rows.end - first].iter().map(|&mark| u32::from(mark)).sum();
         if n > 0 {
             hits.push(Hit::certain(group, n));
@@ -98,17 +98,17 @@ fn counted(asked: &Asked, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> Vec<
 }
 
 fn counted_by_key(
-    asked: &Asked,
+    release: &OpenRelease,
     rows: Option<&Rows<'_>>,
     columns: &[&CodedColumn],
     radix: &Radix,
     piece: &Range<usize>,
 ) -> Vec<(Key, Hit)> {
-    let (marks, first) = marks(asked, rows, piece);
+    let (marks, first) = marks(release, rows, piece);
     let (mut hits, mut keys) = (Vec::new(), Vec::new());
     for group in piece.clone() {
         keys.clear();
-        let matching = asked.groups().rows(group).filter(|row| marks[row - first] == 1);
+        let matching = release.groups().rows(group).filter(|row| marks[row - first] == 1);
         keys.extend(matching.map(|row| radix.key(columns.iter().map(|column| column.codes.get(row)))));
         keys.sort_unstable();
         hits.extend(keys.chunk_by(|a, b| a == b).map(|run| (run[0], Hit::certain(group, run.len() as u32))));

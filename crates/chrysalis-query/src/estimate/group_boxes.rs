@@ -8,41 +8,41 @@ use rayon::prelude::*;
 
 use super::keys::{Key, Radix, check_pairs, too_many};
 use super::share::{Measure, Share, n_points};
-use super::{Found, Hit, KeyValues};
+use super::{Hit, HitsByKey, KeyValues};
 use crate::value_set::{Ranges, ValueSet, Values};
-use crate::{Asked, Cell, Field, Plan, QuasiCondition, QueryError};
+use crate::{Cell, Field, OpenRelease, Plan, QuasiCondition, QueryError};
 
 /// Key values of one attribute that are listed without being asked for.
 const MAX_KEYS: i128 = 10_000;
 
 pub(super) fn hits(
-    asked: &Asked,
+    release: &OpenRelease,
     plan: &Plan,
     condition: &QuasiCondition,
     keys: &[usize],
-) -> Result<Found, QueryError> {
-    let inside = Covered::new(asked, plan, &condition.boxes, keys)?;
-    let outside = Covered::new(asked, plan, &condition.complement, &[])?;
-    let pieces = asked.groups().pieces().par_iter();
+) -> Result<HitsByKey, QueryError> {
+    let inside = Covered::new(release, plan, &condition.boxes, keys)?;
+    let outside = Covered::new(release, plan, &condition.complement, &[])?;
+    let pieces = release.groups().pieces().par_iter();
     if keys.is_empty() {
         let piece = |piece: &Range<usize>| {
-            let hit = |group| hit(asked, group, inside.share(group, &[]), !outside.touches(group));
+            let hit = |group| hit(release, group, inside.share(group, &[]), !outside.touches(group));
             piece.clone().filter_map(hit).collect()
         };
-        return Ok(Found::ungrouped(pieces.map(piece).collect()));
+        return Ok(HitsByKey::ungrouped(pieces.map(piece).collect()));
     }
     let keyed: Vec<KeyField> =
-        keys.iter().map(|&key| KeyField::new(asked, plan, key, &condition.boxes)).collect::<Result<_, _>>()?;
+        keys.iter().map(|&key| KeyField::new(release, plan, key, &condition.boxes)).collect::<Result<_, _>>()?;
     let values: Vec<KeyValues> = keyed.iter().map(|key| KeyValues::Listed(key.values.clone())).collect();
     let radix = Radix::new(&values)?;
     let found: Vec<Vec<(Key, Hit)>> =
-        pieces.map(|piece| by_key(asked, piece, &inside, &outside, &keyed, &radix)).collect::<Result<_, _>>()?;
+        pieces.map(|piece| by_key(release, piece, &inside, &outside, &keyed, &radix)).collect::<Result<_, _>>()?;
     check_pairs(found.iter().map(Vec::len).sum())?;
-    Ok(Found::grouped(values, &radix, found))
+    Ok(HitsByKey::grouped(values, &radix, found))
 }
 
-fn hit(asked: &Asked, group: usize, share: Share, is_certain: bool) -> Option<Hit> {
-    let size = asked.groups().size(group);
+fn hit(release: &OpenRelease, group: usize, share: Share, is_certain: bool) -> Option<Hit> {
+    let size = release.groups().size(group);
     let n = f64::from(size);
     // Rounding must not make a share of more than everything.
     let expected = n * share.share.min(1.0);
@@ -61,12 +61,17 @@ pub(super) struct Covered<'a> {
 }
 
 impl<'a> Covered<'a> {
-    pub(super) fn new(asked: &'a Asked, plan: &Plan, cells: &[Cell], keys: &[usize]) -> Result<Self, QueryError> {
+    pub(super) fn new(
+        release: &'a OpenRelease,
+        plan: &Plan,
+        cells: &[Cell],
+        keys: &[usize],
+    ) -> Result<Self, QueryError> {
         let mut boxes = Vec::with_capacity(cells.len());
         for cell in cells {
             let mut sets = Vec::new();
             for (&field, set) in cell.sets.iter().filter(|(field, _)| !keys.contains(field)) {
-                let labels = asked.labels(plan, field)?;
+                let labels = release.labels(plan, field)?;
                 let measure = Measure::new(set, &labels.labels);
                 sets.push((labels, labels.labels.iter().map(|label| measure.of(label)).collect()));
             }
@@ -104,8 +109,8 @@ pub(super) struct KeyField<'a> {
 }
 
 impl<'a> KeyField<'a> {
-    pub(super) fn new(asked: &'a Asked, plan: &Plan, field: usize, cells: &[Cell]) -> Result<Self, QueryError> {
-        let labels = asked.labels(plan, field)?;
+    pub(super) fn new(release: &'a OpenRelease, plan: &Plan, field: usize, cells: &[Cell]) -> Result<Self, QueryError> {
+        let labels = release.labels(plan, field)?;
         let field_plan = &plan.fields[field];
         let everything = || field_plan.everything(true);
         let sets: Vec<ValueSet> =
@@ -171,7 +176,7 @@ fn places_in<'a>(label: &'a Label, places: &'a [i64]) -> Box<dyn Iterator<Item =
 }
 
 fn by_key(
-    asked: &Asked,
+    release: &OpenRelease,
     piece: &Range<usize>,
     inside: &Covered<'_>,
     outside: &Covered<'_>,
@@ -181,7 +186,7 @@ fn by_key(
     let mut hits = Vec::new();
     for group in piece.clone() {
         each_key(group, hits.len(), inside, outside, keyed, |digits, share, is_certain| {
-            hits.extend(hit(asked, group, share, is_certain).map(|hit| (radix.key(digits.iter().copied()), hit)));
+            hits.extend(hit(release, group, share, is_certain).map(|hit| (radix.key(digits.iter().copied()), hit)));
         })?;
     }
     Ok(hits)

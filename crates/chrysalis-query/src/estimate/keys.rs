@@ -79,7 +79,7 @@ pub(super) fn check_pairs(pieces: usize) -> Result<(), QueryError> {
 
 /// Hits by combination of key values.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct HitsByKey {
     pub(crate) keys: Vec<KeyValues>,
     pub(crate) combinations: Vec<Combination>,
 }
@@ -95,10 +95,10 @@ pub(crate) struct Combination {
 /// Hits of a stretch.
 const PIECE: usize = 4096;
 
-impl Found {
+impl HitsByKey {
     /// Without GROUP BY there is one combination, even when nothing matches.
     pub(super) fn ungrouped(pieces: Vec<Vec<Hit>>) -> Self {
-        Found { keys: Vec::new(), combinations: vec![Combination { digits: Vec::new(), pieces }] }
+        HitsByKey { keys: Vec::new(), combinations: vec![Combination { digits: Vec::new(), pieces }] }
     }
 
     /// Brings hits that were found group by group into the order of their combinations.
@@ -116,7 +116,7 @@ impl Found {
             pieces.push(piece);
             combinations.push(Combination { digits: radix.digits(key), pieces });
         }
-        Found { keys, combinations }
+        HitsByKey { keys, combinations }
     }
 }
 

@@ -13,8 +13,8 @@ mod share;
 
 use chrysalis_release::Detail;
 
-use crate::{Asked, Plan, QueryError};
-pub(crate) use keys::{Found, KeyValues};
+use crate::{OpenRelease, Plan, QueryError};
+pub(crate) use keys::{HitsByKey, KeyValues};
 
 /// What is known of the hits in one group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,12 +43,17 @@ impl Hit {
 /// # Contract
 /// Groups that cannot have a hit are left out. Combinations come in ascending order; within one, groups do. For every
 /// world that the release allows, the number of hits in a group lies between `least` and `most`.
-pub(crate) fn hits(asked: &Asked, plan: &Plan, condition: usize, keys: &[usize]) -> Result<Found, QueryError> {
+pub(crate) fn hits(
+    release: &OpenRelease,
+    plan: &Plan,
+    condition: usize,
+    keys: &[usize],
+) -> Result<HitsByKey, QueryError> {
     let condition = &plan.conditions[condition];
     match plan.shape.detail {
-        Detail::Exact => exact::hits(asked, plan, condition, keys),
-        Detail::Permuted => permuted::hits(asked, plan, condition, keys),
-        Detail::GroupBoxes => group_boxes::hits(asked, plan, condition, keys),
-        Detail::RowBoxes => row_boxes::hits(asked, plan, condition, keys),
+        Detail::Exact => exact::hits(release, plan, condition, keys),
+        Detail::Permuted => permuted::hits(release, plan, condition, keys),
+        Detail::GroupBoxes => group_boxes::hits(release, plan, condition, keys),
+        Detail::RowBoxes => row_boxes::hits(release, plan, condition, keys),
     }
 }

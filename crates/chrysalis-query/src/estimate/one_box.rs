@@ -4,24 +4,24 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Found, Hit};
+use super::{Hit, HitsByKey};
 use crate::code_test::CodeTest;
-use crate::{Asked, Cell, Plan, QueryError};
+use crate::{Cell, OpenRelease, Plan, QueryError};
 
-pub(super) fn hits(asked: &Asked, plan: &Plan, cell: &Cell) -> Result<Found, QueryError> {
+pub(super) fn hits(release: &OpenRelease, plan: &Plan, cell: &Cell) -> Result<HitsByKey, QueryError> {
     let mut tests = Vec::with_capacity(cell.sets.len());
     for (&field, set) in &cell.sets {
-        let column = asked.column(plan, field)?;
+        let column = release.column(plan, field)?;
         tests.push((&column.codes, CodeTest::of(column, set)));
     }
     let piece = |piece: &Range<usize>| {
-        let all = asked.groups().rows(piece.start).start..asked.groups().rows(piece.end - 1).end;
+        let all = release.groups().rows(piece.start).start..release.groups().rows(piece.end - 1).end;
         let mut marks = vec![0_u8; all.len() * tests.len()];
         for ((codes, test), marks) in tests.iter().zip(marks.chunks_exact_mut(all.len().max(1))) {
             test.mark(codes, all.clone(), marks);
         }
         let hits = |group: usize| {
-            let (rows, mut few) = (asked.groups().rows(group), FewOf::new(asked.groups().size(group)));
+            let (rows, mut few) = (release.groups().rows(group), FewOf::new(release.groups().size(group)));
             for marks in marks.chunks_exact(all.len().max(1)) {
                 let marked = &marks[rows.start - all.start..rows.end - all.start];
                 few.add(marked.iter().map(|&mark| u32::from(mark)).sum())?;
@@ -30,7 +30,7 @@ pub(super) fn hits(asked: &Asked, plan: &Plan, cell: &Cell) -> Result<Found, Que
         };
         piece.clone().filter_map(hits).collect()
     };
-    Ok(Found::ungrouped(asked.groups().pieces().par_iter().map(piece).collect()))
+    Ok(HitsByKey::ungrouped(release.groups().pieces().par_iter().map(piece).collect()))
 }
 
 /// Step 6, permute, for one box, attribute by attribute.

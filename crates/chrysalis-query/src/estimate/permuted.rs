@@ -8,43 +8,43 @@ use chrysalis_table::{Code, each_width};
 use rayon::prelude::*;
 
 use super::keys::{Key, Radix, check_pairs, too_many};
-use super::{Found, Hit, KeyValues, one_box};
+use super::{Hit, HitsByKey, KeyValues, one_box};
 use crate::code_test::CodeTest;
-use crate::{Asked, Cell, Plan, QuasiCondition, QueryError};
+use crate::{Cell, OpenRelease, Plan, QuasiCondition, QueryError};
 
 pub(super) fn hits(
-    asked: &Asked,
+    release: &OpenRelease,
     plan: &Plan,
     condition: &QuasiCondition,
     keys: &[usize],
-) -> Result<Found, QueryError> {
+) -> Result<HitsByKey, QueryError> {
     let mut fields: Vec<usize> = condition.boxes.iter().flat_map(|cell| cell.sets.keys().copied()).collect();
     fields.retain(|field| !keys.contains(field));
     fields.sort_unstable();
     fields.dedup();
     if let ([cell], []) = (condition.boxes.as_slice(), keys) {
-        return one_box::hits(asked, plan, cell);
+        return one_box::hits(release, plan, cell);
     }
     let plain: Vec<Marginal> =
-        fields.iter().map(|&field| Marginal::new(asked, plan, field, &condition.boxes)).collect::<Result<_, _>>()?;
+        fields.iter().map(|&field| Marginal::new(release, plan, field, &condition.boxes)).collect::<Result<_, _>>()?;
     let keyed: Vec<Marginal> =
-        keys.iter().map(|&field| Marginal::new(asked, plan, field, &condition.boxes)).collect::<Result<_, _>>()?;
+        keys.iter().map(|&field| Marginal::new(release, plan, field, &condition.boxes)).collect::<Result<_, _>>()?;
     let n_boxes = condition.boxes.len();
-    let pieces = asked.groups().pieces().par_iter();
+    let pieces = release.groups().pieces().par_iter();
     if keys.is_empty() {
         let piece = |piece: &Range<usize>| -> Vec<Hit> {
             let mut counts = vec![Counts::new(n_boxes); plain.len()];
-            piece.clone().filter_map(|group| hit(asked, group, &plain, &mut counts, n_boxes)).collect()
+            piece.clone().filter_map(|group| hit(release, group, &plain, &mut counts, n_boxes)).collect()
         };
-        return Ok(Found::ungrouped(pieces.map(piece).collect()));
+        return Ok(HitsByKey::ungrouped(pieces.map(piece).collect()));
     }
     let values: Vec<KeyValues> =
         keyed.iter().map(|marginal| KeyValues::Coded(Arc::clone(&marginal.column.domain))).collect();
     let radix = Radix::new(&values)?;
     let found: Vec<Vec<(Key, Hit)>> =
-        pieces.map(|piece| by_key(asked, piece, &plain, &keyed, &radix, n_boxes)).collect::<Result<_, _>>()?;
+        pieces.map(|piece| by_key(release, piece, &plain, &keyed, &radix, n_boxes)).collect::<Result<_, _>>()?;
     check_pairs(found.iter().map(Vec::len).sum())?;
-    Ok(Found::grouped(values, &radix, found))
+    Ok(HitsByKey::grouped(values, &radix, found))
 }
 
 /// A column with, for every code, the boxes it is in as bits; a box that does not mention the attribute has all codes.
@@ -54,8 +54,8 @@ struct Marginal<'a> {
 }
 
 impl<'a> Marginal<'a> {
-    fn new(asked: &'a Asked, plan: &Plan, field: usize, cells: &[Cell]) -> Result<Self, QueryError> {
-        let column = asked.column(plan, field)?;
+    fn new(release: &'a OpenRelease, plan: &Plan, field: usize, cells: &[Cell]) -> Result<Self, QueryError> {
+        let column = release.column(plan, field)?;
         let mut boxes = vec![0_u64; column.domain.len()];
         for (bit, cell) in cells.iter().enumerate() {
             let test = cell.sets.get(&field).map(|set| CodeTest::of(column, set));
@@ -119,11 +119,17 @@ fn bits(mut boxes: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-fn hit(asked: &Asked, group: usize, plain: &[Marginal<'_>], counts: &mut [Counts], n_boxes: usize) -> Option<Hit> {
+fn hit(
+    release: &OpenRelease,
+    group: usize,
+    plain: &[Marginal<'_>],
+    counts: &mut [Counts],
+    n_boxes: usize,
+) -> Option<Hit> {
     for (counts, marginal) in counts.iter_mut().zip(plain) {
-        counts.of_rows(marginal, asked.groups().rows(group));
+        counts.of_rows(marginal, release.groups().rows(group));
     }
-    combined(group, asked.groups().size(group), &counts.iter().collect::<Vec<_>>(), n_boxes)
+    combined(group, release.groups().size(group), &counts.iter().collect::<Vec<_>>(), n_boxes)
 }
 
 /// Step 6, permute: from marginal counts to what can be said of the hits. Attributes are independent.
@@ -170,7 +176,7 @@ fn combined(group: usize, size: u32, counts: &[&Counts], n_boxes: usize) -> Opti
 
 /// Every combination of key values that occur in a group may occur together.
 fn by_key(
-    asked: &Asked,
+    release: &OpenRelease,
     piece: &Range<usize>,
     plain: &[Marginal<'_>],
     keyed: &[Marginal<'_>],
@@ -181,10 +187,10 @@ fn by_key(
     let mut plain_counts = vec![Counts::new(n_boxes); plain.len()];
     for group in piece.clone() {
         for (counts, marginal) in plain_counts.iter_mut().zip(plain) {
-            counts.of_rows(marginal, asked.groups().rows(group));
+            counts.of_rows(marginal, release.groups().rows(group));
         }
         let values: Vec<Vec<(Code, Counts)>> =
-            keyed.iter().map(|marginal| key_counts(marginal, asked.groups().rows(group), n_boxes)).collect();
+            keyed.iter().map(|marginal| key_counts(marginal, release.groups().rows(group), n_boxes)).collect();
         let n = values.iter().try_fold(1_usize, |n, values| n.checked_mul(values.len())).ok_or_else(too_many)?;
         check_pairs(n.saturating_add(hits.len()))?;
         let mut at = vec![0_usize; values.len()];
@@ -192,7 +198,7 @@ fn by_key(
             let chosen = || at.iter().zip(&values).map(|(&at, values)| &values[at]);
             let counts: Vec<&Counts> = plain_counts.iter().chain(chosen().map(|(_, counts)| counts)).collect();
             let key = radix.key(chosen().map(|(code, _)| *code));
-            hits.extend(combined(group, asked.groups().size(group), &counts, n_boxes).map(|hit| (key, hit)));
+            hits.extend(combined(group, release.groups().size(group), &counts, n_boxes).map(|hit| (key, hit)));
             advance(&mut at, &values);
         }
     }

@@ -7,48 +7,48 @@ use rayon::prelude::*;
 use super::group_boxes::{Covered, KeyField, each_key};
 use super::keys::{Key, Radix, check_pairs};
 use super::share::Share;
-use super::{Found, Hit, KeyValues};
-use crate::{Asked, Plan, QuasiCondition, QueryError};
+use super::{Hit, HitsByKey, KeyValues};
+use crate::{OpenRelease, Plan, QuasiCondition, QueryError};
 
 pub(super) fn hits(
-    asked: &Asked,
+    release: &OpenRelease,
     plan: &Plan,
     condition: &QuasiCondition,
     keys: &[usize],
-) -> Result<Found, QueryError> {
-    let inside = Covered::new(asked, plan, &condition.boxes, keys)?;
-    let outside = Covered::new(asked, plan, &condition.complement, &[])?;
-    let pieces = asked.groups().pieces().par_iter();
+) -> Result<HitsByKey, QueryError> {
+    let inside = Covered::new(release, plan, &condition.boxes, keys)?;
+    let outside = Covered::new(release, plan, &condition.complement, &[])?;
+    let pieces = release.groups().pieces().par_iter();
     if keys.is_empty() {
         let batch = |batch: usize| {
             let mut sum = Sum::default();
-            for row in asked.groups().rows(batch) {
+            for row in release.groups().rows(batch) {
                 sum.add(inside.share(row, &[]), !outside.touches(row));
             }
             sum.hit(batch)
         };
         let piece = |piece: &Range<usize>| piece.clone().filter_map(batch).collect();
-        return Ok(Found::ungrouped(pieces.map(piece).collect()));
+        return Ok(HitsByKey::ungrouped(pieces.map(piece).collect()));
     }
     let keyed: Vec<KeyField<'_>> =
-        keys.iter().map(|&key| KeyField::new(asked, plan, key, &condition.boxes)).collect::<Result<_, _>>()?;
+        keys.iter().map(|&key| KeyField::new(release, plan, key, &condition.boxes)).collect::<Result<_, _>>()?;
     let values: Vec<KeyValues> = keyed.iter().map(|key| KeyValues::Listed(key.values.clone())).collect();
     let radix = Radix::new(&values)?;
     let by_key = |piece: &Range<usize>| {
         let mut hits = Vec::new();
         for batch in piece.clone() {
-            of_batch(asked, batch, (&inside, &outside), &keyed, &radix, &mut hits)?;
+            of_batch(release, batch, (&inside, &outside), &keyed, &radix, &mut hits)?;
         }
         Ok::<_, QueryError>(hits)
     };
     let found: Vec<Vec<(Key, Hit)>> = pieces.map(by_key).collect::<Result<_, _>>()?;
     check_pairs(found.iter().map(Vec::len).sum())?;
-    Ok(Found::grouped(values, &radix, found))
+    Ok(HitsByKey::grouped(values, &radix, found))
 }
 
 /// The hits of one batch, apart for every combination of key values that some row of it may have.
 fn of_batch(
-    asked: &Asked,
+    release: &OpenRelease,
     batch: usize,
     (inside, outside): (&Covered<'_>, &Covered<'_>),
     keyed: &[KeyField<'_>],
@@ -56,7 +56,7 @@ fn of_batch(
     hits: &mut Vec<(Key, Hit)>,
 ) -> Result<(), QueryError> {
     let mut rows: Vec<(Key, Share, bool)> = Vec::new();
-    for row in asked.groups().rows(batch) {
+    for row in release.groups().rows(batch) {
         each_key(row, rows.len().saturating_add(hits.len()), inside, outside, keyed, |digits, share, is_certain| {
             if share.touches {
                 rows.push((radix.key(digits.iter().copied()), share, is_certain));

@@ -1,6 +1,6 @@
 //! The picture itself: title, axes, marks, legend.
 
-use super::layout::{FONT, LINE, Layout, NAME_ROOM, SMALL, in_slots};
+use super::geometry::{ChartGeometry, FONT, LINE, NAME_ROOM, SMALL, in_slots};
 use super::style::{AXIS, GRID, INK, Look, PAPER, SOFT, STYLE};
 use super::svg::{Svg, px, shortened, width};
 use super::{Chart, Mark, Point, Series};
@@ -9,7 +9,7 @@ use super::{Chart, Mark, Point, Series};
 const MAX_WRITTEN: usize = 40;
 
 pub(super) fn svg(chart: &Chart) -> String {
-    let layout = Layout::new(chart);
+    let geometry = ChartGeometry::new(chart);
     let mut svg = Svg::default();
     let (title, description) = (format!("{}-title", chart.id), format!("{}-desc", chart.id));
     svg.open(
@@ -18,9 +18,9 @@ pub(super) fn svg(chart: &Chart) -> String {
             ("xmlns", "http://www.w3.org/2000/svg".into()),
             ("id", chart.id.clone()),
             ("class", "chr-chart".into()),
-            ("viewBox", format!("0 0 {} {}", px(layout.width), px(layout.height))),
-            ("width", px(layout.width)),
-            ("height", px(layout.height)),
+            ("viewBox", format!("0 0 {} {}", px(geometry.width), px(geometry.height))),
+            ("width", px(geometry.width)),
+            ("height", px(geometry.height)),
             ("role", "img".into()),
             ("aria-labelledby", format!("{title} {description}")),
             // For viewers that do not know the style sheet below.
@@ -30,9 +30,9 @@ pub(super) fn svg(chart: &Chart) -> String {
     svg.words("title", &[("id", title)], &chart.title);
     svg.words("desc", &[("id", description)], &described(chart));
     svg.style(STYLE);
-    let (wide, high) = (px(layout.width), px(layout.height));
+    let (wide, high) = (px(geometry.width), px(geometry.height));
     svg.leaf("rect", &[("class", "paper".into()), ("width", wide), ("height", high), ("fill", PAPER.into())]);
-    let mut picture = Picture { chart, layout: &layout, svg, taken: Vec::new() };
+    let mut picture = Picture { chart, geometry: &geometry, svg, taken: Vec::new() };
     picture.title();
     picture.axes();
     picture.marks();
@@ -63,7 +63,7 @@ type Box = (f64, f64, f64, f64);
 
 struct Picture<'a> {
     chart: &'a Chart,
-    layout: &'a Layout,
+    geometry: &'a ChartGeometry,
     svg: Svg,
     /// Where markers and labels stand already.
     taken: Vec<Box>,
@@ -105,7 +105,7 @@ impl Picture<'_> {
     }
 
     fn title(&mut self) {
-        let words = shortened(&self.chart.title, 15.0, 1.05 * (self.layout.width - 32.0));
+        let words = shortened(&self.chart.title, 15.0, 1.05 * (self.geometry.width - 32.0));
         let attributes = [
             ("class", "ink".to_owned()),
             ("x", "16".to_owned()),
@@ -118,22 +118,22 @@ impl Picture<'_> {
     }
 
     fn axes(&mut self) {
-        let (layout, chart) = (self.layout, self.chart);
-        let (left, right, top, bottom) = (layout.left, layout.right, layout.top, layout.bottom);
-        for tick in &layout.y.ticks {
-            let y = layout.y(tick.at);
+        let (geometry, chart) = (self.geometry, self.chart);
+        let (left, right, top, bottom) = (geometry.left, geometry.right, geometry.top, geometry.bottom);
+        for tick in &geometry.y.ticks {
+            let y = geometry.y(tick.at);
             if !chart.y.is_categories() {
                 self.line("grid", GRID, (left, y), (right, y));
             }
             let words = shortened(&tick.text, SMALL, NAME_ROOM);
             self.text(left - 8.0, y + 4.0, "end", !chart.y.is_categories(), SMALL, &words);
         }
-        for tick in &layout.x.ticks {
-            let x = layout.x(tick.at);
+        for tick in &geometry.x.ticks {
+            let x = geometry.x(tick.at);
             if !chart.x.is_categories() {
                 self.line("grid", GRID, (x, top), (x, bottom));
             }
-            match layout.slanted {
+            match geometry.slanted {
                 Some(room) => self.turned(x + 4.0, bottom + 14.0, -35, "end", &shortened(&tick.text, SMALL, room)),
                 None => self.text(x, bottom + 17.0, "middle", !chart.x.is_categories(), SMALL, &tick.text),
             }
@@ -141,7 +141,7 @@ impl Picture<'_> {
         self.line("axis", AXIS, (left, bottom), (right, bottom));
         self.line("axis", AXIS, (left, top), (left, bottom));
         if !chart.x.label.is_empty() {
-            let y = bottom + 38.0 + layout.slanted.unwrap_or(0.0) * 0.65;
+            let y = bottom + 38.0 + geometry.slanted.unwrap_or(0.0) * 0.65;
             self.text((left + right) / 2.0, y, "middle", false, FONT, &chart.x.label);
         }
         if !chart.y.label.is_empty() {
@@ -154,7 +154,7 @@ impl Picture<'_> {
         if left_out > 0 {
             let points = if left_out == 1 { "point lies" } else { "points lie" };
             let words = format!("{left_out} {points} outside of what the axes can show");
-            self.text(left, layout.legend_top() - 4.0, "start", true, SMALL, &words);
+            self.text(left, geometry.legend_top() - 4.0, "start", true, SMALL, &words);
         }
     }
 
@@ -169,8 +169,8 @@ impl Picture<'_> {
                 Mark::Points => self.markers(Look(index), series),
                 Mark::Bars | Mark::Intervals => {
                     // Side by side, the whole in the middle of its place.
-                    let wide = self.layout.slot / n_slots as f64;
-                    let shift = wide * (slot as f64 + 0.5) - self.layout.slot / 2.0;
+                    let wide = self.geometry.slot / n_slots as f64;
+                    let shift = wide * (slot as f64 + 0.5) - self.geometry.slot / 2.0;
                     slot += 1;
                     if series.mark == Mark::Bars {
                         self.bars(Look(index), series, shift, wide.min(34.0), n_slots > 1);
@@ -220,7 +220,7 @@ impl Picture<'_> {
                 continue;
             }
             let command = if is_drawing { 'L' } else { 'M' };
-            path += &format!("{command}{} {}", px(self.layout.x(point.x)), px(self.layout.y(point.y)));
+            path += &format!("{command}{} {}", px(self.geometry.x(point.x)), px(self.geometry.y(point.y)));
             is_drawing = true;
         }
         let mut attributes = look.stroke().to_vec();
@@ -235,7 +235,7 @@ impl Picture<'_> {
 
     fn markers(&mut self, look: Look, series: &Series) {
         for point in series.points.iter().filter(|point| self.chart.shows(point)) {
-            let at = (self.layout.x(point.x), self.layout.y(point.y));
+            let at = (self.geometry.x(point.x), self.geometry.y(point.y));
             self.marker(look, series, point, at);
         }
     }
@@ -245,7 +245,7 @@ impl Picture<'_> {
         for point in series.points.iter().filter(|point| self.chart.shows(point)) {
             let Some(label) = &point.label else { continue };
             let words = shortened(label, SMALL, NAME_ROOM);
-            let (x, y, wide) = (self.layout.x(point.x), self.layout.y(point.y), width(&words, SMALL));
+            let (x, y, wide) = (self.geometry.x(point.x), self.geometry.y(point.y), width(&words, SMALL));
             let places = [
                 (x + 9.0, y + 4.0),
                 (x - 9.0 - wide, y + 4.0),
@@ -266,8 +266,9 @@ impl Picture<'_> {
     }
 
     fn is_free(&self, (left, top, right, bottom): Box) -> bool {
-        let layout = self.layout;
-        let is_inside = left > layout.left && right < layout.right && top > layout.top && bottom < layout.bottom;
+        let geometry = self.geometry;
+        let is_inside =
+            left > geometry.left && right < geometry.right && top > geometry.top && bottom < geometry.bottom;
         let overlaps = |other: &Box| left < other.2 && right > other.0 && top < other.3 && bottom > other.1;
         is_inside && !self.taken.iter().any(overlaps)
     }
@@ -279,13 +280,13 @@ impl Picture<'_> {
         for point in series.points.iter().filter(|point| self.chart.shows(point)) {
             let thick = (wide - 2.0).max(1.5);
             let (value, end, middle) = if along_x {
-                (point.x, self.layout.x(point.x), self.layout.y(point.y) + shift)
+                (point.x, self.geometry.x(point.x), self.geometry.y(point.y) + shift)
             } else {
-                (point.y, self.layout.y(point.y), self.layout.x(point.x) + shift)
+                (point.y, self.geometry.y(point.y), self.geometry.x(point.x) + shift)
             };
-            let stretch = if along_x { &self.layout.x } else { &self.layout.y };
+            let stretch = if along_x { &self.geometry.x } else { &self.geometry.y };
             let zero = if stretch.is_log { stretch.low } else { 0f64.clamp(stretch.low, stretch.high) };
-            let start = if along_x { self.layout.x(zero) } else { self.layout.y(zero) };
+            let start = if along_x { self.geometry.x(zero) } else { self.geometry.y(zero) };
             let (low, long) = (start.min(end), (start - end).abs());
             let half = thick / 2.0;
             let (x, y, w, h) =
@@ -316,7 +317,7 @@ impl Picture<'_> {
 
     /// A number beside the end of a lying bar; inside of it where there is no room outside.
     fn beside(&mut self, end: f64, away: f64, middle: f64, words: &str) {
-        if end + away + width(words, SMALL) < self.layout.width - 4.0 {
+        if end + away + width(words, SMALL) < self.geometry.width - 4.0 {
             return self.text(end + away, middle + 4.0, "start", true, SMALL, words);
         }
         let attributes = [
@@ -334,15 +335,15 @@ impl Picture<'_> {
         let along_x = self.chart.reach_along_x();
         let cap = (wide / 4.0).clamp(2.0, 6.0);
         for point in series.points.iter().filter(|point| self.chart.shows(point)) {
-            let (x, y) = (self.layout.x(point.x), self.layout.y(point.y));
+            let (x, y) = (self.geometry.x(point.x), self.geometry.y(point.y));
             let at = if along_x { (x, y + shift) } else { (x + shift, y) };
             if let Some((low, high)) = point.ends {
                 let path = if along_x {
-                    let (low, high) = (px(self.layout.x(low)), px(self.layout.x(high)));
+                    let (low, high) = (px(self.geometry.x(low)), px(self.geometry.x(high)));
                     let (top, middle, bottom) = (px(at.1 - cap), px(at.1), px(at.1 + cap));
                     format!("M{low} {top}V{bottom}M{low} {middle}H{high}M{high} {top}V{bottom}")
                 } else {
-                    let (low, high) = (px(self.layout.y(low)), px(self.layout.y(high)));
+                    let (low, high) = (px(self.geometry.y(low)), px(self.geometry.y(high)));
                     let (left, middle, right) = (px(at.0 - cap), px(at.0), px(at.0 + cap));
                     format!("M{left} {low}H{right}M{middle} {low}V{high}M{left} {high}H{right}")
                 };
@@ -355,8 +356,8 @@ impl Picture<'_> {
     }
 
     fn legend(&mut self) {
-        let top = self.layout.legend_top();
-        for (row, line) in self.layout.legend.iter().enumerate() {
+        let top = self.geometry.legend_top();
+        for (row, line) in self.geometry.legend.iter().enumerate() {
             let y = top + LINE * (row as f64 + 0.5);
             for &(index, x) in line {
                 let series = &self.chart.series[index];

@@ -5,7 +5,7 @@
 
 mod axis;
 mod draw;
-mod layout;
+mod geometry;
 mod series;
 pub(crate) mod style;
 mod svg;

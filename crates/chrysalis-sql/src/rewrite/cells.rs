@@ -4,7 +4,7 @@ use chrysalis_table::Value;
 
 use super::expr::{X, call, case, cases, col, count_rows, int, or_zero, sum};
 use super::select::Rows;
-use super::{Counted, NUMERIC, Writer, sets};
+use super::{CountedValues, NUMERIC, Writer, sets};
 use chrysalis_query::question::Function;
 
 /// The table of sensitive values, under the name `s`.
@@ -27,13 +27,13 @@ impl Writer<'_> {
     }
 
     /// Whether a value of `s` counts; `None` where every one does.
-    pub(super) fn counts(&self, counted: Counted) -> Option<X> {
+    pub(super) fn counts(&self, counted: CountedValues) -> Option<X> {
         let field = &self.fields()[self.plan.sensitive?];
         let mut set = match &self.plan.sensitive_set {
             Some(set) => set.clone(),
             None => field.everything(true),
         };
-        if counted == Counted::Present {
+        if counted == CountedValues::Present {
             set.missing = false;
         }
         (!field.is_full(&set)).then(|| sets::is_in(self.dialect, &self.values().value, field, &set))
@@ -59,13 +59,13 @@ impl Writer<'_> {
     }
 
     /// The number of values that count in a cell.
-    pub(super) fn counted(&self, table: &str, counted: Counted) -> X {
+    pub(super) fn counted(&self, table: &str, counted: CountedValues) -> X {
         let name = if self.is_full(counted) { "n".to_owned() } else { format!("c{}", counted.letter()) };
         col(&format!("{table}.{name}"))
     }
 
     /// The least and most values of a cell that are hit.
-    pub(super) fn reach(&self, table: &str, (condition, counted): (usize, Counted)) -> (X, X) {
+    pub(super) fn reach(&self, table: &str, (condition, counted): (usize, CountedValues)) -> (X, X) {
         if self.is_full(counted) {
             let hit = self.hit(table, condition);
             return (hit.least, hit.most);
@@ -75,8 +75,8 @@ impl Writer<'_> {
     }
 
     /// The sets of values that have a column of their own.
-    fn counted_columns(&self) -> Vec<Counted> {
-        let mut counted: Vec<Counted> = self.pairs().into_iter().map(|(_, counted)| counted).collect();
+    fn counted_columns(&self) -> Vec<CountedValues> {
+        let mut counted: Vec<CountedValues> = self.pairs().into_iter().map(|(_, counted)| counted).collect();
         counted.sort_unstable();
         counted.dedup();
         counted.retain(|counted| !self.is_full(*counted));
@@ -145,7 +145,7 @@ fn sizes_by_value(writer: &mut Writer<'_>, at: usize) {
     let group = writer.group("s");
     let scan = || Rows::of_table(dialect, values.table, "s").item(group.clone(), "g");
     let whole = scan().item(writer.occurrences(None), "n").group_by([group.clone()]);
-    let each = scan().item(values.value.clone(), "k").filter(writer.counts(Counted::Where));
+    let each = scan().item(values.value.clone(), "k").filter(writer.counts(CountedValues::Where));
     let each = match &values.times {
         Some(times) => each.item(times.clone(), "c"),
         None => each.item(dialect.double(count_rows()), "c").group_by([group.clone(), values.value.clone()]),
@@ -157,8 +157,8 @@ fn sizes_by_value(writer: &mut Writer<'_>, at: usize) {
     rows = rows.item(col("value_sizes.g"), "g").item(k(), &format!("k{at}")).item(col("group_sizes.n"), "n");
     for counted in writer.counted_columns() {
         let count = match counted {
-            Counted::Where => col("value_sizes.c"),
-            Counted::Present => case(k().missing(), int(0), col("value_sizes.c")),
+            CountedValues::Where => col("value_sizes.c"),
+            CountedValues::Present => case(k().missing(), int(0), col("value_sizes.c")),
         };
         rows = rows.item(count, &format!("c{}", counted.letter()));
     }
@@ -223,15 +223,15 @@ pub(super) fn write(writer: &mut Writer<'_>) {
         rows = rows.item(least, &format!("lo{}{letter}", pair.0)).item(most, &format!("hi{}{letter}", pair.0));
     }
     rows = number_items(writer, rows);
-    let most = if writer.is_full(Counted::Where) {
+    let most = if writer.is_full(CountedValues::Where) {
         writer.hit("hits", 0).most
     } else {
-        reach_of(writer, (0, Counted::Where)).1
+        reach_of(writer, (0, CountedValues::Where)).1
     };
     writer.ctes.add("cells", rows.filter(Some(most.greater(int(0)))));
 }
 
-fn reach_of(writer: &Writer<'_>, (condition, counted): (usize, Counted)) -> (X, X) {
+fn reach_of(writer: &Writer<'_>, (condition, counted): (usize, CountedValues)) -> (X, X) {
     let hit = writer.hit("hits", condition);
     let count = writer.counted("sizes", counted);
     let least = writer.dialect.greatest(int(0), hit.least + count.clone() - col("sizes.n"));
@@ -267,7 +267,7 @@ impl Writer<'_> {
     pub(super) fn variance(
         &self,
         condition: usize,
-        counted: Counted,
+        counted: CountedValues,
         mean: Option<&X>,
         deviations: Option<X>,
     ) -> Option<X> {

@@ -94,18 +94,18 @@ struct Writer<'a> {
 
 /// Which sensitive values count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Counted {
+enum CountedValues {
     /// Those of the WHERE clause.
     Where,
     /// The same without missing ones, for aggregates over the sensitive column.
     Present,
 }
 
-impl Counted {
+impl CountedValues {
     fn letter(self) -> char {
         match self {
-            Counted::Where => 'w',
-            Counted::Present => 'a',
+            CountedValues::Where => 'w',
+            CountedValues::Present => 'a',
         }
     }
 }
@@ -173,15 +173,15 @@ impl<'a> Writer<'a> {
     }
 
     /// The condition and the sensitive values of an aggregate.
-    fn pair(&self, aggregate: &chrysalis_query::PlannedAggregate) -> (usize, Counted) {
+    fn pair(&self, aggregate: &chrysalis_query::PlannedAggregate) -> (usize, CountedValues) {
         let is_sensitive = aggregate.field.is_some() && aggregate.field == self.plan.sensitive;
         let has_missing = self.plan.sensitive.is_some_and(|field| self.fields()[field].has_missing);
-        (aggregate.condition, if is_sensitive && has_missing { Counted::Present } else { Counted::Where })
+        (aggregate.condition, if is_sensitive && has_missing { CountedValues::Present } else { CountedValues::Where })
     }
 
     /// The distinct pairs of all aggregates, the first being that of `COUNT(*)`.
-    fn pairs(&self) -> Vec<(usize, Counted)> {
-        let mut pairs = vec![(0, Counted::Where)];
+    fn pairs(&self) -> Vec<(usize, CountedValues)> {
+        let mut pairs = vec![(0, CountedValues::Where)];
         pairs.extend(self.plan.aggregates.iter().map(|aggregate| self.pair(aggregate)));
         if self.asks(&NUMERIC) {
             pairs.push((0, self.present()));
@@ -192,19 +192,19 @@ impl<'a> Writer<'a> {
     }
 
     /// How the values of the sensitive column are counted that are not missing.
-    fn present(&self) -> Counted {
+    fn present(&self) -> CountedValues {
         let has_missing = self.plan.sensitive.is_some_and(|field| self.fields()[field].has_missing);
-        if has_missing { Counted::Present } else { Counted::Where }
+        if has_missing { CountedValues::Present } else { CountedValues::Where }
     }
 
     /// Whether every sensitive value counts.
-    fn is_full(&self, counted: Counted) -> bool {
+    fn is_full(&self, counted: CountedValues) -> bool {
         if self.sensitive_key().is_some() {
             return false;
         }
         let Some(field) = self.plan.sensitive.map(|field| &self.fields()[field]) else { return true };
         let is_full = self.plan.sensitive_set.as_ref().is_none_or(|set| field.is_full(set));
-        is_full && (counted == Counted::Where || !field.has_missing)
+        is_full && (counted == CountedValues::Where || !field.has_missing)
     }
 
     /// Whether the number of values hit is certain: hits are, and all values count, or every row is hit.
@@ -213,7 +213,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The columns that hold a count: one where it is certain, else also its least and most.
-    fn count_ends(&self, counted: Counted) -> &'static [char] {
+    fn count_ends(&self, counted: CountedValues) -> &'static [char] {
         let is_certain = (self.is_exact() && self.is_full(counted)) || !self.has_quasi_side();
         if is_certain { &['e'] } else { &['e', 'l', 'u'] }
     }

@@ -5,12 +5,12 @@ use sqlparser::ast::{Ident, OrderByExpr};
 
 use super::expr::{Direction, X, call, case, cases, col, int, null, or_zero, ordered, sum};
 use super::select::Rows;
-use super::{Counted, NUMERIC, Writer, cells, extremes, help, hits, pool};
+use super::{CountedValues, NUMERIC, Writer, cells, extremes, help, hits, pool};
 use chrysalis_query::question::Function;
 use chrysalis_query::{PlannedAggregate, QueryError};
 
-/// A part: rows by key, and the columns beside the keys.
-struct Part {
+/// Rows by key: where they come from, and the columns beside the keys.
+struct KeyedRows {
     table: String,
     items: Vec<(X, String)>,
 }
@@ -63,7 +63,7 @@ fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
     }
     hits::write(writer)?;
     cells::write(writer);
-    let mut parts = vec![Part { table: "cells".into(), items: counts_and_sums(writer) }];
+    let mut parts = vec![KeyedRows { table: "cells".into(), items: counts_and_sums(writer) }];
     if writer.asks(&[Function::Avg]) && !writer.is_certain() {
         parts.push(ratio(writer));
     }
@@ -71,11 +71,11 @@ fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
         pool::write(writer);
         let bounds = pool::bounds(writer);
         if !bounds.is_empty() {
-            parts.push(Part { table: "pool".into(), items: bounds });
+            parts.push(KeyedRows { table: "pool".into(), items: bounds });
         }
         if writer.asks(&[Function::Avg]) && !writer.is_certain() {
             let (items, table) = pool::averages(writer);
-            parts.push(Part { table: table.into(), items });
+            parts.push(KeyedRows { table: table.into(), items });
         }
         parts.extend(expectations(writer));
     }
@@ -102,7 +102,7 @@ fn whole(writer: &mut Writer<'_>) -> &'static str {
     let mut rows = Rows::of_table(dialect, values.table, "s");
     if let Some(at) = writer.sensitive_key() {
         rows = rows.item(values.value.clone(), &format!("k{at}")).group_by([values.value.clone()]);
-        rows = rows.filter(writer.counts(Counted::Where));
+        rows = rows.filter(writer.counts(CountedValues::Where));
     }
     for (condition, counted) in writer.pairs() {
         let count = writer.occurrences(writer.counts(counted));
@@ -153,7 +153,7 @@ fn counts_and_sums(writer: &Writer<'_>) -> Vec<(X, String)> {
 }
 
 /// The variance of a ratio: that of the sum over hits of how far their values are from it.
-fn ratio(writer: &mut Writer<'_>) -> Part {
+fn ratio(writer: &mut Writer<'_>) -> KeyedRows {
     let present = writer.present();
     let keys = writer.keys("cells");
     let expected = || writer.hit("cells", 0).expected;
@@ -173,23 +173,23 @@ fn ratio(writer: &mut Writer<'_>) -> Part {
     let mean = col("cells.sy") / count().or_null() - col("cells.r");
     let variance = writer.variance(0, present, Some(&mean), Some(col("cells.dd")));
     let items = variance.map(|variance| vec![(sum(variance), "av".to_owned())]).unwrap_or_default();
-    Part { table: "ratios AS cells".into(), items }
+    KeyedRows { table: "ratios AS cells".into(), items }
 }
 
 /// The expectations of MIN and MAX.
-fn expectations(writer: &mut Writer<'_>) -> Vec<Part> {
+fn expectations(writer: &mut Writer<'_>) -> Vec<KeyedRows> {
     let mut parts = Vec::new();
     for (function, direction) in [(Function::Min, Direction::Up), (Function::Max, Direction::Down)] {
         if writer.asks(&[function]) {
             let (items, table) = extremes::write(writer, direction);
-            parts.push(Part { table, items });
+            parts.push(KeyedRows { table, items });
         }
     }
     parts
 }
 
 /// Writes `merged`: all parts, brought together by key. Missing keys would spoil a join; a union does not mind them.
-fn merge(writer: &mut Writer<'_>, parts: Vec<Part>) {
+fn merge(writer: &mut Writer<'_>, parts: Vec<KeyedRows>) {
     let names: Vec<String> = parts.iter().flat_map(|part| part.items.iter().map(|(_, name)| name.clone())).collect();
     let is_alone = parts.len() == 1;
     let mut rows = Vec::with_capacity(parts.len());
@@ -297,7 +297,7 @@ impl Numbers {
     fn of(writer: &Writer<'_>, source: &Source, aggregate: &PlannedAggregate) -> Self {
         let column = |name: &str| source.column(name);
         let present = writer.present();
-        let count = |letter: char, (condition, counted): (usize, Counted)| {
+        let count = |letter: char, (condition, counted): (usize, CountedValues)| {
             let is_own = letter == 'v' || writer.count_ends(counted).contains(&letter);
             column(&format!("c{}{condition}{}", if is_own { letter } else { 'e' }, counted.letter()))
         };

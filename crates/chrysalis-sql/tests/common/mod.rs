@@ -8,7 +8,7 @@ pub(crate) mod truth;
 
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, Shuffle};
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, QuasiIdentifiers};
-use chrysalis_query::Asked;
+use chrysalis_query::OpenRelease;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, Unwatched};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
@@ -153,7 +153,7 @@ impl World {
     }
 
     /// The release in that form, ready for questions; `None` where the form refuses the data.
-    pub(crate) fn publish(&self, form: &str, rng: &mut ChaCha20Rng) -> Option<Asked> {
+    pub(crate) fn publish(&self, form: &str, rng: &mut ChaCha20Rng) -> Option<OpenRelease> {
         let angel = |marginals: Vec<Vec<String>>| Angel {
             k: 1,
             bucket_columns: BUCKETS[..=marginals.len()].iter().map(|&name| name.to_owned()).collect(),
@@ -180,6 +180,6 @@ impl World {
         let k = format!("k={}", data.rows().min(2));
         let guarantees = if form == "butterfly" { vec![k.parse().unwrap()] } else { Vec::new() };
         let release = Job::new(&data, &guarantees, &self.partition(), rng, &Unwatched).run(method).unwrap().release;
-        Some(Asked::new(&release).unwrap())
+        Some(OpenRelease::new(&release).unwrap())
     }
 }

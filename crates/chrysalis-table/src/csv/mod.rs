@@ -17,7 +17,7 @@ use crate::column::DictionaryChunk;
 use crate::table::resolve;
 use crate::{Column, ColumnRequest, Kind, Progress, Table, TableError, Value, no_progress};
 use dictionary::LocalColumn;
-use parse::{Layout, ParsedPiece};
+use parse::{FieldSelection, ParsedPiece};
 use pieces::Pieces;
 
 /// How to read a CSV stream.
@@ -80,8 +80,8 @@ impl<R: Read> CsvReader<R> {
 
     /// The same, telling how many bytes are done.
     pub fn read_with(self, wanted: &[ColumnRequest], progress: Progress<'_>) -> Result<Table, TableError> {
-        let layout = Layout::new(self.delimiter, self.header.len(), &resolve(&self.header, wanted)?);
-        let parsed = parse_all(self.pieces, &layout, progress)?;
+        let selection = FieldSelection::new(self.delimiter, self.header.len(), &resolve(&self.header, wanted)?);
+        let parsed = parse_all(self.pieces, &selection, progress)?;
         let rows: usize = parsed.iter().map(|piece| piece.rows).sum();
         if rows == 0 && !self.allow_empty {
             return Err(TableError::NoRows);
@@ -109,7 +109,7 @@ const PIECES_PER_THREAD: usize = 3;
 /// Cuts and parses; the first error in file order wins, whatever thread met it.
 fn parse_all<R: Read>(
     mut pieces: Pieces<R>,
-    layout: &Layout,
+    selection: &FieldSelection,
     progress: Progress<'_>,
 ) -> Result<Vec<ParsedPiece>, TableError> {
     let in_flight = (Mutex::new(0usize), Condvar::new());
@@ -129,7 +129,7 @@ fn parse_all<R: Read>(
             };
             let (in_flight, done) = (&in_flight, &done);
             scope.spawn(move |_| {
-                let result = parse::piece(&piece.bytes, piece.first_line, layout);
+                let result = parse::piece(&piece.bytes, piece.first_line, selection);
                 let n_bytes = piece.bytes.len() as u64;
                 drop(piece);
                 lock(done).push((index, result));

@@ -7,20 +7,20 @@ use super::pieces::after_quoted;
 use crate::TableError;
 
 /// Which fields of a record are wanted, and where they go.
-pub(super) struct Layout {
+pub(super) struct FieldSelection {
     delimiter: u8,
     /// For every field of the header: the wanted columns it feeds.
     targets: Vec<Vec<usize>>,
     n_wanted: usize,
 }
 
-impl Layout {
+impl FieldSelection {
     pub(super) fn new(delimiter: u8, n_fields: usize, wanted: &[usize]) -> Self {
         let mut targets = vec![Vec::new(); n_fields];
         for (column, &field) in wanted.iter().enumerate() {
             targets[field].push(column);
         }
-        Layout { delimiter, targets, n_wanted: wanted.len() }
+        FieldSelection { delimiter, targets, n_wanted: wanted.len() }
     }
 }
 
@@ -58,13 +58,13 @@ pub(super) fn header(record: &[u8], delimiter: u8) -> Result<Vec<String>, TableE
 }
 
 /// Parses whole records that start on `first_line`.
-pub(super) fn piece(bytes: &[u8], first_line: u64, layout: &Layout) -> Result<ParsedPiece, TableError> {
+pub(super) fn piece(bytes: &[u8], first_line: u64, selection: &FieldSelection) -> Result<ParsedPiece, TableError> {
     let line_at = |at: usize| first_line + memchr::memchr_iter(b'\n', &bytes[..at.min(bytes.len())]).count() as u64;
     if let Some(at) = memchr::memchr(0, bytes) {
         return Err(TableError::NotText { line: line_at(at) });
     }
-    let estimate = bytes.len() / (4 * layout.targets.len());
-    let mut columns: Vec<LocalColumn> = (0..layout.n_wanted).map(|_| LocalColumn::new(estimate)).collect();
+    let estimate = bytes.len() / (4 * selection.targets.len());
+    let mut columns: Vec<LocalColumn> = (0..selection.n_wanted).map(|_| LocalColumn::new(estimate)).collect();
     let mut scratch = Vec::new();
     let mut rows = 0;
     let mut at = 0;
@@ -76,9 +76,9 @@ pub(super) fn piece(bytes: &[u8], first_line: u64, layout: &Layout) -> Result<Pa
         let start = at;
         let mut n_fields = 0;
         loop {
-            let field = next_field(bytes, at, layout.delimiter, &mut scratch)
+            let field = next_field(bytes, at, selection.delimiter, &mut scratch)
                 .ok_or_else(|| TableError::OpenQuote { line: line_at(start) })?;
-            for &target in layout.targets.get(n_fields).map_or(&[][..], Vec::as_slice) {
+            for &target in selection.targets.get(n_fields).map_or(&[][..], Vec::as_slice) {
                 let column = &mut columns[target];
                 let pushed = match field.in_scratch {
                     true => column.push(&scratch, 0, scratch.len()),
@@ -94,8 +94,12 @@ pub(super) fn piece(bytes: &[u8], first_line: u64, layout: &Layout) -> Result<Pa
                 break;
             }
         }
-        if n_fields != layout.targets.len() {
-            return Err(TableError::Ragged { line: line_at(start), found: n_fields, expected: layout.targets.len() });
+        if n_fields != selection.targets.len() {
+            return Err(TableError::Ragged {
+                line: line_at(start),
+                found: n_fields,
+                expected: selection.targets.len(),
+            });
         }
         rows += 1;
     }

@@ -3,8 +3,8 @@
 use chrysalis_table::Code;
 use rayon::prelude::*;
 
-use super::super::view::View;
-use super::crowd::{Crowd, Evidence, normalize};
+use super::super::view::AttackerView;
+use super::crowd::{Crowd, Likelihoods, normalize};
 use super::model::Model;
 use super::people::{Places, Victims};
 use crate::measure::Group;
@@ -65,16 +65,21 @@ pub(super) trait Beliefs: Sync {
 
 /// It is open which group people stand in: every group that may hold them counts by how many of its rows could be theirs.
 pub(super) struct Open<'a> {
-    evidence: Evidence<'a>,
+    evidence: Likelihoods<'a>,
     places: &'a Places,
-    view: &'a View<'a>,
+    view: &'a AttackerView<'a>,
     /// Per group, how much rarer its values are than its rows look: what its rows have in common says nothing of who of
     /// them has what.
     rarity: Vec<Vec<f32>>,
 }
 
 impl<'a> Open<'a> {
-    pub(super) fn new(victims: &'a Victims, view: &'a View<'a>, model: &'a Model, places: &'a Places) -> Open<'a> {
+    pub(super) fn new(
+        victims: &'a Victims,
+        view: &'a AttackerView<'a>,
+        model: &'a Model,
+        places: &'a Places,
+    ) -> Open<'a> {
         let crowd = Crowd::of_rows(view.of_row, view.target.ids.len());
         let rows = model.of_cells(&view.quasi);
         let of_group = |group: usize| {
@@ -108,7 +113,7 @@ fn foremost_place(places: &[(u32, f32)]) -> Option<u32> {
 
 /// It is known who is in every group: beliefs about all of a group's members were worked out together.
 pub(super) struct Settled<'a> {
-    view: &'a View<'a>,
+    view: &'a AttackerView<'a>,
     places: &'a Places,
     /// Per kind's place and group, the line of beliefs.
     lines: Vec<Vec<f32>>,
@@ -119,7 +124,7 @@ pub(super) struct Settled<'a> {
 impl<'a> Settled<'a> {
     pub(super) fn new(
         victims: &'a Victims,
-        view: &'a View<'a>,
+        view: &'a AttackerView<'a>,
         model: &'a Model,
         kinds: &[u32],
         places: &'a Places,

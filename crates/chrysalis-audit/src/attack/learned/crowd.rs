@@ -59,7 +59,7 @@ impl Crowd {
 }
 
 /// What is seen of every member: a code per attribute, and a table of log-likelihoods that the code leads into.
-pub(super) struct Evidence<'a> {
+pub(super) struct Likelihoods<'a> {
     pub(super) codes: Vec<&'a Codes>,
     pub(super) tables: Vec<&'a [f32]>,
     /// The class of every sensitive code; tables have a column per class.
@@ -67,7 +67,7 @@ pub(super) struct Evidence<'a> {
     pub(super) n_classes: usize,
 }
 
-impl Evidence<'_> {
+impl Likelihoods<'_> {
     /// Adds up the log-likelihoods of some sensitive values for a member.
     fn likelihoods(&self, member: u32, values: &[(u32, u32)], out: &mut [f32]) {
         out.fill(0.0);
@@ -156,16 +156,16 @@ pub(super) fn normalize(line: &mut [f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Sample;
+    use crate::measure::GroupCounts;
 
     /// Two members, two values: the first member is surer of value 0.
-    fn evidence<'a>(codes: &'a Codes, table: &'a [f32]) -> Evidence<'a> {
-        Evidence { codes: vec![codes], tables: vec![table], class_of: &[0, 1], n_classes: 2 }
+    fn evidence<'a>(codes: &'a Codes, table: &'a [f32]) -> Likelihoods<'a> {
+        Likelihoods { codes: vec![codes], tables: vec![table], class_of: &[0, 1], n_classes: 2 }
     }
 
     #[test]
     fn values_are_handed_out_as_often_as_the_group_has_them() {
-        let sample = Sample::from_counts(1, 2, vec![(0, 0, 1), (0, 1, 1)]);
+        let sample = GroupCounts::from_counts(1, 2, vec![(0, 0, 1), (0, 1, 1)]);
         let codes = Codes::U8(vec![0, 1]);
         // Alone, both members look like value 0; together, only one of them can have it.
         let table = [0.8_f32.ln(), 0.2_f32.ln(), 0.6_f32.ln(), 0.4_f32.ln()];

@@ -15,7 +15,7 @@ use self::model::Model;
 use self::people::Victims;
 pub(crate) use self::people::{Known, Places};
 use super::finding::{Finding, WorstGroup, counted, foremost, percent};
-use super::view::View;
+use super::view::AttackerView;
 use crate::measure::Group;
 use crate::promise::promised_share;
 
@@ -133,7 +133,7 @@ impl Bets {
 }
 
 /// Runs the attack on the published rows, or on people where they are known.
-pub(crate) fn attack(view: &View<'_>, known: Option<&Known<'_>>) -> (Option<Learned>, Finding) {
+pub(crate) fn attack(view: &AttackerView<'_>, known: Option<&Known<'_>>) -> (Option<Learned>, Finding) {
     let target = view.target;
     let crowd = Crowd::of_rows(view.of_row, target.ids.len());
     let beliefs = (0..crowd.n_groups())
@@ -162,7 +162,7 @@ pub(crate) fn attack(view: &View<'_>, known: Option<&Known<'_>>) -> (Option<Lear
 }
 
 /// Every published row is bet on.
-fn bets_on_rows(view: &View<'_>, model: &Model, crowd: &Crowd) -> Bets {
+fn bets_on_rows(view: &AttackerView<'_>, model: &Model, crowd: &Crowd) -> Bets {
     let evidence = model.of_cells(&view.quasi);
     let promised = promised(view);
     let of_stretch = |groups: std::ops::Range<usize>| {
@@ -198,11 +198,11 @@ fn share(group: Group<'_>) -> f64 {
     group.max() as f64 / group.size.max(1) as f64
 }
 
-fn promised(view: &View<'_>) -> Option<f64> {
+fn promised(view: &AttackerView<'_>) -> Option<f64> {
     promised_share(view.target.promises).map(|share| *share.numer() as f64 / *share.denom() as f64)
 }
 
-fn summary(view: &View<'_>, over: LearnedOver, bets: &Bets, left_out: Vec<String>, has_truth: bool) -> Learned {
+fn summary(view: &AttackerView<'_>, over: LearnedOver, bets: &Bets, left_out: Vec<String>, has_truth: bool) -> Learned {
     let mean = |sum: f64| if bets.tried > 0.0 { sum / bets.tried } else { 0.0 };
     let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 1.0 };
     let surest = bets.surest.iter().min_by(|a, b| surer(a, b));
@@ -238,7 +238,7 @@ fn rounded(number: f64) -> f64 {
     (number * 1e5).round() / 1e5
 }
 
-fn finding(view: &View<'_>, learned: &Learned, bets: &Bets) -> Finding {
+fn finding(view: &AttackerView<'_>, learned: &Learned, bets: &Bets) -> Finding {
     let name = view.target.sensitive;
     let whom = match learned.over {
         LearnedOver::Rows => counted(learned.tried, "row", "rows"),

@@ -4,9 +4,9 @@ use chrysalis_table::{Codes, Domain};
 use rayon::prelude::*;
 
 use super::super::shown::{Shown, pool};
-use super::super::view::View;
-use super::crowd::{Crowd, Evidence};
-use crate::measure::{Group, Sample};
+use super::super::view::AttackerView;
+use super::crowd::{Crowd, Likelihoods};
+use crate::measure::{Group, GroupCounts};
 
 /// Times that beliefs and likelihoods are worked out from each other. On CENSUS three win most bets and are about as sure as
 /// they are right; with more, beliefs feed on themselves.
@@ -23,10 +23,10 @@ pub(super) struct Model {
     pub(super) class_of: Vec<u32>,
     pub(super) n_classes: usize,
     /// Per attribute: which of the view's it is, and its tables.
-    pub(super) tables: Vec<Table>,
+    pub(super) tables: Vec<LikelihoodTable>,
 }
 
-pub(super) struct Table {
+pub(super) struct LikelihoodTable {
     pub(super) attribute: usize,
     pub(super) bins: Vec<f32>,
     pub(super) cells: Vec<f32>,
@@ -34,7 +34,7 @@ pub(super) struct Table {
 
 impl Model {
     /// Knows nothing yet: every likelihood is one.
-    pub(super) fn new(sample: &Sample, domain: &Domain, quasi: &[Shown<'_>]) -> Model {
+    pub(super) fn new(sample: &GroupCounts, domain: &Domain, quasi: &[Shown<'_>]) -> Model {
         let (class_of, n_classes) = pool(sample.whole(), domain.kind().is_ordered());
         let mut used: Vec<usize> = (0..quasi.len()).collect();
         let numbers = |used: &[usize]| used.iter().map(|&at| quasi[at].n_cells() * n_classes).sum::<usize>();
@@ -43,7 +43,7 @@ impl Model {
             let most = used.iter().copied().max_by_key(|&at| quasi[at].n_cells());
             used.retain(|&at| Some(at) != most);
         }
-        let table = |attribute: usize| Table {
+        let table = |attribute: usize| LikelihoodTable {
             attribute,
             bins: vec![0.0; quasi[attribute].n_bins * n_classes],
             cells: vec![0.0; quasi[attribute].n_cells() * n_classes],
@@ -52,7 +52,7 @@ impl Model {
     }
 
     /// Learns from a release: beliefs from likelihoods, likelihoods from beliefs, a few times.
-    pub(super) fn trained(view: &View<'_>, crowd: &Crowd) -> Model {
+    pub(super) fn trained(view: &AttackerView<'_>, crowd: &Crowd) -> Model {
         let mut model = Model::new(view.target.sample, view.target.domain, &view.quasi);
         for _ in 0..ROUNDS {
             view.target.watch.pause();
@@ -63,7 +63,11 @@ impl Model {
     }
 
     /// Learns from people whose sensitive values are known: (bin per used attribute, class) with their number.
-    pub(super) fn of_truth(view: &View<'_>, people: impl Iterator<Item = (usize, u32, f64)>, bins: &[Codes]) -> Model {
+    pub(super) fn of_truth(
+        view: &AttackerView<'_>,
+        people: impl Iterator<Item = (usize, u32, f64)>,
+        bins: &[Codes],
+    ) -> Model {
         let mut model = Model::new(view.target.sample, view.target.domain, &view.quasi);
         let mut sums: Vec<Vec<f64>> = model.tables.iter().map(|table| vec![0.0; table.bins.len()]).collect();
         for (kind, class, rows) in people {
@@ -78,27 +82,27 @@ impl Model {
     }
 
     /// What is seen of published rows: cells.
-    pub(super) fn of_cells<'a>(&'a self, quasi: &'a [Shown<'a>]) -> Evidence<'a> {
+    pub(super) fn of_cells<'a>(&'a self, quasi: &'a [Shown<'a>]) -> Likelihoods<'a> {
         self.evidence(self.tables.iter().map(|table| (&quasi[table.attribute].cells, table.cells.as_slice())).collect())
     }
 
     /// What is known of people: bins, per attribute of the view.
-    pub(super) fn of_bins<'a>(&'a self, bins: &'a [Codes]) -> Evidence<'a> {
+    pub(super) fn of_bins<'a>(&'a self, bins: &'a [Codes]) -> Likelihoods<'a> {
         self.evidence(self.tables.iter().map(|table| (&bins[table.attribute], table.bins.as_slice())).collect())
     }
 
-    fn evidence<'a>(&'a self, seen: Vec<(&'a Codes, &'a [f32])>) -> Evidence<'a> {
+    fn evidence<'a>(&'a self, seen: Vec<(&'a Codes, &'a [f32])>) -> Likelihoods<'a> {
         let (codes, tables) = seen.into_iter().unzip();
-        Evidence { codes, tables, class_of: &self.class_of, n_classes: self.n_classes }
+        Likelihoods { codes, tables, class_of: &self.class_of, n_classes: self.n_classes }
     }
 
     /// How often every class is believed to be behind every cell, per attribute.
-    fn sums(&self, view: &View<'_>, crowd: &Crowd) -> Vec<Vec<f64>> {
+    fn sums(&self, view: &AttackerView<'_>, crowd: &Crowd) -> Vec<Vec<f64>> {
         let n_numbers: usize = self.tables.iter().map(|table| table.cells.len()).sum();
         let n = (MOST_SUMS / n_numbers.max(1)).clamp(1, STRETCHES);
         let whole = self.of_cells(&view.quasi);
         // Columns that were permuted on their own say nothing of each other's rows.
-        let parts: Vec<Evidence<'_>> = if view.is_joint {
+        let parts: Vec<Likelihoods<'_>> = if view.is_joint {
             vec![whole]
         } else {
             let alone = |(&codes, &table)| self.evidence(vec![(codes, table)]);
@@ -128,7 +132,7 @@ impl Model {
         all.into_iter().reduce(add).unwrap_or_default()
     }
 
-    fn add(&self, seen: &Evidence<'_>, members: &[u32], group: Group<'_>, beliefs: &[f32], sums: &mut [Vec<f64>]) {
+    fn add(&self, seen: &Likelihoods<'_>, members: &[u32], group: Group<'_>, beliefs: &[f32], sums: &mut [Vec<f64>]) {
         if group.values.is_empty() {
             return;
         }

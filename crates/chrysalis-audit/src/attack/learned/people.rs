@@ -3,7 +3,7 @@
 use chrysalis_table::{Code, Codes, Column, Table};
 use rayon::prelude::*;
 
-use super::super::view::View;
+use super::super::view::AttackerView;
 use super::beliefs::{Beliefs, Minds, Open, Settled};
 use super::model::Model;
 use super::{Bets, promised, surer};
@@ -40,7 +40,7 @@ pub(super) struct Victims {
 }
 
 impl Victims {
-    pub(super) fn new(view: &View<'_>, known: &Known<'_>) -> Victims {
+    pub(super) fn new(view: &AttackerView<'_>, known: &Known<'_>) -> Victims {
         let table = known.microdata;
         let columns: Vec<Option<&Column>> = view.quasi.iter().map(|shown| table.column(shown.name)).collect();
         let kinds =
@@ -74,7 +74,7 @@ impl Victims {
     }
 
     /// Bets on everybody, or on some kinds where all groups that may hold them must be looked into.
-    pub(super) fn bets(&self, view: &View<'_>, model: &Model, known: &Known<'_>) -> Bets {
+    pub(super) fn bets(&self, view: &AttackerView<'_>, model: &Model, known: &Known<'_>) -> Bets {
         let shown: Vec<u32> = (0..self.rows.len() as u32).filter(|&kind| self.is_shown[kind as usize]).collect();
         let locate =
             |kinds: &[u32]| (known.locate)(&kinds.iter().map(|&kind| self.rows[kind as usize]).collect::<Vec<_>>());
@@ -91,7 +91,7 @@ impl Victims {
     }
 
     /// Bets on some kinds, given what is believed of them, and how they come out.
-    fn judge(&self, view: &View<'_>, model: &Model, kinds: &[u32], beliefs: &dyn Beliefs) -> Bets {
+    fn judge(&self, view: &AttackerView<'_>, model: &Model, kinds: &[u32], beliefs: &dyn Beliefs) -> Bets {
         let truth = self.is_told_apart(model).then(|| self.taught(view, model));
         let n_values = view.target.domain.len();
         let promised = promised(view);
@@ -137,7 +137,7 @@ impl Victims {
     }
 
     /// The likeliest value of every kind for who was taught by the microdata and has no release.
-    fn taught(&self, view: &View<'_>, model: &Model) -> Vec<Code> {
+    fn taught(&self, view: &AttackerView<'_>, model: &Model) -> Vec<Code> {
         let of_kind = |kind: usize| {
             let known = self.truth(kind).iter().filter(|(code, _)| (*code as usize) < model.class_of.len());
             known.map(move |&(code, people)| (kind, model.class_of[code as usize], f64::from(people)))
@@ -169,7 +169,7 @@ fn one_per_group(mut bets: Vec<(f64, u32)>) -> Vec<(f64, u32)> {
 }
 
 /// Sensitive values by kind of person, as published codes.
-fn truth(view: &View<'_>, table: &Table, kinds: &Groups) -> (Vec<usize>, Vec<(Code, u32)>) {
+fn truth(view: &AttackerView<'_>, table: &Table, kinds: &Groups) -> (Vec<usize>, Vec<(Code, u32)>) {
     let domain = view.target.domain;
     let column = table.column(view.target.sensitive);
     let published = |column: &Column| -> Vec<Code> {

@@ -16,7 +16,7 @@ pub(crate) use self::reasons::{against_replay_by, against_replay_of_batches, aga
 use self::replay::{Attribute, Left, cuts, replay};
 use self::rule::Rules;
 use super::finding::{Finding, WorstGroup, chance, count, counted, foremost, percent};
-use super::view::Attacked;
+use super::view::AttackTarget;
 use crate::measure::{Fraction, to_float};
 use crate::promise::{promised_share, show};
 
@@ -61,7 +61,7 @@ pub(crate) struct Setting<'a> {
 }
 
 /// What came out of one group.
-struct Found {
+struct ReplayResult {
     group: usize,
     level: Fraction,
     people: u64,
@@ -87,7 +87,7 @@ fn within<T: Send>(groups: &[usize], most: u64, try_one: impl Fn(usize) -> (u64,
 }
 
 /// Replays the small groups of a release by mondrian.
-pub(crate) fn attack(target: &Attacked<'_>, setting: &Setting<'_>) -> (Option<Minimality>, Finding) {
+pub(crate) fn attack(target: &AttackTarget<'_>, setting: &Setting<'_>) -> (Option<Minimality>, Finding) {
     let Some(rules) = Rules::of(target.promises) else {
         return (None, Finding::not_run("minimality", "Not run: a promise cannot be replayed."));
     };
@@ -102,9 +102,9 @@ pub(crate) fn attack(target: &Attacked<'_>, setting: &Setting<'_>) -> (Option<Mi
         target.watch.pause();
         one(target, setting, &rules, group)
     });
-    let order = |a: &&Found, b: &&Found| b.level.compare(&a.level).then(a.group.cmp(&b.group));
+    let order = |a: &&ReplayResult, b: &&ReplayResult| b.level.compare(&a.level).then(a.group.cmp(&b.group));
     let worst = foremost(found.iter().collect(), order);
-    let sum = |of: fn(&Found) -> u64| found.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&ReplayResult) -> u64| found.iter().map(of).sum::<u64>();
     let level = worst.first().and_then(|found| found.level.exact()).unwrap_or_default();
     let minimality = Minimality {
         groups: found.len() as u64,
@@ -127,7 +127,7 @@ pub(crate) fn attack(target: &Attacked<'_>, setting: &Setting<'_>) -> (Option<Mi
 
 /// Replays one group, and says how many states that took; `None` where there are too many, or where the people's own values
 /// contradict the replay.
-fn one(target: &Attacked<'_>, setting: &Setting<'_>, rules: &Rules, group: usize) -> (u64, Option<Found>) {
+fn one(target: &AttackTarget<'_>, setting: &Setting<'_>, rules: &Rules, group: usize) -> (u64, Option<ReplayResult>) {
     let (members, values) = (&setting.members[group], target.sample.group(group).values);
     let counts: Vec<u64> = values.iter().map(|&(_, count)| u64::from(count)).collect();
     let attribute = |(column, is_set): &(&Column, bool)| Attribute {
@@ -156,7 +156,7 @@ fn one(target: &Attacked<'_>, setting: &Setting<'_>, rules: &Rules, group: usize
 }
 
 /// Every member's own value, by its place in the group; `None` where they are not those of the group.
-fn own_values(target: &Attacked<'_>, setting: &Setting<'_>, members: &[usize], group: usize) -> Option<Vec<usize>> {
+fn own_values(target: &AttackTarget<'_>, setting: &Setting<'_>, members: &[usize], group: usize) -> Option<Vec<usize>> {
     let values = target.sample.group(group).values;
     let domain = setting.sensitive.domain();
     let own = |&row: &usize| {
@@ -169,7 +169,7 @@ fn own_values(target: &Attacked<'_>, setting: &Setting<'_>, members: &[usize], g
     values.iter().enumerate().all(is_right).then_some(own)
 }
 
-fn found(target: &Attacked<'_>, group: usize, left: &Left, own: &[usize]) -> Found {
+fn found(target: &AttackTarget<'_>, group: usize, left: &Left, own: &[usize]) -> ReplayResult {
     let whole = target.sample.group(group);
     let alone = Fraction::new(whole.max().into(), whole.size.into());
     let promised = promised_share(target.promises);
@@ -178,7 +178,8 @@ fn found(target: &Attacked<'_>, group: usize, left: &Left, own: &[usize]) -> Fou
     let share = |class: usize, value: usize| {
         Fraction::new(left.hits[class][value], u128::from(left.sizes[class]) * left.worlds)
     };
-    let mut found = Found { group, level: alone, people: own.len() as u64, narrowed: 0, above_promise: 0, right: 0 };
+    let mut found =
+        ReplayResult { group, level: alone, people: own.len() as u64, narrowed: 0, above_promise: 0, right: 0 };
     for (member, &own) in own.iter().enumerate() {
         let class = left.class_of[member];
         let shares = (0..whole.values.len()).map(|value| (share(class, value), value));
@@ -196,7 +197,7 @@ fn found(target: &Attacked<'_>, group: usize, left: &Left, own: &[usize]) -> Fou
     found
 }
 
-fn finding(target: &Attacked<'_>, minimality: &Minimality, level: &BigRational) -> Finding {
+fn finding(target: &AttackTarget<'_>, minimality: &Minimality, level: &BigRational) -> Finding {
     if minimality.groups == 0 {
         let reason = format!(
             "Not run: none of {} could be replayed (more than {MOST_ROWS} rows, too many ways, or people who fit several).",

@@ -8,7 +8,7 @@ use super::super::locate::Places;
 use super::super::presence;
 use super::linking;
 use super::tables::{Angelized, Batches};
-use crate::attack::{self, Attacked, Known, Replay, View};
+use crate::attack::{self, AttackTarget, AttackerView, Known, Replay};
 use crate::sensitive::similarity;
 use crate::source::relevant;
 use crate::{Attacks, AuditError, Groups};
@@ -27,7 +27,7 @@ pub(super) fn attacks(
     let (sample, ids, main) = (&batches.sample, &batches.ids, &angel.tables[0]);
     let in_buckets = &buckets[0];
     let sets = main.label_sets();
-    let target = Attacked {
+    let target = AttackTarget {
         sample,
         ids,
         sensitive: &attribute.name,
@@ -41,7 +41,7 @@ pub(super) fn attacks(
     watch.pause();
     let (similarity, similar) = similarity(Some((attribute, values.domain(), sample)))?;
     let (linking, worst) = linking::attack(angel, batches, buckets, watch).unzip();
-    let of_buckets = Attacked { group_word: "bucket", ..target };
+    let of_buckets = AttackTarget { group_word: "bucket", ..target };
     let findings = vec![
         attack::linking(&of_buckets, linking.as_ref(), worst),
         presence_finding,
@@ -59,7 +59,7 @@ pub(super) fn attacks(
         None => Vec::new(),
     };
     let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
-    let view = View { target, of_row: &of_row, quasi: main.shown(|_| true, &sets, watch), is_joint: true };
+    let view = AttackerView { target, of_row: &of_row, quasi: main.shown(|_| true, &sets, watch), is_joint: true };
     attack::run(&view, known.as_ref(), &Replay::none(angel.manifest), &mut attacks);
     Ok(attacks)
 }

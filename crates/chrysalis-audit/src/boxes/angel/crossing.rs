@@ -3,7 +3,7 @@
 use chrysalis_table::{Code, Column, Table, Watch};
 use rayon::prelude::*;
 
-use super::super::cells::Published;
+use super::super::cells::BoxTable;
 use super::super::index::{Boxes, Index, Mark};
 use super::super::space::Axis;
 use super::tables::{Angelized, Batches, buckets};
@@ -165,7 +165,7 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(published: &Published<'a>, batches: &Batches, people: &'a Table, watch: &dyn Watch) -> Self {
+    fn new(published: &BoxTable<'a>, batches: &Batches, people: &'a Table, watch: &dyn Watch) -> Self {
         let sets = published.label_sets();
         let known = published.quasi.iter().filter_map(|cells| Some((cells, people.column(&cells.attribute.name)?)));
         let known: Vec<_> = known.collect();

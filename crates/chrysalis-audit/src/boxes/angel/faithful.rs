@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrysalis_table::{Code, Column, Table, Watch};
 use rayon::prelude::*;
 
-use super::super::cells::Published;
+use super::super::cells::BoxTable;
 use super::super::faithful;
 use super::super::index::Boxes;
 use super::super::matching::{Class, assign};
@@ -64,7 +64,7 @@ pub(super) fn check(
 
 /// How many people find no row, value by value. A batch has room for as many people of a value as `bt` says.
 fn by_value(
-    (published, batches): (&Published<'_>, &Batches),
+    (published, batches): (&BoxTable<'_>, &Batches),
     values: &Column,
     (table, source): (&Table, &Column),
     watch: &dyn Watch,
@@ -97,7 +97,7 @@ struct Slots {
 }
 
 impl Slots {
-    fn new(published: &Published<'_>, batches: &Batches, watch: &dyn Watch) -> Self {
+    fn new(published: &BoxTable<'_>, batches: &Batches, watch: &dyn Watch) -> Self {
         let of_row = batches.of_rows(published.group);
         let mut of_batch = faithful::distinct(&of_row, batches.ids.len(), &published.cell_columns(), watch);
         // All rows of a bucket are covered alike, so one of them stands for the others.

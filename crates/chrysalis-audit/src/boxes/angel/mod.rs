@@ -17,7 +17,7 @@ use chrysalis_table::{Table, Watch};
 pub(crate) use self::tables::{Angelized, buckets};
 use super::contents;
 use crate::findings::in_turn;
-use crate::promise::{Evidence, judge};
+use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
 use crate::{AuditError, AuditReport, Check, Groups};
 
@@ -48,9 +48,9 @@ pub(crate) fn audit(
     }
     let shown = Some((attribute, values.domain().as_ref(), &batches.sample));
     let sizes: Vec<u64> = in_tables.iter().flat_map(Groups::sizes).collect();
-    let of_batches = [Evidence::new(batches.sample.sizes(), &batches.ids, shown)?];
+    let of_batches = [JudgedGroups::new(batches.sample.sizes(), &batches.ids, shown)?];
     // Buckets have no id, and who stands in one may have any value of their batch.
-    let of_buckets = [Evidence::of_rows(&sizes, &[], "buckets have no sensitive values of their own")];
+    let of_buckets = [JudgedGroups::of_rows(&sizes, &[], "buckets have no sensitive values of their own")];
     let evidence = |scope: Scope| match scope {
         Scope::Batch => Some(&of_batches[..]),
         Scope::Bucket => Some(&of_buckets[..]),

@@ -5,20 +5,20 @@ use std::iter::once;
 use chrysalis_release::{Attribute, COUNT, Manifest, Release, RoleName};
 use chrysalis_table::{Code, Column, Kind, Table, Value, Watch};
 
-use super::super::cells::{Members, Published, cells, group_id, members};
+use super::super::cells::{BoxTable, Members, cells, group_id, members};
 use super::super::structure::fits;
 use crate::columns::{find, group_ids, only_sensitive};
 use crate::findings::Findings;
-use crate::measure::Sample;
+use crate::measure::GroupCounts;
 use crate::profile::check_size;
-use crate::shape::{self, Part};
+use crate::shape::{self, ExpectedTable};
 use crate::{AuditError, Check, Groups};
 
 /// A release of batches and buckets whose columns are all there. What they hold is not yet believed.
 pub(crate) struct Angelized<'a> {
     pub(super) manifest: &'a Manifest,
     /// The one with all quasi attributes, then the marginals.
-    pub(crate) tables: Vec<Published<'a>>,
+    pub(crate) tables: Vec<BoxTable<'a>>,
     /// The table of batches.
     bt_name: &'static str,
     bt: &'a Table,
@@ -31,7 +31,7 @@ pub(crate) struct Angelized<'a> {
 /// The batches of all tables under one numbering, ascending by id, and their sensitive values.
 pub(crate) struct Batches {
     pub(super) ids: Vec<Option<i64>>,
-    pub(crate) sample: Sample,
+    pub(crate) sample: GroupCounts,
 }
 
 impl<'a> Angelized<'a> {
@@ -53,7 +53,7 @@ impl<'a> Angelized<'a> {
             let quasi = layout.shows.iter().map(|&at| &manifest.attributes[at]);
             let others = manifest.with_role(RoleName::Other).filter(|_| is_whole);
             let exact = |it: &'a Attribute| Ok((it, find(table, name, &it.name, it.kind.into())?));
-            tables.push(Published {
+            tables.push(BoxTable {
                 manifest,
                 name: name.clone(),
                 table,
@@ -80,7 +80,7 @@ impl<'a> Angelized<'a> {
             .collect();
         let total: u64 = lines.iter().map(|&(_, _, count)| u64::from(count)).sum();
         check_size("the batch table", usize::try_from(total).unwrap_or(usize::MAX).max(1))?;
-        Ok(Batches { sample: Sample::from_counts(ids.len(), self.sensitive.1.domain().len(), lines), ids })
+        Ok(Batches { sample: GroupCounts::from_counts(ids.len(), self.sensitive.1.domain().len(), lines), ids })
     }
 
     /// The count behind every code; `None` where no batch can have that many rows.
@@ -96,11 +96,11 @@ impl<'a> Angelized<'a> {
 
     /// Tables, columns and numbers of rows are those of the manifest, and nothing else is published.
     pub(super) fn shape(&self, release: &Release) -> Check {
-        let mut parts: Vec<Part<'_>> = self.tables.iter().map(part).collect();
+        let mut expected_tables: Vec<ExpectedTable<'_>> = self.tables.iter().map(expected_table).collect();
         let columns = [self.batch, self.sensitive.1, self.count].map(Column::name).to_vec();
-        parts.push(Part { name: self.bt_name, table: self.bt, columns });
-        parts.extend(self.members().map(Members::part));
-        shape::tables(release, &parts, fits)
+        expected_tables.push(ExpectedTable { name: self.bt_name, table: self.bt, columns });
+        expected_tables.extend(self.members().map(Members::expected_table));
+        shape::tables(release, &expected_tables, fits)
     }
 
     fn members(&self) -> Option<Members<'a>> {
@@ -116,13 +116,13 @@ impl<'a> Angelized<'a> {
     }
 }
 
-fn part<'b>(published: &'b Published<'_>) -> Part<'b> {
+fn expected_table<'b>(published: &'b BoxTable<'_>) -> ExpectedTable<'b> {
     let others = published.others.iter().map(|(_, column)| *column);
     let columns = published.cell_columns().into_iter().chain(others).chain(once(published.group));
-    Part { name: &published.name, table: published.table, columns: columns.map(Column::name).collect() }
+    ExpectedTable { name: &published.name, table: published.table, columns: columns.map(Column::name).collect() }
 }
 
-fn order<'b>(published: &'b Published<'_>) -> (&'b str, Vec<&'b Column>) {
+fn order<'b>(published: &'b BoxTable<'_>) -> (&'b str, Vec<&'b Column>) {
     let others = published.others.iter().map(|(_, column)| *column);
     (&published.name, once(published.group).chain(published.cell_columns()).chain(others).collect())
 }
@@ -146,7 +146,7 @@ fn numbered(ids: &[Option<i64>], column: &Column) -> Vec<u32> {
 }
 
 /// Rows of one table that show the same labels.
-pub(crate) fn buckets(published: &Published<'_>, watch: &dyn Watch) -> Groups {
+pub(crate) fn buckets(published: &BoxTable<'_>, watch: &dyn Watch) -> Groups {
     Groups::of_columns(&published.cell_columns(), published.table.rows(), watch)
 }
 

@@ -2,17 +2,17 @@
 
 use chrysalis_table::{Table, Watch};
 
-use super::super::cells::Published;
+use super::super::cells::BoxTable;
 use super::super::locate::{Places, weighed};
 use super::super::presence;
 use super::{Seen, pooling};
-use crate::attack::{self, Attacked, Known, Replay, View, nothing_sensitive};
+use crate::attack::{self, AttackTarget, AttackerView, Known, Replay, nothing_sensitive};
 use crate::sensitive::similarity;
 use crate::source::relevant;
 use crate::{Attacks, AuditError, Finding, Pooling};
 
 pub(super) fn attacks(
-    published: &Published<'_>,
+    published: &BoxTable<'_>,
     users: &[Seen],
     microdata: Option<&Table>,
     watch: &dyn Watch,
@@ -58,7 +58,7 @@ fn worse(one: Attacks, other: Attacks) -> Attacks {
 }
 
 fn of_user(
-    published: &Published<'_>,
+    published: &BoxTable<'_>,
     user: &Seen,
     people: Option<&Table>,
     watch: &dyn Watch,
@@ -77,7 +77,7 @@ fn of_user(
         return Ok(attacks);
     };
     let group_word = format!("class by {}", user.attributes.join(", "));
-    let target = Attacked {
+    let target = AttackTarget {
         sample,
         ids: &no_ids,
         sensitive: &attribute.name,
@@ -101,7 +101,7 @@ fn of_user(
     };
     let known = people.map(|microdata| Known { microdata, locate: &locate, is_exact: false });
     let quasi = published.shown(is_known, &sets, watch);
-    let view = View { target, of_row: &user.classes.of_row, quasi, is_joint: true };
+    let view = AttackerView { target, of_row: &user.classes.of_row, quasi, is_joint: true };
     attack::run(&view, known.as_ref(), &Replay::none(published.manifest), &mut attacks);
     Ok(attacks)
 }

@@ -10,11 +10,11 @@ mod tests;
 use chrysalis_release::{Promise, Release, Scope};
 use chrysalis_table::{Table, Watch};
 
-use super::cells::Published;
+use super::cells::BoxTable;
 use super::{contents, faithful, structure, suppressed};
 use crate::findings::{Findings, in_turn};
-use crate::measure::Sample;
-use crate::promise::{Evidence, judge};
+use crate::measure::GroupCounts;
+use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::{linking, sensitive_values};
 use crate::{AuditError, AuditReport, Check, Groups, Linking, Pooling, PrincipleResult};
 
@@ -23,17 +23,17 @@ struct Seen {
     attributes: Vec<String>,
     classes: Groups,
     sizes: Vec<u64>,
-    sample: Option<Sample>,
+    sample: Option<GroupCounts>,
 }
 
 impl Seen {
-    fn new(published: &Published<'_>, attributes: &[String], watch: &dyn Watch) -> Seen {
+    fn new(published: &BoxTable<'_>, attributes: &[String], watch: &dyn Watch) -> Seen {
         let known = |name: &str| attributes.iter().any(|attribute| attribute == name);
         let cells = published.quasi.iter().filter(|cells| known(&cells.attribute.name));
         let columns: Vec<_> = cells.flat_map(|cells| [cells.low, cells.high]).collect();
         let classes = Groups::of_columns(&columns, published.table.rows(), watch);
         let sample =
-            published.sensitive.map(|(_, column)| Sample::new(&classes, column.codes(), column.domain().len()));
+            published.sensitive.map(|(_, column)| GroupCounts::new(&classes, column.codes(), column.domain().len()));
         Seen { attributes: attributes.to_vec(), sizes: classes.sizes(), classes, sample }
     }
 
@@ -53,7 +53,7 @@ pub(crate) fn audit(
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
-    let published = Published::open(release)?;
+    let published = BoxTable::open(release)?;
     let manifest = &release.manifest;
     let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
     let sizes = groups.sizes();
@@ -86,7 +86,7 @@ pub(crate) fn audit(
 }
 
 /// There are quasi-identifiers, and group ids tell nothing that labels do not.
-fn sets(published: &Published<'_>, users: &[Seen], sizes: &[u64], watch: &dyn Watch) -> Check {
+fn sets(published: &BoxTable<'_>, users: &[Seen], sizes: &[u64], watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("quasi-identifiers");
     if users.is_empty() || users.iter().any(|user| user.attributes.is_empty()) {
         findings.add("sets", || "the manifest names no quasi-identifier, or an empty one".to_owned());
@@ -102,17 +102,13 @@ fn sets(published: &Published<'_>, users: &[Seen], sizes: &[u64], watch: &dyn Wa
 }
 
 /// Every promise for every user. Classes have no id.
-fn principles(
-    published: &Published<'_>,
-    users: &[Seen],
-    watch: &dyn Watch,
-) -> Result<Vec<PrincipleResult>, AuditError> {
+fn principles(published: &BoxTable<'_>, users: &[Seen], watch: &dyn Watch) -> Result<Vec<PrincipleResult>, AuditError> {
     let evidence = users.iter().map(|user| {
         let shown = published.sensitive.zip(user.sample.as_ref());
         let shown = shown.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
-        Ok(Evidence::new(&user.sizes, &[], shown)?.seen_by(&user.attributes))
+        Ok(JudgedGroups::new(&user.sizes, &[], shown)?.seen_by(&user.attributes))
     });
-    let evidence: Vec<Evidence<'_>> = evidence.collect::<Result<_, AuditError>>()?;
+    let evidence: Vec<JudgedGroups<'_>> = evidence.collect::<Result<_, AuditError>>()?;
     let of_users = |scope: Scope| match scope {
         Scope::User => Some(&evidence[..]),
         Scope::Group | Scope::Batch | Scope::Bucket => None,
@@ -124,7 +120,7 @@ fn principles(
 const MOST_PAIRS: usize = 100;
 
 /// What every two users learn together.
-fn pooling(published: &Published<'_>, watch: &dyn Watch) -> Vec<Pooling> {
+fn pooling(published: &BoxTable<'_>, watch: &dyn Watch) -> Vec<Pooling> {
     let sets = &published.manifest.quasi_identifiers;
     let promised = Promise::largest_k(published.manifest.promises.iter()).unwrap_or(1);
     let pairs = (0..sets.len()).flat_map(|second| (0..second).map(move |first| (first, second)));

@@ -3,9 +3,9 @@
 use chrysalis_table::{Date, Unwatched};
 use proptest::prelude::*;
 
-use super::super::cells::Published;
+use super::super::cells::BoxTable;
 use super::super::faithful::place;
-use super::super::matching::Outcome;
+use super::super::matching::MatchingResult;
 use super::*;
 
 /// A release with one range per row over `age`, everything else alike.
@@ -21,8 +21,8 @@ fn ranges(of: &[(i64, i64)], ages: &[i64]) -> (Release, Table) {
     (release_of(&rows, &microdata, &[]), microdata)
 }
 
-fn outcome(release: &Release, microdata: &Table) -> Outcome {
-    place(&Published::open(release).unwrap(), microdata, &Unwatched)
+fn outcome(release: &Release, microdata: &Table) -> MatchingResult {
+    place(&BoxTable::open(release).unwrap(), microdata, &Unwatched)
 }
 
 #[test]
@@ -30,16 +30,16 @@ fn a_greedy_choice_is_taken_back() {
     // Whoever of the two takes [1,2] first, the other must be able to push them to the wider range.
     for ranges_of in [[(1, 2), (1, 9), (2, 9)], [(2, 9), (1, 9), (1, 2)], [(1, 9), (1, 2), (2, 9)]] {
         let (release, microdata) = ranges(&ranges_of, &[1, 2, 2]);
-        assert_eq!(outcome(&release, &microdata), Outcome::default());
+        assert_eq!(outcome(&release, &microdata), MatchingResult::default());
         let (release, microdata) = ranges(&ranges_of, &[1, 1, 9]);
-        assert_eq!(outcome(&release, &microdata), Outcome::default());
+        assert_eq!(outcome(&release, &microdata), MatchingResult::default());
     }
 }
 
 #[test]
 fn three_people_do_not_fit_two_ranges() {
     let (release, microdata) = ranges(&[(1, 2), (2, 3), (3, 9)], &[1, 2, 2]);
-    assert_eq!(outcome(&release, &microdata), Outcome { uncovered: 0, left_over: 1 });
+    assert_eq!(outcome(&release, &microdata), MatchingResult { uncovered: 0, left_over: 1 });
     let report = audit(&release, Some(&microdata)).unwrap();
     let sentence = "1 rows of the microdata are covered, but find no published row of their own";
     assert!(check(&report, "faithful").findings.contains(&sentence.to_owned()));

@@ -12,11 +12,11 @@ use rand::CryptoRng;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use super::part::Part;
+use super::chunk::ExchangeChunk;
 use crate::Partition;
 
-/// Rows of a part of the table that is worked on by itself.
-const PART: usize = 100_000;
+/// Rows of a chunk of the table that is worked on by itself.
+const CHUNK: usize = 100_000;
 /// Exchanges looked at over all, and the least and most per row: one costs about half a microsecond.
 const TRIES: u64 = 12_000_000;
 const TRIES_PER_ROW: (u64, u64) = (1, 120);
@@ -47,19 +47,19 @@ pub(super) fn improved(
     (0u32..).zip(&by_bucket).for_each(|(place, &row)| places[row as usize] = place);
     let n = slots.len().max(1) as u64;
     let tries = (TRIES * n.min(MANY_ROWS) / n / n).clamp(TRIES_PER_ROW.0, TRIES_PER_ROW.1);
-    // Batches that reach over the border of a part wait for the next round, if there is one, in which borders lie elsewhere.
-    let has_one_round = slots.len() <= PART + PART / 2 || n > MANY_ROWS;
-    let shifts: &[usize] = if has_one_round { &[0] } else { &[0, PART / 2] };
+    // Batches that reach over the border of a chunk wait for the next round, if there is one, in which borders lie elsewhere.
+    let has_one_round = slots.len() <= CHUNK + CHUNK / 2 || n > MANY_ROWS;
+    let shifts: &[usize] = if has_one_round { &[0] } else { &[0, CHUNK / 2] };
     for &shift in shifts {
         let whole =
             Whole { sensitive, sizes: &sizes, slots: &slots, by_bucket: &by_bucket, places: &places, ends: &ends };
-        let parts = whole.parts(shift);
-        let touching = whole.touching(&parts);
+        let chunks = whole.chunks(shift);
+        let touching = whole.touching(&chunks);
         let budget = tries / shifts.len() as u64;
-        let moved: Vec<Vec<(u32, u32)>> = parts
+        let moved: Vec<Vec<(u32, u32)>> = chunks
             .par_iter()
             .zip(&touching)
-            .map(|(part, batches)| whole.work(part.clone(), batches, goal, budget.max(1), watch))
+            .map(|(chunk, batches)| whole.work(chunk.clone(), batches, goal, budget.max(1), watch))
             .collect();
         moved.into_iter().flatten().for_each(|(slot, row)| slots[slot as usize] = row);
     }
@@ -83,26 +83,26 @@ struct Whole<'a> {
 
 impl Whole<'_> {
     /// Stretches of whole buckets with about the same number of rows. They depend on the table alone.
-    fn parts(&self, shift: usize) -> Vec<Range<usize>> {
-        if self.slots.len() <= PART + PART / 2 {
+    fn chunks(&self, shift: usize) -> Vec<Range<usize>> {
+        if self.slots.len() <= CHUNK + CHUNK / 2 {
             return vec![0..self.ends.len(); 1];
         }
-        let (mut parts, mut from) = (Vec::new(), 0);
-        let mut border = if shift > 0 { shift } else { PART };
+        let (mut chunks, mut from) = (Vec::new(), 0);
+        let mut border = if shift > 0 { shift } else { CHUNK };
         for (bucket, &end) in self.ends.iter().enumerate() {
             if end >= border || bucket + 1 == self.ends.len() {
-                parts.push(from..bucket + 1);
+                chunks.push(from..bucket + 1);
                 from = bucket + 1;
-                border = end + PART;
+                border = end + CHUNK;
             }
         }
-        parts
+        chunks
     }
 
-    /// For every part the batches with a row in it: where their slots begin and end.
-    fn touching(&self, parts: &[Range<usize>]) -> Vec<Vec<Range<u32>>> {
-        let ends: Vec<u32> = parts.iter().map(|part| self.ends[part.end - 1] as u32).collect();
-        let mut touching = vec![Vec::new(); parts.len()];
+    /// For every chunk the batches with a row in it: where their slots begin and end.
+    fn touching(&self, chunks: &[Range<usize>]) -> Vec<Vec<Range<u32>>> {
+        let ends: Vec<u32> = chunks.iter().map(|chunk| self.ends[chunk.end - 1] as u32).collect();
+        let mut touching = vec![Vec::new(); chunks.len()];
         let (mut first, mut touched) = (0, Vec::new());
         for &size in self.sizes {
             let slots = first..first + size;
@@ -110,7 +110,7 @@ impl Whole<'_> {
             touched.extend(members.iter().map(|&row| ends.partition_point(|&end| end <= self.places[row as usize])));
             touched.sort_unstable();
             touched.dedup();
-            touched.drain(..).for_each(|part| touching[part].push(slots.clone()));
+            touched.drain(..).for_each(|chunk| touching[chunk].push(slots.clone()));
             first += size;
         }
         touching
@@ -131,18 +131,18 @@ impl Whole<'_> {
         let ends: Vec<usize> = self.ends[buckets].iter().map(|end| end - start).collect();
         let codes = self.sensitive.codes();
         let values: Vec<u32> = rows.iter().map(|&row| codes.get(row as usize)).collect();
-        let mut part = Part::new(values, &ends, self.sensitive.domain().len());
+        let mut chunk = ExchangeChunk::new(values, &ends, self.sensitive.domain().len());
         let mut own = Vec::new();
         for slots in batches {
             let members = &self.slots[slots.start as usize..slots.end as usize];
             let places = members.iter().filter_map(|&row| self.places[row as usize].checked_sub(start as u32));
             let inside: Vec<u32> = places.filter(|&place| (place as usize) < rows.len()).collect();
             let is_own = inside.len() == members.len();
-            part.add(&inside, members.iter().map(|&row| codes.get(row as usize)).collect(), is_own);
+            chunk.add(&inside, members.iter().map(|&row| codes.get(row as usize)).collect(), is_own);
             own.extend(is_own.then_some(slots.start));
         }
-        part.improve(goal, tries_per_row * rows.len() as u64, watch);
-        let batches = own.iter().zip(part.batches());
+        chunk.improve(goal, tries_per_row * rows.len() as u64, watch);
+        let batches = own.iter().zip(chunk.batches());
         batches.flat_map(|(&first, members)| (first..).zip(members.iter().map(|&at| rows[at as usize]))).collect()
     }
 }

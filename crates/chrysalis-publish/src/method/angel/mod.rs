@@ -1,8 +1,8 @@
 //! Batches of sensitive values and buckets of quasi values; see `spec.md` for the steps that the comments number.
 
 mod buckets;
+mod chunk;
 mod exchange;
-mod part;
 mod reconstruction;
 
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use chrysalis_table::{SaCounts, no_progress};
 
-use super::super::mondrian::Run;
+use super::super::mondrian::CutContext;
 use super::super::mondrian::cut::{Chooser, Scratch, Worth};
 use super::super::mondrian::records::{Rank, Records, Slice};
 use super::space::{Extent, Space};
@@ -62,14 +62,14 @@ fn cut<T: Rank>(
     room: &mut WingRoom,
 ) -> Classes<T> {
     let axes = &space.wings[at].axes;
-    let run = Run { axes, worth: Worth::Penalty, goal: space.goal, relaxed: false, progress: &no_progress };
+    let context = CutContext { axes, worth: Worth::Penalty, goal: space.goal, relaxed: false, progress: &no_progress };
     let mut all = records.all();
     let mut start = apart.iter().sum::<u32>() as usize;
     let rest = start..all.len();
     let mut sizes = apart;
     let mut loss = 0.0;
     if !rest.is_empty() {
-        for size in run.split(chooser, all.part(rest), &mut room.cuts) {
+        for size in context.split(chooser, all.part(rest), &mut room.cuts) {
             let end = start + size as usize;
             loss += room.extent.loss(axes, 0, &all.part(start..end));
             sizes.push(size);

@@ -3,10 +3,10 @@
 mod atoms;
 mod block;
 mod cells;
+mod dissolution;
 mod grow;
 mod hull;
 mod line;
-mod plan;
 mod polish;
 mod pool;
 mod refine;

@@ -7,9 +7,9 @@ use rand::rngs::ChaCha20Rng;
 use rayon::prelude::*;
 
 use super::atoms::{Atoms, Groups, Piece};
+use super::dissolution::{Dissolution, Neighbourhood};
 use super::hull::Hull;
 use super::line::{Line, Measure};
-use super::plan::{Plan, Table};
 
 /// In how many orders to look for partners.
 const N_ORDERS: usize = 6;
@@ -17,7 +17,7 @@ const N_ORDERS: usize = 6;
 const MOST_PIECES: usize = 512;
 const MOST_LEAST: u64 = 256;
 
-/// Makes plans for all wide groups at once, then carries out those that do not get in each other's way.
+/// Plans the dissolution of all wide groups at once, then carries out those that do not get in each other's way.
 pub(super) fn regroup(
     atoms: &Atoms,
     measures: &[Measure],
@@ -40,7 +40,7 @@ pub(super) fn regroup(
         order(atoms, &groups, key)
     };
     let (orders, places): (Vec<_>, Vec<_>) = keys.par_iter().map(ordered).unzip();
-    let table = Table {
+    let neighbourhood = Neighbourhood {
         atoms,
         lines: &lines,
         groups: &groups,
@@ -54,22 +54,22 @@ pub(super) fn regroup(
     };
     let is_wide = |&group: &u32| hulls[group as usize].width > 0.0 && groups.group(group as usize).len() <= MOST_PIECES;
     let wide: Vec<u32> = (0..groups.len() as u32).filter(is_wide).collect();
-    let mut plans: Vec<Plan> = wide
+    let mut dissolutions: Vec<Dissolution> = wide
         .par_iter()
         .map_init(
             || SaCounts::new(n_values),
             |counts, &group| {
                 pause_at(progress, group as usize);
-                table.plan(group, counts)
+                neighbourhood.dissolution(group, counts)
             },
         )
         .flatten()
         .collect();
-    plans.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.group.cmp(&b.group)));
-    let mut state = State::new(&table, n_values);
-    for (at, plan) in plans.iter().enumerate() {
+    dissolutions.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.group.cmp(&b.group)));
+    let mut state = State::new(&neighbourhood, n_values);
+    for (at, dissolution) in dissolutions.iter().enumerate() {
         pause_at(progress, at);
-        state.carry_out(plan);
+        state.carry_out(dissolution);
     }
     state.into_groups()
 }
@@ -116,9 +116,9 @@ fn order(atoms: &Atoms, groups: &Groups, key: &[usize]) -> (Vec<u32>, Vec<u32>) 
     (order, places)
 }
 
-/// The groups while plans are carried out.
+/// The groups while dissolutions are carried out.
 struct State<'a> {
-    table: &'a Table<'a>,
+    neighbourhood: &'a Neighbourhood<'a>,
     /// Rows left of every piece.
     left: Vec<u32>,
     /// Rows left of every group.
@@ -132,12 +132,12 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn new(table: &'a Table<'a>, n_values: usize) -> Self {
-        let n = table.groups.len();
+    fn new(neighbourhood: &'a Neighbourhood<'a>, n_values: usize) -> Self {
+        let n = neighbourhood.groups.len();
         State {
-            table,
-            left: table.groups.pieces.iter().map(|piece| piece.count).collect(),
-            sizes: table.hulls.iter().map(|hull| hull.size).collect(),
+            neighbourhood,
+            left: neighbourhood.groups.pieces.iter().map(|piece| piece.count).collect(),
+            sizes: neighbourhood.hulls.iter().map(|hull| hull.size).collect(),
             is_changed: vec![false; n],
             has_given: vec![false; n],
             joined: vec![Vec::new(); n],
@@ -147,55 +147,58 @@ impl<'a> State<'a> {
     }
 
     fn piece(&self, piece: u32, count: u32) -> Piece {
-        Piece { atom: self.table.groups.pieces[piece as usize].atom, count }
+        Piece { atom: self.neighbourhood.groups.pieces[piece as usize].atom, count }
     }
 
-    /// Carries out a plan unless others have changed what it was made for.
-    fn carry_out(&mut self, plan: &Plan) {
-        let given = self.given(plan);
-        if !self.is_possible(plan, &given) {
+    /// Carries out a dissolution unless others have changed what it was made for.
+    fn carry_out(&mut self, dissolution: &Dissolution) {
+        let given = self.given(dissolution);
+        if !self.is_possible(dissolution, &given) {
             return;
         }
-        for &(piece, home) in &plan.joins {
+        for &(piece, home) in &dissolution.joins {
             let joining = self.piece(piece, self.left[piece as usize]);
             self.joined[home as usize].push(joining);
             self.is_changed[home as usize] = true;
         }
-        for members in &plan.fresh {
+        for members in &dissolution.fresh {
             let members = members.iter().map(|&(piece, count)| self.piece(piece, count)).collect();
             self.fresh.push(members);
         }
         for (piece, count) in given {
-            let home = self.table.group_of[piece as usize] as usize;
+            let home = self.neighbourhood.group_of[piece as usize] as usize;
             self.left[piece as usize] -= count;
             self.sizes[home] -= count;
             self.has_given[home] = true;
         }
-        self.table.pieces_of(plan.group).for_each(|piece| self.left[piece as usize] = 0);
-        self.is_changed[plan.group as usize] = true;
+        self.neighbourhood.pieces_of(dissolution.group).for_each(|piece| self.left[piece as usize] = 0);
+        self.is_changed[dissolution.group as usize] = true;
     }
 
     /// What other groups give: every piece once, with all rows it gives.
-    fn given(&self, plan: &Plan) -> Vec<(u32, u32)> {
-        let others =
-            plan.fresh.iter().flatten().filter(|(piece, _)| self.table.group_of[*piece as usize] != plan.group);
+    fn given(&self, dissolution: &Dissolution) -> Vec<(u32, u32)> {
+        let others = dissolution
+            .fresh
+            .iter()
+            .flatten()
+            .filter(|(piece, _)| self.neighbourhood.group_of[*piece as usize] != dissolution.group);
         let mut given: Vec<(u32, u32)> = others.copied().collect();
         given.sort_unstable();
         given.chunk_by(|a, b| a.0 == b.0).map(|run| (run[0].0, run.iter().map(|(_, count)| count).sum())).collect()
     }
 
-    fn is_possible(&mut self, plan: &Plan, given: &[(u32, u32)]) -> bool {
-        let table = self.table;
+    fn is_possible(&mut self, dissolution: &Dissolution, given: &[(u32, u32)]) -> bool {
+        let neighbourhood = self.neighbourhood;
         let is_free = |group: u32| !self.is_changed[group as usize] && !self.has_given[group as usize];
-        let homes_are_free = plan.joins.iter().all(|&(_, home)| is_free(home));
-        let home_of = |piece: u32| table.group_of[piece as usize];
+        let homes_are_free = dissolution.joins.iter().all(|&(_, home)| is_free(home));
+        let home_of = |piece: u32| neighbourhood.group_of[piece as usize];
         let has_rows = |&(piece, count): &(u32, u32)| {
             let home = home_of(piece);
             self.left[piece as usize] >= count
                 && !self.is_changed[home as usize]
-                && plan.joins.iter().all(|join| join.1 != home)
+                && dissolution.joins.iter().all(|join| join.1 != home)
         };
-        if !is_free(plan.group) || !homes_are_free || !given.iter().all(has_rows) {
+        if !is_free(dissolution.group) || !homes_are_free || !given.iter().all(has_rows) {
             return false;
         }
         let mut givers: Vec<u32> = given.iter().map(|&(piece, _)| home_of(piece)).collect();
@@ -203,33 +206,34 @@ impl<'a> State<'a> {
         givers.dedup();
         let gives = |group: u32| given.iter().filter(move |(piece, _)| home_of(*piece) == group);
         let stays = |group: u32| {
-            gives(group).map(|(_, count)| count).sum::<u32>().saturating_add(table.least) <= self.sizes[group as usize]
+            gives(group).map(|(_, count)| count).sum::<u32>().saturating_add(neighbourhood.least)
+                <= self.sizes[group as usize]
         };
         if !givers.iter().all(|&group| stays(group)) {
             return false;
         }
-        table.goal.is_size_only()
+        neighbourhood.goal.is_size_only()
             || givers.iter().all(|&group| self.holds(group, given, None))
-                && plan.joins.iter().all(|&(piece, home)| self.holds(home, &[], Some(piece)))
+                && dissolution.joins.iter().all(|&(piece, home)| self.holds(home, &[], Some(piece)))
     }
 
     /// Whether a group passes once rows have left it and a piece has come.
     fn holds(&mut self, group: u32, given: &[(u32, u32)], coming: Option<u32>) -> bool {
         self.counts.clear();
-        for piece in self.table.pieces_of(group) {
+        for piece in self.neighbourhood.pieces_of(group) {
             let gone = given.iter().find(|(other, _)| *other == piece).map_or(0, |(_, count)| *count);
-            self.counts.add_many(self.table.value(piece), self.left[piece as usize] - gone);
+            self.counts.add_many(self.neighbourhood.value(piece), self.left[piece as usize] - gone);
         }
         if let Some(piece) = coming {
-            self.counts.add_many(self.table.value(piece), self.left[piece as usize]);
+            self.counts.add_many(self.neighbourhood.value(piece), self.left[piece as usize]);
         }
-        self.table.goal.holds(&self.counts)
+        self.neighbourhood.goal.holds(&self.counts)
     }
 
     fn into_groups(self) -> Groups {
         let mut groups = Groups::default();
-        for group in 0..self.table.groups.len() {
-            let kept = self.table.pieces_of(group as u32).filter(|&piece| self.left[piece as usize] > 0);
+        for group in 0..self.neighbourhood.groups.len() {
+            let kept = self.neighbourhood.pieces_of(group as u32).filter(|&piece| self.left[piece as usize] > 0);
             let kept = kept.map(|piece| self.piece(piece, self.left[piece as usize]));
             let members: Vec<Piece> = kept.chain(self.joined[group].iter().copied()).collect();
             if !members.is_empty() {

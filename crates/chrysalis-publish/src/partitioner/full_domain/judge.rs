@@ -4,7 +4,7 @@ use chrysalis_criteria::{Principle, Rational};
 use chrysalis_table::SaCounts;
 
 use super::Metric;
-use super::held::{Held, Needs, Union};
+use super::contents::{GroupContents, Needs, Union};
 use super::key::{Key, Slot};
 use super::lattice::{Lattice, Node};
 use super::levels::Axis;
@@ -97,7 +97,7 @@ impl Problem<'_> {
     /// Forms the groups of a node from those of a lower one, and judges them. Gives the groups too if all were looked at.
     pub(super) fn evaluate<K: Key>(&self, source: &Groups<K>, node: Node) -> (Verdict, Option<Groups<K>>) {
         let rolled = source.roll_up(self, node);
-        let (split, held) = self.split(source, &rolled);
+        let (split, contents) = self.split(source, &rolled);
         let base: f64 = (0..self.axes.len()).map(|axis| self.base(axis, self.lattice.level(node, axis))).sum();
         let rows_of = |group: &u32| (*group, u64::from(rolled.sizes[*group as usize]));
         let cost = split.suppressed.as_ref().map(|groups| match self.metric {
@@ -116,7 +116,7 @@ impl Problem<'_> {
                 _ => 0.0,
             },
         };
-        let groups = held.map(|held| Groups { node, keys: rolled.keys, sizes: rolled.sizes, held });
+        let groups = contents.map(|contents| Groups { node, keys: rolled.keys, sizes: rolled.sizes, contents });
         (verdict, groups)
     }
 
@@ -144,40 +144,40 @@ impl Problem<'_> {
 
     /// Which groups pass. Stops looking as soon as the node and all below are ruled out; otherwise gives what the groups
     /// hold as well.
-    pub(super) fn split<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>) -> (Split, Option<Held>) {
+    pub(super) fn split<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>) -> (Split, Option<GroupContents>) {
         let least = self.goal.least_size();
         let is_small = |size: &&u32| u64::from(**size) < least;
         let small: u64 = rolled.sizes.iter().filter(is_small).map(|&size| u64::from(size)).sum();
         let mut failing = Failing::default();
-        let held = if small > self.limit { None } else { self.look(source, rolled, &mut failing) };
-        match held {
+        let contents = if small > self.limit { None } else { self.look(source, rolled, &mut failing) };
+        match contents {
             None => {
                 // Sizes alone are at hand all the same, and others may be rolled up from them.
-                let held = matches!(source.held, Held::Nothing).then_some(Held::Nothing);
-                (Split { is_ruled_out: true, ..Split::default() }, held)
+                let contents = matches!(source.contents, GroupContents::Nothing).then_some(GroupContents::Nothing);
+                (Split { is_ruled_out: true, ..Split::default() }, contents)
             }
-            Some(held) => (self.completed(rolled, &held, failing), Some(held)),
+            Some(contents) => (self.completed(rolled, &contents, failing), Some(contents)),
         }
     }
 
     /// Looks at the values of every group. `None` once too many rows of groups that fail have been found.
-    fn look<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>, failing: &mut Failing) -> Option<Held> {
+    fn look<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>, failing: &mut Failing) -> Option<GroupContents> {
         let n_groups = rolled.sizes.len();
-        match &source.held {
-            Held::Nothing => {
+        match &source.contents {
+            GroupContents::Nothing => {
                 let passes = |_: usize, size: u64| size >= self.goal.least_size();
                 failing.all_rows_of(&rolled.sizes, passes);
-                Some(Held::Nothing).filter(|_| failing.gone <= self.limit)
+                Some(GroupContents::Nothing).filter(|_| failing.gone <= self.limit)
             }
-            Held::Sets(below) => {
+            GroupContents::Sets(below) => {
                 let sets = below.above(&rolled.group_of, n_groups);
                 if let Needs::Distinct { rows, distinct, .. } = self.needs {
                     failing
                         .all_rows_of(&rolled.sizes, |group, size| size >= rows && sets.n_distinct(group) >= distinct);
                 }
-                Some(Held::Sets(sets)).filter(|_| failing.gone <= self.limit)
+                Some(GroupContents::Sets(sets)).filter(|_| failing.gone <= self.limit)
             }
-            Held::Values(below) => {
+            GroupContents::Values(below) => {
                 // Lemma 1 needs a principle that survives merging.
                 let is_monotone = self.goal.laws().monotone;
                 let visit = |group: usize, counts: &SaCounts| {
@@ -186,14 +186,14 @@ impl Problem<'_> {
                     }
                     failing.gone <= self.limit
                 };
-                below.above(&rolled.group_of, n_groups, self.n_values, visit).map(Held::Values)
+                below.above(&rolled.group_of, n_groups, self.n_values, visit).map(GroupContents::Values)
             }
         }
     }
 
     /// Suppressed rows form one group, which must pass like any other: while it does not, the smallest group that
     /// passes joins it.
-    fn completed<K: Key>(&self, rolled: &Rolled<K>, held: &Held, failing: Failing) -> Split {
+    fn completed<K: Key>(&self, rolled: &Rolled<K>, contents: &GroupContents, failing: Failing) -> Split {
         let size = |group: u32| u64::from(rolled.sizes[group as usize]);
         let Failing { groups: mut suppressed, removals, .. } = failing;
         let mut rows: u64 = suppressed.iter().map(|&group| size(group)).sum();
@@ -202,8 +202,8 @@ impl Problem<'_> {
             split.suppressed = Some(suppressed);
             return split;
         }
-        let mut union = held.union(self.n_values);
-        let add = |union: &mut Union, group: u32| union.add(held, group as usize, rolled.sizes[group as usize]);
+        let mut union = contents.union(self.n_values);
+        let add = |union: &mut Union, group: u32| union.add(contents, group as usize, rolled.sizes[group as usize]);
         suppressed.iter().for_each(|&group| add(&mut union, group));
         let mut others: Option<std::vec::IntoIter<u32>> = None;
         while rows <= self.limit && !union.passes(self.goal, self.needs) {

@@ -1,6 +1,6 @@
 //! One level per attribute for the whole table; see `spec.md` for the steps and lemmas that comments name.
 
-mod held;
+mod contents;
 mod judge;
 mod key;
 mod lattice;
@@ -20,7 +20,7 @@ use chrysalis_criteria::{Principle, Rational};
 use chrysalis_table::{Counted, Progress};
 use rand::CryptoRng;
 
-use self::held::Needs;
+use self::contents::Needs;
 use self::judge::{Problem, allowance};
 use self::key::{Key, Slot, Wide, slots};
 use self::lattice::{Lattice, Node};

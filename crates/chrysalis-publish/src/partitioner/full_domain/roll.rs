@@ -65,8 +65,8 @@ impl<K: Key> Groups<K> {
     /// The groups of a higher node, with all that they hold.
     pub(super) fn above(&self, problem: &Problem<'_>, to: Node) -> Groups<K> {
         let Rolled { node, group_of, keys, sizes } = self.roll_up(problem, to);
-        let held = self.held.above(&group_of, keys.len(), problem.n_values);
-        Groups { node, keys, sizes, held }
+        let contents = self.contents.above(&group_of, keys.len(), problem.n_values);
+        Groups { node, keys, sizes, contents }
     }
 
     /// Attributes that still tell groups apart above, as few steps as tables of a bearable size allow.

@@ -10,7 +10,7 @@ use chrysalis_table::{Column, Role, SaCounts, Table};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
-use super::held::{Held, Needs};
+use super::contents::{GroupContents, Needs};
 use super::judge::Problem;
 use super::key::{Key, Wide, slots};
 use super::lattice::Node;
@@ -86,12 +86,12 @@ fn check<K: Key>(data: &Microdata, goal: &str) {
             for (at, (&key, &size)) in groups.keys.iter().zip(&groups.sizes).enumerate() {
                 let (rows, values) = &expected[&problem.slots.iter().map(|&slot| key.get(slot)).collect::<Vec<u32>>()];
                 assert_eq!(size, *rows);
-                match &groups.held {
-                    Held::Nothing => assert_eq!(problem.needs, Needs::Sizes),
-                    Held::Sets(sets) => assert_eq!(sets.n_distinct(at) as usize, values.len()),
-                    Held::Values(held) => {
+                match &groups.contents {
+                    GroupContents::Nothing => assert_eq!(problem.needs, Needs::Sizes),
+                    GroupContents::Sets(sets) => assert_eq!(sets.n_distinct(at) as usize, values.len()),
+                    GroupContents::Values(contents) => {
                         let mut counts = SaCounts::new(n_values);
-                        held.add_to(at, &mut counts);
+                        contents.add_to(at, &mut counts);
                         assert_eq!(counts.iter().collect::<BTreeMap<_, _>>(), *values);
                     }
                 }

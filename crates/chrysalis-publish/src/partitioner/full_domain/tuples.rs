@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rayon::prelude::*;
 
-use super::held::Held;
+use super::contents::GroupContents;
 use super::judge::Problem;
 use super::key::Key;
 use super::lattice::Node;
@@ -20,13 +20,13 @@ pub(super) struct Groups<K> {
     pub(super) node: Node,
     pub(super) keys: Vec<K>,
     pub(super) sizes: Vec<u32>,
-    pub(super) held: Held,
+    pub(super) contents: GroupContents,
 }
 
 impl<K> Groups<K> {
     /// How much room they take.
     pub(super) fn weight(&self) -> usize {
-        self.keys.len() + self.held.weight()
+        self.keys.len() + self.contents.weight()
     }
 }
 
@@ -41,8 +41,8 @@ pub(super) fn exact<K: Key>(data: &Microdata, problem: &Problem<'_>) -> (Groups<
     drop(row_keys);
     in_order(&mut group_of, &mut keys, &mut sizes);
     let code = |row: usize| data.sensitive().map_or(0, |column| column.code(row));
-    let held = Held::of_rows(problem.needs, &group_of, keys.len(), problem.n_values, code);
-    (Groups { node: problem.lattice.bottom(), keys, sizes, held }, group_of)
+    let contents = GroupContents::of_rows(problem.needs, &group_of, keys.len(), problem.n_values, code);
+    (Groups { node: problem.lattice.bottom(), keys, sizes, contents }, group_of)
 }
 
 /// Renumbers groups in the order of their keys: then those that look alike above stand near each other, and rolling up

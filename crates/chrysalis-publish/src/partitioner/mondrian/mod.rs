@@ -83,19 +83,19 @@ impl Mondrian {
     ) -> Partition {
         let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
         let widest = axes.iter().map(Axis::n_ranks).max().unwrap_or(1).max(data.sensitive_counts().domain_len());
-        let run = Run { axes: &axes, worth, goal, relaxed: self.relaxed, progress };
+        let context = CutContext { axes: &axes, worth, goal, relaxed: self.relaxed, progress };
         // The narrowest records that hold every rank: most tables need one byte per cell.
         if widest <= 1 << 8 {
-            run.partition::<u8>(data, rows)
+            context.partition::<u8>(data, rows)
         } else if widest <= 1 << 16 {
-            run.partition::<u16>(data, rows)
+            context.partition::<u16>(data, rows)
         } else {
-            run.partition::<u32>(data, rows)
+            context.partition::<u32>(data, rows)
         }
     }
 }
 
-pub(super) struct Run<'a> {
+pub(super) struct CutContext<'a> {
     pub(super) axes: &'a [Axis],
     pub(super) worth: Worth,
     pub(super) goal: &'a dyn Principle,
@@ -103,7 +103,7 @@ pub(super) struct Run<'a> {
     pub(super) progress: Progress<'a>,
 }
 
-impl Run<'_> {
+impl CutContext<'_> {
     fn partition<T: Rank>(&self, data: &Microdata, rows: Vec<u32>) -> Partition {
         let mut records = Records::<T>::new(data, self.axes, rows);
         (self.progress)(0);

@@ -54,18 +54,18 @@ impl Partitioner for Similar {
         let n_values = data.sensitive_counts().domain_len();
         let codes = sensitive_codes(data, &all);
         let ranks = Ranks::new(data);
-        let run = Run { ranks: &ranks, codes: &codes, goal, size, n_tries: self.n_tries, progress };
+        let context = SplitContext { ranks: &ranks, codes: &codes, goal, size, n_tries: self.n_tries, progress };
         let mut rows = all;
         let mut scratch = Scratch::new(&ranks, n_values);
-        let parts = run.divide(&mut rows, ChaCha20Rng::from_rng(rng), &mut scratch);
-        let sizes = run.deal(&mut rows, &parts);
+        let parts = context.divide(&mut rows, ChaCha20Rng::from_rng(rng), &mut scratch);
+        let sizes = context.deal(&mut rows, &parts);
         // Algorithm 1 keeps l= in every group; other principles may ask for more.
         let codes: Vec<u32> = rows.iter().map(|&row| codes[row as usize]).collect();
         Ok(Partition::new(rows, &merged_until_all_hold(goal, &mut SaCounts::new(n_values), &codes, &sizes)))
     }
 }
 
-struct Run<'a> {
+struct SplitContext<'a> {
     ranks: &'a Ranks,
     codes: &'a [u32],
     goal: &'a dyn Principle,
@@ -92,7 +92,7 @@ impl Scratch {
     }
 }
 
-impl Run<'_> {
+impl SplitContext<'_> {
     /// Algorithm 2. Puts the rows of each part side by side; tells the sizes of the parts.
     fn divide(&self, mut rows: &mut [u32], mut rng: ChaCha20Rng, scratch: &mut Scratch) -> Vec<u32> {
         let mut sizes = Vec::new();

@@ -3,7 +3,7 @@
 use chrysalis_table::no_progress;
 use rand::CryptoRng;
 
-use super::Table;
+use super::SearchContext;
 use super::node::Node;
 use crate::partitioner::{FullDomain, Partitioner, Stop};
 use crate::{Microdata, Partition};
@@ -12,12 +12,12 @@ use crate::{Microdata, Partition};
 const MOST_NODES: u64 = 10_000;
 
 /// A node for every group of the cheapest levels for all rows; none where there are too many attributes to look for them.
-pub(super) fn nodes(data: &Microdata, table: &Table<'_>, rows: &[u32], rng: &mut dyn CryptoRng) -> Vec<Node> {
+pub(super) fn nodes(data: &Microdata, context: &SearchContext<'_>, rows: &[u32], rng: &mut dyn CryptoRng) -> Vec<Node> {
     let search = FullDomain { stop: Stop::after(MOST_NODES), ..FullDomain::default() };
-    let partition = search.partition(data, table.goal, rng, &no_progress);
+    let partition = search.partition(data, context.goal, rng, &no_progress);
     partition.map_or(Vec::new(), |partition| {
         let node = |cell: Vec<u32>| {
-            let levels = table.shared_levels(&cell);
+            let levels = context.shared_levels(&cell);
             Node::new(cell, levels)
         };
         in_order_of(&partition, rows).into_iter().map(node).collect()

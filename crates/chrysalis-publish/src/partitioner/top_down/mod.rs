@@ -31,7 +31,7 @@ pub struct TopDown;
 const ROWS_PER_TASK: usize = 4_096;
 
 /// What all nodes share.
-pub(super) struct Table<'a> {
+pub(super) struct SearchContext<'a> {
     ladders: Vec<Ladder>,
     /// Per attribute, the rank of every row.
     ranks: Vec<Vec<u32>>,
@@ -58,7 +58,7 @@ impl Partitioner for TopDown {
         rows.shuffle(rng);
         let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
         let ranks = data.quasi().zip(&axes);
-        let table = Table {
+        let context = SearchContext {
             ladders: axes.iter().map(Ladder::new).collect(),
             ranks: ranks
                 .map(|((column, _), axis)| column.codes().iter().map(|code| axis.rank(code)).collect())
@@ -69,21 +69,21 @@ impl Partitioner for TopDown {
             progress,
         };
         // Step 1.
-        let top: Vec<u8> = table.ladders.iter().map(|ladder| ladder.steps.len() as u8 - 1).collect();
-        let from_top = table.specialize(Node::new(rows.clone(), top));
+        let top: Vec<u8> = context.ladders.iter().map(|ladder| ladder.steps.len() as u8 - 1).collect();
+        let from_top = context.specialize(Node::new(rows.clone(), top));
         // Step 6.
-        let cells = full::nodes(data, &table, &rows, rng);
-        let from_full: Vec<Vec<u32>> = cells.into_par_iter().flat_map_iter(|cell| table.specialize(cell)).collect();
-        let cost = |groups: &[Vec<u32>]| groups.iter().map(|group| table.cost(&axes, group)).sum::<f64>();
+        let cells = full::nodes(data, &context, &rows, rng);
+        let from_full: Vec<Vec<u32>> = cells.into_par_iter().flat_map_iter(|cell| context.specialize(cell)).collect();
+        let cost = |groups: &[Vec<u32>]| groups.iter().map(|group| context.cost(&axes, group)).sum::<f64>();
         let is_better = !from_full.is_empty() && cost(&from_full) < cost(&from_top);
         let groups = if is_better { from_full } else { from_top };
-        (table.progress)(data.rows() as u64);
+        (context.progress)(data.rows() as u64);
         let sizes: Vec<u32> = groups.iter().map(|group| group.len() as u32).collect();
         Ok(Partition::new(groups.into_iter().flatten().collect(), &sizes))
     }
 }
 
-impl Table<'_> {
+impl SearchContext<'_> {
     fn value(&self, row: u32) -> u32 {
         self.sensitive.map_or(0, |codes| codes.get(row as usize))
     }

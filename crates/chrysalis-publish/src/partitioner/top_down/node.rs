@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 
 use chrysalis_table::SaCounts;
 
-use super::Table;
+use super::SearchContext;
 
 /// Rows under one label per attribute.
 #[derive(Debug)]
@@ -33,15 +33,15 @@ impl Node {
     }
 
     /// Goes one level down where that saves most; what has to stay behind stays in this node. `None`: no way down.
-    pub(super) fn step(&mut self, table: &Table<'_>) -> Option<Vec<Node>> {
+    pub(super) fn step(&mut self, context: &SearchContext<'_>) -> Option<Vec<Node>> {
         loop {
             // Step 2.
             let mut found: Vec<Specialization> = Vec::new();
             for attribute in 0..self.levels.len() {
                 while self.levels[attribute] > 0 && !self.is_done[attribute] {
-                    let children = table.children(attribute, self.levels[attribute] - 1, &self.rows);
+                    let children = context.children(attribute, self.levels[attribute] - 1, &self.rows);
                     if children.len() > 1 {
-                        found.extend(self.judged(table, attribute, &children));
+                        found.extend(self.judged(context, attribute, &children));
                         break;
                     }
                     self.levels[attribute] -= 1;
@@ -51,36 +51,41 @@ impl Node {
             let best = found.iter().max_by(|a, b| a.gain.total_cmp(&b.gain).then(b.attribute.cmp(&a.attribute)))?;
             let attribute = best.attribute;
             self.is_done[attribute] = true;
-            if let Some(children) = self.divided(table, attribute) {
+            if let Some(children) = self.divided(context, attribute) {
                 return Some(children.into_iter().map(|rows| self.child(attribute, rows)).collect());
             }
         }
     }
 
-    fn judged(&self, table: &Table<'_>, attribute: usize, children: &[(f64, Vec<u32>)]) -> Option<Specialization> {
-        let (_, now) = table.label(attribute, self.levels[attribute], *self.rows.first()?);
-        let passing = children.iter().filter(|(_, rows)| table.goal.holds(&table.counts(rows)));
+    fn judged(
+        &self,
+        context: &SearchContext<'_>,
+        attribute: usize,
+        children: &[(f64, Vec<u32>)],
+    ) -> Option<Specialization> {
+        let (_, now) = context.label(attribute, self.levels[attribute], *self.rows.first()?);
+        let passing = children.iter().filter(|(_, rows)| context.goal.holds(&context.counts(rows)));
         let gains: Vec<f64> = passing.map(|(cost, rows)| (now - cost) * rows.len() as f64).collect();
         (!gains.is_empty()).then(|| Specialization { attribute, gain: gains.iter().sum() })
     }
 
     /// Children that pass. The rows of all others stay here, with as many more as they need to pass.
-    fn divided(&mut self, table: &Table<'_>, attribute: usize) -> Option<Vec<Vec<u32>>> {
-        let children = table.children(attribute, self.levels[attribute] - 1, &self.rows);
-        let with_counts = children.into_iter().map(|(_, rows)| (table.counts(&rows), rows));
-        let (passing, failing): (Vec<_>, Vec<_>) = with_counts.partition(|(counts, _)| table.goal.holds(counts));
+    fn divided(&mut self, context: &SearchContext<'_>, attribute: usize) -> Option<Vec<Vec<u32>>> {
+        let children = context.children(attribute, self.levels[attribute] - 1, &self.rows);
+        let with_counts = children.into_iter().map(|(_, rows)| (context.counts(&rows), rows));
+        let (passing, failing): (Vec<_>, Vec<_>) = with_counts.partition(|(counts, _)| context.goal.holds(counts));
         let mut back: Vec<u32> = failing.into_iter().flat_map(|(_, rows)| rows).collect();
-        let mut held = table.counts(&back);
+        let mut held = context.counts(&back);
         let mut children: Vec<Vec<u32>> = Vec::with_capacity(passing.len());
-        if back.is_empty() || table.goal.holds(&held) {
+        if back.is_empty() || context.goal.holds(&held) {
             children.extend(passing.into_iter().map(|(_, rows)| rows));
         } else {
             // Step 4.
             let mut stocks: Vec<Stock> =
-                passing.into_iter().map(|(counts, rows)| Stock::new(table, counts, rows)).collect();
-            while !table.goal.holds(&held) {
-                let row = spare(table, &mut stocks, &held)?;
-                held.add(table.value(row));
+                passing.into_iter().map(|(counts, rows)| Stock::new(context, counts, rows)).collect();
+            while !context.goal.holds(&held) {
+                let row = spare(context, &mut stocks, &held)?;
+                held.add(context.value(row));
                 back.push(row);
             }
             children.extend(stocks.into_iter().map(Stock::into_rows));
@@ -98,10 +103,10 @@ struct Stock {
 }
 
 impl Stock {
-    fn new(table: &Table<'_>, counts: SaCounts, mut rows: Vec<u32>) -> Self {
-        rows.sort_by_key(|&row| table.value(row));
-        let runs = rows.chunk_by(|&a, &b| table.value(a) == table.value(b));
-        Stock { counts, by_value: runs.map(|run| (table.value(run[0]), run.to_vec())).collect() }
+    fn new(context: &SearchContext<'_>, counts: SaCounts, mut rows: Vec<u32>) -> Self {
+        rows.sort_by_key(|&row| context.value(row));
+        let runs = rows.chunk_by(|&a, &b| context.value(a) == context.value(b));
+        Stock { counts, by_value: runs.map(|run| (context.value(run[0]), run.to_vec())).collect() }
     }
 
     fn into_rows(self) -> Vec<u32> {
@@ -110,7 +115,7 @@ impl Stock {
 }
 
 /// Takes a row that a child can spare: of the value that is rarest among those that came back, from the largest child.
-fn spare(table: &Table<'_>, stocks: &mut [Stock], held: &SaCounts) -> Option<u32> {
+fn spare(context: &SearchContext<'_>, stocks: &mut [Stock], held: &SaCounts) -> Option<u32> {
     let mut offers: Vec<(u64, Reverse<u64>, usize, usize)> = Vec::new();
     for (child, stock) in stocks.iter().enumerate() {
         let left = stock.by_value.iter().enumerate().filter(|(_, (_, rows))| !rows.is_empty());
@@ -121,7 +126,7 @@ fn spare(table: &Table<'_>, stocks: &mut [Stock], held: &SaCounts) -> Option<u32
         let Stock { counts, by_value } = &mut stocks[child];
         let (value, rows) = &mut by_value[at];
         counts.remove(*value);
-        if table.goal.holds(counts) {
+        if context.goal.holds(counts) {
             return rows.pop();
         }
         counts.add(*value);

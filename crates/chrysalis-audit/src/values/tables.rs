@@ -10,10 +10,10 @@ use chrysalis_table::{Column, Kind, Table};
 use crate::AuditError;
 use crate::columns::{find, only_sensitive};
 use crate::profile::check_size;
-use crate::shape::Part;
+use crate::shape::ExpectedTable;
 
 /// A release whose columns are all there. What they hold is not yet believed.
-pub(super) struct Layout<'a> {
+pub(super) struct ValueTables<'a> {
     pub(super) shape: Shape,
     pub(super) manifest: &'a Manifest,
     /// The table with one row per person.
@@ -46,8 +46,8 @@ pub(super) struct Help<'a> {
     pub(super) numbers: Vec<&'a Column>,
 }
 
-impl<'a> Layout<'a> {
-    pub(super) fn open(release: &'a Release) -> Result<Layout<'a>, AuditError> {
+impl<'a> ValueTables<'a> {
+    pub(super) fn open(release: &'a Release) -> Result<ValueTables<'a>, AuditError> {
         let manifest = &release.manifest;
         let shape = manifest.method.shape();
         let name = shape.people;
@@ -66,7 +66,7 @@ impl<'a> Layout<'a> {
             None => shown(attribute),
         });
         let help = shape.help.zip(attribute);
-        Ok(Layout {
+        Ok(ValueTables {
             shape,
             manifest,
             name,
@@ -106,17 +106,20 @@ impl<'a> Layout<'a> {
     }
 
     /// All tables of the form with their columns, that of the people first.
-    pub(super) fn parts(&self) -> Vec<Part<'a>> {
+    pub(super) fn expected_tables(&self) -> Vec<ExpectedTable<'a>> {
         let columns = self.quasi.iter().chain(&self.others).map(|(_, column)| *column);
         let columns = columns.chain(self.group).chain(self.sensitive_column()).map(Column::name).collect();
-        let main = Part { name: self.name, table: self.table, columns };
+        let main = ExpectedTable { name: self.name, table: self.table, columns };
         let counts = self.counts.as_ref().map(|counts| {
             let sensitive = self.sensitive.map(|(_, column)| column);
             let columns = [counts.group, counts.count].into_iter().chain(sensitive).map(Column::name).collect();
-            Part { name: counts.name, table: counts.table, columns }
+            ExpectedTable { name: counts.name, table: counts.table, columns }
         });
-        let help =
-            self.help.as_ref().map(|help| Part { name: help.name, table: help.table, columns: HELP_COLUMNS.to_vec() });
+        let help = self.help.as_ref().map(|help| ExpectedTable {
+            name: help.name,
+            table: help.table,
+            columns: HELP_COLUMNS.to_vec(),
+        });
         once(main).chain(counts).chain(help).collect()
     }
 

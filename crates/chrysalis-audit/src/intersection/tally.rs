@@ -2,7 +2,7 @@
 
 /// What some tables together leave some people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct IntersectionTally {
     /// What is left to the worst off.
     pub(super) fewest: Option<u64>,
     /// People who are left less than they should.
@@ -13,10 +13,10 @@ pub(super) struct Outcome {
     pub(super) contradicted: u64,
 }
 
-impl Outcome {
+impl IntersectionTally {
     /// Of other people beside these.
-    pub(super) fn and(self, other: Outcome) -> Outcome {
-        Outcome {
+    pub(super) fn and(self, other: IntersectionTally) -> IntersectionTally {
+        IntersectionTally {
             fewest: least(self.fewest, other.fewest),
             narrowed: self.narrowed + other.narrowed,
             people: self.people + other.people,
@@ -25,8 +25,8 @@ impl Outcome {
     }
 
     /// Of the same people by other tables: the worse of both.
-    pub(super) fn worse(self, other: Outcome) -> Outcome {
-        Outcome {
+    pub(super) fn worse(self, other: IntersectionTally) -> IntersectionTally {
+        IntersectionTally {
             fewest: least(self.fewest, other.fewest),
             narrowed: self.narrowed.max(other.narrowed),
             people: self.people.max(other.people),

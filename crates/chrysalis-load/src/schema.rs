@@ -8,12 +8,12 @@ use chrysalis_table::Table;
 use crate::LoadError;
 
 /// The tables of a release, ready to be created.
-pub(crate) struct Layout<'a> {
-    pub(crate) tables: Vec<TableLayout<'a>>,
+pub(crate) struct DatabaseSchema<'a> {
+    pub(crate) tables: Vec<TableSchema<'a>>,
 }
 
 /// One table.
-pub(crate) struct TableLayout<'a> {
+pub(crate) struct TableSchema<'a> {
     pub(crate) name: &'a str,
     pub(crate) rows: &'a Table,
     /// Columns that tell any two rows apart and are never missing; empty when there are none.
@@ -22,31 +22,33 @@ pub(crate) struct TableLayout<'a> {
     pub(crate) index: Vec<String>,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> DatabaseSchema<'a> {
     pub(crate) fn of(release: &'a Release) -> Result<Self, LoadError> {
         let layout = release.manifest.layout();
         let table = |(entry, rows): (&'a TableEntry, &'a Table)| {
-            let plain = TableLayout::new(&entry.name, rows)?;
+            let plain = TableSchema::new(&entry.name, rows)?;
             Ok(match layout.table(&entry.name) {
                 Some(known) => plain.keyed(known),
                 // A forged manifest may list tables that its form does not have.
                 None => plain,
             })
         };
-        Ok(Layout { tables: release.manifest.tables.iter().zip(&release.tables).map(table).collect::<Result<_, _>>()? })
+        Ok(DatabaseSchema {
+            tables: release.manifest.tables.iter().zip(&release.tables).map(table).collect::<Result<_, _>>()?,
+        })
     }
 
     /// One table that belongs to no release.
     pub(crate) fn of_table(name: &'a str, rows: &'a Table) -> Result<Self, LoadError> {
-        Ok(Layout { tables: vec![TableLayout::new(name, rows)?] })
+        Ok(DatabaseSchema { tables: vec![TableSchema::new(name, rows)?] })
     }
 }
 
-impl<'a> TableLayout<'a> {
+impl<'a> TableSchema<'a> {
     /// A table without keys and indexes.
     fn new(name: &'a str, rows: &'a Table) -> Result<Self, LoadError> {
         check_names(name, rows)?;
-        Ok(TableLayout { name, rows, primary_key: Vec::new(), index: Vec::new() })
+        Ok(TableSchema { name, rows, primary_key: Vec::new(), index: Vec::new() })
     }
 
     /// With the keys and indexes that a table of its form has.
@@ -54,7 +56,7 @@ impl<'a> TableLayout<'a> {
         // A forged manifest may name a table so without its columns.
         let there =
             |columns: &[String]| columns.iter().filter(|name| self.rows.column(name).is_some()).cloned().collect();
-        TableLayout { primary_key: there(&known.key), index: there(&known.index), ..self }
+        TableSchema { primary_key: there(&known.key), index: there(&known.index), ..self }
     }
 }
 

@@ -12,15 +12,15 @@ use crate::{Plan, QueryError, askable};
 /// Preparing is that of a [`View`]. A question then costs a pass over the codes of the columns it names, and one over the sensitive
 /// values of the groups it touches.
 #[derive(Debug)]
-pub struct Asked {
+pub struct OpenRelease {
     view: View,
 }
 
-impl Asked {
+impl OpenRelease {
     /// Prepares a release.
-    pub fn new(release: &Release) -> Result<Asked, QueryError> {
+    pub fn new(release: &Release) -> Result<OpenRelease, QueryError> {
         askable(&release.manifest)?;
-        Ok(Asked { view: View::open(release)? })
+        Ok(OpenRelease { view: View::open(release)? })
     }
 
     /// What the release says of itself.

@@ -14,7 +14,7 @@ pub(super) const NAME_ROOM: f64 = 230.0;
 const SLANTED_ROOM: f64 = 130.0;
 
 /// A chart with all its places.
-pub(super) struct Layout {
+pub(super) struct ChartGeometry {
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) left: f64,
@@ -33,8 +33,8 @@ pub(super) struct Layout {
     pub(super) slot: f64,
 }
 
-impl Layout {
-    pub(super) fn new(chart: &Chart) -> Layout {
+impl ChartGeometry {
+    pub(super) fn new(chart: &Chart) -> ChartGeometry {
         let (x, y) = (chart.x.stretch(chart.values(true)), chart.y.stretch(chart.values(false)));
         let total = f64::from(chart.size.0);
         let names = y.ticks.iter().map(|tick| width(&tick.text, SMALL)).fold(0.0, f64::max);
@@ -51,10 +51,22 @@ impl Layout {
         let note = if chart.n_left_out() > 0 { LINE } else { 0.0 };
         let height = bottom + below + LINE * legend.len() as f64 + note + 10.0;
         let y_goes_down = chart.y.is_categories();
-        let mut layout =
-            Layout { width: total, height, left, right, top, bottom, x, y, y_goes_down, slanted, legend, slot: 0.0 };
-        layout.slot = layout.find_slot(chart);
-        layout
+        let mut geometry = ChartGeometry {
+            width: total,
+            height,
+            left,
+            right,
+            top,
+            bottom,
+            x,
+            y,
+            y_goes_down,
+            slanted,
+            legend,
+            slot: 0.0,
+        };
+        geometry.slot = geometry.find_slot(chart);
+        geometry
     }
 
     pub(super) fn x(&self, value: f64) -> f64 {

@@ -13,7 +13,7 @@ const WORTHWHILE: f64 = 1e-7;
 const REACH: usize = 8;
 
 /// How one group would be taken apart.
-pub(super) struct Plan {
+pub(super) struct Dissolution {
     pub(super) group: u32,
     /// Penalty saved.
     pub(super) gain: f64,
@@ -33,7 +33,7 @@ struct Fresh {
 }
 
 /// All groups as they are, and who stands near whom.
-pub(super) struct Table<'a> {
+pub(super) struct Neighbourhood<'a> {
     pub(super) atoms: &'a Atoms,
     pub(super) lines: &'a [Line],
     pub(super) groups: &'a Groups,
@@ -45,7 +45,7 @@ pub(super) struct Table<'a> {
     pub(super) least: u32,
 }
 
-impl Table<'_> {
+impl Neighbourhood<'_> {
     /// The pieces of a group, by place in the list of all pieces.
     pub(super) fn pieces_of(&self, group: u32) -> std::ops::Range<u32> {
         let start = if group == 0 { 0 } else { self.groups.ends[group as usize - 1] };
@@ -72,28 +72,28 @@ impl Table<'_> {
     }
 
     /// The best way found to take a group apart, if that saves anything.
-    pub(super) fn plan(&self, group: u32, counts: &mut SaCounts) -> Option<Plan> {
+    pub(super) fn dissolution(&self, group: u32, counts: &mut SaCounts) -> Option<Dissolution> {
         let mut left: Vec<(u32, u32)> =
             self.pieces_of(group).map(|piece| (piece, self.groups.pieces[piece as usize].count)).collect();
         let gain = self.hulls[group as usize].cost();
-        let mut plan = Plan { group, gain, fresh: Vec::new(), joins: Vec::new() };
+        let mut dissolution = Dissolution { group, gain, fresh: Vec::new(), joins: Vec::new() };
         let mut found = Vec::new();
-        // What this plan takes from other groups.
+        // What this dissolution takes from other groups.
         let mut taken: Vec<(u32, u32)> = Vec::new();
         while let Some(&(seed, count)) = left.last() {
             self.near(seed, &mut found);
-            let join = self.best_join(seed, count, group, &found, &plan);
+            let join = self.best_join(seed, count, group, &found, &dissolution);
             let fresh = self.grow(seed, group, &left, &found, &taken, counts);
             // Whichever costs less for every row of the group that finds its place.
             let is_cheaper = |cost: f64, fresh: &Fresh| cost * f64::from(fresh.n_own) <= fresh.cost * f64::from(count);
             match (join, fresh) {
                 (Some((cost, home)), fresh) if fresh.as_ref().is_none_or(|fresh| is_cheaper(cost, fresh)) => {
-                    plan.gain -= cost;
-                    plan.joins.push((seed, home));
+                    dissolution.gain -= cost;
+                    dissolution.joins.push((seed, home));
                     left.pop();
                 }
                 (_, Some(fresh)) => {
-                    plan.gain -= fresh.cost;
+                    dissolution.gain -= fresh.cost;
                     for &(piece, n) in &fresh.members {
                         if self.group_of[piece as usize] == group {
                             left.retain(|&(other, _)| other != piece);
@@ -101,24 +101,31 @@ impl Table<'_> {
                             taken.push((piece, n));
                         }
                     }
-                    plan.fresh.push(fresh.members);
+                    dissolution.fresh.push(fresh.members);
                 }
                 (_, None) => return None,
             }
-            if plan.gain < WORTHWHILE {
+            if dissolution.gain < WORTHWHILE {
                 return None;
             }
         }
-        Some(plan)
+        Some(dissolution)
     }
 
     /// The near group where a piece costs least, and what it costs there. Every group is joined once at most.
-    fn best_join(&self, seed: u32, count: u32, group: u32, found: &[u32], plan: &Plan) -> Option<(f64, u32)> {
+    fn best_join(
+        &self,
+        seed: u32,
+        count: u32,
+        group: u32,
+        found: &[u32],
+        dissolution: &Dissolution,
+    ) -> Option<(f64, u32)> {
         let mut best: Option<(f64, u32)> = None;
         let mut last = u32::MAX;
         for &piece in found {
             let home = self.group_of[piece as usize];
-            if home == group || home == last || plan.joins.iter().any(|join| join.1 == home) {
+            if home == group || home == last || dissolution.joins.iter().any(|join| join.1 == home) {
                 continue;
             }
             last = home;

@@ -1,9 +1,9 @@
-//! A part of the table in which rows change places between batches.
+//! A chunk of the table in which rows change places between batches.
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::{SaCounts, Watch};
 
-/// No batch: one that reaches beyond this part and stays as it is.
+/// No batch: one that reaches beyond this chunk and stays as it is.
 const FIXED: u32 = u32::MAX;
 /// An exchange must raise the log-likelihood by this much: rounding must not make rows wander.
 const WORTHWHILE: f32 = 1e-3;
@@ -25,7 +25,7 @@ struct Entry {
 }
 
 /// Rows are numbered bucket after bucket.
-pub(super) struct Part {
+pub(super) struct ExchangeChunk {
     values: Vec<u32>,
     bucket: Vec<u32>,
     /// Where each bucket's rows and entries begin; one more at the end.
@@ -41,7 +41,7 @@ pub(super) struct Part {
     changes: Vec<(u32, f32)>,
 }
 
-impl Part {
+impl ExchangeChunk {
     pub(super) fn new(values: Vec<u32>, ends: &[usize], n_values: usize) -> Self {
         let (mut bucket, mut entries) = (Vec::with_capacity(values.len()), Vec::new());
         let (mut starts, mut entry_starts) = (vec![0], vec![0]);
@@ -59,10 +59,10 @@ impl Part {
         let counts = [SaCounts::new(n_values), SaCounts::new(n_values)];
         let batch = vec![FIXED; values.len()];
         let (members, shares, changes) = (Vec::new(), Vec::new(), Vec::new());
-        Part { values, bucket, starts, entry_starts, entries, batch, members, shares, counts, changes }
+        ExchangeChunk { values, bucket, starts, entry_starts, entries, batch, members, shares, counts, changes }
     }
 
-    /// Adds a batch: those of its rows that are here, and all its values. It may be changed if it is the part's own.
+    /// Adds a batch: those of its rows that are here, and all its values. It may be changed if it is the chunk's own.
     pub(super) fn add(&mut self, rows: &[u32], all: Vec<u32>, is_own: bool) {
         let shares = shares(all);
         for &row in rows {
@@ -76,7 +76,7 @@ impl Part {
         }
     }
 
-    /// The rows of the part's own batches, in the order they were added.
+    /// The rows of the chunk's own batches, in the order they were added.
     pub(super) fn batches(&self) -> &[Vec<u32>] {
         &self.members
     }
@@ -342,18 +342,18 @@ mod tests {
             let mut batches: Vec<Vec<u32>> = vec![Vec::new(); 3];
             (0..n).for_each(|row| batches[of_batch[row]].push(row as u32));
             batches.retain(|batch| !batch.is_empty());
-            let mut part = Part::new(values.clone(), &ends, 4);
+            let mut chunk = ExchangeChunk::new(values.clone(), &ends, 4);
             for batch in &batches {
-                part.add(batch, batch.iter().map(|&row| values[row as usize]).collect(), true);
+                chunk.add(batch, batch.iter().map(|&row| values[row as usize]).collect(), true);
             }
             let (row, other) = (pair.0.index(n) as u32, pair.1.index(n) as u32);
-            let is_same_place = part.bucket[row as usize] == part.bucket[other as usize];
-            prop_assume!(part.batch[row as usize] != part.batch[other as usize] && !is_same_place);
+            let is_same_place = chunk.bucket[row as usize] == chunk.bucket[other as usize];
+            prop_assume!(chunk.batch[row as usize] != chunk.batch[other as usize] && !is_same_place);
             let is_same = values[row as usize] == values[other as usize];
-            let gain = if is_same { part.gain_of_same(row, other) } else { part.gain_of_others(row, other) };
-            let before = likelihood(&values, &ends, part.batches());
-            part.exchange(row, other);
-            let after = likelihood(&values, &ends, part.batches());
+            let gain = if is_same { chunk.gain_of_same(row, other) } else { chunk.gain_of_others(row, other) };
+            let before = likelihood(&values, &ends, chunk.batches());
+            chunk.exchange(row, other);
+            let after = likelihood(&values, &ends, chunk.batches());
             prop_assert!((f64::from(gain) - (after - before)).abs() < 1e-4, "{} is not {}", gain, after - before);
         }
     }

@@ -34,7 +34,7 @@ impl Needs {
 
 /// The sensitive values of all groups of a node.
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum GroupContents {
     /// Size is all that matters.
     Nothing,
     /// Which values occur.
@@ -43,7 +43,7 @@ pub(super) enum Held {
     Values(Values),
 }
 
-impl Held {
+impl GroupContents {
     /// Of groups of rows.
     pub(super) fn of_rows(
         needs: Needs,
@@ -51,16 +51,16 @@ impl Held {
         n_groups: usize,
         n_values: usize,
         code: impl Fn(usize) -> u32,
-    ) -> Held {
+    ) -> GroupContents {
         match needs {
-            Needs::Sizes => Held::Nothing,
+            Needs::Sizes => GroupContents::Nothing,
             Needs::Distinct { words, .. } => {
                 let mut sets = Sets { words, bits: vec![0; n_groups * words] };
                 for (row, &group) in group_of.iter().enumerate() {
                     let code = code(row) as usize;
                     sets.bits[group as usize * words + code / 64] |= 1 << (code % 64);
                 }
-                Held::Sets(sets)
+                GroupContents::Sets(sets)
             }
             Needs::Counts => {
                 let mut values = Values::default();
@@ -70,18 +70,18 @@ impl Held {
                     values.push(&counts);
                     counts.clear();
                 }
-                Held::Values(values)
+                GroupContents::Values(values)
             }
         }
     }
 
     /// Of the groups above.
-    pub(super) fn above(&self, group_of: &[u32], n_groups: usize, n_values: usize) -> Held {
+    pub(super) fn above(&self, group_of: &[u32], n_groups: usize, n_values: usize) -> GroupContents {
         match self {
-            Held::Nothing => Held::Nothing,
-            Held::Sets(sets) => Held::Sets(sets.above(group_of, n_groups)),
-            Held::Values(values) => {
-                Held::Values(values.above(group_of, n_groups, n_values, |_, _| true).unwrap_or_default())
+            GroupContents::Nothing => GroupContents::Nothing,
+            GroupContents::Sets(sets) => GroupContents::Sets(sets.above(group_of, n_groups)),
+            GroupContents::Values(values) => {
+                GroupContents::Values(values.above(group_of, n_groups, n_values, |_, _| true).unwrap_or_default())
             }
         }
     }
@@ -89,18 +89,18 @@ impl Held {
     /// How much room it takes, in words of a list of values.
     pub(super) fn weight(&self) -> usize {
         match self {
-            Held::Nothing => 0,
-            Held::Sets(sets) => sets.bits.len(),
-            Held::Values(values) => values.counts.len(),
+            GroupContents::Nothing => 0,
+            GroupContents::Sets(sets) => sets.bits.len(),
+            GroupContents::Values(values) => values.counts.len(),
         }
     }
 
     /// Nothing yet, to which groups can be added.
     pub(super) fn union(&self, n_values: usize) -> Union {
         match self {
-            Held::Nothing => Union { rows: 0, bits: Vec::new(), counts: SaCounts::default() },
-            Held::Sets(sets) => Union { rows: 0, bits: vec![0; sets.words], counts: SaCounts::default() },
-            Held::Values(_) => Union { rows: 0, bits: Vec::new(), counts: SaCounts::new(n_values) },
+            GroupContents::Nothing => Union { rows: 0, bits: Vec::new(), counts: SaCounts::default() },
+            GroupContents::Sets(sets) => Union { rows: 0, bits: vec![0; sets.words], counts: SaCounts::default() },
+            GroupContents::Values(_) => Union { rows: 0, bits: Vec::new(), counts: SaCounts::new(n_values) },
         }
     }
 }
@@ -220,13 +220,15 @@ pub(super) struct Union {
 }
 
 impl Union {
-    /// Adds a group of a node whose values are `held`.
-    pub(super) fn add(&mut self, held: &Held, group: usize, size: u32) {
+    /// Adds a group of a node whose values are `contents`.
+    pub(super) fn add(&mut self, contents: &GroupContents, group: usize, size: u32) {
         self.rows += u64::from(size);
-        match held {
-            Held::Nothing => {}
-            Held::Sets(sets) => self.bits.iter_mut().zip(sets.of(group)).for_each(|(word, more)| *word |= more),
-            Held::Values(values) => values.add_to(group, &mut self.counts),
+        match contents {
+            GroupContents::Nothing => {}
+            GroupContents::Sets(sets) => {
+                self.bits.iter_mut().zip(sets.of(group)).for_each(|(word, more)| *word |= more)
+            }
+            GroupContents::Values(values) => values.add_to(group, &mut self.counts),
         }
     }
 

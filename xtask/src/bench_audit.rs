@@ -11,7 +11,7 @@ use std::thread;
 
 use crate::bench::data::{self, CENSUS, QUASI, TWO_USERS};
 use crate::bench::report::{grouped, megabytes, met};
-use crate::bench::{Bench, Options, default_threads};
+use crate::bench::{ACCEPTING, Bench, Options, default_threads};
 use crate::measure::{self, Timing, median};
 use crate::shell::Failure;
 
@@ -63,7 +63,7 @@ fn publish(bench: &Bench, csv: &Path, arguments: &[&str]) -> Result<PathBuf, Fai
     let is_for_two = arguments.contains(&"butterfly");
     let sets: &[&str] = if is_for_two { &TWO_USERS } else { &[QUASI] };
     command.args(sets.iter().flat_map(|set| ["--quasi", *set])).args(arguments);
-    command.arg("--out").arg(&release).args(["--force", "--output", "json"]);
+    command.arg("--out").arg(&release).args(["--force", "--output", "json"]).args(ACCEPTING);
     measure::run(default_threads(&mut command), &bench.file("publish.json"))?;
     Ok(release)
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::bench::data::QUASI;
 use crate::bench::report::{grouped, megabytes};
-use crate::bench::{Bench, Options, default_threads};
+use crate::bench::{ACCEPTING, Bench, Options, default_threads};
 use crate::measure::{self, Timing, median};
 use crate::shell::{self, Failure};
 
@@ -112,7 +112,7 @@ fn publish(
     command.arg("publish").arg(csv).args(["--quasi", &format!("{QUASI},occupation"), "--sensitive", "salary_class"]);
     command.args(["--partitioner", "full-domain", "--intervals", INTERVALS]).args(taxonomies);
     command.args(require.iter().flat_map(|principle| ["--require", principle])).args(["--suppress", suppress]);
-    command.arg("--out").arg(bench.file("release")).args(["--force", "--output", "json"]);
+    command.arg("--out").arg(bench.file("release")).args(["--force", "--output", "json"]).args(ACCEPTING);
     let printed = bench.file("publish.json");
     let run = measure::run(default_threads(&mut command), &printed)?;
     let summary = fs::read(&printed).ok().and_then(|json| serde_json::from_slice(&json).ok());
@@ -137,10 +137,11 @@ fn line(setting: &str, runs: &[Vec<Timing>; 2], summary: &Value) {
     let [half_peak, peak] = runs.each_ref().map(|runs| megabytes(runs.iter().filter_map(|run| run.peak_bytes).max()));
     let proof = if summary["proven_optimal"] == true { "" } else { ", NOT proven" };
     println!(
-        "{setting:<24}{half:>10.2}{all:>10.2}{:>8.2}{half_peak:>10}{peak:>10}  {} of {}{proof}",
+        "{setting:<24}{half:>10.2}{all:>10.2}{:>8.2}{half_peak:>10}{peak:>10}  {} of {}{proof}, {} rows disclosed",
         all / half,
         summary["nodes_checked"],
-        summary["nodes"]
+        summary["nodes"],
+        summary["disclosed_rows"]
     );
 }
 

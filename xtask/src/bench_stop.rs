@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::bench::data::{self, Input};
 use crate::bench::report::{grouped, met};
-use crate::bench::{Bench, Form, GENERALIZE, MONDRIAN, Options, default_threads};
+use crate::bench::{ACCEPTING, Bench, Form, GENERALIZE, MONDRIAN, Options, default_threads};
 use crate::measure::median;
 use crate::shell::{self, Failure};
 
@@ -61,7 +61,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 fn publish(bench: &Bench, input: &Input, form: &Form, out: &Path) -> Command {
     let mut command = Command::new(&bench.chrysalis);
     command.arg("publish").args(&input.publish).args(form.arguments).args(["--require", form.requirement]);
-    command.arg("--out").arg(out).args(["--output", "json"]);
+    command.arg("--out").arg(out).args(["--output", "json"]).args(ACCEPTING);
     default_threads(&mut command);
     command
 }

@@ -40,6 +40,7 @@
 mod attack;
 mod boxes;
 mod columns;
+mod disclosure;
 mod error;
 mod findings;
 mod form;
@@ -57,7 +58,11 @@ mod source;
 mod testing;
 mod values;
 
-pub use attack::{Background, Finding, Learned, LearnedOver, Minimality, RuledOut, Scored, WorstGroup};
+pub use attack::{
+    Background, Extremes, Finding, Learned, LearnedOver, Minimality, Republishing, RuledOut, Scored, Subtraction,
+    WorstGroup,
+};
+pub use disclosure::{Bystander, Disclosure};
 pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};

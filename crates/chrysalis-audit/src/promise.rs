@@ -9,6 +9,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
+use crate::disclosure;
 use crate::measure::{self, Categories, Decision, Fraction, Ground, Group, GroupCounts, Worst};
 use crate::sensitive::{categories, taxonomy};
 use crate::{AuditError, PrincipleResult};
@@ -66,6 +67,8 @@ pub(crate) fn promised_values(promises: &[Promise]) -> u64 {
         PrincipleSpec::KAnonymity { .. }
         | PrincipleSpec::AlphaK { .. }
         | PrincipleSpec::TCloseness { .. }
+        // Nothing is said of ordinary values.
+        | PrincipleSpec::OthersL { .. }
         | PrincipleSpec::Beta { .. } => 1,
     };
     promises.iter().map(of_promise).max().unwrap_or(1)
@@ -92,6 +95,8 @@ struct Sensitive<'a> {
     domain: &'a Domain,
     taxonomy: Option<Taxonomy>,
     categories: Option<Categories>,
+    /// Which values are ordinary, by code.
+    ordinary: Vec<bool>,
     sample: &'a GroupCounts,
 }
 
@@ -122,6 +127,7 @@ impl<'a> JudgedGroups<'a> {
                 domain,
                 taxonomy: taxonomy(attribute, domain)?,
                 categories: categories(attribute, domain)?,
+                ordinary: disclosure::ordinary(attribute, domain, sample.whole())?,
                 sample,
             }),
         };
@@ -197,6 +203,7 @@ impl JudgedGroups<'_> {
             PrincipleSpec::KAnonymity { .. } => Vec::new(),
             PrincipleSpec::DistinctL { l } => vec![at_least(measure::distinct(sample), *l, "")],
             PrincipleSpec::FrequencyL { l } => vec![frequency(sample, l)],
+            PrincipleSpec::OthersL { l } => vec![frequency_of_others(sample, &sensitive.ordinary, l)],
             PrincipleSpec::EntropyL { l } => vec![entropy(sample, *l, |group| group.counts().collect(), "")],
             PrincipleSpec::RecursiveCl { c, l } => vec![recursive(measure::recursive(sample, *l), c, "")],
             PrincipleSpec::TCloseness { t } => {
@@ -272,6 +279,23 @@ fn frequency(sample: &GroupCounts, l: &Rational) -> Option<Clause> {
     let reached = Fraction::new(level.denominator, level.numerator).exact()?;
     let (holds, level) = (reached >= big(l), measure::to_float(Some(&reached)));
     Some(Clause { holds, level, text: show(&reached), group })
+}
+
+/// The same of values that are not ordinary; a group that has none of them is as good as can be.
+fn frequency_of_others(sample: &GroupCounts, ordinary: &[bool], l: &Rational) -> Option<Clause> {
+    let most = |group: Group<'_>| {
+        let others = group.values.iter().filter(|(code, _)| !ordinary[*code as usize]);
+        Fraction::new(others.map(|(_, count)| u128::from(*count)).max().unwrap_or(0), group.size.into())
+    };
+    let Worst { level, group } = sample.worst(most, Fraction::compare)?;
+    let share = level.exact()?;
+    let allowed = big(l).recip();
+    Some(Clause {
+        holds: share <= allowed,
+        level: measure::to_float(Some(&share)),
+        text: format!("share {} of a value that is not ordinary", show(&share)),
+        group,
+    })
 }
 
 fn at_most(worst: Option<Worst<Option<BigRational>>>, most: &Rational, name: &str) -> Option<Clause> {
@@ -364,8 +388,14 @@ mod tests {
             let codes = (0u8..).zip(counts).flat_map(|(code, count)| std::iter::repeat_n(code, count)).collect();
             let n = counts[0] + counts[1];
             let sample = GroupCounts::new(&Groups { of_row: vec![0; n], n_groups: 1 }, &Codes::U8(codes), 2);
-            let sensitive =
-                Sensitive { name: "disease", domain: &domain, taxonomy: None, categories: None, sample: &sample };
+            let sensitive = Sensitive {
+                name: "disease",
+                domain: &domain,
+                taxonomy: None,
+                categories: None,
+                ordinary: vec![false; domain.len()],
+                sample: &sample,
+            };
             let evidence =
                 JudgedGroups { sizes: sample.sizes(), ids: &[Some(7)], sensitive: Ok(sensitive), user: None };
             evidence.judge(&promises(Form::Generalize, Some("disease"), &["entropy-l=2"])[0]).unwrap()

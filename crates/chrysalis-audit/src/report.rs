@@ -1,4 +1,5 @@
-use crate::attack::{Background, Finding, Learned, Minimality};
+use crate::attack::{Background, Extremes, Finding, Learned, Minimality, Republishing, Subtraction};
+use crate::disclosure::{Bystander, Disclosure};
 
 /// What an audit found. Everything is collected; nothing stops at the first finding.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,6 +10,8 @@ pub struct AuditReport {
     pub checks: Vec<Check>,
     /// What an attacker can do with the release.
     pub attacks: Attacks,
+    /// What it gives away whatever it promises; absent where there are no groups, or nothing is sensitive.
+    pub disclosure: Option<Disclosure>,
     /// What the release costs in truth; absent for forms that pa does not measure.
     pub utility: Option<Utility>,
     /// Rows that were published.
@@ -18,8 +21,13 @@ pub struct AuditReport {
 }
 
 impl AuditReport {
-    /// Whether every promise holds and nothing was found.
+    /// Whether every promise holds, nothing was found, and nothing is disclosed that the owner did not accept.
     pub fn ok(&self) -> bool {
+        self.promises_hold() && self.disclosure.as_ref().is_none_or(Disclosure::ok)
+    }
+
+    /// Whether every promise holds and every check passes, whatever is disclosed.
+    pub fn promises_hold(&self) -> bool {
         self.principles.iter().all(|principle| principle.holds) && self.checks.iter().all(|check| check.ok)
     }
 }
@@ -72,8 +80,16 @@ pub struct Attacks {
     pub background: Option<Background>,
     /// Learning across groups what people with a sensitive value are like; absent where it was not run.
     pub learned: Option<Learned>,
+    /// Knowing the columns that are kept as they are; absent where there are none.
+    pub bystander: Option<Bystander>,
     /// Replaying the algorithm on small groups; absent where that says nothing.
     pub minimality: Option<Minimality>,
+    /// Publishing the same table again and again; absent where that gives the same groups, and where nothing is sensitive.
+    pub republishing: Option<Republishing>,
+    /// Subtracting the counts of two releases; absent where nothing sensitive is published.
+    pub subtraction: Option<Subtraction>,
+    /// Knowing who has the smallest or largest value; absent where nothing can be said.
+    pub extremes: Option<Extremes>,
     /// All of them in words, in a fixed order; also why an attack was not run.
     pub findings: Vec<Finding>,
 }
@@ -115,6 +131,9 @@ pub struct Intersection {
     pub contradicted: u64,
     /// Who they are.
     pub over: IntersectionOver,
+    /// By how many sensitive values the counts of both releases differ, those that came and those that went together. Absent
+    /// where there are several others, or one protects no column.
+    pub counts_differ_by: Option<u64>,
 }
 
 /// What an intersection attack counts.

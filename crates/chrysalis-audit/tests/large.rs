@@ -83,6 +83,8 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
         taxonomy: None,
         categories: None,
         weights: None,
+        ordinary: None,
+        near: None,
     };
     let attributes: Vec<Attribute> = microdata.columns().iter().enumerate().map(attribute).collect();
     let guarantees = [format!("k={k}"), "t=1".into(), "entropy-l=1".into()];
@@ -101,6 +103,7 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
             tables: vec![common::entry("generalized", &table)],
             suppressed: 0,
             reproducible: false,
+            accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: vec![table],
     }

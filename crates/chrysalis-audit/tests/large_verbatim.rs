@@ -102,6 +102,8 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form
         taxonomy: None,
         categories: None,
         weights: None,
+        ordinary: None,
+        near: None,
     };
     let attributes: Vec<Attribute> = microdata.columns().iter().enumerate().map(attribute).collect();
     Release {
@@ -118,6 +120,7 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form
             tables: tables.iter().map(|(name, table)| common::entry(name, table)).collect(),
             suppressed: 0,
             reproducible: false,
+            accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),
     }

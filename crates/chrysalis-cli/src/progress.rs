@@ -142,7 +142,7 @@ impl Watch for Phases {
 
     fn note(&self, sentence: &str) {
         if !self.is_quiet {
-            say(&format!("note: {sentence}"));
+            say(&format!("note: {}", printable(sentence)));
         }
     }
 

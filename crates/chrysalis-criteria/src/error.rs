@@ -11,6 +11,14 @@ pub enum CriteriaError {
         /// What was written.
         text: String,
     },
+    /// Several principles where one is expected.
+    #[error("`{text}` is several principles, and one is expected")]
+    Several {
+        /// What was written.
+        text: String,
+        /// The principles, one by one.
+        parts: Vec<String>,
+    },
     /// A known principle with parameters that make no sense.
     #[error("`{text}`: {problem}")]
     Parameter {
@@ -69,6 +77,10 @@ impl CriteriaError {
                 "write one of k=10, distinct-l=4, l=4, entropy-l=4, recursive-l=3,4, t=0.2, ke=4,100, alpha-k=0.5,10, \
                  distinct-l-alpha=3,1, entropy-l-alpha=2,2, recursive-l-alpha=3,4,2, beta=1"
                     .into()
+            }
+            CriteriaError::Several { parts, .. } => {
+                let each = Remedy::from("say it for each:");
+                parts.iter().take(5).fold(each, |remedy, part| remedy.words(" ").knob(Knob::Require, part))
             }
             CriteriaError::Parameter { .. } => Remedy::from("see ").manual().words(" for what each parameter means"),
             CriteriaError::NoSensitive { .. } => Remedy::from("name one with ").knob(Knob::Sensitive, ""),

@@ -23,6 +23,12 @@ pub enum PrincipleSpec {
         /// One over the largest share.
         l: Rational,
     },
+    /// `others-l=4`: no sensitive value but ordinary ones makes up more than 1/l of a group. What `l=4` means where the owner
+    /// names ordinary values.
+    OthersL {
+        /// One over the largest share.
+        l: Rational,
+    },
     /// `entropy-l=4`: the entropy of the sensitive values is at least ln l.
     EntropyL {
         /// The number of equally frequent values with the same entropy.
@@ -95,6 +101,28 @@ impl PrincipleSpec {
     pub fn needs_sensitive(&self) -> bool {
         !matches!(self, PrincipleSpec::KAnonymity { .. })
     }
+
+    /// Whether every group that has a row satisfies it, whatever is in it.
+    pub fn promises_nothing(&self) -> bool {
+        let one = Rational::one();
+        match self {
+            PrincipleSpec::KAnonymity { k } => *k <= 1,
+            PrincipleSpec::DistinctL { l } => *l <= 1,
+            PrincipleSpec::FrequencyL { l } | PrincipleSpec::OthersL { l } | PrincipleSpec::EntropyL { l } => *l <= one,
+            PrincipleSpec::RecursiveCl { c, l } => *l <= 1 && *c > one,
+            PrincipleSpec::TCloseness { t } => *t >= one,
+            PrincipleSpec::Ke { k, e } => *k <= 1 && e.is_zero(),
+            PrincipleSpec::AlphaK { alpha, k } => *k <= 1 && *alpha >= one,
+            PrincipleSpec::DistinctLAlpha { l, alpha } | PrincipleSpec::EntropyLAlpha { l, alpha } => {
+                *l <= 1 && alpha.is_zero()
+            }
+            PrincipleSpec::RecursiveLAlpha { c, l, alpha } => *l <= 1 && *c > one && alpha.is_zero(),
+            // How much a share may grow depends on the table.
+            PrincipleSpec::Beta { .. } => false,
+            #[cfg(feature = "toy-principle")]
+            PrincipleSpec::Toy { n } => *n <= 1,
+        }
+    }
 }
 
 impl fmt::Display for PrincipleSpec {
@@ -104,6 +132,7 @@ impl fmt::Display for PrincipleSpec {
             PrincipleSpec::KAnonymity { k } => write!(f, "k={k}"),
             PrincipleSpec::DistinctL { l } => write!(f, "distinct-l={l}"),
             PrincipleSpec::FrequencyL { l } => write!(f, "l={}", show(l)),
+            PrincipleSpec::OthersL { l } => write!(f, "others-l={}", show(l)),
             PrincipleSpec::EntropyL { l } => write!(f, "entropy-l={}", show(l)),
             PrincipleSpec::RecursiveCl { c, l } => write!(f, "recursive-l={},{l}", show(c)),
             PrincipleSpec::TCloseness { t } => write!(f, "t={}", show(t)),
@@ -127,11 +156,15 @@ impl FromStr for PrincipleSpec {
     fn from_str(text: &str) -> Result<Self, CriteriaError> {
         let unknown = || CriteriaError::Unknown { text: text.to_owned() };
         let (name, parameters) = text.split_once('=').ok_or_else(unknown)?;
+        if parameters.contains('=') {
+            return Err(CriteriaError::Several { text: text.to_owned(), parts: parts(text) });
+        }
         let parameters = Parameters { text, values: parameters.split(',').map(str::trim).collect() };
         match name.trim() {
             "k" => Ok(PrincipleSpec::KAnonymity { k: parameters.only(&["k"])?.count(0, "k")? }),
             "distinct-l" => Ok(PrincipleSpec::DistinctL { l: parameters.only(&["l"])?.count(0, "l")? }),
             "l" => Ok(PrincipleSpec::FrequencyL { l: parameters.only(&["l"])?.at_least_one(0, "l")? }),
+            "others-l" => Ok(PrincipleSpec::OthersL { l: parameters.only(&["l"])?.at_least_one(0, "l")? }),
             "entropy-l" => Ok(PrincipleSpec::EntropyL { l: parameters.only(&["l"])?.at_least_one(0, "l")? }),
             "recursive-l" => {
                 let parameters = parameters.only(&["c", "l"])?;
@@ -175,6 +208,18 @@ impl FromStr for PrincipleSpec {
             _ => Err(unknown()),
         }
     }
+}
+
+/// The principles of a text that has several: a number belongs to the name before it.
+fn parts(text: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for word in text.split([',', ';', ' ']).map(str::trim).filter(|word| !word.is_empty()) {
+        match parts.last_mut() {
+            Some(part) if !word.contains('=') => *part = format!("{part},{word}"),
+            _ => parts.push(word.to_owned()),
+        }
+    }
+    parts
 }
 
 /// The numbers behind the equals sign.
@@ -258,5 +303,27 @@ mod tests {
         check("beta=x", "`beta=x`: beta must be a number of at least 0, with at most nine digits on either side");
         check("diversity=3", "`diversity=3` is not a principle");
         check("k", "`k` is not a principle");
+        check("k=5,l=3", "`k=5,l=3` is several principles, and one is expected");
+    }
+
+    #[test]
+    fn some_parameters_promise_nothing() {
+        let nothing = "k=1 distinct-l=1 l=1 entropy-l=1 recursive-l=2,1 t=1 ke=1,0 alpha-k=1,1 distinct-l-alpha=1,0 \
+                       entropy-l-alpha=1,0 recursive-l-alpha=2,1,0";
+        for text in nothing.split_whitespace() {
+            assert!(text.parse::<PrincipleSpec>().unwrap().promises_nothing(), "{text}");
+        }
+        let something = "k=2 distinct-l=2 l=1.5 entropy-l=1.01 recursive-l=1,1 recursive-l=2,2 t=0.99 ke=1,1 ke=2,0 \
+                         alpha-k=0.9,1 alpha-k=1,2 distinct-l-alpha=1,1 beta=9";
+        for text in something.split_whitespace() {
+            assert!(!text.parse::<PrincipleSpec>().unwrap().promises_nothing(), "{text}");
+        }
+    }
+
+    #[test]
+    fn several_principles_are_taken_apart() {
+        let hint = |text: &str| text.parse::<PrincipleSpec>().unwrap_err().hint().to_string();
+        assert_eq!(hint("k=5,l=3"), "say it for each: `require = k=5` `require = l=3`");
+        assert_eq!(hint("recursive-l=3, 4; k=5"), "say it for each: `require = recursive-l=3,4` `require = k=5`");
     }
 }

@@ -32,6 +32,8 @@ fn release() -> Release {
         taxonomy: None,
         categories: None,
         weights: None,
+        ordinary: None,
+        near: None,
     };
     let entry = |(name, table): &(&str, Table)| TableEntry {
         name: (*name).to_owned(),
@@ -55,6 +57,7 @@ fn release() -> Release {
         quasi_identifiers: Vec::new(),
         tables: tables.iter().map(entry).collect(),
         reproducible: false,
+        accepted: Vec::new(),
         suppressed: 0,
     };
     Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }

@@ -1,12 +1,12 @@
 //! What a method is asked to do, and the groups it asks for in turn.
 
 use chrysalis_criteria::{All, Held, Principle, PrincipleSpec};
-use chrysalis_release::{Promise, Scope};
+use chrysalis_release::{Form, Promise, Scope, Values};
 use chrysalis_table::{Counted, SaCounts, Watch};
 use rand::CryptoRng;
 
 use crate::method::{Method, Outcome};
-use crate::{Microdata, Partition, Partitioner, PublishError};
+use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError};
 
 /// A table to publish, and everything a method may ask for on the way.
 ///
@@ -133,6 +133,13 @@ impl<'a> Job<'a> {
     pub fn promise_if_held(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
         let held = self.hold(&self.goal(scope)?, partitions)?;
         Ok(held.map_or_else(|_| Vec::new(), |held| self.promised(&held, scope)))
+    }
+
+    /// What groups give away, whatever is promised of them. Several partitions are what different users see of the rows.
+    pub fn disclosure(&self, partitions: &[&Partition], form: Form) -> Disclosure {
+        let shape = form.shape();
+        let is_beside = shape.values == Values::Beside && shape.detail.is_labelled();
+        self.data.disclosure(partitions, self.require, is_beside, self.watch)
     }
 
     fn promised(&self, held: &Held, scope: Scope) -> Vec<Promise> {

@@ -5,9 +5,10 @@
 //! orthogonal: any principle works with any partitioner that supports it, any partition can be shown in any form that
 //! fits. A [`Job`] holds them together: a method asks it for groups, and what a release promises is what was seen to hold in them.
 //!
-//! Randomness is a parameter everywhere: `&mut dyn CryptoRng`, drawn from the operating system by the front end. The
+//! Randomness is a parameter everywhere: `&mut dyn CryptoRng`, which `chrysalis::Seed` draws from the operating system. The
 //! result does not depend on the number of threads.
 
+mod disclosure;
 mod error;
 mod job;
 pub mod method;
@@ -16,6 +17,7 @@ mod partition;
 pub mod partitioner;
 mod quasi_identifiers;
 
+pub use disclosure::Disclosure;
 pub use error::PublishError;
 pub use job::{Grouping, Job};
 pub use microdata::{AttributeSpec, Microdata, TaxonomySource};

@@ -1,5 +1,5 @@
-use chrysalis_criteria::{All, Categories, PrincipleSpec, Sensitive, Weights};
-use chrysalis_table::{Column, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
+use chrysalis_criteria::{All, Categories, PrincipleSpec, Rational, Sensitive, Weights};
+use chrysalis_table::{Code, Column, Knob, Remedy, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
 
 use crate::PublishError;
 
@@ -37,12 +37,16 @@ pub struct AttributeSpec {
     pub taxonomy: Option<TaxonomySource>,
     /// For the sensitive column: its categories, most sensitive first, and their weights.
     pub categories: Option<(Vec<Vec<String>>, Weights)>,
+    /// For the sensitive column: the values that the owner calls ordinary; `None` where nobody says.
+    pub ordinary: Option<Vec<String>>,
+    /// For a sensitive column of numbers: numbers closer together than this count as one.
+    pub near: Option<Rational>,
 }
 
 impl AttributeSpec {
     /// A column with a role and nothing else.
     pub fn new(name: impl Into<String>, role: Role) -> Self {
-        AttributeSpec { name: name.into(), role, taxonomy: None, categories: None }
+        AttributeSpec { name: name.into(), role, taxonomy: None, categories: None, ordinary: None, near: None }
     }
 }
 
@@ -56,6 +60,10 @@ pub struct Microdata {
     taxonomies: Vec<Option<Taxonomy>>,
     categories: Option<Categories>,
     sensitive_counts: SaCounts,
+    /// The codes that the owner calls ordinary.
+    named_ordinary: Option<Vec<Code>>,
+    ordinary: Vec<bool>,
+    near: Option<Rational>,
 }
 
 impl Microdata {
@@ -66,6 +74,7 @@ impl Microdata {
         let index_of = |name: &str| table.columns().iter().position(|column| column.name() == name);
         let mut taxonomies: Vec<Option<Taxonomy>> = vec![None; table.columns().len()];
         let (mut quasi, mut other, mut sensitive, mut categories) = (Vec::new(), Vec::new(), None, None);
+        let (mut named_ordinary, mut near) = (None, None);
         for attribute in attributes.iter().filter(|attribute| attribute.role != Role::Identifier) {
             let index = index_of(&attribute.name)
                 .ok_or_else(|| PublishError::Internal(format!("column `{}` was not read", attribute.name)))?;
@@ -83,6 +92,15 @@ impl Microdata {
                         Categories::new(column.name(), column.domain(), names.clone(), weights)
                     };
                     categories = attribute.categories.as_ref().map(bind).transpose()?;
+                    named_ordinary = attribute.ordinary.as_ref().map(|values| codes_of(column, values)).transpose()?;
+                    near = attribute.near;
+                    if near.is_some() && !column.domain().kind().is_numeric() {
+                        let (name, kind) = (column.name(), column.domain().kind());
+                        let problem = format!("`{}` has no effect on `{name}`, which is {kind}", Knob::Near);
+                        let remedy =
+                            Remedy::from("leave ").knob(Knob::Near, "").words(" out: only numbers are near each other");
+                        return Err(PublishError::remedied(problem, remedy));
+                    }
                 }
                 Role::Identifier => {}
             }
@@ -99,7 +117,23 @@ impl Microdata {
                 counts
             }
         };
-        Ok(Microdata { table, quasi, other, sensitive, taxonomies, categories, sensitive_counts })
+        let codes = 0..sensitive_counts.domain_len() as Code;
+        let ordinary = match &named_ordinary {
+            Some(named) => codes.map(|code| named.contains(&code)).collect(),
+            None => codes.map(|code| 2 * sensitive_counts.count(code) >= sensitive_counts.total()).collect(),
+        };
+        Ok(Microdata {
+            table,
+            quasi,
+            other,
+            sensitive,
+            taxonomies,
+            categories,
+            sensitive_counts,
+            named_ordinary,
+            ordinary,
+            near,
+        })
     }
 
     /// All columns that were read.
@@ -137,6 +171,22 @@ impl Microdata {
         self.categories.as_ref()
     }
 
+    /// The values that the owner calls ordinary, where one said so.
+    pub fn named_ordinary(&self) -> Option<&[Code]> {
+        self.named_ordinary.as_deref()
+    }
+
+    /// How close numbers count as one, where the owner said so.
+    pub fn owner_near(&self) -> Option<Rational> {
+        self.near
+    }
+
+    /// Which sensitive codes are ordinary: those that the owner names, or else those that at least half of all rows have.
+    /// Being sure of one of these at most doubles what everybody could believe before.
+    pub fn ordinary(&self) -> &[bool] {
+        &self.ordinary
+    }
+
     /// How often each sensitive value occurs; without a sensitive column, one value that all rows share.
     pub fn sensitive_counts(&self) -> &SaCounts {
         &self.sensitive_counts
@@ -155,6 +205,9 @@ impl Microdata {
             taxonomies: kept.iter().map(|&index| self.taxonomies[index].clone()).collect(),
             categories: None,
             sensitive_counts,
+            named_ordinary: None,
+            ordinary: vec![false],
+            near: None,
         }
     }
 
@@ -178,8 +231,24 @@ impl Microdata {
             counts: &self.sensitive_counts,
             taxonomy: self.sensitive_taxonomy(),
             categories: self.categories(),
+            ordinary: &self.ordinary,
         })
     }
+}
+
+/// The codes of values as they are written.
+fn codes_of(column: &Column, values: &[String]) -> Result<Vec<Code>, PublishError> {
+    let domain = column.domain();
+    let code = |value: &String| {
+        (0..domain.len() as Code).find(|&code| domain.display(code) == value.as_str()).ok_or_else(|| {
+            let problem = format!("`{value}` is called ordinary, and no row has it in `{}`", column.name());
+            PublishError::remedied(
+                problem,
+                Remedy::from("check its spelling, or leave it out of ").knob(Knob::Ordinary, ""),
+            )
+        })
+    };
+    values.iter().map(code).collect()
 }
 
 fn counts_of(column: &Column) -> SaCounts {

@@ -28,7 +28,7 @@ pub(crate) struct TruthSets {
 }
 
 /// A constant as a value of the attribute's kind.
-enum Known {
+pub(crate) enum Known {
     Null,
     /// For integers and dates: the constant lies at this whole number, or between this one and the next.
     Integer {
@@ -216,7 +216,7 @@ impl Field {
     }
 
     /// Reads a constant as a value of this attribute.
-    fn known(&self, constant: &Constant, test: &Test) -> Result<Known, QueryError> {
+    pub(crate) fn known(&self, constant: &Constant, test: &Test) -> Result<Known, QueryError> {
         let wrong = |expected: &str| {
             let problem = format!("{constant} is no value of `{}`, which is of kind {}", self.name, self.kind);
             Err(QueryError::question(test.at, problem, expected))

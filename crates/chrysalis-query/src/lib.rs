@@ -15,6 +15,7 @@ mod error;
 mod estimate;
 mod field;
 mod like;
+mod notes;
 mod open_release;
 mod plan;
 pub mod question;

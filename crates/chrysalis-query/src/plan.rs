@@ -5,6 +5,7 @@ use chrysalis_release::{
 };
 use chrysalis_table::{Kind, Value};
 
+use crate::notes::notes;
 use crate::question::{Aggregate, ColumnName, Condition, Function, Question};
 use crate::value_set::ValueSet;
 use crate::{Cell, Field, QueryError, Tree, boxes};
@@ -29,6 +30,8 @@ pub struct Plan {
     pub aggregates: Vec<PlannedAggregate>,
     /// The attributes of GROUP BY, in order.
     pub keys: Vec<usize>,
+    /// What is asked for and the release does not have, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// What the quasi attributes of a hit must satisfy.
@@ -71,6 +74,10 @@ impl Plan {
             Some(condition) => binder.split(condition)?,
             None => (None, None),
         };
+        let notes = match &question.condition {
+            Some(condition) => notes(condition, &fields, &|test| binder.find(&test.column))?,
+            None => Vec::new(),
+        };
         let keys = question.group_by.iter().map(|column| binder.key(column)).collect::<Result<Vec<_>, _>>()?;
         let mut conditions = vec![binder.condition(quasi.clone())?];
         let mut aggregates = Vec::with_capacity(question.aggregates.len());
@@ -78,7 +85,7 @@ impl Plan {
             aggregates.push(binder.aggregate(aggregate, &quasi, &sensitive_set, &mut conditions)?);
         }
         let table = shape.people.to_owned();
-        let mut plan = Plan { shape, table, sensitive, conditions, sensitive_set, aggregates, keys, fields };
+        let mut plan = Plan { shape, table, sensitive, conditions, sensitive_set, aggregates, keys, fields, notes };
         plan.table = plan.narrowest(manifest)?;
         Ok(plan)
     }

@@ -368,6 +368,8 @@ mod tests {
             taxonomy: None,
             categories: None,
             weights: None,
+            ordinary: None,
+            near: None,
         }
     }
 

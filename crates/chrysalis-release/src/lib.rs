@@ -22,8 +22,8 @@ pub use layout::{
     TableLayout, Values, marginal_table, max_column, min_column,
 };
 pub use manifest::{
-    Attribute, ColumnEntry, DomainEntry, ENCODING, FORMAT, KindName, Manifest, PartEntry, Published, RoleName,
-    TableEntry, VERSION,
+    Accepted, Attribute, ColumnEntry, DomainEntry, ENCODING, FORMAT, KindName, Manifest, PartEntry, Published,
+    RoleName, TableEntry, VERSION,
 };
 pub use promise::{Promise, Scope, Unit};
 pub use view::View;

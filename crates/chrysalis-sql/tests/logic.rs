@@ -119,6 +119,12 @@ fn refusals_say_where_and_what_to_ask_instead() {
     check("SELECT COUNT(*) FROM microdata, microdata", &["joins"]);
     check("SELECT COUNT(*) FROM microdata WHERE a = 1 OR s = 'b'", &["an OR joins", "separate questions"]);
     check("SELECT COUNT(*) FROM microdata WHERE a = w", &["two columns are compared"]);
+    check(
+        "SELECT COUNT(*) FROM microdata WHERE w = \"b\"",
+        &["line 1, column 42", "double quotes name columns, so \"b\" is not a text here", "hold text: write 'b'"],
+    );
+    check("SELECT COUNT(*) FROM microdata WHERE w IN ('a', \"b's\")", &["double quotes", "write 'b''s'"]);
+    check("SELECT COUNT(*) FROM microdata WHERE w LIKE \"a%\"", &["double quotes", "write 'a%'"]);
     check("SELECT COUNT(*) FROM microdata WHERE 1 = 1", &["compares no column", "leave it out"]);
     check("SELECT COUNT(*) FROM microdata WHERE a LIKE 'x'", &["LIKE asks about words"]);
     check("SELECT COUNT(*) FROM microdata WHERE a = 'x'", &["'x' is no value of `a`", "a number"]);

@@ -6,7 +6,7 @@ use chrysalis_release::ReleaseError;
 use chrysalis_table::{Knob, Remedy, TableError};
 use thiserror::Error;
 
-use crate::MANIFEST;
+use crate::{ForeignFormat, MANIFEST};
 
 /// What can go wrong between memory and disk.
 #[derive(Debug, Error)]
@@ -29,6 +29,14 @@ pub enum StoreError {
         path: String,
         /// What is wrong.
         error: TableError,
+    },
+    /// A table in a format that we do not read.
+    #[error("{path}: this is {format}, and tables are read from CSV or Parquet")]
+    Foreign {
+        /// The file, or `standard input`.
+        path: String,
+        /// What it is.
+        format: ForeignFormat,
     },
     /// A Parquet file that is none, or is broken.
     #[error("{path}: not a readable Parquet file: {problem}")]
@@ -58,6 +66,12 @@ pub enum StoreError {
     #[error("{} holds other things than a release, so it is not replaced", path.display())]
     NotARelease {
         /// The place.
+        path: PathBuf,
+    },
+    /// A file where the folder of a release was expected.
+    #[error("{} is a file, and a release is a folder", path.display())]
+    NotAFolder {
+        /// The file.
         path: PathBuf,
     },
     /// The manifest.
@@ -113,12 +127,18 @@ impl StoreError {
                 _ => "check the disk, or name another place".into(),
             },
             StoreError::Table { error, .. } => error.hint(),
+            StoreError::Foreign { format, .. } => format.hint(),
             StoreError::Parquet { .. } => "check that the file was written whole".into(),
             StoreError::ColumnType { .. } => {
                 "turn it into numbers, text or a date before publishing, or leave the column out".into()
             }
             StoreError::Exists { .. } => Remedy::from("choose another name, or replace it with ").knob(Knob::Force, ""),
             StoreError::NotARelease { .. } => "choose another name, or move them away".into(),
+            StoreError::NotAFolder { path } => match path.parent().filter(|_| path.ends_with(MANIFEST)) {
+                Some(folder) if folder.as_os_str().is_empty() => "name the folder that it is in: .".into(),
+                Some(folder) => format!("name the folder that it is in: {}", folder.display()).into(),
+                None => "name the folder that publish wrote; to see what a table itself satisfies, profile it".into(),
+            },
             StoreError::Release { error, .. } => error.hint(),
             StoreError::Hash { .. } | StoreError::Mismatch { .. } => {
                 "the release was changed after it was published: get it again from its publisher".into()
@@ -147,6 +167,29 @@ mod tests {
         assert_eq!(io(io::ErrorKind::ReadOnlyFilesystem, "r").hint().knobs().collect::<Vec<_>>(), [(Knob::Out, "")]);
         assert_eq!(io(io::ErrorKind::NotFound, "somewhere/release.json").hint(), "name the folder of a release");
         assert_eq!(io(io::ErrorKind::NotFound, "a.csv").hint(), "check the path");
+    }
+
+    #[test]
+    fn other_formats_are_named_with_a_way_out() {
+        let foreign = |format| StoreError::Foreign { path: "a".into(), format };
+        let json = foreign(ForeignFormat::Json);
+        assert_eq!(json.to_string(), "a: this is JSON, and tables are read from CSV or Parquet");
+        let hint = "save it as CSV or Parquet and name that file, for example with pandas: read_json(…).to_csv(…, index=False)";
+        assert_eq!(json.hint(), hint);
+        let workbook = foreign(ForeignFormat::Workbook);
+        let text = "a: this is an Excel workbook (.xlsx), and tables are read from CSV or Parquet";
+        assert_eq!(workbook.to_string(), text);
+        assert_eq!(workbook.hint(), "save the sheet as CSV (UTF-8) in the program that made it, and name that file");
+    }
+
+    #[test]
+    fn a_file_is_no_release() {
+        let error = |path: &str| StoreError::NotAFolder { path: path.into() };
+        assert_eq!(error("a.csv").to_string(), "a.csv is a file, and a release is a folder");
+        let hint = "name the folder that publish wrote; to see what a table itself satisfies, profile it";
+        assert_eq!(error("a.csv").hint(), hint);
+        assert_eq!(error("out/release.json").hint(), "name the folder that it is in: out");
+        assert_eq!(error("release.json").hint(), "name the folder that it is in: .");
     }
 
     #[test]

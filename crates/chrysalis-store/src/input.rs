@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Progress, Table, TableError, no_progress};
 
-use crate::StoreError;
 use crate::parquet_in::ParquetInput;
+use crate::{ForeignFormat, StoreError};
 
 /// Where a table comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +97,9 @@ impl Input {
             reader.read_to_end(&mut bytes).map_err(|error| table_error(error.into()))?;
             let content = Content::Parquet(ParquetInput::from_bytes(name.clone(), Bytes::from(bytes))?);
             return Ok(Input { name, content, size: None, bytes_read, allow_empty: options.allow_empty });
+        }
+        if let Some(format) = ForeignFormat::of(&name, start) {
+            return Err(StoreError::Foreign { path: name, format });
         }
         let unpacked: Box<dyn Read + Send> = if start.starts_with(GZIP) {
             Box::new(flate2::bufread::MultiGzDecoder::new(reader))

@@ -8,6 +8,7 @@
 mod csv_out;
 mod error;
 mod folder;
+mod foreign;
 mod input;
 mod parquet_in;
 mod parquet_out;
@@ -19,7 +20,8 @@ mod whole;
 
 pub use error::StoreError;
 pub use folder::{Format, MANIFEST, check_place, stray_files, write_release};
+pub use foreign::ForeignFormat;
 pub use input::{Input, Source};
-pub use release_in::{read_columns, read_manifest, read_release};
+pub use release_in::{manifests_beside, read_columns, read_manifest, read_release};
 pub use unfinished::give_up;
 pub use whole::{write_file, write_files, write_folder};

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chrysalis_release::{Cell, Layout, Manifest, PartEntry, Release, ReleaseError, TableEntry};
 use chrysalis_table::{ColumnRequest, CsvOptions, Kind, Table};
@@ -58,6 +58,9 @@ pub fn read_columns(
 
 /// Reads a release's manifest alone.
 pub fn read_manifest(folder: &Path) -> Result<Manifest, StoreError> {
+    if folder.is_file() {
+        return Err(StoreError::NotAFolder { path: folder.to_owned() });
+    }
     let path = folder.join(MANIFEST);
     check_plain_file(&path, MANIFEST)?;
     let io_error = |source| StoreError::Io { action: "read", path: path.clone(), source };
@@ -65,6 +68,21 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, StoreError> {
     let file = File::open(&path).map_err(io_error)?;
     file.take(MAX_MANIFEST).read_to_end(&mut bytes).map_err(io_error)?;
     Manifest::parse(&bytes).map_err(|error| StoreError::Release { path: path.display().to_string(), error })
+}
+
+/// More folders than anybody keeps releases in.
+const BESIDE: usize = 1_000;
+
+/// The releases in the folder that `out` lies in, `out` itself left out. What cannot be read is no release.
+pub fn manifests_beside(out: &Path) -> Vec<(PathBuf, Manifest)> {
+    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let own = fs::canonicalize(out).ok();
+    let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
+    let is_other = |folder: &PathBuf| folder.is_dir() && fs::canonicalize(folder).ok() != own;
+    let mut folders: Vec<PathBuf> = entries.take(BESIDE).filter_map(|entry| Some(entry.ok()?.path())).collect();
+    folders.retain(is_other);
+    folders.sort_unstable();
+    folders.into_iter().filter_map(|folder| read_manifest(&folder).ok().map(|manifest| (folder, manifest))).collect()
 }
 
 /// LEAK: a link could lead outside the release, and a pipe could keep us waiting for ever.

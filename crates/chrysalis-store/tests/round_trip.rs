@@ -61,6 +61,8 @@ fn release(rows: usize) -> Release {
         taxonomy: None,
         categories: None,
         weights: None,
+        ordinary: None,
+        near: None,
     };
     let manifest = Manifest {
         version: VERSION,
@@ -75,6 +77,7 @@ fn release(rows: usize) -> Release {
         tables: vec![entry],
         suppressed: 0,
         reproducible: false,
+        accepted: vec![chrysalis_release::Accepted::Disclosure],
     };
     Release { manifest, tables: vec![table] }
 }

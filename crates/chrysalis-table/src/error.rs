@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::{Kind, Knob, Remedy};
+use crate::{Kind, Knob, Remedy, edits};
 
 /// What can be wrong with a table that somebody hands in.
 ///
@@ -361,21 +361,6 @@ fn article(kind: Kind) -> String {
 fn nearest<'a>(typed: &str, names: &'a [String]) -> Option<&'a String> {
     let allowed = typed.chars().count() / 3;
     names.iter().map(|name| (edits(typed, name), name)).filter(|(n, _)| *n <= allowed).min().map(|(_, name)| name)
-}
-
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

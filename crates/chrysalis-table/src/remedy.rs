@@ -28,6 +28,9 @@ pub enum Knob {
     Prefix,
     Categories,
     Weights,
+    Ordinary,
+    Near,
+    Accept,
     Delimiter,
     Missing,
     Kind,
@@ -52,7 +55,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 39] = [
+    pub const ALL: [Knob; 42] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -72,6 +75,9 @@ impl Knob {
         Knob::Prefix,
         Knob::Categories,
         Knob::Weights,
+        Knob::Ordinary,
+        Knob::Near,
+        Knob::Accept,
         Knob::Delimiter,
         Knob::Missing,
         Knob::Kind,
@@ -116,6 +122,9 @@ impl Knob {
             Knob::Prefix => "prefix",
             Knob::Categories => "categories",
             Knob::Weights => "weights",
+            Knob::Ordinary => "ordinary",
+            Knob::Near => "near",
+            Knob::Accept => "accept",
             Knob::Delimiter => "delimiter",
             Knob::Missing => "missing",
             Knob::Kind => "kind",

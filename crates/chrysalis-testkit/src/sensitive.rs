@@ -19,6 +19,8 @@ pub struct SensitiveColumn {
     pub categories: Option<(Vec<Vec<String>>, Weights)>,
     tree: Option<Taxonomy>,
     bound_categories: Option<Categories>,
+    /// Values that at least half of all rows have.
+    pub ordinary: Vec<bool>,
 }
 
 impl SensitiveColumn {
@@ -37,7 +39,18 @@ impl SensitiveColumn {
         let bind =
             |(names, weights): &(Vec<Vec<String>>, Weights)| Categories::new(name, &domain, names.clone(), weights);
         let bound_categories = categories.as_ref().map(|given| bind(given).unwrap());
-        SensitiveColumn { name: name.to_owned(), domain, counts, taxonomy, categories, tree, bound_categories }
+        let is_ordinary = |code: Code| 2 * counts.count(code) >= counts.total() && counts.count(code) > 0;
+        let ordinary = (0..domain.len() as Code).map(is_ordinary).collect();
+        SensitiveColumn {
+            name: name.to_owned(),
+            domain,
+            counts,
+            taxonomy,
+            categories,
+            tree,
+            bound_categories,
+            ordinary,
+        }
     }
 
     /// A column of a table, without taxonomy or categories.
@@ -63,6 +76,7 @@ impl SensitiveColumn {
             counts: &self.counts,
             taxonomy: self.tree.as_ref(),
             categories: self.bound_categories.as_ref(),
+            ordinary: &self.ordinary,
         }
     }
 

@@ -41,7 +41,8 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         let manifest = &release.manifest;
         let (method, partitioner, reproducible) =
             (manifest.method, manifest.partitioner.clone(), manifest.reproducible);
-        Ok(AuditOutcome { report, method, partitioner, reproducible })
+        let accepted = manifest.accepted.iter().map(ToString::to_string).collect();
+        Ok(AuditOutcome { report, method, partitioner, reproducible, accepted })
     })?
 }
 

@@ -244,6 +244,10 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
     principle("k=10", "every group has at least 10 rows"),
     principle("distinct-l=4", "at least 4 distinct sensitive values"),
     principle("l=4", "no sensitive value in more than 1/4 of a group"),
+    principle(
+        "others-l=4",
+        "the same for all values but ordinary ones (what l=4 means where ordinary values are named)",
+    ),
     principle("entropy-l=4", "as diverse as 4 equally frequent values"),
     principle("recursive-l=3,4", "r1 < 3·(r4 + r5 + …), counts in descending order"),
     principle("t=0.2", "distribution within 0.2 of the whole table's (earth mover's distance)"),

@@ -6,10 +6,10 @@ use chrysalis_audit::AuditReport;
 use chrysalis_evaluate::Subspace;
 use chrysalis_evaluate::workload::{Accuracy, AggregateAccuracy, Family, MAX_QUERIES, Questions, Workload};
 use chrysalis_release::{Form, Manifest, Release, RoleName, TableEntry};
-use chrysalis_table::{Column, Counted, Stopped, Table, Watch};
+use chrysalis_table::{Counted, Stopped, Table, Watch};
 
 use crate::words::count;
-use crate::{Error, Evidence, Fault, Published, Recipe, Seed, audit, publish};
+use crate::{Error, Evidence, Fault, Published, Recipe, Seed, audit, publish_to_compare};
 
 /// What is asked of every release.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +64,11 @@ impl Trial {
         self.numbers().filter(|numbers| numbers.findings.is_empty())
     }
 
+    /// The numbers of a release that may be recommended: it keeps its promises, and discloses nobody's value.
+    pub fn safe(&self) -> Option<&Numbers> {
+        self.sound().filter(|numbers| numbers.disclosed_rows == Some(0))
+    }
+
     /// What is promised, or was to be.
     pub fn promise(&self) -> String {
         let kept = self.numbers().map_or(&self.require, |numbers| &numbers.guarantees);
@@ -90,6 +95,10 @@ pub struct Numbers {
     pub sizes: (u64, u64),
     /// What the audit found wrong; empty for a release that keeps its promises.
     pub findings: Vec<String>,
+    /// Rows whose sensitive value follows from what is shown, by the audit's count; absent without groups.
+    pub certain_rows: Option<u64>,
+    /// Those of them whose value is not ordinary.
+    pub disclosed_rows: Option<u64>,
     /// The worst confidence of the linking attack.
     pub linking: Option<f64>,
     /// The worst confidence of the presence attack.
@@ -116,21 +125,21 @@ pub struct Numbers {
     pub questions: Vec<AggregateAccuracy>,
     /// Time to form the groups and to fill the tables.
     pub seconds: f64,
-    /// The first rows of every published table.
-    pub samples: Vec<Sample>,
+    /// What is published, table by table.
+    pub tables: Vec<TableShape>,
 }
 
-/// The first rows of a published table.
+/// What a published table looks like.
+///
+/// LEAK: a row of a release that nobody has decided to hand out may be a person's, so none is ever shown.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub struct TableShape {
     /// The table.
     pub table: String,
-    /// All its rows.
+    /// Its rows.
     pub rows: u64,
     /// Its columns.
-    pub header: Vec<String>,
-    /// The rows that are shown.
-    pub cells: Vec<Vec<String>>,
+    pub columns: Vec<String>,
 }
 
 /// Carries out several recipes on a table that has the columns of all of them. One that cannot be carried out does not stop the
@@ -171,7 +180,7 @@ pub fn compare(
 
 fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch: &dyn Watch) -> Result<Numbers, Error> {
     let started = Instant::now();
-    let Published { release, report } = publish(table.clone(), recipe, seed, watch)?;
+    let Published { release, report } = publish_to_compare(table.clone(), recipe, seed, watch)?;
     let seconds = started.elapsed().as_secs_f64();
     let with = Evidence { microdata: Some(table), ..Evidence::default() };
     let audit = audit(&release, with, watch)?.report;
@@ -194,6 +203,8 @@ fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch:
         suppressed: release.manifest.suppressed,
         sizes: (report.smallest_group, report.largest_group),
         findings: findings(&audit),
+        certain_rows: audit.disclosure.as_ref().map(|found| found.certain_rows),
+        disclosed_rows: audit.disclosure.as_ref().map(|found| found.disclosed_rows),
         linking: audit.attacks.linking.as_ref().map(|linking| linking.confidence),
         presence: audit.attacks.presence.as_ref().map(|presence| presence.delta),
         similar: audit.attacks.similarity.as_ref().map(|similar| similar.rows as f64 / rows),
@@ -207,7 +218,7 @@ fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch:
         average_group_size: worth.as_ref().and_then(|found| found.average_group_size),
         questions,
         seconds,
-        samples: samples(&release),
+        tables: release.manifest.tables.iter().map(shape).collect(),
     })
 }
 
@@ -219,23 +230,9 @@ fn findings(audit: &AuditReport) -> Vec<String> {
     promises.chain(checks.map(|check| format!("{}: {}", check.name, check.detail))).collect()
 }
 
-/// Rows of each published table that a page may show.
-const SAMPLE_ROWS: usize = 8;
-
-/// LEAK: what is shown comes from the published tables alone, never from the microdata.
-fn samples(release: &Release) -> Vec<Sample> {
-    let tables = release.manifest.tables.iter().zip(&release.tables);
-    let sample = |(entry, table): (&TableEntry, &Table)| {
-        let text = |column: &Column, row: usize| column.domain().text(column.code(row)).into_owned();
-        let row = |row: usize| table.columns().iter().map(|column| text(column, row)).collect();
-        Sample {
-            table: entry.name.clone(),
-            rows: table.rows() as u64,
-            header: table.columns().iter().map(|column| column.name().to_owned()).collect(),
-            cells: (0..table.rows().min(SAMPLE_ROWS)).map(row).collect(),
-        }
-    };
-    tables.map(sample).collect()
+fn shape(entry: &TableEntry) -> TableShape {
+    let columns = entry.columns.iter().map(|column| column.name.clone()).collect();
+    TableShape { table: entry.name.clone(), rows: entry.rows, columns }
 }
 
 /// Who asks every release the same.

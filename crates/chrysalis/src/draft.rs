@@ -39,6 +39,9 @@ pub struct Draft {
     /// What each category of the sensitive column weighs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<WeightsDraft>,
+    /// Values of the sensitive column that are ordinary; an empty list where none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordinary: Option<Vec<String>>,
     /// What several users know, where roles say which columns are quasi.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quasi_identifiers: Vec<Vec<String>>,
@@ -102,6 +105,14 @@ pub struct AttributeDraft {
     /// What each category weighs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<WeightsDraft>,
+    /// Values of the sensitive column that are ordinary, so that everybody may know them of a person; an empty list where none
+    /// is. When absent, a value that at least half of all rows have is ordinary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordinary: Option<Vec<String>>,
+    /// Numbers of the sensitive column closer together than this count as one. When absent, a hundredth of the width between
+    /// the 5th and the 95th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<Number>,
 }
 
 /// What to publish.
@@ -130,6 +141,9 @@ pub struct ReleaseDraft {
     /// What every group must satisfy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub require: Option<Vec<String>>,
+    /// Risks that are accepted by name: `disclosure`, `identifying=COLUMN`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accept: Option<Vec<String>>,
     /// So many users may pool what they know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collude: Option<usize>,
@@ -330,6 +344,7 @@ impl Draft {
             sensitive: self.sensitive.or(base.sensitive),
             other: self.other.or(base.other),
             weights: self.weights.or(base.weights),
+            ordinary: self.ordinary.or(base.ordinary),
             quasi_identifiers,
             attributes,
             release,
@@ -375,6 +390,8 @@ impl AttributeDraft {
             prefix: self.prefix || base.prefix && !has_taxonomy,
             categories: self.categories.or(base.categories),
             weights: self.weights.or(base.weights),
+            ordinary: self.ordinary.or(base.ordinary),
+            near: self.near.or(base.near),
         }
     }
 }
@@ -391,6 +408,7 @@ impl ReleaseDraft {
             bucket_columns: self.bucket_columns.or(base.bucket_columns),
             marginals: self.marginals.or(base.marginals),
             require: self.require.or(base.require),
+            accept: self.accept.or(base.accept),
             collude: self.collude.or(base.collude),
             format: self.format.or(base.format),
             suppress: self.suppress.or(base.suppress),

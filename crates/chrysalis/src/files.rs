@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use chrysalis_arrow::{ArrowError, RecordBatch, Schema};
-use chrysalis_release::{Manifest, Release};
-use chrysalis_store::{Format, Input, Source, write_release};
-use chrysalis_table::{ColumnRequest, Counted, CsvOptions, Remedy, Stopped, Table, TaxonomyFile, Watch};
+use chrysalis_release::{Manifest, Release, RoleName};
+use chrysalis_store::{Format, Input, Source, StoreError, manifests_beside, write_release};
+use chrysalis_table::{ColumnRequest, Counted, CsvOptions, Remedy, Stopped, Table, TableError, TaxonomyFile, Watch};
 use serde::de::DeserializeOwned;
 
-use crate::{Draft, Error, TaxonomyDraft, values};
+use crate::{Draft, Error, TaxonomyDraft, microdata_requests, values};
 
 /// A draft for a file: what a spec (`.toml`) says, or a table and nothing else.
 pub fn draft(file: &str) -> Result<Draft, Error> {
@@ -74,6 +74,28 @@ pub fn read(input: Input, wanted: &[ColumnRequest], name: &'static str, watch: &
     Ok(Stopped::catch(|| input.read_with(wanted, &|n| watch.tell(n)))??)
 }
 
+/// Reads the microdata behind some releases: the attributes these have, of their kinds.
+pub fn read_microdata(input: Input, manifests: &[&Manifest], watch: &dyn Watch) -> Result<Table, Error> {
+    let wanted = microdata_requests(manifests);
+    watch.phase("microdata", input.size(), Counted::Bytes);
+    watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
+    Stopped::catch(|| input.read_with(&wanted, &|n| watch.tell(n)))?.map_err(not_the_microdata)
+}
+
+/// Names and kinds are the releases', so it is no use to speak of them: the table is another one.
+fn not_the_microdata(error: StoreError) -> Error {
+    let remedy = match &error {
+        StoreError::Table { error: TableError::UnknownColumn { .. }, .. } => {
+            "name the table that the release was made from"
+        }
+        StoreError::Table { error: TableError::WrongKind { .. } | TableError::NotInOrder { .. }, .. } => {
+            "the release says what its columns hold: name the table that it was made from"
+        }
+        _ => return error.into(),
+    };
+    Error::request(error.to_string(), remedy)
+}
+
 /// Reads columns of record batches.
 pub fn read_batches(
     schema: &Schema,
@@ -89,6 +111,24 @@ pub fn read_batches(
 pub fn write(release: &Release, out: &Path, format: Format, force: bool, watch: &dyn Watch) -> Result<Manifest, Error> {
     watch.phase("write", None, Counted::Rows);
     Ok(Stopped::catch(|| write_release(release, out, format, force, &|n| watch.tell(n)))??)
+}
+
+/// Releases that lie beside a folder and look as if they were of the same table: the same sensitive column, most of the quasi
+/// columns, and about as many rows.
+pub fn releases_beside(out: &Path, manifest: &Manifest) -> Vec<PathBuf> {
+    let is_same = |(_, other): &(PathBuf, Manifest)| is_of_the_same_table(manifest, other);
+    manifests_beside(out).into_iter().filter(is_same).map(|(folder, _)| folder).collect()
+}
+
+fn is_of_the_same_table(one: &Manifest, other: &Manifest) -> bool {
+    let names = |manifest: &Manifest, role: RoleName| -> Vec<String> {
+        manifest.with_role(role).map(|attribute| attribute.name.clone()).collect()
+    };
+    let (quasi, known) = (names(one, RoleName::Quasi), names(other, RoleName::Quasi));
+    let shared = quasi.iter().filter(|name| known.contains(name)).count();
+    names(one, RoleName::Sensitive) == names(other, RoleName::Sensitive)
+        && 2 * shared >= quasi.len().min(known.len()).max(1)
+        && 10 * one.rows.abs_diff(other.rows) <= one.rows.max(other.rows)
 }
 
 /// Reads TOML; a mistake is shown with its place in the text.
@@ -124,4 +164,27 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
     }
     let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8 text".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrysalis_table::Kind;
+
+    /// Who audits names no kinds and no columns.
+    #[test]
+    fn microdata_that_do_not_fit_are_another_table() {
+        let of = |error| {
+            let error = not_the_microdata(StoreError::Table { path: "a.csv".into(), error });
+            (error.message, error.remedy.to_string())
+        };
+        let (message, remedy) =
+            of(TableError::WrongKind { column: "age".into(), value: "x".into(), kind: Kind::Integer });
+        assert_eq!(message, "a.csv: `x` in column `age` is not an integer");
+        assert_eq!(remedy, "the release says what its columns hold: name the table that it was made from");
+        let (message, remedy) = of(TableError::UnknownColumn { column: "age".into(), columns: vec!["sex".into()] });
+        assert_eq!(message, "a.csv: there is no column `age`; the columns are `sex`");
+        assert_eq!(remedy, "name the table that the release was made from");
+        assert_eq!(of(TableError::NoRows).1, "check that the export that made it went through");
+    }
 }

@@ -1,49 +1,330 @@
-//! What columns may be, guessed from their names and values. The owner decides.
+//! What columns may be, guessed from their names and values, each guess with its reason. The owner decides.
+//!
+//! A guess errs on the safe side: nothing is ever guessed to be kept as it is.
 
-use chrysalis_table::{Column, Kind, Role};
+use std::fmt;
 
-/// Parts of names that tell of something private, the most private first.
-const SENSITIVE: [&str; 16] = [
-    "disease",
-    "diagnos",
-    "hiv",
-    "illness",
-    "symptom",
-    "condition",
-    "treatment",
-    "salary",
-    "income",
-    "wage",
-    "debt",
-    "cost",
-    "capital",
-    "religion",
-    "crime",
-    "occupation",
+use chrysalis_table::{Column, Kind, Role, Table, Value};
+
+use crate::words::{count, counted};
+
+/// What a column may be, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// What it may be.
+    pub part: Part,
+    /// Why, as a clause without a full stop. It never holds a value of the column.
+    pub reason: String,
+}
+
+/// The part that a column may play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// An attacker may know it.
+    Quasi,
+    /// Nobody may learn it about a person.
+    Sensitive,
+    /// It names one person, or one row.
+    Identifier,
+    /// It numbers people who may have several rows.
+    Person,
+    /// It is neither, and better not published.
+    Unpublished,
+}
+
+impl Part {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Quasi => "quasi",
+            Part::Sensitive => "sensitive",
+            Part::Identifier => "identifier",
+            Part::Person => "person",
+            Part::Unpublished => "none",
+        }
+    }
+
+    /// The role that goes with it. A number of people is dropped like any other name of theirs.
+    pub fn role(self) -> Option<Role> {
+        match self {
+            Part::Quasi => Some(Role::QuasiIdentifier),
+            Part::Sensitive => Some(Role::Sensitive),
+            Part::Identifier | Part::Person => Some(Role::Identifier),
+            Part::Unpublished => None,
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What is private, the most private first: what it is about, and how words of names begin that tell of it.
+const PRIVATE: [(&str, &str); 5] = [
+    (
+        "health",
+        "disease diag icd hiv illness cancer symptom condition disorder infect depress pregnan treatment therap stroke \
+         asthma diabet mental health disab drug alcohol smok medic",
+    ),
+    ("money", "salary income pincp wage earning debt cost capital loan credit dividend pov"),
+    ("belief", "religio politic"),
+    ("the law", "crim"),
+    WORK,
 ];
-/// Parts of names that tell of something that names a person.
-const IDENTIFIER: [&str; 8] = ["name", "ssn", "email", "e_mail", "phone", "passport", "address", "iban"];
+/// Private only where nothing else is: what somebody does for a living is known to many.
+const WORK: (&str, &str) = ("work", "occupation");
+
+/// What others know of a person, the best known first: how words of names begin, or (after `=`) are, and why it is known.
+const KNOWN: [(&str, &str); 11] = [
+    ("=age =ages =agep", "others know about how old somebody is"),
+    ("=sex gender", "others know somebody's sex"),
+    ("birth dateofbirth =born =dob =yob", "birthdays are known to many"),
+    (
+        "zip postal postcode municip neighbo residen =area =region =county =state =city =town =village =district \
+         =province =borough =location =puma =plz",
+        "others know where somebody lives",
+    ),
+    ("=race racial rac1p ethnic hispanic =hisp", "others know somebody's origin"),
+    ("marital =married =mar =msp", "others know whether somebody is married"),
+    ("educat =edu =school =schl =degree", "others know what somebody has learned"),
+    ("country nationality citizen nativ", "others know which country somebody is from"),
+    ("occupation profession workclass =job =employer", "others know what somebody does for a living"),
+    ("famil relation child household dependent", "others know somebody's family"),
+    ("language", "others know which languages somebody speaks"),
+];
+/// The place of countries among these. They are looked for first, because people are born in them.
+const COUNTRY: usize = 7;
+
+/// How words begin, or two words written as one, that name a person.
+const NAMES: &str = "surname firstname lastname fullname email phone telephone passport address iban";
+/// People and what is written down of them, as their numbers call them.
+const NUMBERED: &str = "patient person customer client member employee user subject participant respondent student \
+                        citizen account insured household encounter visit admission case record policy card serial";
+
+/// A guess from the name and the values of a column.
+pub fn suggest(column: &Column, rows: usize) -> Guess {
+    let guess = |part, reason: String| Guess { part, reason };
+    let (domain, values) = (column.domain(), column.domain().values().len());
+    let (kind, words) = (domain.kind(), words(column.name()));
+    if domain.len() <= 1 {
+        return guess(Part::Unpublished, "every row has the same value".to_owned());
+    }
+    let unique = unique_rows(column);
+    // Names first: what names a person stays away, however often it repeats.
+    if names_a_person(&words) && (values >= 10 || values * 2 > rows) {
+        return guess(Part::Identifier, "its name says that it names people".to_owned());
+    }
+    if is_id(&words) && (values * 10 >= rows * 9 || unique * 10 >= rows * 9) {
+        return guess(Part::Identifier, unique_text(unique, rows));
+    }
+    if is_id(&words) && is_numbering(values, rows) {
+        return guess(Part::Person, numbering_text(values));
+    }
+    if let Some((_, topic)) = private(&words, kind) {
+        // Numbers of money or health are often unique and say nothing of who it is; words that are unique do.
+        let is_text = !kind.is_numeric() && (unique * 2 >= rows.max(20) || is_free_text(column, rows));
+        let sensitive = guess(Part::Sensitive, format!("its name tells of {topic}"));
+        return if is_text { text_guess(column, unique, rows) } else { sensitive };
+    }
+    if is_survey_weight(&words, values) {
+        return guess(Part::Unpublished, "a weight of the survey, which can identify".to_owned());
+    }
+    if let Some(topic) = topic(&words) {
+        return guess(Part::Quasi, KNOWN[topic].1.to_owned());
+    }
+    if kind == Kind::Date {
+        return guess(Part::Quasi, "others may know dates from somebody's life".to_owned());
+    }
+    if words.last().is_some_and(|word| word == "name") && is_numbering(values, rows) {
+        return guess(Part::Identifier, "its name says that it names people".to_owned());
+    }
+    if kind == Kind::Real && values > 100 {
+        return guess(Part::Unpublished, many_numbers(values));
+    }
+    if is_unique(unique, rows) && (!kind.is_numeric() || values * 10 >= rows * 9) || is_free_text(column, rows) {
+        return text_guess(column, unique, rows);
+    }
+    if repeats_a_little(column, rows) {
+        let reason =
+            format!("most of its {} occur a few times each, as numbers of people do", counted(values as u64, "value"));
+        return guess(Part::Person, reason);
+    }
+    if values > 1_000 {
+        let reason =
+            if kind.is_numeric() { many_numbers(values) } else { format!("it has {} values", count(values as u64)) };
+        return guess(Part::Unpublished, reason);
+    }
+    guess(Part::Quasi, format!("it has {}, and its name says little", counted(domain.len() as u64, "value")))
+}
+
+/// Guesses for all columns of a table, which know of each other: work is private only where nothing more private is there.
+pub fn suggest_all(table: &Table) -> Vec<Guess> {
+    let columns = table.columns();
+    let mut guesses: Vec<Guess> = columns.iter().map(|column| suggest(column, table.rows())).collect();
+    let is_work = |column: &Column| {
+        let words = words(column.name());
+        private(&words, column.domain().kind()).is_some_and(|(_, topic)| topic == WORK.0)
+    };
+    let mut all = columns.iter().zip(&guesses);
+    if all.any(|(column, guess)| guess.part == Part::Sensitive && !is_work(column)) {
+        for (column, guess) in columns.iter().zip(&mut guesses).filter(|(_, guess)| guess.part == Part::Sensitive) {
+            if let (true, Some(topic)) = (is_work(column), topic(&words(column.name()))) {
+                *guess = Guess { part: Part::Quasi, reason: KNOWN[topic].1.to_owned() };
+            }
+        }
+    }
+    guesses
+}
+
+/// Why a column that somebody wants to keep as it is would identify people, as a clause; `None` where it does not.
+pub fn identifying(column: &Column, rows: usize) -> Option<String> {
+    let (unique, values) = (unique_rows(column), column.domain().values().len());
+    if is_unique(unique, rows) {
+        Some(unique_text(unique, rows))
+    } else if is_free_text(column, rows) {
+        Some("it is free text".to_owned())
+    } else if is_id(&words(column.name())) && is_numbering(values, rows) {
+        Some(numbering_text(values))
+    } else {
+        None
+    }
+}
 
 /// How private a column sounds: 0 the most, `None` not at all.
 pub fn privacy_rank(column: &Column) -> Option<usize> {
-    let name = column.name().to_lowercase();
-    SENSITIVE.iter().position(|word| name.contains(word))
+    private(&words(column.name()), column.domain().kind()).map(|(rank, _)| rank)
 }
 
-/// A guess from names and numbers; the owner decides.
-pub fn suggest(column: &Column, rows: usize) -> Role {
-    let name = column.name().to_lowercase();
-    let (n_values, kind) = (column.domain().len(), column.domain().kind());
-    let is_id = name == "id" || name.ends_with("_id") || name.starts_with("id_");
-    let names_a_person = is_id || IDENTIFIER.iter().any(|word| name.contains(word));
-    let mostly_unique = rows >= 20 && n_values * 10 >= rows * 9 && kind != Kind::Real;
-    if mostly_unique || (names_a_person && n_values * 2 > rows) {
-        Role::Identifier
-    } else if privacy_rank(column).is_some() {
-        Role::Sensitive
-    } else if kind == Kind::Real || n_values > 1_000 || n_values <= 1 {
-        Role::Other
-    } else {
-        Role::QuasiIdentifier
+/// How well others know what a column tells, by its name: 0 the best, `None` where the name tells nothing. Columns with the same
+/// number tell of the same thing.
+pub fn familiarity(column: &Column) -> Option<usize> {
+    let dates = (column.domain().kind() == Kind::Date).then_some(KNOWN.len());
+    topic(&words(column.name())).or(dates)
+}
+
+/// The words of a name in lower case: `PatientID`, `patient_id` and `patient id` are two each.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || (letter.is_uppercase() && was_lower) {
+            words.push(String::new());
+        }
+        was_lower = letter.is_lowercase();
+        if let (true, Some(word)) = (letter.is_alphanumeric(), words.last_mut()) {
+            word.extend(letter.to_lowercase());
+        }
     }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn private(words: &[String], kind: Kind) -> Option<(usize, &'static str)> {
+    // How many diagnoses there are, or when one was made, is not the diagnosis.
+    let is_count = words.first().is_some_and(|word| matches!(word.as_str(), "number" | "num" | "n" | "count"));
+    if is_count || kind == Kind::Date {
+        return None;
+    }
+    let starts = PRIVATE.iter().flat_map(|(topic, starts)| starts.split(' ').map(move |start| (*topic, start)));
+    let mut ranked = starts.enumerate().filter(|(_, (_, start))| words.iter().any(|word| word.starts_with(start)));
+    ranked.next().map(|(rank, (topic, _))| (rank, topic))
+}
+
+fn topic(words: &[String]) -> Option<usize> {
+    let fits = |known: &str, word: &String| match known.strip_prefix('=') {
+        Some(whole) => word == whole,
+        None => word.starts_with(known),
+    };
+    let is_of = |topic: &usize| words.iter().any(|word| KNOWN[*topic].0.split(' ').any(|known| fits(known, word)));
+    Some(COUNTRY).into_iter().chain(0..KNOWN.len()).find(is_of)
+}
+
+fn names_a_person(words: &[String]) -> bool {
+    let pairs = words.windows(2).map(|pair| pair.concat());
+    let is_name = |word: &str| NAMES.split(' ').any(|name| word.starts_with(name));
+    words == ["name"]
+        || words.iter().any(|word| word == "ssn" || is_name(word))
+        || pairs.into_iter().any(|pair| is_name(&pair))
+}
+
+/// Whether a name sounds like the number of a person or of a record.
+fn is_id(words: &[String]) -> bool {
+    let is_end = |test: fn(&str) -> bool| [words.first(), words.last()].into_iter().flatten().any(|word| test(word));
+    let is_numbered = |word: &str| NUMBERED.split(' ').any(|known| known == word);
+    let is_joined =
+        |word: &str| ["id", "no", "nr", "nbr"].iter().any(|end| word.strip_suffix(end).is_some_and(is_numbered));
+    let is_number = |word: &str| matches!(word, "number" | "no" | "nr" | "num" | "key" | "code" | "hash");
+    is_end(|word| matches!(word, "id" | "ids" | "nbr" | "mrn" | "uuid" | "guid" | "pid"))
+        || words.iter().any(|word| is_joined(word) || (words.len() == 1 && is_numbered(word)))
+        || (words.last().is_some_and(|word| is_number(word)) && words.iter().any(|word| is_numbered(word)))
+}
+
+/// Many values for so many rows.
+fn is_numbering(values: usize, rows: usize) -> bool {
+    values >= 20 && values * 20 >= rows
+}
+
+fn is_survey_weight(words: &[String], values: usize) -> bool {
+    let is_weight = |word: &String| word.ends_with("wgt") || word.ends_with("wgtp");
+    // What people weigh has fewer values.
+    words.iter().any(is_weight) || (values > 1_000 && words.iter().any(|word| word.starts_with("weight")))
+}
+
+/// Rows whose value no other row has. A missing value is nobody's.
+fn unique_rows(column: &Column) -> usize {
+    let first = usize::from(column.domain().has_missing());
+    column.histogram()[first..].iter().filter(|&&n| n == 1).count()
+}
+
+fn is_unique(unique: usize, rows: usize) -> bool {
+    rows >= 20 && unique * 10 >= rows
+}
+
+/// Words that are sentences, and not the same few again and again.
+fn is_free_text(column: &Column, rows: usize) -> bool {
+    let values = column.domain().values();
+    if values.len() < 10 || values.len() * 20 < rows {
+        return false;
+    }
+    let n_words = |value: &Value| match value {
+        Value::Text(text) => text.split_whitespace().count(),
+        _ => 0,
+    };
+    values.iter().map(n_words).sum::<usize>() >= values.len() * 4
+}
+
+/// Nearly all rows share their value with a few others, and there are many values: one person, several rows.
+fn repeats_a_little(column: &Column, rows: usize) -> bool {
+    let domain = column.domain();
+    let values = domain.values().len();
+    if values < 100 || values * 5 < rows {
+        return false;
+    }
+    // Measured numbers lie close together, numbers of people leave gaps.
+    let ends = domain.bounds().and_then(|(low, high)| low.number().zip(high.number()));
+    let is_sparse = ends.is_none_or(|(low, high)| high - low >= 100.0 * values as f64);
+    let first = usize::from(domain.has_missing());
+    let few: u64 = column.histogram()[first..].iter().filter(|&&n| n <= 20).sum();
+    is_sparse && few * 10 >= rows as u64 * 9
+}
+
+/// Words that identify.
+fn text_guess(column: &Column, unique: usize, rows: usize) -> Guess {
+    let is_text = is_free_text(column, rows);
+    let reason = if is_text { "it is free text".to_owned() } else { unique_text(unique, rows) };
+    Guess { part: Part::Identifier, reason }
+}
+
+fn unique_text(unique: usize, rows: usize) -> String {
+    format!("{} of {} rows have a value that no other row has", count(unique as u64), count(rows as u64))
+}
+
+fn numbering_text(values: usize) -> String {
+    format!("its name and its {} values say that it numbers people", count(values as u64))
+}
+
+fn many_numbers(values: usize) -> String {
+    format!("it has {} different numbers, and its name does not sound private", count(values as u64))
 }

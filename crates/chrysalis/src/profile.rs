@@ -1,10 +1,10 @@
 use chrysalis_audit::Levels;
 use chrysalis_publish::TaxonomySource;
-use chrysalis_table::{Column, Counted, Knob, Remedy, Stopped, Table, Watch};
+use chrysalis_table::{Counted, Knob, Remedy, Stopped, Table, Watch};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
-use crate::guess::suggest;
+use crate::guess::suggest_all;
 use crate::publish::nothing_left;
 use crate::{Draft, Error};
 
@@ -38,6 +38,8 @@ pub struct ColumnReport {
     pub role: &'static str,
     /// Whether somebody said so; otherwise it is a guess.
     pub is_named: bool,
+    /// Why it is guessed to play that part; `None` where somebody said so.
+    pub reason: Option<String>,
 }
 
 /// Measures a table: the quasi columns and the sensitive one of a draft, and guesses for all others.
@@ -67,20 +69,21 @@ pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<Profile
             watch.phase("measure", None, Counted::Rows);
             Some(chrysalis_audit::profile(&table, &quasi, sensitive.as_deref(), taxonomy.as_ref())?)
         };
-        let role = |column: &Column| match column.name() {
-            name if quasi.iter().any(|known| known == name) => ("quasi", true),
-            name if sensitive.as_deref() == Some(name) => ("sensitive", true),
-            _ => (suggest(column, table.rows()).name(), false),
+        let named = |name: &str| match name {
+            name if quasi.iter().any(|known| known == name) => Some("quasi"),
+            name if sensitive.as_deref() == Some(name) => Some("sensitive"),
+            _ => None,
         };
-        let columns = table.columns().iter().map(|column| {
-            let (role, is_named) = role(column);
+        let columns = table.columns().iter().zip(suggest_all(&table)).map(|(column, guess)| {
+            let named = named(column.name());
             ColumnReport {
                 name: column.name().to_owned(),
                 kind: column.domain().kind().name(),
                 distinct: column.domain().values().len() as u64,
                 missing: if column.domain().has_missing() { column.histogram()[0] } else { 0 },
-                role,
-                is_named,
+                role: named.unwrap_or(guess.part.name()),
+                is_named: named.is_some(),
+                reason: named.is_none().then_some(guess.reason),
             }
         });
         let (rows, dropped_rows) = (table.rows() as u64, dropped as u64);
@@ -115,13 +118,17 @@ pub fn advice() -> Remedy {
 impl Serialize for ProfileReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let column = |column: &ColumnReport| {
-            json!({
+            let mut told = json!({
                 "name": column.name,
                 "kind": column.kind,
                 "distinct": column.distinct,
                 "missing": column.missing,
                 if column.is_named { "role" } else { "suggested_role" }: column.role,
-            })
+            });
+            if let Some(reason) = &column.reason {
+                told["reason"] = reason.as_str().into();
+            }
+            told
         };
         let report = json!({
             "rows": self.rows,

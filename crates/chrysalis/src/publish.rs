@@ -1,11 +1,11 @@
 use chrysalis_publish::method::Outcome;
 use chrysalis_publish::{Job, Microdata};
-use chrysalis_release::Release;
+use chrysalis_release::{Accepted, Release};
 use chrysalis_table::{Knob, Remedy, Stopped, Table, Watch};
 
 use crate::report::PublishReport;
 use crate::words::counted;
-use crate::{Error, Recipe, Seed};
+use crate::{Error, Recipe, Seed, disclosure};
 
 /// A release and what the owner wants to know about it.
 #[derive(Debug)]
@@ -21,15 +21,60 @@ pub struct Published {
 /// # Guarantees
 /// The release promises what was seen to hold in the groups it shows, and nothing else. It depends on the rows as a set, never on
 /// their order nor on the number of threads. A fixed seed marks it.
+///
+/// # Errors
+/// Rows that would be disclosed, and columns kept as they are that look as if they identified people, stop it unless the recipe
+/// accepts that by name.
 pub fn publish(table: Table, recipe: &Recipe, seed: Seed, watch: &dyn Watch) -> Result<Published, Error> {
+    carried_out(table, recipe, seed, Refusal::OfDisclosure, watch)
+}
+
+/// The same for releases that are held against one another and never handed out: what they disclose is counted, and stops nothing.
+pub fn publish_to_compare(table: Table, recipe: &Recipe, seed: Seed, watch: &dyn Watch) -> Result<Published, Error> {
+    carried_out(table, recipe, seed, Refusal::Never, watch)
+}
+
+/// What stops a publication that keeps its promises.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    /// What gives people away and was not accepted by name.
+    OfDisclosure,
+    Never,
+}
+
+fn carried_out(
+    table: Table,
+    recipe: &Recipe,
+    seed: Seed,
+    refusal: Refusal,
+    watch: &dyn Watch,
+) -> Result<Published, Error> {
     Stopped::catch(|| {
         let (table, dropped_rows) = complete(table, recipe)?;
         let mut rng = seed.generator()?;
         let data = Microdata::new(table, &recipe.attributes)?;
+        let identifying = disclosure::identifying(&data);
+        if refusal == Refusal::OfDisclosure {
+            disclosure::check_identifying(&identifying, &recipe.accepted)?;
+        }
         let partitioner = recipe.partitioner.build();
         watch.detail(&told(&data, recipe));
         let mut job = Job::new(&data, &recipe.require, &*partitioner, &mut rng, watch);
-        let outcome = job.run(&*recipe.method())?;
+        let mut outcome = job.run(&*recipe.method())?;
+        let found = outcome.disclosure.unwrap_or_default();
+        let is_accepted = recipe.accepted.contains(&Accepted::Disclosure) || refusal == Refusal::Never;
+        if found.disclosed_rows > 0 && !is_accepted {
+            return Err(disclosure::refused(&data, recipe, found));
+        }
+        let mut accepted = recipe.accepted.clone();
+        if refusal == Refusal::Never {
+            accepted.push(Accepted::Disclosure);
+            accepted.extend(identifying.into_iter().map(|(name, _)| Accepted::Identifying(name)));
+        }
+        // What was accepted is said where it was needed.
+        accepted.retain(|risk| *risk != Accepted::Disclosure || found.disclosed_rows > 0);
+        accepted.dedup();
+        outcome.release.manifest.accepted = accepted;
         Ok(finished(outcome, recipe, dropped_rows as u64, seed, watch))
     })?
 }

@@ -1,13 +1,15 @@
-//! A spec to start from.
+//! A spec to start from: guessed roles with their reasons, and promises that the table can keep.
 
 use std::path::Path;
 
-use chrysalis_table::{Column, Kind, Role, Table};
-
-use crate::Draft;
+use chrysalis_criteria::{Near, PrincipleSpec};
+use chrysalis_table::{Column, Kind, Knob, Remedy, Role, Table};
 
 use crate::catalogue::DEFAULT_METHOD;
-use crate::guess::{privacy_rank, suggest};
+use crate::guess::{Guess, Part, familiarity, privacy_rank, suggest_all};
+use crate::publish::nothing_left;
+use crate::words::{count, counted};
+use crate::{Draft, Error};
 
 const HEAD: &str = "\
 # How to publish this table:  PUBLISH
@@ -16,20 +18,20 @@ const HEAD: &str = "\
 # Roles:  identifier  names a person, dropped
 #         quasi       may be known to an attacker (age, address ...), made less exact
 #         sensitive   what nobody may learn about a person; one column
-#         other       kept as it is
+#         other       kept as it is; never guessed, because it can identify people and give their secrets away
+# Every role below is a guess, with its reason beside it. `person?` marks a number of people who have several rows each.
 # A column that is not named is dropped, and the summary says so.
 ";
 
 const TAIL: &str = "\
-[release]
-method = \"METHOD\"
-# Several principles may be required; all hold in every group.
-# k=10            at least 10 rows
-# l=4             no sensitive value in more than a quarter of the rows
+# Other principles; all that are required hold in every group.
 # distinct-l-alpha=3,1 and the like need `categories = [[\"HIV\", \"Cancer\"], [\"Flu\"]]`, most sensitive first, and
 # `weights = \"uniform\"`, \"sensitivity(2)\" or one number per category in the sensitive attribute.
 # distinct-l=4, entropy-l=4, recursive-l=3,4, t=0.2, beta=1, alpha-k=0.5,10, ke=4,100: see MANUAL
 ";
+
+/// So many quasi columns are named at most: with each of them less of the others is left.
+const MOST_QUASI: usize = 6;
 
 /// What a spec tells of the door that it was made at.
 pub struct AtDoor<'a> {
@@ -41,9 +43,17 @@ pub struct AtDoor<'a> {
     pub manual: &'a str,
 }
 
-/// A commented spec for a table, with guessed roles and what a draft says of how to read it. `input` is what it names as its
-/// table.
-pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'_>) -> String {
+/// A commented spec for a table, with guessed roles, promises that the table can keep, and what a draft says of how to read it.
+/// `input` is what it names as its table.
+///
+/// # Errors
+/// Where no column looks like something that an attacker may know, and where no row is left to publish.
+pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'_>) -> Result<String, Error> {
+    let guesses = suggest_all(table);
+    let plan = Plan::new(table, &guesses, draft).map_err(|error| match draft.source_name() {
+        Some(source) => error.about(&source),
+        None => error,
+    })?;
     let mut text = HEAD.replace("PUBLISH", door.publish).replace("DOOR", door.sentence);
     text.push('\n');
     let comment = match input {
@@ -60,18 +70,146 @@ pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'
     let others: Vec<String> = others.map(|policy| format!("or \"{policy}\"")).collect();
     text.push_str(&commented(&format!("missing = {}", quoted(missing)), &others.join(", ")));
     text.push('\n');
-    // One column can be sensitive: the one that sounds most private. Other candidates are commented out.
-    let roles: Vec<Role> = table.columns().iter().map(|column| suggest(column, table.rows())).collect();
-    let candidates = table.columns().iter().zip(&roles).enumerate().filter(|(_, (_, role))| **role == Role::Sensitive);
-    let sensitive = candidates.min_by_key(|(at, (column, _))| (privacy_rank(column), *at)).map(|(at, _)| at);
-    for (at, (column, &role)) in table.columns().iter().zip(&roles).enumerate() {
-        let is_second = role == Role::Sensitive && sensitive != Some(at);
+    for (at, (column, guess)) in table.columns().iter().zip(&guesses).enumerate() {
         let order = draft.attributes.get(column.name()).map_or(&[][..], |said| &said.order);
-        text.push_str(&attribute_text(column, role, order, is_second || role == Role::Other));
+        text.push_str(&attribute_text(column, order, guess, plan.uses(at, guess.part)));
     }
-    text.push_str(&TAIL.replace("METHOD", DEFAULT_METHOD.name()).replace("MANUAL", door.manual));
-    text.push_str(if sensitive.is_some() { "require = [\"k=10\", \"l=2\"]\n" } else { "require = [\"k=10\"]\n" });
-    text
+    text.push_str(&format!("[release]\nmethod = {}\n", quoted(DEFAULT_METHOD.name())));
+    text.push_str("# Chosen by the counts of this table:\n");
+    for promise in &plan.promises {
+        text.push_str(&format!("# {:15} {}\n", promise.principle, promise.meaning));
+    }
+    let require: Vec<String> = plan.promises.iter().map(|promise| quoted(&promise.principle)).collect();
+    text.push_str(&format!("require = [{}]\n", require.join(", ")));
+    text.push_str(&TAIL.replace("MANUAL", door.manual));
+    Ok(text)
+}
+
+/// What a spec uses of the guesses, and what it promises.
+struct Plan {
+    quasi: Vec<usize>,
+    sensitive: Option<usize>,
+    promises: Vec<Promise>,
+}
+
+/// A principle as it is written, and what it means for this table.
+struct Promise {
+    principle: String,
+    meaning: String,
+}
+
+impl Plan {
+    fn new(table: &Table, guesses: &[Guess], draft: &Draft) -> Result<Plan, Error> {
+        let columns = table.columns();
+        let quasi = best_known(columns, guesses);
+        if quasi.is_empty() {
+            return Err(nobody_known());
+        }
+        let mut private: Vec<usize> = (0..columns.len()).filter(|&at| guesses[at].part == Part::Sensitive).collect();
+        private.sort_by_key(|&at| privacy_rank(&columns[at]));
+        let policy = draft.missing_policy()?;
+        // Rows are left out for what they lack in the columns that are published, so those decide what is counted.
+        let published = |sensitive: Option<usize>| -> Result<Table, Error> {
+            let kept = quasi.iter().copied().chain(sensitive).map(|at| columns[at].clone()).collect();
+            Ok(Table::new(kept).with_missing(policy)?.0)
+        };
+        for at in private {
+            let left = published(Some(at))?;
+            let column = left.columns().last().filter(|column| column.domain().len() > 1);
+            if let Some(about) = column.and_then(promises_about) {
+                let promises = enough_rows(left.rows())?.into_iter().chain(about).collect();
+                return Ok(Plan { quasi, sensitive: Some(at), promises });
+            }
+        }
+        let promises = enough_rows(published(None)?.rows())?;
+        Ok(Plan { quasi, sensitive: None, promises })
+    }
+
+    /// Whether a column stands in the spec, or only as a comment.
+    fn uses(&self, at: usize, part: Part) -> bool {
+        match part {
+            Part::Quasi => self.quasi.contains(&at),
+            Part::Sensitive => self.sensitive == Some(at),
+            Part::Identifier | Part::Person => true,
+            Part::Unpublished => false,
+        }
+    }
+}
+
+/// The quasi columns to begin with: one of everything that others know, then the rest of it; where no name tells, the first few.
+fn best_known(columns: &[Column], guesses: &[Guess]) -> Vec<usize> {
+    let quasi: Vec<usize> = (0..columns.len()).filter(|&at| guesses[at].part == Part::Quasi).collect();
+    let topic = |at: usize| familiarity(&columns[at]);
+    let told_before = |at: usize| quasi.iter().filter(|&&other| other < at && topic(other) == topic(at)).count();
+    let mut known: Vec<usize> = quasi.iter().copied().filter(|&at| topic(at).is_some()).collect();
+    known.sort_by_key(|&at| (told_before(at), topic(at)));
+    let mut chosen = if known.is_empty() { quasi } else { known };
+    chosen.truncate(MOST_QUASI);
+    chosen
+}
+
+fn nobody_known() -> Error {
+    let remedy = Remedy::from("publish with ")
+        .knob(Knob::Quasi, "a,b")
+        .words(" and the columns that an attacker may know, or join the table with one that has age, sex or place");
+    Error::request("no column looks like something that an attacker may know", remedy)
+}
+
+/// Groups of ten, or fewer where the table is so small that it would fall into fewer than twenty.
+fn enough_rows(rows: usize) -> Result<Vec<Promise>, Error> {
+    match rows {
+        0 => return Err(nothing_left()),
+        1 => return Err(Error::request("one row cannot be hidden among others", "use a table with more rows")),
+        _ => {}
+    }
+    let k = (rows / 20).clamp(2, 10);
+    let meaning = format!("every group has at least {k} of the {}", counted(rows as u64, "row"));
+    Ok(vec![Promise { principle: format!("k={k}"), meaning }])
+}
+
+/// What can be promised about a sensitive column of at least two values, so that no group leaves a single value that is not
+/// ordinary, nor numbers that are as good as one. `None` where that cannot be written.
+fn promises_about(column: &Column) -> Option<Vec<Promise>> {
+    let (histogram, domain) = (column.histogram(), column.domain());
+    let (rows, most) = (histogram.iter().sum::<u64>(), histogram.iter().copied().max().unwrap_or(0));
+    let least = histogram.iter().copied().filter(|&n| n > 0).min().unwrap_or(0);
+    let share = format!("the most frequent value has {:.1} % of all rows", 100.0 * most as f64 / rows as f64);
+    let promise = |principle: &str, meaning: String| Promise { principle: principle.to_owned(), meaning };
+    let apart = apart(column, &histogram)?;
+    if let Some(l) = (2..=4).rev().find(|l| most * l <= rows) {
+        let meaning = format!("no value has more than 1/{l} of a group; {share}");
+        return Some(std::iter::once(promise(&format!("l={l}"), meaning)).chain(apart).collect());
+    }
+    // A value that is this rare would have to stand in a group of more than fifty rows to be at most twice as frequent there.
+    if domain.kind() == Kind::Category && least * 100 >= rows {
+        let meaning =
+            format!("no value is more than twice as frequent in a group as in the table; {share}, too many for l=2");
+        return Some(vec![promise("beta=1", meaning)]);
+    }
+    let meaning = format!("a group's values are spread much like the table's; {share}, too many for l=2");
+    let is_ordered_only = domain.kind() != Kind::Category && apart.is_empty();
+    // Where values have an order, those of a group may move together and still be close to the table's.
+    let two = is_ordered_only.then(|| promise("distinct-l=2", "every group has at least two values".to_owned()));
+    Some(std::iter::once(promise("t=0.3", meaning)).chain(apart).chain(two).collect())
+}
+
+/// That the numbers of a group are not as good as one, where they could be; `None` where such a width cannot be written.
+fn apart(column: &Column, histogram: &[u64]) -> Option<Vec<Promise>> {
+    let domain = column.domain();
+    let near = Near::usual(domain, histogram);
+    let mut neighbours = domain.values().windows(2);
+    if near == Near::Nothing || (domain.values().len() < 20 && !neighbours.any(|pair| near.is_one(&pair[0], &pair[1])))
+    {
+        return Some(Vec::new());
+    }
+    let mut width = near.rounded_up()?;
+    if domain.kind() == Kind::Integer && width.starts_with("0.") {
+        width = "1".to_owned();
+    }
+    let principle = format!("ke=2,{width}");
+    principle.parse::<PrincipleSpec>().ok()?;
+    let meaning = format!("every group has two numbers that are at least {width} apart");
+    Some(vec![Promise { principle, meaning }])
 }
 
 /// A line with its comment, comments below each other.
@@ -79,10 +217,19 @@ fn commented(line: &str, comment: &str) -> String {
     if comment.is_empty() { format!("{line}\n") } else { format!("{line:34} # {comment}\n") }
 }
 
-fn attribute_text(column: &Column, role: Role, order: &[String], is_commented_out: bool) -> String {
+fn attribute_text(column: &Column, order: &[String], guess: &Guess, is_used: bool) -> String {
     let kind = column.domain().kind();
+    // What is not published as it stands could be published as something that an attacker may know.
+    let role = guess.part.role().unwrap_or(Role::QuasiIdentifier);
+    let why = match (guess.part, is_used) {
+        (Part::Person, _) => format!("person? {}; promises count rows, not people", guess.reason),
+        (Part::Quasi, false) => format!("{}; add it if an attacker may know it", guess.reason),
+        (Part::Sensitive, false) => format!("{}; one column is sensitive at a time", guess.reason),
+        (Part::Unpublished, _) => format!("not published: {}", guess.reason),
+        _ => guess.reason.clone(),
+    };
     let mut text = format!("[attributes.{}]\n", quoted_key(column.name()));
-    text.push_str(&format!("role = \"{role}\"\n"));
+    text.push_str(&commented(&format!("role = \"{role}\""), &why));
     if role != Role::Identifier {
         text.push_str(&commented(&format!("kind = \"{kind}\""), &range_text(column)));
     }
@@ -90,7 +237,7 @@ fn attribute_text(column: &Column, role: Role, order: &[String], is_commented_ou
         let order: Vec<String> = order.iter().map(|value| quoted(value)).collect();
         text.push_str(&format!("order = [{}]\n", order.join(", ")));
     }
-    if role == Role::QuasiIdentifier {
+    if role == Role::QuasiIdentifier && is_used {
         text.push_str(&match kind {
             Kind::Integer | Kind::Real | Kind::Date => {
                 commented("# intervals = [5, 10, 20]", "publish in steps of these widths")
@@ -98,15 +245,15 @@ fn attribute_text(column: &Column, role: Role, order: &[String], is_commented_ou
             _ => commented("# taxonomy = \"values.csv\"", "lines `value;group;…;*`; or prefix = true for codes"),
         });
     }
-    let mark = if is_commented_out { "# " } else { "" };
+    let mark = if is_used { "" } else { "# " };
     text.lines().map(|line| format!("{mark}{line}\n")).chain(std::iter::once("\n".to_owned())).collect()
 }
 
 /// How many values, and for numbers and dates from where to where. No value of a word: a spec may travel.
 fn range_text(column: &Column) -> String {
     let domain = column.domain();
-    let mut text = format!("{} values", domain.values().len());
-    if let (Some((low, high)), true) = (domain.bounds(), domain.kind() != Kind::Category) {
+    let mut text = format!("{} values", count(domain.values().len() as u64));
+    if let (Some((low, high)), Kind::Integer | Kind::Real | Kind::Date) = (domain.bounds(), domain.kind()) {
         text.push_str(&format!(", {low} to {high}"));
     }
     if domain.has_missing() {
@@ -115,11 +262,17 @@ fn range_text(column: &Column) -> String {
     text
 }
 
+/// A string on one line, whatever it holds.
 fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
+    let escaped = |letter: char| match letter {
+        '"' | '\\' => format!("\\{letter}"),
+        letter if letter.is_control() => format!("\\u{:04X}", u32::from(letter)),
+        letter => letter.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
 
 fn quoted_key(name: &str) -> String {
     let bare = name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'));
-    if bare { name.to_owned() } else { quoted(name) }
+    if bare && !name.is_empty() { name.to_owned() } else { quoted(name) }
 }

@@ -55,6 +55,21 @@ fn a_knob_without_effect_on_the_method_or_partitioner_is_refused() {
 }
 
 #[test]
+fn principles_that_promise_nothing_are_refused() {
+    for principle in ["k=1", "l=1", "distinct-l=1", "entropy-l=1", "t=1", "ke=1,0", "alpha-k=1,1"] {
+        let message = format!("`{principle}` promises nothing: every row alone satisfies it");
+        refused(json!({}), json!({ "require": ["k=2", principle] }), &message);
+    }
+    let remedy = |principle: &str| check(json!({}), json!({ "require": [principle] })).unwrap_err().remedy.to_string();
+    assert_eq!(remedy("k=1"), "ask for more, such as `require = k=10`, or leave it out");
+    assert_eq!(remedy("distinct-l=1"), "ask for more, such as `require = l=2`, or leave it out");
+    // Buckets of one row are anatomy; what promises nothing may say so.
+    assert!(check(json!({}), json!({ "method": "angel", "require": ["k=1", "l=2"] })).is_ok());
+    refused(json!({}), json!({ "method": "angel", "require": ["k=1", "l=1"] }), "`l=1` promises nothing");
+    assert!(check(json!({}), json!({ "method": "rank-swap", "require": ["k=1"] })).is_ok());
+}
+
+#[test]
 fn methods_without_groups_take_no_partitioner() {
     let swap = |more: Value| {
         let mut release = json!({ "method": "rank-swap" });

@@ -50,7 +50,7 @@ pub(super) fn comparison(polars: &[Timing], publish: &[Timing], summary: &Value)
     }
 }
 
-pub(super) fn mondrian(rows: usize, partition: &[f64]) {
+pub(super) fn mondrian(rows: usize, partition: &[f64], summary: &Value) {
     let seconds = median(partition.iter().copied());
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     let rate = rows as f64 / seconds;
@@ -61,22 +61,24 @@ pub(super) fn mondrian(rows: usize, partition: &[f64]) {
         ROWS_PER_SECOND / 1e6,
         met(rate >= ROWS_PER_SECOND)
     );
+    println!("rows disclosed: {}", summary["disclosed_rows"]);
 }
 
 /// One line for one of the other methods.
-pub(super) fn form(form: &Form, polars: &[Timing], publish: &[Timing]) {
+pub(super) fn form(form: &Form, polars: &[Timing], publish: &[Timing], summary: &Value) {
     let seconds = [polars, publish].map(|runs| median(runs.iter().map(|run| run.seconds)));
     let peak = publish.iter().filter_map(|run| run.peak_bytes).max();
     let ratio = seconds[1] / seconds[0];
     let words = form.arguments.iter().filter(|word| !word.starts_with("--")).copied().collect::<Vec<_>>().join(" by ");
     println!(
-        "\n{words}, {}: {:.2} s against {:.2} s, ratio {ratio:.2} (at most {:.0}: {}), peak {} MB",
+        "\n{words}, {}: {:.2} s against {:.2} s, ratio {ratio:.2} (at most {:.0}: {}), peak {} MB, {} rows disclosed",
         form.requirement,
         seconds[1],
         seconds[0],
         form.limit,
         met(ratio <= form.limit),
-        megabytes(peak)
+        megabytes(peak),
+        summary["disclosed_rows"]
     );
 }
 

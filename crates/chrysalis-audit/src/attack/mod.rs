@@ -2,30 +2,40 @@
 //!
 //! Forms differ in what they show, attacks in what they ask. Between them stands an [`AttackerView`](view::AttackerView):
 //! groups with their sensitive values, and for every published row its group and a cell per quasi attribute. Each form
-//! builds one (or one per user), and background, learned and minimality are written once.
+//! builds one (or one per user), and background, learned, minimality, republishing, subtraction and extremes are written
+//! once.
 //!
 //! An attack that succeeds is a finding, not a broken promise: promises are judged elsewhere.
 
 mod background;
+mod extremes;
 mod finding;
 mod learned;
 mod minimality;
+mod republishing;
 mod sentences;
 mod shown;
+mod subtraction;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;
 
 pub use background::{Background, RuledOut};
+pub use extremes::Extremes;
 pub use finding::{Finding, WorstGroup};
 pub use learned::{Learned, LearnedOver, Scored};
 pub use minimality::Minimality;
+pub use republishing::Republishing;
+pub use subtraction::Subtraction;
 
-pub(crate) use finding::foremost;
+pub(crate) use extremes::{NumberEnds, Placed, extremes};
+pub(crate) use finding::{count, counted, foremost};
 pub(crate) use learned::{Known, Places};
 pub(crate) use minimality::{Setting, against_replay_by, against_replay_of_batches, against_replay_of_cuts};
+pub(crate) use republishing::Draws;
 pub(crate) use sentences::{linking, nothing_sensitive, presence, similar_groups, similarity};
 pub(crate) use shown::Shown;
+pub(crate) use subtraction::subtraction;
 pub(crate) use view::{AttackTarget, AttackerView};
 
 use chrysalis_release::Manifest;
@@ -49,8 +59,24 @@ impl Replay<'_> {
     }
 }
 
+/// What attacks need to know that go beyond the groups of this release.
+pub(crate) struct Beyond {
+    /// What is drawn where the table is published once more.
+    pub(crate) draws: Draws,
+    /// The people of every group who can be found again in every release; all of them where it is absent.
+    pub(crate) found_again: Option<Vec<u64>>,
+    /// Whom the ends of ranges put into a group.
+    pub(crate) placed: Placed,
+}
+
 /// Runs the attacks that are written once for all forms, and adds what they found.
-pub(crate) fn run(view: &AttackerView<'_>, known: Option<&Known<'_>>, replay: &Replay<'_>, attacks: &mut Attacks) {
+pub(crate) fn run(
+    view: &AttackerView<'_>,
+    known: Option<&Known<'_>>,
+    replay: &Replay<'_>,
+    beyond: Beyond,
+    attacks: &mut Attacks,
+) {
     let watch = view.target.watch;
     watch.pause();
     let (background, finding) = background::attack(&view.target);
@@ -66,5 +92,15 @@ pub(crate) fn run(view: &AttackerView<'_>, known: Option<&Known<'_>>, replay: &R
         Replay::Of(setting) => minimality::attack(&view.target, setting),
     };
     attacks.minimality = minimality;
+    attacks.findings.push(finding);
+    watch.pause();
+    let (republishing, finding) = republishing::attack(&view.target, beyond.draws, beyond.found_again.as_deref());
+    attacks.republishing = republishing;
+    attacks.findings.push(finding);
+    let (subtraction, finding) = subtraction(view.target.sensitive);
+    attacks.subtraction = subtraction;
+    attacks.findings.push(finding);
+    let (extremes, finding) = extremes(NumberEnds::of_groups(&view.target), beyond.placed);
+    attacks.extremes = extremes;
     attacks.findings.push(finding);
 }

@@ -37,7 +37,9 @@ pub(crate) fn linking(target: &AttackTarget<'_>, found: Option<&Linking>, worst:
 /// Nothing sensitive, or no groups: nobody can be linked, narrowed or learned about.
 pub(crate) fn nothing_sensitive() -> Vec<Finding> {
     let not_run = |attack| Finding::not_run(attack, NOTHING_SENSITIVE);
-    ["linking", "similarity", "background", "learned", "minimality"].map(not_run).to_vec()
+    ["linking", "similarity", "background", "learned", "minimality", "republishing", "subtraction"]
+        .map(not_run)
+        .to_vec()
 }
 
 /// Finding out whether somebody is in the data at all.
@@ -167,7 +169,21 @@ impl Intersection {
             let (contradicted, what) = (count(self.contradicted), self.contradiction());
             sentence.push_str(&format!("{gap}Together with {with}, {contradicted} of {whom} {what}."));
         }
+        let subtracted = match self.counts_differ_by {
+            Some(1) => {
+                " One sensitive value came or went between the two releases: who knows whose it is knows it for certain."
+            }
+            Some(2) => {
+                " Two sensitive values came or went between the two releases: who knows whose they are knows both for certain, and \
+                 which is whose if one person came and another left."
+            }
+            _ => "",
+        };
+        sentence.push_str(subtracted);
         let prevention = match (self.narrowed, self.left) {
+            (0, _) if !subtracted.is_empty() => {
+                "handing out the same release again, or a new one only after many people have come and gone.".to_owned()
+            }
             (0, _) => String::new(),
             (_, IntersectionLeft::Values) => {
                 let forms = names_of(|form| form.shape().marginals.is_some()).join(", ");

@@ -4,6 +4,7 @@ pub(crate) mod angel;
 mod butterfly;
 pub(crate) mod cells;
 mod contents;
+mod ends;
 mod faithful;
 pub(crate) mod index;
 mod label;
@@ -20,17 +21,19 @@ pub(crate) mod tests;
 use chrysalis_release::{Attribute, Release, Scope};
 use chrysalis_table::{Domain, Table, Watch};
 
-use crate::attack::{self, AttackTarget, AttackerView, Known, nothing_sensitive};
+use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, extremes, nothing_sensitive};
 use crate::columns::group_ids;
+use crate::disclosure::{self, Seen};
 use crate::findings::in_turn;
 use crate::measure::GroupCounts;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::source::relevant;
-use crate::{Attacks, AuditError, AuditReport, Check, Groups};
+use crate::{Attacks, AuditError, AuditReport, Bystander, Check, Disclosure, Groups, form};
 pub(crate) use angel::audit as audit_batches;
 pub(crate) use butterfly::audit as audit_for_users;
 use cells::BoxTable;
+use ends::Ranges;
 use locate::Places;
 
 /// Judges a release that shows boxes by group. Groups are the rows with one group id; the check `groups` sees to it
@@ -67,14 +70,35 @@ pub(crate) fn audit(
         Scope::Group => Some(&evidence[..]),
         Scope::Batch | Scope::Bucket | Scope::User => None,
     };
+    let mut attacks = attacks(&published, (&groups, &ids), sensitive, microdata, watch)?;
+    let seen = sample.as_ref().map(|values| Seen { groups: &groups, values });
+    let disclosure = disclosed(&published, seen.as_slice(), &mut attacks, watch)?;
     Ok(AuditReport {
         principles: judge(&release.manifest, of_groups, watch)?,
         checks,
-        attacks: attacks(&published, (&groups, &ids), sensitive, microdata, watch)?,
+        attacks,
+        disclosure,
         utility: None,
         rows: published.table.rows() as u64,
         groups: sizes.iter().filter(|&&size| size > 0).count() as u64,
     })
+}
+
+/// What a table whose sensitive values stand in its rows gives away, and what who knows its other columns can do.
+fn disclosed(
+    published: &BoxTable<'_>,
+    seen: &[Seen<'_>],
+    attacks: &mut Attacks,
+    watch: &dyn Watch,
+) -> Result<Option<Disclosure>, AuditError> {
+    let judged = published.sensitive.map(|(attribute, column)| {
+        let shown = (attribute, column.domain().as_ref());
+        disclosure::judge(published.manifest, shown, seen, &published.others, Some(column), watch)
+    });
+    let (found, bystander) = judged.transpose()?.unzip();
+    attacks.bystander = bystander.flatten();
+    attacks.findings.push(Bystander::finding(attacks.bystander.as_ref(), published.table.rows() as u64));
+    Ok(found)
 }
 
 /// What an attacker can do with a generalized release.
@@ -89,9 +113,15 @@ fn attacks(
     let sets = published.label_sets();
     let (presence, presence_finding) = presence::attack(published.quasi.iter(), &sets, groups, ids);
     let mut attacks = Attacks { presence, ..Attacks::default() };
+    let people = microdata.map(|table| relevant(published.manifest, table)).transpose()?.map(|(table, _)| table);
+    let ranges = Ranges::new((published.quasi.iter().collect(), &sets), (groups, ids), published.manifest.suppressed);
+    let placed = ends::placed(&ranges, people.as_ref(), watch);
     let Some((attribute, domain, sample)) = sensitive else {
         attacks.findings = nothing_sensitive();
         attacks.findings.insert(1, presence_finding);
+        let (extremes, finding) = extremes(None, placed);
+        attacks.extremes = extremes;
+        attacks.findings.push(finding);
         return Ok(attacks);
     };
     let target = AttackTarget {
@@ -113,7 +143,6 @@ fn attacks(
         attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
     ];
     attacks.similarity = similarity;
-    let people = microdata.map(|table| relevant(published.manifest, table)).transpose()?.map(|(table, _)| table);
     let replay = replay::setting(published, groups, people.as_ref(), watch);
     let locate = |rows: &[usize]| match &people {
         Some(people) => {
@@ -124,6 +153,7 @@ fn attacks(
     let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
     let view =
         AttackerView { target, of_row: &groups.of_row, quasi: published.shown(|_| true, &sets, watch), is_joint: true };
-    attack::run(&view, known.as_ref(), &replay, &mut attacks);
+    let draws = form::judge(published.manifest.method).draws(&published.manifest.partitioner);
+    attack::run(&view, known.as_ref(), &replay, Beyond { draws, found_again: None, placed }, &mut attacks);
     Ok(attacks)
 }

@@ -1,10 +1,11 @@
 //! Whether suppressed rows are what the manifest says: one group that shows nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use chrysalis_table::Kind;
 
 use super::cells::{BoxTable, Cells};
+use super::space::LabelSets;
 use crate::columns::Positions;
 use crate::findings::Findings;
 use crate::{Check, Groups};
@@ -18,15 +19,8 @@ pub(super) fn check(published: &BoxTable<'_>, groups: &Groups, sizes: &[u64]) ->
         return None;
     }
     let mut findings = Findings::new("suppressed");
-    let mut shows_all = vec![true; groups.n_groups];
-    let sets = published.label_sets();
-    for cells in &published.quasi {
-        let is_whole = whole_cells(cells, &sets);
-        for (row, &group) in groups.of_row.iter().enumerate() {
-            shows_all[group as usize] &= is_whole(row);
-        }
-    }
-    let found: Vec<usize> = (0..groups.n_groups).filter(|&group| shows_all[group] && sizes[group] > 0).collect();
+    let shows_nothing = show_nothing(published.quasi.iter(), &published.label_sets(), groups);
+    let found: Vec<usize> = (0..groups.n_groups).filter(|&group| shows_nothing[group] && sizes[group] > 0).collect();
     match found[..] {
         [group] if sizes[group] == promised => {}
         [group] => {
@@ -46,11 +40,24 @@ pub(super) fn check(published: &BoxTable<'_>, groups: &Groups, sizes: &[u64]) ->
     Some(findings.check(format!("{rows} fully generalized, in one group that is judged like every other")))
 }
 
+/// Which groups show the whole domain of every attribute.
+pub(super) fn show_nothing<'a>(
+    all: impl Iterator<Item = &'a Cells<'a>>,
+    sets: &LabelSets,
+    groups: &Groups,
+) -> Vec<bool> {
+    let mut shows_nothing = vec![true; groups.n_groups];
+    for cells in all {
+        let is_whole = whole_cells(cells, sets);
+        for (row, &group) in groups.of_row.iter().enumerate() {
+            shows_nothing[group as usize] &= is_whole(row);
+        }
+    }
+    shows_nothing
+}
+
 /// Says of a row whether its cell stands for the attribute's whole domain.
-fn whole_cells<'a>(
-    cells: &'a Cells<'_>,
-    sets: &'a BTreeMap<(String, String), BTreeSet<String>>,
-) -> Box<dyn Fn(usize) -> bool + 'a> {
+fn whole_cells<'a>(cells: &'a Cells<'_>, sets: &LabelSets) -> Box<dyn Fn(usize) -> bool + 'a> {
     let (attribute, domain) = (cells.attribute, &cells.attribute.domain);
     if !cells.is_range() {
         let values = domain.values.iter().flatten();

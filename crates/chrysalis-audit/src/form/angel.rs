@@ -4,6 +4,7 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
+use crate::attack::Draws;
 use crate::intersection::{self, Joined, JoinedView};
 use crate::{AuditError, AuditReport, attack, boxes};
 
@@ -29,5 +30,13 @@ impl Judge for AngelJudge {
 
     fn against_replay(&self, manifest: &Manifest) -> Option<String> {
         Some(attack::against_replay_of_batches(&manifest.partitioner))
+    }
+
+    /// Cuts may have taken the place of batches that were drawn, and need not do so again.
+    fn draws(&self, partitioner: &str) -> Draws {
+        match Draws::of(partitioner) {
+            Draws::Nothing(_) if matches!(partitioner, "mondrian" | "full-domain") => Draws::Groups,
+            draws => draws,
+        }
     }
 }

@@ -17,6 +17,7 @@ mod toy;
 use chrysalis_release::{Form, Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
+use crate::attack::Draws;
 use crate::intersection::{Joined, JoinedView};
 use crate::{AuditError, AuditReport};
 
@@ -34,6 +35,11 @@ pub(crate) trait Judge: Sync {
 
     /// Why nothing can be concluded from what was not cut, or at least not here; `None` where groups can be replayed.
     fn against_replay(&self, manifest: &Manifest) -> Option<String>;
+
+    /// What is drawn at random where the same table is published once more.
+    fn draws(&self, partitioner: &str) -> Draws {
+        Draws::of(partitioner)
+    }
 }
 
 /// The judge of a form. No other place in this crate tells forms apart.
@@ -90,7 +96,7 @@ mod tests {
             for microdata in [None, Some(&people)] {
                 let report = audit(&release, microdata).unwrap();
                 assert!(report.ok() && report.attacks.learned.is_some(), "{form}: {report:?}");
-                assert_eq!((report.principles.len(), report.attacks.findings.len()), (2, 6), "{form}");
+                assert_eq!((report.principles.len(), report.attacks.findings.len()), (2, 10), "{form}");
             }
             let broken = verbatim(form, &people, &[1, 1, 1, 2, 2, 2], &["l=4"]);
             assert!(!audit(&broken, None).unwrap().ok(), "{form}");

@@ -15,6 +15,7 @@
 
 mod candidates;
 mod corners;
+mod counts;
 mod finder;
 mod tally;
 #[cfg(test)]
@@ -83,6 +84,7 @@ pub(crate) fn attack(
         narrowed: tally.narrowed,
         people: tally.people,
         contradicted: tally.contradicted,
+        counts_differ_by: counts::differ_by(release, others),
         over: if known.is_some() { IntersectionOver::People } else { IntersectionOver::Conceivable },
     };
     Ok((intersection.check(), intersection))
@@ -181,9 +183,14 @@ impl Intersection {
     pub(crate) fn contradiction(&self) -> &'static str {
         match self.left {
             IntersectionLeft::Values => {
-                "are left with no sensitive value at all: the releases contradict each other, so one of them is not of this table"
+                "are left with no sensitive value, or fit no group of one release: the releases are not of the same rows, so one \
+                 of them is not of this table (it may be of another month); nothing can be concluded for these people, and the \
+                 others were tried"
             }
-            IntersectionLeft::People => "have no group in one of the releases, so that one is not of this table",
+            IntersectionLeft::People => {
+                "fit no group of one of the releases: they are not of the same rows, so that one is not of this table (it may be of \
+                 another month); nothing can be concluded for these people, and the others were tried"
+            }
         }
     }
 }

@@ -1,15 +1,19 @@
 //! What an attacker can do with values that are shown as they are.
 
-use chrysalis_table::{Table, Watch};
+use chrysalis_table::{Column, Table, Watch};
 
 use super::locate;
 use super::presence::{certain, likeliest};
 use super::tables::ValueTables;
 use super::tally::Tally;
-use crate::attack::{self, AttackTarget, AttackerView, Known, Replay, Shown, nothing_sensitive};
+use crate::attack::{
+    self, AttackTarget, AttackerView, Beyond, Known, NumberEnds, Placed, Replay, Shown, extremes, nothing_sensitive,
+    subtraction,
+};
+use crate::form::judge;
 use crate::measure::GroupCounts;
 use crate::sensitive::{linking, similarity};
-use crate::{Attacks, AuditError, Finding, Presence};
+use crate::{Attacks, AuditError, Finding, Groups, Presence};
 
 /// `columns` holds every quasi column by group where they were permuted.
 pub(super) fn grouped(
@@ -25,6 +29,7 @@ pub(super) fn grouped(
     let (Some((attribute, column)), Some(sample)) = (tables.sensitive, &tally.sample) else {
         attacks.findings = nothing_sensitive();
         attacks.findings.insert(1, presence_finding);
+        attacks.findings.push(extremes(None, Placed::NoRanges).1);
         return Ok(attacks);
     };
     let ids = &tally.ids;
@@ -59,8 +64,23 @@ pub(super) fn grouped(
     };
     let quasi = tables.quasi.iter().map(|(_, column)| shown(column)).collect();
     let view = AttackerView { target, of_row: &tally.groups.of_row, quasi, is_joint: is_exact };
-    attack::run(&view, known.as_ref(), &Replay::none(tables.manifest), &mut attacks);
+    let draws = judge(tables.manifest.method).draws(&tables.manifest.partitioner);
+    let found_again = is_exact.then(|| unique_rows(tables, tally, watch));
+    let beyond = Beyond { draws, found_again, placed: Placed::NoRanges };
+    attack::run(&view, known.as_ref(), &Replay::none(tables.manifest), beyond, &mut attacks);
     Ok(attacks)
+}
+
+/// The rows of every group whose quasi values no other row of the table has: these people are found in every release.
+fn unique_rows(tables: &ValueTables<'_>, tally: &Tally, watch: &dyn Watch) -> Vec<u64> {
+    let columns: Vec<&Column> = tables.quasi.iter().map(|(_, column)| *column).collect();
+    let alike = Groups::of_columns(&columns, tables.table.rows(), watch);
+    let sizes = alike.sizes();
+    let mut unique = vec![0; tally.sizes.len()];
+    for (&alike, &group) in alike.of_row.iter().zip(&tally.groups.of_row) {
+        unique[group as usize] += u64::from(sizes[alike as usize] == 1);
+    }
+    unique
 }
 
 /// Swapped values have no groups to attack.
@@ -71,5 +91,16 @@ pub(super) fn ungrouped(tables: &ValueTables<'_>) -> Attacks {
     let mut findings =
         vec![not_run("linking"), attack::presence(Some(&presence), tables.table.rows() as u64, Vec::new())];
     findings.extend(["similarity", "background", "learned", "minimality"].map(not_run));
-    Attacks { presence: Some(presence), findings, ..Attacks::default() }
+    let again = "Not measured: swapped values stand in no groups. But every new swap shows another value near a person's own, and \
+                 many of them together come close to it; publish such a table once.";
+    findings.push(Finding::not_run("republishing", again));
+    let (subtraction, finding) = tables.sensitive.map(|(attribute, _)| subtraction(&attribute.name)).unzip();
+    findings.extend(finding);
+    let numbers = tables
+        .sensitive
+        .and_then(|(attribute, column)| NumberEnds::of_counts(&attribute.name, column.domain(), &column.histogram()));
+    let (extremes, finding) = extremes(numbers, Placed::NoRanges);
+    findings.extend([finding, not_run("bystander")]);
+    let subtraction = subtraction.flatten();
+    Attacks { presence: Some(presence), subtraction, extremes, findings, ..Attacks::default() }
 }

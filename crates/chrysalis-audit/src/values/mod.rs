@@ -21,12 +21,13 @@ mod worlds;
 use chrysalis_release::{Attribute, Manifest, Release, Scope};
 use chrysalis_table::{Column, Table, Watch};
 
+use crate::disclosure::{self, Seen};
 use crate::findings::in_turn;
 use crate::measure::GroupCounts;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
 use crate::source::relevant;
-use crate::{AuditError, AuditReport, Check, Presence, Utility, shape};
+use crate::{AuditError, AuditReport, Bystander, Check, Presence, Utility, shape};
 use tables::ValueTables;
 use tally::Tally;
 
@@ -105,10 +106,21 @@ fn grouped(
         Scope::Group => Some(&evidence[..]),
         Scope::Batch | Scope::Bucket | Scope::User => None,
     };
+    let mut attacks = attacks::grouped(tables, &tally, &columns, presence, table, watch)?;
+    let rows = tables.table.rows() as u64;
+    let judged = tables.sensitive.zip(tally.sample.as_ref()).map(|((attribute, column), values)| {
+        let seen = [Seen { groups: &tally.groups, values }];
+        let shown = (attribute, column.domain().as_ref());
+        disclosure::judge(tables.manifest, shown, &seen, &tables.others, None, watch)
+    });
+    let (disclosure, bystander) = judged.transpose()?.unzip();
+    attacks.bystander = bystander.flatten();
+    attacks.findings.push(Bystander::finding(attacks.bystander.as_ref(), rows));
     Ok(AuditReport {
         principles: judge(tables.manifest, of_groups, watch)?,
         checks,
-        attacks: attacks::grouped(tables, &tally, &columns, presence, table, watch)?,
+        attacks,
+        disclosure,
         utility,
         rows: tables.table.rows() as u64,
         groups: tally.sizes.iter().filter(|&&size| size > 0).count() as u64,
@@ -153,6 +165,7 @@ fn ungrouped(
         principles,
         checks,
         attacks: attacks::ungrouped(tables),
+        disclosure: None,
         utility: None,
         rows: tables.table.rows() as u64,
         groups: 0,

@@ -93,6 +93,23 @@ impl Choices {
                 return Err(Failure::bad_input(message, "give the sensitive column its categories, once"));
             }
         }
+        for (name, width) in &self.near {
+            let said = draft.attributes.entry(name.clone()).or_default();
+            if said.near.replace(Number::Text(width.clone())).is_some() {
+                return Err(Failure::bad_input(format!("--near is given twice for column `{name}`"), "give it once"));
+            }
+        }
+        for (name, value) in self.ordinary.iter().flatten() {
+            let said = draft.attributes.entry(name.clone()).or_default();
+            said.ordinary.get_or_insert_default().push(value.clone());
+        }
+        if self.ordinary.contains(&None) {
+            if self.ordinary.len() > 1 {
+                let message = "--ordinary none stands beside another --ordinary";
+                return Err(Failure::bad_input(message, "say none, or which values are ordinary"));
+            }
+            draft.ordinary = Some(Vec::new());
+        }
         let quasi: Vec<Vec<String>> = self.quasi.iter().map(|text| names(text)).collect();
         draft.quasi = match quasi.as_slice() {
             [] => None,
@@ -117,6 +134,7 @@ impl Choices {
             bucket_columns: listed(&self.bucket_columns),
             marginals: (!self.marginals.is_empty()).then(|| self.marginals.iter().map(|text| names(text)).collect()),
             require: listed(&self.require),
+            accept: listed(&self.accept),
             collude: self.collude,
             format: None,
             suppress: number(&self.suppress),

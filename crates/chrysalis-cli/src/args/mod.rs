@@ -11,8 +11,8 @@ use chrysalis::table::Kind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use values::{
-    categories_of, delimiter, format, kind_of, list_of, metric, missing, path_of, seconds, share, threads, widths_of,
-    workload,
+    categories_of, delimiter, format, kind_of, list_of, metric, missing, ordinary_of, path_of, seconds, share, threads,
+    width_of, widths_of, workload,
 };
 
 /// Publish microdata without revealing who is who, and check what was published.
@@ -225,6 +225,18 @@ pub(crate) struct Choices {
     /// [default: uniform].
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) weights: Option<String>,
+    /// A value of the sensitive column that everybody may know of a person; repeat for several. `none`: no value is
+    /// ordinary [default: a value that at least half of all rows have].
+    #[arg(long = "ordinary", value_name = "COLUMN=VALUE|none", value_parser = ordinary_of)]
+    pub(crate) ordinary: Vec<Option<(String, String)>>,
+    /// Numbers of the sensitive column closer together than this count as one value [default: the e of `ke`, or 1 % of
+    /// the width between the 5th and the 95th percentile].
+    #[arg(long = "near", value_name = "COLUMN=WIDTH", value_parser = width_of)]
+    pub(crate) near: Vec<(String, String)>,
+    /// Accept a risk by name, and say so in the manifest: `disclosure` (rows whose sensitive value can be told),
+    /// `identifying=COLUMN` (a column kept as it is although it looks like an identifier); repeat for several.
+    #[arg(long = "accept", value_name = "RISK")]
+    pub(crate) accept: Vec<String>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 }

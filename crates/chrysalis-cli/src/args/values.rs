@@ -64,6 +64,20 @@ pub(super) fn categories_of(text: &str) -> Result<(String, Vec<Vec<String>>), St
     Ok((column, categories.split(';').map(values).collect()))
 }
 
+/// A column and one of its values; `None` for `none`.
+pub(super) fn ordinary_of(text: &str) -> Result<Option<(String, String)>, String> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let (column, value) = pair(text).map_err(|problem| format!("{problem} or none"))?;
+    Ok(Some((column, value.to_owned())))
+}
+
+pub(super) fn width_of(text: &str) -> Result<(String, String), String> {
+    let (column, width) = pair(text)?;
+    Ok((column, width.to_owned()))
+}
+
 pub(super) fn path_of(text: &str) -> Result<(String, PathBuf), String> {
     let (column, path) = pair(text)?;
     Ok((column, path.into()))

@@ -37,11 +37,12 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
 const WIDTH: usize = 100;
 
 fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure> {
-    let verdict = match outcome.ok() {
-        true if outcome.principles.is_empty() => "Nothing is promised",
-        true => "Every promise holds",
-        false => "The audit FAILED",
+    let promises = match (outcome.promises_hold(), outcome.principles.is_empty()) {
+        (true, true) => "Nothing is promised",
+        (true, false) => "Every promise holds",
+        (false, _) => "The audit FAILED",
     };
+    let verdict = format!("{promises}{}", disclosed(outcome));
     let title = format!(
         "{verdict}: {} in {}, {} by {}",
         counted(outcome.rows, "row"),
@@ -49,7 +50,9 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
         outcome.method,
         outcome.partitioner
     );
-    let mut blocks = vec![title, principles(outcome), checks(outcome)];
+    let mut blocks = vec![title];
+    blocks.extend(disclosure(outcome));
+    blocks.extend([principles(outcome), checks(outcome)]);
     blocks.extend(attacks(&outcome.attacks.findings));
     blocks.extend(utility(outcome));
     if !has_microdata {
@@ -58,6 +61,44 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
         blocks.push(wrapped(hint, WIDTH).join("\n"));
     }
     Report::new(blocks, outcome, csv_rows(outcome))
+}
+
+/// The other half of the verdict: how many rows give their sensitive value away, whatever is promised.
+fn disclosed(outcome: &AuditOutcome) -> String {
+    let Some(found) = &outcome.disclosure else {
+        // Without a sensitive column there is nothing to disclose; without groups it cannot be told.
+        let has_groups = outcome.groups > 0;
+        return if has_groups { String::new() } else { "; what it discloses cannot be told".to_owned() };
+    };
+    let joint = if outcome.promises_hold() { "but" } else { "and" };
+    let rows = counted(found.disclosed_rows, "row");
+    let (are, share) =
+        (if found.disclosed_rows == 1 { "is" } else { "are" }, share(found.disclosed_rows, outcome.rows));
+    match found.disclosed_rows {
+        0 => ", and no row is disclosed".to_owned(),
+        _ if found.is_accepted => format!(", {joint} {rows} {are} DISCLOSED ({share}), which the owner accepted"),
+        _ if found.is_older => format!(", {joint} {rows} {are} DISCLOSED ({share})"),
+        _ => format!(", {joint} {rows} {are} DISCLOSED ({share}), and the owner did not accept that"),
+    }
+}
+
+fn share(part: u64, whole: u64) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
+}
+
+/// By which rule rows were counted, and to which range numbers are known.
+fn disclosure(outcome: &AuditOutcome) -> Option<String> {
+    let found = outcome.disclosure.as_ref()?;
+    let (certain, disclosed) = (counted(found.certain_rows, "row"), counted(found.disclosed_rows, "row"));
+    let mut text = format!("Certain from their groups: {certain}. Disclosed: {disclosed} ({}).", found.rule);
+    let other: Vec<&str> = outcome.accepted.iter().map(String::as_str).collect();
+    if !other.is_empty() {
+        text.push_str(&format!(" Accepted by the owner: {}.", other.join(", ")));
+    }
+    if !found.ranges.is_empty() {
+        text.push_str(&format!(" {}", found.ranges));
+    }
+    Some(wrapped(&text, WIDTH).join("\n"))
 }
 
 /// What attackers can do: a paragraph for every attack that was run, then why the others were not.
@@ -154,6 +195,11 @@ fn yes(holds: bool) -> String {
 
 fn csv_rows(report: &AuditReport) -> Vec<Vec<String>> {
     let header = ["what", "name", "ok", "detail"].map(str::to_owned).to_vec();
+    let disclosed = report.disclosure.iter().flat_map(|found| {
+        let row =
+            |name: &str, rows: u64| vec!["disclosure".into(), name.into(), found.ok().to_string(), rows.to_string()];
+        [row("certain_rows", found.certain_rows), row("disclosed_rows", found.disclosed_rows)]
+    });
     let principles = report.principles.iter().map(|result| {
         vec!["principle".into(), result.principle.clone(), result.holds.to_string(), result.worst_text.clone()]
     });
@@ -166,7 +212,7 @@ fn csv_rows(report: &AuditReport) -> Vec<Vec<String>> {
         .findings
         .iter()
         .map(|finding| vec!["attack".into(), finding.attack.into(), String::new(), finding.sentence.clone()]);
-    std::iter::once(header).chain(principles).chain(checks).chain(attacks).collect()
+    std::iter::once(header).chain(disclosed).chain(principles).chain(checks).chain(attacks).collect()
 }
 
 #[cfg(test)]

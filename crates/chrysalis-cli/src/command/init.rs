@@ -23,7 +23,7 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let publish = format!("chrysalis publish {out} --out release");
     let sentence = "Everything here can also be said with flags, and flags win.";
     let door = AtDoor { publish: &publish, sentence, manual: &Flags.manual() };
-    let text = commented_spec(&relative(&args.file, &args.out), &table, &draft, &door);
+    let text = commented_spec(&relative(&args.file, &args.out), &table, &draft, &door)?;
     write_file(&args.out, text.as_bytes(), args.force)?;
     let report = Report {
         blocks: vec![format!("Wrote {out}. Roles in it are guesses: read them, then run\n  {publish}")],

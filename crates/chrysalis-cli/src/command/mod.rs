@@ -18,7 +18,7 @@ pub(crate) mod taxonomy;
 use std::path::Path;
 
 use chrysalis::store::read_release;
-use chrysalis::{Counted, Draft, Manifest, Release, Table, Watch, files, microdata_requests};
+use chrysalis::{Counted, Draft, Manifest, Release, Table, Watch, files};
 
 use crate::failure::Failure;
 use crate::progress::Phases;
@@ -37,7 +37,7 @@ fn read_microdata(
     phases: &Phases,
 ) -> Result<Table, Failure> {
     let draft = Draft { input: Some(file.into()), delimiter: delimiter.cloned(), ..Draft::default() };
-    Ok(files::read(draft.open()?, &microdata_requests(manifests), "microdata", phases)?)
+    Ok(files::read_microdata(draft.open()?, manifests, phases)?)
 }
 
 /// Runs work that a signal may stop.

@@ -26,7 +26,8 @@ pub(crate) fn run(args: &ProfileArgs, cli: &Cli) -> Result<ExitCode, Failure> {
 fn report(found: &ProfileReport) -> Result<Report, Failure> {
     let row = |column: &ColumnReport| {
         let role = if column.is_named { column.role.to_owned() } else { format!("{}?", column.role) };
-        vec![column.name.clone(), column.kind.to_owned(), count(column.distinct), count(column.missing), role]
+        let reason = column.reason.clone().unwrap_or_default();
+        vec![column.name.clone(), column.kind.to_owned(), count(column.distinct), count(column.missing), role, reason]
     };
     let rows: Vec<Vec<String>> = found.columns.iter().map(row).collect();
     let dropped = match found.dropped_rows {
@@ -34,7 +35,7 @@ fn report(found: &ProfileReport) -> Result<Report, Failure> {
         n => format!(" ({} rows dropped)", count(n)),
     };
     let title = format!("{} rows, {} columns{dropped}", count(found.rows), found.columns.len());
-    let header = ["column", "kind", "values", "missing", "role"];
+    let header = ["column", "kind", "values", "missing", "role", "reason"];
     let mut blocks = vec![title, render::table(&header, &rows)];
     let mut csv = vec![header.map(str::to_owned).to_vec()];
     csv.extend(rows);

@@ -28,10 +28,22 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
     }
     report.notes.iter().for_each(|note| phases.note(note));
+    for other in files::releases_beside(&args.out, &manifest) {
+        phases.note(&format!(
+            "{} looks like another release of the same table. Whoever gets both can intersect them, and with every further \
+             release more people are left with one single value. Check them together: chrysalis audit {} --with {}",
+            other.display(),
+            args.out.display(),
+            other.display()
+        ));
+    }
     let summary = Summary { recipe: &recipe, report: &report, manifest: &manifest };
     Report::flattened(summary.blocks(), &report)?.print(cli.output)?;
     Ok(ExitCode::from(DONE))
 }
+
+/// How many names are spelled out.
+const LISTED: usize = 5;
 
 /// What the owner wants to know.
 struct Summary<'a> {
@@ -56,6 +68,7 @@ impl Summary<'_> {
             let mean = manifest.rows as f64 / manifest.groups as f64;
             facts.push((name, format!("{least} to {most}, {mean:.1} on average")));
         }
+        facts.extend(self.disclosed());
         facts.push(("loss (NCP)", format!("{} per cell (0 nothing lost, 1 nothing left)", number(report.ncp))));
         facts.extend(self.search());
         if report.dropped_rows > 0 {
@@ -116,6 +129,25 @@ impl Summary<'_> {
         lines
     }
 
+    /// What is given away, whatever is promised.
+    fn disclosed(&self) -> Option<(&'static str, String)> {
+        let (certain, disclosed) = (self.report.certain_rows?, self.report.disclosed_rows?);
+        let share = |rows: u64| format!("{:.1} %", 100.0 * rows as f64 / self.report.rows.max(1) as f64);
+        let ordinary = certain - disclosed;
+        Some((
+            "disclosed",
+            match (disclosed, ordinary) {
+                (0, 0) => "no row".to_owned(),
+                (0, _) => format!("no row ({} with an ordinary value can be told)", counted(ordinary, "row")),
+                _ => format!(
+                    "{} ({}): ACCEPTED, their sensitive values can be told",
+                    counted(disclosed, "row"),
+                    share(disclosed)
+                ),
+            },
+        ))
+    }
+
     /// The first thing an owner must know.
     fn suppressed(&self) -> Option<String> {
         let suppressed = self.manifest.suppressed;
@@ -138,7 +170,11 @@ impl Summary<'_> {
         let of_reason = |reason: DroppedReason| {
             let dropped = self.recipe.dropped().iter().filter(|dropped| dropped.reason == reason);
             let names: Vec<&str> = dropped.map(|dropped| dropped.name.as_str()).collect();
-            (!names.is_empty()).then(|| ("left out", format!("{} ({})", names.join(", "), reason.name())))
+            let listed = match names.len().checked_sub(LISTED) {
+                Some(more) if more > 1 => format!("{} and {} more", names[..LISTED].join(", "), count(more as u64)),
+                _ => names.join(", "),
+            };
+            (!names.is_empty()).then(|| ("left out", format!("{listed} ({})", reason.name())))
         };
         DroppedReason::ALL.into_iter().filter_map(of_reason).collect()
     }

@@ -2,14 +2,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::process::ExitCode;
 
-use chrysalis::Questions;
 use chrysalis::report::{AnswerReport, short};
 use chrysalis::table::Value;
 use chrysalis::words::csv_line;
+use chrysalis::{Questions, Watch};
 use chrysalis_query::{AggregateAnswer, Answer, AnswerRow};
 
 use crate::args::{Cli, Output, QueryArgs};
 use crate::failure::{DONE, Failure};
+use crate::progress::Phases;
 use crate::render;
 
 /// Questions are written by people: a file beyond this is something else.
@@ -18,6 +19,11 @@ const MAX_FILE: u64 = 64 << 20;
 pub(crate) fn run(args: &QueryArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let questions = questions(args.question.as_deref(), args.file.as_deref())?;
     let answers = questions.ask(&args.release)?;
+    let phases = Phases::new(cli);
+    for (at, answer) in answers.iter().enumerate() {
+        let which = if args.file.is_some() { format!("question {}: ", at + 1) } else { String::new() };
+        answer.notes.iter().for_each(|note| phases.note(&format!("{which}{note}")));
+    }
     let between = if cli.output == Output::Json { "" } else { "\n" };
     let answers: Vec<String> = answers.iter().map(|answer| shown(answer, cli.output, args.explain)).collect();
     render::write(&answers.join(between))?;

@@ -2,8 +2,8 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Principle, Sensitive, most_frequent, removal_for_share};
-use crate::{Laws, Rational, show_rational};
+use super::{Limit, Principle, Sensitive, most_frequent, other_principles, removal_for_share};
+use crate::{Laws, PrincipleSpec, Rational, show_rational};
 
 /// (α,k)-anonymity: a group has at least k rows, and no sensitive value makes up more than α of it.
 ///
@@ -58,9 +58,11 @@ impl Principle for AlphaKAnonymity {
         // Rounded up to four digits, so that what we propose does work.
         let share = Rational::new((whole.max() * 10_000).div_ceil(whole.total().max(1)), 10_000);
         let share_is_fine = AlphaKAnonymity { alpha: self.alpha, k: 1 }.holds(whole);
-        let possible =
-            AlphaKAnonymity { alpha: if share_is_fine { self.alpha } else { share }, k: self.k.min(whole.total()) };
-        Limit { reason, possible: (whole.total() > 0).then(|| possible.to_string()) }
+        // A share of everything says nothing of values any more.
+        let is_share = share > Rational::from(0) && share < Rational::from(1);
+        let alpha = if share_is_fine { Some(self.alpha) } else { is_share.then_some(share) };
+        let possible = alpha.map(|alpha| PrincipleSpec::AlphaK { alpha, k: self.k.min(whole.total()).max(1) });
+        Limit::new(reason, possible, other_principles(whole, sensitive))
     }
 }
 

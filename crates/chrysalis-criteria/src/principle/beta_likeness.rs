@@ -50,7 +50,7 @@ impl Principle for BetaLikeness {
 
     /// The whole table is always like itself.
     fn limit(&self, _: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {
-        Limit { reason: "the table has no rows".into(), possible: None }
+        Limit::no_rows()
     }
 }
 

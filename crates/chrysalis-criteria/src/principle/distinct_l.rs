@@ -2,8 +2,8 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Minimum, Principle, Sensitive, column_name};
-use crate::Laws;
+use super::{Limit, Minimum, Principle, Sensitive, column_name, other_principles, values};
+use crate::{Laws, PrincipleSpec};
 
 /// Distinct l-diversity: a group has at least l distinct sensitive values.
 ///
@@ -38,11 +38,10 @@ impl Principle for DistinctLDiversity {
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
-        let distinct = whole.distinct();
-        Limit {
-            reason: format!("{} has {distinct} distinct values, a group needs {}", column_name(sensitive), self.l),
-            possible: (distinct > 0).then(|| format!("distinct-l={distinct}")),
-        }
+        let distinct = whole.distinct() as u64;
+        let (column, values) = (column_name(sensitive), values(distinct));
+        let reason = format!("{column} has {distinct} distinct {values}, a group needs {}", self.l);
+        Limit::new(reason, Some(PrincipleSpec::DistinctL { l: distinct }), other_principles(whole, sensitive))
     }
 }
 

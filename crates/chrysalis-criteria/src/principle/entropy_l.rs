@@ -4,8 +4,8 @@ use chrysalis_table::SaCounts;
 use num_bigint::BigUint;
 use num_integer::Integer;
 
-use super::{Limit, Principle, Sensitive, column_name};
-use crate::{Laws, Rational, show_rational};
+use super::{Limit, Principle, Sensitive, column_name, other_principles};
+use crate::{Laws, PrincipleSpec, Rational, show_rational};
 
 /// Entropy l-diversity: the entropy of a group's sensitive values is at least ln l.
 ///
@@ -54,13 +54,10 @@ impl Principle for EntropyLDiversity {
         // The float may stand a hair off the truth: start above it and go down until the exact test agrees.
         let possible = (100..=hundredths.max(99) + 1).rev().take(3).map(|l| Rational::new(l, 100));
         let possible = possible.map(|l| EntropyLDiversity { l }).find(|weaker| weaker.holds(whole));
-        Limit {
-            reason: format!(
-                "the values of {} are as diverse as {reached:.2} equally frequent ones",
-                column_name(sensitive)
-            ),
-            possible: possible.map(|weaker| weaker.to_string()),
-        }
+        let possible = possible.map(|weaker| PrincipleSpec::EntropyL { l: weaker.l });
+        let column = column_name(sensitive);
+        let reason = format!("the values of {column} are as diverse as {reached:.2} equally frequent ones");
+        Limit::new(reason, possible, other_principles(whole, sensitive))
     }
 }
 

@@ -2,8 +2,8 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Principle, Sensitive, most_frequent, removal_for_share};
-use crate::{Laws, Rational, show_rational};
+use super::{Limit, Principle, Sensitive, most_frequent, other_principles, removal_for_share};
+use crate::{Laws, PrincipleSpec, Rational, show_rational};
 
 /// Frequency l-diversity: no sensitive value makes up more than 1/l of a group.
 ///
@@ -46,10 +46,9 @@ impl Principle for FrequencyLDiversity {
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let allowed = 100.0 * *self.l.denom() as f64 / *self.l.numer() as f64;
-        Limit {
-            reason: format!("{}, at most {allowed:.2} % may have it", most_frequent(whole, sensitive)),
-            possible: whole.total().checked_div(whole.max()).map(|l| format!("l={l}")),
-        }
+        let reason = format!("{}, at most {allowed:.2} % may have it", most_frequent(whole, sensitive));
+        let l = whole.total().checked_div(whole.max()).map(Rational::from);
+        Limit::new(reason, l.map(|l| PrincipleSpec::FrequencyL { l }), other_principles(whole, sensitive))
     }
 }
 

@@ -3,7 +3,7 @@ use std::fmt;
 use chrysalis_table::SaCounts;
 
 use super::{Limit, Minimum, Principle, Sensitive};
-use crate::Laws;
+use crate::{Laws, PrincipleSpec};
 
 /// k-anonymity: a group has at least k rows.
 ///
@@ -43,11 +43,9 @@ impl Principle for KAnonymity {
     }
 
     fn limit(&self, whole: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {
-        let rows = whole.total();
-        Limit {
-            reason: format!("the table has {rows} rows, a group needs {}", self.k),
-            possible: (rows > 0).then(|| format!("k={rows}")),
-        }
+        let (rows, words) = (whole.total(), if whole.total() == 1 { "row" } else { "rows" });
+        let reason = format!("the table has {rows} {words}, a group needs {}", self.k);
+        Limit::new(reason, Some(PrincipleSpec::KAnonymity { k: rows }), "nobody hides alone: add rows")
     }
 }
 

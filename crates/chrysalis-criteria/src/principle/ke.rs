@@ -5,7 +5,7 @@ use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 
 use super::{Limit, Minimum, Principle, Sensitive, column_name};
-use crate::{CriteriaError, Laws, Rational, show_rational};
+use crate::{CriteriaError, Laws, PrincipleSpec, Rational, show_rational};
 
 /// (k,e)-anonymity: a group has at least k distinct numbers, and they span at least e.
 ///
@@ -87,7 +87,8 @@ impl Principle for KeAnonymity {
         let (distinct, extent) = self.extent(whole);
         let span = extent.and_then(|(low, high)| Some(high.number()? - low.number()?)).unwrap_or(0.0);
         let reason = if distinct < self.k {
-            format!("{column} has {distinct} distinct numbers, a group needs {}", self.k)
+            let numbers = if distinct == 1 { "number" } else { "numbers" };
+            format!("{column} has {distinct} distinct {numbers}, a group needs {}", self.k)
         } else {
             format!("the numbers of {column} span {span}, a group needs {}", show_rational(self.e))
         };
@@ -96,8 +97,11 @@ impl Principle for KeAnonymity {
         let whole_span = Rational::from(span.floor() as u64);
         let candidates = [self.e, whole_span, Rational::from((span.floor() as u64).saturating_sub(1))];
         let e = candidates.into_iter().find(|&e| spans_e(e)).unwrap_or(Rational::from(0));
-        let possible = KeAnonymity { k: self.k.min(distinct), e, values: Vec::new() };
-        Limit { reason, possible: (distinct > 0).then(|| possible.to_string()) }
+        // Without a span it takes two numbers to promise anything.
+        let least = if e == Rational::from(0) { 2 } else { 1 };
+        let possible = (distinct > 0).then(|| PrincipleSpec::Ke { k: self.k.max(least).min(distinct), e });
+        let instead = format!("there are too few numbers in {column} to hide one among: leave it out");
+        Limit::new(reason, possible, instead)
     }
 }
 

@@ -5,7 +5,7 @@ use num_integer::Integer;
 
 use super::entropy_l::{entropy, entropy_is_at_least_ln};
 use super::recursive_cl::{head_and_tail, is_recursive, least_c};
-use super::{Limit, Principle, Sensitive, column_name};
+use super::{Limit, Principle, Sensitive, column_name, values};
 use crate::{Categories, CriteriaError, Laws, PrincipleSpec, Rational, show_rational};
 
 /// The three (l,α)-diversities: at least l distinct values whose weights sum to at least α, and for the entropy and
@@ -115,7 +115,7 @@ impl Principle for LAlphaDiversity {
         let weight = Rational::new(hundredths, 100);
         let counts = self.category_counts(whole);
         let reason = if distinct < self.l() {
-            format!("{column} has {distinct} distinct values, a group needs {}", self.l())
+            format!("{column} has {distinct} distinct {}, a group needs {}", values(distinct), self.l())
         } else if !self.is_heavy(whole) {
             let needed = show_rational(self.alpha());
             format!("all rows together weigh {}, a group needs {needed}", show_rational(weight))
@@ -129,7 +129,7 @@ impl Principle for LAlphaDiversity {
         // Every parameter as strong as the whole table allows it.
         let alpha = if self.is_heavy(whole) { self.alpha() } else { weight };
         let spec = self.spec.with_alpha(alpha);
-        let weaker = (1..=self.l().min(distinct)).rev().filter_map(|l| {
+        let weaker = (self.l().min(2)..=self.l().min(distinct)).rev().filter_map(|l| {
             let spec = spec.with_l(l);
             let PrincipleSpec::RecursiveLAlpha { c, .. } = spec else { return Some(spec) };
             let (first, tail) = head_and_tail(counts.clone(), l);
@@ -139,7 +139,11 @@ impl Principle for LAlphaDiversity {
             let (categories, weights) = (self.categories.clone(), self.weights.clone());
             LAlphaDiversity { spec: spec.clone(), categories, weights, denominator: self.denominator }.holds(whole)
         };
-        Limit { reason, possible: weaker.into_iter().find(holds).map(|spec| spec.to_string()) }
+        let instead = match counts.len() {
+            0 | 1 => "the values are all of one category: choose others, or a principle without categories",
+            _ => "one category is too frequent: choose others, or a principle without categories",
+        };
+        Limit::new(reason, weaker.into_iter().find(holds), instead)
     }
 }
 

@@ -12,6 +12,7 @@ mod frequency_l;
 mod k_anonymity;
 mod ke;
 mod l_alpha;
+mod others_l;
 mod recursive_cl;
 mod t_closeness;
 #[cfg(feature = "toy-principle")]
@@ -21,7 +22,7 @@ pub use ke::spans;
 
 use std::fmt;
 
-use chrysalis_table::{Domain, SaCounts, Taxonomy};
+use chrysalis_table::{Domain, Knob, Remedy, SaCounts, Taxonomy};
 
 use crate::{Categories, CriteriaError, Laws, PrincipleSpec, Rational};
 
@@ -82,8 +83,24 @@ pub struct Minimum {
 pub struct Limit {
     /// What was found and what is allowed, as a clause.
     pub reason: String,
-    /// The strongest variant that would work, as it is written on the command line.
+    /// The strongest variant that would work, as it is written; `None` where no variant that works promises anything.
     pub possible: Option<String>,
+    /// What to do then.
+    pub instead: Remedy,
+}
+
+impl Limit {
+    /// The strongest variant, if it promises anything, and else what to do.
+    fn new(reason: String, possible: Option<PrincipleSpec>, instead: impl Into<Remedy>) -> Self {
+        match possible.filter(|spec| !spec.promises_nothing()) {
+            Some(spec) => Limit { reason, possible: Some(spec.to_string()), instead: Remedy::none() },
+            None => Limit { reason, possible: None, instead: instead.into() },
+        }
+    }
+
+    fn no_rows() -> Self {
+        Limit::new("the table has no rows".into(), None, "name a table that has rows")
+    }
 }
 
 /// The sensitive column, as far as principles look at it.
@@ -99,6 +116,8 @@ pub struct Sensitive<'a> {
     pub taxonomy: Option<&'a Taxonomy>,
     /// Its categories, which the (l,α) principles need.
     pub categories: Option<&'a Categories>,
+    /// Which of its values are ordinary, by code.
+    pub ordinary: &'a [bool],
 }
 
 impl PrincipleSpec {
@@ -118,6 +137,7 @@ impl PrincipleSpec {
             PrincipleSpec::KAnonymity { k } => Box::new(k_anonymity::KAnonymity { k }),
             PrincipleSpec::DistinctL { l } => Box::new(distinct_l::DistinctLDiversity { l }),
             PrincipleSpec::FrequencyL { l } => Box::new(frequency_l::FrequencyLDiversity { l }),
+            PrincipleSpec::OthersL { l } => Box::new(others_l::OthersLDiversity::bind(l, sensitive)),
             PrincipleSpec::EntropyL { l } => Box::new(entropy_l::EntropyLDiversity { l }),
             PrincipleSpec::RecursiveCl { c, l } => Box::new(recursive_cl::RecursiveClDiversity { c, l }),
             PrincipleSpec::TCloseness { t } => Box::new(t_closeness::TCloseness::bind(t, sensitive)),
@@ -209,7 +229,7 @@ impl Principle for All {
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         match self.first_failure(whole) {
             Some(part) => part.limit(whole, sensitive),
-            None => Limit { reason: "nothing stands in the way".into(), possible: None },
+            None => Limit::new("nothing stands in the way".into(), None, Remedy::none()),
         }
     }
 }
@@ -238,6 +258,25 @@ fn most_frequent(whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> String 
     format!("{value}{} of {} rows ({:.2} %)", whole.max(), whole.total(), percent(whole.max(), whole.total()))
 }
 
+/// `value` or `values`.
+fn values(n: u64) -> &'static str {
+    if n == 1 { "value" } else { "values" }
+}
+
+/// What to do where one value is too frequent to be hidden among others: some principles do not mind.
+fn other_principles(whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Remedy {
+    if whole.distinct() < 2 {
+        let column = column_name(sensitive);
+        return format!("every row has the same value of {column}, so nothing of it can be hidden: leave it out")
+            .into();
+    }
+    Remedy::from("one value is too frequent for it; ")
+        .knob(Knob::Require, "beta=1")
+        .words(" or ")
+        .knob(Knob::Require, "t=0.2")
+        .words(" hold every group against the whole table instead")
+}
+
 fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64
 }
@@ -245,4 +284,60 @@ fn percent(part: u64, whole: u64) -> f64 {
 /// `column` in backticks, or a word for the case that there is none.
 fn column_name(sensitive: Option<&Sensitive<'_>>) -> String {
     sensitive.map_or_else(|| "the sensitive column".to_owned(), |column| format!("`{}`", column.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said where a table of these counts cannot reach a principle.
+    fn limit(text: &str, counts: &[u32]) -> (String, Option<String>, String) {
+        let values = (0..counts.len() as i64).map(chrysalis_table::Value::Integer).collect();
+        let domain = Domain::new(chrysalis_table::Kind::Integer, values, false);
+        let mut whole = SaCounts::new(counts.len());
+        (0..).zip(counts).for_each(|(code, &count)| whole.add_many(code, count));
+        let ordinary = vec![false; counts.len()];
+        let sensitive = Sensitive {
+            name: "s",
+            domain: &domain,
+            counts: &whole,
+            taxonomy: None,
+            categories: None,
+            ordinary: &ordinary,
+        };
+        let principle = text.parse::<PrincipleSpec>().unwrap().bind(Some(&sensitive)).unwrap();
+        assert!(!principle.holds(&whole), "{text} holds");
+        let Limit { reason, possible, instead } = principle.limit(&whole, Some(&sensitive));
+        (reason, possible, instead.to_string())
+    }
+
+    #[test]
+    fn where_one_value_is_too_frequent_other_principles_are_proposed() {
+        let (reason, possible, instead) = limit("l=3", &[6, 1]);
+        assert_eq!(reason, "value `0` of `s` has 6 of 7 rows (85.71 %), at most 33.33 % may have it");
+        assert_eq!(possible, None);
+        let other = "one value is too frequent for it; `require = beta=1` or `require = t=0.2` hold every group against \
+                     the whole table instead";
+        assert_eq!(instead, other);
+        let proposed = |text: &str, counts: &[u32]| limit(text, counts).1.unwrap_or_default();
+        assert_eq!(proposed("l=3", &[3, 3]), "l=2");
+        assert_eq!(proposed("entropy-l=3", &[6, 1]), "entropy-l=1.5");
+        assert_eq!(proposed("alpha-k=0.5,2", &[6, 1]), "alpha-k=0.8572,2");
+        assert_eq!(proposed("ke=1,9", &[6, 1]), "ke=1,1");
+    }
+
+    #[test]
+    fn of_one_value_nothing_is_proposed() {
+        let constant = "every row has the same value of `s`, so nothing of it can be hidden: leave it out";
+        for text in ["l=2", "distinct-l=2", "entropy-l=2", "recursive-l=1,2", "alpha-k=0.5,2"] {
+            let (_, possible, instead) = limit(text, &[6]);
+            assert_eq!((possible, instead.as_str()), (None, constant), "{text}");
+        }
+        let (reason, possible, _) = limit("ke=2,1", &[6]);
+        assert_eq!((reason.as_str(), possible), ("`s` has 1 distinct number, a group needs 2", None));
+        assert_eq!(limit("distinct-l=2", &[6]).0, "`s` has 1 distinct value, a group needs 2");
+        let (reason, possible, instead) = limit("k=2", &[1]);
+        assert_eq!((reason.as_str(), possible), ("the table has 1 row, a group needs 2", None));
+        assert_eq!(instead, "nobody hides alone: add rows");
+    }
 }

@@ -2,8 +2,8 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Principle, Sensitive, column_name};
-use crate::{Laws, Rational, show_rational};
+use super::{Limit, Principle, Sensitive, column_name, other_principles, values};
+use crate::{Laws, PrincipleSpec, Rational, show_rational};
 
 /// Recursive (c,l)-diversity: r₁ < c·(r_l + r_{l+1} + … + r_m), counts in descending order.
 ///
@@ -50,12 +50,13 @@ impl Principle for RecursiveClDiversity {
         let l = self.l.min(whole.distinct() as u64);
         let (first, tail) = head_and_tail(whole.iter().map(|(_, count)| count).collect(), l);
         let reason = if l < self.l {
-            format!("{} has {l} distinct values, a group needs {}", column_name(sensitive), self.l)
+            format!("{} has {l} distinct {}, a group needs {}", column_name(sensitive), values(l), self.l)
         } else {
             let column = column_name(sensitive);
             format!("the most frequent value of {column} has {first} rows, all from number {l} on together {tail}")
         };
-        Limit { reason, possible: least_c(first, tail).map(|c| format!("recursive-l={},{l}", show_rational(c))) }
+        let possible = least_c(first, tail).map(|c| PrincipleSpec::RecursiveCl { c, l });
+        Limit::new(reason, possible, other_principles(whole, sensitive))
     }
 }
 

@@ -124,7 +124,7 @@ impl Principle for TCloseness {
 
     /// The whole table has distance 0 from itself.
     fn limit(&self, _: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {
-        Limit { reason: "the table has no rows".into(), possible: None }
+        Limit::no_rows()
     }
 }
 

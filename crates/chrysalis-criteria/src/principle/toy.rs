@@ -3,7 +3,7 @@ use std::fmt;
 use chrysalis_table::SaCounts;
 
 use super::{Limit, Principle, Sensitive, column_name};
-use crate::Laws;
+use crate::{Laws, PrincipleSpec};
 
 /// A principle that exists for one test: a group has at least n distinct sensitive values.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Principle for Toy {
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let distinct = whole.distinct();
         let reason = format!("{} has {distinct} distinct values, a group needs {}", column_name(sensitive), self.n);
-        Limit { reason, possible: (distinct > 0).then(|| format!("toy={distinct}")) }
+        Limit::new(reason, Some(PrincipleSpec::Toy { n: distinct as u64 }), "choose another principle")
     }
 }
 

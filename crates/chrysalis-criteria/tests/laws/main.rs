@@ -139,13 +139,16 @@ mod laws {
         let limit = case.bound.limit(whole, Some(&case.column.sensitive()));
         prop_assert!(!limit.reason.is_empty());
         let Some(possible) = limit.possible else {
-            // Then nothing of the sort works: no numbers at all, or no category from the l-th on.
+            // Then whatever works promises nothing.
             prop_assert!(is_hopeless(case), "{} proposes nothing", case.spec);
+            prop_assert!(!limit.instead.is_empty());
             return Ok(false);
         };
         let parsed = possible.parse::<PrincipleSpec>();
         prop_assert!(parsed.is_ok(), "{} proposes `{possible}`, which does not read", case.spec);
         let proposed = parsed.unwrap();
+        prop_assert!(!proposed.promises_nothing(), "{} proposes {proposed}, which promises nothing", case.spec);
+        prop_assert!(limit.instead.is_empty());
         prop_assert!(oracle::holds(&proposed, &case.column, whole), "{} proposes {proposed}, which fails", case.spec);
         prop_assert!(case.column.bind(&proposed).unwrap().holds(whole));
         Ok(true)
@@ -172,22 +175,44 @@ mod laws {
     }
 }
 
-/// Whether no change of one parameter can help: (k,e) without numbers, recursive (l,α) without a tail of categories.
+/// Whether no weaker parameters make the whole table pass and still promise something.
 fn is_hopeless(case: &Case) -> bool {
-    match case.spec {
-        PrincipleSpec::Ke { .. } => case.column.domain.values().is_empty(),
-        PrincipleSpec::RecursiveLAlpha { l, .. } => case.column.categories.as_ref().unwrap().0.len() < l as usize,
-        _ => false,
-    }
+    use PrincipleSpec::{
+        AlphaK, DistinctL, DistinctLAlpha, EntropyL, EntropyLAlpha, FrequencyL, KAnonymity, Ke, OthersL, RecursiveCl,
+        RecursiveLAlpha,
+    };
+    let (nothing, hundredth, much) = (Rational::from(0), Rational::new(1, 100), Rational::from(1_000_000));
+    let weight = |l: u64| if l > 1 { nothing } else { hundredth };
+    let weakest = match case.spec {
+        KAnonymity { .. } => KAnonymity { k: 2 },
+        DistinctL { .. } => DistinctL { l: 2 },
+        FrequencyL { .. } => FrequencyL { l: Rational::from(2) },
+        OthersL { .. } => OthersL { l: Rational::from(2) },
+        EntropyL { .. } => EntropyL { l: Rational::new(101, 100) },
+        RecursiveCl { l: 1, .. } => RecursiveCl { c: Rational::from(1), l: 1 },
+        RecursiveCl { .. } => RecursiveCl { c: much, l: 2 },
+        Ke { .. } => Ke { k: 2, e: nothing },
+        // Rounded up to four digits.
+        AlphaK { .. } => AlphaK { alpha: Rational::new(9_999, 10_000), k: 1 },
+        DistinctLAlpha { l, .. } => DistinctLAlpha { l: l.min(2), alpha: weight(l) },
+        EntropyLAlpha { l, .. } => EntropyLAlpha { l: l.min(2), alpha: weight(l) },
+        RecursiveLAlpha { c, l: 1, .. } if c <= Rational::from(1) => {
+            RecursiveLAlpha { c: Rational::from(1), l: 1, alpha: nothing }
+        }
+        RecursiveLAlpha { l, .. } => RecursiveLAlpha { c: much, l: l.min(2), alpha: weight(l) },
+        _ => return false,
+    };
+    !oracle::holds(&weakest, &case.column, &case.column.counts)
 }
 
 /// The proposal with one step of each parameter that the request had stronger.
 fn one_step_stronger(asked: &PrincipleSpec, proposed: &PrincipleSpec) -> Vec<PrincipleSpec> {
-    use PrincipleSpec::{AlphaK, DistinctL, EntropyL, FrequencyL, KAnonymity, Ke};
+    use PrincipleSpec::{AlphaK, DistinctL, EntropyL, FrequencyL, KAnonymity, Ke, OthersL};
     let mut stronger = Vec::new();
     match (asked, proposed) {
         (_, &KAnonymity { k }) => stronger.push(KAnonymity { k: k + 1 }),
         (_, &DistinctL { l }) => stronger.push(DistinctL { l: l + 1 }),
+        (_, &OthersL { l }) => stronger.push(OthersL { l: l + 1 }),
         (_, &FrequencyL { l }) => stronger.push(FrequencyL { l: l + 1 }),
         (_, &EntropyL { l }) => stronger.push(EntropyL { l: l + Rational::new(1, 100) }),
         (&Ke { k: asked_k, e: asked_e }, &Ke { k, e }) => {

@@ -1,5 +1,6 @@
 //! Which release to choose for what, in sentences computed from the numbers.
 
+use chrysalis::words::counted;
 use chrysalis::{Form, Numbers};
 use chrysalis_release::Detail;
 
@@ -33,16 +34,35 @@ const GOALS: [(&str, &Measure, &str); 9] = [
 /// A sentence per goal, then one about the balance of risk and accuracy.
 pub(super) fn advice(trials: &[Trial]) -> Vec<Advice> {
     let goals = GOALS.iter().filter_map(|(goal, measure, words)| best(trials, goal, measure, words));
-    goals.chain(balance(trials)).collect()
+    disclosing(trials).into_iter().chain(goals).chain(balance(trials)).collect()
+}
+
+/// What is not recommended to anybody.
+fn disclosing(trials: &[Trial]) -> Option<Advice> {
+    let disclosed = |trial: &Trial| trial.numbers()?.disclosed_rows.filter(|&rows| rows > 0);
+    let open: Vec<String> = trials
+        .iter()
+        .filter_map(|trial| Some(format!("{} ({})", trial.run.name, counted(disclosed(trial)?, "row"))))
+        .collect();
+    if open.is_empty() {
+        return None;
+    }
+    let rest = match trials.iter().any(|trial| trial.safe().is_some()) {
+        true => "it is left out of the advice below.",
+        false => "there is nothing left to recommend. Require something of sensitive values, such as l=2 or ke=2,1000.",
+    };
+    let sentence =
+        format!("do not publish {}: sensitive values can be told there, whatever is promised; {rest}", joined(&open));
+    Some(Advice { goal: "Nobody's value may be disclosed:", runs: Vec::new(), sentence })
 }
 
 /// A run with its value of some measure.
 type Valued<'a> = (&'a Trial, &'a Numbers, f64);
 
-/// The sound runs that have a value.
+/// The safe runs that have a value.
 fn valued<'a>(trials: &'a [Trial], measure: &Measure) -> Vec<Valued<'a>> {
     let value = |trial: &'a Trial| {
-        let numbers = trial.sound()?;
+        let numbers = trial.safe()?;
         Some((trial, numbers, measure.of(numbers).filter(|value| value.is_finite())?))
     };
     trials.iter().filter_map(value).collect()
@@ -235,6 +255,21 @@ mod tests {
         ];
         assert!(advice(&trials).iter().all(|advice| !advice.runs.iter().any(|name| name == "broken")));
         assert!(advice(&trials[..2]).is_empty(), "one alone is no choice");
+    }
+
+    #[test]
+    fn a_release_that_discloses_rows_is_never_advised() {
+        let open = || Trial::made_up("open", &[], 0.01, 0.01, 0.001).disclosing(1_234);
+        let trials = [open(), Trial::made_up("a", &[], 0.25, 0.1, 0.02), Trial::made_up("b", &[], 0.2, 0.2, 0.03)];
+        let all = advice(&trials);
+        assert!(all.iter().all(|advice| !advice.runs.iter().any(|name| name == "open")));
+        assert_eq!(
+            named(&all, "Nobody's value may be disclosed").sentence,
+            "do not publish open (1,234 rows): sensitive values can be told there, whatever is promised; it is left out of \
+             the advice below."
+        );
+        let alone = advice(&[open(), open()]);
+        assert!(alone.len() == 1 && alone[0].sentence.contains("there is nothing left to recommend"));
     }
 
     #[test]

@@ -24,6 +24,16 @@ impl Measure {
     }
 }
 
+pub(super) const DISCLOSED: Measure = Measure {
+    key: "disclosed_rows",
+    title: "rows disclosed",
+    short: "disclosed",
+    meaning: "Rows whose group leaves one single sensitive value that is not ordinary, or numbers that lie close together: an \
+              attacker who finds the group knows it, whatever is promised. A release that discloses rows is never recommended.",
+    value: |numbers| numbers.disclosed_rows.map(|rows| rows as f64),
+    shown: |value| chrysalis::words::count(value as u64),
+};
+
 pub(super) const LINKING: Measure = Measure {
     key: "linking",
     title: "worst linking confidence",
@@ -126,8 +136,8 @@ pub(super) const SECONDS: Measure = Measure {
 };
 
 /// All of them, risks first.
-pub(super) const ALL: [&Measure; 10] =
-    [&LINKING, &PRESENCE, &SIMILARITY, &LEARNED, &LIFT, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
+pub(super) const ALL: [&Measure; 11] =
+    [&DISCLOSED, &LINKING, &PRESENCE, &SIMILARITY, &LEARNED, &LIFT, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
 
 /// Measures that are shares, and so written as percentages.
 pub(super) fn is_share(measure: &Measure) -> bool {

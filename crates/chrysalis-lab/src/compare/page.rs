@@ -1,7 +1,7 @@
 //! The report as a page.
 
 use chrysalis::words::{count, counted};
-use chrysalis::{Numbers, Sample};
+use chrysalis::{Numbers, TableShape};
 use chrysalis_report::html::{Block, Cell, Column, Item, Page, Section, Table};
 
 use super::advice::Advice;
@@ -203,7 +203,9 @@ fn bounds(trials: &[Trial]) -> Option<Section> {
 
 fn releases(trials: &[Trial]) -> Section {
     let mut blocks = vec![Block::Text(
-        "The first rows of every published table, as anybody who gets the release would see them.".to_owned(),
+        "The tables that anybody who gets the release would see. No row is shown here: rows of a release that nobody has \
+         decided to hand out may be those of people."
+            .to_owned(),
     )];
     for trial in trials {
         let Some(numbers) = trial.numbers() else { continue };
@@ -222,7 +224,14 @@ fn releases(trials: &[Trial]) -> Section {
             words += &format!(" {} are suppressed.", counted(numbers.suppressed, "row"));
         }
         blocks.push(Block::Text(words));
-        blocks.push(Block::Tables(numbers.samples.iter().filter(|sample| sample.rows > 0).map(sample).collect()));
+        if let Some(disclosed) = numbers.disclosed_rows.filter(|&rows| rows > 0) {
+            blocks.push(Block::Text(format!(
+                "DISCLOSED: {} of {} can be told the sensitive value of, whatever is promised. Do not publish it.",
+                counted(disclosed, "row"),
+                count(numbers.rows)
+            )));
+        }
+        blocks.push(Block::Tables(vec![shapes(&numbers.tables)]));
     }
     section("releases", "What each release looks like", blocks)
 }
@@ -239,29 +248,14 @@ fn attacks(trials: &[Trial]) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("attacks", "What attackers find in each release", blocks))
 }
 
-fn sample(sample: &Sample) -> Table {
-    // A code such as 01207 is no number.
-    let is_code = |text: &str| text.len() > 1 && text.starts_with('0') && !text.starts_with("0.");
-    let is_number = |at: usize| {
-        let mut texts = sample.cells.iter().map(|row| row[at].as_str());
-        texts.all(|text| text.is_empty() || text.parse::<f64>().is_ok() && !is_code(text))
+/// Names, numbers of rows and columns of the published tables.
+fn shapes(tables: &[TableShape]) -> Table {
+    let columns = vec![Column::words("table"), Column::numbers("rows"), Column::words("columns")];
+    let row = |shape: &TableShape| {
+        let rows = Cell::number(&count(shape.rows), shape.rows as f64);
+        vec![Cell::words(shape.table.clone()), rows, Cell::words(cut(&shape.columns.join(", ")))]
     };
-    let numeric: Vec<bool> = (0..sample.header.len()).map(is_number).collect();
-    let column = |(name, is_number): (&String, &bool)| match is_number {
-        true => Column::numbers(name),
-        false => Column::words(name),
-    };
-    let cell = |(text, is_number): (&String, &bool)| match text.parse() {
-        Ok(value) if *is_number => Cell::number(text, value),
-        _ => Cell::words(cut(text)),
-    };
-    let row = |row: &Vec<String>| row.iter().zip(&numeric).map(cell).collect();
-    let columns = sample.header.iter().zip(&numeric).map(column).collect();
-    let caption = match sample.rows {
-        rows if rows <= sample.cells.len() as u64 => format!("{}, {}", sample.table, counted(rows, "row")),
-        rows => format!("{}, the first {} of {}", sample.table, sample.cells.len(), counted(rows, "row")),
-    };
-    Table::small(columns, sample.cells.iter().map(row).collect()).captioned(caption)
+    Table::small(columns, tables.iter().map(row).collect())
 }
 
 fn cut(text: &str) -> String {

@@ -51,6 +51,8 @@ impl Trial {
             suppressed: 0,
             sizes: (4, 6),
             findings: Vec::new(),
+            certain_rows: Some(0),
+            disclosed_rows: Some(0),
             linking: Some(linking),
             presence: Some(presence),
             similar: None,
@@ -64,11 +66,19 @@ impl Trial {
             average_group_size: None,
             questions: vec![answers],
             seconds: 0.5,
-            samples: Vec::new(),
+            tables: Vec::new(),
         };
         let trial = chrysalis::Trial { name: name.clone(), require: Vec::new(), found: Ok(numbers) };
         let command = "chrysalis".to_owned();
         Trial { run: Run { name, series, varied, draft, recipe, command }, trial }
+    }
+
+    /// The same, if it disclosed rows.
+    pub(super) fn disclosing(mut self, rows: u64) -> Trial {
+        if let Ok(numbers) = &mut self.trial.found {
+            numbers.disclosed_rows = Some(rows);
+        }
+        self
     }
 
     /// The same, if its audit had failed.

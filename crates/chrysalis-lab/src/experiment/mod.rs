@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use chrysalis::{Error, Fault, Published, Recipe, Seed, publish};
+use chrysalis::{Error, Fault, Published, Recipe, Seed, publish_to_compare};
 use chrysalis_criteria::{Minimum, Principle};
 use chrysalis_evaluate::workload::Questions;
 use chrysalis_publish::Microdata;
@@ -55,7 +55,7 @@ impl Lab {
 
 /// What one run gave: a value per measure, or the reason why there is no such release.
 pub(crate) enum RunResult {
-    Values { values: Vec<Option<f64>>, rows: usize },
+    Values { values: Vec<Option<f64>>, rows: usize, disclosed: Option<u64> },
     OutOfReach,
 }
 
@@ -66,6 +66,7 @@ struct Made {
     release: Release,
     seconds: f64,
     partition_seconds: f64,
+    disclosed: Option<u64>,
 }
 
 impl Lab {
@@ -120,7 +121,8 @@ impl Lab {
             questions: self.questions.get(&of_questions),
             watch,
         };
-        Ok(RunResult::Values { values: sample.measured(measures)?, rows: table.rows() })
+        let disclosed = made.disclosed;
+        Ok(RunResult::Values { values: sample.measured(measures)?, rows: table.rows(), disclosed })
     }
 
     fn forget(&mut self) {
@@ -132,9 +134,10 @@ impl Lab {
 
 fn made(recipe: &Recipe, table: &Table, seed: u64, watch: &dyn Watch) -> Result<Made, Error> {
     let clock = Clock { watch, phases: Mutex::new(Vec::new()) };
-    let Published { release, .. } = publish(table.clone(), recipe, Seed::Fixed(seed), &clock)?;
+    let Published { release, report } = publish_to_compare(table.clone(), recipe, Seed::Fixed(seed), &clock)?;
     let partition_seconds = clock.seconds("partition");
-    Ok(Made { release, seconds: partition_seconds + clock.seconds("publish"), partition_seconds })
+    let seconds = partition_seconds + clock.seconds("publish");
+    Ok(Made { release, seconds, partition_seconds, disclosed: report.disclosed_rows })
 }
 
 /// Notes when phases begin, and passes on nothing but the wish to stop.

@@ -118,6 +118,9 @@ fn markdown(experiment: &Experiment, results: &Results, level: usize) -> String 
             let _ = writeln!(text, "**{}**\n", panel.name);
         }
         let _ = writeln!(text, "Data: {}.\n", data(panel, results));
+        if let Some(sentence) = disclosed(panel, results) {
+            let _ = writeln!(text, "{}\n", wrapped(&sentence, ""));
+        }
         for &measure in &panel.plots {
             let _ = writeln!(text, "![{}]({})\n", measure.label(), picture(experiment, panel, measure));
         }
@@ -169,6 +172,32 @@ fn data(panel: &Panel, results: &[Vec<RunResult>]) -> String {
         }
     }
     said.join("; ")
+}
+
+/// Which series disclose rows, and how many at most.
+fn disclosed(panel: &Panel, results: &[Vec<RunResult>]) -> Option<String> {
+    let most = |results: &[RunResult]| {
+        let found = results.iter().filter_map(|found| match found {
+            RunResult::Values { disclosed: Some(disclosed), rows, .. } if *disclosed > 0 => {
+                Some((*disclosed, *rows as u64))
+            }
+            RunResult::Values { .. } | RunResult::OutOfReach => None,
+        });
+        found.max()
+    };
+    let series = panel.series.iter().zip(results);
+    let said: Vec<String> = series
+        .filter_map(|(series, results)| {
+            let (disclosed, rows) = most(results)?;
+            Some(format!("{} up to {} of {}", series.name, count(disclosed), count(rows)))
+        })
+        .collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "Rows disclosed (their groups leave one single sensitive value that is not ordinary): {}.",
+            said.join("; ")
+        )
+    })
 }
 
 fn rows_of(found: &RunResult) -> Option<usize> {

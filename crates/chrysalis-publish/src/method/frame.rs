@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use chrysalis_criteria::show_rational;
 use chrysalis_release::{
     Attribute, ColumnEntry, DomainEntry, ENCODING, Form, GROUP_ID, Manifest, Promise, Published, Release, RoleName,
     TableEntry, VERSION,
@@ -105,6 +106,8 @@ pub(super) fn release(data: &Microdata, form: Form, groups: Shown<'_>, tables: V
         taxonomy: data.sensitive_taxonomy().map(Taxonomy::lines),
         categories: data.categories().map(|categories| categories.names().to_vec()),
         weights: data.categories().map(|categories| categories.weights().iter().map(ToString::to_string).collect()),
+        ordinary: data.named_ordinary().map(|codes| DomainEntry::values_of(column.domain(), codes)),
+        near: data.owner_near().map(show_rational),
         ..attribute(column, RoleName::Sensitive, shape.sensitive())
     });
     let manifest = Manifest {
@@ -120,6 +123,7 @@ pub(super) fn release(data: &Microdata, form: Form, groups: Shown<'_>, tables: V
         tables: tables.iter().map(|(name, table)| table_entry(name, table)).collect(),
         suppressed: 0,
         reproducible: false,
+        accepted: Vec::new(),
     };
     Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }
 }
@@ -149,6 +153,8 @@ fn attribute(column: &Column, role: RoleName, published: Published) -> Attribute
         taxonomy: None,
         categories: None,
         weights: None,
+        ordinary: None,
+        near: None,
     }
 }
 

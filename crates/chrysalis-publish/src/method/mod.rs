@@ -14,7 +14,7 @@ mod toy;
 use chrysalis_criteria::loss::{Ncp, discernibility};
 use chrysalis_release::{Form, Release};
 
-use crate::{Job, Microdata, Partition, PublishError, Recoding};
+use crate::{Disclosure, Job, Microdata, Partition, PublishError, Recoding};
 
 pub use anatomy::Anatomy;
 pub use angel::{Angel, Angelization, BucketFacts, Fallback};
@@ -64,10 +64,17 @@ pub struct Outcome {
     pub angelization: Option<Angelization>,
     /// For butterfly: what its butterflies are.
     pub butterflies: Option<ButterflyFacts>,
+    /// What it gives away, whatever is promised; `None` where there are no groups from which that could be told.
+    pub disclosure: Option<Disclosure>,
 }
 
 impl Outcome {
-    fn new(release: Release, partition: &Partition, ncp_by_attribute: Vec<(String, f64)>) -> Self {
+    fn new(
+        release: Release,
+        partition: &Partition,
+        ncp_by_attribute: Vec<(String, f64)>,
+        disclosure: Option<Disclosure>,
+    ) -> Self {
         let n_quasi = release.manifest.quasi_identifiers.iter().map(Vec::len).sum::<usize>();
         let sizes = || partition.sizes();
         Outcome {
@@ -83,6 +90,7 @@ impl Outcome {
             release,
             angelization: None,
             butterflies: None,
+            disclosure,
         }
     }
 }

@@ -1,5 +1,7 @@
-use chrysalis_table::{Domain, Kind, Role, Value};
+use chrysalis_table::{Code, Domain, Kind, Role, Value};
 use serde::{Deserialize, Serialize};
+
+use crate::ReleaseError;
 
 /// One attribute of the published table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +27,37 @@ pub struct Attribute {
     /// The weight of each category, as exact fractions such as `36/49`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<Vec<String>>,
+    /// For a sensitive attribute: the values that the owner calls ordinary. Where this is absent, ordinary is a value that at
+    /// least half of all rows have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordinary: Option<Vec<serde_json::Value>>,
+    /// For a sensitive attribute of numbers: numbers closer together than this count as one, as the owner says; an exact number
+    /// such as `1000` or `1/3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
+}
+
+impl Attribute {
+    /// What an owner may say of sensitive values says nothing of others.
+    pub(super) fn check(&self) -> Result<(), ReleaseError> {
+        let name = &self.name;
+        let wrong = |what: &str| Err(ReleaseError::Nonsense(format!("`{name}` {what}")));
+        let is_said = self.ordinary.is_some() || self.near.is_some();
+        if is_said && self.role != RoleName::Sensitive {
+            return wrong("is not sensitive, but has ordinary values or a width of what is near");
+        }
+        let known = self.domain.values.as_deref().unwrap_or_default();
+        if self.ordinary.iter().flatten().any(|value| !known.contains(value)) {
+            return wrong("calls a value ordinary that it does not have");
+        }
+        if self.near.as_ref().is_some_and(|text| chrysalis_criteria::parse_rational(text).is_none()) {
+            return wrong("has a width of what is near that is not a number");
+        }
+        if self.near.is_some() && !Kind::from(self.kind).is_numeric() {
+            return wrong("has a width of what is near, but no numbers");
+        }
+        Ok(())
+    }
 }
 
 /// The values of an attribute.
@@ -154,6 +187,11 @@ impl DomainEntry {
             counts,
             missing: domain.has_missing(),
         }
+    }
+
+    /// Some values of a domain, as they stand in `values`.
+    pub fn values_of(domain: &Domain, codes: &[Code]) -> Vec<serde_json::Value> {
+        codes.iter().map(|&code| domain.value(code).map_or(serde_json::Value::Null, json)).collect()
     }
 
     /// The words of an ordinal attribute, from lowest to highest.

@@ -9,6 +9,8 @@ mod version_1;
 mod version_2;
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
 
 pub use attribute::{Attribute, ColumnEntry, DomainEntry, KindName, Published, RoleName};
 
@@ -23,8 +25,14 @@ pub const ENCODING: u32 = 1;
 
 /// The feature of releases some of whose tables are several files.
 const PARTS: &str = "parts";
+/// The feature of releases whose owner accepted a risk by name.
+const ACCEPTED: &str = "accepted";
+/// The feature of releases whose owner says which sensitive values are ordinary.
+const ORDINARY: &str = "ordinary";
+/// The feature of releases whose owner says how close numbers count as one.
+const NEAR: &str = "near";
 /// What this program understands beyond the fields of a version.
-const FEATURES: [&str; 1] = [PARTS];
+const FEATURES: [&str; 4] = [PARTS, ACCEPTED, ORDINARY, NEAR];
 
 /// What a release says of itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +61,38 @@ pub struct Manifest {
     pub suppressed: u64,
     /// Whether a fixed seed was used: such a release is for experiments only.
     pub reproducible: bool,
+    /// The risks that the owner accepted, by name.
+    pub accepted: Vec<Accepted>,
+}
+
+/// A risk that an owner accepts by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// Rows whose sensitive value can be told: `disclosure`.
+    Disclosure,
+    /// A column that is kept as it is although it looks as if it identified people: `identifying=COLUMN`.
+    Identifying(String),
+}
+
+impl fmt::Display for Accepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Accepted::Disclosure => f.write_str("disclosure"),
+            Accepted::Identifying(column) => write!(f, "identifying={column}"),
+        }
+    }
+}
+
+impl FromStr for Accepted {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            None if text == "disclosure" => Ok(Accepted::Disclosure),
+            Some(("identifying", column)) if !column.is_empty() => Ok(Accepted::Identifying(column.to_owned())),
+            _ => Err(format!("expected `disclosure` or `identifying=COLUMN`, found `{text}`")),
+        }
+    }
 }
 
 /// One table of the release.
@@ -118,6 +158,22 @@ impl Manifest {
         self.attributes.iter().filter(move |attribute| attribute.role == role)
     }
 
+    /// Whether the owner accepted that rows are disclosed.
+    pub fn accepts_disclosure(&self) -> bool {
+        self.accepted.contains(&Accepted::Disclosure)
+    }
+
+    /// The features that its fields need.
+    fn features(&self) -> Vec<&'static str> {
+        let needed = [
+            (PARTS, self.tables.iter().any(|table| table.parts.len() > 1)),
+            (ACCEPTED, !self.accepted.is_empty()),
+            (ORDINARY, self.attributes.iter().any(|attribute| attribute.ordinary.is_some())),
+            (NEAR, self.attributes.iter().any(|attribute| attribute.near.is_some())),
+        ];
+        needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()
+    }
+
     /// All files of all tables.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.tables.iter().flat_map(|table| &table.parts).map(|part| part.file.as_str())
@@ -155,7 +211,16 @@ impl Manifest {
                 )));
             }
         }
+        if let Some(name) = self.accepted.iter().find_map(|accepted| match accepted {
+            Accepted::Identifying(name) if !self.with_role(RoleName::Other).any(|other| other.name == *name) => {
+                Some(name)
+            }
+            Accepted::Identifying(_) | Accepted::Disclosure => None,
+        }) {
+            return Err(ReleaseError::Nonsense(format!("it accepts `{name}`, which it does not keep as it is")));
+        }
         for attribute in &self.attributes {
+            attribute.check()?;
             let values = attribute.domain.values.iter().flatten();
             let texts: Vec<String> = values.map(ToString::to_string).collect();
             once("value", texts.iter())?;

@@ -69,7 +69,11 @@ impl TryFrom<Wire> for Manifest {
             rows: table.rows,
             columns: table.columns,
         };
+        if wire.attributes.iter().any(|attribute| attribute.ordinary.is_some() || attribute.near.is_some()) {
+            return Err(ReleaseError::Nonsense("version 1 has no ordinary values, and nothing is near".into()));
+        }
         Ok(Manifest {
+            accepted: Vec::new(),
             version: wire.version,
             encoding: 0,
             method: wire.method,

@@ -17,7 +17,7 @@ pub(super) struct Wire {
     /// Version of the format, 2.
     version: u32,
     /// What a reader must understand beyond this version: a name that it does not know, it refuses. `parts`: some tables are
-    /// several files.
+    /// several files. `accepted`, `ordinary`, `near`: the fields of these names.
     features: Vec<String>,
     /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again.
     encoding: u32,
@@ -43,6 +43,9 @@ pub(super) struct Wire {
     /// Present and true when a fixed seed was used: such a release is for experiments only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     reproducible: bool,
+    /// The risks that the owner accepted by name: `disclosure`, or `identifying=` and a column. Needs the feature `accepted`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    accepted: Vec<String>,
 }
 
 /// One table of the release.
@@ -63,7 +66,6 @@ struct Table {
 
 impl From<&Manifest> for Wire {
     fn from(manifest: &Manifest) -> Self {
-        let has_parts = manifest.tables.iter().any(|table| table.parts.len() > 1);
         let table = |table: &TableEntry| Table {
             name: table.name.clone(),
             rows: table.rows,
@@ -73,7 +75,7 @@ impl From<&Manifest> for Wire {
         Wire {
             format: FORMAT.to_owned(),
             version: VERSION,
-            features: has_parts.then(|| PARTS.to_owned()).into_iter().collect(),
+            features: manifest.features().into_iter().map(str::to_owned).collect(),
             encoding: manifest.encoding,
             method: manifest.method,
             partitioner: manifest.partitioner.clone(),
@@ -85,6 +87,7 @@ impl From<&Manifest> for Wire {
             tables: manifest.tables.iter().map(table).collect(),
             suppressed: manifest.suppressed,
             reproducible: manifest.reproducible,
+            accepted: manifest.accepted.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -107,7 +110,10 @@ impl TryFrom<Wire> for Manifest {
             columns: table.columns,
             parts: table.parts,
         };
-        Ok(Manifest {
+        let features = wire.features;
+        let accepted = wire.accepted.iter().map(|text| text.parse().map_err(ReleaseError::Nonsense));
+        let manifest = Manifest {
+            accepted: accepted.collect::<Result<_, _>>()?,
             version: wire.version,
             encoding: wire.encoding,
             method: wire.method,
@@ -120,6 +126,13 @@ impl TryFrom<Wire> for Manifest {
             tables: wire.tables.into_iter().map(table).collect(),
             suppressed: wire.suppressed,
             reproducible: wire.reproducible,
-        })
+        };
+        // What a reader must understand is listed, so that one who does not know it can tell.
+        match manifest.features().iter().find(|needed| !features.iter().any(|listed| listed == *needed)) {
+            Some(missing) => {
+                Err(ReleaseError::Nonsense(format!("it needs the feature `{missing}`, which it does not list")))
+            }
+            None => Ok(manifest),
+        }
     }
 }

@@ -108,7 +108,8 @@ fn compare(
     match (names.column(left), names.column(right)) {
         (Some(_), Some(_)) => {
             let problem = "two columns are compared with each other, which a release cannot answer";
-            Err(QueryError::question(place(expression), problem, TESTS))
+            let other = || QueryError::question(place(expression), problem, TESTS);
+            Err(double_quoted(right).or_else(|| double_quoted(left)).unwrap_or_else(other))
         }
         (Some(_), None) => test(left, false, Predicate::Compare(comparison, constant(right)?), names),
         (None, Some(_)) => test(right, false, Predicate::Compare(comparison.mirrored(), constant(left)?), names),
@@ -117,6 +118,20 @@ fn compare(
             let other = || QueryError::question(place(expression), "no column of the table is compared here", TESTS);
             Err(if is_constant { constants_only(place(expression)) } else { other() })
         }
+    }
+}
+
+/// What looks like a text and is the name of a column.
+fn double_quoted(expression: &Expr) -> Option<QueryError> {
+    match expression {
+        Expr::Nested(inner) => double_quoted(inner),
+        Expr::Identifier(ident) if ident.quote_style == Some('"') => {
+            let shown: String = ident.value.chars().take(40).collect();
+            let problem = format!("double quotes name columns, so \"{shown}\" is not a text here");
+            let hint = format!("single quotes hold text: write '{}'", shown.replace('\'', "''"));
+            Some(QueryError::question(start_of(ident.span), problem, hint))
+        }
+        _ => None,
     }
 }
 
@@ -168,11 +183,11 @@ fn constant(expression: &Expr) -> Result<Constant, QueryError> {
             _ => Err(QueryError::question(at, "only a number can have a sign", TESTS)),
         },
         Expr::TypedString(typed) if matches!(typed.data_type, DataType::Date) => literal(&typed.value, at),
-        _ => {
+        _ => Err(double_quoted(expression).unwrap_or_else(|| {
             let shown: String = expression.to_string().chars().take(60).collect();
             let hint = "work it out first, and write the result as a number or as a text in single quotes";
-            Err(QueryError::question(at, format!("`{shown}` stands where a constant is expected"), hint))
-        }
+            QueryError::question(at, format!("`{shown}` stands where a constant is expected"), hint)
+        })),
     }
 }
 

@@ -36,6 +36,10 @@ pub fn holds(spec: &PrincipleSpec, column: &SensitiveColumn, group: &SaCounts) -
         PrincipleSpec::KAnonymity { k } => n >= *k,
         PrincipleSpec::DistinctL { l } => distinct >= *l,
         PrincipleSpec::FrequencyL { l } => share(most, n) <= big(*l).recip(),
+        PrincipleSpec::OthersL { l } => counts
+            .iter()
+            .zip(&column.ordinary)
+            .all(|(&count, &is_ordinary)| is_ordinary || share(count, n) <= big(*l).recip()),
         PrincipleSpec::EntropyL { l } => is_entropy_at_least_ln(&counts, &big(*l)),
         PrincipleSpec::RecursiveCl { c, l } => is_recursive(&counts, *c, *l),
         PrincipleSpec::TCloseness { t } => distance(column, group) <= big(*t),
@@ -197,8 +201,8 @@ pub(super) fn path(file: &TaxonomyFile, text: &str) -> Vec<String> {
 /// The principle with each of its parameters weakened in turn.
 pub fn weaker(spec: &PrincipleSpec) -> Vec<PrincipleSpec> {
     use PrincipleSpec::{
-        AlphaK, Beta, DistinctL, DistinctLAlpha, EntropyL, EntropyLAlpha, FrequencyL, KAnonymity, Ke, RecursiveCl,
-        RecursiveLAlpha, TCloseness,
+        AlphaK, Beta, DistinctL, DistinctLAlpha, EntropyL, EntropyLAlpha, FrequencyL, KAnonymity, Ke, OthersL,
+        RecursiveCl, RecursiveLAlpha, TCloseness,
     };
     let less = |n: u64| n.saturating_sub(1).max(1);
     let one = Rational::from(1);
@@ -209,6 +213,7 @@ pub fn weaker(spec: &PrincipleSpec) -> Vec<PrincipleSpec> {
         KAnonymity { k } => vec![KAnonymity { k: less(k) }],
         DistinctL { l } => vec![DistinctL { l: less(l) }],
         FrequencyL { l } => vec![FrequencyL { l: nearer_one(l) }],
+        OthersL { l } => vec![OthersL { l: nearer_one(l) }],
         EntropyL { l } => vec![EntropyL { l: nearer_one(l) }],
         RecursiveCl { c, l } => vec![RecursiveCl { c: more(c), l }, RecursiveCl { c, l: less(l) }],
         TCloseness { t } => vec![TCloseness { t: nearer_one(t) }],

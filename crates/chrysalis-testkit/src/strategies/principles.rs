@@ -4,10 +4,11 @@ use proptest::prelude::*;
 use crate::SensitiveColumn;
 
 /// Every principle, as it is named on the command line.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "k",
     "distinct-l",
     "l",
+    "others-l",
     "entropy-l",
     "recursive-l",
     "t",
@@ -43,8 +44,8 @@ pub fn demanding(name: &str) -> BoxedStrategy<PrincipleSpec> {
 
 fn with_reach(name: &str, reach: u64) -> BoxedStrategy<PrincipleSpec> {
     use PrincipleSpec::{
-        AlphaK, Beta, DistinctL, DistinctLAlpha, EntropyL, EntropyLAlpha, FrequencyL, KAnonymity, Ke, RecursiveCl,
-        RecursiveLAlpha, TCloseness,
+        AlphaK, Beta, DistinctL, DistinctLAlpha, EntropyL, EntropyLAlpha, FrequencyL, KAnonymity, Ke, OthersL,
+        RecursiveCl, RecursiveLAlpha, TCloseness,
     };
     let few = 1..=2 + reach.min(8);
     let alpha = || rational(0, 4 * reach);
@@ -53,6 +54,7 @@ fn with_reach(name: &str, reach: u64) -> BoxedStrategy<PrincipleSpec> {
         "k" => (1..=12 * reach).prop_map(|k| KAnonymity { k }).boxed(),
         "distinct-l" => few.prop_map(|l| DistinctL { l }).boxed(),
         "l" => rational(1, 3 + reach).prop_map(|l| FrequencyL { l }).boxed(),
+        "others-l" => rational(1, 3 + reach).prop_map(|l| OthersL { l }).boxed(),
         "entropy-l" => rational(1, 3 + reach).prop_map(|l| EntropyL { l }).boxed(),
         "recursive-l" => (c(), few).prop_map(|(c, l)| RecursiveCl { c, l }).boxed(),
         "t" => rational(0, 1).prop_map(|t| TCloseness { t }).boxed(),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use chrysalis_criteria::Weights;
+use chrysalis_criteria::{Rational, Weights, parse_rational};
 use chrysalis_publish::{AttributeSpec, TaxonomySource};
 use chrysalis_table::{ColumnRequest, Kind, Knob, Remedy, Role, TaxonomyFile};
 
 use super::method::Chosen;
 use crate::draft::QuasiDraft;
-use crate::{AttributeDraft, Draft, Error, KindText, ReleaseDraft, TaxonomyDraft, WeightsDraft};
+use crate::{AttributeDraft, Draft, Error, KindText, Number, ReleaseDraft, TaxonomyDraft, WeightsDraft};
 
 impl Draft {
     /// How a column is to be read.
@@ -111,7 +111,9 @@ impl Draft {
         let taxonomy = said.taxonomy(name)?;
         let weights = self.weights.as_ref().filter(|_| role == Role::Sensitive).or(said.weights.as_ref());
         let categories = categories(name, said.categories.as_ref(), weights)?;
-        let spec = |taxonomy| AttributeSpec { name: name.to_owned(), role, taxonomy, categories };
+        let ordinary = self.ordinary.as_ref().filter(|_| role == Role::Sensitive).or(said.ordinary.as_ref()).cloned();
+        let near = said.near.as_ref().map(|near| width(name, near)).transpose()?;
+        let spec = |taxonomy| AttributeSpec { name: name.to_owned(), role, taxonomy, categories, ordinary, near };
         if role == Role::Identifier {
             return Ok((spec(None), None));
         }
@@ -172,12 +174,21 @@ impl Draft {
         if self.weights.is_some() && !roles.iter().any(|(_, role)| *role == Role::Sensitive) {
             return Err(idle_weights("no column is sensitive"));
         }
+        if self.ordinary.is_some() && !roles.iter().any(|(_, role)| *role == Role::Sensitive) {
+            let message = "values are called ordinary, and no column is sensitive";
+            return Err(Error::request(message, Remedy::from("leave ").knob(Knob::Ordinary, "").words(" out")));
+        }
         for (name, said) in &self.attributes {
             if roles.iter().any(|(known, _)| known == name) || groups.contains(&name) {
                 continue;
             }
-            if said.categories.is_some() || said.weights.is_some() {
-                let message = format!("column `{name}` has categories but no role");
+            let of_sensitive = [
+                ("categories", said.categories.is_some() || said.weights.is_some()),
+                ("ordinary values", said.ordinary.is_some()),
+                ("a width of what is near", said.near.is_some()),
+            ];
+            if let Some((what, _)) = of_sensitive.into_iter().find(|(_, is_said)| *is_said) {
+                let message = format!("column `{name}` has {what} but no role");
                 let remedy = Remedy::from("name it with ").knob(Knob::Sensitive, "").words(", or check its spelling");
                 return Err(Error::request(message, remedy));
             }
@@ -219,12 +230,23 @@ fn check_role_takes(name: &str, role: Role, said: &AttributeDraft) -> Result<(),
         (Knob::Prefix, said.prefix && !is_recoded),
         (Knob::Categories, said.categories.is_some() && role != Role::Sensitive),
         (Knob::Weights, said.weights.is_some() && role != Role::Sensitive),
+        (Knob::Ordinary, said.ordinary.is_some() && role != Role::Sensitive),
+        (Knob::Near, said.near.is_some() && role != Role::Sensitive),
         (Knob::Kind, said.kind.is_some() && role == Role::Identifier),
         (Knob::Order, !said.order.is_empty() && role == Role::Identifier),
     ];
     let Some((knob, _)) = knobs.into_iter().find(|(_, is_idle)| *is_idle) else { return Ok(()) };
     let message = format!("`{knob}` has no effect on column `{name}`, which is {}", role.name());
     Err(Error::request(message, Remedy::from("leave ").knob(knob, "").words(" out, or give the column another role")))
+}
+
+/// How close numbers count as one: a number above 0.
+fn width(name: &str, near: &Number) -> Result<Rational, Error> {
+    let text = near.text();
+    parse_rational(&text).filter(|width| *width.numer() > 0).ok_or_else(|| {
+        let message = format!("`{text}` of column `{name}` is not a width: a number above 0 is");
+        Error::request(message, Remedy::from("for example ").knob(Knob::Near, format!("{name}=1000")))
+    })
 }
 
 /// Categories from most to least sensitive, and their weights.

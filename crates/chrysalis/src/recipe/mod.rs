@@ -2,11 +2,12 @@
 
 mod columns;
 mod method;
+mod rows;
 
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_publish::method::Method;
 use chrysalis_publish::{AttributeSpec, QuasiIdentifiers};
-use chrysalis_release::{Detail, Form, Scope};
+use chrysalis_release::{Accepted, Detail, Form, Scope};
 use chrysalis_store::Format;
 use chrysalis_table::{ColumnRequest, Knob, MissingPolicy, Remedy, Role, resolve};
 
@@ -33,6 +34,8 @@ pub struct Recipe {
     pub(crate) is_bucket_size_asked: bool,
     pub(crate) marginals: Vec<Vec<String>>,
     pub(crate) bucket_columns: Vec<String>,
+    /// Risks that the owner accepts.
+    pub(crate) accepted: Vec<Accepted>,
     /// For forms with users: what every user knows, or every few who collude.
     pub(crate) users: Option<QuasiIdentifiers>,
 }
@@ -149,6 +152,7 @@ impl Draft {
     pub fn check(&self, header: &[String]) -> Result<Recipe, Error> {
         let method = self.release.method()?;
         let mut require = self.principles()?;
+        check_promises(method.form, &require)?;
         let users = self.users(method)?;
         let roles = self.roles(header)?;
         let chosen = self.release.chosen()?;
@@ -171,6 +175,8 @@ impl Draft {
         }
         self.check_columns_have_roles(&roles)?;
         self.check_taxonomies(&chosen, &roles)?;
+        self.check_near(&require)?;
+        let accepted = self.accepted(method.form, &roles)?;
         let bucket_columns = self.release.bucket_columns.clone().unwrap_or_default();
         for column in partitioner.group_column().into_iter().chain(&bucket_columns) {
             self.check_names(header, std::iter::once(column))?;
@@ -202,6 +208,7 @@ impl Draft {
             is_bucket_size_asked,
             marginals: self.release.marginals.clone().unwrap_or_default(),
             bucket_columns,
+            accepted,
             users,
         })
     }
@@ -242,7 +249,56 @@ impl Draft {
                 .knob(Knob::Require, "l=4");
             return Err(Error::request("no principle is required", remedy));
         }
-        Ok(texts.iter().map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?)
+        let specs = texts.iter().map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?;
+        let named = self.ordinary.iter().chain(self.attributes.values().filter_map(|said| said.ordinary.as_ref()));
+        let names_ordinary = named.flatten().next().is_some();
+        // Whoever names ordinary values wants the others counted.
+        let of_others = |spec: PrincipleSpec| match spec {
+            PrincipleSpec::FrequencyL { l } if names_ordinary => PrincipleSpec::OthersL { l },
+            spec => spec,
+        };
+        Ok(specs.into_iter().map(of_others).collect())
+    }
+
+    /// Where (k,e) is required, its e says what is near.
+    fn check_near(&self, require: &[PrincipleSpec]) -> Result<(), Error> {
+        let is_said = self.attributes.values().any(|said| said.near.is_some());
+        let ke = require.iter().find(|spec| matches!(spec, PrincipleSpec::Ke { .. }));
+        match ke.filter(|_| is_said) {
+            None => Ok(()),
+            Some(ke) => {
+                let message = format!("`{}` has no effect beside `{ke}`, whose e says what is near", Knob::Near);
+                Err(Error::request(message, Remedy::from("leave ").knob(Knob::Near, "").words(" out")))
+            }
+        }
+    }
+
+    /// The risks that are accepted, each of which must be one.
+    fn accepted(&self, form: Form, roles: &[(String, Role)]) -> Result<Vec<Accepted>, Error> {
+        let mut accepted: Vec<Accepted> = Vec::new();
+        for text in self.release.accept.iter().flatten() {
+            let wrong = |message: String| {
+                let remedy = Remedy::set(Knob::Accept, "disclosure")
+                    .words(" accepts that rows are disclosed, ")
+                    .knob(Knob::Accept, "identifying=COLUMN")
+                    .words(" that a column which looks like an identifier is kept as it is");
+                Error::request(message, remedy)
+            };
+            let risk: Accepted = text.parse().map_err(|problem| wrong(format!("{}: {problem}", Knob::Accept)))?;
+            match &risk {
+                Accepted::Identifying(name) if !roles.contains(&(name.clone(), Role::Other)) => {
+                    return Err(wrong(format!("`{risk}` has no effect: `{name}` is not kept as it is")));
+                }
+                Accepted::Disclosure if form.shape().group_id.is_none() => {
+                    return Err(wrong(format!("`{risk}` has no effect: {form} has no groups, and promises nothing")));
+                }
+                Accepted::Identifying(_) | Accepted::Disclosure => {}
+            }
+            if !accepted.contains(&risk) {
+                accepted.push(risk);
+            }
+        }
+        Ok(accepted)
     }
 
     /// Several quasi-identifiers, for the methods that protect them.
@@ -286,6 +342,22 @@ fn no_suppression() -> Error {
         .knob(Knob::Suppress, "")
         .words(" out");
     Error::request("rows can be suppressed only where quasi values are generalized", remedy)
+}
+
+/// A principle that every group satisfies is a slip of the pen, unless nothing is promised anyway. Buckets of one row say what
+/// anatomy says.
+fn check_promises(form: Form, require: &[PrincipleSpec]) -> Result<(), Error> {
+    let shape = form.shape();
+    let is_meant = |spec: &PrincipleSpec| shape.marginals.is_some() && !spec.needs_sensitive();
+    let idle = require.iter().find(|spec| spec.promises_nothing() && !is_meant(spec));
+    match idle.filter(|_| shape.may_promise) {
+        None => Ok(()),
+        Some(spec) => {
+            let more = if spec.needs_sensitive() { "l=2" } else { "k=10" };
+            let remedy = Remedy::from("ask for more, such as ").knob(Knob::Require, more).words(", or leave it out");
+            Err(Error::request(format!("`{spec}` promises nothing: every row alone satisfies it"), remedy))
+        }
+    }
 }
 
 /// What a bucket has at least; a k that nobody named is promised as well.

@@ -12,6 +12,8 @@ pub struct AnswerReport {
     pub answer: Answer,
     /// The same in words, line by line.
     pub explanation: Vec<String>,
+    /// What was asked for and the release does not have, in sentences.
+    pub notes: Vec<String>,
 }
 
 impl AnswerReport {
@@ -22,7 +24,7 @@ impl AnswerReport {
         explanation.extend(
             plan.aggregates.iter().map(|aggregate| format!("{}: {}", aggregate.name, aggregate.function.way())),
         );
-        AnswerReport { answer, explanation }
+        AnswerReport { answer, explanation, notes: plan.notes.clone() }
     }
 
     /// For programs; with the hits behind every row where that is asked for.
@@ -43,7 +45,11 @@ impl AnswerReport {
             }
             object
         };
-        json!({"rows": self.answer.rows.iter().map(row).collect::<Vec<_>>()})
+        let mut report = json!({"rows": self.answer.rows.iter().map(row).collect::<Vec<_>>()});
+        if !self.notes.is_empty() {
+            report["notes"] = json!(self.notes);
+        }
+        report
     }
 }
 

@@ -1,8 +1,9 @@
 use std::ops::Deref;
 
 use chrysalis_audit::{
-    Attacks, AuditReport, Background, Finding, Intersection, IntersectionLeft, IntersectionOver, Learned, LearnedOver,
-    Linking, Minimality, Pooling, Presence, PresenceOver, Similarity, SimilarityOf,
+    Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
+    Learned, LearnedOver, Linking, Minimality, Pooling, Presence, PresenceOver, Republishing, Similarity, SimilarityOf,
+    Subtraction,
 };
 use chrysalis_release::Form;
 use serde::{Serialize, Serializer};
@@ -19,6 +20,8 @@ pub struct AuditOutcome {
     pub partitioner: String,
     /// Whether a fixed seed was used: then whoever knows it can undo the randomness.
     pub reproducible: bool,
+    /// The risks that the owner accepted, by name.
+    pub accepted: Vec<String>,
 }
 
 impl Deref for AuditOutcome {
@@ -31,11 +34,11 @@ impl Deref for AuditOutcome {
 
 impl Serialize for AuditOutcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        json(&self.report).serialize(serializer)
+        json(&self.report, &self.accepted).serialize(serializer)
     }
 }
 
-fn json(report: &AuditReport) -> Value {
+fn json(report: &AuditReport, accepted: &[String]) -> Value {
     // JSON has no infinity: a level that no parameter would meet is null.
     let level = |worst: f64| if worst.is_finite() { json!(worst) } else { Value::Null };
     let principles: Vec<_> = report
@@ -61,6 +64,10 @@ fn json(report: &AuditReport) -> Value {
         "ok": report.ok(),
         "rows": report.rows,
         "groups": report.groups,
+        "certain_rows": report.disclosure.as_ref().map(|found| found.certain_rows),
+        "disclosed_rows": report.disclosure.as_ref().map(|found| found.disclosed_rows),
+        "accepted": accepted,
+        "disclosure_rule": report.disclosure.as_ref().map(|found| &found.rule),
         "principles": principles,
         "checks": checks,
         "attacks": attacks(&report.attacks),
@@ -81,6 +88,10 @@ fn attacks(attacks: &Attacks) -> Value {
         "background": worded("background", attacks.background.as_ref().map(background)),
         "learned": worded("learned", attacks.learned.as_ref().map(learned)),
         "minimality": worded("minimality", attacks.minimality.as_ref().map(minimality)),
+        "republishing": worded("republishing", attacks.republishing.as_ref().map(republishing)),
+        "subtraction": worded("subtraction", attacks.subtraction.map(|found| subtraction(found, &attacks.intersection))),
+        "extremes": worded("extremes", attacks.extremes.as_ref().map(extremes)),
+        "bystander": worded("bystander", attacks.bystander.as_ref().map(bystander)),
     });
     if let Some(members) = members.as_object_mut() {
         if !attacks.intersection.is_empty() {
@@ -108,6 +119,16 @@ fn with_words(mut value: Value, finding: Option<&Finding>) -> Value {
         members.insert("worst_groups".into(), groups.collect());
     }
     value
+}
+
+fn bystander(found: &Bystander) -> Value {
+    json!({
+        "columns": found.columns,
+        "beside_sensitive_values": found.is_beside,
+        "alone_rows": found.alone_rows,
+        "certain_rows": found.certain_rows,
+        "disclosed_rows": found.disclosed_rows,
+    })
 }
 
 fn linking(found: &Linking) -> Value {
@@ -196,6 +217,32 @@ fn minimality(found: &Minimality) -> Value {
     })
 }
 
+fn republishing(found: &Republishing) -> Value {
+    json!({
+        "releases": found.releases,
+        "people": found.people,
+        "expected_determined": found.expected_determined,
+    })
+}
+
+/// With the releases that it was held against, and by how many values they differ.
+fn subtraction(found: Subtraction, others: &[Intersection]) -> Value {
+    let differ = others.iter().filter_map(|other| Some((&other.with, other.counts_differ_by?)));
+    let with: Vec<_> = differ.map(|(with, by)| json!({"with": with, "counts_differ_by": by})).collect();
+    json!({"confidence": found.confidence, "with": with})
+}
+
+/// `placed_people` is null without ranges, and where it cannot be told: `has_ranges` tells these apart.
+fn extremes(found: &Extremes) -> Value {
+    json!({
+        "has_ranges": found.has_ranges,
+        "placed_people": found.placed_people,
+        "largest_once": found.largest_once,
+        "smallest_once": found.smallest_once,
+        "group_of_largest": found.group_of_largest,
+    })
+}
+
 fn intersection(found: &Intersection) -> Value {
     let over = match found.over {
         IntersectionOver::People => "people of the microdata",
@@ -213,6 +260,7 @@ fn intersection(found: &Intersection) -> Value {
         "narrowed": found.narrowed,
         "people": found.people,
         "contradicted": found.contradicted,
+        "counts_differ_by": found.counts_differ_by,
         "over": over,
     })
 }

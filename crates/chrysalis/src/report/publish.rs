@@ -42,6 +42,13 @@ pub struct PublishReport {
     pub discernibility: u64,
     /// (rows / groups) / k, where a k is promised.
     pub average_group_size: Option<f64>,
+    /// Rows whose sensitive value follows from what is shown; absent where there are no groups from which that could be told.
+    pub certain_rows: Option<u64>,
+    /// Those of them whose value is not ordinary.
+    pub disclosed_rows: Option<u64>,
+    /// The risks that the owner accepted, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<String>,
     /// Whether a fixed seed was used.
     pub reproducible: bool,
     /// How long it took, by a door that has a clock.
@@ -184,6 +191,9 @@ impl PublishReport {
             ncp_by_attribute: per_cell(&outcome.ncp_by_attribute, rows),
             discernibility: u64::try_from(outcome.discernibility).unwrap_or(u64::MAX),
             average_group_size: average(outcome),
+            certain_rows: outcome.disclosure.map(|found| found.certain_rows),
+            disclosed_rows: outcome.disclosure.map(|found| found.disclosed_rows),
+            accepted: manifest.accepted.iter().map(ToString::to_string).collect(),
             reproducible: manifest.reproducible,
             seconds: None,
             phases: Vec::new(),

@@ -23,6 +23,7 @@ impl Rules {
             | PrincipleSpec::DistinctLAlpha { .. }
             | PrincipleSpec::EntropyLAlpha { .. }
             | PrincipleSpec::RecursiveLAlpha { .. }
+            | PrincipleSpec::OthersL { .. }
             | PrincipleSpec::Beta { .. } => None,
             #[cfg(feature = "toy-principle")]
             PrincipleSpec::Toy { .. } => None,

@@ -34,11 +34,22 @@ fn forms() -> (Table, Vec<Release>) {
     (table, releases)
 }
 
-const ALWAYS: [&str; 6] = ["linking", "presence", "similarity", "background", "learned", "minimality"];
+const ALWAYS: [&str; 9] = [
+    "linking",
+    "presence",
+    "similarity",
+    "background",
+    "learned",
+    "minimality",
+    "republishing",
+    "subtraction",
+    "extremes",
+];
 
 fn check(report: &AuditReport, method: &str) {
     let names: Vec<&str> = report.attacks.findings.iter().map(|finding| finding.attack).collect();
-    assert_eq!(names[..6], ALWAYS, "{method}");
+    assert_eq!(names[..9], ALWAYS, "{method}");
+    assert!(names.contains(&"bystander"), "{method}");
     for finding in &report.attacks.findings {
         let text = &finding.sentence;
         assert!(text.len() > 20 && text.ends_with('.') && !text.contains("NaN"), "{method} {}: {text}", finding.attack);
@@ -48,6 +59,7 @@ fn check(report: &AuditReport, method: &str) {
     let run = |attack: &str| finding(&report.attacks.findings, attack).was_run;
     assert!(run("linking") && run("presence") && run("background") && run("learned"), "{method}");
     assert!(!run("similarity") && !run("minimality"), "{method}: no categories, and not by mondrian");
+    assert!(!run("republishing") && run("subtraction"), "{method}: groups come with the table");
     assert!(report.attacks.background.is_some() && report.attacks.learned.is_some());
 }
 
@@ -120,7 +132,7 @@ fn without_a_sensitive_attribute_only_presence_is_left() {
     let run: Vec<&str> =
         report.attacks.findings.iter().filter(|finding| finding.was_run).map(|finding| finding.attack).collect();
     assert_eq!(run, ["presence"]);
-    assert_eq!(report.attacks.findings.len(), 6);
+    assert_eq!(report.attacks.findings.len(), 10);
 }
 
 #[test]
@@ -134,7 +146,7 @@ fn releases_whose_tables_disagree_do_not_stop_an_attack() {
         let far: Vec<i64> = groups.iter().map(|group| group + 8).collect();
         release.tables[1] = counted(&table, &far, "group_id");
         let report = audit(&release, Some(&table)).unwrap();
-        assert!(!report.ok() && report.attacks.findings.len() == 6);
+        assert!(!report.ok() && report.attacks.findings.len() == 10);
     }
     let mut release = angel(&table, &groups, &groups, &["l=3"]);
     release.tables[0] = counted(&table, &groups.iter().map(|group| group * 2).collect::<Vec<_>>(), "batch_id");

@@ -1,5 +1,6 @@
 //! Releases of every form from one table and its groups, and every attack on every form.
 
+mod beyond;
 mod matrix;
 mod papers;
 mod several;
@@ -61,6 +62,8 @@ pub(crate) fn release_of(
             taxonomy: None,
             categories: None,
             weights: None,
+            ordinary: None,
+            near: None,
         }
     };
     let names = |columns: &[Column]| columns.iter().map(|column| column.name().to_owned()).collect();
@@ -78,6 +81,7 @@ pub(crate) fn release_of(
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
             suppressed: 0,
             reproducible: false,
+            accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),
     }

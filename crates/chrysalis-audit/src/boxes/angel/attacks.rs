@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use chrysalis_table::{Table, Watch};
 
+use super::super::ends::{self, Ranges};
 use super::super::locate::Places;
 use super::super::presence;
 use super::linking;
 use super::tables::{Angelized, Batches};
-use crate::attack::{self, AttackTarget, AttackerView, Known, Replay};
+use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, Replay};
+use crate::form::judge;
 use crate::sensitive::similarity;
 use crate::source::relevant;
 use crate::{Attacks, AuditError, Groups};
@@ -60,7 +62,11 @@ pub(super) fn attacks(
     };
     let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
     let view = AttackerView { target, of_row: &of_row, quasi: main.shown(|_| true, &sets, watch), is_joint: true };
-    attack::run(&view, known.as_ref(), &Replay::none(angel.manifest), &mut attacks);
+    let ranges = Ranges::new((main.quasi.iter().collect(), &sets), (in_buckets, &no_ids), angel.manifest.suppressed);
+    let placed = ends::placed(&ranges, people.as_ref(), watch);
+    let draws = judge(angel.manifest.method).draws(&angel.manifest.partitioner);
+    let beyond = Beyond { draws, found_again: None, placed };
+    attack::run(&view, known.as_ref(), &Replay::none(angel.manifest), beyond, &mut attacks);
     Ok(attacks)
 }
 

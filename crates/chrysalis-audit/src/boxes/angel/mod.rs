@@ -16,10 +16,11 @@ use chrysalis_table::{Table, Watch};
 
 pub(crate) use self::tables::{Angelized, buckets};
 use super::contents;
+use crate::disclosure::{self, Seen};
 use crate::findings::in_turn;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
-use crate::{AuditError, AuditReport, Check, Groups};
+use crate::{AuditError, AuditReport, Bystander, Check, Groups};
 
 /// Judges a release of batches and buckets.
 pub(crate) fn audit(
@@ -56,10 +57,19 @@ pub(crate) fn audit(
         Scope::Bucket => Some(&of_buckets[..]),
         Scope::Group | Scope::User => None,
     };
+    let mut attacks = attacks::attacks(&angel, &batches, &in_tables, microdata, watch)?;
+    let people = &angel.tables[0];
+    let of_rows = Groups { of_row: tables::numbered(&batches.ids, people.group), n_groups: batches.ids.len() };
+    let seen = [Seen { groups: &of_rows, values: &batches.sample }];
+    let shown = (attribute, values.domain().as_ref());
+    let (found, bystander) = disclosure::judge(&release.manifest, shown, &seen, &people.others, None, watch)?;
+    attacks.findings.push(Bystander::finding(bystander.as_ref(), people.table.rows() as u64));
+    attacks.bystander = bystander;
     Ok(AuditReport {
         principles: judge(&release.manifest, evidence, watch)?,
         checks,
-        attacks: attacks::attacks(&angel, &batches, &in_tables, microdata, watch)?,
+        attacks,
+        disclosure: Some(found),
         utility: None,
         rows: angel.tables[0].table.rows() as u64,
         groups: batches.sample.sizes().iter().filter(|&&size| size > 0).count() as u64,

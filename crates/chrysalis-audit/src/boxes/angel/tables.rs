@@ -138,7 +138,7 @@ impl Batches {
     }
 }
 
-fn numbered(ids: &[Option<i64>], column: &Column) -> Vec<u32> {
+pub(super) fn numbered(ids: &[Option<i64>], column: &Column) -> Vec<u32> {
     // PROOF: `ids` holds every id of every column of batch ids, so all are found.
     let of_code: Vec<u32> =
         group_ids(column).iter().map(|id| ids.binary_search(id).unwrap_or_default() as u32).collect();

@@ -47,6 +47,7 @@ fn release_of(tables: Vec<(&str, Table)>) -> Release {
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
             suppressed: 0,
             reproducible: false,
+            accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),
     }

@@ -1,15 +1,19 @@
 //! What each of several users can do. The worst of them is reported; what they can do together is pooling.
 
+use std::cmp::Reverse;
+
 use chrysalis_table::{Table, Watch};
 
 use super::super::cells::BoxTable;
+use super::super::ends::{self, Ranges};
 use super::super::locate::{Places, weighed};
 use super::super::presence;
 use super::{Seen, pooling};
-use crate::attack::{self, AttackTarget, AttackerView, Known, Replay, nothing_sensitive};
+use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, Replay, extremes, nothing_sensitive};
+use crate::form::judge;
 use crate::sensitive::similarity;
 use crate::source::relevant;
-use crate::{Attacks, AuditError, Finding, Pooling};
+use crate::{Attacks, AuditError, Extremes, Finding, Pooling};
 
 pub(super) fn attacks(
     published: &BoxTable<'_>,
@@ -37,12 +41,20 @@ fn worse(one: Attacks, other: Attacks) -> Attacks {
         attacks.background.as_ref().and_then(|found| found.steps.last()).map_or(0.0, |step| step.confidence)
     };
     let learned = |attacks: &Attacks| attacks.learned.as_ref().map_or(0.0, |found| found.mean_confidence);
+    let republished = |attacks: &Attacks| attacks.republishing.as_ref().map_or(0.0, |found| found.expected_determined);
+    // More people who are put into their class, or a smaller class where the largest number stands.
+    let extreme = |attacks: &Attacks| {
+        let group = |found: &Extremes| found.group_of_largest.unwrap_or(u64::MAX);
+        attacks.extremes.as_ref().map(|found| (found.placed_people, found.has_ranges, Reverse(group(found))))
+    };
     let surer = [
         ("linking", linking(&other) > linking(&one)),
         ("presence", presence(&other) > presence(&one)),
         ("similarity", similar(&other) > similar(&one)),
         ("background", background(&other) > background(&one)),
         ("learned", learned(&other) > learned(&one)),
+        ("republishing", republished(&other) > republished(&one)),
+        ("extremes", extreme(&other) > extreme(&one)),
     ];
     let is_surer = |attack: &str| surer.iter().any(|&(name, is_surer)| name == attack && is_surer);
     let pick = |(a, b): (Finding, Finding)| if is_surer(a.attack) { b } else { a };
@@ -53,6 +65,9 @@ fn worse(one: Attacks, other: Attacks) -> Attacks {
         similarity: if is_surer("similarity") { other.similarity } else { one.similarity },
         background: if is_surer("background") { other.background } else { one.background },
         learned: if is_surer("learned") { other.learned } else { one.learned },
+        republishing: if is_surer("republishing") { other.republishing } else { one.republishing },
+        subtraction: one.subtraction,
+        extremes: if is_surer("extremes") { other.extremes } else { one.extremes },
         ..Attacks::default()
     }
 }
@@ -71,9 +86,14 @@ fn of_user(
     let no_ids = vec![None; user.classes.n_groups];
     let (presence, presence_finding) = presence::attack(cells(), &sets, &user.classes, &no_ids);
     let mut attacks = Attacks { presence, ..Attacks::default() };
+    let ranges = Ranges::new((cells().collect(), &sets), (&user.classes, &no_ids), published.manifest.suppressed);
+    let placed = ends::placed(&ranges.of_classes(), people, watch);
     let (Some((attribute, column)), Some(sample)) = (published.sensitive, &user.sample) else {
         attacks.findings = nothing_sensitive();
         attacks.findings.insert(1, presence_finding);
+        let (extremes, finding) = extremes(None, placed);
+        attacks.extremes = extremes;
+        attacks.findings.push(finding);
         return Ok(attacks);
     };
     let group_word = format!("class by {}", user.attributes.join(", "));
@@ -102,6 +122,8 @@ fn of_user(
     let known = people.map(|microdata| Known { microdata, locate: &locate, is_exact: false });
     let quasi = published.shown(is_known, &sets, watch);
     let view = AttackerView { target, of_row: &user.classes.of_row, quasi, is_joint: true };
-    attack::run(&view, known.as_ref(), &Replay::none(published.manifest), &mut attacks);
+    let draws = judge(published.manifest.method).draws(&published.manifest.partitioner);
+    let beyond = Beyond { draws, found_again: None, placed };
+    attack::run(&view, known.as_ref(), &Replay::none(published.manifest), beyond, &mut attacks);
     Ok(attacks)
 }

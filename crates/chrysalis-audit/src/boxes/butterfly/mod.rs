@@ -12,6 +12,7 @@ use chrysalis_table::{Table, Watch};
 
 use super::cells::BoxTable;
 use super::{contents, faithful, structure, suppressed};
+use crate::disclosure;
 use crate::findings::{Findings, in_turn};
 use crate::measure::GroupCounts;
 use crate::promise::{JudgedGroups, judge};
@@ -75,10 +76,15 @@ pub(crate) fn audit(
     if let Some(microdata) = microdata {
         checks.push(faithful::check(&published, microdata, watch)?);
     }
+    let mut attacks = attacks::attacks(&published, &users, microdata, watch)?;
+    let with_values = users.iter().filter_map(|user| Some((&user.classes, user.sample.as_ref()?)));
+    let seen: Vec<_> = with_values.map(|(groups, values)| disclosure::Seen { groups, values }).collect();
+    let disclosure = super::disclosed(&published, &seen, &mut attacks, watch)?;
     Ok(AuditReport {
         principles: principles(&published, &users, watch)?,
         checks,
-        attacks: attacks::attacks(&published, &users, microdata, watch)?,
+        attacks,
+        disclosure,
         utility: None,
         rows: published.table.rows() as u64,
         groups: sizes.iter().filter(|&&size| size > 0).count() as u64,

@@ -63,6 +63,7 @@ fn release_of(rows: &Rows) -> Release {
             tables: vec![entry("generalized", &table), entry("members", &members)],
             suppressed: 0,
             reproducible: false,
+            accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: vec![table, members],
     }

@@ -101,6 +101,8 @@ pub(crate) fn attribute(role: RoleName, column: &Column) -> Attribute {
         taxonomy: None,
         categories: None,
         weights: None,
+        ordinary: None,
+        near: None,
     }
 }
 
@@ -129,6 +131,7 @@ fn release_of(rows: &[Row], microdata: &Table, guarantees: &[&str]) -> Release {
             tables: vec![entry("generalized", &tables[0]), entry("members", &tables[1])],
             suppressed: 0,
             reproducible: false,
+            accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables,
     }

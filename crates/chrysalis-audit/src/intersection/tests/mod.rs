@@ -40,6 +40,7 @@ fn release(path: &str, quasi: &[&str], guarantees: &[&str]) -> Release {
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
             suppressed: 0,
             reproducible: false,
+            accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),
     }
@@ -70,6 +71,7 @@ fn intersecting_angel_tables_2b_and_2c_reveals_alan() {
         narrowed: 2,
         people: 6,
         contradicted: 0,
+        counts_differ_by: Some(0),
         over: IntersectionOver::People,
     };
     assert_eq!(found, expected);
@@ -97,6 +99,25 @@ fn a_release_tells_nothing_new_about_itself() {
 fn what_neither_table_gives_away_both_must_not() {
     let (check, found) = intersect(&table_2b(&["k=2"]), &table_2c(&["k=2"]), "2c", None).unwrap();
     assert!(!check.ok && found.promised == 1, "{found:?}");
+}
+
+/// Two months of one hospital share most people, not all.
+#[test]
+fn people_who_are_not_in_both_releases_are_told_as_such() {
+    let microdata = papers::table("angel/table-2a.csv");
+    let (_, found) = intersect(&table_2b(&["l=2"]), &table_2b(&["l=2"]), "april", Some(&microdata)).unwrap();
+    let found = Intersection { contradicted: 2, ..found };
+    let rest = "so one of them is not of this table (it may be of another month); nothing can be concluded for these people, and \
+                the others were tried";
+    let expected = format!(
+        "together with april, 2 of 6 people of the microdata are left with no sensitive value, or fit no group of one release: the \
+         releases are not of the same rows, {rest}"
+    );
+    let check = found.check();
+    assert_eq!((check.ok, check.detail), (false, expected));
+    let people = Intersection { left: IntersectionLeft::People, ..found }.check();
+    let start = "together with april, 2 of 6 people of the microdata fit no group of one of the releases: they are not of the same";
+    assert!(people.detail.starts_with(start), "{people:?}");
 }
 
 #[test]

@@ -27,6 +27,8 @@ fn attribute(form: Form, role: RoleName, column: &Column) -> Attribute {
         taxonomy: None,
         categories: None,
         weights: None,
+        ordinary: None,
+        near: None,
     }
 }
 
@@ -57,6 +59,7 @@ fn release_of(form: Form, microdata: &Table, tables: Vec<(&str, Table)>, guarant
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
             suppressed: 0,
             reproducible: false,
+            accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),
     }

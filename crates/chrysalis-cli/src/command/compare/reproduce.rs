@@ -75,6 +75,15 @@ impl<'a> Typed<'a> {
         if let Some(WeightsDraft::Name(weights)) = &flags.weights {
             line.add(Knob::Weights, weights);
         }
+        for (column, values) in each().filter_map(|(column, said)| Some((column, said.ordinary.as_ref()?))) {
+            values.iter().for_each(|value| line.add(Knob::Ordinary, &format!("{column}={value}")));
+        }
+        if flags.ordinary.is_some() {
+            line.add(Knob::Ordinary, "none");
+        }
+        for (column, near) in each().filter_map(|(column, said)| Some((column, said.near.as_ref()?))) {
+            line.add(Knob::Near, &format!("{column}={}", near.text()));
+        }
         if let Some(delimiter) = &flags.delimiter {
             line.add(Knob::Delimiter, delimiter);
         }
@@ -107,6 +116,7 @@ fn add_release(line: &mut Line, release: &ReleaseDraft, partitioner: Option<&str
         line.add(Knob::Partitioner, name);
     }
     release.require.iter().flatten().for_each(|principle| line.add(Knob::Require, principle));
+    release.accept.iter().flatten().for_each(|risk| line.add(Knob::Accept, risk));
     if let Some(column) = &release.group_column {
         line.add(Knob::GroupColumn, column);
     }

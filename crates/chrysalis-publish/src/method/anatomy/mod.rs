@@ -51,7 +51,8 @@ impl Method for Anatomy {
             (shape.values_table().to_owned(), sensitive_table(column, partition, &shown, GROUP_ID, watch))
         }));
         let release = frame::release(data, self.form(), (&grouping).into(), tables);
-        Ok(Outcome::new(release, partition, Vec::new()))
+        let disclosure = job.disclosure(&[partition], self.form());
+        Ok(Outcome::new(release, partition, Vec::new(), Some(disclosure)))
     }
 }
 

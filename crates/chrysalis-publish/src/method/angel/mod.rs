@@ -145,7 +145,9 @@ impl Method for Angel {
             Shown { promises: in_order(job, batches.promises().iter().chain(&of_buckets)), ..Shown::from(&batches) };
         let release = frame::release(data, self.form(), groups, named);
         let ncp = |summary: &Summary| (summary.name().to_owned(), summary.ncp(&tables[0].partition));
-        let mut outcome = Outcome::new(release, batches.partition(), tables[0].summaries.iter().map(ncp).collect());
+        let lost = tables[0].summaries.iter().map(ncp).collect();
+        let disclosure = job.disclosure(&[batches.partition()], self.form());
+        let mut outcome = Outcome::new(release, batches.partition(), lost, Some(disclosure));
         let facts = |(name, buckets): (&String, &Buckets)| BucketFacts {
             table: name.clone(),
             buckets: buckets.partition.n_groups() as u64,

@@ -140,7 +140,9 @@ impl Method for Butterfly {
         let release = frame::release(data, self.form(), shown, tables);
         let mut ncp: Vec<(usize, (String, f64))> = layers.iter().flat_map(Layer::lost).collect();
         ncp.sort_unstable_by_key(|(place, _)| *place);
-        let mut outcome = Outcome::new(release, &groups, ncp.into_iter().map(|(_, lost)| lost).collect());
+        let lost = ncp.into_iter().map(|(_, lost)| lost).collect();
+        let disclosure = job.disclosure(&found.classes(), self.form());
+        let mut outcome = Outcome::new(release, &groups, lost, Some(disclosure));
         outcome.release.manifest.quasi_identifiers = self.quasi_identifiers.sets().to_vec();
         outcome.butterflies = Some(facts(data, &found));
         Ok(outcome)

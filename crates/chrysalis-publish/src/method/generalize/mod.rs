@@ -58,7 +58,8 @@ impl Method for Generalize {
         let mut release = frame::release(data, self.form(), (&grouping).into(), tables);
         release.manifest.suppressed = partition.n_suppressed();
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();
-        Ok(Outcome::new(release, partition, ncp))
+        let disclosure = job.disclosure(&[partition], self.form());
+        Ok(Outcome::new(release, partition, ncp, Some(disclosure)))
     }
 }
 

@@ -72,7 +72,8 @@ impl Method for Permute {
         let release = frame::release(data, self.form(), (&grouping).into(), tables);
         let summaries = Summary::all(data, partition, watch);
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();
-        Ok(Outcome::new(release, partition, ncp))
+        let disclosure = job.disclosure(&[partition], self.form());
+        Ok(Outcome::new(release, partition, ncp, Some(disclosure)))
     }
 }
 

@@ -77,7 +77,7 @@ impl Method for RankSwap {
         let tables = vec![(self.form().shape().people.to_owned(), Table::new(columns))];
         let release = frame::release(data, self.form(), nothing, tables);
         let whole = Partition::new((0..data.rows() as u32).collect(), &[data.rows() as u32]);
-        Ok(Outcome::new(release, &whole, Vec::new()))
+        Ok(Outcome::new(release, &whole, Vec::new(), None))
     }
 }
 

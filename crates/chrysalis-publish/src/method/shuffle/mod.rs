@@ -65,7 +65,8 @@ impl Method for Shuffle {
             tables.push((name.to_owned(), help::table(sensitive, partition, &shown, watch)?));
         }
         let release = frame::release(data, self.form(), (&grouping).into(), tables);
-        Ok(Outcome::new(release, partition, Vec::new()))
+        let disclosure = job.disclosure(&[partition], self.form());
+        Ok(Outcome::new(release, partition, Vec::new(), Some(disclosure)))
     }
 }
 

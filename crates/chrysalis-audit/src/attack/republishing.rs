@@ -1,0 +1,288 @@
+//! The same table published again and again, and only what all releases allow; see `spec.md`, republishing.
+
+use super::finding::{Finding, count, counted};
+use super::view::AttackTarget;
+use crate::measure::{Group, GroupCounts};
+
+/// How often the table is published in all.
+const RELEASES: u64 = 10;
+
+/// Somebody has several releases of one table, each with groups of its own, and keeps what all of them allow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Republishing {
+    /// Releases in all, this one included.
+    pub releases: u64,
+    /// People who can be found again in every release.
+    pub people: u64,
+    /// How many of them are expected to keep one single sensitive value.
+    pub expected_determined: f64,
+}
+
+/// What is drawn at random where a table is published once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Draws {
+    /// Who stands together, at least in part.
+    Groups,
+    /// Which of several people with the same sensitive value stands where: the values of groups do not change.
+    EqualValues,
+    /// Nothing, for this reason.
+    Nothing(&'static str),
+}
+
+impl Draws {
+    /// Who is not known here may do anything.
+    pub(crate) fn of(partitioner: &str) -> Draws {
+        match partitioner {
+            "mondrian" => Draws::Nothing(
+                "`mondrian` draws no lots (unless it may tear equal rows apart, which the manifest does not tell)",
+            ),
+            "full-domain" => Draws::Nothing("`full-domain` draws no lots (as long as no time limit ends its search)"),
+            "column" => Draws::Nothing("the groups come with the table"),
+            "sequential" => Draws::Nothing("the groups follow the order of the rows"),
+            "min-sum" | "min-max" | "min-max-exact" | "max-groups" => Draws::EqualValues,
+            _ => Draws::Groups,
+        }
+    }
+}
+
+/// Runs the attack. `found` has the people of every group who can be found again; all of them where it is absent.
+pub(super) fn attack(
+    target: &AttackTarget<'_>,
+    draws: Draws,
+    found: Option<&[u64]>,
+) -> (Option<Republishing>, Finding) {
+    if let Draws::Nothing(why) = draws {
+        let reason = format!(
+            "Nothing to learn from the same table: {why}, so it gives the same groups again. A table in which a few rows have \
+             changed gives other groups; hold its release against this one before you hand it out."
+        );
+        return (None, Finding::not_run("republishing", reason));
+    }
+    let found = found.unwrap_or_else(|| target.sample.sizes());
+    let people = found.iter().sum();
+    if people == 0 {
+        let reason = "Nobody is found again for sure: no row has quasi values that no other row has.";
+        return (None, Finding::not_run("republishing", reason));
+    }
+    let expected_determined = match draws {
+        Draws::EqualValues => expected(target.sample, found, &|group| at_borders(target.sample, group, RELEASES)),
+        Draws::Groups | Draws::Nothing(_) => {
+            let gone = ruled_out(target.sample, RELEASES);
+            expected(target.sample, found, &|group| alone(group, &gone))
+        }
+    };
+    let republishing = Republishing { releases: RELEASES, people, expected_determined };
+    let finding = finding(target, draws, &republishing);
+    (Some(republishing), finding)
+}
+
+/// Adds up what `rows_alone` says of every group, where a part of the people can be found.
+fn expected(sample: &GroupCounts, found: &[u64], rows_alone: &dyn Fn(Group<'_>) -> f64) -> f64 {
+    let of_group = |index: usize| {
+        let group = sample.group(index);
+        if group.size == 0 { 0.0 } else { found[index] as f64 * rows_alone(group) / group.size as f64 }
+    };
+    (0..sample.sizes().len().min(found.len())).map(of_group).sum()
+}
+
+/// For every value, how likely it is that a person's groups in the other releases do not all have it: each has it as often as
+/// a group of this one has it.
+fn ruled_out(sample: &GroupCounts, releases: u64) -> Vec<f64> {
+    let mut groups_with = vec![0_u64; sample.whole().len()];
+    let mut n_groups = 0_u64;
+    for index in 0..sample.sizes().len() {
+        let group = sample.group(index);
+        n_groups += u64::from(group.size > 0);
+        group.values.iter().for_each(|&(code, _)| groups_with[code as usize] += 1);
+    }
+    let share = |groups: u64| groups as f64 / n_groups.max(1) as f64;
+    groups_with.into_iter().map(|groups| 1.0 - share(groups).powi(releases as i32 - 1)).collect()
+}
+
+/// Rows of a group that are expected to keep their own value alone, once all others of the group are ruled out.
+fn alone(group: Group<'_>, gone: &[f64]) -> f64 {
+    // The product over all values but one, from both ends: a factor may be zero, so it cannot be divided out.
+    let mut after = vec![1.0; group.values.len() + 1];
+    for (at, &(code, _)) in group.values.iter().enumerate().rev() {
+        after[at] = after[at + 1] * gone[code as usize];
+    }
+    let mut before = 1.0;
+    let mut rows = 0.0;
+    for (at, &(code, n)) in group.values.iter().enumerate() {
+        rows += f64::from(n) * before * after[at + 1];
+        before *= gone[code as usize];
+    }
+    rows
+}
+
+/// The same where groups keep their values, and only rows with equal values change places: a row is alone with its value
+/// once it has stood in another group.
+fn at_borders(sample: &GroupCounts, group: Group<'_>, releases: u64) -> f64 {
+    if group.values.len() == 1 {
+        return group.size as f64;
+    }
+    let stays = |code: u32, n: u32| (f64::from(n) / sample.whole()[code as usize] as f64).powi(releases as i32 - 1);
+    group.values.iter().map(|&(code, n)| f64::from(n) * (1.0 - stays(code, n))).sum()
+}
+
+fn finding(target: &AttackTarget<'_>, draws: Draws, found: &Republishing) -> Finding {
+    let (releases, name, word) = (found.releases, target.sensitive, target.group_word);
+    let (people, determined) =
+        (counted(found.people, "person", "people"), average(found.expected_determined, found.people));
+    let sentence = match draws {
+        Draws::EqualValues => format!(
+            "Publishing this table {releases} times draws anew which of several people with the same `{name}` stands in which \
+             {word}. Of {people} who can be found again, {determined} would be seen in two that have nothing but their own \
+             `{name}` in common."
+        ),
+        Draws::Groups | Draws::Nothing(_) => format!(
+            "If this table were published {releases} times, each time with groups drawn anew, who has all releases keeps only \
+             what all of them allow: of {people} who can be found again, {determined} would keep one single `{name}`."
+        ),
+    };
+    let prevention = if found.expected_determined > 0.0 {
+        "publishing a table once and handing out the same release again; what is out already can be held against it in an audit."
+    } else {
+        ""
+    };
+    Finding::new("republishing", sentence, prevention)
+}
+
+/// How many of some people, on average.
+fn average(expected: f64, people: u64) -> String {
+    match expected {
+        0.0 => "nobody".to_owned(),
+        few if few < 0.05 => "hardly anybody".to_owned(),
+        few if few < 100.0 && (people as f64 - few).abs() > 0.05 => format!("about {few:.1}"),
+        many => format!("about {}", count(many.round() as u64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::Groups;
+    use crate::attack::tests::mixed;
+
+    fn counts(values: &[u32], group_of_row: &[u32]) -> GroupCounts {
+        let n_groups = group_of_row.iter().max().map_or(0, |last| *last as usize + 1);
+        let n_codes = values.iter().max().map_or(0, |last| *last as usize + 1);
+        let codes = chrysalis_table::Codes::collect(n_codes, values.iter().copied());
+        GroupCounts::new(&Groups { of_row: group_of_row.to_vec(), n_groups }, &codes, n_codes)
+    }
+
+    /// Groups of `l` rows with different values, from the values with most rows left, all ties drawn.
+    fn dealt(values: &[u32], l: usize, seed: u64) -> Vec<u32> {
+        let mut left: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        (0..values.len()).for_each(|row| left.entry(values[row]).or_default().push(row));
+        left.values_mut().for_each(|rows| rows.sort_by_key(|&row| mixed(seed ^ (row as u64) << 20, 1 << 50)));
+        let mut groups = vec![0; values.len()];
+        for group in 0..(values.len() / l) as u32 {
+            let mut order: Vec<(usize, u64, u32)> = left
+                .iter()
+                .map(|(&value, rows)| {
+                    (rows.len(), mixed(seed ^ u64::from(group * 64 + value + 1) << 40, 1 << 50), value)
+                })
+                .collect();
+            order.sort_unstable();
+            for &(_, _, value) in order.iter().rev().take(l) {
+                groups[left.get_mut(&value).unwrap().pop().unwrap()] = group;
+            }
+        }
+        groups
+    }
+
+    /// How many rows keep one value after some releases, on average over the trials.
+    fn simulated(values: &[u32], releases: u64, trials: u64, partition: &dyn Fn(u64) -> Vec<u32>) -> f64 {
+        let mut alone = 0;
+        for trial in 0..trials {
+            let mut left: Vec<Option<BTreeSet<u32>>> = vec![None; values.len()];
+            for release in 0..releases {
+                let groups = partition(1 + trial * 1_000 + release);
+                let mut of_group: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+                groups.iter().zip(values).for_each(|(&group, &value)| {
+                    of_group.entry(group).or_default().insert(value);
+                });
+                for (left, group) in left.iter_mut().zip(&groups) {
+                    let allowed = &of_group[group];
+                    *left = Some(left.as_ref().map_or_else(|| allowed.clone(), |known| known & allowed));
+                }
+            }
+            alone += left.iter().flatten().filter(|left| left.len() == 1).count();
+        }
+        alone as f64 / trials as f64
+    }
+
+    #[test]
+    fn as_many_are_alone_as_where_groups_are_dealt_again_and_again() {
+        // 12 values, some three times as frequent as others, in groups of four.
+        let values: Vec<u32> = (0..96).map(|row: u32| if row < 48 { row % 4 } else { 4 + row % 8 }).collect();
+        let deal = |seed: u64| dealt(&values, 4, seed);
+        let sample = counts(&values, &deal(7));
+        let all = sample.sizes().to_vec();
+        for (releases, below) in [(1, 0.0), (3, 0.2), (5, 0.1), (10, 0.01)] {
+            let gone = ruled_out(&sample, releases);
+            let score = expected(&sample, &all, &|group| alone(group, &gone));
+            let truth = simulated(&values, releases, 60, &deal);
+            // Values that a group has leave less room for others, so in truth they are ruled out a little sooner.
+            assert!(score <= truth * 1.03 && score >= truth * (1.0 - below) - 0.5, "{releases}: {score}, {truth}");
+        }
+    }
+
+    #[test]
+    fn products_leave_out_the_own_value_also_where_others_are_never_ruled_out() {
+        // Value 0 is in every group, so that nobody but its owner is ever left alone.
+        let sample = counts(&[0, 1, 0, 2, 0, 3], &[0, 0, 1, 1, 2, 2]);
+        let gone = ruled_out(&sample, 2);
+        assert_eq!(gone[0], 0.0);
+        let score = expected(&sample, sample.sizes(), &|group| alone(group, &gone));
+        // One owner of value 0 per group, whose other value is in one of three groups.
+        assert!((score - 3.0 * (2.0 / 3.0)).abs() < 1e-12, "{score}");
+        // Every product in full.
+        let group = sample.group(1);
+        let slow: f64 = (0..group.values.len())
+            .map(|own| {
+                let others = (0..group.values.len()).filter(|&at| at != own);
+                others.map(|at| gone[group.values[at].0 as usize]).product::<f64>() * f64::from(group.values[own].1)
+            })
+            .sum();
+        assert!((alone(group, &gone) - slow).abs() < 1e-12);
+        // One group for all is the same group every time, and one value alone is known at once.
+        let one = counts(&[0, 1, 2], &[0, 0, 0]);
+        assert_eq!(expected(&one, one.sizes(), &|group| alone(group, &ruled_out(&one, 10))), 0.0);
+        let known = counts(&[0, 0], &[0, 0]);
+        assert_eq!(expected(&known, known.sizes(), &|group| alone(group, &ruled_out(&known, 10))), 2.0);
+    }
+
+    #[test]
+    fn only_people_at_borders_change_groups_where_values_are_sorted() {
+        // 0 0 1 1 1 | 1 2 2 3 3 | 3 3 4 5 5: three groups of five, with 1 and 3 on borders.
+        let values = [0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 3, 3, 4, 5, 5];
+        let in_order: Vec<u32> = (0..15).map(|row| row / 5).collect();
+        let drawn = |seed: u64| {
+            let mut rows: Vec<usize> = (0..15).collect();
+            rows.sort_by_key(|&row| (values[row], mixed(seed ^ (row as u64) << 20, 1 << 50)));
+            let mut groups = vec![0; 15];
+            rows.iter().enumerate().for_each(|(place, &row)| groups[row] = in_order[place]);
+            groups
+        };
+        let sample = counts(&values, &in_order);
+        for releases in [2, 4, 10] {
+            let score = expected(&sample, sample.sizes(), &|group| at_borders(&sample, group, releases));
+            let truth = simulated(&values, releases, 2_000, &drawn);
+            assert!((score - truth).abs() < 0.15, "{releases}: {score}, {truth}");
+        }
+        // Of those whose quasi values are shared by nobody, a part.
+        let half = expected(&sample, &[5, 0, 0], &|group| at_borders(&sample, group, 2));
+        assert!((half - 3.0 * (1.0 - 3.0 / 4.0)).abs() < 1e-12, "{half}");
+    }
+
+    #[test]
+    fn averages_are_said_in_words() {
+        let said: Vec<String> =
+            [(0.0, 9), (0.01, 9), (1.25, 9), (9.0, 9), (1_234.4, 5_000)].map(|(n, of)| average(n, of)).to_vec();
+        assert_eq!(said, ["nobody", "hardly anybody", "about 1.2", "about 9", "about 1,234"]);
+    }
+}

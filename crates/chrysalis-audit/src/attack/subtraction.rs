@@ -1,0 +1,23 @@
+//! One person leaves or comes between two releases, and the counts of the whole table tell the rest; see `spec.md`,
+//! subtraction.
+
+use super::finding::Finding;
+
+/// Somebody who knows who left or came subtracts the published counts of two releases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Subtraction {
+    /// How sure that makes of the person's sensitive value, from 0 to 1.
+    pub confidence: f64,
+}
+
+/// Every form publishes how often each sensitive value occurs, so the attack works on all of them.
+pub(crate) fn subtraction(sensitive: &str) -> (Option<Subtraction>, Finding) {
+    let sentence = format!(
+        "The release tells how often every `{sensitive}` occurs in the whole table. If one person leaves or comes before the \
+         next release of it, whoever knows who that was subtracts the counts and knows the person's `{sensitive}` for certain, \
+         whatever is promised."
+    );
+    let prevention = "handing out the same release again instead of a new one after every change; an audit that holds two \
+                      releases against each other says by how many values they differ.";
+    (Some(Subtraction { confidence: 1.0 }), Finding::new("subtraction", sentence, prevention))
+}

@@ -1,0 +1,433 @@
+//! What a release gives away whatever it promises: rows whose group leaves one single sensitive value.
+//!
+//! Measured from the published tables and what the manifest says of the sensitive column, by counts of values per group; the
+//! publisher counts rows on its own way.
+
+use chrysalis_criteria::{PrincipleSpec, parse_rational};
+use chrysalis_release::{Attribute, Manifest};
+use chrysalis_table::{Code, Codes, Column, Domain, Kind, Value, Watch};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{ToPrimitive, Zero};
+use rayon::iter::ParallelIterator;
+
+use crate::attack::{Finding, count, counted};
+use crate::columns::from_json;
+use crate::grouping::Key;
+use crate::measure::{Group, GroupCounts};
+use crate::promise::show;
+use crate::{AuditError, Groups};
+
+/// Rows whose sensitive value follows from what is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disclosure {
+    /// Rows whose group leaves one single value, or numbers that count as one.
+    pub certain_rows: u64,
+    /// Those of them whose value is not ordinary.
+    pub disclosed_rows: u64,
+    /// Whether the manifest says that the owner accepted it.
+    pub is_accepted: bool,
+    /// Whether the release was made before rows were counted so: then it cannot have been accepted, either.
+    pub is_older: bool,
+    /// What is called ordinary, and how close numbers count as one, in words.
+    pub rule: String,
+    /// To which range `ke` leaves a value known, in words; empty where no such thing is promised.
+    pub ranges: String,
+}
+
+impl Disclosure {
+    /// Whether nothing is disclosed that the owner did not accept.
+    pub fn ok(&self) -> bool {
+        self.disclosed_rows == 0 || self.is_accepted || self.is_older
+    }
+}
+
+/// Somebody knows the columns that are kept as they are, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bystander {
+    /// These columns.
+    pub columns: Vec<String>,
+    /// Whether they stand beside the sensitive values of their own rows.
+    pub is_beside: bool,
+    /// Rows that no other row of their group shares these columns' values with.
+    pub alone_rows: u64,
+    /// Rows whose sensitive value follows from group and columns.
+    pub certain_rows: u64,
+    /// Those of them whose value is not ordinary.
+    pub disclosed_rows: u64,
+}
+
+/// What a group leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    #[default]
+    Open,
+    Ordinary,
+    Disclosed,
+}
+
+/// What somebody sees: which rows stand together, and their sensitive values.
+pub(crate) struct Seen<'a> {
+    pub(crate) groups: &'a Groups,
+    pub(crate) values: &'a GroupCounts,
+}
+
+/// Which values are ordinary, and which numbers count as one.
+struct Rule<'a> {
+    domain: &'a Domain,
+    ordinary: Vec<bool>,
+    near: Option<BigRational>,
+    near_float: f64,
+    /// How often each code occurs, where the owner does not name what is ordinary.
+    counts: Option<Vec<u64>>,
+    words: String,
+}
+
+impl<'a> Rule<'a> {
+    fn new(
+        manifest: &Manifest,
+        attribute: &Attribute,
+        domain: &'a Domain,
+        whole: &[u64],
+    ) -> Result<Rule<'a>, AuditError> {
+        let ordinary = ordinary(attribute, domain, whole)?;
+        let n = |values: usize| counted(values as u64, "value", "values");
+        let said = match (&attribute.ordinary, ordinary.iter().filter(|is_ordinary| **is_ordinary).count()) {
+            (None, 0) => "no value is ordinary: none has half of all rows".to_owned(),
+            (None, 1) => "ordinary is 1 value, which at least half of all rows have".to_owned(),
+            (None, several) => format!("ordinary are {}, which at least half of all rows have", n(several)),
+            (Some(named), _) if named.is_empty() => "the owner calls no value ordinary".to_owned(),
+            (Some(named), _) => format!("the owner calls {} ordinary", n(named.len())),
+        };
+        let near = near(manifest, attribute, domain, whole)?;
+        let words = match &near {
+            None => said,
+            Some(width) => format!("{said}; numbers less than {} apart count as one", shown_width(width)),
+        };
+        let near_float = near.as_ref().and_then(ToPrimitive::to_f64).unwrap_or(0.0);
+        let counts = attribute.ordinary.is_none().then(|| whole.to_vec());
+        Ok(Rule { domain, ordinary, near, near_float, counts, words })
+    }
+
+    fn level(&self, group: Group<'_>) -> Level {
+        let is_one = match group.values {
+            [] => return Level::Open,
+            [_] => true,
+            [(first, _), .., (last, _)] => self.is_near(*first, *last),
+        };
+        let is_ordinary = || match (group.values, &self.counts) {
+            // A stretch of numbers that at least half of all rows have is as ordinary as one such value.
+            ([(first, _), .., (last, _)], Some(counts)) => {
+                let within: u64 = counts[*first as usize..=*last as usize].iter().sum();
+                let all: u64 = counts.iter().sum();
+                within >= all - within
+            }
+            (values, _) => values.iter().all(|&(code, _)| self.ordinary[code as usize]),
+        };
+        match is_one {
+            false => Level::Open,
+            true if is_ordinary() => Level::Ordinary,
+            true => Level::Disclosed,
+        }
+    }
+
+    /// Codes ascend with values, and the missing value, which is near to nothing, comes first.
+    fn is_near(&self, first: Code, last: Code) -> bool {
+        let Some(near) = &self.near else { return false };
+        let (Some(low), Some(high)) = (self.domain.value(first), self.domain.value(last)) else { return false };
+        let far = low.number().zip(high.number()).map(|(low, high)| high - low - self.near_float);
+        // Rounding is below a part in 2^50 of the numbers themselves.
+        let size = low.number().map_or(0.0, f64::abs).max(high.number().map_or(0.0, f64::abs)).max(self.near_float);
+        match far {
+            Some(far) if far.is_finite() && far.abs() > size * 1e-12 => far < 0.0,
+            // Doubt means that they are one.
+            _ => exact(low).zip(exact(high)).is_none_or(|(low, high)| high - low < *near),
+        }
+    }
+}
+
+/// Which values are ordinary: those that the owner names, or else those that at least half of all rows have.
+pub(crate) fn ordinary(attribute: &Attribute, domain: &Domain, whole: &[u64]) -> Result<Vec<bool>, AuditError> {
+    let Some(named) = &attribute.ordinary else {
+        let total: u64 = whole.iter().sum();
+        return Ok(whole.iter().map(|&count| count > 0 && count >= total - count).collect());
+    };
+    let mut ordinary = vec![false; domain.len()];
+    for json in named {
+        let value = from_json(Kind::from(attribute.kind), json);
+        if value.is_none() && !json.is_null() {
+            let problem = "calls a value ordinary that is none of its kind".to_owned();
+            return Err(AuditError::Attribute { attribute: attribute.name.clone(), problem });
+        }
+        if let Some(code) = domain.code_of(value.as_ref()) {
+            ordinary[code as usize] = true;
+        }
+    }
+    Ok(ordinary)
+}
+
+fn exact(value: &Value) -> Option<BigRational> {
+    match value {
+        Value::Integer(number) => Some(BigRational::from_integer(BigInt::from(*number))),
+        Value::Real(number) => BigRational::from_float(*number),
+        Value::Date(_) | Value::Text(_) => None,
+    }
+}
+
+/// How far apart numbers must be to be different: the largest e that is promised, what the owner says, or a hundredth of the
+/// width from the 5th to the 95th percentile.
+fn near(
+    manifest: &Manifest,
+    attribute: &Attribute,
+    domain: &Domain,
+    whole: &[u64],
+) -> Result<Option<BigRational>, AuditError> {
+    if !domain.kind().is_numeric() {
+        return Ok(None);
+    }
+    let ratio = |number: num_rational::Ratio<u64>| {
+        BigRational::new(BigInt::from(*number.numer()), BigInt::from(*number.denom()))
+    };
+    let promised = manifest.promises.iter().filter_map(|promise| match promise.principle() {
+        PrincipleSpec::Ke { e, .. } => Some(ratio(*e)),
+        _ => None,
+    });
+    if let Some(e) = promised.max() {
+        return Ok(Some(e).filter(|e| !e.is_zero()));
+    }
+    if let Some(text) = &attribute.near {
+        let bad = || AuditError::Attribute {
+            attribute: attribute.name.clone(),
+            problem: "has a width of what is near that is no number".to_owned(),
+        };
+        return parse_rational(text).map(|width| Some(ratio(width))).ok_or_else(bad);
+    }
+    // The numbers present, one entry per row, as ranks.
+    let present: Vec<(Code, u64)> =
+        (0..).zip(whole.iter().copied()).filter(|&(code, n)| n > 0 && domain.value(code).is_some()).collect();
+    let total: u64 = present.iter().map(|(_, n)| n).sum();
+    let at = |percent: u64| {
+        let rank = (percent * total).div_ceil(100).max(1);
+        let mut sum = 0;
+        let found = present.iter().find(|(_, n)| {
+            sum += n;
+            sum >= rank
+        });
+        found.and_then(|(code, _)| domain.value(*code)).and_then(exact)
+    };
+    let width = at(95).zip(at(5)).map(|(high, low)| (high - low) / BigInt::from(100));
+    Ok(width.filter(|width| !width.is_zero()))
+}
+
+fn shown_width(width: &BigRational) -> String {
+    let text = show(width);
+    match width.to_f64() {
+        Some(float) if text.contains('/') => format!("{float:.4}"),
+        _ => text,
+    }
+}
+
+/// Counts what a release gives away: to everybody in the same way, or to several users, of whom one is enough.
+///
+/// `others` are the columns kept as they are; `beside` is the sensitive column where it stands in the same rows as they do.
+pub(crate) fn judge(
+    manifest: &Manifest,
+    (attribute, domain): (&Attribute, &Domain),
+    seen: &[Seen<'_>],
+    others: &[(&Attribute, &Column)],
+    beside: Option<&Column>,
+    watch: &dyn Watch,
+) -> Result<(Disclosure, Option<Bystander>), AuditError> {
+    let whole = seen.first().map_or(&[][..], |seen| seen.values.whole());
+    let rule = Rule::new(manifest, attribute, domain, whole)?;
+    let n_rows = seen.first().map_or(0, |seen| seen.groups.of_row.len());
+    watch.pause();
+    let alone = match seen {
+        [one] => in_one(&rule, one.values),
+        several => {
+            let mut levels = vec![Level::Open; n_rows];
+            several.iter().for_each(|seen| raise(&mut levels, seen, &rule));
+            of_rows(&levels)
+        }
+    };
+    let mut all = alone;
+    let bystander = match (others, seen) {
+        ([], _) | (_, []) => None,
+        (others, seen) => {
+            let mut levels = vec![Level::Open; n_rows];
+            let mut alone_rows = 0;
+            for (at, seen) in seen.iter().enumerate() {
+                watch.pause();
+                let finer = finer(seen.groups, others, watch);
+                if at == 0 {
+                    alone_rows = finer.sizes().iter().filter(|&&size| size == 1).count() as u64;
+                }
+                raise(&mut levels, seen, &rule);
+                if let Some(column) = beside {
+                    let values = GroupCounts::new(&finer, column.codes(), domain.len());
+                    raise(&mut levels, &Seen { groups: &finer, values: &values }, &rule);
+                }
+            }
+            all = of_rows(&levels);
+            let columns = others.iter().map(|(attribute, _)| attribute.name.clone()).collect();
+            let (certain_rows, disclosed_rows) = all;
+            Some(Bystander { columns, is_beside: beside.is_some(), alone_rows, certain_rows, disclosed_rows })
+        }
+    };
+    let disclosure = Disclosure {
+        certain_rows: all.0,
+        disclosed_rows: all.1,
+        is_accepted: manifest.accepts_disclosure(),
+        is_older: manifest.version < 2,
+        rule: rule.words,
+        ranges: ranges(manifest, &attribute.name),
+    };
+    Ok((disclosure, bystander))
+}
+
+/// Groups of rows that also agree on other columns.
+fn finer(groups: &Groups, others: &[(&Attribute, &Column)], watch: &dyn Watch) -> Groups {
+    let of_group = Codes::collect(groups.n_groups, groups.of_row.iter().copied());
+    let mut keys = vec![Key { codes: &of_group, n_codes: groups.n_groups }];
+    keys.extend(others.iter().map(|(_, column)| Key::of(column)));
+    Groups::of_keys(&keys, groups.of_row.len(), watch)
+}
+
+/// Certain and disclosed rows of groups that everybody sees.
+fn in_one(rule: &Rule<'_>, values: &GroupCounts) -> (u64, u64) {
+    let of_group = |(_, group): (usize, Group<'_>)| match rule.level(group) {
+        Level::Open => (0, 0),
+        Level::Ordinary => (group.size, 0),
+        Level::Disclosed => (group.size, group.size),
+    };
+    values.groups().map(of_group).reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b + d))
+}
+
+fn of_rows(levels: &[Level]) -> (u64, u64) {
+    let count = |least: Level| levels.iter().filter(|level| **level >= least).count() as u64;
+    (count(Level::Ordinary), count(Level::Disclosed))
+}
+
+/// Whoever is surest of a row counts.
+fn raise(levels: &mut [Level], seen: &Seen<'_>, rule: &Rule<'_>) {
+    let of_group: Vec<Level> =
+        (0..seen.values.sizes().len()).map(|index| rule.level(seen.values.group(index))).collect();
+    for (level, &group) in levels.iter_mut().zip(&seen.groups.of_row) {
+        *level = (*level).max(of_group[group as usize]);
+    }
+}
+
+/// What (k,e) leaves known.
+fn ranges(manifest: &Manifest, name: &str) -> String {
+    let promised = manifest.promises.iter().filter_map(|promise| match promise.principle() {
+        PrincipleSpec::Ke { k, e } => Some((k, e)),
+        _ => None,
+    });
+    promised.max_by_key(|(_, e)| **e).map_or_else(String::new, |(k, e)| {
+        let e = chrysalis_criteria::show_rational(*e);
+        format!("An attacker who finds a person's group knows `{name}` to a range of {e} or more, among at least {k} values.")
+    })
+}
+
+impl Bystander {
+    /// In words.
+    pub(crate) fn finding(found: Option<&Bystander>, rows: u64) -> Finding {
+        let Some(found) = found else {
+            return Finding::not_run("bystander", "Does not apply: no column is kept as it is.");
+        };
+        let columns: Vec<String> = found.columns.iter().map(|name| format!("`{name}`")).collect();
+        let columns = columns.join(", ");
+        let alone = format!(
+            "Whoever also knows {columns} can tell {} of {} apart from all others in their groups.",
+            count(found.alone_rows),
+            counted(rows, "row", "rows")
+        );
+        let (rest, prevention) = match (found.is_beside, found.certain_rows) {
+            (false, _) => (
+                " That tells no more of sensitive values, which are shown for whole groups.".to_owned(),
+                if found.alone_rows > 0 { KEEP_LESS } else { "" },
+            ),
+            (true, 0) => (" No sensitive value follows from it.".to_owned(), ""),
+            (true, certain) => (
+                format!(
+                    " The sensitive value of {} follows from it, {} of them with a value that is not ordinary.",
+                    counted(certain, "row", "rows"),
+                    count(found.disclosed_rows)
+                ),
+                KEEP_LESS,
+            ),
+        };
+        Finding::new("bystander", format!("{alone}{rest}"), prevention)
+    }
+}
+
+const KEEP_LESS: &str = "keep fewer columns as they are, or name them as quasi columns";
+
+#[cfg(test)]
+mod tests {
+    use chrysalis_release::Form;
+    use chrysalis_table::Table;
+
+    use crate::attack::tests::{verbatim, words};
+    use crate::testing::audit;
+
+    use super::*;
+
+    fn of(values: &[u64], groups: &[i64], require: &[&str]) -> Disclosure {
+        let ages: Vec<i64> = (0..values.len() as i64).collect();
+        let people = Table::new(vec![Column::integers("age", &ages), words("disease", "d", values)]);
+        audit(&verbatim(Form::Anatomy, &people, groups, require), None).unwrap().disclosure.unwrap()
+    }
+
+    fn of_numbers(wages: &[i64], groups: &[i64], require: &[&str]) -> Disclosure {
+        let ages: Vec<i64> = (0..wages.len() as i64).collect();
+        let people = Table::new(vec![Column::integers("age", &ages), Column::integers("wage", wages)]);
+        audit(&verbatim(Form::Anatomy, &people, groups, require), None).unwrap().disclosure.unwrap()
+    }
+
+    #[test]
+    fn a_group_of_one_value_is_certain_and_disclosed_unless_it_is_ordinary() {
+        let found = of(&[1, 1, 2, 3, 3, 2], &[1, 1, 2, 2, 3, 3], &["k=2"]);
+        assert_eq!((found.certain_rows, found.disclosed_rows), (2, 2));
+        // Half of all rows have it.
+        let found = of(&[1, 1, 1, 2, 3, 2], &[1, 1, 2, 2, 3, 3], &["k=2"]);
+        assert_eq!((found.certain_rows, found.disclosed_rows), (2, 0));
+        assert!(found.rule.starts_with("ordinary is 1 value"), "{}", found.rule);
+        assert_eq!(of(&[1, 2, 1, 2], &[1, 1, 2, 2], &["k=2"]).certain_rows, 0);
+    }
+
+    #[test]
+    fn numbers_that_lie_close_together_are_one() {
+        // Percentiles: 1,000 and 100,000, so that less than 990 apart is one.
+        let mut wages: Vec<i64> = (1..=100).map(|n| n * 1_000).collect();
+        let groups: Vec<i64> = (0..100).map(|n| n / 2).map(|n| n + 1).collect();
+        assert_eq!(of_numbers(&wages, &groups, &["k=2"]).disclosed_rows, 0);
+        wages[1] = 1_899;
+        let found = of_numbers(&wages, &groups, &["k=2"]);
+        assert_eq!((found.certain_rows, found.disclosed_rows), (2, 2), "{}", found.rule);
+        wages[1] = 1_900;
+        assert_eq!(of_numbers(&wages, &groups, &["k=2"]).disclosed_rows, 0);
+        // Where (k,e) is promised, its e says what is near.
+        let found = of_numbers(&wages, &groups, &["k=2", "ke=2,900"]);
+        assert_eq!(found.disclosed_rows, 0);
+        assert!(found.ranges.contains("a range of 900 or more, among at least 2 values"), "{}", found.ranges);
+        assert_eq!(of_numbers(&wages, &groups, &["k=2", "ke=2,901"]).disclosed_rows, 2);
+    }
+
+    #[test]
+    fn reals_are_decided_exactly() {
+        let column = Column::reals("x", &[0.1, 0.3, 0.7]);
+        let rule = |near: BigRational| Rule {
+            domain: column.domain(),
+            ordinary: vec![false; 3],
+            near_float: near.to_f64().unwrap(),
+            near: Some(near),
+            counts: None,
+            words: String::new(),
+        };
+        let between = BigRational::from_float(0.3).unwrap() - BigRational::from_float(0.1).unwrap();
+        assert!(!rule(between.clone()).is_near(0, 1));
+        let hair = BigRational::new(1.into(), BigInt::from(10).pow(40));
+        assert!(rule(between + hair).is_near(0, 1));
+    }
+}

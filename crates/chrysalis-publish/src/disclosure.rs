@@ -1,0 +1,175 @@
+//! What groups give away, whatever is promised of them.
+
+use chrysalis_criteria::{Near, PrincipleSpec};
+use chrysalis_table::{Code, Column, Watch};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use crate::{Microdata, Partition};
+
+/// How many rows a release gives away.
+///
+/// A row is *certain* when what is shown of its group leaves one single sensitive value, or numbers closer together than the
+/// column's `near`. It is *disclosed* when such a value is not ordinary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Disclosure {
+    /// Rows whose sensitive value follows from what is shown.
+    pub certain_rows: u64,
+    /// Those of them whose value is not ordinary.
+    pub disclosed_rows: u64,
+    /// Those of these that only columns kept as they are give away: without them their groups leave more.
+    pub disclosed_by_others: u64,
+}
+
+/// What may be concluded of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Known {
+    #[default]
+    Open,
+    /// It is certain, and ordinary.
+    Ordinary,
+    /// It is certain.
+    Disclosed,
+}
+
+/// How sensitive values are judged.
+struct Judge<'a> {
+    column: &'a Column,
+    ordinary: &'a [bool],
+    near: &'a Near,
+    /// Rows with a lower code, for every code and for the end; empty where the owner names what is ordinary.
+    below: Vec<u64>,
+}
+
+impl Judge<'_> {
+    /// What a group of rows with these codes leaves open.
+    fn known(&self, codes: impl Iterator<Item = Code> + Clone) -> Known {
+        let Some((low, high)) = codes.clone().fold(None, |ends: Option<(Code, Code)>, code| {
+            Some(ends.map_or((code, code), |(low, high)| (low.min(code), high.max(code))))
+        }) else {
+            return Known::Open;
+        };
+        // The missing value is the lowest code and near to no other.
+        let ends = self.column.domain().value(low).zip(self.column.domain().value(high));
+        let is_one = low == high || ends.is_some_and(|(low, high)| self.near.is_one(low, high));
+        if !is_one {
+            return Known::Open;
+        }
+        // A stretch of numbers that at least half of all rows have is as ordinary as one such value.
+        let is_ordinary = match (self.below.get(low as usize), self.below.get(high as usize + 1), self.below.last()) {
+            (Some(before), Some(until), Some(all)) => 2 * (until - before) >= *all,
+            _ => codes.into_iter().all(|code| self.ordinary[code as usize]),
+        };
+        if is_ordinary { Known::Ordinary } else { Known::Disclosed }
+    }
+}
+
+impl Microdata {
+    /// When two sensitive numbers count as one: within `e`, where (k,e) is required; within what the owner says; or else within a
+    /// hundredth of the column's usual width.
+    pub fn near(&self, require: &[PrincipleSpec]) -> Near {
+        let e = require.iter().filter_map(|spec| match spec {
+            PrincipleSpec::Ke { e, .. } => Some(*e),
+            _ => None,
+        });
+        match (self.sensitive(), e.max().or(self.owner_near())) {
+            (None, _) => Near::Nothing,
+            (Some(_), Some(width)) => Near::Width(width),
+            (Some(column), None) => Near::usual(column.domain(), &column.histogram()),
+        }
+    }
+
+    /// Counts what groups give away. Several partitions are what different users see of the same rows: a row counts as soon as
+    /// one of them can be sure of it. `is_beside`: whether columns that are kept as they are stand beside the sensitive values of
+    /// their own rows.
+    pub(crate) fn disclosure(
+        &self,
+        partitions: &[&Partition],
+        require: &[PrincipleSpec],
+        is_beside: bool,
+        watch: &dyn Watch,
+    ) -> Disclosure {
+        let Some(column) = self.sensitive() else { return Disclosure::default() };
+        let (ordinary, near) = (self.ordinary(), self.near(require));
+        let counts = self.sensitive_counts();
+        let below = match self.named_ordinary() {
+            Some(_) => Vec::new(),
+            None => (0..=counts.domain_len() as Code)
+                .scan(0, |sum, code| {
+                    let before = *sum;
+                    *sum += counts.count(code);
+                    Some(before)
+                })
+                .collect(),
+        };
+        let judge = Judge { column, ordinary, near: &near, below };
+        let others = (is_beside && self.other().len() > 0).then(|| self.numbered_others());
+        if let ([partition], None) = (partitions, &others) {
+            return in_one(&judge, partition, watch);
+        }
+        let mut known = vec![(Known::Open, Known::Open); self.rows()];
+        for partition in partitions {
+            for (group, rows) in partition.groups().enumerate() {
+                watch.pause_at(group);
+                let of_group = judge.known(codes(column, rows));
+                rows.iter().for_each(|&row| raise(&mut known[row as usize], (of_group, of_group)));
+                if let Some(others) = &others {
+                    let mut sorted: Vec<u32> = rows.to_vec();
+                    sorted.sort_unstable_by_key(|&row| others[row as usize]);
+                    for alike in sorted.chunk_by(|&a, &b| others[a as usize] == others[b as usize]) {
+                        let of_alike = judge.known(codes(column, alike));
+                        alike.iter().for_each(|&row| raise(&mut known[row as usize], (Known::Open, of_alike)));
+                    }
+                }
+            }
+        }
+        let count = |is_meant: &dyn Fn((Known, Known)) -> bool| known.iter().filter(|known| is_meant(**known)).count();
+        Disclosure {
+            certain_rows: count(&|(_, all)| all > Known::Open) as u64,
+            disclosed_rows: count(&|(_, all)| all == Known::Disclosed) as u64,
+            disclosed_by_others: count(&|(alone, all)| all == Known::Disclosed && alone != Known::Disclosed) as u64,
+        }
+    }
+
+    /// One number per combination of the columns that are kept as they are.
+    fn numbered_others(&self) -> Vec<u32> {
+        let mut numbers = vec![0u32; self.rows()];
+        for column in self.other() {
+            let mut seen: HashMap<(u32, Code), u32, FixedState> = HashMap::default();
+            for (row, number) in numbers.iter_mut().enumerate() {
+                // PROOF: there are no more combinations than rows, which are numbered in 32 bits.
+                let fresh = seen.len() as u32;
+                *number = *seen.entry((*number, column.code(row))).or_insert(fresh);
+            }
+        }
+        numbers
+    }
+}
+
+fn codes<'a>(column: &'a Column, rows: &'a [u32]) -> impl Iterator<Item = Code> + Clone + 'a {
+    rows.iter().map(|&row| column.code(row as usize))
+}
+
+fn raise(known: &mut (Known, Known), by: (Known, Known)) {
+    *known = (known.0.max(by.0), known.1.max(by.1));
+}
+
+/// Groups that everybody sees, and no other columns: on all cores, without a note per row.
+fn in_one(judge: &Judge<'_>, partition: &Partition, watch: &dyn Watch) -> Disclosure {
+    let of_group = |group: usize| {
+        watch.pause_at(group);
+        let rows = partition.group(group);
+        let n = rows.len() as u64;
+        match judge.known(codes(judge.column, rows)) {
+            Known::Open => (0, 0),
+            Known::Ordinary => (n, 0),
+            Known::Disclosed => (n, n),
+        }
+    };
+    let (certain_rows, disclosed_rows) = (0..partition.n_groups())
+        .into_par_iter()
+        .map(of_group)
+        .reduce(|| (0, 0), |(a, b), (certain, disclosed)| (a + certain, b + disclosed));
+    Disclosure { certain_rows, disclosed_rows, disclosed_by_others: 0 }
+}

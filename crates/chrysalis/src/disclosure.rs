@@ -1,0 +1,95 @@
+//! What stops a release that keeps its promises: rows whose sensitive value can be told all the same, and columns kept as they
+//! are that name people.
+
+use chrysalis_criteria::{Near, PrincipleSpec};
+use chrysalis_publish::{Disclosure, Microdata};
+use chrysalis_release::Accepted;
+use chrysalis_table::{Knob, Remedy};
+
+use crate::report::short;
+use crate::words::{count, counted};
+use crate::{Error, Fault, Recipe, guess};
+
+/// The columns kept as they are that look as if they identified people, and why.
+pub(crate) fn identifying(data: &Microdata) -> Vec<(String, String)> {
+    let rows = data.rows();
+    let reason = |column: &chrysalis_table::Column| Some((column.name().to_owned(), guess::identifying(column, rows)?));
+    data.other().filter_map(reason).collect()
+}
+
+/// LEAK: a column that numbers or describes people undoes whatever is promised of the others.
+pub(crate) fn check_identifying(found: &[(String, String)], accepted: &[Accepted]) -> Result<(), Error> {
+    let is_accepted = |name: &String| accepted.contains(&Accepted::Identifying(name.clone()));
+    if let Some((name, reason)) = found.iter().find(|(name, _)| !is_accepted(name)) {
+        let message = format!("`{name}` would be kept as it is, and it looks as if it identified people: {reason}");
+        let remedy = Remedy::from("leave it out of ")
+            .knob(Knob::Other, "")
+            .words(", or accept it by name: ")
+            .knob(Knob::Accept, Accepted::Identifying(name.clone()).to_string());
+        return Err(Error { fault: Fault::Infeasible, message, remedy });
+    }
+    let idle = accepted.iter().find_map(|risk| match risk {
+        Accepted::Identifying(name) if !found.iter().any(|(known, _)| known == name) => Some(name),
+        Accepted::Identifying(_) | Accepted::Disclosure => None,
+    });
+    match idle {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!("there is nothing to accept: `{name}` does not look as if it identified people");
+            Err(Error::request(message, Remedy::from("leave ").knob(Knob::Accept, "").words(" out")))
+        }
+    }
+}
+
+/// LEAK: rows are disclosed, and nobody accepted that.
+pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> Error {
+    let column = data.sensitive().map_or("", |column| column.name());
+    let near = data.near(&recipe.require);
+    let share = 100.0 * found.disclosed_rows as f64 / data.rows().max(1) as f64;
+    let others: Vec<String> = data.other().map(|column| format!("`{}`", column.name())).collect();
+    let what = match near {
+        Near::Nothing => format!("one single value of `{column}`"),
+        _ => format!("one single `{column}`, or some that are less than {} apart", short(near.width())),
+    };
+    let by_groups = found.disclosed_rows - found.disclosed_by_others;
+    let how = match (by_groups, found.disclosed_by_others) {
+        (_, 0) => format!("their groups leave {what}"),
+        (0, _) => format!("their groups together with {} leave {what}", others.join(", ")),
+        (_, by_others) => {
+            format!("their groups leave {what} ({} of them only together with {})", count(by_others), others.join(", "))
+        }
+    };
+    let rows = counted(data.rows() as u64, "row");
+    let message = format!("{} of {rows} ({share:.1} %) would be disclosed: {how}", count(found.disclosed_rows));
+    let mut remedy = Remedy::none();
+    if by_groups > 0 {
+        remedy = match preventing(data, recipe, &near) {
+            Some(requirement) => Remedy::from("add ").knob(Knob::Require, requirement.to_string()),
+            None => {
+                Remedy::from(format!("no requirement prevents it in this table: choose another column than `{column}`"))
+            }
+        };
+    }
+    if found.disclosed_by_others > 0 {
+        let words = if by_groups > 0 { ", and leave columns out of " } else { "leave columns out of " };
+        remedy = remedy.words(words).knob(Knob::Other, "").words(" or name them with ").knob(Knob::Quasi, "");
+    }
+    let remedy = remedy.words("; or accept it by name: ").knob(Knob::Accept, Accepted::Disclosure.to_string());
+    Error { fault: Fault::Infeasible, message, remedy }
+}
+
+/// A requirement that no group which gives a value away satisfies, and that this table can keep beside the others.
+///
+/// Numbers that span the width of what is near are not one value; nor is a group where no value has more than half of the rows,
+/// nor one with two values. Where the whole table satisfies a requirement, groups can be formed that do.
+pub(crate) fn preventing(data: &Microdata, recipe: &Recipe, near: &Near) -> Option<PrincipleSpec> {
+    let texts = match near.rounded_up() {
+        Some(width) => vec![format!("ke=2,{width}")],
+        None => vec!["l=2".to_owned(), "distinct-l=2".to_owned()],
+    };
+    let is_kept = |spec: &PrincipleSpec| {
+        let all: Vec<PrincipleSpec> = recipe.require.iter().cloned().chain([spec.clone()]).collect();
+        data.goal(&all).is_ok()
+    };
+    texts.iter().filter_map(|text| text.parse().ok()).find(is_kept)
+}

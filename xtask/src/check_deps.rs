@@ -189,6 +189,7 @@ mod tests {
         check("chrysalis-door", &["chrysalis"], &[]);
         check("chrysalis-audit", &["chrysalis-table", "chrysalis-criteria", "chrysalis-release"], &[]);
         check("chrysalis-query", &["chrysalis-table", "chrysalis-release"], &[]);
+        check("chrysalis-sql", &["chrysalis-table", "chrysalis-release", "chrysalis-query"], &[]);
         check("chrysalis-evaluate", &["chrysalis-criteria", "chrysalis-release", "chrysalis-query"], &[]);
         check("chrysalis-report", &["minijinja"], &[]);
         check("chrysalis-testkit", &["chrysalis-publish", "chrysalis-audit", "proptest"], &[]);
@@ -260,11 +261,11 @@ mod tests {
             &["chrysalis-lab", "chrysalis-load", "chrysalis"],
             &[
                 "`chrysalis` must not depend on `chrysalis-lab`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, audit, evaluate",
+                 publish, query, sql, audit, evaluate",
                 "`chrysalis` must not depend on `chrysalis-load`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, audit, evaluate",
+                 publish, query, sql, audit, evaluate",
                 "`chrysalis` must not depend on `chrysalis`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, audit, evaluate",
+                 publish, query, sql, audit, evaluate",
             ],
         );
         check(

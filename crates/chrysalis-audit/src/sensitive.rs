@@ -54,6 +54,10 @@ pub(crate) fn sensitive_values(shown: Option<(&Attribute, &Domain, &[u64])>) -> 
 /// The taxonomy of the sensitive attribute, if it has one.
 pub(crate) fn taxonomy(attribute: &Attribute, domain: &Domain) -> Result<Option<Taxonomy>, AuditError> {
     let Some(lines) = &attribute.taxonomy else { return Ok(None) };
+    // Nothing but missing values has no lines, and nothing to be far apart.
+    if lines.is_empty() && domain.values().is_empty() {
+        return Ok(None);
+    }
     let bad = |problem: String| AuditError::Attribute { attribute: attribute.name.clone(), problem };
     let file = TaxonomyFile::from_lines(lines).map_err(|error| bad(error.to_string()))?;
     file.bind(domain).map(Some).map_err(|error| bad(error.to_string()))

@@ -19,7 +19,7 @@ fn check(principle: &str) {
     let Some(adult) = common::data(ADULT) else { return };
     let ground = tempfile::tempdir().unwrap();
     let folder = ground.path();
-    let publish = format!("publish {} {ROLES} --require {principle}", adult.display());
+    let publish = format!("publish {} {ROLES} --require {principle} --accept disclosure", adult.display());
     common::run(folder, &format!("{publish} --out parquet")).expect(0);
     common::run(folder, &format!("{publish} --out csv --format csv")).expect(0);
     common::run(folder, "audit parquet").expect(0);
@@ -97,8 +97,11 @@ fn sensitive_values_swapped_between_groups_are_unfaithful() {
     let Some(adult) = common::data(ADULT) else { return };
     let ground = tempfile::tempdir().unwrap();
     let folder = ground.path();
-    common::run(folder, &format!("publish {} {ROLES} --require k=10 --format csv --out csv", adult.display()))
-        .expect(0);
+    common::run(
+        folder,
+        &format!("publish {} {ROLES} --require k=10 --accept disclosure --format csv --out csv", adult.display()),
+    )
+    .expect(0);
     let release = Release::at(folder.join("csv"));
     let mut cells = release.cells("generalized.csv");
     let (group, value) = (0, cells[0].len() - 1);
@@ -125,7 +128,11 @@ fn a_release_of_other_data_is_unfaithful() {
     let (Some(adult), Some(all)) = (common::data(ADULT), common::data("adult_complete.csv.gz")) else { return };
     let ground = tempfile::tempdir().unwrap();
     let folder = ground.path();
-    common::run(folder, &format!("publish {} {ROLES} --require k=10 --out release", adult.display())).expect(0);
+    common::run(
+        folder,
+        &format!("publish {} {ROLES} --require k=10 --accept disclosure --out release", adult.display()),
+    )
+    .expect(0);
     common::run(folder, &format!("audit release --microdata {}", all.display())).expect(4);
 }
 
@@ -159,7 +166,7 @@ fn without_a_seed_two_releases_number_their_groups_differently() {
         common::run(
             folder,
             &format!(
-                "publish {} {ROLES} --partitioner mondrian --require k=10 --format csv --out {out}",
+                "publish {} {ROLES} --partitioner mondrian --require k=10 --accept disclosure --format csv --out {out}",
                 adult.display()
             ),
         )

@@ -33,16 +33,41 @@ fn check(command: &str, options: &str, file: &str) {
         let Ok(expected) = fs::read_to_string(frozen().join("v1").join(&name).join(file)) else { continue };
         let options = options.replace("NAME", &name);
         let outcome: Outcome = run(&frozen(), &format!("{command} v1/{name}/release {options}")).expect(0);
-        if outcome.stdout != expected {
-            let at = outcome.stdout.bytes().zip(expected.bytes()).take_while(|(ours, theirs)| ours == theirs).count();
+        let printed = without_what_came_later(&outcome.stdout, file);
+        if printed != expected {
+            let at = printed.bytes().zip(expected.bytes()).take_while(|(ours, theirs)| ours == theirs).count();
             let around = |text: &str| {
                 let from = text.floor_char_boundary(at.saturating_sub(80));
                 text[from..].chars().take(200).collect::<String>()
             };
-            wrong.push(format!("{name}, {file}:\n  - {}\n  + {}", around(&expected), around(&outcome.stdout)));
+            wrong.push(format!("{name}, {file}:\n  - {}\n  + {}", around(&expected), around(&printed)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Counts of disclosed rows, attacks and notes that version 1 did not know.
+fn without_what_came_later(printed: &str, file: &str) -> String {
+    if !file.ends_with(".json") {
+        return printed.to_owned();
+    }
+    let line = |line: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+        let object = value.as_object_mut().unwrap();
+        if file.starts_with("audit") {
+            for name in ["certain_rows", "disclosed_rows", "accepted", "disclosure_rule"] {
+                assert!(object.shift_remove(name).is_some(), "{name} is counted of every release");
+            }
+            let attacks = object["attacks"].as_object_mut().unwrap();
+            for name in ["bystander", "republishing", "subtraction", "extremes"] {
+                attacks.shift_remove(name);
+                attacks["not_run"].as_object_mut().unwrap().shift_remove(name);
+            }
+        }
+        object.shift_remove("notes");
+        format!("{value}\n")
+    };
+    printed.lines().map(line).collect()
 }
 
 #[test]

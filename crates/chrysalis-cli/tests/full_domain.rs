@@ -163,7 +163,7 @@ const QUASI: [&str; 9] = [
 fn adult() -> Option<String> {
     let file = common::data(ADULT)?;
     let mut line = format!(
-        "publish {} --quasi {} --sensitive occupation --partitioner full-domain",
+        "publish {} --quasi {} --sensitive occupation --partitioner full-domain --accept disclosure",
         file.display(),
         QUASI.join(",")
     );

@@ -190,7 +190,7 @@ fn people_who_stand_together_in_the_input_do_not_stand_together_in_the_release()
         [("anatomize", "l=5"), ("similar", "l=5"), ("nearby", "l=5"), ("max-groups", "k=5"), ("min-sum", "k=5")]
     {
         let line = format!(
-            "publish t.csv --quasi q --sensitive s --other row --method anatomy --partitioner {partitioner} --require {require} --format csv --out {partitioner}"
+            "publish t.csv --quasi q --sensitive s --other row --accept identifying=row --accept disclosure --method anatomy --partitioner {partitioner} --require {require} --format csv --out {partitioner}"
         );
         common::run(folder, &line).expect(0);
         let text = fs::read_to_string(folder.join(partitioner).join("qit.csv")).unwrap();

@@ -131,7 +131,7 @@ fn check_rows(generalized: &str, other: &str, printed: &str) {
     let papers = common::papers().canonicalize().unwrap().join("butterfly");
     let papers = papers.display();
     let line = format!(
-        "publish {papers}/table-1.csv --quasi age,{generalized},postcode --other {other} --sensitive faulty --require k=2 \
+        "publish {papers}/table-1.csv --quasi age,{generalized},postcode --other {other} --sensitive faulty --require k=2 --accept disclosure \
          --taxonomy {generalized}={papers}/{generalized}.taxonomy.csv --format csv --seed 1 --out release"
     );
     common::run(folder.path(), &line).expect(0);
@@ -187,7 +187,7 @@ fn similar(report: &serde_json::Value) -> (u64, Vec<u64>) {
 #[test]
 fn lalpha_table_2_is_2_anonymous_and_gives_most_people_away() {
     let groups: [&[usize]; 5] = [&[1, 2], &[3, 4], &[5, 6, 7, 8], &[9, 12], &[10, 11]];
-    let (mut found, report) = lalpha_grouped(&groups, "--require k=2");
+    let (mut found, report) = lalpha_grouped(&groups, "--require k=2 --accept disclosure");
     // Print says America where all of a group are from one country; diseases are compared.
     let mut printed = lalpha_printed("table-2.csv");
     for table in [&mut found, &mut printed] {

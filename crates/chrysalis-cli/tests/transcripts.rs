@@ -32,6 +32,7 @@ cases! {
     audit_ok: "audit-ok",
     audit_other_month: "audit-other-month",
     dialects: "dialects",
+    disclosure: "disclosure",
     example: "example",
     full_domain: "full-domain",
     help: "help",

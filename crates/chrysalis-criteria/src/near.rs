@@ -130,7 +130,8 @@ mod tests {
         assert!(real(0.0, 2.4999) && !real(0.0, 2.5) && real(1.0, 1.0));
         let up = |width: Rational| Near::Width(width).rounded_up();
         assert_eq!(up(Rational::new(1_234, 1)).as_deref(), Some("1300"));
-        assert_eq!(up(Rational::new(12, 1000)).as_deref(), Some("0.013"));
+        assert_eq!(up(Rational::new(12, 1000)).as_deref(), Some("0.012"));
+        assert_eq!(up(Rational::new(121, 10_000)).as_deref(), Some("0.013"));
         assert_eq!(Near::Nothing.rounded_up(), None);
         let texts = Column::texts("t", ["a", "b"].into_iter());
         assert_eq!(Near::usual(texts.domain(), &[50, 50]), Near::Nothing);

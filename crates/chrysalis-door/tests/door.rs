@@ -40,7 +40,7 @@ fn draft(release: Value) -> Draft {
 #[test]
 fn every_form_is_published_audited_and_asked_from_record_batches() {
     for form in Form::ALL.iter().filter(|form| !form.shape().has_users) {
-        let recipe = recipe(json!({ "method": form.name(), "require": ["distinct-l=4"] }));
+        let recipe = recipe(json!({ "method": form.name(), "require": ["distinct-l=4", "ke=2,4"] }));
         let microdata = table(recipe.requests());
         let made = chrysalis::publish(microdata.clone(), &recipe, Seed::Secret, &Unwatched).unwrap();
 

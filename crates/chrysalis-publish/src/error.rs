@@ -15,6 +15,8 @@ pub enum PublishError {
         reason: String,
         /// The strongest variant that would work.
         possible: Option<String>,
+        /// What to do where none would.
+        instead: Remedy,
     },
     /// A group that was given, and fails.
     #[error(
@@ -85,7 +87,7 @@ impl PublishError {
             PublishError::Infeasible { possible: Some(possible), .. } => {
                 format!("the strongest that this table allows is {possible}").into()
             }
-            PublishError::Infeasible { possible: None, .. } => "choose a weaker principle".into(),
+            PublishError::Infeasible { possible: None, instead, .. } => instead.clone(),
             PublishError::GroupFails { .. } => "merge it with another group, or choose a weaker principle".into(),
             PublishError::NoQuasi => {
                 Remedy::from("name the columns an attacker may know with ").knob(Knob::Quasi, "a,b,c")

@@ -218,7 +218,8 @@ impl Microdata {
         if let Some(failure) = goal.first_failure(&self.sensitive_counts) {
             let limit = failure.limit(&self.sensitive_counts, sensitive.as_ref());
             let principle = failure.to_string();
-            return Err(PublishError::Infeasible { principle, reason: limit.reason, possible: limit.possible });
+            let (reason, possible, instead) = (limit.reason, limit.possible, limit.instead);
+            return Err(PublishError::Infeasible { principle, reason, possible, instead });
         }
         Ok(goal)
     }

@@ -6,9 +6,9 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, QuasiIdentifiers, Shuffle};
+use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Shuffle};
 use chrysalis_publish::partitioner::{Anatomize, BySensitive, Compact, Mondrian, Nearby, Nobody, Similar, TopDown};
-use chrysalis_publish::{AttributeSpec, Job, Microdata, Partitioner};
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partitioner, QuasiIdentifiers};
 use chrysalis_release::{Release, Values};
 use chrysalis_table::{Column, Role, Table, Unwatched};
 use chrysalis_testkit::papers;

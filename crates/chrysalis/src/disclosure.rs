@@ -4,16 +4,16 @@
 use chrysalis_criteria::{Near, PrincipleSpec};
 use chrysalis_publish::{Disclosure, Microdata};
 use chrysalis_release::Accepted;
-use chrysalis_table::{Knob, Remedy};
+use chrysalis_table::{Column, Knob, Remedy};
 
-use crate::report::short;
+use crate::guess::{self, GuessedRole};
 use crate::words::{count, counted};
-use crate::{Error, Fault, Recipe, guess};
+use crate::{Error, Fault, Recipe};
 
 /// The columns kept as they are that look as if they identified people, and why.
 pub(crate) fn identifying(data: &Microdata) -> Vec<(String, String)> {
     let rows = data.rows();
-    let reason = |column: &chrysalis_table::Column| Some((column.name().to_owned(), guess::identifying(column, rows)?));
+    let reason = |column: &Column| Some((column.name().to_owned(), guess::identifying(column, rows)?));
     data.other().filter_map(reason).collect()
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> E
     let others: Vec<String> = data.other().map(|column| format!("`{}`", column.name())).collect();
     let what = match near {
         Near::Nothing => format!("one single value of `{column}`"),
-        _ => format!("one single `{column}`, or some that are less than {} apart", short(near.width())),
+        _ => format!("one single `{column}`, or some that are less than {} apart", shown(near.width())),
     };
     let by_groups = found.disclosed_rows - found.disclosed_by_others;
     let how = match (by_groups, found.disclosed_by_others) {
@@ -76,6 +76,44 @@ pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> E
     }
     let remedy = remedy.words("; or accept it by name: ").knob(Knob::Accept, Accepted::Disclosure.to_string());
     Error { fault: Fault::Infeasible, message, remedy }
+}
+
+/// `50.01`, `1162`.
+fn shown(width: f64) -> String {
+    let text = format!("{width:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A sensitive column with one value has nothing to hide: whoever is in the table has it.
+pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
+    match data.sensitive().filter(|column| data.rows() > 1 && column.domain().len() == 1) {
+        None => Ok(()),
+        Some(column) => {
+            let message =
+                format!("every row has the same value of `{}`, so nothing of it can be hidden", column.name());
+            Err(Error::request(message, Remedy::from("name another column with ").knob(Knob::Sensitive, "")))
+        }
+    }
+}
+
+/// Quasi columns that are rather identifiers: to hide them costs much, and to leave them out costs nothing.
+pub(crate) fn identifiers_among_quasi(data: &Microdata) -> Vec<String> {
+    let rows = data.rows() as u64;
+    let note = |column: &Column| {
+        let alone = column.histogram().iter().filter(|&&n| n == 1).count() as u64;
+        let is_one =
+            rows >= 20 && 10 * alone >= 9 * rows && guess::suggest(column, data.rows()).role == GuessedRole::Identifier;
+        is_one.then(|| {
+            format!(
+                "`{}` looks like an identifier: {} of {} rows have a value of their own. As a quasi column it makes groups \
+                 wide and protects nobody; left out, less is lost",
+                column.name(),
+                count(alone),
+                count(rows)
+            )
+        })
+    };
+    data.quasi().filter_map(|(column, _)| note(column)).collect()
 }
 
 /// A requirement that no group which gives a value away satisfies, and that this table can keep beside the others.

@@ -12,14 +12,14 @@ use crate::words::{count, counted};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guess {
     /// What it may be.
-    pub part: Part,
+    pub role: GuessedRole,
     /// Why, as a clause without a full stop. It never holds a value of the column.
     pub reason: String,
 }
 
-/// The part that a column may play.
+/// The role that a column may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum GuessedRole {
     /// An attacker may know it.
     Quasi,
     /// Nobody may learn it about a person.
@@ -32,30 +32,30 @@ pub enum Part {
     Unpublished,
 }
 
-impl Part {
+impl GuessedRole {
     /// In a word.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Quasi => "quasi",
-            Part::Sensitive => "sensitive",
-            Part::Identifier => "identifier",
-            Part::Person => "person",
-            Part::Unpublished => "none",
+            GuessedRole::Quasi => "quasi",
+            GuessedRole::Sensitive => "sensitive",
+            GuessedRole::Identifier => "identifier",
+            GuessedRole::Person => "person",
+            GuessedRole::Unpublished => "none",
         }
     }
 
     /// The role that goes with it. A number of people is dropped like any other name of theirs.
     pub fn role(self) -> Option<Role> {
         match self {
-            Part::Quasi => Some(Role::QuasiIdentifier),
-            Part::Sensitive => Some(Role::Sensitive),
-            Part::Identifier | Part::Person => Some(Role::Identifier),
-            Part::Unpublished => None,
+            GuessedRole::Quasi => Some(Role::QuasiIdentifier),
+            GuessedRole::Sensitive => Some(Role::Sensitive),
+            GuessedRole::Identifier | GuessedRole::Person => Some(Role::Identifier),
+            GuessedRole::Unpublished => None,
         }
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for GuessedRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -105,43 +105,43 @@ const NUMBERED: &str = "patient person customer client member employee user subj
 
 /// A guess from the name and the values of a column.
 pub fn suggest(column: &Column, rows: usize) -> Guess {
-    let guess = |part, reason: String| Guess { part, reason };
+    let guess = |role, reason: String| Guess { role, reason };
     let (domain, values) = (column.domain(), column.domain().values().len());
     let (kind, words) = (domain.kind(), words(column.name()));
     if domain.len() <= 1 {
-        return guess(Part::Unpublished, "every row has the same value".to_owned());
+        return guess(GuessedRole::Unpublished, "every row has the same value".to_owned());
     }
     let unique = unique_rows(column);
     // Names first: what names a person stays away, however often it repeats.
     if names_a_person(&words) && (values >= 10 || values * 2 > rows) {
-        return guess(Part::Identifier, "its name says that it names people".to_owned());
+        return guess(GuessedRole::Identifier, "its name says that it names people".to_owned());
     }
     if is_id(&words) && (values * 10 >= rows * 9 || unique * 10 >= rows * 9) {
-        return guess(Part::Identifier, unique_text(unique, rows));
+        return guess(GuessedRole::Identifier, unique_text(unique, rows));
     }
     if is_id(&words) && is_numbering(values, rows) {
-        return guess(Part::Person, numbering_text(values));
+        return guess(GuessedRole::Person, numbering_text(values));
     }
     if let Some((_, topic)) = private(&words, kind) {
         // Numbers of money or health are often unique and say nothing of who it is; words that are unique do.
         let is_text = !kind.is_numeric() && (unique * 2 >= rows.max(20) || is_free_text(column, rows));
-        let sensitive = guess(Part::Sensitive, format!("its name tells of {topic}"));
+        let sensitive = guess(GuessedRole::Sensitive, format!("its name tells of {topic}"));
         return if is_text { text_guess(column, unique, rows) } else { sensitive };
     }
     if is_survey_weight(&words, values) {
-        return guess(Part::Unpublished, "a weight of the survey, which can identify".to_owned());
+        return guess(GuessedRole::Unpublished, "a weight of the survey, which can identify".to_owned());
     }
     if let Some(topic) = topic(&words) {
-        return guess(Part::Quasi, KNOWN[topic].1.to_owned());
+        return guess(GuessedRole::Quasi, KNOWN[topic].1.to_owned());
     }
     if kind == Kind::Date {
-        return guess(Part::Quasi, "others may know dates from somebody's life".to_owned());
+        return guess(GuessedRole::Quasi, "others may know dates from somebody's life".to_owned());
     }
     if words.last().is_some_and(|word| word == "name") && is_numbering(values, rows) {
-        return guess(Part::Identifier, "its name says that it names people".to_owned());
+        return guess(GuessedRole::Identifier, "its name says that it names people".to_owned());
     }
     if kind == Kind::Real && values > 100 {
-        return guess(Part::Unpublished, many_numbers(values));
+        return guess(GuessedRole::Unpublished, many_numbers(values));
     }
     if is_unique(unique, rows) && (!kind.is_numeric() || values * 10 >= rows * 9) || is_free_text(column, rows) {
         return text_guess(column, unique, rows);
@@ -149,14 +149,14 @@ pub fn suggest(column: &Column, rows: usize) -> Guess {
     if repeats_a_little(column, rows) {
         let reason =
             format!("most of its {} occur a few times each, as numbers of people do", counted(values as u64, "value"));
-        return guess(Part::Person, reason);
+        return guess(GuessedRole::Person, reason);
     }
     if values > 1_000 {
         let reason =
             if kind.is_numeric() { many_numbers(values) } else { format!("it has {} values", count(values as u64)) };
-        return guess(Part::Unpublished, reason);
+        return guess(GuessedRole::Unpublished, reason);
     }
-    guess(Part::Quasi, format!("it has {}, and its name says little", counted(domain.len() as u64, "value")))
+    guess(GuessedRole::Quasi, format!("it has {}, and its name says little", counted(domain.len() as u64, "value")))
 }
 
 /// Guesses for all columns of a table, which know of each other: work is private only where nothing more private is there.
@@ -168,10 +168,12 @@ pub fn suggest_all(table: &Table) -> Vec<Guess> {
         private(&words, column.domain().kind()).is_some_and(|(_, topic)| topic == WORK.0)
     };
     let mut all = columns.iter().zip(&guesses);
-    if all.any(|(column, guess)| guess.part == Part::Sensitive && !is_work(column)) {
-        for (column, guess) in columns.iter().zip(&mut guesses).filter(|(_, guess)| guess.part == Part::Sensitive) {
+    if all.any(|(column, guess)| guess.role == GuessedRole::Sensitive && !is_work(column)) {
+        for (column, guess) in
+            columns.iter().zip(&mut guesses).filter(|(_, guess)| guess.role == GuessedRole::Sensitive)
+        {
             if let (true, Some(topic)) = (is_work(column), topic(&words(column.name()))) {
-                *guess = Guess { part: Part::Quasi, reason: KNOWN[topic].1.to_owned() };
+                *guess = Guess { role: GuessedRole::Quasi, reason: KNOWN[topic].1.to_owned() };
             }
         }
     }
@@ -314,7 +316,7 @@ fn repeats_a_little(column: &Column, rows: usize) -> bool {
 fn text_guess(column: &Column, unique: usize, rows: usize) -> Guess {
     let is_text = is_free_text(column, rows);
     let reason = if is_text { "it is free text".to_owned() } else { unique_text(unique, rows) };
-    Guess { part: Part::Identifier, reason }
+    Guess { role: GuessedRole::Identifier, reason }
 }
 
 fn unique_text(unique: usize, rows: usize) -> String {

@@ -81,7 +81,7 @@ pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<Profile
                 kind: column.domain().kind().name(),
                 distinct: column.domain().values().len() as u64,
                 missing: if column.domain().has_missing() { column.histogram()[0] } else { 0 },
-                role: named.unwrap_or(guess.part.name()),
+                role: named.unwrap_or(guess.role.name()),
                 is_named: named.is_some(),
                 reason: named.is_none().then_some(guess.reason),
             }

@@ -53,6 +53,8 @@ fn carried_out(
         let (table, dropped_rows) = complete(table, recipe)?;
         let mut rng = seed.generator()?;
         let data = Microdata::new(table, &recipe.attributes)?;
+        disclosure::check_constant(&data)?;
+        disclosure::identifiers_among_quasi(&data).iter().for_each(|note| watch.note(note));
         let identifying = disclosure::identifying(&data);
         if refusal == Refusal::OfDisclosure {
             disclosure::check_identifying(&identifying, &recipe.accepted)?;

@@ -6,7 +6,7 @@ use chrysalis_criteria::{Near, PrincipleSpec};
 use chrysalis_table::{Column, Kind, Knob, Remedy, Role, Table};
 
 use crate::catalogue::DEFAULT_METHOD;
-use crate::guess::{Guess, Part, familiarity, privacy_rank, suggest_all};
+use crate::guess::{Guess, GuessedRole, familiarity, privacy_rank, suggest_all};
 use crate::publish::nothing_left;
 use crate::words::{count, counted};
 use crate::{Draft, Error};
@@ -50,7 +50,7 @@ pub struct AtDoor<'a> {
 /// Where no column looks like something that an attacker may know, and where no row is left to publish.
 pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'_>) -> Result<String, Error> {
     let guesses = suggest_all(table);
-    let plan = Plan::new(table, &guesses, draft).map_err(|error| match draft.source_name() {
+    let proposal = Proposal::new(table, &guesses, draft).map_err(|error| match draft.source_name() {
         Some(source) => error.about(&source),
         None => error,
     })?;
@@ -72,40 +72,41 @@ pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'
     text.push('\n');
     for (at, (column, guess)) in table.columns().iter().zip(&guesses).enumerate() {
         let order = draft.attributes.get(column.name()).map_or(&[][..], |said| &said.order);
-        text.push_str(&attribute_text(column, order, guess, plan.uses(at, guess.part)));
+        text.push_str(&attribute_text(column, order, guess, proposal.uses(at, guess.role)));
     }
     text.push_str(&format!("[release]\nmethod = {}\n", quoted(DEFAULT_METHOD.name())));
     text.push_str("# Chosen by the counts of this table:\n");
-    for promise in &plan.promises {
-        text.push_str(&format!("# {:15} {}\n", promise.principle, promise.meaning));
+    for required in &proposal.require {
+        text.push_str(&format!("# {:15} {}\n", required.principle, required.meaning));
     }
-    let require: Vec<String> = plan.promises.iter().map(|promise| quoted(&promise.principle)).collect();
+    let require: Vec<String> = proposal.require.iter().map(|required| quoted(&required.principle)).collect();
     text.push_str(&format!("require = [{}]\n", require.join(", ")));
     text.push_str(&TAIL.replace("MANUAL", door.manual));
     Ok(text)
 }
 
 /// What a spec uses of the guesses, and what it promises.
-struct Plan {
+struct Proposal {
     quasi: Vec<usize>,
     sensitive: Option<usize>,
-    promises: Vec<Promise>,
+    require: Vec<Requirement>,
 }
 
 /// A principle as it is written, and what it means for this table.
-struct Promise {
+struct Requirement {
     principle: String,
     meaning: String,
 }
 
-impl Plan {
-    fn new(table: &Table, guesses: &[Guess], draft: &Draft) -> Result<Plan, Error> {
+impl Proposal {
+    fn new(table: &Table, guesses: &[Guess], draft: &Draft) -> Result<Proposal, Error> {
         let columns = table.columns();
         let quasi = best_known(columns, guesses);
         if quasi.is_empty() {
             return Err(nobody_known());
         }
-        let mut private: Vec<usize> = (0..columns.len()).filter(|&at| guesses[at].part == Part::Sensitive).collect();
+        let mut private: Vec<usize> =
+            (0..columns.len()).filter(|&at| guesses[at].role == GuessedRole::Sensitive).collect();
         private.sort_by_key(|&at| privacy_rank(&columns[at]));
         let policy = draft.missing_policy()?;
         // Rows are left out for what they lack in the columns that are published, so those decide what is counted.
@@ -116,29 +117,29 @@ impl Plan {
         for at in private {
             let left = published(Some(at))?;
             let column = left.columns().last().filter(|column| column.domain().len() > 1);
-            if let Some(about) = column.and_then(promises_about) {
-                let promises = enough_rows(left.rows())?.into_iter().chain(about).collect();
-                return Ok(Plan { quasi, sensitive: Some(at), promises });
+            if let Some(about) = column.and_then(required_of) {
+                let require = enough_rows(left.rows())?.into_iter().chain(about).collect();
+                return Ok(Proposal { quasi, sensitive: Some(at), require });
             }
         }
-        let promises = enough_rows(published(None)?.rows())?;
-        Ok(Plan { quasi, sensitive: None, promises })
+        let require = enough_rows(published(None)?.rows())?;
+        Ok(Proposal { quasi, sensitive: None, require })
     }
 
     /// Whether a column stands in the spec, or only as a comment.
-    fn uses(&self, at: usize, part: Part) -> bool {
-        match part {
-            Part::Quasi => self.quasi.contains(&at),
-            Part::Sensitive => self.sensitive == Some(at),
-            Part::Identifier | Part::Person => true,
-            Part::Unpublished => false,
+    fn uses(&self, at: usize, role: GuessedRole) -> bool {
+        match role {
+            GuessedRole::Quasi => self.quasi.contains(&at),
+            GuessedRole::Sensitive => self.sensitive == Some(at),
+            GuessedRole::Identifier | GuessedRole::Person => true,
+            GuessedRole::Unpublished => false,
         }
     }
 }
 
 /// The quasi columns to begin with: one of everything that others know, then the rest of it; where no name tells, the first few.
 fn best_known(columns: &[Column], guesses: &[Guess]) -> Vec<usize> {
-    let quasi: Vec<usize> = (0..columns.len()).filter(|&at| guesses[at].part == Part::Quasi).collect();
+    let quasi: Vec<usize> = (0..columns.len()).filter(|&at| guesses[at].role == GuessedRole::Quasi).collect();
     let topic = |at: usize| familiarity(&columns[at]);
     let told_before = |at: usize| quasi.iter().filter(|&&other| other < at && topic(other) == topic(at)).count();
     let mut known: Vec<usize> = quasi.iter().copied().filter(|&at| topic(at).is_some()).collect();
@@ -156,7 +157,7 @@ fn nobody_known() -> Error {
 }
 
 /// Groups of ten, or fewer where the table is so small that it would fall into fewer than twenty.
-fn enough_rows(rows: usize) -> Result<Vec<Promise>, Error> {
+fn enough_rows(rows: usize) -> Result<Vec<Requirement>, Error> {
     match rows {
         0 => return Err(nothing_left()),
         1 => return Err(Error::request("one row cannot be hidden among others", "use a table with more rows")),
@@ -164,37 +165,37 @@ fn enough_rows(rows: usize) -> Result<Vec<Promise>, Error> {
     }
     let k = (rows / 20).clamp(2, 10);
     let meaning = format!("every group has at least {k} of the {}", counted(rows as u64, "row"));
-    Ok(vec![Promise { principle: format!("k={k}"), meaning }])
+    Ok(vec![Requirement { principle: format!("k={k}"), meaning }])
 }
 
 /// What can be promised about a sensitive column of at least two values, so that no group leaves a single value that is not
 /// ordinary, nor numbers that are as good as one. `None` where that cannot be written.
-fn promises_about(column: &Column) -> Option<Vec<Promise>> {
+fn required_of(column: &Column) -> Option<Vec<Requirement>> {
     let (histogram, domain) = (column.histogram(), column.domain());
     let (rows, most) = (histogram.iter().sum::<u64>(), histogram.iter().copied().max().unwrap_or(0));
     let least = histogram.iter().copied().filter(|&n| n > 0).min().unwrap_or(0);
     let share = format!("the most frequent value has {:.1} % of all rows", 100.0 * most as f64 / rows as f64);
-    let promise = |principle: &str, meaning: String| Promise { principle: principle.to_owned(), meaning };
+    let requirement = |principle: &str, meaning: String| Requirement { principle: principle.to_owned(), meaning };
     let apart = apart(column, &histogram)?;
     if let Some(l) = (2..=4).rev().find(|l| most * l <= rows) {
         let meaning = format!("no value has more than 1/{l} of a group; {share}");
-        return Some(std::iter::once(promise(&format!("l={l}"), meaning)).chain(apart).collect());
+        return Some(std::iter::once(requirement(&format!("l={l}"), meaning)).chain(apart).collect());
     }
     // A value that is this rare would have to stand in a group of more than fifty rows to be at most twice as frequent there.
     if domain.kind() == Kind::Category && least * 100 >= rows {
         let meaning =
             format!("no value is more than twice as frequent in a group as in the table; {share}, too many for l=2");
-        return Some(vec![promise("beta=1", meaning)]);
+        return Some(vec![requirement("beta=1", meaning)]);
     }
     let meaning = format!("a group's values are spread much like the table's; {share}, too many for l=2");
     let is_ordered_only = domain.kind() != Kind::Category && apart.is_empty();
     // Where values have an order, those of a group may move together and still be close to the table's.
-    let two = is_ordered_only.then(|| promise("distinct-l=2", "every group has at least two values".to_owned()));
-    Some(std::iter::once(promise("t=0.3", meaning)).chain(apart).chain(two).collect())
+    let two = is_ordered_only.then(|| requirement("distinct-l=2", "every group has at least two values".to_owned()));
+    Some(std::iter::once(requirement("t=0.3", meaning)).chain(apart).chain(two).collect())
 }
 
 /// That the numbers of a group are not as good as one, where they could be; `None` where such a width cannot be written.
-fn apart(column: &Column, histogram: &[u64]) -> Option<Vec<Promise>> {
+fn apart(column: &Column, histogram: &[u64]) -> Option<Vec<Requirement>> {
     let domain = column.domain();
     let near = Near::usual(domain, histogram);
     let mut neighbours = domain.values().windows(2);
@@ -209,7 +210,7 @@ fn apart(column: &Column, histogram: &[u64]) -> Option<Vec<Promise>> {
     let principle = format!("ke=2,{width}");
     principle.parse::<PrincipleSpec>().ok()?;
     let meaning = format!("every group has two numbers that are at least {width} apart");
-    Some(vec![Promise { principle, meaning }])
+    Some(vec![Requirement { principle, meaning }])
 }
 
 /// A line with its comment, comments below each other.
@@ -220,12 +221,12 @@ fn commented(line: &str, comment: &str) -> String {
 fn attribute_text(column: &Column, order: &[String], guess: &Guess, is_used: bool) -> String {
     let kind = column.domain().kind();
     // What is not published as it stands could be published as something that an attacker may know.
-    let role = guess.part.role().unwrap_or(Role::QuasiIdentifier);
-    let why = match (guess.part, is_used) {
-        (Part::Person, _) => format!("person? {}; promises count rows, not people", guess.reason),
-        (Part::Quasi, false) => format!("{}; add it if an attacker may know it", guess.reason),
-        (Part::Sensitive, false) => format!("{}; one column is sensitive at a time", guess.reason),
-        (Part::Unpublished, _) => format!("not published: {}", guess.reason),
+    let role = guess.role.role().unwrap_or(Role::QuasiIdentifier);
+    let why = match (guess.role, is_used) {
+        (GuessedRole::Person, _) => format!("person? {}; promises count rows, not people", guess.reason),
+        (GuessedRole::Quasi, false) => format!("{}; add it if an attacker may know it", guess.reason),
+        (GuessedRole::Sensitive, false) => format!("{}; one column is sensitive at a time", guess.reason),
+        (GuessedRole::Unpublished, _) => format!("not published: {}", guess.reason),
         _ => guess.reason.clone(),
     };
     let mut text = format!("[attributes.{}]\n", quoted_key(column.name()));

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use chrysalis::guess::{Guess, Part, identifying, suggest, suggest_all};
+use chrysalis::guess::{Guess, GuessedRole, identifying, suggest, suggest_all};
 use chrysalis::table::{Column, Table};
 use chrysalis::{AtDoor, Draft, Evidence, Fault, Seed, Unwatched, audit, commented_spec, publish};
 
@@ -20,8 +20,8 @@ fn reals(name: &str, rows: usize, number: impl Fn(usize) -> f64) -> Column {
 }
 
 #[track_caller]
-fn guessed(column: &Column, part: Part, reason: &str) {
-    let expected = Guess { part, reason: reason.to_owned() };
+fn guessed(column: &Column, role: GuessedRole, reason: &str) {
+    let expected = Guess { role, reason: reason.to_owned() };
     assert_eq!(suggest(column, column.codes().len()), expected, "{column:?}");
 }
 
@@ -75,18 +75,18 @@ fn numbers_of_people_identify() {
 #[test]
 fn names_and_unique_values_are_identifiers() {
     let is_name = "its name says that it names people";
-    guessed(&texts("first_name", 1_000, |row| format!("n{}", row % 30)), Part::Identifier, is_name);
-    guessed(&texts("Name", 8, |row| format!("n{row}")), Part::Identifier, is_name);
-    guessed(&texts("e-mail", 100, |row| format!("n{row}")), Part::Identifier, is_name);
-    guessed(&texts("product_name", 100, |row| format!("n{}", row % 30)), Part::Identifier, is_name);
+    guessed(&texts("first_name", 1_000, |row| format!("n{}", row % 30)), GuessedRole::Identifier, is_name);
+    guessed(&texts("Name", 8, |row| format!("n{row}")), GuessedRole::Identifier, is_name);
+    guessed(&texts("e-mail", 100, |row| format!("n{row}")), GuessedRole::Identifier, is_name);
+    guessed(&texts("product_name", 100, |row| format!("n{}", row % 30)), GuessedRole::Identifier, is_name);
     let unique = "100 of 100 rows have a value that no other row has";
-    guessed(&integers("encounter_id", 100, |row| row), Part::Identifier, unique);
-    guessed(&integers("x", 100, |row| row), Part::Identifier, unique);
-    guessed(&texts("x", 100, |row| format!("v{row}")), Part::Identifier, unique);
-    guessed(&texts("diagnosis", 100, |row| format!("v{row}")), Part::Identifier, unique);
+    guessed(&integers("encounter_id", 100, |row| row), GuessedRole::Identifier, unique);
+    guessed(&integers("x", 100, |row| row), GuessedRole::Identifier, unique);
+    guessed(&texts("x", 100, |row| format!("v{row}")), GuessedRole::Identifier, unique);
+    guessed(&texts("diagnosis", 100, |row| format!("v{row}")), GuessedRole::Identifier, unique);
     guessed(
         &texts("remark", 200, |row| format!("seen again after {} weeks", row % 50)),
-        Part::Identifier,
+        GuessedRole::Identifier,
         "it is free text",
     );
 }
@@ -94,13 +94,13 @@ fn names_and_unique_values_are_identifiers() {
 #[test]
 fn numbers_that_repeat_may_be_those_of_people() {
     let by_name = "its name and its 500 values say that it numbers people";
-    guessed(&integers("patient_nbr", 1_000, |row| row / 2), Part::Person, by_name);
+    guessed(&integers("patient_nbr", 1_000, |row| row / 2), GuessedRole::Person, by_name);
     let by_values = "most of its 500 values occur a few times each, as numbers of people do";
-    guessed(&texts("x", 1_000, |row| format!("v{}", row / 2)), Part::Person, by_values);
-    guessed(&integers("x", 1_000, |row| row / 2 * 7_919), Part::Person, by_values);
+    guessed(&texts("x", 1_000, |row| format!("v{}", row / 2)), GuessedRole::Person, by_values);
+    guessed(&integers("x", 1_000, |row| row / 2 * 7_919), GuessedRole::Person, by_values);
     guessed(
         &integers("admission_type_id", 1_000, |row| row % 8),
-        Part::Quasi,
+        GuessedRole::Quasi,
         "it has 8 values, and its name says little",
     );
 }
@@ -112,55 +112,59 @@ fn what_sounds_private_is_sensitive() {
     {
         guessed(
             &texts(name, 100, |row| format!("v{}", row % 5)),
-            Part::Sensitive,
+            GuessedRole::Sensitive,
             &format!("its name tells of {about}"),
         );
     }
     // Money is often unique and says nothing of who it is.
-    guessed(&integers("income", 100, |row| 1_000 + row), Part::Sensitive, "its name tells of money");
+    guessed(&integers("income", 100, |row| 1_000 + row), GuessedRole::Sensitive, "its name tells of money");
     // How many diagnoses there are is not what they say.
     let counts = integers("number_diagnoses", 100, |row| row % 9);
-    guessed(&counts, Part::Quasi, "it has 9 values, and its name says little");
+    guessed(&counts, GuessedRole::Quasi, "it has 9 values, and its name says little");
     assert_eq!(
-        suggest(&texts("archive", 100, |row| format!("v{}", row % 5)), 100).part,
-        Part::Quasi,
+        suggest(&texts("archive", 100, |row| format!("v{}", row % 5)), 100).role,
+        GuessedRole::Quasi,
         "no HIV in there"
     );
 }
 
 #[test]
 fn what_others_know_is_quasi_however_many_values_it_has() {
-    guessed(&integers("age", 100, |row| row), Part::Quasi, "others know about how old somebody is");
-    guessed(&texts("zip_code", 100, |row| format!("{row:05}")), Part::Quasi, "others know where somebody lives");
+    guessed(&integers("age", 100, |row| row), GuessedRole::Quasi, "others know about how old somebody is");
+    guessed(&texts("zip_code", 100, |row| format!("{row:05}")), GuessedRole::Quasi, "others know where somebody lives");
     guessed(
         &texts("country_of_birth", 90, |row| format!("{}", row % 9)),
-        Part::Quasi,
+        GuessedRole::Quasi,
         "others know which country somebody is from",
     );
-    guessed(&integers("BirthYear", 100, |row| 1900 + row), Part::Quasi, "birthdays are known to many");
+    guessed(&integers("BirthYear", 100, |row| 1900 + row), GuessedRole::Quasi, "birthdays are known to many");
 }
 
 #[test]
 fn what_is_neither_is_not_published() {
-    guessed(&texts("x", 30, |_| "v".to_owned()), Part::Unpublished, "every row has the same value");
-    guessed(&integers("fnlwgt", 300, |row| row), Part::Unpublished, "a weight of the survey, which can identify");
+    guessed(&texts("x", 30, |_| "v".to_owned()), GuessedRole::Unpublished, "every row has the same value");
+    guessed(
+        &integers("fnlwgt", 300, |row| row),
+        GuessedRole::Unpublished,
+        "a weight of the survey, which can identify",
+    );
     let weight = reals("instance_weight", 2_000, |row| row as f64 / 3.0);
-    guessed(&weight, Part::Unpublished, "a weight of the survey, which can identify");
+    guessed(&weight, GuessedRole::Unpublished, "a weight of the survey, which can identify");
     let many = "it has 150 different numbers, and its name does not sound private";
-    guessed(&reals("bmi", 3_000, |row| (row % 150) as f64 / 7.0), Part::Unpublished, many);
+    guessed(&reals("bmi", 3_000, |row| (row % 150) as f64 / 7.0), GuessedRole::Unpublished, many);
     let many = "it has 1,001 different numbers, and its name does not sound private";
-    guessed(&integers("x", 30_000, |row| row % 1_001), Part::Unpublished, many);
+    guessed(&integers("x", 30_000, |row| row % 1_001), GuessedRole::Unpublished, many);
 }
 
 #[test]
 fn work_is_sensitive_only_where_nothing_else_is() {
     let work = || texts("occupation", 100, |row| format!("v{}", row % 5));
     let age = || integers("age", 100, |row| row % 50);
-    let part = |table: Table| suggest_all(&table)[0].part;
-    assert_eq!(part(Table::new(vec![work(), age()])), Part::Sensitive);
+    let role = |table: Table| suggest_all(&table)[0].role;
+    assert_eq!(role(Table::new(vec![work(), age()])), GuessedRole::Sensitive);
     assert_eq!(
-        part(Table::new(vec![work(), age(), texts("disease", 100, |row| format!("v{}", row % 5))])),
-        Part::Quasi
+        role(Table::new(vec![work(), age(), texts("disease", 100, |row| format!("v{}", row % 5))])),
+        GuessedRole::Quasi
     );
 }
 

@@ -259,7 +259,9 @@ fn check(form: Form) {
         let found = audited.disclosure.clone().unwrap();
         let context = format!("{form}, seed {seed}: {:?} {found:?} {draft:?}", people.quasi);
         assert!(audited.ok(), "{context}: {:?}", audited.checks);
-        assert_eq!(found.disclosed_rows > 0, is_refused, "{context}");
+        assert!(found.disclosed_rows == 0 || is_refused, "{context}");
+        // What looks alike to a user may be several classes of the publisher, who then refuses more.
+        assert!(found.disclosed_rows > 0 || !is_refused || form == Form::Butterfly, "{context}");
         assert_eq!(release.manifest.accepts_disclosure(), is_refused, "{context}");
         // To users who see several classes alike, the publisher counts the finer ones.
         assert!(report.certain_rows.unwrap() >= found.certain_rows, "{context}");

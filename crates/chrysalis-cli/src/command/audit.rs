@@ -75,7 +75,8 @@ fn disclosed(outcome: &AuditOutcome) -> String {
     let (are, share) =
         (if found.disclosed_rows == 1 { "is" } else { "are" }, share(found.disclosed_rows, outcome.rows));
     match found.disclosed_rows {
-        0 => ", and no row is disclosed".to_owned(),
+        0 if outcome.promises_hold() => ", and no row is disclosed".to_owned(),
+        0 => String::new(),
         _ if found.is_accepted => format!(", {joint} {rows} {are} DISCLOSED ({share}), which the owner accepted"),
         _ if found.is_older => format!(", {joint} {rows} {are} DISCLOSED ({share})"),
         _ => format!(", {joint} {rows} {are} DISCLOSED ({share}), and the owner did not accept that"),

@@ -13,7 +13,7 @@ fn release(format: &str) -> Ground {
     let ground = Ground::new(&[]);
     common::run(ground.path(), "example --rows 60 --out hospital").expect(0);
     let line = format!(
-        "publish hospital/patients.csv --quasi age,sex,occupation --other cost --sensitive disease --require k=5 \
+        "publish hospital/patients.csv --quasi age,sex,occupation --other cost --accept identifying=cost --accept disclosure --sensitive disease --require k=5 \
          --require distinct-l=2 --format {format} --seed 1 --out release"
     );
     common::run(ground.path(), &line).expect(0);

@@ -352,6 +352,9 @@ conformance! {
     recursive_cl: "recursive-l" {
         repeating_every_row_changes_nothing, the_line_is_decided_exactly, the_limit_is_within_reach(true)
     }
+    others_l: "others-l" {
+        repeating_every_row_changes_nothing, the_limit_is_within_reach(true), the_limit_is_the_strongest(true)
+    }
     t_closeness: "t" {
         repeating_every_row_changes_nothing, the_line_is_decided_exactly, the_whole_table_always_passes
     }

@@ -2,7 +2,6 @@
 
 mod columns;
 mod method;
-mod rows;
 
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_publish::method::Method;

@@ -4,11 +4,9 @@
 use crate::shell::{self, Failure};
 
 pub(crate) fn run() -> Result<(), Failure> {
-    let tests = ["transcripts", "compare", "reference"].map(|name| ["--test", name]);
-    let mut command = shell::cargo(&["test", "-p", "chrysalis-cli", "--features", "databases"]);
+    let tests = ["transcripts", "compare", "reference", "draft", "manifest"].map(|name| ["--test", name]);
+    // The whole workspace, so that it shares the build of `cargo xtask ci`.
+    let mut command = shell::cargo(&["test", "--workspace", "--features", "chrysalis-cli/databases"]);
     command.args(tests.as_flattened());
-    shell::run(command.env("CHRYSALIS_BLESS", "1"))?;
-    let mut schemas =
-        shell::cargo(&["test", "-p", "chrysalis", "-p", "chrysalis-release", "--test", "draft", "--test", "manifest"]);
-    shell::run(schemas.env("CHRYSALIS_BLESS", "1"))
+    shell::run(command.env("CHRYSALIS_BLESS", "1"))
 }

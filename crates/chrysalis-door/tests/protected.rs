@@ -107,10 +107,13 @@ fn by(form: Form, column: &str, require: &str) -> Value {
     }
 }
 
+fn texts_of(column: &Column) -> Vec<String> {
+    (0..column.codes().len()).map(|row| column.domain().text(column.code(row)).into_owned()).collect()
+}
+
 /// A column of a published table as texts.
 fn cells(release: &Release, table: &str, column: &str) -> Vec<String> {
-    let column = release.table(table).unwrap().column(column).unwrap();
-    (0..column.codes().len()).map(|row| column.domain().text(column.code(row)).into_owned()).collect()
+    texts_of(release.table(table).unwrap().column(column).unwrap())
 }
 
 /// Some columns of the table with a row per person, sorted by rows.
@@ -514,11 +517,7 @@ fn no_form_shows_the_order_of_the_input() {
         let request = if form == Form::RankSwap { usual(form) } else { by(form, "g", "distinct-l=2") };
         let shown = |people: &People| -> Vec<Vec<Vec<String>>> {
             let release = people.release(form, &[], &request, 5);
-            let of_table = |table: &Table| {
-                let of_column =
-                    |column: &Column| (0..table.rows()).map(|row| column.domain().text(column.code(row)).into_owned());
-                table.columns().iter().map(|column| of_column(column).collect()).collect()
-            };
+            let of_table = |table: &Table| table.columns().iter().map(texts_of).collect();
             release.tables.iter().map(of_table).collect()
         };
         assert_eq!(shown(&people), shown(&turned), "{form}");

@@ -6,13 +6,16 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrysalis_audit::Finding;
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Shuffle};
-use chrysalis_publish::partitioner::{Anatomize, BySensitive, Compact, Mondrian, Nearby, Nobody, Similar, TopDown};
+use chrysalis_publish::partitioner::{
+    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Mondrian, Nearby, Nobody, Sequential, Similar, TopDown,
+};
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partitioner, QuasiIdentifiers};
 use chrysalis_release::{Release, Values};
 use chrysalis_table::{Column, Role, Table, Unwatched};
 use chrysalis_testkit::papers;
-use common::{quasi, rng, specs};
+use common::{as_sets, partition, quasi, rng, specs};
 
 /// A number that looks random and is not, below `n`.
 fn mixed(seed: u64, n: u64) -> u64 {
@@ -21,18 +24,20 @@ fn mixed(seed: u64, n: u64) -> u64 {
     (x ^ x >> 31) % n
 }
 
-/// People with two numbers and a word, of whom some look alike, a sensitive number, and a column that tells them apart.
-fn people(n: u64, n_values: u64, n_ages: u64) -> Microdata {
-    let ages: Vec<i64> = (0..n).map(|row| mixed(row, n_ages) as i64).collect();
-    let rooms: Vec<i64> = (0..n).map(|row| mixed(row + 5_000, n_ages) as i64).collect();
-    let sexes = (0..n).map(|row| if mixed(row + 9_000, 2) == 0 { "F" } else { "M" });
-    let costs: Vec<i64> = (0..n).map(|row| mixed(row + 20_000, n_values) as i64 * 10).collect();
+const PEOPLE: u64 = 400;
+
+/// People nobody else looks like, with a sensitive number, a ward, and a column that tells who is who in a release.
+fn people() -> Microdata {
+    let number =
+        |offset: u64, below: u64| -> Vec<i64> { (0..PEOPLE).map(|row| mixed(row + offset, below) as i64).collect() };
+    let sexes = (0..PEOPLE).map(|row| if mixed(row + 9_000, 2) == 0 { "F" } else { "M" });
     let table = Table::new(vec![
-        Column::integers("age", &ages),
-        Column::integers("room", &rooms),
+        Column::integers("age", &number(0, 5_000)),
+        Column::integers("room", &number(5_000, 5_000)),
         Column::texts("sex", sexes),
-        Column::integers("cost", &costs),
-        Column::integers("id", &(0..n as i64).collect::<Vec<_>>()),
+        Column::integers("cost", &number(20_000, 20)),
+        Column::integers("ward", &(0..PEOPLE as i64).map(|row| row / 40).collect::<Vec<_>>()),
+        Column::integers("id", &(0..PEOPLE as i64).collect::<Vec<_>>()),
     ]);
     let mut attributes: Vec<AttributeSpec> = ["age", "room", "sex"].map(|name| quasi(name, None)).to_vec();
     attributes.push(AttributeSpec::new("cost", Role::Sensitive));
@@ -40,85 +45,114 @@ fn people(n: u64, n_values: u64, n_ages: u64) -> Microdata {
     Microdata::new(table, &attributes).unwrap()
 }
 
-/// By the column that tells people apart, the values of everybody's group.
-fn allowed(release: &Release) -> Vec<BTreeSet<String>> {
+/// The values of everybody's group, by who is who. Groups are told by an id, or by what is shown of them.
+fn allowed(release: &Release, shown: &[&str]) -> Vec<BTreeSet<String>> {
     let shape = release.manifest.method.shape();
-    let group = shape.group_id.unwrap();
     let people = release.table(shape.people).unwrap();
     let values = match shape.values {
         Values::Counted(name) => release.table(name).unwrap(),
-        _ => people,
+        Values::Beside | Values::Swapped => people,
     };
-    let mut of_group: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for row in papers::cells(values, &[group, "cost"]) {
-        of_group.entry(row[0].clone()).or_default().insert(row[1].clone());
+    let group = shape.group_id.unwrap();
+    let by = if shown.is_empty() { vec![group] } else { shown.to_vec() };
+    let mut of_group: BTreeMap<Vec<String>, BTreeSet<String>> = BTreeMap::new();
+    for mut row in papers::cells(values, &[&by[..], &["cost"]].concat()) {
+        let value = row.pop().unwrap();
+        of_group.entry(row).or_default().insert(value);
     }
-    let mut rows: Vec<(u64, BTreeSet<String>)> = papers::cells(people, &["id", group])
-        .iter()
-        .map(|row| (row[0].parse().unwrap(), of_group[&row[1]].clone()))
+    let mut rows: Vec<(u64, BTreeSet<String>)> = papers::cells(people, &[&by[..], &["id"]].concat())
+        .into_iter()
+        .map(|mut row| (row.pop().unwrap().parse().unwrap(), of_group[&row].clone()))
         .collect();
     rows.sort();
     rows.into_iter().map(|(_, values)| values).collect()
 }
 
-fn measure_one(data: &Microdata, partitioner: &dyn Partitioner, method: &dyn Method, goals: &[&str]) {
-    let specs = specs(goals);
+/// How many of the people keep one single value in ten releases; with what the audit expects from the first.
+fn check(
+    partitioner: &dyn Partitioner,
+    method: &dyn Method,
+    goal: &str,
+    shown: &[&str],
+) -> (f64, Option<f64>, Finding) {
+    let (data, goal) = (people(), specs(&[goal]));
     let mut left: Vec<Option<BTreeSet<String>>> = vec![None; data.rows()];
-    let mut found = None;
-    let mut name = String::new();
+    let mut said = None;
     for seed in 0..10 {
-        let release = match Job::new(data, &specs, partitioner, &mut rng(seed), &Unwatched).run(method) {
-            Ok(outcome) => outcome.release,
-            Err(error) => {
-                println!("{} {error}", partitioner.name());
-                return;
-            }
-        };
-        for (left, allowed) in left.iter_mut().zip(allowed(&release)) {
+        let release = Job::new(&data, &goal, partitioner, &mut rng(seed), &Unwatched).run(method).unwrap().release;
+        for (left, allowed) in left.iter_mut().zip(allowed(&release, shown)) {
             *left = Some(left.as_ref().map_or_else(|| allowed.clone(), |known| known & &allowed));
         }
-        if seed == 0 {
-            found = chrysalis_audit::audit(&release, None, &Unwatched).unwrap().attacks.republishing;
-            name = format!("{} {}", release.manifest.method, release.manifest.partitioner);
-        }
+        said.get_or_insert_with(|| chrysalis_audit::audit(&release, None, &Unwatched).unwrap().attacks);
     }
-    let mut kinds: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
-    let key = |row: usize| data.quasi().map(|(column, _)| column.code(row)).collect::<Vec<_>>();
-    (0..data.rows()).for_each(|row| *kinds.entry(key(row)).or_default() += 1);
-    let unique = |row: &usize| kinds[&key(*row)] == 1;
-    let alone = |row: &usize| left[*row].as_ref().unwrap().len() == 1;
-    let n_unique = (0..data.rows()).filter(unique).count();
-    let unique_alone = (0..data.rows()).filter(unique).filter(alone).count();
-    let all_alone = (0..data.rows()).filter(alone).count();
-    println!("   {name}: {found:?}; in truth {unique_alone} of {n_unique} unique, {all_alone} of all");
+    let alone = left.iter().flatten().filter(|left| left.len() == 1).count() as f64;
+    let said = said.unwrap();
+    let finding = said.findings.into_iter().find(|finding| finding.attack == "republishing").unwrap();
+    (alone, said.republishing.map(|found| found.expected_determined), finding)
 }
 
 #[test]
-fn measure() {
-    for (n, ages, values) in [(1_000, 1_000, 20), (1_000, 20, 20), (1_000, 12, 20), (5_000, 30, 50)] {
-        let data = people(n, values, ages);
-        println!("{n} {ages} {values}");
-        let all: [&dyn Partitioner; 3] = [&Anatomize, &Nearby, &Similar::default()];
-        for partitioner in all {
-            measure_one(&data, partitioner, &Anatomy, &["l=4"]);
+fn random_groups_tell_everybody_apart_as_the_audit_expects() {
+    // Parts of people who are alike are drawn by `similar`, and have more values in common than parts of anybody.
+    for (partitioner, least) in [(&Anatomize as &dyn Partitioner, 0.99), (&Similar::default(), 0.8)] {
+        let (alone, expected, finding) = check(partitioner, &Anatomy, "l=4", &[]);
+        let expected = expected.unwrap();
+        let is_near = alone <= expected * 1.01 && alone >= expected * least;
+        assert!(is_near, "{}: {alone}, {expected}", partitioner.name());
+        assert!(finding.was_run, "{finding:?}");
+    }
+}
+
+#[test]
+fn batches_of_buckets_are_told_apart_less_than_the_audit_expects() {
+    let angel = Angel {
+        k: 10,
+        marginals: Vec::new(),
+        bucket_columns: Vec::new(),
+        for_reconstruction: true,
+        fallback: Fallback::Never,
+    };
+    let (alone, expected, _) = check(&Nearby, &angel, "l=4", &[]);
+    assert!(alone > PEOPLE as f64 / 4.0 && alone <= expected.unwrap(), "{alone}, {expected:?}");
+}
+
+#[test]
+fn sorted_values_tell_people_at_borders_apart() {
+    for partitioner in [BySensitive::MinMax, BySensitive::MaxGroups, BySensitive::MinMaxExact] {
+        let (alone, expected, _) = check(&partitioner, &Shuffle, "distinct-l=4", &[]);
+        let expected = expected.unwrap();
+        assert!((alone - expected).abs() <= 12.0, "{}: {alone}, {expected}", partitioner.name());
+    }
+}
+
+#[test]
+fn who_looks_like_nobody_stays_where_only_look_alikes_are_drawn() {
+    let users = [vec!["age".to_owned(), "sex".to_owned()], vec!["room".to_owned(), "sex".to_owned()]];
+    let butterfly = Butterfly { quasi_identifiers: QuasiIdentifiers::new(users.to_vec()).unwrap(), hierarchy: None };
+    let all: [(&dyn Partitioner, &dyn Method, &[&str]); 4] = [
+        (&Nearby, &Anatomy, &[]),
+        (&Compact, &Generalize, &[]),
+        (&TopDown, &Generalize, &[]),
+        (&Nobody, &butterfly, &["age_min", "age_max", "sex"]),
+    ];
+    for (partitioner, method, shown) in all {
+        let (alone, expected, finding) = check(partitioner, method, "l=4", shown);
+        assert!(alone < PEOPLE as f64 / 20.0, "{} {}: {alone}", method.form(), partitioner.name());
+        assert!(expected.is_none() && finding.sentence.starts_with("Not scored"), "{finding:?}");
+    }
+}
+
+#[test]
+fn groups_come_out_the_same_where_nothing_is_drawn() {
+    let (data, goal) = (people(), specs(&["l=2"]));
+    let ward = ByColumn { column: "ward".into() };
+    let all: [&dyn Partitioner; 4] = [&Mondrian { relaxed: false }, &FullDomain::default(), &ward, &Sequential];
+    for partitioner in all {
+        let first = as_sets(&partition(partitioner, &data, &goal, 1).unwrap());
+        for seed in 2..6 {
+            assert!(as_sets(&partition(partitioner, &data, &goal, seed).unwrap()) == first, "{}", partitioner.name());
         }
-        let all: [&dyn Partitioner; 4] =
-            [&Compact, &TopDown, &Mondrian { relaxed: false }, &Mondrian { relaxed: true }];
-        for partitioner in all {
-            measure_one(&data, partitioner, &Generalize, &["l=4"]);
-        }
-        for fallback in [Fallback::Never, Fallback::KeepingK, Fallback::PrinciplesAlone] {
-            for k in [1, 10] {
-                let angel =
-                    Angel { k, marginals: Vec::new(), bucket_columns: Vec::new(), for_reconstruction: true, fallback };
-                measure_one(&data, &Nearby, &angel, &["l=4"]);
-            }
-        }
-        let users =
-            QuasiIdentifiers::new(vec![vec!["age".into(), "sex".into()], vec!["room".into(), "sex".into()]]).unwrap();
-        measure_one(&data, &Nobody, &Butterfly { quasi_identifiers: users, hierarchy: None }, &["k=10"]);
-        for by in [BySensitive::MinSum, BySensitive::MinMax, BySensitive::MaxGroups, BySensitive::MinMaxExact] {
-            measure_one(&data, &by, &Shuffle, &["distinct-l=4"]);
-        }
+        let (_, expected, finding) = check(partitioner, &Generalize, "l=2", &[]);
+        assert!(expected.is_none() && finding.sentence.contains("the same groups again"), "{finding:?}");
     }
 }

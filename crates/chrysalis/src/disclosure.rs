@@ -91,7 +91,9 @@ pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
         Some(column) => {
             let message =
                 format!("every row has the same value of `{}`, so nothing of it can be hidden", column.name());
-            Err(Error::request(message, Remedy::from("name another column with ").knob(Knob::Sensitive, "")))
+            let remedy =
+                Remedy::from("name another column with ").knob(Knob::Sensitive, "").words(", or leave this one out");
+            Err(Error::request(message, remedy))
         }
     }
 }
@@ -100,6 +102,7 @@ pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
 pub(crate) fn identifiers_among_quasi(data: &Microdata) -> Vec<String> {
     let rows = data.rows() as u64;
     let note = |column: &Column| {
+        // Values that occur once.
         let alone = column.histogram().iter().filter(|&&n| n == 1).count() as u64;
         let is_one =
             rows >= 20 && 10 * alone >= 9 * rows && guess::suggest(column, data.rows()).role == GuessedRole::Identifier;
@@ -113,7 +116,8 @@ pub(crate) fn identifiers_among_quasi(data: &Microdata) -> Vec<String> {
             )
         })
     };
-    data.quasi().filter_map(|(column, _)| note(column)).collect()
+    // With a taxonomy the owner has thought of how to show it.
+    data.quasi().filter(|(_, taxonomy)| taxonomy.is_none()).filter_map(|(column, _)| note(column)).collect()
 }
 
 /// A requirement that no group which gives a value away satisfies, and that this table can keep beside the others.

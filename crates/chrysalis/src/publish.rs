@@ -54,9 +54,9 @@ fn carried_out(
         let mut rng = seed.generator()?;
         let data = Microdata::new(table, &recipe.attributes)?;
         disclosure::check_constant(&data)?;
-        disclosure::identifiers_among_quasi(&data).iter().for_each(|note| watch.note(note));
         let identifying = disclosure::identifying(&data);
         if refusal == Refusal::OfDisclosure {
+            disclosure::identifiers_among_quasi(&data).iter().for_each(|note| watch.note(note));
             disclosure::check_identifying(&identifying, &recipe.accepted)?;
         }
         let partitioner = recipe.partitioner.build();

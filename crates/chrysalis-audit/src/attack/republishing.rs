@@ -27,6 +27,8 @@ pub(crate) enum Draws {
     Groups,
     /// Which of several people with the same sensitive value stands where: the values of groups do not change.
     EqualValues,
+    /// So little that most groups come out the same again, for this reason.
+    Little(&'static str),
     /// Nothing, for this reason.
     Nothing(&'static str),
 }
@@ -42,9 +44,14 @@ impl Draws {
             "column" => Draws::Nothing("the groups come with the table"),
             "sequential" => Draws::Nothing("the groups follow the order of the rows"),
             "min-sum" | "min-max" | "min-max-exact" | "max-groups" => Draws::EqualValues,
+            "nearby" | "compact" | "top-down" => Draws::LOOK_ALIKES,
             _ => Draws::Groups,
         }
     }
+
+    /// Where nothing else is drawn than who of several people who look alike stands where.
+    pub(crate) const LOOK_ALIKES: Draws =
+        Draws::Little("all that is drawn is which of several people who look alike stands where");
 }
 
 /// Runs the attack. `found` has the people of every group who can be found again; all of them where it is absent.
@@ -53,12 +60,20 @@ pub(super) fn attack(
     draws: Draws,
     found: Option<&[u64]>,
 ) -> (Option<Republishing>, Finding) {
-    if let Draws::Nothing(why) = draws {
-        let reason = format!(
-            "Nothing to learn from the same table: {why}, so it gives the same groups again. A table in which a few rows have \
-             changed gives other groups; hold its release against this one before you hand it out."
-        );
-        return (None, Finding::not_run("republishing", reason));
+    let why_not = match draws {
+        Draws::Nothing(why) => {
+            Some(format!("Nothing to learn from the same table: {why}, so it gives the same groups again."))
+        }
+        Draws::Little(why) => Some(format!(
+            "Not scored: {why}, so most groups come out the same again, and how many people a second release of the same table \
+             would narrow cannot be told from this one."
+        )),
+        Draws::Groups | Draws::EqualValues => None,
+    };
+    if let Some(why_not) = why_not {
+        let changed = "A table in which a few rows have changed gives other groups; hold its release against this one before you \
+                       hand it out.";
+        return (None, Finding::not_run("republishing", format!("{why_not} {changed}")));
     }
     let found = found.unwrap_or_else(|| target.sample.sizes());
     let people = found.iter().sum();
@@ -71,7 +86,7 @@ pub(super) fn attack(
             let borders = Borders::new(target.sample);
             expected(target.sample, found, &|index| borders.alone(index, RELEASES))
         }
-        Draws::Groups | Draws::Nothing(_) => {
+        Draws::Groups | Draws::Little(_) | Draws::Nothing(_) => {
             let gone = ruled_out(target.sample, RELEASES);
             expected(target.sample, found, &|index| alone(target.sample.group(index), &gone))
         }
@@ -184,7 +199,7 @@ fn finding(target: &AttackTarget<'_>, draws: Draws, found: &Republishing) -> Fin
              {word}. Of {people} who can be found again, {determined} would be seen in two that have nothing but their own \
              `{name}` in common."
         ),
-        Draws::Groups | Draws::Nothing(_) => format!(
+        Draws::Groups | Draws::Little(_) | Draws::Nothing(_) => format!(
             "If this table were published {releases} times, each time with groups drawn anew, who has all releases keeps only \
              what all of them allow: of {people} who can be found again, {determined} would keep one single `{name}`."
         ),

@@ -32,11 +32,15 @@ impl Judge for AngelJudge {
         Some(attack::against_replay_of_batches(&manifest.partitioner))
     }
 
-    /// Cuts may have taken the place of batches that were drawn, and need not do so again.
+    /// Batches of people who stand close together exchange rows afterwards, in an order that is drawn. Where a simple
+    /// generalization serves better its groups take their place, and that is most likely so again.
     fn draws(&self, partitioner: &str) -> Draws {
-        match Draws::of(partitioner) {
-            Draws::Nothing(_) if matches!(partitioner, "mondrian" | "full-domain") => Draws::Groups,
-            draws => draws,
+        match partitioner {
+            "nearby" => Draws::Groups,
+            "mondrian" => {
+                Draws::Little("these batches were cut, which draws nothing, but others that are drawn may win")
+            }
+            _ => Draws::of(partitioner),
         }
     }
 }

@@ -4,6 +4,7 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
+use crate::attack::Draws;
 use crate::intersection::{self, Joined, JoinedView};
 use crate::{AuditError, AuditReport, boxes};
 
@@ -30,5 +31,9 @@ impl Judge for ButterflyJudge {
     fn against_replay(&self, manifest: &Manifest) -> Option<String> {
         let form = manifest.method;
         Some(format!("Not replayed: a {form} is chosen by its loss among many, which small groups do not tell."))
+    }
+
+    fn draws(&self, _: &str) -> Draws {
+        Draws::LOOK_ALIKES
     }
 }

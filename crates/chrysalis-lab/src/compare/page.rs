@@ -252,7 +252,7 @@ fn attacks(trials: &[Trial]) -> Option<Section> {
 fn shapes(tables: &[TableShape]) -> Table {
     let columns = vec![Column::words("table"), Column::numbers("rows"), Column::words("columns")];
     let row = |shape: &TableShape| {
-        let rows = Cell::number(&count(shape.rows), shape.rows as f64);
+        let rows = Cell::number(count(shape.rows), shape.rows as f64);
         vec![Cell::words(shape.table.clone()), rows, Cell::words(cut(&shape.columns.join(", ")))]
     };
     Table::small(columns, tables.iter().map(row).collect())

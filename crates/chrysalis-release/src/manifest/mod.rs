@@ -183,7 +183,14 @@ impl Manifest {
     #[cfg(feature = "schema")]
     pub fn schema(version: u32) -> Option<serde_json::Value> {
         match version {
-            1 => Some(schemars::schema_for!(version_1::Wire).to_value()),
+            1 => {
+                let mut schema = schemars::schema_for!(version_1::Wire).to_value();
+                // What an owner says of sensitive values came later.
+                if let Some(fields) = schema["$defs"]["Attribute"]["properties"].as_object_mut() {
+                    fields.retain(|name, _| name != ORDINARY && name != NEAR);
+                }
+                Some(schema)
+            }
             2 => Some(schemars::schema_for!(version_2::Wire).to_value()),
             _ => None,
         }

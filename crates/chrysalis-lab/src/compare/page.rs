@@ -32,6 +32,7 @@ pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions:
     let sections = [
         Some(summary(trials)),
         Some(choose(advice)),
+        Some(parameters()),
         Some(risk(trials)),
         Some(utility(trials)),
         bounds(trials),
@@ -98,7 +99,7 @@ fn summary(trials: &[Trial]) -> Section {
 
 /// The smallest value of a measure, if values differ.
 fn least(trials: &[Trial], measure: &Measure) -> f64 {
-    let values = || trials.iter().filter_map(|trial| measure.of(trial.sound()?));
+    let values = || trials.iter().filter_map(|trial| measure.of(trial.safe()?));
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     if least < most { least } else { f64::NAN }
 }
@@ -124,6 +125,25 @@ fn broken(trials: &[Trial]) -> Option<Block> {
     (!items.is_empty()).then_some(Block::List(items))
 }
 
+/// What others promise, by who gets the release; `docs/guides/choose-a-promise.md` has the sources at length.
+fn parameters() -> Section {
+    let columns = ["who gets the release", "k", "who asks for that"].map(Column::words).to_vec();
+    let rows = [
+        ["colleagues under a contract, on your machines", "5", "a risk of 0.2, common in health research"],
+        ["researchers under a contract", "10 or 11", "CMS: no cell below 11"],
+        ["anybody, clinical reports", "11 or more", "EMA (2016) and Health Canada (2019): at most 0.09, which is 1/11"],
+        ["anybody, delicate tables", "20", "a risk of 0.05, the strictest in common use"],
+    ];
+    let cells = |row: [&str; 3]| row.map(|text| Cell::words(text.to_owned())).to_vec();
+    let words = "There is less custom for sensitive values. Ask of the column: would it harm a person if somebody bet on their \
+                 value and was right every second time, every fourth, every tenth? That number is l. Where one value is in \
+                 more than half of all rows, beta=1 or t=0.3 take the place of l; for numbers add ke. The numbers for k are \
+                 those that El Emam and Malin collect (Sharing Clinical Trial Data, appendix B, 2015), and those of the \
+                 guidance named beside them.";
+    let table = Table::small(columns, rows.into_iter().map(cells).collect());
+    section("parameters", "Which k and which l, for whom", vec![Block::table(table), Block::Text(words.to_owned())])
+}
+
 fn choose(advice: &[Advice]) -> Section {
     // A number and its sign stay together.
     let text = |advice: &Advice| advice.sentence.replace(" %", "\u{a0}%");
@@ -133,7 +153,7 @@ fn choose(advice: &[Advice]) -> Section {
         _ => vec![
             Block::List(items),
             Block::Text(
-                "Only releases whose audit holds are considered. A lower risk here is a risk under the attacks that were \
+                "Only releases whose audit holds and that disclose no row are considered. A lower risk here is a risk under the attacks that were \
                  tried; the promise alone is what is certain."
                     .to_owned(),
             ),

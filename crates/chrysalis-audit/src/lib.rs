@@ -47,6 +47,7 @@ mod form;
 
 mod grouping;
 mod intersection;
+mod manifest;
 pub mod measure;
 mod profile;
 mod promise;
@@ -82,7 +83,7 @@ use chrysalis_table::{Table, Unwatched, Watch};
 /// # Guarantees
 /// A report that is [`ok`](AuditReport::ok) means: every promised principle holds in every published group, decided
 /// exactly; the tables have the shape the manifest describes, agree with each other, and keep nothing of the input's
-/// order. With microdata also that nothing published contradicts them:
+/// order; ids are numbers from 1 on, and the manifest says nothing that its form and tables do not call for. With microdata also that nothing published contradicts them:
 ///
 /// - generalized and butterfly: some one-to-one assignment of people to published rows exists under which every cell is true;
 /// - anatomy, permuted and shuffled: people can be assigned to groups such that every group has the values it shows. That
@@ -98,6 +99,14 @@ use chrysalis_table::{Table, Unwatched, Watch};
 ///
 /// Long work: `watch` may stop it, and nothing comes back then (see [`Watch`]).
 pub fn audit(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Result<AuditReport, AuditError> {
+    let mut report = judged(release, microdata, watch)?;
+    report.checks.extend(manifest::ids(release));
+    report.checks.push(manifest::check(release, report.disclosure.as_ref(), watch));
+    Ok(report)
+}
+
+/// What the judge of its form says of a release. Whether it holds anything besides is another matter.
+fn judged(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Result<AuditReport, AuditError> {
     let mut report = form::judge(release.manifest.method).audit(release, microdata, watch)?;
     if release.manifest.partitioner == "sequential" {
         let order = report.checks.iter_mut().filter(|check| check.name == "row order" && check.ok);

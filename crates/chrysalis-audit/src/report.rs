@@ -53,7 +53,8 @@ pub struct PrincipleResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
-    /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `intersection`, `faithful`, `permuted`.
+    /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `intersection`, `faithful`, `permuted`, `ids`, `manifest`; the
+    /// hall adds `files` and `roles`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,

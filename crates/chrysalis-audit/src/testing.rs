@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::{AuditError, AuditReport, Check};
 
-/// An audit that nobody looks on at.
+/// An audit that nobody looks on at, of releases made by hand: ids with gaps and idle words in the manifest are let pass.
 pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
-    crate::audit(release, microdata, &Unwatched)
+    crate::judged(release, microdata, &Unwatched)
 }
 
 /// Promises that nobody has checked: they are read from a manifest, as those of a forger would be.

@@ -122,3 +122,27 @@ fn the_shipped_schemas_are_up_to_date() {
     }
     assert_eq!(Manifest::schema(3), None);
 }
+
+/// Old releases of version 2 may lack it; then nobody says how the tables were written.
+#[test]
+fn an_encoding_may_be_absent() {
+    let manifest = Manifest::parse(VERSION_2.replace(" \"encoding\": 1,", "").as_bytes()).unwrap();
+    assert_eq!(manifest.encoding, 0);
+    assert!(!manifest.to_json().unwrap().contains("encoding"));
+}
+
+/// Whatever is read is written in one way, by the writer of its own version.
+#[test]
+fn a_manifest_is_written_again_in_its_own_version() {
+    for text in [VERSION_1, VERSION_2] {
+        let manifest = Manifest::parse(text.as_bytes()).unwrap();
+        let written = manifest.rewritten(text.as_bytes()).unwrap();
+        assert!(written.contains(&format!("\"version\": {}", manifest.version)), "{written}");
+        let again = Manifest::parse(written.as_bytes()).unwrap();
+        assert_eq!(again, manifest);
+        assert_eq!(again.rewritten(written.as_bytes()).unwrap(), written);
+        let spelled = text.replace("\"k=2\"", "\"k=02\"").replace("\"min\": 1,", "\"min\":1,");
+        let spelled_again = Manifest::parse(spelled.as_bytes()).and_then(|it| it.rewritten(spelled.as_bytes()));
+        assert_eq!(spelled_again.unwrap(), written, "one spelling");
+    }
+}

@@ -31,6 +31,12 @@ impl Format {
             Format::Csv => "csv",
         }
     }
+
+    /// The name of a table's file, or of one of its files, which are numbered from 1.
+    pub(crate) fn file_of(self, table: &str, part: Option<usize>) -> String {
+        let part = part.map_or_else(String::new, |part| format!("-{part}"));
+        format!("{table}{part}.{}", self.extension())
+    }
 }
 
 /// Writes a release to a folder that must not exist yet, unless `force` replaces the release that is there, telling how
@@ -61,7 +67,7 @@ pub fn write_release(
         .map_err(|error| io_error("write to", out)(error.kind().into()))?;
     let mut manifest = Manifest { version: VERSION, encoding: ENCODING, ..release.manifest.clone() };
     for (entry, table) in manifest.tables.iter_mut().zip(&release.tables) {
-        let file = format!("{}.{}", entry.name, format.extension());
+        let file = format.file_of(&entry.name, None);
         let sha256 = write_table(table, &beside.path().join(&file), format, progress);
         let sha256 = sha256.map_err(io_error("write to", out))?;
         entry.parts = vec![PartEntry { file, rows: table.rows() as u64, sha256 }];
@@ -129,18 +135,28 @@ pub fn stray_files(folder: &Path, manifest: &Manifest) -> Result<Vec<String>, St
 
 fn write_table(table: &Table, path: &Path, format: Format, progress: Progress<'_>) -> io::Result<String> {
     let mut out = Hashed { file: File::create_new(path)?, hash: Sha256::new() };
+    write_bytes(table, &mut out, format, progress)?;
+    out.file.sync_all()?;
+    Ok(hex(&out.hash.finalize()))
+}
+
+/// Writes the bytes of a table, wherever they go.
+pub(crate) fn write_bytes(
+    table: &Table,
+    out: impl Write + Send,
+    format: Format,
+    progress: Progress<'_>,
+) -> io::Result<()> {
     match format {
-        Format::Parquet => parquet_out::write(table, &mut out, progress).map_err(|error| match error {
+        Format::Parquet => parquet_out::write(table, out, progress).map_err(|error| match error {
             parquet::errors::ParquetError::External(error) => match error.downcast::<io::Error>() {
                 Ok(error) => *error,
                 Err(error) => io::Error::other(error),
             },
             error => io::Error::other(error),
-        })?,
-        Format::Csv => csv_out::write(table, &mut out, progress)?,
+        }),
+        Format::Csv => csv_out::write(table, out, progress),
     }
-    out.file.sync_all()?;
-    Ok(hex(&out.hash.finalize()))
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -154,12 +170,12 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Hashes what it writes.
-struct Hashed {
-    file: File,
-    hash: Sha256,
+pub(crate) struct Hashed<W> {
+    pub(crate) file: W,
+    pub(crate) hash: Sha256,
 }
 
-impl Write for Hashed {
+impl<W: Write> Write for Hashed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = self.file.write(bytes)?;
         self.hash.update(&bytes[..n]);

@@ -5,6 +5,7 @@
 //! leaves nothing behind, and what a killed run could not remove, the next one does. A reader verifies every hash
 //! before anyone sees a table.
 
+mod canonical;
 mod csv_out;
 mod error;
 mod folder;
@@ -18,6 +19,7 @@ mod temporary;
 mod unfinished;
 mod whole;
 
+pub use canonical::{FilesReport, look_at_files};
 pub use error::StoreError;
 pub use folder::{Format, MANIFEST, check_place, stray_files, write_release};
 pub use foreign::ForeignFormat;

@@ -58,6 +58,13 @@ pub fn read_columns(
 
 /// Reads a release's manifest alone.
 pub fn read_manifest(folder: &Path) -> Result<Manifest, StoreError> {
+    let bytes = manifest_bytes(folder)?;
+    let path = folder.join(MANIFEST);
+    Manifest::parse(&bytes).map_err(|error| StoreError::Release { path: path.display().to_string(), error })
+}
+
+/// A release's manifest as it is written.
+pub(crate) fn manifest_bytes(folder: &Path) -> Result<Vec<u8>, StoreError> {
     if folder.is_file() {
         return Err(StoreError::NotAFolder { path: folder.to_owned() });
     }
@@ -67,7 +74,7 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, StoreError> {
     let mut bytes = Vec::new();
     let file = File::open(&path).map_err(io_error)?;
     file.take(MAX_MANIFEST).read_to_end(&mut bytes).map_err(io_error)?;
-    Manifest::parse(&bytes).map_err(|error| StoreError::Release { path: path.display().to_string(), error })
+    Ok(bytes)
 }
 
 /// More folders than anybody keeps releases in.

@@ -70,7 +70,9 @@ impl Column {
 
     /// A column of numbers, none of them NaN.
     pub fn reals(name: impl Into<String>, numbers: &[f64]) -> Self {
-        Column::sorted(name, Kind::Real, numbers, f64::total_cmp, Value::Real)
+        // A zero has no sign here: readers drop it, and what is read must be written again as it was.
+        let numbers: Vec<f64> = numbers.iter().map(|number| number + 0.0).collect();
+        Column::sorted(name, Kind::Real, &numbers, f64::total_cmp, Value::Real)
     }
 
     fn sorted<T: Copy>(

@@ -244,18 +244,25 @@ pub(crate) struct Choices {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  chrysalis audit release\n  chrysalis audit release --microdata patients.csv --output json\n  \
-                  chrysalis audit release --with earlier-release --microdata patients.csv"
+                  chrysalis audit release --with earlier-release --microdata patients.csv\n  \
+                  chrysalis audit release --sensitive disease,cost\n  \
+                  chrysalis audit release --microdata chrysalis.toml"
 )]
 pub(crate) struct AuditArgs {
     /// The folder that `publish` wrote.
     pub(crate) release: PathBuf,
-    /// The table it was made from: also check that the release is faithful to it.
+    /// The table it was made from: also check that the release is faithful to it. With a spec (`.toml`) in its place,
+    /// the table that it names, and that every column has the role that the spec gives it.
     #[arg(long, value_name = "FILE")]
     pub(crate) microdata: Option<String>,
     /// Also check what this and another release of the same people reveal together; repeat for several. Any
     /// method with groups.
     #[arg(long = "with", value_name = "DIR")]
     pub(crate) others: Vec<PathBuf>,
+    /// Columns that must be protected: the audit fails where one of them is published in another role than as the
+    /// sensitive column. The tables alone cannot tell.
+    #[arg(long = "sensitive", value_name = "COLUMN,…", value_delimiter = ',')]
+    pub(crate) sensitive: Vec<String>,
     /// The separator of CSV fields of the microdata [default: detected].
     #[arg(long, value_name = "C", value_parser = delimiter, requires = "microdata")]
     pub(crate) delimiter: Option<String>,

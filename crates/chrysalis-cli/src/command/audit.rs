@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use chrysalis::report::AuditOutcome;
 use chrysalis::words::{counted, number};
-use chrysalis::{Evidence, Manifest, Release, Watch, audit};
+use chrysalis::{Evidence, Manifest, Recipe, Release, Table, Watch, audit, files};
 use chrysalis_audit::{AuditReport, Finding, WorstGroup};
 
 use super::{read_microdata, read_whole};
@@ -17,13 +17,23 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let others: Vec<Release> =
         args.others.iter().map(|folder| read_whole(folder, &phases)).collect::<Result<_, Failure>>()?;
     let manifests: Vec<&Manifest> = std::iter::once(&release).chain(&others).map(|release| &release.manifest).collect();
-    let microdata = match &args.microdata {
-        Some(file) => Some(read_microdata(file, args.delimiter.as_ref(), &manifests, &phases)?),
-        None => None,
+    let (microdata, asked) = match &args.microdata {
+        Some(file) if file.ends_with(".toml") => {
+            let (table, recipe) = read_asked(file, args.delimiter.as_ref(), &manifests, &phases)?;
+            (Some(table), Some(recipe))
+        }
+        Some(file) => (Some(read_microdata(file, args.delimiter.as_ref(), &manifests, &phases)?), None),
+        None => (None, None),
     };
     let names: Vec<String> = args.others.iter().map(|folder| folder.display().to_string()).collect();
     let named: Vec<(&str, &Release)> = names.iter().map(String::as_str).zip(&others).collect();
-    let with = Evidence { microdata: microdata.as_ref(), others: &named, folder: Some(&args.release) };
+    let with = Evidence {
+        microdata: microdata.as_ref(),
+        others: &named,
+        folder: Some(&args.release),
+        sensitive: &args.sensitive,
+        asked: asked.as_ref(),
+    };
     let outcome = audit(&release, with, &phases)?;
     phases.finish();
     if outcome.reproducible {
@@ -31,6 +41,20 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     }
     report(&outcome, args.microdata.is_some())?.print(cli.output)?;
     Ok(ExitCode::from(if outcome.ok() { DONE } else { AUDIT_FAILED }))
+}
+
+/// The table that a spec names, and what the spec asks for.
+fn read_asked(
+    file: &str,
+    delimiter: Option<&String>,
+    manifests: &[&Manifest],
+    phases: &Phases,
+) -> Result<(Table, Recipe), Failure> {
+    let mut draft = files::draft(file)?.read_taxonomies()?;
+    draft.delimiter = delimiter.cloned().or(draft.delimiter);
+    let input = draft.open()?;
+    let recipe = draft.check(input.header())?;
+    Ok((files::read_microdata(input, manifests, phases)?, recipe))
 }
 
 /// Columns of text before a line is broken.
@@ -51,6 +75,7 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
         outcome.partitioner
     );
     let mut blocks = vec![title];
+    blocks.extend(outcome.not_promised().map(|sentence| wrapped(&sentence, WIDTH).join("\n")));
     blocks.extend(disclosure(outcome));
     blocks.extend([principles(outcome), checks(outcome)]);
     blocks.extend(attacks(&outcome.attacks.findings));

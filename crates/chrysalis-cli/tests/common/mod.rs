@@ -248,7 +248,9 @@ impl Release {
     }
 
     pub(crate) fn write_manifest(&self, manifest: &Value) {
-        fs::write(self.folder.join("release.json"), manifest.to_string()).unwrap();
+        // In the writer's own spelling, so that it is the lie that is found.
+        let text = format!("{}\n", serde_json::to_string_pretty(manifest).unwrap());
+        fs::write(self.folder.join("release.json"), text).unwrap();
     }
 
     /// Replaces a table's file and fixes its hash in the manifest, as a careful forger would.

@@ -1,18 +1,17 @@
-//! Version 1 of the format: read, never written.
+//! Version 1 of the format: read, and written again only to see whether its own writer wrote it so.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Attribute, ColumnEntry, Manifest, PartEntry, TableEntry};
 use crate::{Form, Promise, ReleaseError};
 
 /// `release.json`, version 1.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Manifest"))]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wire {
     /// Always `chrysalis-release`.
-    #[allow(dead_code, reason = "it was looked at before")]
     format: String,
     /// Version of the format, 1.
     version: u32,
@@ -26,7 +25,7 @@ pub(super) struct Wire {
     groups: u64,
     /// The principles that hold in every group, as written on the command line. For angel `k=` holds in every bucket (rows
     /// of one table with the same labels), all others in every batch.
-    guarantees: Vec<String>,
+    pub(super) guarantees: Vec<String>,
     /// The attributes that were published, in order.
     attributes: Vec<Attribute>,
     /// The sets of attributes an attacker may know.
@@ -42,7 +41,7 @@ pub(super) struct Wire {
 }
 
 /// One file of the release.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "TableEntry"))]
 #[serde(deny_unknown_fields)]
@@ -57,6 +56,20 @@ struct Table {
     columns: Vec<ColumnEntry>,
     /// SHA-256 of the file, in hexadecimal.
     sha256: String,
+}
+
+impl Wire {
+    /// The text that version 1 wrote: what is nothing is left out.
+    pub(super) fn to_json(&self) -> Result<String, serde_json::Error> {
+        let mut value = serde_json::to_value(self)?;
+        if let Some(fields) = value.as_object_mut() {
+            let is_idle = |name: &str| {
+                (name == "suppressed" && self.suppressed == 0) || (name == "reproducible" && !self.reproducible)
+            };
+            fields.retain(|name, _| !is_idle(name));
+        }
+        Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+    }
 }
 
 impl TryFrom<Wire> for Manifest {

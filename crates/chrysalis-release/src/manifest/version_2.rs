@@ -19,7 +19,9 @@ pub(super) struct Wire {
     /// What a reader must understand beyond this version: a name that it does not know, it refuses. `parts`: some tables are
     /// several files. `accepted`, `ordinary`, `near`: the fields of these names.
     features: Vec<String>,
-    /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again.
+    /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again. Where
+    /// it is absent, nobody can.
+    #[serde(default, skip_serializing_if = "is_zero")]
     encoding: u32,
     /// How groups are shown.
     method: Form,

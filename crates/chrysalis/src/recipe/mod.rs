@@ -78,6 +78,11 @@ impl DroppedReason {
 const BUCKET_SIZE: u64 = 10;
 
 impl Recipe {
+    /// The columns that it names, and their roles.
+    pub fn roles(&self) -> impl Iterator<Item = (&str, Role)> {
+        self.attributes.iter().map(|attribute| (attribute.name.as_str(), attribute.role))
+    }
+
     /// How groups are shown.
     pub fn form(&self) -> Form {
         self.form

@@ -22,6 +22,17 @@ pub struct AuditOutcome {
     pub reproducible: bool,
     /// The risks that the owner accepted, by name.
     pub accepted: Vec<String>,
+    /// The columns that are published as they are: nothing is promised about them.
+    pub kept: Vec<String>,
+}
+
+impl AuditOutcome {
+    /// What is not promised, in a sentence; nothing where every column is quasi or sensitive.
+    pub fn not_promised(&self) -> Option<String> {
+        let names: Vec<String> = self.kept.iter().map(|name| format!("`{name}`")).collect();
+        let (kept, them) = if names.len() == 1 { ("is kept as it is", "it") } else { ("are kept as they are", "them") };
+        (!names.is_empty()).then(|| format!("{} {kept}: nothing is promised about {them}.", names.join(", ")))
+    }
 }
 
 impl Deref for AuditOutcome {
@@ -34,11 +45,12 @@ impl Deref for AuditOutcome {
 
 impl Serialize for AuditOutcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        json(&self.report, &self.accepted).serialize(serializer)
+        json(self).serialize(serializer)
     }
 }
 
-fn json(report: &AuditReport, accepted: &[String]) -> Value {
+fn json(outcome: &AuditOutcome) -> Value {
+    let report = &outcome.report;
     // JSON has no infinity: a level that no parameter would meet is null.
     let level = |worst: f64| if worst.is_finite() { json!(worst) } else { Value::Null };
     let principles: Vec<_> = report
@@ -66,7 +78,8 @@ fn json(report: &AuditReport, accepted: &[String]) -> Value {
         "groups": report.groups,
         "certain_rows": report.disclosure.as_ref().map(|found| found.certain_rows),
         "disclosed_rows": report.disclosure.as_ref().map(|found| found.disclosed_rows),
-        "accepted": accepted,
+        "accepted": outcome.accepted,
+        "kept": outcome.kept,
         "disclosure_rule": report.disclosure.as_ref().map(|found| &found.rule),
         "principles": principles,
         "checks": checks,

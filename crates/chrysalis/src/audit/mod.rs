@@ -1,13 +1,16 @@
+//! Judging a release: the audit's own checks, and those that only the hall can make, because they look at files or at
+//! what the auditor knows of the columns.
+
+mod files;
+mod roles;
+
 use std::path::Path;
 
-use chrysalis_audit::Check;
-use chrysalis_release::{Manifest, Release};
-use chrysalis_store::stray_files;
+use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_table::{ColumnRequest, Counted, Stopped, Table, Watch};
 
-use crate::Error;
 use crate::report::AuditOutcome;
-use crate::words::counted;
+use crate::{Error, Recipe};
 
 /// What a release is held against, beyond its own tables.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,20 +19,29 @@ pub struct Evidence<'a> {
     pub microdata: Option<&'a Table>,
     /// Other releases of the same people, with the names by which findings call them.
     pub others: &'a [(&'a str, &'a Release)],
-    /// The folder that it came in: what lies beside the tables is published with them.
+    /// The folder that it came in: what lies beside the tables is published with them, and so is every byte of their
+    /// files.
     pub folder: Option<&'a Path>,
+    /// Columns that must be protected, as the auditor says: where one of them is published, it is sensitive.
+    pub sensitive: &'a [String],
+    /// What the owner asked for: every column must be published in the role that it has there.
+    pub asked: Option<&'a Recipe>,
 }
 
-/// Recomputes from the published tables alone everything that a release promises, checks what it is held against, and attacks it.
+/// Recomputes from the published tables alone everything that a release promises, checks what it is held against, and
+/// attacks it.
 ///
 /// It shares no deciding code with [`publish`](crate::publish).
 pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result<AuditOutcome, Error> {
     Stopped::catch(|| {
         watch.phase("audit", None, Counted::Rows);
-        let mut report = chrysalis_audit::audit(release, with.microdata, watch)?;
-        if let Some(folder) = with.folder {
-            report.checks.push(files(folder, &release.manifest)?);
-        }
+        let (report, files) = rayon::join(
+            || chrysalis_audit::audit(release, with.microdata, watch),
+            || with.folder.map(|folder| files::check(folder, release, &|_| watch.pause())).transpose(),
+        );
+        let mut report = report?;
+        report.checks.extend(files?);
+        report.checks.extend(roles::check(&release.manifest, with.sensitive, with.asked));
         // Each of the others alone, and where there are several also all together.
         let together = (with.others.len() > 1).then_some(with.others);
         for others in with.others.chunks(1).chain(together) {
@@ -42,11 +54,13 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         let (method, partitioner, reproducible) =
             (manifest.method, manifest.partitioner.clone(), manifest.reproducible);
         let accepted = manifest.accepted.iter().map(ToString::to_string).collect();
-        Ok(AuditOutcome { report, method, partitioner, reproducible, accepted })
+        let kept = manifest.with_role(RoleName::Other).map(|attribute| attribute.name.clone()).collect();
+        Ok(AuditOutcome { report, method, partitioner, reproducible, accepted, kept })
     })?
 }
 
-/// How the microdata are to be read so that some releases can be held against them: the attributes these have, of their kinds.
+/// How the microdata are to be read so that some releases can be held against them: the attributes these have, of their
+/// kinds.
 pub fn microdata_requests(manifests: &[&Manifest]) -> Vec<ColumnRequest> {
     let mut wanted: Vec<ColumnRequest> = Vec::new();
     for attribute in manifests.iter().flat_map(|manifest| &manifest.attributes) {
@@ -56,23 +70,4 @@ pub fn microdata_requests(manifests: &[&Manifest]) -> Vec<ColumnRequest> {
         }
     }
     wanted
-}
-
-/// How many names are spelled out.
-const LISTED: usize = 5;
-
-/// LEAK: what lies beside the tables is published with them, so the folder must hold nothing that the manifest does not name.
-fn files(folder: &Path, manifest: &Manifest) -> Result<Check, Error> {
-    let strays = stray_files(folder, manifest)?;
-    let fine = format!("{}, named by the manifest, and nothing else", counted(manifest.tables.len() as u64, "table"));
-    let findings: Vec<String> = (!strays.is_empty()).then(|| sentence(&strays)).into_iter().collect();
-    let detail = findings.first().cloned().unwrap_or(fine);
-    Ok(Check { name: "files", ok: findings.is_empty(), detail, findings })
-}
-
-fn sentence(strays: &[String]) -> String {
-    let names: Vec<String> = strays.iter().take(LISTED).map(|name| name.escape_debug().to_string()).collect();
-    let more = if strays.len() > LISTED { ", …" } else { "" };
-    let n = counted(strays.len() as u64, "file");
-    format!("the folder holds {n} that the manifest does not name: {}{more}", names.join(", "))
 }

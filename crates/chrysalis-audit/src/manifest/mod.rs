@@ -1,0 +1,231 @@
+//! Whether a manifest says what an honest publisher of its form would say, and nothing else.
+//!
+//! LEAK: whatever a reader skips, or takes on trust, can carry a message or comfort nobody: ids with gaps, values that
+//! no row has, rows that are said to be suppressed where none can be. Only what tables and manifest decide is judged
+//! here. The owner's own choices (the order of columns and of promises, what is called ordinary) can say something,
+//! too, and nobody can tell.
+
+mod domains;
+#[cfg(test)]
+mod tests;
+
+use chrysalis_criteria::{parse_rational, show_rational};
+use chrysalis_release::{
+    Accepted, Attribute, Cell, Detail, Holds, Layout, Manifest, Release, RoleName, TableLayout, marginal_table,
+};
+use chrysalis_table::{Value, Watch};
+
+use crate::columns::only_sensitive;
+use crate::findings::Findings;
+use crate::{Check, Disclosure};
+
+/// Everything that a manifest says beside its promises.
+pub(crate) fn check(release: &Release, disclosure: Option<&Disclosure>, watch: &dyn Watch) -> Check {
+    let mut findings = Findings::new("manifest");
+    let manifest = &release.manifest;
+    let layout = manifest.layout();
+    groups(manifest, &mut findings);
+    attributes(manifest, &mut findings);
+    tables(manifest, &layout, &mut findings);
+    accepted(manifest, disclosure, &mut findings);
+    for at in 0..manifest.attributes.len() {
+        watch.pause();
+        domains::check(release, &layout, at, &mut findings);
+    }
+    findings.check("nothing that the form and the tables do not call for".to_owned())
+}
+
+/// Who may have formed the groups of a release.
+const PARTITIONERS: [&str; 17] = [
+    "compact",
+    "mondrian",
+    SUPPRESSES,
+    "top-down",
+    "column",
+    "anatomize",
+    "similar",
+    "nearby",
+    "min-sum",
+    "min-max",
+    "min-max-exact",
+    "max-groups",
+    "sequential",
+    "body-first",
+    "union",
+    "given",
+    NOBODY,
+];
+/// The only one that may leave rows out of the groups they belong to.
+const SUPPRESSES: &str = "full-domain";
+/// Where there are no groups.
+const NOBODY: &str = "none";
+
+fn groups(manifest: &Manifest, findings: &mut Findings) {
+    let (shape, partitioner) = (manifest.method.shape(), manifest.partitioner.as_str());
+    let has_groups = shape.group_id.is_some();
+    if !PARTITIONERS.contains(&partitioner) || (partitioner == NOBODY) == has_groups {
+        let name: String = partitioner.chars().take(40).collect();
+        findings.add("partitioners", || format!("no partitioner `{name}` forms groups of this form"));
+    }
+    if !has_groups && manifest.groups != 0 {
+        findings.add("groups", || format!("there are no groups, and the manifest says {}", manifest.groups));
+    }
+    let may_suppress = match shape.detail {
+        Detail::GroupBoxes => !shape.has_users && partitioner == SUPPRESSES,
+        Detail::Exact | Detail::Permuted | Detail::RowBoxes => false,
+    };
+    if manifest.suppressed > 0 && !may_suppress {
+        let n = manifest.suppressed;
+        findings.add("suppressed rows", || {
+            format!("{n} rows are said to be suppressed, and this form, by `{partitioner}`, suppresses none")
+        });
+    }
+    let sets = &manifest.quasi_identifiers;
+    let quasi: Vec<&String> = manifest.with_role(RoleName::Quasi).map(|attribute| &attribute.name).collect();
+    let is_one = sets.len() == 1 && sets[0].iter().eq(quasi);
+    let repeats = |set: &Vec<String>| (1..set.len()).any(|at| set[..at].contains(&set[at]));
+    let are_sets = !sets.iter().any(repeats) && (1..sets.len()).all(|at| !sets[..at].contains(&sets[at]));
+    if !(is_one || shape.has_users && are_sets) {
+        findings.add("quasi-identifiers", || {
+            "the quasi-identifiers are not those of the attributes, each once and in their order".to_owned()
+        });
+    }
+}
+
+/// Quasi columns come first, then those that are kept, then the sensitive one, which alone has more to say.
+fn attributes(manifest: &Manifest, findings: &mut Findings) {
+    let place = |attribute: &Attribute| match attribute.role {
+        RoleName::Quasi => 0,
+        RoleName::Other => 1,
+        RoleName::Sensitive => 2,
+        RoleName::Identifier => 3,
+    };
+    if !manifest.attributes.iter().map(place).is_sorted() {
+        findings
+            .add("attributes", || "the attributes are listed in another order than publishing lists them".to_owned());
+    }
+    for attribute in &manifest.attributes {
+        let name = &attribute.name;
+        let has_more = attribute.taxonomy.is_some() || attribute.categories.is_some() || attribute.weights.is_some();
+        if has_more && attribute.role != RoleName::Sensitive {
+            findings
+                .add("idle facts", || format!("`{name}` is not sensitive, so its taxonomy and categories are idle"));
+        }
+        if attribute.categories.is_some() != attribute.weights.is_some() {
+            findings.add("idle facts", || format!("`{name}` has categories without weights, or weights without any"));
+        }
+        let numbers = attribute.weights.iter().flatten();
+        let is_odd = numbers.filter(|text| !is_plain_fraction(text)).count() > 0;
+        if is_odd || attribute.near.as_ref().is_some_and(|text| !is_plain_number(text)) {
+            findings.add("spelling", || format!("a number of `{name}` is spelled in another way than publishing does"));
+        }
+        if repeats(attribute.ordinary.as_deref().unwrap_or_default()) {
+            findings.add("repetitions", || format!("`{name}` calls a value ordinary twice"));
+        }
+    }
+    if let Ok(Some(attribute)) = only_sensitive(manifest) {
+        taxonomy(attribute, findings);
+    }
+}
+
+/// Lines stand for the values of the domain, each once and in their order.
+fn taxonomy(attribute: &Attribute, findings: &mut Findings) {
+    let Some(lines) = &attribute.taxonomy else { return };
+    let texts = attribute.domain.values.iter().flatten().filter(|value| !value.is_null());
+    let words: Vec<String> =
+        texts.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
+    let leaves: Vec<Option<&String>> = lines.iter().map(|line| line.first()).collect();
+    let fits = match attribute.kind.into() {
+        // How a number is spelled in a taxonomy is for the taxonomy to say.
+        chrysalis_table::Kind::Real => leaves.len() == words.len(),
+        _ => leaves.iter().copied().eq(words.iter().map(Some)),
+    };
+    if !fits {
+        let name = &attribute.name;
+        findings.add("taxonomies", || format!("the taxonomy of `{name}` is not one of its values, line by line"));
+    }
+}
+
+/// `36/49`, in lowest terms.
+fn is_plain_fraction(text: &str) -> bool {
+    parse_rational(text).is_some_and(|number| number.to_string() == text)
+}
+
+/// `1000`, `0.5` or `1/3`.
+fn is_plain_number(text: &str) -> bool {
+    parse_rational(text).is_some_and(|number| show_rational(number) == text)
+}
+
+fn repeats<T: PartialEq>(all: &[T]) -> bool {
+    (1..all.len()).any(|at| all[..at].contains(&all[at]))
+}
+
+/// The tables of the form, in its order, and their columns in theirs.
+fn tables(manifest: &Manifest, layout: &Layout, findings: &mut Findings) {
+    let listed = manifest.tables.iter().map(|table| (&table.name, table.columns.iter().map(|column| &column.name)));
+    let mut expected = layout.tables.iter();
+    for (name, columns) in listed {
+        let fits =
+            |table: &TableLayout| table.name == *name && table.columns.iter().map(|it| &it.name).eq(columns.clone());
+        if !expected.next().is_some_and(fits) {
+            findings.add("tables", || format!("`{name}` or its columns stand in another order than the form's"));
+        }
+    }
+    if let Some(table) = expected.next() {
+        findings.add("tables", || format!("the manifest does not list `{}`", table.name));
+    }
+    for table in layout.people().skip(1) {
+        let name = &table.name;
+        if !is_named_after(manifest, table) {
+            findings.add("names", || format!("`{name}` is not named after the columns that it shows"));
+        }
+    }
+}
+
+/// Whether the table of a marginal has a name that its attributes have, in any order, and a number where that is taken.
+fn is_named_after(manifest: &Manifest, table: &TableLayout) -> bool {
+    let start = manifest.method.shape().marginals.unwrap_or_default();
+    let shown = table.shows.iter().map(|&at| manifest.attributes[at].name.as_str());
+    let plain = |name: &str| {
+        let parts: Vec<String> = shown.clone().map(|part| marginal_table("", std::iter::once(part))).collect();
+        let length = start.len() + parts.iter().map(String::len).sum::<usize>() + parts.len().saturating_sub(1);
+        name.len() == length && name.starts_with(start) && parts.iter().all(|part| name.contains(part.as_str()))
+    };
+    let numbered = table.name.rsplit_once('_').is_some_and(|(base, number)| {
+        let is_number = number.parse::<u64>().is_ok_and(|n| n >= 2 && n.to_string() == number);
+        is_number && plain(base) && manifest.tables.iter().any(|other| other.name == base)
+    });
+    plain(&table.name) || numbered
+}
+
+fn accepted(manifest: &Manifest, disclosure: Option<&Disclosure>, findings: &mut Findings) {
+    let disclosed = disclosure.map_or(0, |found| found.disclosed_rows);
+    if manifest.accepted.contains(&Accepted::Disclosure) && disclosed == 0 {
+        findings.add("idle acceptance", || "disclosure is accepted, and nothing is disclosed".to_owned());
+    }
+    if repeats(&manifest.accepted) {
+        findings.add("repetitions", || "a risk is accepted twice".to_owned());
+    }
+}
+
+/// Ids are the numbers from 1 on, in every table that has them: others could say anything.
+pub(crate) fn ids(release: &Release) -> Option<Check> {
+    let layout = release.manifest.layout();
+    let word = layout.shape.group_word;
+    let mut findings = Findings::new("ids");
+    let mut n_ids = None;
+    for table in &layout.tables {
+        let of_group = table.columns.iter().find(|column| column.cell == Cell::GroupId);
+        let column = of_group.and_then(|id| release.table(&table.name).ok()?.column(&id.name));
+        let Some(domain) = column.map(|column| column.domain()) else { continue };
+        let is_dense = domain.values().iter().zip(1..).all(|(id, number)| *id == Value::Integer(number));
+        if !is_dense {
+            let (name, n) = (&table.name, domain.values().len());
+            findings.add("ids", || format!("the {word} ids of `{name}` are not the numbers from 1 to {n}"));
+        }
+        if table.holds == Holds::People {
+            n_ids = n_ids.or(Some(domain.values().len()));
+        }
+    }
+    n_ids.map(|n| findings.check(format!("{word} ids are the numbers from 1 to {n}")))
+}

@@ -1,0 +1,154 @@
+//! Whether the files of a release hold its tables and nothing else.
+//!
+//! LEAK: a file can say more than the table that is read from it: in metadata, in the order of a dictionary, in blanks
+//! round a cell, in the way a number is spelled. A list of such places never ends. So the tables that were read are
+//! written once more, and the bytes must be the same: then whatever the file says follows from its table. That needs
+//! the writer's byte layout, the manifest's `encoding`. Where this program does not write that layout, CSV is held
+//! against our own all the same, because it leaves nothing open, and the structure of Parquet is looked at.
+//!
+//! Only an audit pays for this: reading and asking a release do not come here.
+
+mod compare;
+mod pages;
+mod structure;
+mod thrift;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use chrysalis_release::{ENCODING, Manifest, PartEntry, Release, TableEntry, VERSION};
+use chrysalis_table::{Progress, Table};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::folder::{Hashed, hex, write_bytes};
+use crate::release_in::manifest_bytes;
+use crate::{Format, MANIFEST, StoreError};
+
+/// What the files of a release turned out to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilesReport {
+    /// Files of tables that have the bytes that our writer would write.
+    pub written_again: u64,
+    /// Parquet files in another layout than we write, of which the structure is in order.
+    pub looked_at: u64,
+    /// What differs, in a sentence each.
+    pub findings: Vec<String>,
+}
+
+/// What one file of a table turned out to be.
+enum Seen {
+    WrittenAgain,
+    LookedAt,
+    Differs(String),
+}
+
+/// Looks at the bytes of a release that was read from a folder: its manifest, and the files of all its tables.
+pub fn look_at_files(folder: &Path, release: &Release, progress: Progress<'_>) -> Result<FilesReport, StoreError> {
+    let mut report =
+        FilesReport { findings: manifest(folder, &release.manifest)?.into_iter().collect(), ..FilesReport::default() };
+    let all: Vec<(&TableEntry, &Table)> = release.manifest.tables.iter().zip(&release.tables).collect();
+    let looks: Vec<Result<Vec<Seen>, StoreError>> =
+        all.par_iter().map(|(entry, table)| files_of(folder, entry, table, &release.manifest, progress)).collect();
+    for seen in looks {
+        for seen in seen? {
+            match seen {
+                Seen::WrittenAgain => report.written_again += 1,
+                Seen::LookedAt => report.looked_at += 1,
+                Seen::Differs(sentence) => report.findings.push(sentence),
+            }
+        }
+    }
+    Ok(report)
+}
+
+/// What is wrong with the text of the manifest.
+fn manifest(folder: &Path, manifest: &Manifest) -> Result<Option<String>, StoreError> {
+    let bytes = manifest_bytes(folder)?;
+    let error = |error| StoreError::Release { path: folder.join(MANIFEST).display().to_string(), error };
+    let expected = manifest.rewritten(&bytes).map_err(error)?;
+    if bytes == expected.as_bytes() {
+        return Ok(None);
+    }
+    let n = bytes.iter().zip(expected.as_bytes()).take_while(|(found, expected)| found == expected).count();
+    let line = 1 + bytes[..n].iter().filter(|&&byte| byte == b'\n').count();
+    Ok(Some(format!("`{MANIFEST}` is not written as the writer would write it, from line {line} on")))
+}
+
+fn files_of(
+    folder: &Path,
+    entry: &TableEntry,
+    table: &Table,
+    manifest: &Manifest,
+    progress: Progress<'_>,
+) -> Result<Vec<Seen>, StoreError> {
+    let mut start = 0;
+    let mut seen = Vec::new();
+    for (at, part) in entry.parts.iter().enumerate() {
+        let path = folder.join(&part.file);
+        let io_error = |source| StoreError::Io { action: "read", path: path.clone(), source };
+        let format = format_of(&path).map_err(io_error)?;
+        let number = (entry.parts.len() > 1).then_some(at + 1);
+        if part.file != format.file_of(&entry.name, number) {
+            let sentence = format!("the writer would not call a file of `{}` `{}`", entry.name, shown(&part.file));
+            seen.push(Seen::Differs(sentence));
+        }
+        let end = table.rows().min(start + usize::try_from(part.rows).unwrap_or(usize::MAX));
+        let look = |table: &Table| file(&path, part, table, format, manifest, progress).map_err(io_error);
+        seen.push(match number {
+            None => look(table)?,
+            Some(_) => look(&table.gather(&(start as u32..end as u32).collect::<Vec<_>>()))?,
+        });
+        start = end;
+    }
+    Ok(seen)
+}
+
+/// What a file is, whatever it is called.
+fn format_of(path: &Path) -> io::Result<Format> {
+    let mut start = Vec::new();
+    File::open(path)?.take(4).read_to_end(&mut start)?;
+    Ok(if start == b"PAR1" { Format::Parquet } else { Format::Csv })
+}
+
+/// Names come from whoever wrote the manifest.
+fn shown(name: &str) -> String {
+    name.escape_debug().to_string()
+}
+
+fn file(
+    path: &Path,
+    part: &PartEntry,
+    table: &Table,
+    format: Format,
+    manifest: &Manifest,
+    progress: Progress<'_>,
+) -> io::Result<Seen> {
+    let name = shown(&part.file);
+    if part.sha256.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Ok(Seen::Differs(format!("the hash of `{name}` is not spelled as the writer would spell it")));
+    }
+    let is_ours = manifest.version == VERSION && manifest.encoding == ENCODING;
+    if !is_ours && format == Format::Parquet {
+        let found = structure::look(path, table, progress)?;
+        return Ok(match found.is_empty() {
+            true => Seen::LookedAt,
+            false => Seen::Differs(format!("`{name}` holds more than its table: {}", found.join(", "))),
+        });
+    }
+    let mut hashed = Hashed { file: io::sink(), hash: Sha256::new() };
+    write_bytes(table, &mut hashed, format, &|_| progress(0))?;
+    // The file has the hash that the manifest says: it was read only because of that.
+    if hex(&hashed.hash.finalize()) == part.sha256 {
+        return Ok(Seen::WrittenAgain);
+    }
+    let why = match format {
+        Format::Csv => compare::csv(path, table, progress)?,
+        Format::Parquet => match structure::look(path, table, progress)? {
+            found if found.is_empty() => "pages, row groups or dictionaries are laid out in another way".to_owned(),
+            found => format!("it holds {}", found.join(", ")),
+        },
+    };
+    Ok(Seen::Differs(format!("`{name}` does not have the bytes that the writer would write: {why}")))
+}

@@ -55,7 +55,7 @@ fn is_covered(attribute: &Attribute, lows: &[&Column], highs: &[&Column]) -> boo
         let (lows, highs) = (positions.of_column(low), positions.of_column(high));
         let has_missing = lows.contains(&None);
         let are_covered = match domain.kind() {
-            Kind::Ordinal => are_all_covered((low, &lows), (high, &highs), &places),
+            Kind::Ordinal => are_all_covered((*low, lows.as_slice()), (*high, highs.as_slice()), &places),
             // PROOF: no range lies outside the domain, which another check sees to; so the lowest has the least value
             // in it.
             Kind::Integer | Kind::Real | Kind::Date | Kind::Category => {

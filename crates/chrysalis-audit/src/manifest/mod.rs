@@ -13,9 +13,9 @@ use chrysalis_criteria::{parse_rational, show_rational};
 use chrysalis_release::{
     Accepted, Attribute, Cell, Detail, Holds, Layout, Manifest, Release, RoleName, TableLayout, marginal_table,
 };
-use chrysalis_table::{Value, Watch};
+use chrysalis_table::{Kind, Value, Watch};
 
-use crate::columns::only_sensitive;
+use crate::columns::{from_json, only_sensitive};
 use crate::findings::Findings;
 use crate::{Check, Disclosure};
 
@@ -114,8 +114,7 @@ fn attributes(manifest: &Manifest, findings: &mut Findings) {
         if attribute.categories.is_some() != attribute.weights.is_some() {
             findings.add("idle facts", || format!("`{name}` has categories without weights, or weights without any"));
         }
-        let numbers = attribute.weights.iter().flatten();
-        let is_odd = numbers.filter(|text| !is_plain_fraction(text)).count() > 0;
+        let is_odd = attribute.weights.iter().flatten().any(|text| !is_plain_fraction(text));
         if is_odd || attribute.near.as_ref().is_some_and(|text| !is_plain_number(text)) {
             findings.add("spelling", || format!("a number of `{name}` is spelled in another way than publishing does"));
         }
@@ -131,15 +130,10 @@ fn attributes(manifest: &Manifest, findings: &mut Findings) {
 /// Lines stand for the values of the domain, each once and in their order.
 fn taxonomy(attribute: &Attribute, findings: &mut Findings) {
     let Some(lines) = &attribute.taxonomy else { return };
-    let texts = attribute.domain.values.iter().flatten().filter(|value| !value.is_null());
-    let words: Vec<String> =
-        texts.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
-    let leaves: Vec<Option<&String>> = lines.iter().map(|line| line.first()).collect();
-    let fits = match attribute.kind.into() {
-        // How a number is spelled in a taxonomy is for the taxonomy to say.
-        chrysalis_table::Kind::Real => leaves.len() == words.len(),
-        _ => leaves.iter().copied().eq(words.iter().map(Some)),
-    };
+    let kind = Kind::from(attribute.kind);
+    let values = attribute.domain.values.iter().flatten().filter(|value| !value.is_null());
+    let leaves = lines.iter().map(|line| line.first().and_then(|leaf| Value::parse(kind, leaf)));
+    let fits = leaves.eq(values.map(|value| from_json(kind, value)));
     if !fits {
         let name = &attribute.name;
         findings.add("taxonomies", || format!("the taxonomy of `{name}` is not one of its values, line by line"));

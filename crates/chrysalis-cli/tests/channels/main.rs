@@ -32,12 +32,12 @@ const HOW: [(&str, &str); 8] = [
         "suppress",
         "--method generalize --partitioner full-domain --suppress 0.2 --quasi age,sex --require k=5 --require l=2",
     ),
-    ("anatomy", "--method anatomy --quasi age,sex,occupation --other ward --require l=2"),
+    ("anatomy", "--method anatomy --quasi age,sex,zip_code --other occupation --require l=2"),
     ("permute", "--method permute --quasi age,sex,occupation --require l=2"),
     ("shuffle", "--method shuffle --quasi age,sex,occupation --require ke=2,10"),
     ("angel", "--method angel --quasi age,sex,occupation --require l=2 --require k=5 --marginal sex,age"),
     ("butterfly", "--method butterfly --quasi age,sex --quasi age,occupation --require k=5"),
-    ("rank-swap", "--method rank-swap --quasi age,sex,occupation"),
+    ("rank-swap", "--method rank-swap --quasi age,sex,occupation --require ke=2,1"),
 ];
 
 impl Ground {
@@ -46,9 +46,9 @@ impl Ground {
         run(ground.folder.path(), "example --rows 400 --out hospital").expect(0);
         for (name, how) in HOW.iter().filter(|(name, _)| names.contains(name)) {
             let sensitive = if ["shuffle", "rank-swap"].contains(name) { "cost" } else { "disease" };
-            let line = format!(
-                "publish hospital/patients.csv {how} --sensitive {sensitive} --accept disclosure --format {format} --out {name}"
-            );
+            let accept = if *name == "rank-swap" { "" } else { "--accept disclosure" };
+            let line = format!("{how} --sensitive {sensitive} {accept} --format {format} --out {name}");
+            let line = format!("publish hospital/patients.csv {line}");
             run(ground.folder.path(), &line).expect(0);
             run(ground.folder.path(), &format!("audit {name}")).expect(0);
         }

@@ -68,8 +68,9 @@ pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
 pub use report::{
-    Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Linking, Pooling, Presence,
-    PresenceOver, PrincipleResult, Similarity, SimilarityOf, Utility,
+    Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Linking, NotCounted, Pooling,
+    Presence, PresenceOver, PrincipleResult, SHARE_ERROR_PERCENT, Shares, SharesOver, Similarity, SimilarityOf,
+    Utility,
 };
 
 use chrysalis_release::Release;
@@ -133,12 +134,16 @@ pub fn intersect(
 /// values than promised, once only those count that all releases allow? Where one of them protects no column, people
 /// are counted instead: who shares their groups in all releases with fewer others than promised?
 ///
+/// Beside the values that are left their shares are counted, over all worlds that fit the releases ([`Shares`]): the check
+/// fails where somebody can be bet on above the largest share that one of the releases allows.
+///
 /// The findings call the other releases by the names that come with them. With the microdata everybody in them is tried;
 /// without, one conceivable person wherever groups of all releases meet.
 ///
 /// # Cost
 /// With the microdata n log n, times the groups that may hold a person; without, up to the product of the numbers of
-/// groups, 20 million at most. Long work: `watch` may stop it.
+/// groups, 20 million at most. Shares: at most 300 rounds over people, their groups and the values of these. Long work:
+/// `watch` may stop it.
 pub fn intersect_all(
     release: &Release,
     others: &[(&str, &Release)],

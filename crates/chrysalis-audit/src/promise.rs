@@ -89,6 +89,12 @@ pub(crate) fn promised_share(promises: &[Promise]) -> Option<Rational> {
     promises.iter().filter_map(of_promise).min()
 }
 
+/// The largest share of one value that one of several releases allows: the weakest promise, as whoever has that release alone
+/// may bet so well. Releases that promise no share are left out; `None` where all are.
+pub(crate) fn weakest_share<'a>(releases: impl Iterator<Item = &'a [Promise]>) -> Option<Rational> {
+    releases.filter_map(promised_share).max()
+}
+
 /// The sensitive column of a release, counted by group.
 struct Sensitive<'a> {
     name: &'a str,

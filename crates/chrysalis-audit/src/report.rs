@@ -1,3 +1,5 @@
+use chrysalis_criteria::Rational;
+
 use crate::attack::{Background, Extremes, Finding, Learned, Minimality, Republishing, Subtraction};
 use crate::disclosure::{Bystander, Disclosure};
 
@@ -114,7 +116,7 @@ pub struct Pooling {
 }
 
 /// An attacker finds a person in several releases of the same data and keeps what all of them allow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Intersection {
     /// The other release or releases, as the caller names them.
     pub with: String,
@@ -135,6 +137,57 @@ pub struct Intersection {
     /// By how many sensitive values the counts of both releases differ, those that came and those that went together. Absent
     /// where there are several others, or one protects no column.
     pub counts_differ_by: Option<u64>,
+    /// How likely everybody's value is over all worlds that fit the releases, or why that was not counted.
+    pub shares: Result<Shares, NotCounted>,
+}
+
+/// An estimated share counts as above what is promised where it is so by more than this many percent of it. Of random people
+/// of whom that is said 99 in 100 are above it, once all worlds are counted (see `intersection/spec.md`).
+pub const SHARE_ERROR_PERCENT: u64 = 10;
+
+/// Bets on people's values by all worlds that fit several releases: those in which every group of every release has the
+/// values that it shows, all equally likely.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares {
+    /// The largest share of a value that one of the releases allows its groups; absent where none speaks of that.
+    pub promised: Option<Rational>,
+    /// The largest share that somebody's value has; absent where nobody is in all releases.
+    pub largest: Option<f64>,
+    /// Whether that was counted, and not estimated.
+    pub is_largest_exact: bool,
+    /// People whose shares are known: those whom all releases can hold.
+    pub people: u64,
+    /// Of them, people whose shares are an estimate.
+    pub estimated: u64,
+    /// People with a value whose share is above what is promised. Estimates count only where they are so by more than
+    /// [`SHARE_ERROR_PERCENT`].
+    pub above: u64,
+    /// Of these, people who do have that value; absent without the microdata.
+    pub right: Option<u64>,
+    /// People who fit all releases one by one, and no world together with the others.
+    pub impossible: u64,
+    /// Who they are.
+    pub over: SharesOver,
+}
+
+/// Over whom shares were counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharesOver {
+    /// The people of the microdata.
+    People,
+    /// The rows of a release that shows quasi values as they are.
+    Rows,
+}
+
+/// Why shares were not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotCounted {
+    /// It cannot be told: no release shows people.
+    NobodyKnown,
+    /// It cannot be told: too many groups may hold the same people.
+    TooManyOverlaps,
+    /// It does not apply: a release protects no column.
+    NothingProtected,
 }
 
 /// What an intersection attack counts.

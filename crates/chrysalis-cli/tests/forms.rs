@@ -118,6 +118,42 @@ fn all_releases_named_are_intersected_together() {
     assert!(said.contains("people of the microdata hide among fewer people than promised"), "{said}");
 }
 
+/// Everybody keeps two values, and of the 45 worlds that fit both releases 36 give two people one of them.
+#[test]
+fn bets_on_shares_fail_an_audit_that_leaves_enough_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let people = ["b,1,1", "b,1,2", "d,1,1", "c,1,1", "b,2,1", "a,2,2", "b,2,2", "d,2,2"];
+    let people: String = (20..).zip(people).map(|(age, rest)| format!("{age},{rest}\n")).collect();
+    fs::write(folder.join("data.csv"), format!("age,disease,g,h\n{people}")).unwrap();
+    for (name, method) in [("g", "anatomy"), ("h", "anatomy"), ("boxes", "generalize")] {
+        let group = if name == "h" { "h" } else { "g" };
+        let roles = "--quasi age --sensitive disease --partitioner column --require l=2";
+        run(folder, &format!("publish data.csv {roles} --method {method} --group-column {group} --out {name}"))
+            .expect(0);
+    }
+    let audit = run(folder, "audit g --with h --microdata data.csv --output json").expect(4).json();
+    let found = &audit["attacks"]["intersection"][0];
+    assert_eq!((found["fewest"].as_u64(), found["narrowed"].as_u64()), (Some(2), Some(0)), "{found}");
+    let expected = serde_json::json!({
+        "share_promised": 0.5, "largest_share": 0.8, "people_above": 2, "bets_right": 2, "exact": true, "people_counted": 8,
+        "people_estimated": 0, "people_impossible": 0, "shares_not_counted": null,
+    });
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(found[field], *value, "{field} in {found}");
+    }
+    let said = run(folder, "audit g --with h --microdata data.csv").expect(4).stdout;
+    assert!(said.contains("2 of 8 people of the microdata can be bet on above the promise"), "{said}");
+    // Rows of exact values are people; who is behind ranges nobody knows.
+    let audit = run(folder, "audit g --with h --output json").expect(4).json();
+    let found = &audit["attacks"]["intersection"][0];
+    assert_eq!((found["people_above"].as_u64(), found["bets_right"].is_null()), (Some(2), true), "{found}");
+    let audit = run(folder, "audit boxes --with boxes --output json").expect(0).json();
+    let found = &audit["attacks"]["intersection"][0];
+    assert!(["largest_share", "people_above", "exact"].iter().all(|field| found[*field].is_null()), "{found}");
+    assert!(found["shares_not_counted"].as_str().unwrap().contains("nobody knows who the people are"), "{found}");
+}
+
 #[test]
 fn files_that_the_manifest_does_not_name_fail_the_audit() {
     let folder = tempfile::tempdir().unwrap();

@@ -29,7 +29,7 @@ pub use republishing::Republishing;
 pub use subtraction::Subtraction;
 
 pub(crate) use extremes::{NumberEnds, Placed, extremes};
-pub(crate) use finding::{count, counted, foremost};
+pub(crate) use finding::{chance, count, counted, foremost, percent};
 pub(crate) use learned::{Known, Places};
 pub(crate) use minimality::{Setting, against_replay_by, against_replay_of_batches, against_replay_of_cuts};
 pub(crate) use republishing::Draws;

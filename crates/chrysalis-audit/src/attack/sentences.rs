@@ -6,7 +6,7 @@ use super::finding::{Finding, WorstGroup, chance, count, counted, percent, worst
 use super::view::AttackTarget;
 use crate::form::names_of;
 use crate::measure::{Fraction, GroupCounts, share};
-use crate::{Intersection, IntersectionLeft, IntersectionOver, Linking, Pooling, Presence, PresenceOver, Similarity};
+use crate::{Linking, Pooling, Presence, PresenceOver, Similarity};
 
 const NOTHING_SENSITIVE: &str = "Not run: nothing sensitive is published.";
 
@@ -140,62 +140,6 @@ pub(crate) fn similar_groups(sample: &GroupCounts, ids: &[Option<i64>], groups: 
         level_text: "1".into(),
     });
     super::finding::foremost(all.collect(), |a, b| b.rows.cmp(&a.rows).then(a.id.cmp(&b.id)))
-}
-
-impl Intersection {
-    /// The attack in words.
-    pub fn finding(&self) -> Finding {
-        let whom = match self.over {
-            IntersectionOver::People => counted(self.people, "person of the microdata", "people of the microdata"),
-            IntersectionOver::Conceivable => counted(self.people, "conceivable person", "conceivable people"),
-        };
-        let (with, narrowed) = (&self.with, count(self.narrowed));
-        let mut sentence = match (self.fewest, self.left) {
-            (None, _) if self.contradicted > 0 => String::new(),
-            (None, _) => format!("The release has nobody in common with {with}."),
-            (Some(fewest), IntersectionLeft::Values) => format!(
-                "An attacker who also has {with} can rule out values that one of the releases does not allow: of {whom}, \
-                 {narrowed} keep fewer than the {} promised, and the worst off keep {fewest}.",
-                counted(self.promised, "value", "values"),
-            ),
-            (Some(fewest), IntersectionLeft::People) => format!(
-                "An attacker who also has {with} sees who is in the same groups everywhere: of {whom}, {narrowed} hide among \
-                 fewer than the {} promised, themselves among them, and the worst off among {fewest}.",
-                counted(self.promised, "person", "people"),
-            ),
-        };
-        if self.contradicted > 0 {
-            let gap = if sentence.is_empty() { "" } else { " " };
-            let (contradicted, what) = (count(self.contradicted), self.contradiction());
-            sentence.push_str(&format!("{gap}Together with {with}, {contradicted} of {whom} {what}."));
-        }
-        let subtracted = match self.counts_differ_by {
-            Some(1) => {
-                " One sensitive value came or went between the two releases: who knows whose it is knows it for certain."
-            }
-            Some(2) => {
-                " Two sensitive values came or went between the two releases: who knows whose they are knows both for certain, and \
-                 which is whose if one person came and another left."
-            }
-            _ => "",
-        };
-        sentence.push_str(subtracted);
-        let prevention = match (self.narrowed, self.left) {
-            (0, _) if !subtracted.is_empty() => {
-                "handing out the same release again, or a new one only after many people have come and gone.".to_owned()
-            }
-            (0, _) => String::new(),
-            (_, IntersectionLeft::Values) => {
-                let forms = names_of(|form| form.shape().marginals.is_some()).join(", ");
-                format!("one release with marginals instead of several ({forms}), or the same groups in all of them.")
-            }
-            (_, IntersectionLeft::People) => {
-                let forms = names_of(|form| form.shape().has_users).join(", ");
-                format!("one release for all users ({forms}) instead of several, or the same groups in all of them.")
-            }
-        };
-        Finding::new("intersection", sentence, prevention)
-    }
 }
 
 impl Pooling {

@@ -10,14 +10,19 @@ use crate::boxes::space::Axis;
 
 /// The different kinds of people that some tables can tell apart: one row of each, and how many there are.
 pub(super) fn kinds(views: &[&JoinedView<'_>], people: &Table, watch: &dyn Watch) -> Vec<(usize, u64)> {
-    let names: Vec<&str> = views.iter().flat_map(|view| view.attributes()).collect();
-    let columns: Vec<&Column> = people.columns().iter().filter(|column| names.contains(&column.name())).collect();
-    let classes = Groups::of_columns(&columns, people.rows(), watch);
+    let classes = classes(views, people, watch);
     let mut rows = vec![(0_usize, 0_u64); classes.n_groups];
     for (row, &class) in classes.of_row.iter().enumerate() {
         rows[class as usize] = (row, rows[class as usize].1 + 1);
     }
     rows
+}
+
+/// People whom some tables cannot tell apart.
+pub(super) fn classes(views: &[&JoinedView<'_>], people: &Table, watch: &dyn Watch) -> Groups {
+    let names: Vec<&str> = views.iter().flat_map(|view| view.attributes()).collect();
+    let columns: Vec<&Column> = people.columns().iter().filter(|column| names.contains(&column.name())).collect();
+    Groups::of_columns(&columns, people.rows(), watch)
 }
 
 /// Finds the groups of a table that may hold a person.

@@ -10,6 +10,8 @@
 //! What one release shows as it is may be a quasi attribute of another. Then who has both need not know it of anybody:
 //! rows are joined by it (butterfly tables II and III).
 //!
+//! Values that are left need not be equally likely: `shares` counts over all worlds that fit the releases (see `spec.md`).
+//!
 //! Where a release protects no column, people themselves are counted instead: those who share a person's groups in all
 //! releases.
 
@@ -17,6 +19,8 @@ mod candidates;
 mod corners;
 mod counts;
 mod finder;
+mod sentences;
+mod shares;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -26,15 +30,15 @@ mod views;
 use std::collections::BTreeMap;
 
 use chrysalis_release::Release;
-use chrysalis_table::{Table, Watch};
+use chrysalis_table::{Code, Column, Table, Watch};
 
 use crate::columns::only_sensitive;
-use crate::findings::Findings;
 use crate::form::judge;
-use crate::promise::{promised_rows, promised_values};
+use crate::promise::{promised_rows, promised_values, weakest_share};
 use crate::source::people;
-use crate::{AuditError, Check, Intersection, IntersectionLeft, IntersectionOver};
-use tally::IntersectionTally;
+use crate::{AuditError, Check, Intersection, IntersectionLeft, IntersectionOver, NotCounted};
+use shares::{Tried, shown_people};
+use tally::{IntersectionTally, worse_shares};
 pub(crate) use views::{Joined, JoinedView, of_buckets, of_groups, of_users, of_values};
 
 /// Combinations of tables that are tried: a release has one per marginal or user.
@@ -64,17 +68,35 @@ pub(crate) fn attack(
     let promised = promised.unwrap_or(1);
     let manifests: Vec<_> = all.iter().map(|release| &release.manifest).collect();
     let known = microdata.map(|table| people(&manifests, table)).transpose()?;
-    let mut tally = IntersectionTally::default();
+    let own = only_sensitive(&release.manifest)?.map(|attribute| attribute.name.as_str());
+    let share_promised = weakest_share(promises());
+    let (mut tally, mut shares) = (IntersectionTally::default(), None);
     for views in combinations(&views)? {
         let found = match (&known, left) {
             (Some(table), IntersectionLeft::People) => candidates::together(&views, table, promised, watch)?,
             (Some(table), _) => values::together(&views, (table, IntersectionOver::People), promised, watch),
             (None, _) => {
-                let people = corners::people(&views, watch)?;
+                let people = corners::people(&views, watch).or_else(|error| rows_instead(&views).ok_or(error))?;
                 values::together(&views, (&people, IntersectionOver::Conceivable), promised, watch)
             }
         };
         tally = tally.worse(found);
+        let counted = match (&known, left) {
+            (_, IntersectionLeft::People) => Err(NotCounted::NothingProtected),
+            (Some(people), _) => {
+                let truth = own.and_then(|own| people.column(own));
+                let number = |column: &Column| {
+                    let texts = (0..column.domain().len() as Code).map(|code| column.domain().text(code));
+                    texts.map(|text| joined.numbers.get(text.as_ref()).copied()).collect()
+                };
+                let truth = truth.map(|column| (column, number(column)));
+                shares::together(&views, &Tried { people, truth }, share_promised, watch)
+            }
+            (None, _) => shown_people(&views).ok_or(NotCounted::NobodyKnown).and_then(|people| {
+                shares::together(&views, &Tried { people: &people, truth: None }, share_promised, watch)
+            }),
+        };
+        shares = worse_shares(shares, counted);
     }
     let intersection = Intersection {
         with: named(&others.iter().map(|(name, _)| *name).collect::<Vec<_>>()),
@@ -86,8 +108,17 @@ pub(crate) fn attack(
         contradicted: tally.contradicted,
         counts_differ_by: counts::differ_by(release, others),
         over: if known.is_some() { IntersectionOver::People } else { IntersectionOver::Conceivable },
+        shares: shares.unwrap_or(Err(NotCounted::NobodyKnown)),
     };
     Ok((intersection.check(), intersection))
+}
+
+/// Where groups meet too often to try all: the rows of a table that shows people, if it has all attributes of the others, since
+/// nobody else is conceivable then.
+fn rows_instead(views: &[&JoinedView<'_>]) -> Option<Table> {
+    let people = shown_people(views)?;
+    let has_all = views.iter().flat_map(|view| view.attributes()).all(|name| people.column(name).is_some());
+    has_all.then_some(people)
 }
 
 /// Sensitive values where all releases protect the same column; people where one protects none.
@@ -137,60 +168,5 @@ fn named(names: &[&str]) -> String {
         [] => String::new(),
         [name] => (*name).to_owned(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-impl Intersection {
-    fn check(&self) -> Check {
-        let mut findings = Findings::new("intersection");
-        let (with, n, whom) = (&self.with, self.people, self.whom());
-        let (fewest, promised) = (self.fewest.unwrap_or(0), self.promised);
-        let (less, kept) = match self.left {
-            IntersectionLeft::Values => (
-                "are left with fewer sensitive values than promised",
-                format!("keep at least {fewest} sensitive values each"),
-            ),
-            IntersectionLeft::People => {
-                ("hide among fewer people than promised", format!("hide among at least {fewest} people each"))
-            }
-        };
-        if self.narrowed > 0 {
-            findings.add("narrowed", || {
-                let narrowed = self.narrowed;
-                format!("together with {with}, {narrowed} of {n} {whom} {less} ({fewest} in the worst case, {promised} promised)")
-            });
-        }
-        if self.contradicted > 0 {
-            findings.add("contradicted", || {
-                let contradicted = self.contradicted;
-                format!("together with {with}, {contradicted} of {n} {whom} {}", self.contradiction())
-            });
-        }
-        findings.check(match self.fewest {
-            Some(_) => format!("together with {with}, {n} {whom} {kept}"),
-            None => format!("no group has anybody in common with one of {with}"),
-        })
-    }
-
-    fn whom(&self) -> &'static str {
-        match self.over {
-            IntersectionOver::People => "people of the microdata",
-            IntersectionOver::Conceivable => "conceivable people",
-        }
-    }
-
-    /// What cannot be, if all releases are of this table.
-    pub(crate) fn contradiction(&self) -> &'static str {
-        match self.left {
-            IntersectionLeft::Values => {
-                "are left with no sensitive value, or fit no group of one release: the releases are not of the same rows, so one \
-                 of them is not of this table (it may be of another month); nothing can be concluded for these people, and the \
-                 others were tried"
-            }
-            IntersectionLeft::People => {
-                "fit no group of one of the releases: they are not of the same rows, so that one is not of this table (it may be of \
-                 another month); nothing can be concluded for these people, and the others were tried"
-            }
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! What an intersection leaves people, added up.
 
+use crate::{NotCounted, Shares};
+
 /// What some tables together leave some people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct IntersectionTally {
@@ -32,6 +34,21 @@ impl IntersectionTally {
             people: self.people.max(other.people),
             contradicted: self.contradicted.max(other.contradicted),
         }
+    }
+}
+
+/// Of the same people by other tables: the worse of both. Somebody above a promise is worse than what cannot be told.
+pub(super) fn worse_shares(
+    known: Option<Result<Shares, NotCounted>>,
+    other: Result<Shares, NotCounted>,
+) -> Option<Result<Shares, NotCounted>> {
+    let rank = |found: &Result<Shares, NotCounted>| match found {
+        Ok(shares) => (if shares.above > 0 { 2 } else { 0 }, shares.above, shares.largest.unwrap_or(0.0)),
+        Err(_) => (1, 0, 0.0),
+    };
+    match known {
+        Some(known) if rank(&known) >= rank(&other) => Some(known),
+        _ => Some(other),
     }
 }
 

@@ -8,6 +8,7 @@ use chrysalis_table::{Code, Column, Watch};
 use crate::boxes::angel::{Angelized, buckets};
 use crate::boxes::cells::{BoxTable, Cells};
 use crate::boxes::space::LabelSets;
+use crate::measure::GroupCounts;
 use crate::values::{RowsWithValues, rows_with_values};
 use crate::{AuditError, Groups};
 
@@ -23,6 +24,10 @@ pub(crate) struct JoinedView<'a> {
     /// Whether a group shows the values of every attribute, and not what stands beside what: then the cells of all its
     /// rows are the group's.
     pub(super) is_permuted: bool,
+    /// Whether every row shows somebody's own values side by side: then its rows are people.
+    pub(super) has_people: bool,
+    /// The sensitive values that are shown together.
+    pub(super) blocks: Vec<Block>,
 }
 
 /// The rows that look the same.
@@ -32,6 +37,28 @@ pub(super) struct GroupView {
     /// The sensitive values one of which a member has, numbered alike in all releases, ascending. None where nothing
     /// sensitive is published.
     pub(super) values: Vec<u32>,
+    /// In which blocks its rows are.
+    pub(super) places: Vec<Place>,
+}
+
+/// Some of the rows that look the same: those of one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) block: u32,
+    pub(super) rows: u64,
+}
+
+/// Rows of which it is told which sensitive values they have, and not which has which: a group, a class, a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Values and how many rows have each, ascending.
+    pub(super) values: Vec<(u32, u64)>,
+}
+
+impl Block {
+    pub(super) fn rows(&self) -> u64 {
+        self.values.iter().map(|(_, count)| count).sum()
+    }
 }
 
 impl JoinedView<'_> {
@@ -109,13 +136,20 @@ fn generalized<'a>(
             Groups::of_columns(&columns, rows, joined.watch)
         }
     };
-    let mut views: Vec<GroupView> = (0..groups.n_groups).map(|_| GroupView { row: 0, values: Vec::new() }).collect();
+    let mut of_group: Vec<(usize, Vec<u32>)> = vec![(0, Vec::new()); groups.n_groups];
     for (row, &group) in groups.of_row.iter().enumerate() {
-        let view = &mut views[group as usize];
-        view.row = row;
-        view.values.extend(sensitive.as_ref().map(|(column, number)| number[column.code(row) as usize]));
+        let known = &mut of_group[group as usize];
+        known.0 = row;
+        known.1.extend(sensitive.as_ref().map(|(column, number)| number[column.code(row) as usize]));
     }
-    Ok(JoinedView { sets, published, n_own, groups: tidy(views), is_permuted: false })
+    let (mut views, mut blocks) = (Vec::with_capacity(groups.n_groups), Vec::with_capacity(groups.n_groups));
+    for ((row, values), rows) in of_group.into_iter().zip(groups.sizes()) {
+        let values = counted(values);
+        let places = vec![Place { block: blocks.len() as u32, rows }];
+        views.push(GroupView { row, values: values.iter().map(|&(value, _)| value).collect(), places });
+        blocks.push(Block { values });
+    }
+    Ok(JoinedView { sets, published, n_own, groups: views, is_permuted: false, has_people: false, blocks })
 }
 
 /// One view per generalized table: a member of a bucket has a value of one of the batches there.
@@ -132,14 +166,17 @@ pub(crate) fn of_buckets<'a>(release: &'a Release, joined: &mut Joined<'_>) -> R
             known.0 = row;
             known.1.push(of_row[row]);
         }
-        let values = |(row, mut members): (usize, Vec<u32>)| {
-            members.sort_unstable();
-            members.dedup();
-            let codes = members.iter().flat_map(|&batch| batches.sample.group(batch as usize).values);
-            GroupView { row, values: codes.map(|&(code, _)| number[code as usize]).collect() }
+        let values = |(row, members): (usize, Vec<u32>)| {
+            let members = counted(members);
+            let codes = members.iter().flat_map(|&(batch, _)| batches.sample.group(batch as usize).values);
+            let values = distinct(codes.map(|&(code, _)| number[code as usize]).collect());
+            let places = members.iter().map(|&(block, rows)| Place { block, rows }).collect();
+            GroupView { row, values, places }
         };
-        let groups = tidy(of_bucket.into_iter().map(values).collect());
-        JoinedView { sets: published.label_sets(), n_own: published.quasi.len(), published, groups, is_permuted: false }
+        let groups = of_bucket.into_iter().map(values).collect();
+        let (sets, n_own) = (published.label_sets(), published.quasi.len());
+        let blocks = blocks(&batches.sample, &number);
+        JoinedView { sets, n_own, published, groups, is_permuted: false, has_people: false, blocks }
     };
     Ok(angel.tables.into_iter().map(view).collect())
 }
@@ -167,18 +204,38 @@ fn verbatim<'a>(rows: RowsWithValues<'a>, joined: &mut Joined<'_>) -> JoinedView
     let beside = rows.quasi.iter().map(|(_, column)| *column).filter(|_| !is_permuted);
     let columns: Vec<&Column> = std::iter::once(rows.group).chain(beside).collect();
     let groups = Groups::of_columns(&columns, rows.table.rows(), joined.watch);
-    let view = |row: usize| {
-        let values = rows.sample.group(rows.of_row[row] as usize).values;
-        GroupView { row, values: values.iter().map(|&(code, _)| number[code as usize]).collect() }
+    let view = |(row, n): (usize, u64)| {
+        let block = rows.of_row[row];
+        let values = rows.sample.group(block as usize).values;
+        let values = distinct(values.iter().map(|&(code, _)| number[code as usize]).collect());
+        GroupView { row, values, places: vec![Place { block, rows: n }] }
     };
-    let groups = tidy(groups.some_rows().into_iter().map(view).collect());
-    JoinedView { sets, n_own: published.quasi.len(), published, groups, is_permuted }
+    let groups = groups.some_rows().into_iter().zip(groups.sizes()).map(view).collect();
+    let (blocks, n_own) = (blocks(&rows.sample, &number), published.quasi.len());
+    JoinedView { sets, n_own, published, groups, is_permuted, has_people: !is_permuted, blocks }
 }
 
-fn tidy(mut groups: Vec<GroupView>) -> Vec<GroupView> {
-    for group in &mut groups {
-        group.values.sort_unstable();
-        group.values.dedup();
-    }
-    groups
+/// The values of all groups, as all releases number them.
+fn blocks(sample: &GroupCounts, number: &[u32]) -> Vec<Block> {
+    let block = |group: usize| {
+        let values = sample.group(group).values.iter().map(|&(code, count)| (number[code as usize], u64::from(count)));
+        let mut values: Vec<(u32, u64)> = values.collect();
+        values.sort_unstable();
+        // Two codes with one text have one number.
+        let sum = |run: &[(u32, u64)]| (run[0].0, run.iter().map(|(_, count)| count).sum());
+        Block { values: values.chunk_by(|a, b| a.0 == b.0).map(sum).collect() }
+    };
+    (0..sample.sizes().len()).map(block).collect()
+}
+
+/// Every number once, ascending, and how often it was there.
+fn counted(mut numbers: Vec<u32>) -> Vec<(u32, u64)> {
+    numbers.sort_unstable();
+    numbers.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+}
+
+fn distinct(mut numbers: Vec<u32>) -> Vec<u32> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }

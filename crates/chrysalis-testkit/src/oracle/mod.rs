@@ -1,11 +1,13 @@
-//! Slow and obviously right: definitions written down once more, and every partition of a few rows.
+//! Slow and obviously right: definitions written down once more, every partition of a few rows, and every world of a few people.
 
 mod loss;
 mod partitions;
 mod principle;
 mod transport;
+mod worlds;
 
 pub use loss::{cell_ncp, group_ncp};
 pub use partitions::{best_partition, for_each_partition, members};
 pub use principle::{distance, holds, weaker, weight};
 pub use transport::least_cost;
+pub use worlds::{Seen, worlds};

@@ -256,7 +256,11 @@ fn extremes(found: &Extremes) -> Value {
     })
 }
 
+/// Shares are null where they were not counted, and `shares_not_counted` says why. `share_promised` is null where no release
+/// promises any, `bets_right` without the microdata.
 fn intersection(found: &Intersection) -> Value {
+    let shares = found.shares.as_ref().ok();
+    let promised = shares.and_then(|shares| shares.promised);
     let over = match found.over {
         IntersectionOver::People => "people of the microdata",
         IntersectionOver::Conceivable => "conceivable people",
@@ -275,6 +279,15 @@ fn intersection(found: &Intersection) -> Value {
         "contradicted": found.contradicted,
         "counts_differ_by": found.counts_differ_by,
         "over": over,
+        "share_promised": promised.map(|share| *share.numer() as f64 / *share.denom() as f64),
+        "largest_share": shares.and_then(|shares| shares.largest),
+        "people_above": shares.map(|shares| shares.above),
+        "bets_right": shares.and_then(|shares| shares.right),
+        "exact": shares.map(|shares| shares.estimated == 0),
+        "people_counted": shares.map(|shares| shares.people),
+        "people_estimated": shares.map(|shares| shares.estimated),
+        "people_impossible": shares.map(|shares| shares.impossible),
+        "shares_not_counted": found.shares.as_ref().err().map(|reason| reason.sentence()),
     })
 }
 

@@ -5,10 +5,11 @@ use chrysalis_table::{Column, Table};
 use chrysalis_testkit::papers;
 
 mod permuted;
+mod shares;
 
 use crate::boxes::tests::attribute;
 use crate::testing::{audit, entry, promises};
-use crate::{Intersection, IntersectionLeft, IntersectionOver, intersect};
+use crate::{Intersection, IntersectionLeft, IntersectionOver, Shares, SharesOver, intersect};
 
 fn release(path: &str, quasi: &[&str], guarantees: &[&str]) -> Release {
     let (rows, source) = (papers::table(path), papers::table("angel/table-2a.csv"));
@@ -73,12 +74,28 @@ fn intersecting_angel_tables_2b_and_2c_reveals_alan() {
         contradicted: 0,
         counts_differ_by: Some(0),
         over: IntersectionOver::People,
+        // Counting what is left tells two more: only two worlds remain (docs/errata.md).
+        shares: Ok(Shares {
+            promised: Some(chrysalis_criteria::Rational::new(1, 2)),
+            largest: Some(1.0),
+            is_largest_exact: true,
+            people: 6,
+            estimated: 0,
+            above: 4,
+            right: Some(4),
+            impossible: 0,
+            over: SharesOver::People,
+        }),
     };
     assert_eq!(found, expected);
     assert_eq!(
-        check.detail,
-        "together with 2c, 2 of 6 people of the microdata are left with fewer sensitive values than promised (1 in the worst \
-         case, 2 promised)"
+        check.findings,
+        [
+            "together with 2c, 2 of 6 people of the microdata are left with fewer sensitive values than promised (1 in the worst \
+             case, 2 promised)",
+            "together with 2c, 4 of 6 people of the microdata can be bet on above the promise: over the worlds that fit all \
+             releases a value of theirs has a share of up to 100.0 %, at most 50.0 % promised"
+        ]
     );
     // Without the microdata, whoever could be where groups meet.
     let (check, found) = intersect(&one, &other, "2c", None).unwrap();

@@ -1,0 +1,158 @@
+//! From a puzzle to shares: what is settled, then parts that can be counted, then an estimate for the rest.
+
+use std::collections::BTreeMap;
+
+use chrysalis_criteria::Rational;
+use chrysalis_table::Watch;
+use num_bigint::BigUint;
+
+use super::bounds::Bounds;
+use super::estimate::fit;
+use super::exact::{Free, MAX_STEPS, count};
+use super::links::Links;
+use super::puzzle::Puzzle;
+
+/// Steps that counting may take over all parts, the small ones first.
+const MAX_ALL_STEPS: usize = 8_000_000;
+
+/// How much is known of a cell's shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Counted over all worlds: of so many.
+    Exactly(u128),
+    /// Estimated.
+    About,
+    /// No world fits.
+    Impossible,
+}
+
+/// The shares of all cells.
+pub(super) struct Solution {
+    pub(super) known: Vec<Known>,
+    /// People who have the value, expected, for every entry.
+    pub(super) expected: Vec<f64>,
+    /// The same summed over all worlds, where these were counted.
+    pub(super) sums: Vec<u128>,
+    /// At least so many people have the value, in every world.
+    least: Vec<u64>,
+}
+
+/// The value that somebody is best bet on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Best {
+    pub(super) value: u32,
+    pub(super) share: f64,
+    pub(super) is_exact: bool,
+    /// Whether the share is above what was promised, beyond doubt.
+    pub(super) is_above: bool,
+}
+
+/// Shares of all cells of a puzzle.
+pub(super) fn solve(puzzle: &Puzzle, watch: &dyn Watch) -> Solution {
+    solve_within(puzzle, MAX_STEPS, watch)
+}
+
+pub(super) fn solve_within(puzzle: &Puzzle, max_steps: usize, watch: &dyn Watch) -> Solution {
+    let bounds = Bounds::new(puzzle, watch);
+    let free = Free::new(puzzle, &bounds);
+    let mut solution = Solution {
+        known: vec![Known::Exactly(1); puzzle.cells.len()],
+        expected: bounds.least.iter().map(|&least| least as f64).collect(),
+        sums: bounds.least.iter().map(|&least| least.into()).collect(),
+        least: bounds.least.clone(),
+    };
+    let mut left = MAX_ALL_STEPS;
+    let mut rest: Vec<usize> = Vec::new();
+    for part in parts(puzzle, &bounds) {
+        watch.pause();
+        let mut ties = part.iter().flat_map(|&cell| puzzle.entries(cell)).flat_map(|entry| puzzle.all_ties(entry));
+        let is_strict =
+            !part.iter().any(|&cell| bounds.is_doubtful[cell]) && ties.all(|tie| puzzle.is_strict(tie.count));
+        let most = max_steps.min(left);
+        let mut unused = most;
+        let worlds = is_strict.then(|| count(puzzle, &bounds, &free, &part, &mut unused).ok()).flatten();
+        left -= most - unused;
+        let Some(worlds) = worlds else {
+            rest.extend(part);
+            continue;
+        };
+        for &cell in &part {
+            solution.known[cell] = if worlds.n == 0 { Known::Impossible } else { Known::Exactly(worlds.n) };
+            for entry in puzzle.entries(cell) {
+                let settled = if bounds.is_settled(entry) { u128::from(bounds.least[entry]) } else { 0 };
+                // PROOF: `count` makes sure that all people in all worlds can be added up.
+                solution.sums[entry] = settled * worlds.n;
+            }
+        }
+        for (entry, people) in worlds.people {
+            solution.sums[entry] = people;
+            solution.expected[entry] = people as f64 / worlds.n as f64;
+        }
+    }
+    rest.iter().for_each(|&cell| solution.known[cell] = Known::About);
+    for (entry, people) in fit(puzzle, &bounds, &free, &rest, watch) {
+        solution.expected[entry] = people;
+    }
+    for (known, _) in solution.known.iter_mut().zip(&bounds.is_impossible).filter(|(_, is_impossible)| **is_impossible)
+    {
+        *known = Known::Impossible;
+    }
+    solution
+}
+
+/// Cells that hang together by what is not settled, the smallest parts first.
+fn parts(puzzle: &Puzzle, bounds: &Bounds) -> Vec<Vec<usize>> {
+    let n_counts = puzzle.counts.len() as u32;
+    let mut links = Links::new(puzzle.counts.len() + puzzle.slots.len());
+    let mut first: Vec<(usize, u32)> = Vec::new();
+    for cell in 0..puzzle.cells.len() {
+        let is_open = |&entry: &usize| !bounds.is_settled(entry) || bounds.is_doubtful[cell];
+        let mut start = None;
+        for tie in puzzle.entries(cell).filter(is_open).flat_map(|entry| puzzle.all_ties(entry)) {
+            let from = *start.get_or_insert(tie.count);
+            links.join(from, tie.count);
+            puzzle.seats[tie.seat as usize].slots.iter().for_each(|&slot| links.join(from, n_counts + slot));
+        }
+        first.extend(start.map(|start| (cell, start)));
+    }
+    let mut parts: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    first.into_iter().for_each(|(cell, start)| parts.entry(links.root(start)).or_default().push(cell));
+    let mut parts: Vec<Vec<usize>> = parts.into_values().collect();
+    parts.sort_by_key(Vec::len);
+    parts
+}
+
+impl Solution {
+    /// What the people of a cell are best bet on; `None` where no world fits them, or they can have nothing.
+    ///
+    /// An estimate is above a promise where it is so by more than `error`, or where every world says so.
+    pub(super) fn best(&self, puzzle: &Puzzle, cell: usize, promised: Option<Rational>, error: f64) -> Option<Best> {
+        let people = puzzle.cells[cell].people;
+        let entries = puzzle.entries(cell).filter(|_| people > 0);
+        let by_count = |a: &usize, b: &usize| self.expected[*a].total_cmp(&self.expected[*b]).then(b.cmp(a));
+        let exactly = |a: &usize, b: &usize| self.sums[*a].cmp(&self.sums[*b]).then(b.cmp(a));
+        let (top, is_above, is_exact) = match self.known[cell] {
+            Known::Impossible => return None,
+            Known::Exactly(worlds) => {
+                let top = entries.max_by(exactly)?;
+                (top, promised.is_some_and(|promised| is_above(self.sums[top], worlds, people, promised)), true)
+            }
+            Known::About => {
+                let top = entries.max_by(by_count)?;
+                let limit = |promised: Rational| *promised.numer() as f64 / *promised.denom() as f64 * (1.0 + error);
+                let is_far = |promised: Rational| {
+                    self.expected[top] / people as f64 > limit(promised)
+                        || is_above(self.least[top].into(), 1, people, promised)
+                };
+                (top, promised.is_some_and(is_far), false)
+            }
+        };
+        let share = self.expected[top] / people as f64;
+        Some(Best { value: puzzle.values[top], share, is_exact, is_above })
+    }
+}
+
+/// Whether people over all worlds are a larger share than promised, in whole numbers.
+fn is_above(sum: u128, worlds: u128, people: u64, promised: Rational) -> bool {
+    BigUint::from(sum) * *promised.denom() > BigUint::from(worlds) * people * *promised.numer()
+}

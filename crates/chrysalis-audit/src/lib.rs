@@ -67,8 +67,8 @@ pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
 pub use report::{
-    Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Linking, Pooling, Presence,
-    PresenceOver, PrincipleResult, Similarity, SimilarityOf, Utility,
+    Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking, Pooling, Presence,
+    PrincipleResult, RowLinking, RowLinkingOver, Similarity, SimilarityOf, Utility,
 };
 
 use chrysalis_release::Release;

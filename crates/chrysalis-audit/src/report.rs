@@ -71,12 +71,17 @@ pub struct Check {
 pub struct Attacks {
     /// Linking a known person to a sensitive value; absent where nothing sensitive is published, or without groups.
     pub linking: Option<Linking>,
+    /// Telling which row is a known person's.
+    pub row_linking: Option<RowLinking>,
     /// Finding out whether a known person is in the data at all.
     pub presence: Option<Presence>,
     /// Learning how bad a person's sensitive value is; absent where the manifest has no categories, or without groups.
     pub similarity: Option<Similarity>,
     /// Joining the release with others; one entry per other release, and one for all where there are several.
     pub intersection: Vec<Intersection>,
+    /// Joining the generalized tables of one release through its batches; absent where there is one such table, and without
+    /// the microdata.
+    pub joining: Option<Joining>,
     /// Users of a butterfly release who pool what they know; one entry per pair of quasi-identifiers.
     pub pooling: Vec<Pooling>,
     /// Ruling out values that a person cannot have; absent where nothing sensitive is published, or without groups.
@@ -95,6 +100,24 @@ pub struct Attacks {
     pub extremes: Option<Extremes>,
     /// All of them in words, in a fixed order; also why an attack was not run.
     pub findings: Vec<Finding>,
+}
+
+/// An attacker finds the rows that cover a person in every generalized table of a release, and keeps those whose batches all
+/// tables allow (angel). Values stay hidden by their batches; k is promised of the buckets of each table alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joining {
+    /// Tables that were joined.
+    pub tables: u64,
+    /// People who were tried.
+    pub people: u64,
+    /// Rows that every bucket is promised to have; 1 where nothing is.
+    pub promised: u64,
+    /// Rows that the worst off keep, in the table where they are fewest.
+    pub fewest: u64,
+    /// People who keep fewer rows than promised of buckets.
+    pub narrowed: u64,
+    /// People who keep one row.
+    pub alone: u64,
 }
 
 /// Two users put together what they know of a person, which nobody promised to withstand unless colluding users were
@@ -230,11 +253,13 @@ pub struct SimilarityOf {
     pub groups: u64,
 }
 
-/// An attacker knows all quasi values of a person and asks how likely it is that the person is in some group.
+/// An attacker knows all quasi values of a person and asks which row is theirs, given that they are in some group.
 ///
-/// pa, Lemma 1: δ = Π n_i / n^d, where n_i of the n rows of a group have the person's value of attribute i.
+/// Behind ranges and labels δ = 1/n: any of the n rows of a group may be. Where columns were permuted δ = Π n_i / n^d
+/// (pa, Lemma 1), where n_i of the n rows have the person's value of attribute i: the chance that one given row has all of
+/// them if values are combined at random. Whether the person is in the data at all is [`Presence`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Presence {
+pub struct RowLinking {
     /// The largest δ.
     pub delta: f64,
     /// The same as an exact fraction.
@@ -242,21 +267,36 @@ pub struct Presence {
     /// The group where it is reached; the lowest id where there are several. Absent where there are no groups.
     pub group: Option<i64>,
     /// Over whom the maximum was taken.
-    pub over: PresenceOver,
+    pub over: RowLinkingOver,
 }
 
-/// Over whom a presence attack was maximised.
+/// Over whom the chance of a row was maximised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PresenceOver {
-    /// Nobody needs to be tried: quasi values are published as they are, so whoever is in the data is found there.
+pub enum RowLinkingOver {
+    /// Nobody needs to be tried: quasi values are published as they are, so whoever looks like nobody else is found.
     ExactValues,
     /// Every row that one could put together from the values of a group: no person can be worse off.
     Conceivable,
     /// The people of the microdata, each in every group that has all their values.
     People,
-    /// Ranges and labels: any row of a group that covers a person could be theirs, so it is one in the rows of the group;
-    /// certain where a group shows one value per attribute.
+    /// Ranges and labels: any row of a group that covers a person could be theirs, so it is one in the rows of the group.
     Covered,
+}
+
+/// An attacker knows all quasi values of a person and asks whether the person is in the data at all.
+///
+/// Nothing protects that, and nothing bounds it: who could have been in the data and is not, a release does not know. What
+/// can be said is where presence is certain, and how little the groups leave open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Presence {
+    /// Rows that show somebody's quasi values for certain: exact values, one value per attribute, or permuted columns of
+    /// which no more than one has different values in the group.
+    pub certain_rows: u64,
+    /// A group that has such rows; the lowest id where there are several. Absent where there are no groups.
+    pub certain_group: Option<i64>,
+    /// At most this share of the combinations of quasi values that the manifest allows is covered by some group, from 0 to
+    /// 1: the smaller it is, the surer is a bet that whoever is covered is there.
+    pub covered: f64,
 }
 
 /// What pa measures about a release.

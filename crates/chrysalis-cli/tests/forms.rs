@@ -45,7 +45,10 @@ fn pa_table_1_permuted_has_delta_2_25_and_rce_7_49() {
     let outcome = run(folder.path(), "audit release --microdata bob.csv --output json");
     assert_eq!(outcome.code, Some(4), "{}", outcome.stderr);
     let of_bob: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    // The chance of a row; version 1 called it presence, and the number stays where readers look for it.
+    assert_eq!(of_bob["attacks"]["row_linking"]["delta"], 2.0 / 25.0);
     assert_eq!(of_bob["attacks"]["presence"]["delta"], 2.0 / 25.0);
+    assert_eq!(of_bob["attacks"]["presence"]["protected"], false);
     assert!((audit["utility"]["rce"].as_f64().unwrap() - 7.49).abs() < 0.005, "{audit}");
     assert!((audit["utility"]["rce_bound"].as_f64().unwrap() - 7.434).abs() < 0.0005, "{audit}");
     // Of all nine, those of the second group are found most likely: one of four has their age, two of four their sex.
@@ -327,7 +330,7 @@ fn a_release_that_was_not_permuted_is_told_from_one_that_was() {
     release.forge("permuted.csv", common::to_csv(&cells).as_bytes());
     let outcome = run(folder, "audit release --microdata data.csv").expect(4);
     assert!(
-        outcome.stdout.contains("400 of 400 rows show values that somebody has all together"),
+        outcome.stdout.contains("400 of 400 rows show `cost` as their own person has it, where a random permutation shows"),
         "{}",
         outcome.stdout
     );

@@ -33,7 +33,8 @@ fn check(command: &str, options: &str, file: &str) {
         let Ok(expected) = fs::read_to_string(frozen().join("v1").join(&name).join(file)) else { continue };
         let options = options.replace("NAME", &name);
         let outcome: Outcome = run(&frozen(), &format!("{command} v1/{name}/release {options}")).expect(0);
-        let printed = without_what_came_later(&outcome.stdout, file);
+        let printed = without_what_was_false(&without_what_came_later(&outcome.stdout, file), file);
+        let expected = without_what_was_false(&expected, file);
         if printed != expected {
             let at = printed.bytes().zip(expected.bytes()).take_while(|(ours, theirs)| ours == theirs).count();
             let around = |text: &str| {
@@ -66,12 +67,31 @@ fn without_what_came_later(printed: &str, file: &str) -> String {
                 files["detail"] = detail.into();
             }
             let attacks = object["attacks"].as_object_mut().unwrap();
-            for name in ["bystander", "republishing", "subtraction", "extremes"] {
+            for name in ["bystander", "republishing", "subtraction", "extremes", "row_linking", "joining"] {
                 attacks.shift_remove(name);
                 attacks["not_run"].as_object_mut().unwrap().shift_remove(name);
             }
         }
         object.shift_remove("notes");
+        format!("{value}\n")
+    };
+    printed.lines().map(line).collect()
+}
+
+/// Version 1 said that δ bounds presence, and that rows were about as many as chance brings together: the numbers stay, the
+/// sentences do not.
+fn without_what_was_false(printed: &str, file: &str) -> String {
+    if !file.starts_with("audit") {
+        return printed.to_owned();
+    }
+    let line = |line: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+        if let Some(presence) = value["attacks"]["presence"].as_object_mut() {
+            presence.retain(|name, _| ["delta", "delta_exact", "group", "over"].contains(&name.as_str()));
+        }
+        for check in value["checks"].as_array_mut().unwrap().iter_mut().filter(|check| check["name"] == "permuted") {
+            assert!(check.as_object_mut().unwrap().shift_remove("detail").is_some());
+        }
         format!("{value}\n")
     };
     printed.lines().map(line).collect()

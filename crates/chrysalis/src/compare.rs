@@ -101,8 +101,8 @@ pub struct Numbers {
     pub disclosed_rows: Option<u64>,
     /// The worst confidence of the linking attack.
     pub linking: Option<f64>,
-    /// The worst confidence of the presence attack.
-    pub presence: Option<f64>,
+    /// The chance that one given row of a group is a person's, at worst.
+    pub row_linking: Option<f64>,
     /// The share of rows in groups of one category.
     pub similar: Option<f64>,
     /// The share of people whose value is guessed right by an attacker who learns across groups.
@@ -206,7 +206,7 @@ fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch:
         certain_rows: audit.disclosure.as_ref().map(|found| found.certain_rows),
         disclosed_rows: audit.disclosure.as_ref().map(|found| found.disclosed_rows),
         linking: audit.attacks.linking.as_ref().map(|linking| linking.confidence),
-        presence: audit.attacks.presence.as_ref().map(|presence| presence.delta),
+        row_linking: audit.attacks.row_linking.as_ref().map(|found| found.delta),
         similar: audit.attacks.similarity.as_ref().map(|similar| similar.rows as f64 / rows),
         learned: scored.map(|scored| scored.right / scored.people.max(1) as f64),
         lift: scored.map(|scored| scored.lift),

@@ -1,12 +1,12 @@
 //! The attacks that need no more than counts, in words.
 
-use chrysalis_release::Detail;
+use chrysalis_release::{Promise, Scope};
 
 use super::finding::{Finding, WorstGroup, chance, count, counted, percent, worst_groups};
 use super::view::AttackTarget;
 use crate::form::names_of;
 use crate::measure::{Fraction, GroupCounts, share};
-use crate::{Linking, Pooling, Presence, PresenceOver, Similarity};
+use crate::{Joining, Linking, Pooling, Similarity};
 
 const NOTHING_SENSITIVE: &str = "Not run: nothing sensitive is published.";
 
@@ -40,69 +40,6 @@ pub(crate) fn nothing_sensitive() -> Vec<Finding> {
     ["linking", "similarity", "background", "learned", "minimality", "republishing", "subtraction"]
         .map(not_run)
         .to_vec()
-}
-
-/// Finding out whether somebody is in the data at all.
-pub(crate) fn presence(found: Option<&Presence>, rows: u64, worst: Vec<WorstGroup>) -> Finding {
-    let Some(found) = found else {
-        return Finding::not_run("presence", "Not run: the release shows no group to be found in.");
-    };
-    let how_likely = format!("{}{}", percent(found.delta), fraction(&found.delta_text));
-    let (sentence, prevention) = match found.over {
-        PresenceOver::ExactValues => (
-            format!(
-                "Quasi values are published as they are: whoever knows a person's sees whether the person is among the {}.",
-                counted(rows, "row", "rows")
-            ),
-            instead_of_exact_values(),
-        ),
-        PresenceOver::Conceivable => (
-            format!(
-                "Who knows all quasi values of a person can say with at most {how_likely} that the person is in a given group."
-            ),
-            "larger groups, or groups whose members differ more.".to_owned(),
-        ),
-        PresenceOver::People => (
-            format!(
-                "Who knows all quasi values of a person of the microdata can say with at most {how_likely} that the person is in \
-                 a given group."
-            ),
-            "larger groups, or groups whose members differ more.".to_owned(),
-        ),
-        PresenceOver::Covered if found.delta >= 1.0 => (
-            format!(
-                "{} one value per quasi attribute: who is known to have these values is seen to be in the data.",
-                counted(rows, "row shows", "rows show")
-            ),
-            "a coarser generalization of their groups.".to_owned(),
-        ),
-        PresenceOver::Covered => (
-            format!(
-                "Who knows all quasi values of a person finds several rows that could be the person's, and no row is theirs with \
-                 more than {how_likely}."
-            ),
-            "a larger k.".to_owned(),
-        ),
-    };
-    Finding::new("presence", sentence, prevention).with_groups(worst)
-}
-
-/// The forms that show less, in words.
-fn instead_of_exact_values() -> String {
-    let with = |is_meant: fn(Detail) -> bool| {
-        // Where several users are told apart, that is a question of its own.
-        names_of(|form| !form.shape().has_users && is_meant(form.shape().detail)).join(", ")
-    };
-    format!(
-        "a form that shows ranges or labels ({}, {} with k=10) or permutes every column ({}).",
-        with(|detail| detail == Detail::GroupBoxes),
-        with(|detail| detail == Detail::RowBoxes),
-        with(|detail| detail == Detail::Permuted),
-    )
-}
-
-fn fraction(text: &str) -> String {
-    if text.contains('/') && text.len() < 24 { format!(" ({text})") } else { String::new() }
 }
 
 /// Learning how bad a value is from groups that lie in one category.
@@ -140,6 +77,41 @@ pub(crate) fn similar_groups(sample: &GroupCounts, ids: &[Option<i64>], groups: 
         level_text: "1".into(),
     });
     super::finding::foremost(all.collect(), |a, b| b.rows.cmp(&a.rows).then(a.id.cmp(&b.id)))
+}
+
+impl Joining {
+    /// The attack in words; none where there is one table.
+    pub(crate) fn finding(found: Option<&Joining>, promises: &[Promise], tables: usize) -> Option<Finding> {
+        if tables < 2 {
+            return None;
+        }
+        let of_buckets = promises.iter().filter(|promise| promise.scope() == Scope::Bucket);
+        let k = Promise::largest_k(of_buckets);
+        let alone = match k {
+            Some(k) => format!("k={k} is promised of each table alone"),
+            None => "No k is promised".to_owned(),
+        };
+        let Some(found) = found else {
+            let reason = "how many rows are left of a person once tables are joined cannot be told without the microdata.";
+            return Some(Finding::not_run("joining", format!("Not run: {reason} {alone}.")));
+        };
+        let below = match (found.narrowed, k) {
+            (_, None) => String::new(),
+            (0, Some(_)) => "nobody keeps fewer, and ".to_owned(),
+            (n, Some(_)) => {
+                let (fewer, one) = (counted(n, "keeps", "keep"), counted(found.alone, "keeps", "keep"));
+                format!("{fewer} fewer, {one} one, and ")
+            }
+        };
+        let sentence = format!(
+            "An attacker who knows a person's quasi values finds rows in each of {tables} tables, and joins them by their batches. \
+             {alone}; of {}, {below}the worst off keep {}.",
+            counted(found.people, "person of the microdata", "people of the microdata"),
+            counted(found.fewest, "row", "rows"),
+        );
+        let prevention = if found.narrowed == 0 { "" } else { "fewer marginals, or none." };
+        Some(Finding::new("joining", sentence, prevention))
+    }
 }
 
 impl Pooling {

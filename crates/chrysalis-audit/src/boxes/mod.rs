@@ -111,14 +111,16 @@ fn attacks(
 ) -> Result<Attacks, AuditError> {
     watch.pause();
     let sets = published.label_sets();
-    let (presence, presence_finding) = presence::attack(published.quasi.iter(), &sets, groups, ids);
-    let mut attacks = Attacks { presence, ..Attacks::default() };
+    let quasi: Vec<&cells::Cells<'_>> = published.quasi.iter().collect();
+    let presence::Found { row_linking, presence, findings: [row, there] } =
+        presence::attack(&quasi, &sets, groups, ids, published.manifest.suppressed);
+    let mut attacks = Attacks { row_linking, presence, ..Attacks::default() };
     let people = microdata.map(|table| relevant(published.manifest, table)).transpose()?.map(|(table, _)| table);
     let ranges = Ranges::new((published.quasi.iter().collect(), &sets), (groups, ids), published.manifest.suppressed);
     let placed = ends::placed(&ranges, people.as_ref(), watch);
     let Some((attribute, domain, sample)) = sensitive else {
         attacks.findings = nothing_sensitive();
-        attacks.findings.insert(1, presence_finding);
+        attacks.findings.splice(1..1, [row, there]);
         let (extremes, finding) = extremes(None, placed);
         attacks.extremes = extremes;
         attacks.findings.push(finding);
@@ -139,7 +141,8 @@ fn attacks(
     attacks.linking = linking(sample, ids);
     attacks.findings = vec![
         attack::linking(&target, attacks.linking.as_ref(), None),
-        presence_finding,
+        row,
+        there,
         attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
     ];
     attacks.similarity = similarity;

@@ -96,7 +96,7 @@ mod tests {
             for microdata in [None, Some(&people)] {
                 let report = audit(&release, microdata).unwrap();
                 assert!(report.ok() && report.attacks.learned.is_some(), "{form}: {report:?}");
-                assert_eq!((report.principles.len(), report.attacks.findings.len()), (2, 10), "{form}");
+                assert_eq!((report.principles.len(), report.attacks.findings.len()), (2, 11), "{form}");
             }
             let broken = verbatim(form, &people, &[1, 1, 1, 2, 2, 2], &["l=4"]);
             assert!(!audit(&broken, None).unwrap().ok(), "{form}");

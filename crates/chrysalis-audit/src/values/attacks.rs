@@ -3,7 +3,7 @@
 use chrysalis_table::{Column, Table, Watch};
 
 use super::locate;
-use super::presence::{certain, likeliest};
+use super::presence::{certain, likeliest, own_row};
 use super::tables::ValueTables;
 use super::tally::Tally;
 use crate::attack::{
@@ -13,22 +13,24 @@ use crate::attack::{
 use crate::form::judge;
 use crate::measure::GroupCounts;
 use crate::sensitive::{linking, similarity};
-use crate::{Attacks, AuditError, Finding, Groups, Presence};
+use crate::{Attacks, AuditError, Finding, Groups, Presence, RowLinking};
 
 /// `columns` holds every quasi column by group where they were permuted.
 pub(super) fn grouped(
     tables: &ValueTables<'_>,
     tally: &Tally,
     columns: &[GroupCounts],
-    presence: Option<Presence>,
+    (row_linking, presence): (Option<RowLinking>, Option<Presence>),
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<Attacks, AuditError> {
-    let presence_finding = attack::presence(presence.as_ref(), tables.table.rows() as u64, likeliest(columns, tally));
-    let mut attacks = Attacks { presence, ..Attacks::default() };
+    let rows = tables.table.rows() as u64;
+    let there = attack::presence(presence.as_ref(), row_linking.as_ref(), rows);
+    let row = attack::row_linking(row_linking.as_ref(), rows, likeliest(columns, tally));
+    let mut attacks = Attacks { row_linking, presence, ..Attacks::default() };
     let (Some((attribute, column)), Some(sample)) = (tables.sensitive, &tally.sample) else {
         attacks.findings = nothing_sensitive();
-        attacks.findings.insert(1, presence_finding);
+        attacks.findings.splice(1..1, [row, there]);
         attacks.findings.push(extremes(None, Placed::NoRanges).1);
         return Ok(attacks);
     };
@@ -47,7 +49,8 @@ pub(super) fn grouped(
     attacks.linking = linking(sample, ids);
     attacks.findings = vec![
         attack::linking(&target, attacks.linking.as_ref(), None),
-        presence_finding,
+        row,
+        there,
         attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
     ];
     attacks.similarity = similarity;
@@ -85,11 +88,12 @@ fn unique_rows(tables: &ValueTables<'_>, tally: &Tally, watch: &dyn Watch) -> Ve
 
 /// Swapped values have no groups to attack.
 pub(super) fn ungrouped(tables: &ValueTables<'_>) -> Attacks {
-    let presence = certain();
+    let (row_linking, presence) = (own_row(), certain(tables));
     let reason = "Does not apply: swapped values stand in no groups, and nothing is promised of them.";
     let not_run = |attack| Finding::not_run(attack, reason);
-    let mut findings =
-        vec![not_run("linking"), attack::presence(Some(&presence), tables.table.rows() as u64, Vec::new())];
+    let rows = tables.table.rows() as u64;
+    let row = attack::row_linking(Some(&row_linking), rows, Vec::new());
+    let mut findings = vec![not_run("linking"), row, attack::presence(Some(&presence), Some(&row_linking), rows)];
     findings.extend(["similarity", "background", "learned", "minimality"].map(not_run));
     let again = "Not measured: swapped values stand in no groups. But every new swap shows another value near a person's own, and \
                  many of them together come close to it; publish such a table once.";
@@ -102,5 +106,6 @@ pub(super) fn ungrouped(tables: &ValueTables<'_>) -> Attacks {
     let (extremes, finding) = extremes(numbers, Placed::NoRanges);
     findings.extend([finding, not_run("bystander")]);
     let subtraction = subtraction.flatten();
-    Attacks { presence: Some(presence), subtraction, extremes, findings, ..Attacks::default() }
+    let (row_linking, presence) = (Some(row_linking), Some(presence));
+    Attacks { row_linking, presence, subtraction, extremes, findings, ..Attacks::default() }
 }

@@ -27,7 +27,7 @@ use crate::measure::GroupCounts;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
 use crate::source::relevant;
-use crate::{AuditError, AuditReport, Bystander, Check, Presence, Utility, shape};
+use crate::{AuditError, AuditReport, Bystander, Check, Presence, RowLinking, Utility, shape};
 use tables::ValueTables;
 use tally::Tally;
 
@@ -94,19 +94,19 @@ fn grouped(
     checks.extend(in_turn(&[&|| contents::values(tables), &|| sensitive_values(whole)], watch));
     checks.extend(help::check(tables, &tally, watch));
     checks.extend(in_turn(&[&|| shape::row_order(&tables.orders(), watch)], watch));
+    let columns = if tables.is_permuted() { presence::samples(tables, &tally, watch) } else { Vec::new() };
     if let Some((table, n_dropped)) = &microdata {
         checks.push(faithful::grouped(tables, &tally, (table, *n_dropped), watch)?);
-        checks.extend(permuted::check(tables, &tally, table, watch));
+        checks.extend(permuted::check(tables, &tally, &columns, table, watch));
     }
     let table = microdata.as_ref().map(|(table, _)| table);
-    let columns = if tables.is_permuted() { presence::samples(tables, &tally, watch) } else { Vec::new() };
-    let (presence, utility) = measured(tables, &tally, &columns, table, watch);
+    let (linked, utility) = measured(tables, &tally, &columns, table, watch);
     let evidence = [JudgedGroups::new(&tally.sizes, &tally.ids, sensitive)?];
     let of_groups = |scope: Scope| match scope {
         Scope::Group => Some(&evidence[..]),
         Scope::Batch | Scope::Bucket | Scope::User => None,
     };
-    let mut attacks = attacks::grouped(tables, &tally, &columns, presence, table, watch)?;
+    let mut attacks = attacks::grouped(tables, &tally, &columns, linked, table, watch)?;
     let rows = tables.table.rows() as u64;
     let judged = tables.sensitive.zip(tally.sample.as_ref()).map(|((attribute, column), values)| {
         let seen = [Seen { groups: &tally.groups, values }];
@@ -127,20 +127,22 @@ fn grouped(
     })
 }
 
-/// The presence attack and the reconstruction error.
+/// Which row is whose, who is there, and the reconstruction error.
 fn measured(
     tables: &ValueTables<'_>,
     tally: &Tally,
     columns: &[GroupCounts],
     microdata: Option<&Table>,
     watch: &dyn Watch,
-) -> (Option<Presence>, Option<Utility>) {
+) -> ((Option<RowLinking>, Option<Presence>), Option<Utility>) {
     let (promised, sample) = (tables.manifest.promised_l(), tally.sample.as_ref());
     if !tables.is_permuted() {
-        return (Some(presence::certain()), sample.map(|sample| utility::exact(sample, promised)));
+        let found = (Some(presence::own_row()), Some(presence::certain(tables)));
+        return (found, sample.map(|sample| utility::exact(sample, promised)));
     }
-    let presence = presence::attack(tables, tally, columns, microdata, watch);
-    (presence, sample.map(|sample| utility::permuted(columns, sample, promised, watch)))
+    let linked = presence::attack(tables, tally, columns, microdata, watch);
+    let there = linked.as_ref().map(|_| presence::covered(tables, tally, columns));
+    ((linked, there), sample.map(|sample| utility::permuted(columns, sample, promised, watch)))
 }
 
 /// Without groups no promise can be checked, so there must be none.

@@ -1,8 +1,9 @@
-//! How likely an attacker finds a person in a group (pa, Lemma 1).
+//! Which row is whose where values are shown as they are (pa, Lemma 1), and how little that leaves open of who is there.
 
 use std::cmp::Ordering;
 
-use chrysalis_table::{Code, Column, Table, Watch};
+use chrysalis_release::Attribute;
+use chrysalis_table::{Code, Column, Kind, Table, Watch};
 use num_bigint::BigUint;
 use num_rational::BigRational;
 use num_traits::One;
@@ -10,9 +11,10 @@ use num_traits::One;
 use super::tables::ValueTables;
 use super::tally::Tally;
 use crate::attack::foremost;
+use crate::columns::Positions;
 use crate::measure::{GroupCounts, to_float};
 use crate::promise::show;
-use crate::{Groups, Presence, PresenceOver, WorstGroup};
+use crate::{Groups, Presence, RowLinking, RowLinkingOver, WorstGroup};
 
 /// Floats this close are compared exactly.
 const NEAR: f64 = 1e-9;
@@ -46,15 +48,54 @@ impl Chance {
         BigRational::new(counts.into(), BigUint::from(self.rows).pow(self.counts.len() as u32).into())
     }
 
-    fn presence(&self, group: Option<i64>, over: PresenceOver) -> Presence {
+    fn row_linking(&self, group: Option<i64>, over: RowLinkingOver) -> RowLinking {
         let delta = self.exact();
-        Presence { delta: to_float(Some(&delta)), delta_text: show(&delta), group, over }
+        RowLinking { delta: to_float(Some(&delta)), delta_text: show(&delta), group, over }
     }
 }
 
+/// Exact values: whoever looks like nobody else has one row.
+pub(super) fn own_row() -> RowLinking {
+    RowLinking { delta: 1.0, delta_text: "1".into(), group: None, over: RowLinkingOver::ExactValues }
+}
+
 /// Exact values: whoever is in the data stands there.
-pub(super) fn certain() -> Presence {
-    Presence { delta: 1.0, delta_text: "1".into(), group: None, over: PresenceOver::ExactValues }
+pub(super) fn certain(tables: &ValueTables<'_>) -> Presence {
+    let combinations: f64 =
+        tables.quasi.iter().map(|(attribute, column)| conceivable_values(attribute, column)).product();
+    let rows = tables.table.rows();
+    Presence { certain_rows: rows as u64, certain_group: None, covered: (rows as f64 / combinations).min(1.0) }
+}
+
+/// Permuted columns: a group covers whoever has a value of each of its columns.
+pub(super) fn covered(tables: &ValueTables<'_>, tally: &Tally, samples: &[GroupCounts]) -> Presence {
+    let sizes: Vec<f64> =
+        tables.quasi.iter().map(|(attribute, column)| conceivable_values(attribute, column)).collect();
+    let n_values = |group: usize| samples.iter().map(move |sample| sample.group(group).values.len());
+    let groups = || (0..tally.sizes.len()).filter(|&group| tally.sizes[group] > 0);
+    let share = |group: usize| n_values(group).zip(&sizes).map(|(n, size)| n as f64 / size).product::<f64>();
+    // Where one column alone differs, its values stand in true rows whatever their order.
+    let is_certain = |&group: &usize| n_values(group).filter(|&n| n > 1).count() <= 1;
+    Presence {
+        certain_rows: groups().filter(is_certain).map(|group| tally.sizes[group]).sum(),
+        certain_group: groups().filter(is_certain).filter_map(|group| tally.ids[group]).min(),
+        covered: groups().map(share).sum::<f64>().min(1.0),
+    }
+}
+
+/// How many values a person could have: whole numbers and days between the ends of the domain, words of the manifest, and the
+/// reals that occur.
+fn conceivable_values(attribute: &Attribute, column: &Column) -> f64 {
+    let (kind, domain) = (Kind::from(attribute.kind), &attribute.domain);
+    let end = |end: &Option<serde_json::Value>| end.as_ref().and_then(|end| Positions::of(attribute).of_json(end));
+    let n = match kind {
+        Kind::Integer | Kind::Date => {
+            end(&domain.min).zip(end(&domain.max)).map(|(first, last)| last as f64 - first as f64 + 1.0)
+        }
+        Kind::Ordinal | Kind::Category => Some(domain.order().len() as f64),
+        Kind::Real => None,
+    };
+    n.unwrap_or(column.domain().len() as f64).max(1.0)
 }
 
 /// The quasi values of every group, column by column.
@@ -99,18 +140,18 @@ fn conceivable(samples: &[GroupCounts], tally: &Tally, watch: &dyn Watch) -> Vec
     chances
 }
 
-/// The presence attack on permuted quasi columns, over the people if they are known.
+/// The largest δ of permuted quasi columns, over the people if they are known.
 pub(super) fn attack(
     tables: &ValueTables<'_>,
     tally: &Tally,
     samples: &[GroupCounts],
     microdata: Option<&Table>,
     watch: &dyn Watch,
-) -> Option<Presence> {
+) -> Option<RowLinking> {
     let chances = conceivable(samples, tally, watch);
     let Some(microdata) = microdata else {
         let (chance, group) = chances.first()?;
-        return Some(chance.presence(tally.ids[*group], PresenceOver::Conceivable));
+        return Some(chance.row_linking(tally.ids[*group], RowLinkingOver::Conceivable));
     };
     let people = People::new(tables, microdata, watch);
     let mut search = Search { samples, people: &people, best: None, watch };
@@ -122,7 +163,7 @@ pub(super) fn attack(
         search.descend(*group, &mut bound.clone(), 0, 0..people.rows.len());
     }
     let (chance, group) = search.best?;
-    Some(chance.presence(tally.ids[group], PresenceOver::People))
+    Some(chance.row_linking(tally.ids[group], RowLinkingOver::People))
 }
 
 /// The different people under the published codes, sorted. Who has a value that is published nowhere is left out.

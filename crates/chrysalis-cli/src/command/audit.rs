@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use chrysalis::report::AuditOutcome;
-use chrysalis::words::{counted, number};
+use chrysalis::words::{count, counted, number};
 use chrysalis::{Evidence, Manifest, Recipe, Release, Table, Watch, audit, files};
 use chrysalis_audit::{AuditReport, Finding, WorstGroup};
 
@@ -66,7 +66,7 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
         (true, false) => "Every promise holds",
         (false, _) => "The audit FAILED",
     };
-    let verdict = format!("{promises}{}", disclosed(outcome));
+    let verdict = format!("{promises}{}{}", disclosed(outcome), joined(outcome));
     let title = format!(
         "{verdict}: {} in {}, {} by {}",
         counted(outcome.rows, "row"),
@@ -106,6 +106,15 @@ fn disclosed(outcome: &AuditOutcome) -> String {
         _ if found.is_older => format!(", {joint} {rows} {are} DISCLOSED ({share})"),
         _ => format!(", {joint} {rows} {are} DISCLOSED ({share}), and the owner did not accept that"),
     }
+}
+
+/// What the tables of one release leave of a promise that each of them keeps alone.
+fn joined(outcome: &AuditOutcome) -> String {
+    let narrowed = outcome.attacks.joining.as_ref().filter(|found| found.narrowed > 0);
+    narrowed.map_or_else(String::new, |found| {
+        let people = if found.narrowed == 1 { "1 person".to_owned() } else { format!("{} people", count(found.narrowed)) };
+        format!(", but joined its tables leave {people} fewer than k={} rows", found.promised)
+    })
 }
 
 fn share(part: u64, whole: u64) -> String {

@@ -100,11 +100,20 @@ impl Summary<'_> {
         let is_k_kept = self.report.guarantees.len() == self.recipe.require().len();
         let mut facts = vec![("every batch", of_batches.join(", "))];
         let k = self.recipe.bucket_size().filter(|_| is_k_kept);
-        facts.extend(k.map(|k| ("every bucket", format!("k={k}"))));
+        let alone = if self.report.joined.is_some() { ", in each table alone" } else { "" };
+        facts.extend(k.map(|k| ("every bucket", format!("k={k}{alone}"))));
         for (table, bucket) in &self.report.buckets {
             let (smallest, largest) = (count(bucket.smallest_bucket), count(bucket.largest_bucket));
             let text = format!("{} of {smallest} to {largest} rows", counted(bucket.buckets, "bucket"));
             facts.push(("buckets", format!("{table}: {text}")));
+        }
+        if let Some(joined) = &self.report.joined {
+            let rows = counted(joined.fewest_rows, "row");
+            let below = match (joined.people_below_k, self.recipe.bucket_size()) {
+                (0, _) | (_, None) => String::new(),
+                (n, Some(k)) => format!("{} of {} people keep fewer than {k}, ", count(n), count(self.report.rows)),
+            };
+            facts.push(("joined", format!("{below}the worst off keep {rows}")));
         }
         if self.report.is_simple_generalization == Some(true) {
             let advice = if is_k_kept { "" } else { "; for larger buckets ask for a k, such as --require k=10" };

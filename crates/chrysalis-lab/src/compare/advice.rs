@@ -5,7 +5,7 @@ use chrysalis::{Form, Numbers};
 use chrysalis_release::Detail;
 
 use super::charts;
-use super::measures::{ERROR, KL, LEARNED, LINKING, Measure, NCP, PRESENCE, SECONDS, SIMILARITY, WIDTH, percent};
+use super::measures::{ERROR, KL, LEARNED, LINKING, Measure, NCP, ROW_LINKING, SECONDS, SIMILARITY, WIDTH, percent};
 use super::trial::Trial;
 
 /// One piece of advice.
@@ -21,7 +21,7 @@ pub struct Advice {
 /// What each goal is judged by, and what a sentence says about the best.
 const GOALS: [(&str, &Measure, &str); 9] = [
     ("Nobody's value may be guessed:", &LINKING, "an attacker is right with at most {} confidence"),
-    ("It must stay open who is in the data:", &PRESENCE, "a person's presence is at most {} sure"),
+    ("It must stay open which row is whose:", &ROW_LINKING, "one given row is a person's with at most {}"),
     ("Not even how bad a value is may show:", &SIMILARITY, "{} of the rows stand in groups of one category"),
     ("Attackers may learn from the whole release:", &LEARNED, "a learned attack guesses {} of the people right"),
     ("Analysts ask how many or how much:", &ERROR, "half of the answers are off by no more than {}"),
@@ -34,7 +34,20 @@ const GOALS: [(&str, &Measure, &str); 9] = [
 /// A sentence per goal, then one about the balance of risk and accuracy.
 pub(super) fn advice(trials: &[Trial]) -> Vec<Advice> {
     let goals = GOALS.iter().filter_map(|(goal, measure, words)| best(trials, goal, measure, words));
-    disclosing(trials).into_iter().chain(goals).chain(balance(trials)).collect()
+    disclosing(trials).into_iter().chain(goals).chain(balance(trials)).chain(presence(trials)).collect()
+}
+
+/// What no release here can do, so that none is chosen for it.
+fn presence(trials: &[Trial]) -> Option<Advice> {
+    let is_choice = trials.iter().filter(|trial| trial.safe().is_some()).count() > 1;
+    let sentence = "none of these will do: no form hides who is in the data. Whoever the groups of a release cover can be taken to be \
+                    there, and how often that is right cannot be told without knowing who is not. Publish a random sample of \
+                    those who could be in it, if it must.";
+    is_choice.then(|| Advice {
+        goal: "It must stay open who is in the data:",
+        runs: Vec::new(),
+        sentence: sentence.to_owned(),
+    })
 }
 
 /// What is not recommended to anybody.
@@ -111,11 +124,11 @@ fn hopeless(measure: &Measure, least: f64) -> Option<String> {
              sensitive values, such as l=4."
                 .to_owned(),
         ),
-        key if key == PRESENCE.key => {
+        key if key == ROW_LINKING.key => {
             let permuted = Form::ALL.iter().filter(|form| form.shape().detail == Detail::Permuted);
             let names: Vec<&str> = permuted.map(|form| form.name()).collect();
             Some(format!(
-                "none of these will do: in each of them somebody's presence is beyond doubt. A larger k, or {}, may help.",
+                "none of these will do: in each of them somebody's row is told by its values. A larger k, or {}, may help.",
                 names.join(" or ")
             ))
         }
@@ -134,23 +147,23 @@ fn tie(winners: &[&Valued]) -> String {
     }
 }
 
-/// Accuracy that is paid for with presence is worth a word.
+/// Accuracy that is paid for with rows that can be told is worth a word.
 fn caution(winners: &[&Valued], trials: &[Trial]) -> String {
     let Some((winner, numbers, _)) = winners.first() else { return String::new() };
-    if PRESENCE.of(numbers).is_none_or(|presence| presence < 1.0) {
+    if ROW_LINKING.of(numbers).is_none_or(|chance| chance < 1.0) {
         return String::new();
     }
     let hidden = valued(trials, &ERROR).into_iter();
-    let hidden = hidden.filter(|(_, numbers, _)| PRESENCE.of(numbers).is_some_and(|presence| presence < 1.0));
+    let hidden = hidden.filter(|(_, numbers, _)| ROW_LINKING.of(numbers).is_some_and(|chance| chance < 1.0));
     match hidden.min_by(|(_, _, a), (_, _, b)| a.total_cmp(b)) {
         Some((other, _, error)) => format!(
-            " But in {} somebody's presence is beyond doubt; where it must stay open who is in the data, take {}, whose answers \
-             are off by {}.",
+            " But in {} somebody's row is told by its values; where it must stay open which row is whose, take {}, whose answers are \
+             off by {}.",
             winner.run.name,
             other.run.name,
             percent(error)
         ),
-        None => format!(" But in {} somebody's presence is beyond doubt, as in every other run here.", winner.run.name),
+        None => format!(" But in {} somebody's row is told by its values, as in every other run here.", winner.run.name),
     }
 }
 
@@ -221,26 +234,42 @@ mod tests {
         let words = "take b or c: an attacker is right with at most 10.0 % confidence (the next: 25.0 %). Of these, c has \
                      the lowest median query error, 4.0 %.";
         assert_eq!(guessed.sentence, words);
-        assert!(named(&all, "It must stay open").sentence.starts_with("all are the same here;"));
+        assert!(named(&all, "It must stay open which row").sentence.starts_with("all are the same here;"));
         assert_eq!(named(&all, "Analysts ask").runs, ["a"]);
         // b is as safe as c and less accurate.
         assert_eq!(named(&all, "Risk and accuracy").runs, ["a", "c"]);
     }
 
     #[test]
-    fn accuracy_that_gives_presence_away_is_said() {
+    fn accuracy_that_gives_rows_away_is_said() {
         let trials = [Trial::made_up("exact", &[], 0.25, 1.0, 0.01), Trial::made_up("wide", &[], 0.25, 0.2, 0.03)];
         let words = named(&advice(&trials), "Analysts ask").sentence.clone();
         assert!(
-            words.contains("presence is beyond doubt") && words.contains("take wide, whose answers are off by 3.0 %")
+            words.contains("row is told by its values") && words.contains("take wide, whose answers are off by 3.0 %")
         );
+    }
+
+    /// A small chance of a row is no reason to believe that presence is hidden.
+    #[test]
+    fn no_release_is_advised_for_hiding_who_is_there() {
+        let trials = [Trial::made_up("a", &[], 0.25, 0.001, 0.02), Trial::made_up("b", &[], 0.25, 0.1, 0.03)];
+        let all = advice(&trials);
+        let found = named(&all, "It must stay open who is in the data");
+        assert!(found.runs.is_empty(), "{:?}", found.runs);
+        assert_eq!(
+            found.sentence,
+            "none of these will do: no form hides who is in the data. Whoever the groups of a release cover can be taken to be \
+             there, and how often that is right cannot be told without knowing who is not. Publish a random sample of those who \
+             could be in it, if it must."
+        );
+        assert!(all.iter().all(|advice| !advice.sentence.contains("presence")));
     }
 
     #[test]
     fn where_all_give_everything_away_none_is_advised() {
         let trials = [Trial::made_up("a", &[], 1.0, 1.0, 0.01), Trial::made_up("b", &[], 1.0, 1.0, 0.03)];
         let all = advice(&trials);
-        for goal in ["Nobody's value", "It must stay open"] {
+        for goal in ["Nobody's value", "It must stay open which row", "It must stay open who"] {
             let found = named(&all, goal);
             assert!(found.runs.is_empty() && found.sentence.starts_with("none of these will do"), "{}", found.sentence);
         }

@@ -45,13 +45,14 @@ pub(super) const LINKING: Measure = Measure {
     shown: percent,
 };
 
-pub(super) const PRESENCE: Measure = Measure {
-    key: "presence",
-    title: "presence",
-    short: "presence",
-    meaning: "How sure an attacker who knows a person's quasi values can be that the person is in the data at all. 100 % \
-              where quasi values are published as they are; less is safer.",
-    value: |numbers| numbers.presence,
+pub(super) const ROW_LINKING: Measure = Measure {
+    key: "row_linking",
+    title: "row linking",
+    short: "row",
+    meaning: "The chance that one given row is the person's, for an attacker who knows a person's quasi values and that the person \
+              is there: one in the rows of the smallest group behind ranges and labels, 100 % where quasi values are published \
+              as they are. It says nothing of whether the person is in the data at all, which no form hides.",
+    value: |numbers| numbers.row_linking,
     shown: percent,
 };
 
@@ -137,11 +138,11 @@ pub(super) const SECONDS: Measure = Measure {
 
 /// All of them, risks first.
 pub(super) const ALL: [&Measure; 11] =
-    [&DISCLOSED, &LINKING, &PRESENCE, &SIMILARITY, &LEARNED, &LIFT, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
+    [&DISCLOSED, &LINKING, &ROW_LINKING, &SIMILARITY, &LEARNED, &LIFT, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
 
 /// Measures that are shares, and so written as percentages.
 pub(super) fn is_share(measure: &Measure) -> bool {
-    [&LINKING, &PRESENCE, &SIMILARITY, &LEARNED, &ERROR, &WIDTH].iter().any(|share| share.key == measure.key)
+    [&LINKING, &ROW_LINKING, &SIMILARITY, &LEARNED, &ERROR, &WIDTH].iter().any(|share| share.key == measure.key)
 }
 
 /// A share for people.

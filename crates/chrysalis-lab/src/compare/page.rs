@@ -6,7 +6,7 @@ use chrysalis_report::html::{Block, Cell, Column, Item, Page, Section, Table};
 
 use super::advice::Advice;
 use super::charts::{self, Plot};
-use super::measures::{ALL, ERROR, KL, LEARNED, LINKING, Measure, PRESENCE};
+use super::measures::{ALL, ERROR, KL, LEARNED, LINKING, Measure, ROW_LINKING};
 use super::trial::Trial;
 
 /// A cell of a sample is cut after so many letters; the release itself is whole.
@@ -168,9 +168,9 @@ fn figure(plot: Plot) -> Block {
 
 fn risk(trials: &[Trial]) -> Section {
     let mut blocks = vec![figure(charts::risk_against_utility(trials))];
-    let caption = "Linking and presence are those of the person who is worst off, guesses by learning a share of all people. \
+    let caption = "Linking and row linking are those of the person who is worst off, guesses by learning a share of all people. \
                    Nothing is promised but what the principles say.";
-    let risks = charts::bars(trials, &[&LINKING, &PRESENCE, &LEARNED], "chart-risks", "Risk of every release", caption);
+    let risks = charts::bars(trials, &[&LINKING, &ROW_LINKING, &LEARNED], "chart-risks", "Risk of every release", caption);
     if !risks.chart.is_empty() {
         blocks.push(figure(risks));
     }

@@ -22,8 +22,8 @@ impl Deref for Trial {
 
 #[cfg(test)]
 impl Trial {
-    /// A made-up run by its linking confidence, its presence and its median error.
-    pub(super) fn made_up(series: &str, varied: &[(&str, &str)], linking: f64, presence: f64, error: f64) -> Trial {
+    /// A made-up run by its linking confidence, the chance of a row and its median error.
+    pub(super) fn made_up(series: &str, varied: &[(&str, &str)], linking: f64, row: f64, error: f64) -> Trial {
         use chrysalis::{Draft, Numbers};
         use chrysalis_evaluate::workload::{AggregateAccuracy, Summary};
         use chrysalis_release::Form;
@@ -54,7 +54,7 @@ impl Trial {
             certain_rows: Some(0),
             disclosed_rows: Some(0),
             linking: Some(linking),
-            presence: Some(presence),
+            row_linking: Some(row),
             similar: None,
             learned: None,
             lift: None,

@@ -17,7 +17,7 @@ use chrysalis_release::{Form, Release};
 use crate::{Disclosure, Job, Microdata, Partition, PublishError, Recoding};
 
 pub use anatomy::Anatomy;
-pub use angel::{Angel, Angelization, BucketFacts, Fallback};
+pub use angel::{Angel, Angelization, BucketFacts, Fallback, JoinedFacts};
 pub use butterfly::{Butterfly, ButterflyFacts, UserFacts};
 pub(crate) use frame::sort_by_codes;
 pub use generalize::Generalize;

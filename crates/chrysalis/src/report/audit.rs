@@ -2,7 +2,7 @@ use std::ops::Deref;
 
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
-    Learned, LearnedOver, Linking, Minimality, Pooling, Presence, PresenceOver, Republishing, Similarity, SimilarityOf,
+    Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf,
     Subtraction,
 };
 use chrysalis_release::Form;
@@ -96,7 +96,8 @@ fn attacks(attacks: &Attacks) -> Value {
     };
     let mut members = json!({
         "linking": worded("linking", attacks.linking.as_ref().map(linking)),
-        "presence": worded("presence", attacks.presence.as_ref().map(presence)),
+        "row_linking": worded("row_linking", attacks.row_linking.as_ref().map(row_linking)),
+        "presence": worded("presence", attacks.presence.as_ref().zip(attacks.row_linking.as_ref()).map(presence)),
         "similarity": worded("similarity", attacks.similarity.as_ref().map(similarity)),
         "background": worded("background", attacks.background.as_ref().map(background)),
         "learned": worded("learned", attacks.learned.as_ref().map(learned)),
@@ -107,6 +108,9 @@ fn attacks(attacks: &Attacks) -> Value {
         "bystander": worded("bystander", attacks.bystander.as_ref().map(bystander)),
     });
     if let Some(members) = members.as_object_mut() {
+        if let Some(found) = worded("joining", attacks.joining.as_ref().map(joining)) {
+            members.insert("joining".into(), found);
+        }
         if !attacks.intersection.is_empty() {
             let each = |found: &Intersection| with_words(intersection(found), Some(&found.finding()));
             members.insert("intersection".into(), attacks.intersection.iter().map(each).collect());
@@ -153,14 +157,33 @@ fn linking(found: &Linking) -> Value {
     })
 }
 
-fn presence(found: &Presence) -> Value {
+fn row_linking(found: &RowLinking) -> Value {
     let over = match found.over {
-        PresenceOver::ExactValues => "exact values",
-        PresenceOver::Conceivable => "conceivable rows",
-        PresenceOver::People => "people of the microdata",
-        PresenceOver::Covered => "rows that cover a person",
+        RowLinkingOver::ExactValues => "exact values",
+        RowLinkingOver::Conceivable => "conceivable rows",
+        RowLinkingOver::People => "people of the microdata",
+        RowLinkingOver::Covered => "rows that cover a person",
     };
     json!({"delta": found.delta, "delta_exact": found.delta_text, "group": found.group, "over": over})
+}
+
+/// `delta` stands here as version 1 had it: 1 where somebody is there for certain, and else the chance of a row, which says
+/// nothing of presence.
+fn presence((found, linked): (&Presence, &RowLinking)) -> Value {
+    let mut value = row_linking(linked);
+    if let Some(members) = value.as_object_mut() {
+        if found.certain_rows > 0 && linked.over == RowLinkingOver::Covered {
+            members.extend([
+                ("delta".to_owned(), json!(1.0)),
+                ("delta_exact".to_owned(), json!("1")),
+                ("group".to_owned(), json!(found.certain_group)),
+            ]);
+        }
+        members.insert("protected".into(), json!(false));
+        members.insert("certain_rows".into(), json!(found.certain_rows));
+        members.insert("covered_at_most".into(), json!(found.covered));
+    }
+    value
 }
 
 fn similarity(found: &Similarity) -> Value {
@@ -288,6 +311,17 @@ fn intersection(found: &Intersection) -> Value {
         "people_estimated": shares.map(|shares| shares.estimated),
         "people_impossible": shares.map(|shares| shares.impossible),
         "shares_not_counted": found.shares.as_ref().err().map(|reason| reason.sentence()),
+    })
+}
+
+fn joining(found: &Joining) -> Value {
+    json!({
+        "tables": found.tables,
+        "people": found.people,
+        "promised": found.promised,
+        "fewest": found.fewest,
+        "narrowed": found.narrowed,
+        "alone": found.alone,
     })
 }
 

@@ -66,6 +66,9 @@ pub struct PublishReport {
     /// For forms with buckets: whether batches and buckets are the groups of the simple generalization.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_simple_generalization: Option<bool>,
+    /// For forms with several tables of buckets: what joining them leaves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joined: Option<JoinedReport>,
     /// For forms with users.
     #[serde(flatten)]
     pub butterflies: Option<ButterflyReport>,
@@ -119,6 +122,15 @@ pub struct BucketReport {
     pub smallest_bucket: u64,
     /// Rows of the largest.
     pub largest_bucket: u64,
+}
+
+/// What joining tables by their batches leaves of people.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct JoinedReport {
+    /// Rows that the worst off keep.
+    pub fewest_rows: u64,
+    /// People who keep fewer rows than a bucket has at least.
+    pub people_below_k: u64,
 }
 
 /// What every user sees, and what one class for all of them would have cost.
@@ -206,6 +218,10 @@ impl PublishReport {
                 })
                 .collect(),
             is_simple_generalization: outcome.angelization.as_ref().map(|angel| angel.is_simple),
+            joined: outcome.angelization.as_ref().and_then(|angel| angel.joined).map(|facts| JoinedReport {
+                fewest_rows: facts.fewest,
+                people_below_k: facts.narrowed,
+            }),
             butterflies: outcome.butterflies.as_ref().map(|facts| butterflies(facts, outcome)),
             notes: Vec::new(),
         }

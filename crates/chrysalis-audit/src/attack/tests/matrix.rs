@@ -6,7 +6,7 @@ use chrysalis_table::{Counted, Stopped, Watch};
 
 use super::*;
 use crate::testing::audit;
-use crate::{AuditReport, LearnedOver, PresenceOver};
+use crate::{AuditReport, LearnedOver, RowLinkingOver};
 
 /// 48 people: a number, a word, and one of six values that leans on the word.
 fn people() -> (Table, Vec<u64>) {
@@ -34,8 +34,9 @@ fn forms() -> (Table, Vec<Release>) {
     (table, releases)
 }
 
-const ALWAYS: [&str; 9] = [
+const ALWAYS: [&str; 10] = [
     "linking",
+    "row_linking",
     "presence",
     "similarity",
     "background",
@@ -48,7 +49,7 @@ const ALWAYS: [&str; 9] = [
 
 fn check(report: &AuditReport, method: &str) {
     let names: Vec<&str> = report.attacks.findings.iter().map(|finding| finding.attack).collect();
-    assert_eq!(names[..9], ALWAYS, "{method}");
+    assert_eq!(names[..10], ALWAYS, "{method}");
     assert!(names.contains(&"bystander"), "{method}");
     for finding in &report.attacks.findings {
         let text = &finding.sentence;
@@ -57,7 +58,7 @@ fn check(report: &AuditReport, method: &str) {
         assert!(finding.worst_groups.len() <= 5 && finding.worst_groups.is_sorted_by(|a, b| a.level >= b.level));
     }
     let run = |attack: &str| finding(&report.attacks.findings, attack).was_run;
-    assert!(run("linking") && run("presence") && run("background") && run("learned"), "{method}");
+    assert!(run("linking") && run("row_linking") && run("presence") && run("background") && run("learned"), "{method}");
     assert!(!run("similarity") && !run("minimality"), "{method}: no categories, and not by mondrian");
     assert!(!run("republishing") && run("subtraction"), "{method}: groups come with the table");
     assert!(report.attacks.background.is_some() && report.attacks.learned.is_some());
@@ -86,21 +87,76 @@ fn every_attack_says_something_about_every_form() {
 #[test]
 fn ranges_hide_one_in_their_rows_unless_they_show_one_value() {
     let (table, releases) = forms();
-    let presence = audit(&releases[2], Some(&table)).unwrap().attacks.presence.unwrap();
-    assert_eq!((presence.delta_text.as_str(), presence.over), ("1/3", PresenceOver::Covered));
-    let presence = audit(&releases[4], None).unwrap().attacks.presence.unwrap();
-    assert_eq!((presence.delta_text.as_str(), presence.group), ("0.25", None));
-    // Two people alike share a group: who has these values is there.
+    let linked = audit(&releases[2], Some(&table)).unwrap().attacks.row_linking.unwrap();
+    assert_eq!((linked.delta_text.as_str(), linked.over), ("1/3", RowLinkingOver::Covered));
+    let linked = audit(&releases[4], None).unwrap().attacks.row_linking.unwrap();
+    assert_eq!((linked.delta_text.as_str(), linked.group), ("0.25", None));
+    // Two people alike share a group: who has these values is there, and either row is theirs.
     let twins = Table::new(vec![
         Column::integers("age", &[30, 30, 40, 50]),
         words("job", "j", &[1, 1, 2, 3]),
         words("disease", "d", &[1, 2, 1, 2]),
     ]);
     let report = audit(&generalized(Form::Generalize, &twins, &[1, 1, 2, 2], &["l=2"]), None).unwrap();
-    let presence = report.attacks.presence.unwrap();
-    assert_eq!((presence.delta, presence.group), (1.0, Some(1)));
+    let linked = report.attacks.row_linking.unwrap();
+    assert_eq!((linked.delta, linked.group), (0.5, Some(1)));
+    // Ages from 30 to 50, three jobs: one combination, and eleven ages with two jobs, of 63.
+    let there = report.attacks.presence.unwrap();
+    assert_eq!((there.certain_rows, there.certain_group), (2, Some(1)));
+    assert!((there.covered - 23.0 / 63.0).abs() < 1e-12, "{}", there.covered);
+    assert_eq!(
+        finding(&report.attacks.findings, "presence").sentence,
+        "Not protected: whoever a group covers can be taken to be in the data, and how often that is right cannot be bounded \
+         without knowing who is not. The groups cover at most 36.5 % of the combinations of quasi values that the manifest allows; \
+         the less, the surer. 2 rows show one value per quasi attribute: whoever has these values is there for certain."
+    );
+    assert_eq!(
+        finding(&report.attacks.findings, "row_linking").sentence,
+        "Who knows all quasi values of a person finds rows that could be the person's: no row is theirs with more than 50.0 %, as \
+         far as the ranges and labels tell."
+    );
+}
+
+/// What is said of presence is said of every form, and in none of them that it is protected.
+#[test]
+fn no_form_claims_to_hide_who_is_there() {
+    let (table, releases) = forms();
+    for release in &releases {
+        let method = release.manifest.method;
+        for microdata in [None, Some(&table)] {
+            let report = audit(release, microdata).unwrap();
+            let there = report.attacks.presence.as_ref().unwrap();
+            assert!(there.covered > 0.0 && there.covered <= 1.0, "{method}: {there:?}");
+            let found = finding(&report.attacks.findings, "presence");
+            assert!(found.sentence.starts_with("Not protected: "), "{method}: {}", found.sentence);
+            assert!(found.prevention.starts_with("nothing that a release could show"), "{method}");
+            let is_exact = report.attacks.row_linking.unwrap().over == RowLinkingOver::ExactValues;
+            assert_eq!(there.certain_rows == 48, is_exact, "{method}: {there:?}");
+        }
+    }
+    // Where no more than one column differs in a group, permuting it changes nothing.
+    let alike = Table::new(vec![
+        Column::integers("age", &[30, 30, 41, 42, 43]),
+        words("job", "j", &[1, 1, 2, 2, 3]),
+        words("disease", "d", &[1, 2, 1, 2, 3]),
+    ]);
+    let report = audit(&verbatim(Form::Permute, &alike, &[1, 1, 2, 2, 3], &["k=1"]), None).unwrap();
+    let there = report.attacks.presence.unwrap();
+    assert_eq!((there.certain_rows, there.certain_group), (5, Some(1)));
     let sentence = &finding(&report.attacks.findings, "presence").sentence;
-    assert!(sentence.starts_with("2 rows show one value per quasi attribute"), "{sentence}");
+    assert!(
+        sentence.ends_with(
+            "5 rows stand in groups in which one quasi column at most has different values: whoever has these values is there for \
+             certain."
+        ),
+        "{sentence}"
+    );
+    let sentence = &finding(&report.attacks.findings, "row_linking").sentence;
+    assert_eq!(
+        sentence,
+        "Where the values of a group are combined at random, one given row of it has all quasi values of a person with at most \
+         100.0 %. That some row of the group has them can be likelier, up to certain."
+    );
 }
 
 #[test]
@@ -131,8 +187,8 @@ fn without_a_sensitive_attribute_only_presence_is_left() {
     let report = audit(&release, None).unwrap();
     let run: Vec<&str> =
         report.attacks.findings.iter().filter(|finding| finding.was_run).map(|finding| finding.attack).collect();
-    assert_eq!(run, ["presence"]);
-    assert_eq!(report.attacks.findings.len(), 10);
+    assert_eq!(run, ["row_linking", "presence"]);
+    assert_eq!(report.attacks.findings.len(), 11);
 }
 
 #[test]

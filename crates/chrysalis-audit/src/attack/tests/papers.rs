@@ -62,6 +62,6 @@ fn angel_table_1_in_pairs_is_lost_to_background_and_not_to_linking() {
     let report = audit(&angel(&people, &batches, &buckets, &["k=2"]), None).unwrap();
     let linking = report.attacks.linking.unwrap();
     assert!(linking.confidence <= 0.75, "{linking:?}");
-    assert_eq!(report.attacks.presence.unwrap().delta_text, "0.5");
+    assert_eq!(report.attacks.row_linking.unwrap().delta_text, "0.5");
     assert_eq!(report.attacks.background.unwrap().steps[0].confidence, 1.0);
 }

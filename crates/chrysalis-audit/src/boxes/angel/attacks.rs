@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chrysalis_table::{Table, Watch};
 
+use super::super::cells::Cells;
 use super::super::ends::{self, Ranges};
 use super::super::locate::Places;
 use super::super::presence;
@@ -39,17 +40,23 @@ pub(super) fn attacks(
         watch,
     };
     let no_ids = vec![None; in_buckets.n_groups];
-    let (presence, presence_finding) = presence::attack(main.quasi.iter(), &sets, in_buckets, &no_ids);
+    let quasi: Vec<&Cells<'_>> = main.quasi.iter().collect();
+    let presence::Found { row_linking, presence, findings: [mut row, there] } =
+        presence::attack(&quasi, &sets, in_buckets, &no_ids, angel.manifest.suppressed);
+    if angel.tables.len() > 1 {
+        row.sentence.push_str(&format!(" That is in `{}` alone: joining all tables can leave fewer rows.", main.name));
+    }
     watch.pause();
     let (similarity, similar) = similarity(Some((attribute, values.domain(), sample)))?;
     let (linking, worst) = linking::attack(angel, batches, buckets, watch).unzip();
     let of_buckets = AttackTarget { group_word: "bucket", ..target };
     let findings = vec![
         attack::linking(&of_buckets, linking.as_ref(), worst),
-        presence_finding,
+        row,
+        there,
         attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
     ];
-    let mut attacks = Attacks { linking, presence, similarity, findings, ..Attacks::default() };
+    let mut attacks = Attacks { linking, row_linking, presence, similarity, findings, ..Attacks::default() };
     let people = microdata.map(|table| relevant(angel.manifest, table)).transpose()?.map(|(table, _)| table);
     let of_row = batches.of_rows(main.group);
     let batches_of = batches_of_buckets(in_buckets, &of_row);

@@ -1,5 +1,6 @@
 //! The attack that joins all tables of a release: only batches that every table allows are left for a person.
 
+use chrysalis_release::{Promise, Scope};
 use chrysalis_table::{Code, Column, Table, Watch};
 use rayon::prelude::*;
 
@@ -11,16 +12,19 @@ use crate::findings::Findings;
 use crate::measure;
 use crate::promise::{promised_values, show};
 use crate::source::relevant;
-use crate::{AuditError, Check, Groups};
+use crate::{AuditError, Check, Groups, Joining};
 
 /// Theorem 1: whatever buckets a person is in, what is left is a mixture of batches, so nobody becomes more certain of a
 /// value than the worst batch makes them. With the microdata the attack is run on everybody in them.
+///
+/// Of rows there is no such theorem: a bucket has k of them, and the other tables may leave fewer. That is a finding, as k is
+/// promised of the buckets of each table alone.
 pub(super) fn check(
     angel: &Angelized<'_>,
     batches: &Batches,
     microdata: Option<&Table>,
     watch: &dyn Watch,
-) -> Result<Check, AuditError> {
+) -> Result<(Check, Option<Joining>), AuditError> {
     let mut findings = Findings::new("intersection");
     let worst = measure::share(&batches.sample).and_then(|worst| worst.level.exact());
     let most = worst.map_or_else(|| "nothing".to_owned(), |share| show(&share));
@@ -28,11 +32,13 @@ pub(super) fn check(
     let joined = if tables == 1 { "one generalized table".to_owned() } else { format!("{tables} generalized tables") };
     let bound = format!("no value of anybody is more likely than {most}, however they are joined");
     let Some(microdata) = microdata else {
-        return Ok(findings.check(format!("{joined}, tied by batches alone: {bound}")));
+        return Ok((findings.check(format!("{joined}, tied by batches alone: {bound}")), None));
     };
     let (people, _) = relevant(angel.manifest, microdata)?;
     let promised = promised_values(&angel.manifest.promises);
-    let found = attack(angel, batches, &people, promised, watch);
+    let of_buckets = angel.manifest.promises.iter().filter(|promise| promise.scope() == Scope::Bucket);
+    let k = Promise::largest_k(of_buckets).unwrap_or(1);
+    let found = attack(angel, batches, &people, (promised, k), watch);
     if found.nowhere > 0 {
         findings.add("contradictions", || {
             let n = found.nowhere;
@@ -49,7 +55,15 @@ pub(super) fn check(
             )
         });
     }
-    Ok(findings.check(match found.fewest {
+    let joining = found.fewest_rows.filter(|_| tables > 1).map(|fewest| Joining {
+        tables: tables as u64,
+        people: people.rows() as u64,
+        promised: k,
+        fewest,
+        narrowed: found.below_k,
+        alone: found.alone,
+    });
+    let fine = match found.fewest {
         None => format!("{joined} joined for nobody, as no row of the microdata is left; {bound}"),
         Some(fewest) => format!(
             "{joined} joined for {} people: everybody keeps at least {fewest} sensitive values ({} people are left with one \
@@ -57,7 +71,8 @@ pub(super) fn check(
             people.rows(),
             found.one_batch
         ),
-    }))
+    };
+    Ok((findings.check(fine), joining))
 }
 
 /// What joining all tables says of everybody.
@@ -70,10 +85,17 @@ struct Crossed {
     one_batch: u64,
     /// People for whom no batch is left, or none that has their value.
     nowhere: u64,
+    /// The fewest rows that anybody keeps, in the table where they are fewest; none where there is nobody.
+    fewest_rows: Option<u64>,
+    /// People who keep fewer rows than a bucket is promised to have.
+    below_k: u64,
+    /// People who keep one row.
+    alone: u64,
 }
 
 impl Crossed {
-    const NOBODY: Crossed = Crossed { fewest: None, narrowed: 0, one_batch: 0, nowhere: 0 };
+    const NOBODY: Crossed =
+        Crossed { fewest: None, narrowed: 0, one_batch: 0, nowhere: 0, fewest_rows: None, below_k: 0, alone: 0 };
 
     fn and(self, other: Crossed) -> Crossed {
         Crossed {
@@ -81,11 +103,20 @@ impl Crossed {
             narrowed: self.narrowed + other.narrowed,
             one_batch: self.one_batch + other.one_batch,
             nowhere: self.nowhere + other.nowhere,
+            fewest_rows: self.fewest_rows.into_iter().chain(other.fewest_rows).min(),
+            below_k: self.below_k + other.below_k,
+            alone: self.alone + other.alone,
         }
     }
 }
 
-fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u64, watch: &dyn Watch) -> Crossed {
+fn attack(
+    angel: &Angelized<'_>,
+    batches: &Batches,
+    people: &Table,
+    (promised, k): (u64, u64),
+    watch: &dyn Watch,
+) -> Crossed {
     let (attribute, values) = angel.sensitive;
     let Some(source) = people.column(&attribute.name) else { return Crossed::NOBODY };
     // Everybody's value as a code of the release.
@@ -102,7 +133,9 @@ fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u6
     let indexes: Vec<Index<'_>> = boxes.iter().map(|boxes| Index::new(boxes, watch)).collect();
     let of_class = |rows: &Vec<u32>| {
         watch.pause();
-        let left = common(sides.iter().zip(&indexes).map(|(side, index)| side.batches(index, rows[0])).collect());
+        let lists: Vec<Vec<Batched<'_>>> =
+            sides.iter().zip(&indexes).map(|(side, index)| side.batches(index, rows[0])).collect();
+        let left = common(&lists);
         let mut kept: Vec<Code> = left
             .iter()
             .flat_map(|&batch| batches.sample.group(batch as usize).values.iter().map(|&(code, _)| code))
@@ -113,14 +146,35 @@ fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u6
             shown[source.code(row as usize) as usize].is_some_and(|code| kept.binary_search(&code).is_ok())
         };
         let (n, n_kept) = (rows.len() as u64, kept.len() as u64);
+        let n_rows = lists.iter().map(|lists| rows_left(lists, &left)).min().unwrap_or(0);
         Crossed {
             fewest: Some(n_kept),
             narrowed: if n_kept < promised { n } else { 0 },
             one_batch: if left.len() == 1 { n } else { 0 },
             nowhere: n - rows.iter().filter(has_own).count() as u64,
+            fewest_rows: Some(n_rows),
+            below_k: if n_rows < k { n } else { 0 },
+            alone: if n_rows == 1 { n } else { 0 },
         }
     };
     members.par_iter().map(of_class).reduce(|| Crossed::NOBODY, Crossed::and)
+}
+
+/// The batches that have rows in a bucket, ascending, and how many rows each has there.
+type Batched<'a> = &'a [(u32, u32)];
+
+/// The rows of one table that may be a person's once only some batches are left.
+fn rows_left(buckets: &[Batched<'_>], left: &[u32]) -> u64 {
+    let in_bucket = |bucket: &Batched<'_>| -> u64 {
+        // The shorter list is gone through, the longer one searched.
+        if left.len() < bucket.len() {
+            let rows = |batch: &u32| bucket.binary_search_by_key(batch, |it| it.0).map_or(0, |at| bucket[at].1);
+            left.iter().map(|batch| u64::from(rows(batch))).sum()
+        } else {
+            bucket.iter().filter(|it| left.binary_search(&it.0).is_ok()).map(|it| u64::from(it.1)).sum()
+        }
+    };
+    buckets.iter().map(in_bucket).sum()
 }
 
 /// The batches that are in one list at least of every table, ascending. The lists are ascending, and a bucket's each.
@@ -128,9 +182,10 @@ fn attack(angel: &Angelized<'_>, batches: &Batches, people: &Table, promised: u6
 /// # Cost
 /// That of the table with the fewest batches, times a search in the lists of every other: a bucket of half the table is
 /// looked into, never copied.
-fn common(mut tables: Vec<Vec<&[u32]>>) -> Vec<u32> {
-    let total = |lists: &Vec<&[u32]>| lists.iter().map(|list| list.len()).sum::<usize>();
-    tables.sort_by_key(total);
+fn common(tables: &[Vec<Batched<'_>>]) -> Vec<u32> {
+    let total = |lists: &Vec<Batched<'_>>| lists.iter().map(|list| list.len()).sum::<usize>();
+    let mut tables: Vec<&Vec<Batched<'_>>> = tables.iter().collect();
+    tables.sort_by_key(|lists| total(lists));
     let Some((fewest, others)) = tables.split_first() else { return Vec::new() };
     let mut left = merged(fewest);
     for lists in others {
@@ -139,14 +194,14 @@ fn common(mut tables: Vec<Vec<&[u32]>>) -> Vec<u32> {
             let all = merged(lists);
             left.retain(|batch| all.binary_search(batch).is_ok());
         } else {
-            left.retain(|batch| lists.iter().any(|list| list.binary_search(batch).is_ok()));
+            left.retain(|batch| lists.iter().any(|list| list.binary_search_by_key(batch, |it| it.0).is_ok()));
         }
     }
     left
 }
 
-fn merged(lists: &[&[u32]]) -> Vec<u32> {
-    let mut all = lists.concat();
+fn merged(lists: &[Batched<'_>]) -> Vec<u32> {
+    let mut all: Vec<u32> = lists.iter().flat_map(|list| list.iter().map(|it| it.0)).collect();
     if lists.len() > 1 {
         all.sort_unstable();
         all.dedup();
@@ -160,8 +215,8 @@ struct Side<'a> {
     columns: Vec<&'a Column>,
     /// A row of every bucket.
     some_rows: Vec<usize>,
-    /// The batches with rows in every bucket, ascending.
-    of_bucket: Vec<Vec<u32>>,
+    /// The batches with rows in every bucket, ascending, and how many each has there.
+    of_bucket: Vec<Vec<(u32, u32)>>,
 }
 
 impl<'a> Side<'a> {
@@ -172,10 +227,14 @@ impl<'a> Side<'a> {
         let groups = buckets(published, watch);
         let mut of_bucket = vec![Vec::new(); groups.n_groups];
         let of_row = batches.of_rows(published.group);
-        groups.of_row.iter().zip(of_row).for_each(|(&bucket, batch)| of_bucket[bucket as usize].push(batch));
-        of_bucket.iter_mut().for_each(|batches: &mut Vec<u32>| {
+        groups.of_row.iter().zip(of_row).for_each(|(&bucket, batch)| of_bucket[bucket as usize].push((batch, 1)));
+        of_bucket.iter_mut().for_each(|batches: &mut Vec<(u32, u32)>| {
             batches.sort_unstable();
-            batches.dedup();
+            batches.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                kept.1 += if is_same { next.1 } else { 0 };
+                is_same
+            });
         });
         Side {
             axes: known.iter().map(|(cells, column)| Axis::new(cells, column, &sets)).collect(),
@@ -191,12 +250,12 @@ impl<'a> Side<'a> {
     }
 
     /// The batches of each bucket that may hold the person of a row.
-    fn batches(&self, index: &Index<'_>, row: u32) -> Vec<&[u32]> {
+    fn batches(&self, index: &Index<'_>, row: u32) -> Vec<Batched<'_>> {
         let rank = |(axis, column): (&Axis<'_>, &&Column)| axis.rank(column.code(row as usize));
         let point: Vec<u32> = self.axes.iter().zip(&self.columns).map(rank).collect();
         let mut found = Vec::new();
         index.visit(Mark::Unseen, &point, |bucket| {
-            found.push(&self.of_bucket[bucket as usize][..]);
+            found.push(self.of_bucket[bucket as usize].as_slice());
             true
         });
         found
@@ -205,22 +264,32 @@ impl<'a> Side<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
-    use super::common;
+    use super::{common, rows_left};
 
     proptest! {
         #[test]
-        fn batches_are_left_that_every_table_allows(
+        fn batches_and_rows_are_left_that_every_table_allows(
             mut tables in prop::collection::vec(
-                prop::collection::vec(prop::collection::btree_set(0u32..40, 0..30), 0..6), 1..4),
+                prop::collection::vec(prop::collection::btree_map(0u32..40, 1u32..4, 0..30), 0..6), 1..4),
         ) {
-            let lists: Vec<Vec<Vec<u32>>> =
-                tables.drain(..).map(|table| table.into_iter().map(|set| set.into_iter().collect()).collect()).collect();
-            let is_allowed = |batch: &u32| lists.iter().all(|table| table.iter().any(|list| list.contains(batch)));
+            let as_list = |map: BTreeMap<u32, u32>| map.into_iter().collect::<Vec<_>>();
+            let lists: Vec<Vec<Vec<(u32, u32)>>> =
+                tables.drain(..).map(|table| table.into_iter().map(as_list).collect()).collect();
+            let has = |list: &Vec<(u32, u32)>, batch: u32| list.iter().any(|it| it.0 == batch);
+            let is_allowed = |batch: &u32| lists.iter().all(|table| table.iter().any(|list| has(list, *batch)));
             let expected: Vec<u32> = (0..40).filter(is_allowed).collect();
-            let found = common(lists.iter().map(|table| table.iter().map(Vec::as_slice).collect()).collect());
-            prop_assert_eq!(found, expected);
+            let slices: Vec<Vec<&[(u32, u32)]>> =
+                lists.iter().map(|table| table.iter().map(Vec::as_slice).collect()).collect();
+            let found = common(&slices);
+            prop_assert_eq!(&found, &expected);
+            for (table, slices) in lists.iter().zip(&slices) {
+                let rows = table.iter().flatten().filter(|it| expected.contains(&it.0));
+                prop_assert_eq!(rows_left(slices, &found), rows.map(|it| u64::from(it.1)).sum::<u64>());
+            }
         }
     }
 }

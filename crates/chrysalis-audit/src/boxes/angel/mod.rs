@@ -20,7 +20,7 @@ use crate::disclosure::{self, Seen};
 use crate::findings::in_turn;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
-use crate::{AuditError, AuditReport, Bystander, Check, Groups};
+use crate::{AuditError, AuditReport, Bystander, Check, Groups, Joining};
 
 /// Judges a release of batches and buckets.
 pub(crate) fn audit(
@@ -43,7 +43,8 @@ pub(crate) fn audit(
         &|| angel.row_order(watch),
     ];
     let mut checks = in_turn(&looks, watch);
-    checks.push(crossing::check(&angel, &batches, microdata, watch)?);
+    let (check, joining) = crossing::check(&angel, &batches, microdata, watch)?;
+    checks.push(check);
     if let Some(microdata) = microdata {
         checks.push(faithful::check(&angel, &batches, microdata, watch)?);
     }
@@ -58,6 +59,8 @@ pub(crate) fn audit(
         Scope::Group | Scope::User => None,
     };
     let mut attacks = attacks::attacks(&angel, &batches, &in_tables, microdata, watch)?;
+    attacks.findings.extend(Joining::finding(joining.as_ref(), &angel.manifest.promises, angel.tables.len()));
+    attacks.joining = joining;
     let people = &angel.tables[0];
     let of_rows = Groups { of_row: tables::numbered(&batches.ids, people.group), n_groups: batches.ids.len() };
     let seen = [Seen { groups: &of_rows, values: &batches.sample }];

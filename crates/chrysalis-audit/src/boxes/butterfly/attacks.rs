@@ -35,7 +35,9 @@ pub(super) fn attacks(
 /// Each attack as the user runs it who gets furthest.
 fn worse(one: Attacks, other: Attacks) -> Attacks {
     let linking = |attacks: &Attacks| attacks.linking.as_ref().map_or(0.0, |found| found.confidence);
-    let presence = |attacks: &Attacks| attacks.presence.as_ref().map_or(0.0, |found| found.delta);
+    let row_linking = |attacks: &Attacks| attacks.row_linking.as_ref().map_or(0.0, |found| found.delta);
+    // More rows of which it is certain, or less that is covered.
+    let presence = |attacks: &Attacks| attacks.presence.as_ref().map_or((0, 0.0), |it| (it.certain_rows, -it.covered));
     let similar = |attacks: &Attacks| attacks.similarity.as_ref().map_or(0, |found| found.rows);
     let background = |attacks: &Attacks| {
         attacks.background.as_ref().and_then(|found| found.steps.last()).map_or(0.0, |step| step.confidence)
@@ -49,6 +51,7 @@ fn worse(one: Attacks, other: Attacks) -> Attacks {
     };
     let surer = [
         ("linking", linking(&other) > linking(&one)),
+        ("row_linking", row_linking(&other) > row_linking(&one)),
         ("presence", presence(&other) > presence(&one)),
         ("similarity", similar(&other) > similar(&one)),
         ("background", background(&other) > background(&one)),
@@ -61,6 +64,7 @@ fn worse(one: Attacks, other: Attacks) -> Attacks {
     Attacks {
         findings: one.findings.into_iter().zip(other.findings).map(pick).collect(),
         linking: if is_surer("linking") { other.linking } else { one.linking },
+        row_linking: if is_surer("row_linking") { other.row_linking } else { one.row_linking },
         presence: if is_surer("presence") { other.presence } else { one.presence },
         similarity: if is_surer("similarity") { other.similarity } else { one.similarity },
         background: if is_surer("background") { other.background } else { one.background },
@@ -84,13 +88,15 @@ fn of_user(
     let cells = || published.quasi.iter().filter(|cells| is_known(&cells.attribute.name));
     // Classes have no id.
     let no_ids = vec![None; user.classes.n_groups];
-    let (presence, presence_finding) = presence::attack(cells(), &sets, &user.classes, &no_ids);
-    let mut attacks = Attacks { presence, ..Attacks::default() };
+    let quasi: Vec<_> = cells().collect();
+    let presence::Found { row_linking, presence, findings: [row, there] } =
+        presence::attack(&quasi, &sets, &user.classes, &no_ids, published.manifest.suppressed);
+    let mut attacks = Attacks { row_linking, presence, ..Attacks::default() };
     let ranges = Ranges::new((cells().collect(), &sets), (&user.classes, &no_ids), published.manifest.suppressed);
     let placed = ends::placed(&ranges.of_classes(), people, watch);
     let (Some((attribute, column)), Some(sample)) = (published.sensitive, &user.sample) else {
         attacks.findings = nothing_sensitive();
-        attacks.findings.insert(1, presence_finding);
+        attacks.findings.splice(1..1, [row, there]);
         let (extremes, finding) = extremes(None, placed);
         attacks.extremes = extremes;
         attacks.findings.push(finding);
@@ -111,7 +117,8 @@ fn of_user(
     attacks.linking = user.linking();
     attacks.findings = vec![
         attack::linking(&target, attacks.linking.as_ref(), None),
-        presence_finding,
+        row,
+        there,
         attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, &no_ids, &similar)),
     ];
     attacks.similarity = similarity;

@@ -1,7 +1,7 @@
 //! Releases that make no sense give an error or a finding, never a panic.
 
 use super::*;
-use crate::PresenceOver;
+use crate::RowLinkingOver;
 use crate::testing::parsed;
 
 fn refused(release: &Release, message: &str) {
@@ -30,7 +30,7 @@ fn swapped_values_promise_nothing() {
     let report = audit(&release, Some(&people)).unwrap();
     assert!(report.ok(), "{report:?}");
     assert_eq!((report.rows, report.groups, report.attacks.linking.as_ref()), (8, 0, None));
-    assert_eq!(report.attacks.presence.as_ref().unwrap().over, PresenceOver::ExactValues);
+    assert_eq!(report.attacks.row_linking.as_ref().unwrap().over, RowLinkingOver::ExactValues);
     let error = parsed(Form::RankSwap, None, &["k=1"]).unwrap_err();
     let problem = "a release by method `rank-swap` has no groups";
     assert_eq!(error.to_string(), format!("the manifest promises `k=1`, which cannot be checked: {problem}"));
@@ -153,5 +153,5 @@ fn nonsense_in_the_manifest_is_no_reason_to_panic() {
     release.manifest.quasi_identifiers.clear();
     let report = audit(&release, Some(&microdata())).unwrap();
     assert!(report.ok(), "{report:?}");
-    assert_eq!(report.attacks.presence.unwrap().delta, 1.0);
+    assert_eq!(report.attacks.row_linking.unwrap().delta, 1.0);
 }

@@ -3,7 +3,7 @@
 use chrysalis_testkit::papers;
 
 use super::*;
-use crate::PresenceOver;
+use crate::RowLinkingOver;
 
 fn named(path: &str, names: &[&str]) -> Table {
     let table = papers::table(path);
@@ -36,8 +36,8 @@ fn pa_table_3_is_faithful_and_4_diverse() {
     let report = audit(&table_3(&["l=4"]), Some(&pa_microdata())).unwrap();
     assert!(report.ok(), "{report:?}");
     assert!(check(&report, "faithful").detail.ends_with("an assignment was found"));
-    let presence = report.attacks.presence.unwrap();
-    assert_eq!((presence.delta, presence.over), (1.0, PresenceOver::ExactValues));
+    let linked = report.attacks.row_linking.unwrap();
+    assert_eq!((linked.delta, linked.over), (1.0, RowLinkingOver::ExactValues));
     assert_eq!(report.attacks.linking.unwrap().confidence_text, "0.25");
     // Every group has n − 1 where no value repeats; the bound is 9·(1 − 1/4).
     let utility = report.utility.unwrap();
@@ -57,14 +57,14 @@ fn pa_table_4_is_faithful_and_4_diverse() {
 #[test]
 fn pa_example_3_bob_is_present_with_2_in_25() {
     let bob = pa_microdata().gather(&[0]);
-    let presence = audit(&table_4(&["l=4"]), Some(&bob)).unwrap().attacks.presence.unwrap();
-    assert_eq!((presence.delta_text.as_str(), presence.group), ("0.08", Some(1)));
-    assert_eq!((presence.delta, presence.over), (2.0 / 25.0, PresenceOver::People));
+    let linked = audit(&table_4(&["l=4"]), Some(&bob)).unwrap().attacks.row_linking.unwrap();
+    assert_eq!((linked.delta_text.as_str(), linked.group), ("0.08", Some(1)));
+    assert_eq!((linked.delta, linked.over), (2.0 / 25.0, RowLinkingOver::People));
     // Over everyone, the four of group 2 are worse off: 1/4 · 2/4.
-    let presence = audit(&table_4(&["l=4"]), Some(&pa_microdata())).unwrap().attacks.presence.unwrap();
-    assert_eq!((presence.delta_text.as_str(), presence.group), ("0.125", Some(2)));
-    let presence = audit(&table_4(&["l=4"]), None).unwrap().attacks.presence.unwrap();
-    assert_eq!((presence.delta_text.as_str(), presence.over), ("0.125", PresenceOver::Conceivable));
+    let linked = audit(&table_4(&["l=4"]), Some(&pa_microdata())).unwrap().attacks.row_linking.unwrap();
+    assert_eq!((linked.delta_text.as_str(), linked.group), ("0.125", Some(2)));
+    let linked = audit(&table_4(&["l=4"]), None).unwrap().attacks.row_linking.unwrap();
+    assert_eq!((linked.delta_text.as_str(), linked.over), ("0.125", RowLinkingOver::Conceivable));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn pa_theorem_2_is_not_claimed_where_a_value_repeats() {
     let utility = report.utility.unwrap();
     assert!((utility.rce - 3.125).abs() < 1e-12, "{utility:?}");
     assert_eq!(utility.rce_bound, None);
-    assert_eq!(report.attacks.presence.unwrap().delta_text, "0.0625");
+    assert_eq!(report.attacks.row_linking.unwrap().delta_text, "0.0625");
 }
 
 fn ke_people() -> Table {

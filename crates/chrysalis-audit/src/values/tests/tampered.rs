@@ -28,8 +28,8 @@ fn honest_releases_pass() {
     let report = judged(&permute());
     assert!(report.ok(), "{report:?}");
     // 38 twice of three, M thrice of three.
-    let presence = report.attacks.presence.unwrap();
-    assert_eq!((presence.delta_text.as_str(), presence.group), ("2/3", Some(9)));
+    let linked = report.attacks.row_linking.unwrap();
+    assert_eq!((linked.delta_text.as_str(), linked.group), ("2/3", Some(9)));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod buckets;
 mod chunk;
 mod exchange;
+mod joined;
 mod reconstruction;
 
 use std::collections::BTreeSet;
@@ -18,12 +19,14 @@ use super::{Method, Outcome};
 use crate::partitioner::{Compact, Mondrian, Partitioner, compact_by_density};
 use crate::{Job, Microdata, Partition, PublishError};
 use buckets::Buckets;
+pub use joined::JoinedFacts;
+use joined::joined;
 use reconstruction::{Batches, surprise};
 
 /// The publication `angel`.
 ///
 /// # Guarantees
-/// Every bucket of every table has at least k rows, unless the manifest promises no `k=` ([`Fallback`]); every batch satisfies the principles its partition was made under, and
+/// Every bucket of every table alone has at least k rows ([`JoinedFacts`] tells what is left once tables are joined), unless the manifest promises no `k=` ([`Fallback`]); every batch satisfies the principles its partition was made under, and
 /// so does what an attacker can learn of anybody, for principles that look at distributions alone.
 /// # Against whom
 /// Who knows all quasi values of everybody and sees all tables.
@@ -63,6 +66,8 @@ pub struct Angelization {
     pub buckets: Vec<BucketFacts>,
     /// Whether batches and buckets are the groups of the simple generalization.
     pub is_simple: bool,
+    /// What joining the tables leaves; absent where there is one.
+    pub joined: Option<JoinedFacts>,
 }
 
 /// The buckets of one table.
@@ -155,8 +160,11 @@ impl Method for Angel {
         };
         // Rows look alike by bucket, so that is what they are charged for.
         outcome.discernibility = discernibility(tables[0].partition.sizes());
-        outcome.angelization =
-            Some(Angelization { buckets: names.iter().zip(&tables).map(facts).collect(), is_simple });
+        outcome.angelization = Some(Angelization {
+            buckets: names.iter().zip(&tables).map(facts).collect(),
+            is_simple,
+            joined: joined(batches.partition(), &tables, self.k, watch),
+        });
         Ok(outcome)
     }
 }

@@ -7,5 +7,5 @@ mod transport;
 
 pub use loss::{cell_ncp, group_ncp};
 pub use partitions::{best_partition, for_each_partition, members};
-pub use principle::{distance, holds, weaker, weight};
+pub use principle::{different, distance, holds, largest_share, readings, weaker, weight};
 pub use transport::least_cost;

@@ -2,7 +2,7 @@ use std::ops::Deref;
 
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
-    Learned, LearnedOver, Linking, Minimality, Pooling, Presence, PresenceOver, Republishing, Similarity, SimilarityOf,
+    Learned, LearnedOver, Linking, Minimality, Pooling, Presence, PresenceOver, Reading, Republishing, Similarity, SimilarityOf,
     Subtraction,
 };
 use chrysalis_release::Form;
@@ -51,6 +51,7 @@ fn json(report: &AuditReport, accepted: &[String]) -> Value {
                 "worst": level(result.worst),
                 "worst_exact": result.worst_text,
                 "group": result.worst_group,
+                "measured": result.measured,
             })
         })
         .collect();
@@ -62,6 +63,10 @@ fn json(report: &AuditReport, accepted: &[String]) -> Value {
     let utility = report.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound}));
     json!({
         "ok": report.ok(),
+        "reading": match report.reading {
+            Reading::Plain => "plain",
+            Reading::Strict => "strict",
+        },
         "rows": report.rows,
         "groups": report.groups,
         "certain_rows": report.disclosure.as_ref().map(|found| found.certain_rows),

@@ -3,19 +3,17 @@
 //! Measured from the published tables and what the manifest says of the sensitive column, by counts of values per group; the
 //! publisher counts rows on its own way.
 
-use chrysalis_criteria::{PrincipleSpec, parse_rational};
+use chrysalis_criteria::PrincipleSpec;
 use chrysalis_release::{Attribute, Manifest};
-use chrysalis_table::{Code, Codes, Column, Domain, Kind, Value, Watch};
-use num_bigint::BigInt;
-use num_rational::BigRational;
-use num_traits::{ToPrimitive, Zero};
+use chrysalis_table::{Code, Codes, Column, Domain, Kind, Watch};
 use rayon::iter::ParallelIterator;
 
 use crate::attack::{Finding, count, counted};
 use crate::columns::from_json;
+use crate::counting::looks;
 use crate::grouping::Key;
 use crate::measure::{Group, GroupCounts};
-use crate::promise::show;
+use crate::near::Width;
 use crate::{AuditError, Groups};
 
 /// Rows whose sensitive value follows from what is shown.
@@ -76,8 +74,9 @@ pub(crate) struct Seen<'a> {
 struct Rule<'a> {
     domain: &'a Domain,
     ordinary: Vec<bool>,
-    near: Option<BigRational>,
-    near_float: f64,
+    /// The least code of all that look like each code.
+    looks: Vec<Code>,
+    near: Option<Width>,
     /// How often each code occurs, where the owner does not name what is ordinary.
     counts: Option<Vec<u64>>,
     words: String,
@@ -99,25 +98,33 @@ impl<'a> Rule<'a> {
             (Some(named), _) if named.is_empty() => "the owner calls no value ordinary".to_owned(),
             (Some(named), _) => format!("the owner calls {} ordinary", n(named.len())),
         };
-        let near = near(manifest, attribute, domain, whole)?;
+        let near = Width::of(manifest, attribute, domain, whole)?;
+        let looks = looks(domain);
+        let is_one = (0..).zip(&looks).any(|(code, &first): (Code, _)| first != code);
         let words = match &near {
+            None if is_one => format!("{said}; values that look alike count as one"),
             None => said,
-            Some(width) => format!("{said}; numbers less than {} apart count as one", shown_width(width)),
+            Some(width) if domain.kind().is_numeric() => {
+                format!("{said}; numbers less than {} apart count as one", width.shown())
+            }
+            Some(width) => format!("{said}; dates less than {} days apart count as one", width.shown()),
         };
-        let near_float = near.as_ref().and_then(ToPrimitive::to_f64).unwrap_or(0.0);
         let counts = attribute.ordinary.is_none().then(|| whole.to_vec());
-        Ok(Rule { domain, ordinary, near, near_float, counts, words })
+        Ok(Rule { domain, ordinary, looks, near, counts, words })
     }
 
     fn level(&self, group: Group<'_>) -> Level {
         let is_one = match group.values {
             [] => return Level::Open,
             [_] => true,
-            [(first, _), .., (last, _)] => self.is_near(*first, *last),
+            [(first, _), .., (last, _)] if self.near.is_some() => self.is_near(*first, *last),
+            [(first, _), others @ ..] => {
+                others.iter().all(|(code, _)| self.looks[*code as usize] == self.looks[*first as usize])
+            }
         };
         let is_ordinary = || match (group.values, &self.counts) {
             // A stretch of numbers that at least half of all rows have is as ordinary as one such value.
-            ([(first, _), .., (last, _)], Some(counts)) => {
+            ([(first, _), .., (last, _)], Some(counts)) if self.near.is_some() => {
                 let within: u64 = counts[*first as usize..=*last as usize].iter().sum();
                 let all: u64 = counts.iter().sum();
                 within >= all - within
@@ -133,16 +140,7 @@ impl<'a> Rule<'a> {
 
     /// Codes ascend with values, and the missing value, which is near to nothing, comes first.
     fn is_near(&self, first: Code, last: Code) -> bool {
-        let Some(near) = &self.near else { return false };
-        let (Some(low), Some(high)) = (self.domain.value(first), self.domain.value(last)) else { return false };
-        let far = low.number().zip(high.number()).map(|(low, high)| high - low - self.near_float);
-        // Rounding is below a part in 2^50 of the numbers themselves.
-        let size = low.number().map_or(0.0, f64::abs).max(high.number().map_or(0.0, f64::abs)).max(self.near_float);
-        match far {
-            Some(far) if far.is_finite() && far.abs() > size * 1e-12 => far < 0.0,
-            // Doubt means that they are one.
-            _ => exact(low).zip(exact(high)).is_none_or(|(low, high)| high - low < *near),
-        }
+        self.near.as_ref().is_some_and(|near| near.is_near(self.domain, first, last))
     }
 }
 
@@ -150,7 +148,12 @@ impl<'a> Rule<'a> {
 pub(crate) fn ordinary(attribute: &Attribute, domain: &Domain, whole: &[u64]) -> Result<Vec<bool>, AuditError> {
     let Some(named) = &attribute.ordinary else {
         let total: u64 = whole.iter().sum();
-        return Ok(whole.iter().map(|&count| count > 0 && count >= total - count).collect());
+        // Values that look alike are one value.
+        let looks = looks(domain);
+        let mut rows = vec![0; whole.len()];
+        looks.iter().zip(whole).for_each(|(&first, &count)| rows[first as usize] += count);
+        let of = |&first: &Code| rows[first as usize];
+        return Ok(looks.iter().map(|first| of(first) > 0 && of(first) >= total - of(first)).collect());
     };
     let mut ordinary = vec![false; domain.len()];
     for json in named {
@@ -164,67 +167,6 @@ pub(crate) fn ordinary(attribute: &Attribute, domain: &Domain, whole: &[u64]) ->
         }
     }
     Ok(ordinary)
-}
-
-fn exact(value: &Value) -> Option<BigRational> {
-    match value {
-        Value::Integer(number) => Some(BigRational::from_integer(BigInt::from(*number))),
-        Value::Real(number) => BigRational::from_float(*number),
-        Value::Date(_) | Value::Text(_) => None,
-    }
-}
-
-/// How far apart numbers must be to be different: the largest e that is promised, what the owner says, or a hundredth of the
-/// width from the 5th to the 95th percentile.
-fn near(
-    manifest: &Manifest,
-    attribute: &Attribute,
-    domain: &Domain,
-    whole: &[u64],
-) -> Result<Option<BigRational>, AuditError> {
-    if !domain.kind().is_numeric() {
-        return Ok(None);
-    }
-    let ratio = |number: num_rational::Ratio<u64>| {
-        BigRational::new(BigInt::from(*number.numer()), BigInt::from(*number.denom()))
-    };
-    let promised = manifest.promises.iter().filter_map(|promise| match promise.principle() {
-        PrincipleSpec::Ke { e, .. } => Some(ratio(*e)),
-        _ => None,
-    });
-    if let Some(e) = promised.max() {
-        return Ok(Some(e).filter(|e| !e.is_zero()));
-    }
-    if let Some(text) = &attribute.near {
-        let bad = || AuditError::Attribute {
-            attribute: attribute.name.clone(),
-            problem: "has a width of what is near that is no number".to_owned(),
-        };
-        return parse_rational(text).map(|width| Some(ratio(width))).ok_or_else(bad);
-    }
-    // The numbers present, one entry per row, as ranks.
-    let present: Vec<(Code, u64)> =
-        (0..).zip(whole.iter().copied()).filter(|&(code, n)| n > 0 && domain.value(code).is_some()).collect();
-    let total: u64 = present.iter().map(|(_, n)| n).sum();
-    let at = |percent: u64| {
-        let rank = (percent * total).div_ceil(100).max(1);
-        let mut sum = 0;
-        let found = present.iter().find(|(_, n)| {
-            sum += n;
-            sum >= rank
-        });
-        found.and_then(|(code, _)| domain.value(*code)).and_then(exact)
-    };
-    let width = at(95).zip(at(5)).map(|(high, low)| (high - low) / BigInt::from(100));
-    Ok(width.filter(|width| !width.is_zero()))
-}
-
-fn shown_width(width: &BigRational) -> String {
-    let text = show(width);
-    match width.to_f64() {
-        Some(float) if text.contains('/') => format!("{float:.4}"),
-        _ => text,
-    }
 }
 
 /// Counts what a release gives away: to everybody in the same way, or to several users, of whom one is enough.
@@ -412,22 +354,5 @@ mod tests {
         assert_eq!(found.disclosed_rows, 0);
         assert!(found.ranges.contains("a range of 900 or more, among at least 2 values"), "{}", found.ranges);
         assert_eq!(of_numbers(&wages, &groups, &["k=2", "ke=2,901"]).disclosed_rows, 2);
-    }
-
-    #[test]
-    fn reals_are_decided_exactly() {
-        let column = Column::reals("x", &[0.1, 0.3, 0.7]);
-        let rule = |near: BigRational| Rule {
-            domain: column.domain(),
-            ordinary: vec![false; 3],
-            near_float: near.to_f64().unwrap(),
-            near: Some(near),
-            counts: None,
-            words: String::new(),
-        };
-        let between = BigRational::from_float(0.3).unwrap() - BigRational::from_float(0.1).unwrap();
-        assert!(!rule(between.clone()).is_near(0, 1));
-        let hair = BigRational::new(1.into(), BigInt::from(10).pow(40));
-        assert!(rule(between + hair).is_near(0, 1));
     }
 }

@@ -40,6 +40,7 @@
 mod attack;
 mod boxes;
 mod columns;
+mod counting;
 mod disclosure;
 mod error;
 mod findings;
@@ -49,6 +50,7 @@ mod grouping;
 mod intersection;
 mod manifest;
 pub mod measure;
+mod near;
 mod profile;
 mod promise;
 mod report;
@@ -63,6 +65,7 @@ pub use attack::{
     Background, Extremes, Finding, Learned, LearnedOver, Minimality, Republishing, RuledOut, Scored, Subtraction,
     WorstGroup,
 };
+pub use counting::Reading;
 pub use disclosure::{Bystander, Disclosure};
 pub use error::AuditError;
 pub use grouping::Groups;

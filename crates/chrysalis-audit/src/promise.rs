@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 
 use chrysalis_criteria::{PrincipleSpec, Rational, show_rational};
 use chrysalis_release::{Attribute, Manifest, Promise, Scope, Unit};
-use chrysalis_table::{Domain, Taxonomy, Watch};
+use chrysalis_table::{Domain, Kind, Taxonomy, Watch};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
+use crate::counting::{Counting, Reading};
 use crate::disclosure;
 use crate::measure::{self, Categories, Decision, Fraction, Ground, Group, GroupCounts, Worst};
 use crate::sensitive::{categories, taxonomy};
@@ -103,6 +104,8 @@ struct Sensitive<'a> {
     categories: Option<Categories>,
     /// Which values are ordinary, by code.
     ordinary: Vec<bool>,
+    /// What counts as a value.
+    counting: Counting<'a>,
     sample: &'a GroupCounts,
 }
 
@@ -122,6 +125,7 @@ impl<'a> JudgedGroups<'a> {
     /// Groups with the sensitive attribute, its values and how often each occurs in every group, if there is such an
     /// attribute.
     pub(crate) fn new(
+        manifest: &Manifest,
         sizes: &'a [u64],
         ids: &'a [Option<i64>],
         shown: Option<(&'a Attribute, &'a Domain, &'a GroupCounts)>,
@@ -134,6 +138,7 @@ impl<'a> JudgedGroups<'a> {
                 taxonomy: taxonomy(attribute, domain)?,
                 categories: categories(attribute, domain)?,
                 ordinary: disclosure::ordinary(attribute, domain, sample.whole())?,
+                counting: Counting::new(manifest, attribute, domain, sample.whole())?,
                 sample,
             }),
         };
@@ -175,7 +180,13 @@ impl JudgedGroups<'_> {
                 Some(user) => format!("{text} for {}", user.join(", ")),
             },
             worst_group: self.ids.get(headline.group).copied().flatten(),
+            measured: self.measured(promise),
         })
+    }
+
+    /// How a promise was measured, in words, where that is not said by the principle itself.
+    fn measured(&self, promise: &Promise) -> String {
+        self.sensitive.as_ref().map_or_else(|_| String::new(), |sensitive| sensitive.measured(promise.principle()))
     }
 
     /// Every condition of a principle; none where there are no rows.
@@ -204,21 +215,27 @@ impl JudgedGroups<'_> {
     }
 
     fn clauses_of_values(&self, spec: &PrincipleSpec, sensitive: &Sensitive<'_>) -> Result<Vec<Clause>, String> {
-        let sample = sensitive.sample;
+        let (sample, counting) = (sensitive.sample, &sensitive.counting);
+        let share = || sample.worst(|group| counting.share(group), Fraction::compare);
+        let layouts = || counting.layouts();
         let clauses = match spec {
             PrincipleSpec::KAnonymity { .. } => Vec::new(),
-            PrincipleSpec::DistinctL { l } => vec![at_least(measure::distinct(sample), *l, "")],
-            PrincipleSpec::FrequencyL { l } => vec![frequency(sample, l)],
-            PrincipleSpec::OthersL { l } => vec![frequency_of_others(sample, &sensitive.ordinary, l)],
-            PrincipleSpec::EntropyL { l } => vec![entropy(sample, *l, |group| group.counts().collect(), "")],
-            PrincipleSpec::RecursiveCl { c, l } => vec![recursive(measure::recursive(sample, *l), c, "")],
-            PrincipleSpec::TCloseness { t } => {
-                let ground = Ground::of(sensitive.domain, sensitive.taxonomy.as_ref());
-                vec![at_most(measure::closeness(sample, ground).map(some), t, "")]
+            PrincipleSpec::DistinctL { l } => vec![at_least(sensitive.different(), *l, "")],
+            PrincipleSpec::FrequencyL { l } => vec![frequency(share(), l)],
+            PrincipleSpec::OthersL { l } => vec![sensitive.frequency_of_others(l)],
+            PrincipleSpec::EntropyL { l } => {
+                let layouts = layouts();
+                vec![entropy(sample, *l, |group| counting.readings(&layouts, group), "")]
             }
+            PrincipleSpec::RecursiveCl { c, l } => {
+                let layouts = layouts();
+                let ratio = |group: Group<'_>| worst_ratio(counting.readings(&layouts, group), *l);
+                vec![recursive(sample.worst(ratio, Fraction::compare), c, "")]
+            }
+            PrincipleSpec::TCloseness { t } => vec![at_most(sensitive.closeness().map(some), t, "")],
             PrincipleSpec::Ke { k, e } => sensitive.spread(*k, e)?,
             PrincipleSpec::AlphaK { alpha, k } => {
-                vec![at_most(measure::share(sample).map(fraction), alpha, "share "), self.size(*k, " rows")]
+                vec![at_most(share().map(fraction), alpha, "share "), self.size(*k, " rows")]
             }
             PrincipleSpec::DistinctLAlpha { .. }
             | PrincipleSpec::EntropyLAlpha { .. }
@@ -250,28 +267,146 @@ impl Sensitive<'_> {
         Ok(vec![values, span])
     }
 
+    /// The fewest values that count as different.
+    fn different(&self) -> Option<Worst<u64>> {
+        self.sample.worst(|group| self.counting.different(group), |a, b| b.cmp(a))
+    }
+
+    fn ground(&self) -> Ground<'_> {
+        let ground = Ground::of(self.domain, self.taxonomy.as_ref());
+        match self.counting.reading {
+            Reading::Plain => ground.as_written(),
+            Reading::Strict => ground,
+        }
+    }
+
+    /// The largest distance: of values as they are and, where an order or a tree has some that look alike, with these as one.
+    fn closeness(&self) -> Option<Worst<BigRational>> {
+        let ground = self.ground();
+        let plain = measure::closeness(self.sample, ground)?;
+        if matches!(ground, Ground::Equal) || !self.counting.has_look_alikes() {
+            return Some(plain);
+        }
+        let folded = measure::closeness(&self.counting.by_looks(self.sample), ground)?;
+        Some(if folded.level > plain.level { folded } else { plain })
+    }
+
     fn weighted(&self, spec: &PrincipleSpec) -> Result<Vec<Option<Clause>>, &'static str> {
         let categories = self.categories.as_ref().ok_or("the sensitive attribute has no categories with weights")?;
-        let counts = |group: Group<'_>| categories.counts(group);
+        let categories = categories.by_looks(&self.counting.looks);
+        let is_all_missing = |group: Group<'_>| self.counting.missing(group) == group.size;
+        let of_values = |group: Group<'_>| {
+            let all = is_all_missing(group);
+            categories.counts_of(group, |code| all || self.counting.is_there(code))
+        };
+        let readings = |group: Group<'_>| vec![categories.counts(group), of_values(group)];
         let (l, alpha, extra) = match spec {
             PrincipleSpec::EntropyLAlpha { l, alpha } => {
-                (l, alpha, entropy(self.sample, Rational::from_integer(*l), counts, "entropy "))
+                (l, alpha, entropy(self.sample, Rational::from_integer(*l), readings, "entropy "))
             }
             PrincipleSpec::RecursiveLAlpha { c, l, alpha } => {
-                let ratio = |group: Group<'_>| measure::recursive_ratio(counts(group).into_iter(), *l);
+                let ratio = |group: Group<'_>| worst_ratio(readings(group), *l);
                 (l, alpha, recursive(self.sample.worst(ratio, Fraction::compare), c, "ratio "))
             }
             PrincipleSpec::DistinctLAlpha { l, alpha } => (l, alpha, None),
             _ => return Ok(Vec::new()),
         };
-        let weight = measure::least_weight(self.sample, categories).map(|worst| Clause {
+        let weight = measure::least_weight(self.sample, &categories, of_values).map(|worst| Clause {
             holds: worst.level >= big(alpha),
             level: measure::to_float(Some(&worst.level)),
             text: format!("weight {}", show(&worst.level)),
             group: worst.group,
         });
-        Ok(vec![at_least(measure::distinct(self.sample), *l, " values"), weight, extra])
+        Ok(vec![at_least(self.different(), *l, " values"), weight, extra])
     }
+
+    /// How often what counts as one value and is not ordinary occurs; a group that has none of them is as good as can be.
+    fn frequency_of_others(&self, l: &Rational) -> Option<Clause> {
+        let most = |group: Group<'_>| self.counting.share_among(group, |code| !self.ordinary[code as usize]);
+        let Worst { level, group } = self.sample.worst(most, Fraction::compare)?;
+        let share = level.exact()?;
+        let allowed = big(l).recip();
+        Some(Clause {
+            holds: share <= allowed,
+            level: measure::to_float(Some(&share)),
+            text: format!("share {} of a value that is not ordinary", show(&share)),
+            group,
+        })
+    }
+
+    /// How a principle was measured, in words, where it does not say so itself: what counts as one value, by which distance, with
+    /// which weights.
+    fn measured(&self, spec: &PrincipleSpec) -> String {
+        let mut words = match spec {
+            PrincipleSpec::KAnonymity { .. } | PrincipleSpec::Ke { .. } | PrincipleSpec::Beta { .. } => Vec::new(),
+            PrincipleSpec::TCloseness { .. } => vec![self.distance_words()],
+            _ => self.counting.words(),
+        };
+        if let (true, Some(categories)) = (spec.weighs(), &self.categories) {
+            words.push(weight_words(categories.weights()));
+        }
+        words.join("; ")
+    }
+
+    /// The distance of t by its name, and how near equal distance would have found it.
+    fn distance_words(&self) -> String {
+        let ground = self.ground();
+        let name = match ground {
+            Ground::Equal => return "equal distance".to_owned(),
+            Ground::Ordered if self.domain.kind() == Kind::Ordinal => {
+                format!("distance ordered by the order given: {}", order(self.domain))
+            }
+            Ground::Ordered => "distance ordered by value".to_owned(),
+            Ground::Hierarchical(..) => {
+                format!("hierarchical distance, {}", levels(ground.levels(self.sample.whole())))
+            }
+            Ground::Written(_) => {
+                let levels = levels(ground.levels(self.sample.whole()));
+                format!("hierarchical distance, {levels} as they are written, as version 1 counted")
+            }
+        };
+        let equal = measure::closeness(self.sample, Ground::Equal);
+        let equal = equal.map_or(0.0, |worst| measure::to_float(Some(&worst.level)));
+        format!("{name}; {} by equal distance", rounded(equal))
+    }
+}
+
+/// `a < b < c`, or the ends of a long one.
+fn order(domain: &Domain) -> String {
+    let names: Vec<String> = domain.values().iter().map(|value| format!("`{value}`")).collect();
+    match &names[..] {
+        [first, second, .., last] if names.len() > MOST_NAMES => format!("{first} < {second} < … < {last}"),
+        names => names.join(" < "),
+    }
+}
+
+const MOST_NAMES: usize = 8;
+
+fn levels(n: usize) -> String {
+    if n == 1 { "1 level".to_owned() } else { format!("{n} levels") }
+}
+
+fn rounded(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The weights of categories, most sensitive first.
+fn weight_words(weights: &[BigRational]) -> String {
+    let all: Vec<String> = weights.iter().map(show).collect();
+    match &all[..] {
+        [first, others @ ..] if !others.is_empty() && others.iter().all(|other| other == first) => {
+            format!("all {} categories weigh {first}: none counts as worse than another", all.len())
+        }
+        all => format!("categories weigh {}", all.join(", ")),
+    }
+}
+
+/// The largest of the ratios of several countings.
+fn worst_ratio(readings: Vec<Vec<u64>>, l: u64) -> Fraction {
+    let ratios = readings.into_iter().map(|counts| measure::recursive_ratio(counts.into_iter(), l));
+    let worse = |a: Fraction, b: Fraction| if b.compare(&a) == Ordering::Greater { b } else { a };
+    ratios.reduce(worse).unwrap_or(Fraction::new(0, 1))
 }
 
 fn at_least(worst: Option<Worst<u64>>, least: u64, unit: &str) -> Option<Clause> {
@@ -280,28 +415,11 @@ fn at_least(worst: Option<Worst<u64>>, least: u64, unit: &str) -> Option<Clause>
 }
 
 /// One over the largest share is at least l.
-fn frequency(sample: &GroupCounts, l: &Rational) -> Option<Clause> {
-    let Worst { level, group } = measure::share(sample)?;
+fn frequency(worst: Option<Worst<Fraction>>, l: &Rational) -> Option<Clause> {
+    let Worst { level, group } = worst?;
     let reached = Fraction::new(level.denominator, level.numerator).exact()?;
     let (holds, level) = (reached >= big(l), measure::to_float(Some(&reached)));
     Some(Clause { holds, level, text: show(&reached), group })
-}
-
-/// The same of values that are not ordinary; a group that has none of them is as good as can be.
-fn frequency_of_others(sample: &GroupCounts, ordinary: &[bool], l: &Rational) -> Option<Clause> {
-    let most = |group: Group<'_>| {
-        let others = group.values.iter().filter(|(code, _)| !ordinary[*code as usize]);
-        Fraction::new(others.map(|(_, count)| u128::from(*count)).max().unwrap_or(0), group.size.into())
-    };
-    let Worst { level, group } = sample.worst(most, Fraction::compare)?;
-    let share = level.exact()?;
-    let allowed = big(l).recip();
-    Some(Clause {
-        holds: share <= allowed,
-        level: measure::to_float(Some(&share)),
-        text: format!("share {} of a value that is not ordinary", show(&share)),
-        group,
-    })
 }
 
 fn at_most(worst: Option<Worst<Option<BigRational>>>, most: &Rational, name: &str) -> Option<Clause> {
@@ -327,20 +445,22 @@ fn recursive(worst: Option<Worst<Fraction>>, c: &Rational, name: &str) -> Option
     })
 }
 
-/// The least e^H; where a group fails, the least among those that do, as decided exactly.
+/// The least e^H by any of several countings; where a group fails, the least among those that do, as decided exactly.
 fn entropy(
     sample: &GroupCounts,
     l: Rational,
-    counts: impl Fn(Group<'_>) -> Vec<u64> + Sync,
+    readings: impl Fn(Group<'_>) -> Vec<Vec<u64>> + Sync,
     name: &str,
 ) -> Option<Clause> {
-    let level = |group: Group<'_>| {
-        let counts = counts(group);
-        let counts = || counts.iter().copied().filter(|&count| count > 0);
-        (measure::entropy_at_least(counts(), l), measure::effective_values(counts()))
-    };
     let badness = |a: &(Decision, f64), b: &(Decision, f64)| -> Ordering {
         b.0.holds().cmp(&a.0.holds()).then(b.1.total_cmp(&a.1))
+    };
+    let level = |group: Group<'_>| {
+        let levels = readings(group).into_iter().map(|counts| {
+            let counts = || counts.iter().copied().filter(|&count| count > 0);
+            (measure::entropy_at_least(counts(), l), measure::effective_values(counts()))
+        });
+        levels.max_by(|a, b| badness(a, b)).unwrap_or((Decision::Fails, 0.0))
     };
     let Worst { level: (decision, level), group } = sample.worst(level, badness)?;
     // What holds exactly must not look as if it fell short by a rounding error.
@@ -378,7 +498,7 @@ pub(crate) fn show(number: &BigRational) -> String {
 
 #[cfg(test)]
 mod tests {
-    use chrysalis_table::{Codes, Kind, Value};
+    use chrysalis_table::{Codes, Value};
 
     use chrysalis_release::Form;
 
@@ -400,6 +520,7 @@ mod tests {
                 taxonomy: None,
                 categories: None,
                 ordinary: vec![false; domain.len()],
+                counting: Counting::plain(&domain),
                 sample: &sample,
             };
             let evidence =

@@ -1,11 +1,14 @@
 use chrysalis_criteria::Rational;
 
 use crate::attack::{Background, Extremes, Finding, Learned, Minimality, Republishing, Subtraction};
+use crate::counting::Reading;
 use crate::disclosure::{Bystander, Disclosure};
 
 /// What an audit found. Everything is collected; nothing stops at the first finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditReport {
+    /// Which values counted when promises were measured.
+    pub reading: Reading,
     /// Every promised principle, in the manifest's order.
     pub principles: Vec<PrincipleResult>,
     /// Every other thing that was looked at.
@@ -49,6 +52,9 @@ pub struct PrincipleResult {
     pub worst_text: String,
     /// The id of the group where the worst level is reached; the lowest such id. Absent only where it has none.
     pub worst_group: Option<i64>,
+    /// What counts as one value, by which distance and with which weights it was measured, in words; empty where the principle says
+    /// it all.
+    pub measured: String,
 }
 
 /// Something that was looked at.

@@ -4,6 +4,7 @@
 //! decides group after group without ever failing or rounding: privacy is decided in integers and exact rationals.
 //! A [loss](mod@loss) is an ordinary floating-point number.
 
+mod alike;
 mod categories;
 mod error;
 mod held;
@@ -14,6 +15,7 @@ pub mod principle;
 mod rational;
 mod spec;
 
+pub use alike::Alike;
 pub use categories::{Categories, Weights};
 pub use error::CriteriaError;
 pub use held::Held;

@@ -1,4 +1,4 @@
-//! When numbers lie so close together that knowing them all is knowing one of them.
+//! When numbers or dates lie so close together that knowing them all is knowing one of them.
 
 use chrysalis_table::{Domain, Value};
 use num_bigint::BigInt;
@@ -6,7 +6,7 @@ use num_rational::BigRational;
 
 use crate::{Rational, spans};
 
-/// How far apart two numbers of a column must be to count as different.
+/// How far apart two numbers of a column must be to count as different; dates by days.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Near {
     /// Any two different values are different.
@@ -19,9 +19,9 @@ pub enum Near {
 
 impl Near {
     /// What holds where nobody says otherwise: a hundredth of the width between the 5th and the 95th percentile of a column of
-    /// numbers (of the numbers present, by rank rounded up).
+    /// numbers or dates (of those present, by rank rounded up).
     pub fn usual(domain: &Domain, histogram: &[u64]) -> Near {
-        if !domain.kind().is_numeric() {
+        if !domain.kind().has_distances() {
             return Near::Nothing;
         }
         let present = || (0u32..).zip(histogram).filter_map(|(code, &n)| Some((domain.value(code)?, n)));
@@ -83,6 +83,9 @@ fn is_below_a_hundredth((low, high): (&Value, &Value), (from, to): (&Value, &Val
         (Value::Integer(low), Value::Integer(high), Value::Integer(from), Value::Integer(to)) => {
             (i128::from(*high) - i128::from(*low)) * 100 < i128::from(*to) - i128::from(*from)
         }
+        (Value::Date(low), Value::Date(high), Value::Date(from), Value::Date(to)) => {
+            (i64::from(high.0) - i64::from(low.0)) * 100 < i64::from(to.0) - i64::from(from.0)
+        }
         (Value::Real(low), Value::Real(high), Value::Real(from), Value::Real(to)) => {
             // Far from the line floats decide: each side is off by less than one part in 2^50.
             let (left, right) = ((high - low) * 100.0, to - from);
@@ -133,6 +136,10 @@ mod tests {
         assert_eq!(up(Rational::new(12, 1000)).as_deref(), Some("0.012"));
         assert_eq!(up(Rational::new(121, 10_000)).as_deref(), Some("0.013"));
         assert_eq!(Near::Nothing.rounded_up(), None);
+        let days = |n: i32| Value::Date(chrysalis_table::Date(n));
+        assert!(near.is_one(&days(10), &days(12)) && !near.is_one(&days(10), &days(13)));
+        let hundredth = Near::Hundredth(days(0), days(1_000));
+        assert!(hundredth.is_one(&days(0), &days(9)) && !hundredth.is_one(&days(0), &days(10)));
         let texts = Column::texts("t", ["a", "b"].into_iter());
         assert_eq!(Near::usual(texts.domain(), &[50, 50]), Near::Nothing);
     }

@@ -102,6 +102,16 @@ impl PrincipleSpec {
         !matches!(self, PrincipleSpec::KAnonymity { .. })
     }
 
+    /// Whether it weighs sensitive values by their categories.
+    pub fn weighs(&self) -> bool {
+        matches!(
+            self,
+            PrincipleSpec::DistinctLAlpha { .. }
+                | PrincipleSpec::EntropyLAlpha { .. }
+                | PrincipleSpec::RecursiveLAlpha { .. }
+        )
+    }
+
     /// Whether every group that has a row satisfies it, whatever is in it.
     pub fn promises_nothing(&self) -> bool {
         let one = Rational::one();

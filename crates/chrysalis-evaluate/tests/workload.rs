@@ -168,7 +168,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
     let drawn =
         Questions::draw(&table, &["town".into()], "salary", workload(Family::Pa, 0.1, None), &mut rng(1), &Unwatched)
             .unwrap();
-    let minimum = Minimum { rows: 1, distinct: 2, span: None };
+    let minimum = Minimum { rows: 1, distinct: 2, span: None, apart: 1 };
     let error = drawn.ask_swapped(&swapped, minimum, &table, &Unwatched).unwrap_err();
     assert!(error.to_string().contains("conditions on the sensitive values, which were swapped"), "{error}");
     assert_eq!(error.hint(), "use `workload = ke-range` or ke-arbitrary");

@@ -1,6 +1,6 @@
 //! What groups give away, whatever is promised of them.
 
-use chrysalis_criteria::{Near, PrincipleSpec};
+use chrysalis_criteria::{Alike, Near, PrincipleSpec};
 use chrysalis_table::{Code, Column, Watch};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -11,7 +11,7 @@ use crate::{Microdata, Partition};
 /// How many rows a release gives away.
 ///
 /// A row is *certain* when what is shown of its group leaves one single sensitive value, or numbers closer together than the
-/// column's `near`. It is *disclosed* when such a value is not ordinary.
+/// column's `near`; values that look alike are one. It is *disclosed* when such a value is not ordinary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Disclosure {
     /// Rows whose sensitive value follows from what is shown.
@@ -38,6 +38,7 @@ struct Judge<'a> {
     column: &'a Column,
     ordinary: &'a [bool],
     near: &'a Near,
+    looks: &'a Alike,
     /// Rows with a lower code, for every code and for the end; empty where the owner names what is ordinary.
     below: Vec<u64>,
 }
@@ -45,7 +46,9 @@ struct Judge<'a> {
 impl Judge<'_> {
     /// What a group of rows with these codes leaves open.
     fn known(&self, codes: impl Iterator<Item = Code> + Clone) -> Known {
-        let Some((low, high)) = codes.clone().fold(None, |ends: Option<(Code, Code)>, code| {
+        // What looks alike is one value.
+        let firsts = codes.clone().map(|code| self.looks.first(code));
+        let Some((low, high)) = firsts.fold(None, |ends: Option<(Code, Code)>, code| {
             Some(ends.map_or((code, code), |(low, high)| (low.min(code), high.max(code))))
         }) else {
             return Known::Open;
@@ -58,7 +61,7 @@ impl Judge<'_> {
         }
         // A stretch of numbers that at least half of all rows have is as ordinary as one such value.
         let is_ordinary = match (self.below.get(low as usize), self.below.get(high as usize + 1), self.below.last()) {
-            (Some(before), Some(until), Some(all)) => 2 * (until - before) >= *all,
+            (Some(before), Some(until), Some(all)) if low != high => 2 * (until - before) >= *all,
             _ => codes.into_iter().all(|code| self.ordinary[code as usize]),
         };
         if is_ordinary { Known::Ordinary } else { Known::Disclosed }
@@ -103,7 +106,7 @@ impl Microdata {
                 })
                 .collect(),
         };
-        let judge = Judge { column, ordinary, near: &near, below };
+        let judge = Judge { column, ordinary, near: &near, looks: self.looks(), below };
         let others = (is_beside && self.other().len() > 0).then(|| self.numbered_others());
         if let ([partition], None) = (partitions, &others) {
             return in_one(&judge, partition, watch);

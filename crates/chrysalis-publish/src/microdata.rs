@@ -1,4 +1,4 @@
-use chrysalis_criteria::{All, Categories, PrincipleSpec, Rational, Sensitive, Weights};
+use chrysalis_criteria::{Alike, All, Categories, Near, PrincipleSpec, Rational, Sensitive, Weights};
 use chrysalis_table::{Code, Column, Knob, Remedy, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
 
 use crate::PublishError;
@@ -39,7 +39,7 @@ pub struct AttributeSpec {
     pub categories: Option<(Vec<Vec<String>>, Weights)>,
     /// For the sensitive column: the values that the owner calls ordinary; `None` where nobody says.
     pub ordinary: Option<Vec<String>>,
-    /// For a sensitive column of numbers: numbers closer together than this count as one.
+    /// For a sensitive column of numbers or dates: values closer together than this count as one (dates by days).
     pub near: Option<Rational>,
 }
 
@@ -64,6 +64,8 @@ pub struct Microdata {
     named_ordinary: Option<Vec<Code>>,
     ordinary: Vec<bool>,
     near: Option<Rational>,
+    /// Which sensitive values look alike, and which are missing.
+    looks: Alike,
 }
 
 impl Microdata {
@@ -74,7 +76,7 @@ impl Microdata {
         let index_of = |name: &str| table.columns().iter().position(|column| column.name() == name);
         let mut taxonomies: Vec<Option<Taxonomy>> = vec![None; table.columns().len()];
         let (mut quasi, mut other, mut sensitive, mut categories) = (Vec::new(), Vec::new(), None, None);
-        let (mut named_ordinary, mut near) = (None, None);
+        let (mut named_ordinary, mut near, mut looks) = (None, None, Alike::default());
         for attribute in attributes.iter().filter(|attribute| attribute.role != Role::Identifier) {
             let index = index_of(&attribute.name)
                 .ok_or_else(|| PublishError::Internal(format!("column `{}` was not read", attribute.name)))?;
@@ -92,13 +94,15 @@ impl Microdata {
                         Categories::new(column.name(), column.domain(), names.clone(), weights)
                     };
                     categories = attribute.categories.as_ref().map(bind).transpose()?;
-                    named_ordinary = attribute.ordinary.as_ref().map(|values| codes_of(column, values)).transpose()?;
+                    looks = Alike::new(column.domain(), &Near::Nothing);
+                    let codes = |values: &Vec<String>| codes_of(column, values, &looks);
+                    named_ordinary = attribute.ordinary.as_ref().map(codes).transpose()?;
                     near = attribute.near;
-                    if near.is_some() && !column.domain().kind().is_numeric() {
+                    if near.is_some() && !column.domain().kind().has_distances() {
                         let (name, kind) = (column.name(), column.domain().kind());
                         let problem = format!("`{}` has no effect on `{name}`, which is {kind}", Knob::Near);
                         let remedy =
-                            Remedy::from("leave ").knob(Knob::Near, "").words(" out: only numbers are near each other");
+                            Remedy::from("leave ").knob(Knob::Near, "").words(" out: only numbers and dates are near each other");
                         return Err(PublishError::remedied(problem, remedy));
                     }
                 }
@@ -120,7 +124,12 @@ impl Microdata {
         let codes = 0..sensitive_counts.domain_len() as Code;
         let ordinary = match &named_ordinary {
             Some(named) => codes.map(|code| named.contains(&code)).collect(),
-            None => codes.map(|code| 2 * sensitive_counts.count(code) >= sensitive_counts.total()).collect(),
+            None => {
+                // Values that look alike are one value.
+                let mut rows = vec![0; sensitive_counts.domain_len()];
+                sensitive_counts.iter().for_each(|(code, count)| rows[looks.first(code) as usize] += count);
+                codes.map(|code| 2 * rows[looks.first(code) as usize] >= sensitive_counts.total()).collect()
+            }
         };
         Ok(Microdata {
             table,
@@ -133,6 +142,7 @@ impl Microdata {
             named_ordinary,
             ordinary,
             near,
+            looks,
         })
     }
 
@@ -187,6 +197,19 @@ impl Microdata {
         &self.ordinary
     }
 
+    /// Which sensitive values look alike, so that they are one value in every promise; numbers are not among them.
+    pub fn looks(&self) -> &Alike {
+        &self.looks
+    }
+
+    /// Which sensitive values count as one under some requirements: words that look alike, and numbers that are near each other.
+    pub fn alike(&self, require: &[PrincipleSpec]) -> Alike {
+        match self.sensitive() {
+            Some(column) if column.domain().kind().has_distances() => Alike::new(column.domain(), &self.near(require)),
+            _ => self.looks.clone(),
+        }
+    }
+
     /// How often each sensitive value occurs; without a sensitive column, one value that all rows share.
     pub fn sensitive_counts(&self) -> &SaCounts {
         &self.sensitive_counts
@@ -208,12 +231,14 @@ impl Microdata {
             named_ordinary: None,
             ordinary: vec![false],
             near: None,
+            looks: Alike::default(),
         }
     }
 
     /// Binds principles to the sensitive column, and stops when the whole table fails one of them.
     pub fn goal(&self, specs: &[PrincipleSpec]) -> Result<All, PublishError> {
-        let sensitive = self.bound_sensitive();
+        let alike = self.alike(specs);
+        let sensitive = self.bound_sensitive(&alike);
         let goal = All::bind(specs, sensitive.as_ref())?;
         if let Some(failure) = goal.first_failure(&self.sensitive_counts) {
             let limit = failure.limit(&self.sensitive_counts, sensitive.as_ref());
@@ -224,7 +249,15 @@ impl Microdata {
         Ok(goal)
     }
 
-    fn bound_sensitive(&self) -> Option<Sensitive<'_>> {
+    /// How each of some requirements is measured, in words, where it does not say so itself.
+    pub fn measured(&self, specs: &[PrincipleSpec]) -> Vec<(String, String)> {
+        let alike = self.alike(specs);
+        let Ok(goal) = All::bind(specs, self.bound_sensitive(&alike).as_ref()) else { return Vec::new() };
+        let each = goal.parts().iter().map(|part| (part.to_string(), part.measured()));
+        each.filter(|(_, words)| !words.is_empty()).collect()
+    }
+
+    fn bound_sensitive<'a>(&'a self, alike: &'a Alike) -> Option<Sensitive<'a>> {
         let column = self.sensitive()?;
         Some(Sensitive {
             name: column.name(),
@@ -233,12 +266,13 @@ impl Microdata {
             taxonomy: self.sensitive_taxonomy(),
             categories: self.categories(),
             ordinary: &self.ordinary,
+            alike,
         })
     }
 }
 
-/// The codes of values as they are written.
-fn codes_of(column: &Column, values: &[String]) -> Result<Vec<Code>, PublishError> {
+/// The codes of values as they are written, and of all that look like them.
+fn codes_of(column: &Column, values: &[String], looks: &Alike) -> Result<Vec<Code>, PublishError> {
     let domain = column.domain();
     let code = |value: &String| {
         (0..domain.len() as Code).find(|&code| domain.display(code) == value.as_str()).ok_or_else(|| {
@@ -249,7 +283,9 @@ fn codes_of(column: &Column, values: &[String]) -> Result<Vec<Code>, PublishErro
             )
         })
     };
-    values.iter().map(code).collect()
+    let named: Vec<Code> = values.iter().map(code).collect::<Result<_, _>>()?;
+    let is_meant = |code: &Code| named.iter().any(|&name| looks.first(name) == looks.first(*code));
+    Ok((0..domain.len() as Code).filter(is_meant).collect())
 }
 
 fn counts_of(column: &Column) -> SaCounts {

@@ -30,6 +30,11 @@ impl Kind {
         matches!(self, Kind::Integer | Kind::Real)
     }
 
+    /// Values that lie so and so far apart: numbers, and dates by days.
+    pub fn has_distances(self) -> bool {
+        matches!(self, Kind::Integer | Kind::Real | Kind::Date)
+    }
+
     /// The word used in specs and manifests.
     pub fn name(self) -> &'static str {
         match self {

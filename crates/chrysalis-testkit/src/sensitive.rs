@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use chrysalis_criteria::{Categories, CriteriaError, Principle, PrincipleSpec, Sensitive, Weights};
+use chrysalis_criteria::{Alike, Categories, CriteriaError, Near, Principle, PrincipleSpec, Sensitive, Weights};
 use chrysalis_table::{Code, Column, Domain, SaCounts, Taxonomy, TaxonomyFile};
 
 /// A sensitive column and all that principles may ask of it: as given, for the oracle, and bound, for the code under
@@ -19,6 +19,9 @@ pub struct SensitiveColumn {
     pub categories: Option<(Vec<Vec<String>>, Weights)>,
     tree: Option<Taxonomy>,
     bound_categories: Option<Categories>,
+    /// How far apart its numbers must be to be different.
+    pub near: Near,
+    alike: Alike,
     /// Values that at least half of all rows have.
     pub ordinary: Vec<bool>,
 }
@@ -39,6 +42,9 @@ impl SensitiveColumn {
         let bind =
             |(names, weights): &(Vec<Vec<String>>, Weights)| Categories::new(name, &domain, names.clone(), weights);
         let bound_categories = categories.as_ref().map(|given| bind(given).unwrap());
+        let histogram: Vec<u64> = (0..domain.len() as Code).map(|code| counts.count(code)).collect();
+        let near = Near::usual(&domain, &histogram);
+        let alike = Alike::new(&domain, &near);
         let is_ordinary = |code: Code| 2 * counts.count(code) >= counts.total() && counts.count(code) > 0;
         let ordinary = (0..domain.len() as Code).map(is_ordinary).collect();
         SensitiveColumn {
@@ -49,8 +55,16 @@ impl SensitiveColumn {
             categories,
             tree,
             bound_categories,
+            near,
+            alike,
             ordinary,
         }
+    }
+
+    /// The same column, whose numbers are different from another width on.
+    #[must_use]
+    pub fn with_near(self, near: Near) -> Self {
+        SensitiveColumn { alike: Alike::new(&self.domain, &near), near, ..self }
     }
 
     /// A column of a table, without taxonomy or categories.
@@ -77,6 +91,7 @@ impl SensitiveColumn {
             taxonomy: self.tree.as_ref(),
             categories: self.bound_categories.as_ref(),
             ordinary: &self.ordinary,
+            alike: &self.alike,
         }
     }
 

@@ -95,6 +95,8 @@ pub struct Numbers {
     pub sizes: (u64, u64),
     /// What the audit found wrong; empty for a release that keeps its promises.
     pub findings: Vec<String>,
+    /// What counts as one value, by which distance and with which weights promises were measured, by principle.
+    pub measured: Vec<(String, String)>,
     /// Rows whose sensitive value follows from what is shown, by the audit's count; absent without groups.
     pub certain_rows: Option<u64>,
     /// Those of them whose value is not ordinary.
@@ -203,6 +205,7 @@ fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch:
         suppressed: release.manifest.suppressed,
         sizes: (report.smallest_group, report.largest_group),
         findings: findings(&audit),
+        measured: measured(&audit),
         certain_rows: audit.disclosure.as_ref().map(|found| found.certain_rows),
         disclosed_rows: audit.disclosure.as_ref().map(|found| found.disclosed_rows),
         linking: audit.attacks.linking.as_ref().map(|linking| linking.confidence),
@@ -220,6 +223,15 @@ fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch:
         seconds,
         tables: release.manifest.tables.iter().map(shape).collect(),
     })
+}
+
+/// How every promise was measured, where it does not say so itself; once for all users.
+fn measured(audit: &AuditReport) -> Vec<(String, String)> {
+    let told = audit.principles.iter().filter(|result| !result.measured.is_empty());
+    let mut told: Vec<(String, String)> =
+        told.map(|result| (result.principle.clone(), result.measured.clone())).collect();
+    told.dedup();
+    told
 }
 
 /// Every promise that is broken and every check that failed, in words.

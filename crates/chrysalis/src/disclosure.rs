@@ -4,7 +4,7 @@
 use chrysalis_criteria::{Near, PrincipleSpec};
 use chrysalis_publish::{Disclosure, Microdata};
 use chrysalis_release::Accepted;
-use chrysalis_table::{Column, Knob, Remedy};
+use chrysalis_table::{Code, Column, Knob, Remedy};
 
 use crate::guess::{self, GuessedRole};
 use crate::words::{count, counted};
@@ -86,11 +86,15 @@ fn shown(width: f64) -> String {
 
 /// A sensitive column with one value has nothing to hide: whoever is in the table has it.
 pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
-    match data.sensitive().filter(|column| data.rows() > 1 && column.domain().len() == 1) {
+    let looks = |column: &&Column| {
+        let codes = 0..column.domain().len() as Code;
+        data.rows() > 1 && codes.clone().all(|code| data.looks().first(code) == data.looks().first(0))
+    };
+    match data.sensitive().filter(looks) {
         None => Ok(()),
         Some(column) => {
-            let message =
-                format!("every row has the same value of `{}`, so nothing of it can be hidden", column.name());
+            let same = if column.domain().len() == 1 { "the same value" } else { "what looks like the same value" };
+            let message = format!("every row has {same} of `{}`, so nothing of it can be hidden", column.name());
             let remedy =
                 Remedy::from("name another column with ").knob(Knob::Sensitive, "").words(", or leave this one out");
             Err(Error::request(message, remedy))
@@ -125,13 +129,12 @@ pub(crate) fn identifiers_among_quasi(data: &Microdata) -> Vec<String> {
 /// Numbers that span the width of what is near are not one value; nor is a group where no value has more than half of the rows,
 /// nor one with two values. Where the whole table satisfies a requirement, groups can be formed that do.
 pub(crate) fn preventing(data: &Microdata, recipe: &Recipe, near: &Near) -> Option<PrincipleSpec> {
-    let texts = match near.rounded_up() {
-        Some(width) => vec![format!("ke=2,{width}")],
-        None => vec!["l=2".to_owned(), "distinct-l=2".to_owned()],
-    };
+    // (k,e) is for numbers alone, and binds no dates.
+    let spread = near.rounded_up().map(|width| format!("ke=2,{width}"));
+    let texts = spread.into_iter().chain(["l=2".to_owned(), "distinct-l=2".to_owned()]);
     let is_kept = |spec: &PrincipleSpec| {
         let all: Vec<PrincipleSpec> = recipe.require.iter().cloned().chain([spec.clone()]).collect();
         data.goal(&all).is_ok()
     };
-    texts.iter().filter_map(|text| text.parse().ok()).find(is_kept)
+    texts.filter_map(|text| text.parse().ok()).find(is_kept)
 }

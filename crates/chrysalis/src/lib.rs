@@ -32,6 +32,7 @@
 //! ```
 
 mod analyst;
+mod assumptions;
 mod audit;
 pub mod catalogue;
 mod compare;

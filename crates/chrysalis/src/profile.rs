@@ -4,6 +4,7 @@ use chrysalis_table::{Counted, Knob, Remedy, Stopped, Table, Watch};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
+use crate::assumptions::look_alikes_of;
 use crate::guess::suggest_all;
 use crate::publish::nothing_left;
 use crate::{Draft, Error};
@@ -21,6 +22,8 @@ pub struct ProfileReport {
     pub sensitive: Option<String>,
     /// What was measured, where quasi columns were named.
     pub levels: Option<Levels>,
+    /// What a person should know of the sensitive column that was named, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// One column.
@@ -87,7 +90,8 @@ pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<Profile
             }
         });
         let (rows, dropped_rows) = (table.rows() as u64, dropped as u64);
-        Ok(ProfileReport { rows, dropped_rows, columns: columns.collect(), sensitive, levels })
+        let notes = column.map_or_else(Vec::new, look_alikes_of);
+        Ok(ProfileReport { rows, dropped_rows, columns: columns.collect(), sensitive, levels, notes })
     })?
 }
 
@@ -134,6 +138,7 @@ impl Serialize for ProfileReport {
             "rows": self.rows,
             "dropped_rows": self.dropped_rows,
             "columns": self.columns.iter().map(column).collect::<Vec<_>>(),
+            "notes": self.notes,
             "anonymity": self.levels.as_ref().map(anonymity),
             "uniqueness": self.levels.as_ref().map(uniqueness),
         });

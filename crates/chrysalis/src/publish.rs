@@ -5,7 +5,7 @@ use chrysalis_table::{Knob, Remedy, Stopped, Table, Watch};
 
 use crate::report::PublishReport;
 use crate::words::counted;
-use crate::{Error, Recipe, Seed, disclosure};
+use crate::{Error, Recipe, Seed, assumptions, disclosure};
 
 /// A release and what the owner wants to know about it.
 #[derive(Debug)]
@@ -57,6 +57,7 @@ fn carried_out(
         let identifying = disclosure::identifying(&data);
         if refusal == Refusal::OfDisclosure {
             disclosure::identifiers_among_quasi(&data).iter().for_each(|note| watch.note(note));
+            assumptions::of(&data, &recipe.require).iter().for_each(|note| watch.note(note));
             disclosure::check_identifying(&identifying, &recipe.accepted)?;
         }
         let partitioner = recipe.partitioner.build();
@@ -77,7 +78,12 @@ fn carried_out(
         accepted.retain(|risk| *risk != Accepted::Disclosure || found.disclosed_rows > 0);
         accepted.dedup();
         outcome.release.manifest.accepted = accepted;
-        Ok(finished(outcome, recipe, dropped_rows as u64, seed, watch))
+        let mut published = finished(outcome, recipe, dropped_rows as u64, seed, watch);
+        // What is not promised was not measured.
+        let mut measured = data.measured(&recipe.require);
+        measured.retain(|(principle, _)| published.report.guarantees.contains(principle));
+        published.report.measured = measured;
+        Ok(published)
     })?
 }
 

@@ -29,7 +29,7 @@ use crate::measure::GroupCounts;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::source::relevant;
-use crate::{Attacks, AuditError, AuditReport, Bystander, Check, Disclosure, Groups, form};
+use crate::{Attacks, AuditError, AuditReport, Bystander, Check, Disclosure, Groups, Reading, form};
 pub(crate) use angel::audit as audit_batches;
 pub(crate) use butterfly::audit as audit_for_users;
 use cells::BoxTable;
@@ -65,7 +65,7 @@ pub(crate) fn audit(
     if let Some(microdata) = microdata {
         checks.push(faithful::check(&published, microdata, watch)?);
     }
-    let evidence = [JudgedGroups::new(&sizes, &ids, sensitive)?];
+    let evidence = [JudgedGroups::new(&release.manifest, &sizes, &ids, sensitive)?];
     let of_groups = |scope: Scope| match scope {
         Scope::Group => Some(&evidence[..]),
         Scope::Batch | Scope::Bucket | Scope::User => None,
@@ -74,6 +74,7 @@ pub(crate) fn audit(
     let seen = sample.as_ref().map(|values| Seen { groups: &groups, values });
     let disclosure = disclosed(&published, seen.as_slice(), &mut attacks, watch)?;
     Ok(AuditReport {
+        reading: Reading::of(&release.manifest),
         principles: judge(&release.manifest, of_groups, watch)?,
         checks,
         attacks,

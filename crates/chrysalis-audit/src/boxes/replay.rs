@@ -9,6 +9,7 @@ use super::locate::Places;
 use super::space::LabelSets;
 use crate::Groups;
 use crate::attack::{Replay, Setting};
+use crate::counting::Counting;
 use crate::form::judge;
 
 /// The replay of a generalized release, or why there is none.
@@ -21,6 +22,16 @@ pub(super) fn setting<'a>(
     let manifest = published.manifest;
     if let Some(reason) = judge(manifest.method).against_replay(manifest) {
         return Replay::Not(reason);
+    }
+    // The replay counts values word for word.
+    let is_plain = published.sensitive.is_none_or(|(attribute, column)| {
+        let counting = Counting::new(manifest, attribute, column.domain(), &column.histogram());
+        counting.is_ok_and(|counting| counting.is_plain())
+    });
+    if !is_plain {
+        let reason = "Not run: values that look alike or are near each other count as one here, or some are missing, and only \
+                      counts of values are replayed.";
+        return Replay::Not(reason.to_owned());
     }
     let Some(people) = microdata else {
         let reason = "Not run: this attacker knows everybody's quasi values; the microdata are needed for that.";

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use chrysalis_table::{Domain, NodeId, Taxonomy};
+use chrysalis_table::{Code, Domain, NodeId, Taxonomy};
 use num_rational::BigRational;
 
 use super::{Fraction, Group, GroupCounts, Worst};
@@ -13,17 +13,28 @@ pub enum Ground<'a> {
     Equal,
     /// By rank: 1/(m−1) for neighbours, 1 for the ends.
     Ordered,
-    /// The height of the lowest common ancestor over the height of the tree.
-    Hierarchical(&'a Taxonomy),
+    /// The height of the lowest common ancestor over the height of the tree. A height counts branchings between values that
+    /// occur: what does not part any two of them adds nothing.
+    Hierarchical(&'a Taxonomy, &'a Domain),
+    /// The same with heights in steps of the taxonomy as it is written, as version 1 had it.
+    Written(&'a Taxonomy),
 }
 
 impl<'a> Ground<'a> {
     /// The distance for a column: by its taxonomy if it has one, else by its order, else equal.
-    pub fn of(domain: &Domain, taxonomy: Option<&'a Taxonomy>) -> Self {
+    pub fn of(domain: &'a Domain, taxonomy: Option<&'a Taxonomy>) -> Self {
         match taxonomy {
-            Some(taxonomy) => Ground::Hierarchical(taxonomy),
+            Some(taxonomy) => Ground::Hierarchical(taxonomy, domain),
             None if domain.kind().is_ordered() => Ground::Ordered,
             None => Ground::Equal,
+        }
+    }
+
+    /// The distance as version 1 had it.
+    pub fn as_written(self) -> Self {
+        match self {
+            Ground::Hierarchical(taxonomy, _) => Ground::Written(taxonomy),
+            Ground::Equal | Ground::Ordered | Ground::Written(_) => self,
         }
     }
 }
@@ -41,8 +52,8 @@ pub fn closeness(sample: &GroupCounts, ground: Ground<'_>) -> Option<Worst<BigRa
             let level = |group: Group<'_>| Fraction::new(line.distance(rows, group), group.size.into());
             (sample.worst(level, Fraction::compare), rows * line.steps())
         }
-        Ground::Hierarchical(taxonomy) => {
-            let tree = Tree::new(taxonomy, sample.whole());
+        Ground::Hierarchical(taxonomy, _) | Ground::Written(taxonomy) => {
+            let tree = Tree::new(taxonomy, ground.heights(sample.whole()), sample.whole());
             let level = |group: Group<'_>| Fraction::new(tree.distance(rows, group), group.size.into());
             (sample.worst(level, Fraction::compare), rows * tree.height())
         }
@@ -51,6 +62,51 @@ pub fn closeness(sample: &GroupCounts, ground: Ground<'_>) -> Option<Worst<BigRa
     // PROOF: both factors are below 2⁹⁶ and 2³² (see the module), neither is zero.
     let level = Fraction::new(worst.level.numerator, worst.level.denominator * scale).exact()?;
     Some(Worst { level, group: worst.group })
+}
+
+impl Ground<'_> {
+    /// The height of every node of the tree; nothing without a tree.
+    fn heights(&self, whole: &[u64]) -> Vec<usize> {
+        match self {
+            Ground::Equal | Ground::Ordered => Vec::new(),
+            Ground::Written(taxonomy) => taxonomy.nodes().iter().map(|node| node.height).collect(),
+            Ground::Hierarchical(taxonomy, domain) => branchings(taxonomy, domain, whole),
+        }
+    }
+
+    /// How many levels of labels part values that occur: the height of the whole tree; 0 without a tree.
+    pub fn levels(&self, whole: &[u64]) -> usize {
+        self.heights(whole).first().copied().unwrap_or(0)
+    }
+}
+
+/// Branchings on the longest way from every node down to a value that occurs.
+///
+/// A node parts values where more of them lie below it than below any one of its children. A missing value is beside all others,
+/// whatever there is between them and the root.
+fn branchings(taxonomy: &Taxonomy, domain: &Domain, whole: &[u64]) -> Vec<usize> {
+    let occurs = |code: Code| whole[code as usize] > 0;
+    let values: Vec<Code> = (0..domain.len() as Code).filter(|&code| occurs(code) && domain.value(code).is_some()).collect();
+    let up = |code: Code| {
+        let rank = taxonomy.rank(code);
+        std::iter::successors(Some(taxonomy.common_ancestor(rank..=rank)), |&node| taxonomy.node(node).parent)
+    };
+    let mut below = vec![0usize; taxonomy.nodes().len()];
+    values.iter().flat_map(|&code| up(code)).for_each(|node| below[node] += 1);
+    let mut heights = vec![0; below.len()];
+    for &code in &values {
+        let (mut n_before, mut n_branchings) = (1, 0);
+        for node in up(code) {
+            n_branchings += usize::from(below[node] > n_before);
+            n_before = below[node];
+            heights[node] = heights[node].max(n_branchings);
+        }
+    }
+    let has_missing = (0..domain.len() as Code).any(|code| occurs(code) && domain.value(code).is_none());
+    if let Some(root) = heights.first_mut() {
+        *root = (*root).max(usize::from(has_missing && !values.is_empty()));
+    }
+    heights
 }
 
 /// n·N times the distance: half the sum of all differences is the sum of those above zero.
@@ -121,20 +177,21 @@ impl Line {
 /// A taxonomy with the table's rows below every node.
 struct Tree<'a> {
     taxonomy: &'a Taxonomy,
+    heights: Vec<usize>,
     rows_below: Vec<u64>,
 }
 
 impl<'a> Tree<'a> {
-    fn new(taxonomy: &'a Taxonomy, whole: &[u64]) -> Tree<'a> {
+    fn new(taxonomy: &'a Taxonomy, heights: Vec<usize>, whole: &[u64]) -> Tree<'a> {
         let rows_below = (0..taxonomy.nodes().len())
             .map(|node| taxonomy.codes_below(node).map(|code| whole[code as usize]).sum())
             .collect();
-        Tree { taxonomy, rows_below }
+        Tree { taxonomy, heights, rows_below }
     }
 
     /// Height of the root; one where there is no inner node, as nothing is carried then.
     fn height(&self) -> u128 {
-        self.taxonomy.nodes().first().map_or(0, |root| root.height as u128).max(1)
+        self.heights.first().map_or(0, |&height| height as u128).max(1)
     }
 
     /// n·N·H times the distance: at every inner node, what its children have too much is matched with what they lack.
@@ -153,7 +210,7 @@ impl<'a> Tree<'a> {
             let node = self.taxonomy.node(id);
             let (here, expected) = (count * rows, u128::from(self.rows_below[id]) * u128::from(group.size));
             let lack = (surplus + expected).saturating_sub(here);
-            total += node.height as u128 * surplus.min(lack);
+            total += self.heights[id] as u128 * surplus.min(lack);
             if let Some(parent) = node.parent {
                 let above = waiting.entry((Reverse(self.taxonomy.node(parent).depth), parent)).or_default();
                 above.0 += count;

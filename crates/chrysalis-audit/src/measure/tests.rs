@@ -108,7 +108,7 @@ proptest! {
         };
         let distance = |inner| {
             let taxonomy = TaxonomyFile::from_lines(&lines(inner)).unwrap().bind(&domain).unwrap();
-            closeness(&sample, Ground::Hierarchical(&taxonomy)).unwrap().level
+            closeness(&sample, Ground::Hierarchical(&taxonomy, &domain)).unwrap().level
         };
         let equal = closeness(&sample, Ground::Equal).unwrap().level;
         prop_assert_eq!(&distance(false), &equal);
@@ -130,8 +130,47 @@ proptest! {
             node.height as f64 / height * f64::min(above, below)
         }).sum::<f64>();
         let expected = groups.iter().map(cost).fold(0.0, f64::max);
-        let found = closeness(&sample(&rows, n_codes), Ground::Hierarchical(&taxonomy)).unwrap().level;
+        let found = closeness(&sample(&rows, n_codes), Ground::Written(&taxonomy)).unwrap().level;
         prop_assert!(close(to_float(Some(&found)), expected));
+    }
+
+    /// Levels that part nothing and values that nobody has change no distance, wherever they are put in.
+    #[test]
+    fn padding_a_taxonomy_changes_no_distance(
+        (rows, n_codes) in rows(),
+        padding in prop::collection::vec(0..4usize, 40),
+        n_more in 0..3usize,
+    ) {
+        let domain = words(n_codes);
+        let plain = |i: usize| vec![format!("v{i:03}"), format!("g{}", i / 2), format!("h{}", i / 6), "*".to_owned()];
+        // Above every label so many of its own that no other label lies under.
+        let padded = |i: usize| {
+            let mut line: Vec<String> = Vec::new();
+            for label in plain(i).into_iter().filter(|label| label != "*") {
+                let place = label.bytes().fold(7usize, |sum, byte| (sum * 31 + byte as usize) % 39);
+                line.push(label.clone());
+                line.extend((0..padding[place]).map(|n| format!("{label} padded {n}")));
+            }
+            line.extend((0..padding[39]).map(|n| format!("all padded {n}")));
+            line.push("*".to_owned());
+            line
+        };
+        let filled = |lines: Vec<Vec<String>>| {
+            let most = lines.iter().map(Vec::len).max().unwrap();
+            let fill = |line: Vec<String>| {
+                let mut full = vec![line[0].clone(); most - line.len()];
+                full.extend(line);
+                full
+            };
+            let lines: Vec<Vec<String>> = lines.into_iter().map(fill).collect();
+            TaxonomyFile::from_lines(&lines).unwrap().bind(&domain).unwrap()
+        };
+        let (plain, padded) =
+            (filled((0..n_codes).map(plain).collect()), filled((0..n_codes + n_more).map(padded).collect()));
+        let sample = sample(&rows, n_codes);
+        let (before, after) = (Ground::Hierarchical(&plain, &domain), Ground::Hierarchical(&padded, &domain));
+        prop_assert_eq!(closeness(&sample, before).unwrap(), closeness(&sample, after).unwrap());
+        prop_assert_eq!(before.levels(sample.whole()), after.levels(sample.whole()));
     }
 
     #[test]
@@ -212,7 +251,7 @@ fn weights_and_spans_are_exact() {
     let names: Vec<Vec<String>> = (0..4).map(|i| vec![format!("v{i:03}")]).collect();
     let weights = ["0", "36/49", "45/49", "1"].map(str::to_owned);
     let categories = Categories::new(&domain, &names, &weights).unwrap();
-    let worst = least_weight(&sample(&[(0, 0), (0, 1), (0, 1), (1, 2), (1, 2)], 4), &categories).unwrap();
+    let worst = least_weight(&sample(&[(0, 0), (0, 1), (0, 1), (1, 2), (1, 2)], 4), &categories, |group| categories.counts(group)).unwrap();
     assert_eq!((worst.level, worst.group), (exact(72, 49), 0));
     let error = |names: &[Vec<String>], weights: &[&str]| {
         let weights: Vec<String> = weights.iter().map(|&text| text.to_owned()).collect();

@@ -42,9 +42,32 @@ impl Categories {
 
     /// How many rows of a group lie in each category.
     pub fn counts(&self, group: Group<'_>) -> Vec<u64> {
-        let mut counts = vec![0; self.weights.len()];
-        group.values.iter().for_each(|&(code, count)| counts[self.category_of[code as usize]] += u64::from(count));
-        counts
+        self.counts_of(group, |_| true)
+    }
+
+    /// The same for rows whose code counts.
+    pub fn counts_of(&self, group: Group<'_>, counts: impl Fn(Code) -> bool) -> Vec<u64> {
+        let mut rows = vec![0; self.weights.len()];
+        for &(code, count) in group.values.iter().filter(|(code, _)| counts(*code)) {
+            rows[self.category_of[code as usize]] += u64::from(count);
+        }
+        rows
+    }
+
+    /// The same categories, with every value in the most sensitive one that any value has which looks like it: `looks` tells for
+    /// every code the least code that does.
+    pub fn by_looks(&self, looks: &[Code]) -> Categories {
+        let mut lowest = self.category_of.clone();
+        for (code, &first) in looks.iter().enumerate() {
+            lowest[first as usize] = lowest[first as usize].min(self.category_of[code]);
+        }
+        let category_of = looks.iter().map(|&first| lowest[first as usize]).collect();
+        Categories { category_of, weights: self.weights.clone() }
+    }
+
+    /// The weights, most sensitive category first.
+    pub fn weights(&self) -> &[BigRational] {
+        &self.weights
     }
 
     /// The weights as whole numbers over a common denominator.
@@ -77,10 +100,16 @@ fn exact(text: &str) -> Option<BigRational> {
 }
 
 /// (l,α)-diversity: the least sum of weights over the rows of any group.
-pub fn least_weight(sample: &GroupCounts, categories: &Categories) -> Option<Worst<BigRational>> {
+///
+/// `counts` tells how many rows of a group weigh something, by category.
+pub fn least_weight(
+    sample: &GroupCounts,
+    categories: &Categories,
+    counts: impl Fn(Group<'_>) -> Vec<u64> + Sync,
+) -> Option<Worst<BigRational>> {
     let (weights, denominator) = categories.scaled();
     let sum = |group: Group<'_>| -> BigInt {
-        categories.counts(group).into_iter().zip(&weights).map(|(count, weight)| weight * count).sum()
+        counts(group).into_iter().zip(&weights).map(|(count, weight)| weight * count).sum()
     };
     let worst = sample.worst(sum, |a, b| b.cmp(a))?;
     Some(Worst { level: BigRational::new(worst.level, denominator), group: worst.group })

@@ -27,7 +27,7 @@ use crate::measure::GroupCounts;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
 use crate::source::relevant;
-use crate::{AuditError, AuditReport, Bystander, Check, Presence, RowLinking, Utility, shape};
+use crate::{AuditError, AuditReport, Bystander, Check, Presence, Reading, RowLinking, Utility, shape};
 use tables::ValueTables;
 use tally::Tally;
 
@@ -101,7 +101,7 @@ fn grouped(
     }
     let table = microdata.as_ref().map(|(table, _)| table);
     let (linked, utility) = measured(tables, &tally, &columns, table, watch);
-    let evidence = [JudgedGroups::new(&tally.sizes, &tally.ids, sensitive)?];
+    let evidence = [JudgedGroups::new(tables.manifest, &tally.sizes, &tally.ids, sensitive)?];
     let of_groups = |scope: Scope| match scope {
         Scope::Group => Some(&evidence[..]),
         Scope::Batch | Scope::Bucket | Scope::User => None,
@@ -117,6 +117,7 @@ fn grouped(
     attacks.bystander = bystander.flatten();
     attacks.findings.push(Bystander::finding(attacks.bystander.as_ref(), rows));
     Ok(AuditReport {
+        reading: Reading::of(tables.manifest),
         principles: judge(tables.manifest, of_groups, watch)?,
         checks,
         attacks,
@@ -164,6 +165,7 @@ fn ungrouped(
         checks.push(faithful::ungrouped(tables, (table, *n_dropped), watch)?);
     }
     Ok(AuditReport {
+        reading: Reading::of(tables.manifest),
         principles,
         checks,
         attacks: attacks::ungrouped(tables),

@@ -77,7 +77,9 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
     let mut blocks = vec![title];
     blocks.extend(outcome.not_promised().map(|sentence| wrapped(&sentence, WIDTH).join("\n")));
     blocks.extend(disclosure(outcome));
-    blocks.extend([principles(outcome), checks(outcome)]);
+    blocks.push(principles(outcome));
+    blocks.extend(measured(outcome));
+    blocks.push(checks(outcome));
     blocks.extend(attacks(&outcome.attacks.findings));
     blocks.extend(utility(outcome));
     if !has_microdata {
@@ -210,6 +212,21 @@ fn principles(report: &AuditReport) -> String {
         })
         .collect();
     render::table(&["principle", "holds", "worst group has", "group"], &rows)
+}
+
+/// What counted as one value, by which distance and with which weights, where principles do not say so.
+fn measured(report: &AuditReport) -> Option<String> {
+    let told = report.principles.iter().filter(|result| !result.measured.is_empty());
+    let mut told: Vec<(&str, &str)> = told.map(|result| (result.principle.as_str(), result.measured.as_str())).collect();
+    told.dedup();
+    let width = told.iter().map(|(principle, _)| principle.len()).max()?;
+    let mut lines = vec!["How promises were measured".to_owned()];
+    for (principle, words) in told {
+        let names = std::iter::once(principle).chain(std::iter::repeat(""));
+        let texts = wrapped(words, WIDTH.saturating_sub(width + 4).max(40));
+        lines.extend(names.zip(&texts).map(|(name, text)| format!("  {name:width$}  {text}").trim_end().to_owned()));
+    }
+    Some(lines.join("\n"))
 }
 
 fn checks(report: &AuditReport) -> String {

@@ -19,6 +19,7 @@ pub(crate) fn run(args: &ProfileArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let table = files::read(input, &requests, "read", &phases)?;
     let found = profile(table, &draft, &phases)?;
     phases.finish();
+    found.notes.iter().for_each(|note| phases.note(note));
     report(&found)?.print(cli.output)?;
     Ok(ExitCode::from(DONE))
 }

@@ -62,6 +62,8 @@ impl Summary<'_> {
         let by = if has_groups { format!(" by {}", manifest.partitioner) } else { String::new() };
         let mut facts = vec![("method", format!("{}{by}", manifest.method))];
         facts.extend(self.promises());
+        let measured = self.report.measured.iter().map(|(principle, words)| format!("{principle}: {words}"));
+        facts.extend(measured.map(|words| ("measured", words)));
         if has_groups {
             let name = if report.buckets.is_empty() { "group size" } else { "batch size" };
             let (least, most) = (count(report.smallest_group), count(report.largest_group));

@@ -2,10 +2,11 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Principle, Sensitive, most_frequent, other_principles, removal_for_share};
-use crate::{Laws, PrincipleSpec, Rational, show_rational};
+use super::{Frequent, Limit, Principle, Sensitive, other_principles, removal_for_most};
+use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
-/// (α,k)-anonymity: a group has at least k rows, and no sensitive value makes up more than α of it.
+/// (α,k)-anonymity: a group has at least k rows, and no sensitive value makes up more than α of it. What counts as one value, and
+/// what does not protect, is as for frequency l-diversity.
 ///
 /// # Guarantees
 /// k-anonymity, and a confidence of at most α in anyone's value.
@@ -19,6 +20,7 @@ use crate::{Laws, PrincipleSpec, Rational, show_rational};
 pub(super) struct AlphaKAnonymity {
     pub(super) alpha: Rational,
     pub(super) k: u64,
+    pub(super) alike: Alike,
 }
 
 impl Principle for AlphaKAnonymity {
@@ -29,7 +31,14 @@ impl Principle for AlphaKAnonymity {
 
     fn holds(&self, group: &SaCounts) -> bool {
         let (p, q) = (u128::from(*self.alpha.numer()), u128::from(*self.alpha.denom()));
-        group.total() >= self.k && u128::from(group.max()) * q <= u128::from(group.total()) * p
+        let missing = self.alike.missing(group);
+        group.total() >= self.k
+            && u128::from(self.alike.most(group)) * q <= u128::from(group.total() - missing) * p
+            && u128::from(missing) * q <= u128::from(group.total()) * p
+    }
+
+    fn alike(&self) -> Option<&Alike> {
+        Some(&self.alike)
     }
 
     fn least_size(&self) -> u64 {
@@ -44,25 +53,26 @@ impl Principle for AlphaKAnonymity {
         if group.total() < self.least_size() {
             return group.total();
         }
-        // PROOF: a group that is large enough and fails has c > α·n with c ≤ n, so α is below 1.
-        removal_for_share(group.max(), group.total(), (*self.alpha.numer(), *self.alpha.denom())).max(1)
+        // PROOF: a group that is large enough and fails has c > α·(n − m) ≥ α·c or m > α·n ≥ α·m, so α is below 1.
+        removal_for_most(group, &self.alike, (*self.alpha.numer(), *self.alpha.denom())).max(1)
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
+        let most = Frequent::of(whole, &self.alike, sensitive);
         let reason = if whole.total() < self.k {
             format!("the table has {} rows, a group needs {}", whole.total(), self.k)
         } else {
             let allowed = 100.0 * *self.alpha.numer() as f64 / *self.alpha.denom() as f64;
-            format!("{}, at most {allowed:.2} % may have it", most_frequent(whole, sensitive))
+            format!("{}, at most {allowed:.2} % may have it", most.words)
         };
         // Rounded up to four digits, so that what we propose does work.
-        let share = Rational::new((whole.max() * 10_000).div_ceil(whole.total().max(1)), 10_000);
-        let share_is_fine = AlphaKAnonymity { alpha: self.alpha, k: 1 }.holds(whole);
+        let share = Rational::new((most.count * 10_000).div_ceil(most.of.max(1)), 10_000);
+        let share_is_fine = AlphaKAnonymity { alpha: self.alpha, k: 1, alike: self.alike.clone() }.holds(whole);
         // A share of everything says nothing of values any more.
         let is_share = share > Rational::from(0) && share < Rational::from(1);
         let alpha = if share_is_fine { Some(self.alpha) } else { is_share.then_some(share) };
         let possible = alpha.map(|alpha| PrincipleSpec::AlphaK { alpha, k: self.k.min(whole.total()).max(1) });
-        Limit::new(reason, possible, other_principles(whole, sensitive))
+        Limit::new(reason, possible, other_principles(whole, &self.alike, sensitive))
     }
 }
 

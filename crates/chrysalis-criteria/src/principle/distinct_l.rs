@@ -2,22 +2,24 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Minimum, Principle, Sensitive, column_name, other_principles, values};
-use crate::{Laws, PrincipleSpec};
+use super::{Limit, Minimum, Principle, Sensitive, distinct_values, other_principles};
+use crate::{Alike, Laws, PrincipleSpec};
 
-/// Distinct l-diversity: a group has at least l distinct sensitive values.
+/// Distinct l-diversity: a group has at least l distinct sensitive values. Values that look alike are one, numbers count that are
+/// far enough apart, and a missing value is none.
 ///
 /// # Guarantees
 /// l−1 values must be ruled out before a person's value is certain.
 /// # Against whom
 /// An attacker who links by the quasi-identifier; one value may still dominate the group.
 /// # Cost
-/// Constant: the number of values present is kept with the counts.
+/// Constant where every value counts: the number of those present is kept with the counts. Otherwise about linear in them.
 /// # Paper
 /// Machanavajjhala et al.; used by `ke` and `lalpha`.
 #[derive(Debug)]
 pub(super) struct DistinctLDiversity {
     pub(super) l: u64,
+    pub(super) alike: Alike,
 }
 
 impl Principle for DistinctLDiversity {
@@ -26,7 +28,7 @@ impl Principle for DistinctLDiversity {
     }
 
     fn holds(&self, group: &SaCounts) -> bool {
-        group.distinct() as u64 >= self.l
+        self.alike.distinct(group) >= self.l
     }
 
     fn least_size(&self) -> u64 {
@@ -34,14 +36,18 @@ impl Principle for DistinctLDiversity {
     }
 
     fn minimum(&self) -> Option<Minimum> {
-        Some(Minimum { rows: self.l, distinct: self.l, span: None })
+        let apart = if self.alike.is_plain() { 1 } else { self.l };
+        Some(Minimum { rows: self.l, distinct: self.l, span: None, apart })
+    }
+
+    fn alike(&self) -> Option<&Alike> {
+        Some(&self.alike)
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
-        let distinct = whole.distinct() as u64;
-        let (column, values) = (column_name(sensitive), values(distinct));
-        let reason = format!("{column} has {distinct} distinct {values}, a group needs {}", self.l);
-        Limit::new(reason, Some(PrincipleSpec::DistinctL { l: distinct }), other_principles(whole, sensitive))
+        let distinct = self.alike.distinct(whole);
+        let reason = format!("{}, a group needs {}", distinct_values(distinct, &self.alike, sensitive), self.l);
+        Limit::new(reason, Some(PrincipleSpec::DistinctL { l: distinct }), other_principles(whole, &self.alike, sensitive))
     }
 }
 

@@ -1,13 +1,14 @@
 use std::fmt;
 
-use chrysalis_table::SaCounts;
+use chrysalis_table::{Code, SaCounts};
 use num_bigint::BigUint;
 use num_integer::Integer;
 
 use super::{Limit, Principle, Sensitive, column_name, other_principles};
-use crate::{Laws, PrincipleSpec, Rational, show_rational};
+use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
-/// Entropy l-diversity: the entropy of a group's sensitive values is at least ln l.
+/// Entropy l-diversity: the entropy of a group's sensitive values is at least ln l, with values that look alike as one, with and
+/// without the missing ones, and with numbers put into bins as wide as what is near.
 ///
 /// # Guarantees
 /// An attacker is as unsure of a person's value as among l equally likely ones, on average.
@@ -19,7 +20,22 @@ use crate::{Laws, PrincipleSpec, Rational, show_rational};
 /// Machanavajjhala et al.; used by `lalpha`.
 #[derive(Debug)]
 pub(super) struct EntropyLDiversity {
-    pub(super) l: Rational,
+    l: Rational,
+    alike: Alike,
+    layouts: Vec<Vec<Code>>,
+}
+
+impl EntropyLDiversity {
+    pub(super) fn bind(l: Rational, sensitive: &Sensitive<'_>) -> Self {
+        let (alike, layouts) = (sensitive.alike.clone(), sensitive.alike.layouts(sensitive.domain));
+        EntropyLDiversity { l, alike, layouts }
+    }
+
+    fn is_reached(&self, counts: impl Iterator<Item = u64> + Clone) -> bool {
+        // The entropy of m values is at most ln m.
+        let enough_values = counts.clone().count() as u64 >= self.least_size();
+        enough_values && entropy_is_at_least_ln(counts, self.l)
+    }
 }
 
 impl Principle for EntropyLDiversity {
@@ -28,9 +44,14 @@ impl Principle for EntropyLDiversity {
     }
 
     fn holds(&self, group: &SaCounts) -> bool {
-        // The entropy of m values is at most ln m.
-        let enough_values = group.distinct() as u64 >= self.least_size();
-        enough_values && entropy_is_at_least_ln(group.iter().map(|(_, count)| count), self.l)
+        if self.alike.is_plain() {
+            return self.is_reached(group.iter().map(|(_, count)| count));
+        }
+        self.alike.readings(&self.layouts, group).iter().all(|counts| self.is_reached(counts.iter().copied()))
+    }
+
+    fn alike(&self) -> Option<&Alike> {
+        Some(&self.alike)
     }
 
     fn least_size(&self) -> u64 {
@@ -49,15 +70,18 @@ impl Principle for EntropyLDiversity {
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
-        let reached = entropy(whole.iter().map(|(_, count)| count)).exp();
+        let readings = self.alike.readings(&self.layouts, whole);
+        let reached = readings.iter().map(|counts| entropy(counts.iter().copied()).exp()).fold(f64::INFINITY, f64::min);
         let hundredths = (reached * 100.0).floor() as u64;
         // The float may stand a hair off the truth: start above it and go down until the exact test agrees.
         let possible = (100..=hundredths.max(99) + 1).rev().take(3).map(|l| Rational::new(l, 100));
-        let possible = possible.map(|l| EntropyLDiversity { l }).find(|weaker| weaker.holds(whole));
+        let possible = possible
+            .map(|l| EntropyLDiversity { l, alike: self.alike.clone(), layouts: self.layouts.clone() })
+            .find(|weaker| weaker.holds(whole));
         let possible = possible.map(|weaker| PrincipleSpec::EntropyL { l: weaker.l });
         let column = column_name(sensitive);
         let reason = format!("the values of {column} are as diverse as {reached:.2} equally frequent ones");
-        Limit::new(reason, possible, other_principles(whole, sensitive))
+        Limit::new(reason, possible, other_principles(whole, &self.alike, sensitive))
     }
 }
 

@@ -2,10 +2,11 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Principle, Sensitive, most_frequent, other_principles, removal_for_share};
-use crate::{Laws, PrincipleSpec, Rational, show_rational};
+use super::{Frequent, Limit, Principle, Sensitive, other_principles, removal_for_most};
+use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
-/// Frequency l-diversity: no sensitive value makes up more than 1/l of a group.
+/// Frequency l-diversity: no sensitive value makes up more than 1/l of a group. Values that look alike, and numbers that are near
+/// each other, are one value; rows without a value do not protect others.
 ///
 /// # Guarantees
 /// Nobody's value can be named with a confidence above 1/l.
@@ -18,6 +19,7 @@ use crate::{Laws, PrincipleSpec, Rational, show_rational};
 #[derive(Debug)]
 pub(super) struct FrequencyLDiversity {
     pub(super) l: Rational,
+    pub(super) alike: Alike,
 }
 
 impl Principle for FrequencyLDiversity {
@@ -25,10 +27,16 @@ impl Principle for FrequencyLDiversity {
         Laws { monotone: true, scale_free: true }
     }
 
-    /// c·l ≤ n, with l = p/q: c·p ≤ n·q.
+    /// c·l ≤ n − m for every value, and m·l ≤ n where m of n values are missing; with l = p/q: c·p ≤ (n − m)·q.
     fn holds(&self, group: &SaCounts) -> bool {
         let (p, q) = (u128::from(*self.l.numer()), u128::from(*self.l.denom()));
-        u128::from(group.max()) * p <= u128::from(group.total()) * q
+        let missing = self.alike.missing(group);
+        u128::from(self.alike.most(group)) * p <= u128::from(group.total() - missing) * q
+            && u128::from(missing) * p <= u128::from(group.total()) * q
+    }
+
+    fn alike(&self) -> Option<&Alike> {
+        Some(&self.alike)
     }
 
     fn least_size(&self) -> u64 {
@@ -40,15 +48,16 @@ impl Principle for FrequencyLDiversity {
         if self.holds(group) {
             return 0;
         }
-        // PROOF: a group that fails has c·l > n ≥ c, so l is above 1.
-        removal_for_share(group.max(), group.total(), (*self.l.denom(), *self.l.numer())).max(1)
+        // PROOF: a group that fails has c·l > n − m ≥ c or m·l > n ≥ m, so l is above 1.
+        removal_for_most(group, &self.alike, (*self.l.denom(), *self.l.numer())).max(1)
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let allowed = 100.0 * *self.l.denom() as f64 / *self.l.numer() as f64;
-        let reason = format!("{}, at most {allowed:.2} % may have it", most_frequent(whole, sensitive));
-        let l = whole.total().checked_div(whole.max()).map(Rational::from);
-        Limit::new(reason, l.map(|l| PrincipleSpec::FrequencyL { l }), other_principles(whole, sensitive))
+        let most = Frequent::of(whole, &self.alike, sensitive);
+        let reason = format!("{}, at most {allowed:.2} % may have it", most.words);
+        let l = most.of.checked_div(most.count).map(Rational::from);
+        Limit::new(reason, l.map(|l| PrincipleSpec::FrequencyL { l }), other_principles(whole, &self.alike, sensitive))
     }
 }
 

@@ -39,7 +39,7 @@ impl Principle for KAnonymity {
     }
 
     fn minimum(&self) -> Option<Minimum> {
-        Some(Minimum { rows: self.k, distinct: 1, span: None })
+        Some(Minimum { rows: self.k, distinct: 1, span: None, apart: 1 })
     }
 
     fn limit(&self, whole: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {

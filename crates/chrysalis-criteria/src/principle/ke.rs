@@ -14,7 +14,8 @@ use crate::{CriteriaError, Laws, PrincipleSpec, Rational, show_rational};
 /// # Against whom
 /// An attacker who links by the quasi-identifier.
 /// # Cost
-/// Linear in the values present. A missing value neither counts nor spans.
+/// Linear in the values present. A missing value neither counts nor spans. Numbers that are near each other count as different:
+/// what keeps a group from being one number is its span.
 /// # Paper
 /// ke, definition 1: k distinct values, not k rows.
 #[derive(Debug)]
@@ -44,12 +45,13 @@ impl KeAnonymity {
     }
 }
 
-/// high − low ≥ e, exactly.
+/// high − low ≥ e, exactly; dates by days.
 pub fn spans(low: &Value, high: &Value, e: Rational) -> bool {
     let (p, q) = (i128::from(*e.numer()), i128::from(*e.denom()));
     match (low, high) {
         // PROOF: a difference of 64-bit numbers has 65 bits, the denominator 30.
         (Value::Integer(low), Value::Integer(high)) => (i128::from(*high) - i128::from(*low)) * q >= p,
+        (Value::Date(low), Value::Date(high)) => (i128::from(high.0) - i128::from(low.0)) * q >= p,
         (Value::Real(low), Value::Real(high)) => {
             // Far from the line floats decide: the difference and the quotient are off by less than one part in 2^50.
             let (difference, line) = (high - low, p as f64 / q as f64);
@@ -79,7 +81,7 @@ impl Principle for KeAnonymity {
     }
 
     fn minimum(&self) -> Option<Minimum> {
-        Some(Minimum { rows: self.k, distinct: self.k, span: Some(self.e) })
+        Some(Minimum { rows: self.k, distinct: self.k, span: Some(self.e), apart: 1 })
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

@@ -24,7 +24,8 @@ use std::fmt;
 
 use chrysalis_table::{Domain, Knob, Remedy, SaCounts, Taxonomy};
 
-use crate::{Categories, CriteriaError, Laws, PrincipleSpec, Rational};
+use crate::alike::Heaviest;
+use crate::{Alike, Categories, CriteriaError, Laws, PrincipleSpec, Rational};
 
 /// A principle bound to a sensitive column.
 pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
@@ -45,6 +46,17 @@ pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
     /// What a group needs at least, where that is all that is asked: then any row may join a group that passes.
     fn minimum(&self) -> Option<Minimum> {
         None
+    }
+
+    /// What counts as one value, where the principle minds: rows whose values count as one do not protect each other.
+    fn alike(&self) -> Option<&Alike> {
+        None
+    }
+
+    /// What counts as one value, by which distance and with which weights groups are judged, in words; empty where the principle
+    /// says it all.
+    fn measured(&self) -> String {
+        self.alike().map_or_else(String::new, |alike| alike.words().join("; "))
     }
 
     /// At least so many rows must leave a group before the rest satisfies the principle, or nothing is left.
@@ -76,6 +88,8 @@ pub struct Minimum {
     pub distinct: u64,
     /// From the smallest to the largest of them; `None` asks nothing.
     pub span: Option<Rational>,
+    /// Values that count as different ([`Principle::alike`]); 1 asks nothing beyond `distinct`.
+    pub apart: u64,
 }
 
 /// Why a principle is out of reach.
@@ -118,6 +132,8 @@ pub struct Sensitive<'a> {
     pub categories: Option<&'a Categories>,
     /// Which of its values are ordinary, by code.
     pub ordinary: &'a [bool],
+    /// Which of its values count as one.
+    pub alike: &'a Alike,
 }
 
 impl PrincipleSpec {
@@ -133,23 +149,24 @@ impl PrincipleSpec {
                 column: sensitive.name.to_owned(),
             })
         };
+        let alike = || sensitive.alike.clone();
         Ok(match self.clone() {
             PrincipleSpec::KAnonymity { k } => Box::new(k_anonymity::KAnonymity { k }),
-            PrincipleSpec::DistinctL { l } => Box::new(distinct_l::DistinctLDiversity { l }),
-            PrincipleSpec::FrequencyL { l } => Box::new(frequency_l::FrequencyLDiversity { l }),
+            PrincipleSpec::DistinctL { l } => Box::new(distinct_l::DistinctLDiversity { l, alike: alike() }),
+            PrincipleSpec::FrequencyL { l } => Box::new(frequency_l::FrequencyLDiversity { l, alike: alike() }),
             PrincipleSpec::OthersL { l } => Box::new(others_l::OthersLDiversity::bind(l, sensitive)),
-            PrincipleSpec::EntropyL { l } => Box::new(entropy_l::EntropyLDiversity { l }),
-            PrincipleSpec::RecursiveCl { c, l } => Box::new(recursive_cl::RecursiveClDiversity { c, l }),
+            PrincipleSpec::EntropyL { l } => Box::new(entropy_l::EntropyLDiversity::bind(l, sensitive)),
+            PrincipleSpec::RecursiveCl { c, l } => Box::new(recursive_cl::RecursiveClDiversity::bind(c, l, sensitive)),
             PrincipleSpec::TCloseness { t } => Box::new(t_closeness::TCloseness::bind(t, sensitive)),
             PrincipleSpec::Ke { k, e } => Box::new(ke::KeAnonymity::bind(k, e, sensitive)?),
-            PrincipleSpec::AlphaK { alpha, k } => Box::new(alpha_k::AlphaKAnonymity { alpha, k }),
+            PrincipleSpec::AlphaK { alpha, k } => Box::new(alpha_k::AlphaKAnonymity { alpha, k, alike: alike() }),
             PrincipleSpec::Beta { beta } => Box::new(beta_likeness::BetaLikeness::bind(beta, sensitive)),
             #[cfg(feature = "toy-principle")]
             PrincipleSpec::Toy { n } => Box::new(toy::Toy { n }),
             PrincipleSpec::DistinctLAlpha { .. }
             | PrincipleSpec::EntropyLAlpha { .. }
             | PrincipleSpec::RecursiveLAlpha { .. } => {
-                Box::new(l_alpha::LAlphaDiversity::bind(self.clone(), sensitive.name, categories()?)?)
+                Box::new(l_alpha::LAlphaDiversity::bind(self.clone(), sensitive, categories()?)?)
             }
         })
     }
@@ -211,15 +228,25 @@ impl Principle for All {
     }
 
     fn minimum(&self) -> Option<Minimum> {
-        let nothing = Minimum { rows: 1, distinct: 1, span: None };
+        let nothing = Minimum { rows: 1, distinct: 1, span: None, apart: 1 };
         self.parts.iter().try_fold(nothing, |all, part| {
             let part = part.minimum()?;
             Some(Minimum {
                 rows: all.rows.max(part.rows),
                 distinct: all.distinct.max(part.distinct),
                 span: all.span.max(part.span),
+                apart: all.apart.max(part.apart),
             })
         })
+    }
+
+    fn measured(&self) -> String {
+        String::new()
+    }
+
+    /// Bound to one column, all that mind go by the same.
+    fn alike(&self) -> Option<&Alike> {
+        self.parts.iter().find_map(|part| part.alike())
     }
 
     fn least_removal(&self, group: &SaCounts) -> u64 {
@@ -249,13 +276,63 @@ fn removal_for_share(count: u64, total: u64, (p, q): (u64, u64)) -> u64 {
     total - u64::try_from(can_stay).unwrap_or(u64::MAX).min(total)
 }
 
-/// `Flu` of `disease`, for messages: the most frequent value by name, and how frequent it is.
-fn most_frequent(whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> String {
-    let value = whole.most_frequent().zip(sensitive);
-    let value = value.map_or_else(String::new, |(code, column)| {
-        format!("value `{}` of `{}` has ", column.domain.display(code), column.name)
-    });
-    format!("{value}{} of {} rows ({:.2} %)", whole.max(), whole.total(), percent(whole.max(), whole.total()))
+/// The same for whatever counts as one value, among the rows that have one, and for missing values among all.
+///
+/// PROOF: rows that leave without a value help neither bound by more than they themselves are, and what is left must satisfy both.
+fn removal_for_most(group: &SaCounts, alike: &Alike, share: (u64, u64)) -> u64 {
+    let missing = alike.missing(group);
+    let of_values = removal_for_share(alike.most(group), group.total() - missing, share);
+    of_values.max(removal_for_share(missing, group.total(), share))
+}
+
+/// The value that has the largest share of a group, or a missing one, whatever stands in the way of a cap on frequency.
+///
+/// What counts as one value is held against the rows that have a value: the others protect nobody. That a value is missing is
+/// held against all rows.
+struct Frequent {
+    count: u64,
+    of: u64,
+    /// As a clause: `value `Flu` of `disease` has 3 of 4 rows (75.00 %)`.
+    words: String,
+}
+
+impl Frequent {
+    fn of(whole: &SaCounts, alike: &Alike, sensitive: Option<&Sensitive<'_>>) -> Frequent {
+        let missing = alike.missing(whole);
+        let of = whole.total() - missing;
+        let heaviest = alike.heaviest(whole, |_| true);
+        // PROOF: counts stay below 2³², so the products fit 64 bits.
+        if missing * of > heaviest.count * whole.total() || of == 0 {
+            let column = column_name(sensitive);
+            let words = format!("{column} is missing in {}", share_of_rows(missing, whole.total(), ""));
+            return Frequent { count: missing, of: whole.total(), words };
+        }
+        let which = if missing > 0 { " that have one" } else { "" };
+        let words = share_of_rows(heaviest.count, of, which);
+        let words = match sensitive {
+            None => words,
+            Some(column) => format!("{} {words}", said(&heaviest, alike, column)),
+        };
+        Frequent { count: heaviest.count, of, words }
+    }
+}
+
+fn share_of_rows(count: u64, of: u64, which: &str) -> String {
+    format!("{count} of {of} rows{which} ({:.2} %)", percent(count, of))
+}
+
+/// `value `Flu` of `disease` has`: what counts as one value, by all the names it goes by, and a verb.
+fn said(heaviest: &Heaviest, alike: &Alike, column: &Sensitive<'_>) -> String {
+    let (name, quoted) = (column.name, |code: u32| format!("`{}`", column.domain.display(code)));
+    let Some((first, last)) = heaviest.ends else { return format!("no value of `{name}` has") };
+    if first != last {
+        return format!("values {} to {} of `{name}`, which are near each other, have", quoted(first), quoted(last));
+    }
+    let all: Vec<String> = alike.sets().into_iter().find(|set| set[0] == first).into_iter().flatten().map(quoted).collect();
+    match all.split_last() {
+        Some((last, others)) => format!("values {} and {last} of `{name}`, which look alike, have", others.join(", ")),
+        None => format!("value {} of `{name}` has", quoted(first)),
+    }
 }
 
 /// `value` or `values`.
@@ -263,12 +340,19 @@ fn values(n: u64) -> &'static str {
     if n == 1 { "value" } else { "values" }
 }
 
+/// `disease` has 3 distinct values, and why these are fewer than it seems.
+fn distinct_values(n: u64, alike: &Alike, sensitive: Option<&Sensitive<'_>>) -> String {
+    let why = alike.words();
+    let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
+    format!("{} has {n} distinct {}{why}", column_name(sensitive), values(n))
+}
+
 /// What to do where one value is too frequent to be hidden among others: some principles do not mind.
-fn other_principles(whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Remedy {
-    if whole.distinct() < 2 {
+fn other_principles(whole: &SaCounts, alike: &Alike, sensitive: Option<&Sensitive<'_>>) -> Remedy {
+    if alike.distinct(whole) < 2 {
         let column = column_name(sensitive);
-        return format!("every row has the same value of {column}, so nothing of it can be hidden: leave it out")
-            .into();
+        let same = if whole.distinct() < 2 { "the same value" } else { "what counts as one value" };
+        return format!("every row has {same} of {column}, so nothing of it can be hidden: leave it out").into();
     }
     Remedy::from("one value is too frequent for it; ")
         .knob(Knob::Require, "beta=1")
@@ -304,6 +388,7 @@ mod tests {
             taxonomy: None,
             categories: None,
             ordinary: &ordinary,
+            alike: &Alike::default(),
         };
         let principle = text.parse::<PrincipleSpec>().unwrap().bind(Some(&sensitive)).unwrap();
         assert!(!principle.holds(&whole), "{text} holds");

@@ -2,8 +2,9 @@ use std::fmt;
 
 use chrysalis_table::{Code, SaCounts};
 
-use super::{Limit, Principle, Sensitive, column_name};
-use crate::{Laws, Rational, show_rational};
+use super::{Limit, Principle, Sensitive, column_name, said, share_of_rows};
+use crate::alike::Heaviest;
+use crate::{Alike, Laws, Rational, show_rational};
 
 /// Frequency l-diversity of all values but ordinary ones: none of them makes up more than 1/l of a group.
 ///
@@ -20,18 +21,27 @@ use crate::{Laws, Rational, show_rational};
 pub(super) struct OthersLDiversity {
     l: Rational,
     is_ordinary: Vec<bool>,
+    alike: Alike,
 }
 
 impl OthersLDiversity {
     pub(super) fn bind(l: Rational, sensitive: &Sensitive<'_>) -> Self {
-        OthersLDiversity { l, is_ordinary: sensitive.ordinary.to_vec() }
+        OthersLDiversity { l, is_ordinary: sensitive.ordinary.to_vec(), alike: sensitive.alike.clone() }
     }
 
-    /// The largest count of a value that is not ordinary, and which it is.
-    fn most(&self, group: &SaCounts) -> (u64, Option<Code>) {
-        let others = group.iter().filter(|(code, _)| !self.is_ordinary.get(*code as usize).copied().unwrap_or(false));
-        let most = others.max_by_key(|&(code, count)| (count, std::cmp::Reverse(code)));
-        most.map_or((0, None), |(code, count)| (count, Some(code)))
+    fn is_other(&self, code: Code) -> bool {
+        !self.is_ordinary.get(code as usize).copied().unwrap_or(false)
+    }
+
+    /// The most frequent of what counts as one value and is not ordinary.
+    fn most(&self, group: &SaCounts) -> Heaviest {
+        self.alike.heaviest(group, |code| self.is_other(code))
+    }
+
+    /// Missing values, unless these are ordinary.
+    fn missing(&self, group: &SaCounts) -> u64 {
+        let is_meant = |code: Code| self.alike.is_missing(code) && self.is_other(code);
+        group.iter().filter(|(code, _)| is_meant(*code)).map(|(_, count)| count).sum()
     }
 }
 
@@ -40,10 +50,16 @@ impl Principle for OthersLDiversity {
         Laws { monotone: true, scale_free: true }
     }
 
-    /// c·l ≤ n for every value that is not ordinary, with l = p/q: c·p ≤ n·q.
+    /// c·l ≤ n − m for every value that is not ordinary, with l = p/q: c·p ≤ (n − m)·q; m of the n values are missing.
     fn holds(&self, group: &SaCounts) -> bool {
         let (p, q) = (u128::from(*self.l.numer()), u128::from(*self.l.denom()));
-        u128::from(self.most(group).0) * p <= u128::from(group.total()) * q
+        let there = group.total() - self.alike.missing(group);
+        u128::from(self.most(group).count) * p <= u128::from(there) * q
+            && u128::from(self.missing(group)) * p <= u128::from(group.total()) * q
+    }
+
+    fn alike(&self) -> Option<&Alike> {
+        Some(&self.alike)
     }
 
     /// A row with an ordinary value may stand alone.
@@ -52,18 +68,20 @@ impl Principle for OthersLDiversity {
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
-        let (count, code) = self.most(whole);
-        let value =
-            code.zip(sensitive).map_or_else(String::new, |(code, column)| column.domain.display(code).to_string());
         let allowed = 100.0 * *self.l.denom() as f64 / *self.l.numer() as f64;
-        let share = 100.0 * count as f64 / whole.total().max(1) as f64;
-        let reason = format!(
-            "value `{value}` of {} is not ordinary and has {count} of {} rows ({share:.2} %), at most {allowed:.2} % may have it",
-            column_name(sensitive),
-            whole.total()
-        );
-        let l = whole.total().checked_div(count).filter(|l| *l > 1).map(Rational::from);
-        Limit::new(reason, l.map(|l| crate::PrincipleSpec::OthersL { l }), super::other_principles(whole, sensitive))
+        let (most, missing) = (self.most(whole), self.missing(whole));
+        let there = whole.total() - self.alike.missing(whole);
+        // PROOF: counts stay below 2³², so the products fit 64 bits.
+        let is_missing = missing * there > most.count * whole.total() || there == 0;
+        let (count, of) = if is_missing { (missing, whole.total()) } else { (most.count, there) };
+        let said = match sensitive {
+            Some(column) if !is_missing => said(&most, &self.alike, column),
+            _ => format!("no value of {} is there in", column_name(sensitive)),
+        };
+        let rows = share_of_rows(count, of, if there < whole.total() && !is_missing { " that have one" } else { "" });
+        let reason = format!("{said} {rows}, and is not ordinary: at most {allowed:.2} % may have it");
+        let l = of.checked_div(count).filter(|l| *l > 1).map(Rational::from);
+        Limit::new(reason, l.map(|l| crate::PrincipleSpec::OthersL { l }), super::other_principles(whole, &self.alike, sensitive))
     }
 }
 

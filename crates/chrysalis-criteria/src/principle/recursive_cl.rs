@@ -1,11 +1,12 @@
 use std::fmt;
 
-use chrysalis_table::SaCounts;
+use chrysalis_table::{Code, SaCounts};
 
-use super::{Limit, Principle, Sensitive, column_name, other_principles, values};
-use crate::{Laws, PrincipleSpec, Rational, show_rational};
+use super::{Limit, Principle, Sensitive, column_name, distinct_values, other_principles};
+use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
-/// Recursive (c,l)-diversity: r₁ < c·(r_l + r_{l+1} + … + r_m), counts in descending order.
+/// Recursive (c,l)-diversity: r₁ < c·(r_l + r_{l+1} + … + r_m), counts in descending order; values are put together as for entropy
+/// l-diversity.
 ///
 /// # Guarantees
 /// After ruling out the l−2 most frequent other values, the most frequent one is still not too frequent.
@@ -17,8 +18,17 @@ use crate::{Laws, PrincipleSpec, Rational, show_rational};
 /// Machanavajjhala et al.; used by `lalpha`.
 #[derive(Debug)]
 pub(super) struct RecursiveClDiversity {
-    pub(super) c: Rational,
-    pub(super) l: u64,
+    c: Rational,
+    l: u64,
+    alike: Alike,
+    layouts: Vec<Vec<Code>>,
+}
+
+impl RecursiveClDiversity {
+    pub(super) fn bind(c: Rational, l: u64, sensitive: &Sensitive<'_>) -> Self {
+        let (alike, layouts) = (sensitive.alike.clone(), sensitive.alike.layouts(sensitive.domain));
+        RecursiveClDiversity { c, l, alike, layouts }
+    }
 }
 
 impl Principle for RecursiveClDiversity {
@@ -27,8 +37,15 @@ impl Principle for RecursiveClDiversity {
     }
 
     fn holds(&self, group: &SaCounts) -> bool {
-        group.distinct() as u64 >= self.l
-            && is_recursive(group.iter().map(|(_, count)| count).collect(), self.c, self.l)
+        let is_reached = |counts: Vec<u64>| counts.len() as u64 >= self.l && is_recursive(counts, self.c, self.l);
+        if self.alike.is_plain() {
+            return is_reached(group.iter().map(|(_, count)| count).collect());
+        }
+        self.alike.readings(&self.layouts, group).into_iter().all(is_reached)
+    }
+
+    fn alike(&self) -> Option<&Alike> {
+        Some(&self.alike)
     }
 
     fn least_size(&self) -> u64 {
@@ -47,16 +64,19 @@ impl Principle for RecursiveClDiversity {
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
-        let l = self.l.min(whole.distinct() as u64);
-        let (first, tail) = head_and_tail(whole.iter().map(|(_, count)| count).collect(), l);
+        let readings = self.alike.readings(&self.layouts, whole);
+        let l = readings.iter().map(|counts| counts.len() as u64).min().unwrap_or(0).min(self.l);
+        // The way to look at values that asks most of c; products of counts fit 64 bits.
+        let heads = readings.into_iter().map(|counts| head_and_tail(counts, l));
+        let (first, tail) = heads.max_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1))).unwrap_or((0, 0));
         let reason = if l < self.l {
-            format!("{} has {l} distinct {}, a group needs {}", column_name(sensitive), values(l), self.l)
+            format!("{}, a group needs {}", distinct_values(l, &self.alike, sensitive), self.l)
         } else {
             let column = column_name(sensitive);
             format!("the most frequent value of {column} has {first} rows, all from number {l} on together {tail}")
         };
         let possible = least_c(first, tail).map(|c| PrincipleSpec::RecursiveCl { c, l });
-        Limit::new(reason, possible, other_principles(whole, sensitive))
+        Limit::new(reason, possible, other_principles(whole, &self.alike, sensitive))
     }
 }
 

@@ -242,7 +242,8 @@ fn lines(case: &Case) -> Vec<(PrincipleSpec, bool)> {
         RecursiveLAlpha, TCloseness,
     };
     let (column, group) = (&case.column, &case.a);
-    let (n, most, distinct) = (group.total(), group.max(), group.distinct() as u64);
+    let (n, distinct) = (group.total(), oracle::different(column, group));
+    let most = || parameter(&oracle::largest_share(column, group)).unwrap();
     let hair = |number: Rational| Rational::new(1, 100 * number.denom());
     let mut lines = Vec::new();
     // What one parameter at and beyond the line becomes.
@@ -258,8 +259,8 @@ fn lines(case: &Case) -> Vec<(PrincipleSpec, bool)> {
     match case.spec {
         KAnonymity { .. } => return vec![(KAnonymity { k: n }, true), (KAnonymity { k: n + 1 }, false)],
         DistinctL { .. } => return vec![(DistinctL { l: distinct }, true), (DistinctL { l: distinct + 1 }, false)],
-        FrequencyL { .. } => add(Rational::new(n, most), true, &|l| FrequencyL { l }),
-        AlphaK { .. } => add(Rational::new(most, n), false, &|alpha| AlphaK { alpha, k: n }),
+        FrequencyL { .. } => add(most().recip(), true, &|l| FrequencyL { l }),
+        AlphaK { .. } => add(most(), false, &|alpha| AlphaK { alpha, k: n }),
         TCloseness { .. } => {
             let distance = parameter(&oracle::distance(column, group));
             distance.into_iter().for_each(|distance| add(distance, false, &|t| TCloseness { t }));
@@ -279,10 +280,13 @@ fn lines(case: &Case) -> Vec<(PrincipleSpec, bool)> {
                 add(most - 1, false, &|beta| Beta { beta });
             }
         }
-        RecursiveCl { l, .. } if l <= distinct => {
-            let (first, tail) = oracle_head_and_tail(group.iter().map(|(_, count)| count).collect(), l);
+        RecursiveCl { l, .. } if oracle::readings(column, group).iter().all(|counts| l <= counts.len() as u64) => {
+            let ratio = |counts: Vec<u64>| {
+                let (first, tail) = oracle_head_and_tail(counts, l);
+                Rational::new(first, tail)
+            };
             // Strictly less: the line itself fails.
-            let c = Rational::new(first, tail);
+            let c = oracle::readings(column, group).into_iter().map(ratio).max().unwrap();
             return vec![(RecursiveCl { c, l }, false), (RecursiveCl { c: c + hair(c), l }, true)];
         }
         DistinctLAlpha { .. } => {

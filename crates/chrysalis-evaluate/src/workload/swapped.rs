@@ -207,7 +207,7 @@ mod tests {
     fn ranks(values: &[i64], distinct: u64) -> Ranks {
         let column = Column::integers("s", values);
         let numbers = numbers(&column).into_iter().map(Option::unwrap).collect();
-        Ranks::new(&column, numbers, Minimum { rows: 1, distinct, span: None })
+        Ranks::new(&column, numbers, Minimum { rows: 1, distinct, span: None, apart: 1 })
     }
 
     /// Values 0 to 9, three distinct ones within reach: everybody's value comes from a neighbour, at the ends from two

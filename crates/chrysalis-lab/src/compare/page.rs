@@ -94,7 +94,19 @@ fn summary(trials: &[Trial]) -> Section {
     let mut blocks = vec![Block::table(table)];
     blocks.extend(unmade(trials));
     blocks.extend(broken(trials));
+    blocks.extend(measured(trials));
     section("summary", "Summary", blocks)
+}
+
+/// The distances, weights and values that promises go by: the same words may promise less by another distance.
+fn measured(trials: &[Trial]) -> Option<Block> {
+    let item = |trial: &Trial| {
+        let told = trial.numbers().map_or(&[][..], |numbers| &numbers.measured);
+        let told: Vec<String> = told.iter().map(|(principle, words)| format!("{principle} by {words}")).collect();
+        (!told.is_empty()).then(|| Item::new(format!("{} promises", trial.run.name), told.join(". ")))
+    };
+    let items: Vec<Item> = trials.iter().filter_map(item).collect();
+    (!items.is_empty()).then_some(Block::List(items))
 }
 
 /// The smallest value of a measure, if values differ.

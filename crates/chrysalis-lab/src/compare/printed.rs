@@ -43,8 +43,11 @@ fn run(trial: &Trial) -> Value {
 fn made(numbers: &Numbers) -> Value {
     let by_attribute: Map<String, Value> =
         numbers.ncp_by_attribute.iter().map(|(name, loss)| (name.clone(), json!(loss))).collect();
+    let measured: Map<String, Value> =
+        numbers.measured.iter().map(|(principle, words)| (principle.clone(), json!(words))).collect();
     let mut json = json!({
         "guarantees": numbers.guarantees,
+        "measured": measured,
         "made": true,
         "method": numbers.method,
         "partitioner": numbers.partitioner,

@@ -51,6 +51,7 @@ impl Trial {
             suppressed: 0,
             sizes: (4, 6),
             findings: Vec::new(),
+            measured: Vec::new(),
             certain_rows: Some(0),
             disclosed_rows: Some(0),
             linking: Some(linking),

@@ -5,6 +5,7 @@ pub(crate) mod butterfly;
 mod column;
 mod compact;
 mod contiguous;
+mod dealing;
 mod full_domain;
 mod ladder;
 mod mondrian;

@@ -31,8 +31,8 @@ pub struct Attribute {
     /// least half of all rows have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordinary: Option<Vec<serde_json::Value>>,
-    /// For a sensitive attribute of numbers: numbers closer together than this count as one, as the owner says; an exact number
-    /// such as `1000` or `1/3`.
+    /// For a sensitive attribute of numbers or dates: values closer together than this count as one, as the owner says; an exact
+    /// number such as `1000` or `1/3`, of days for dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
 }
@@ -53,8 +53,8 @@ impl Attribute {
         if self.near.as_ref().is_some_and(|text| chrysalis_criteria::parse_rational(text).is_none()) {
             return wrong("has a width of what is near that is not a number");
         }
-        if self.near.is_some() && !Kind::from(self.kind).is_numeric() {
-            return wrong("has a width of what is near, but no numbers");
+        if self.near.is_some() && !Kind::from(self.kind).has_distances() {
+            return wrong("has a width of what is near, but neither numbers nor dates");
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
-use chrysalis_criteria::{PrincipleSpec, Rational, Weights};
-use chrysalis_table::{Code, Kind, SaCounts, TaxonomyFile, Value};
+use chrysalis_criteria::{Near, PrincipleSpec, Rational, Weights};
+use chrysalis_table::{Code, Kind, SaCounts, TaxonomyFile, Value, folded};
 use num_bigint::BigInt;
 use num_rational::{BigRational, Ratio};
+use num_traits::Signed;
 
 use super::least_cost;
 use crate::SensitiveColumn;
@@ -20,7 +21,8 @@ fn share(part: u64, all: u64) -> BigRational {
     BigRational::new(part.into(), all.into())
 }
 
-/// Whether a group satisfies a principle, word for word as DESIGN.md section 3 defines it. No group of no rows does.
+/// Whether a group satisfies a principle, word for word as DESIGN.md section 3 defines it, with what counts as one value and
+/// what counts as none. No group of no rows does.
 ///
 /// # Panics
 /// When the principle needs what the column lacks: numbers, or categories.
@@ -29,33 +31,32 @@ pub fn holds(spec: &PrincipleSpec, column: &SensitiveColumn, group: &SaCounts) -
     if n == 0 {
         return false;
     }
-    let counts: Vec<u64> = (0..column.domain.len() as Code).map(|code| group.count(code)).collect();
-    let most = counts.iter().max().copied().unwrap_or(0);
-    let distinct = counts.iter().filter(|&&count| count > 0).count() as u64;
+    let largest = |is_counted: &dyn Fn(Code) -> bool| largest_share_among(column, group, is_counted);
+    let distinct = different(column, group);
     match spec {
         PrincipleSpec::KAnonymity { k } => n >= *k,
         PrincipleSpec::DistinctL { l } => distinct >= *l,
-        PrincipleSpec::FrequencyL { l } => share(most, n) <= big(*l).recip(),
-        PrincipleSpec::OthersL { l } => counts
-            .iter()
-            .zip(&column.ordinary)
-            .all(|(&count, &is_ordinary)| is_ordinary || share(count, n) <= big(*l).recip()),
-        PrincipleSpec::EntropyL { l } => is_entropy_at_least_ln(&counts, &big(*l)),
-        PrincipleSpec::RecursiveCl { c, l } => is_recursive(&counts, *c, *l),
-        PrincipleSpec::TCloseness { t } => distance(column, group) <= big(*t),
+        PrincipleSpec::FrequencyL { l } => largest(&|_| true) <= big(*l).recip(),
+        PrincipleSpec::OthersL { l } => largest(&|code| !column.ordinary[code as usize]) <= big(*l).recip(),
+        PrincipleSpec::EntropyL { l } => {
+            readings(column, group).iter().all(|counts| is_entropy_at_least_ln(counts, &big(*l)))
+        }
+        PrincipleSpec::RecursiveCl { c, l } => readings(column, group).iter().all(|counts| is_recursive(counts, *c, *l)),
+        PrincipleSpec::TCloseness { t } => distances(column, group).iter().all(|distance| *distance <= big(*t)),
         PrincipleSpec::Ke { k, e } => {
             let numbers: Vec<BigRational> = group.iter().filter_map(|(code, _)| number(column, code)).collect();
             let span = numbers.iter().max().zip(numbers.iter().min()).map(|(high, low)| high - low);
             numbers.len() as u64 >= *k && span.is_some_and(|span| span >= big(*e))
         }
-        PrincipleSpec::AlphaK { alpha, k } => n >= *k && share(most, n) <= big(*alpha),
+        PrincipleSpec::AlphaK { alpha, k } => n >= *k && largest(&|_| true) <= big(*alpha),
         PrincipleSpec::DistinctLAlpha { l, alpha } => distinct >= *l && weight(column, group) >= big(*alpha),
         PrincipleSpec::EntropyLAlpha { l, alpha } => {
-            let diverse = is_entropy_at_least_ln(&category_counts(column, group), &whole(*l));
+            let is_diverse = |counts: &Vec<u64>| is_entropy_at_least_ln(counts, &whole(*l));
+            let diverse = category_counts(column, group).iter().all(is_diverse);
             distinct >= *l && weight(column, group) >= big(*alpha) && diverse
         }
         PrincipleSpec::RecursiveLAlpha { c, l, alpha } => {
-            let diverse = is_recursive(&category_counts(column, group), *c, *l);
+            let diverse = category_counts(column, group).iter().all(|counts| is_recursive(counts, *c, *l));
             distinct >= *l && weight(column, group) >= big(*alpha) && diverse
         }
         PrincipleSpec::Beta { beta } => (0..column.domain.len() as Code).all(|code| {
@@ -63,6 +64,122 @@ pub fn holds(spec: &PrincipleSpec, column: &SensitiveColumn, group: &SaCounts) -
             (&p - &q) / &q <= big(*beta)
         }),
     }
+}
+
+/// The largest share of what counts as one value among the rows that have one, or of missing values among all rows.
+///
+/// # Panics
+/// When the group has no rows.
+pub fn largest_share(column: &SensitiveColumn, group: &SaCounts) -> BigRational {
+    largest_share_among(column, group, &|_| true)
+}
+
+fn largest_share_among(
+    column: &SensitiveColumn,
+    group: &SaCounts,
+    is_counted: &dyn Fn(Code) -> bool,
+) -> BigRational {
+    let of_missing = (0..column.domain.len() as Code).filter(|&code| is_missing(column, code) && is_counted(code));
+    let of_missing = share(of_missing.map(|code| group.count(code)).sum(), group.total());
+    match group.total() - missing(column, group) {
+        0 => of_missing,
+        there => of_missing.max(share(heaviest(column, group, is_counted), there)),
+    }
+}
+
+/// How far apart numbers must be to be different; nothing where any two are.
+fn near(column: &SensitiveColumn) -> Option<BigRational> {
+    match &column.near {
+        Near::Nothing => None,
+        Near::Width(width) => Some(big(*width)),
+        Near::Hundredth(low, high) => Some((exact(high) - exact(low)) / whole(100)),
+    }
+}
+
+fn exact(value: &Value) -> BigRational {
+    match value {
+        Value::Integer(number) => whole(*number),
+        Value::Real(number) => BigRational::from_float(*number).unwrap(),
+        Value::Date(date) => whole(date.0),
+        Value::Text(_) => panic!("words have no distance"),
+    }
+}
+
+fn look(column: &SensitiveColumn, code: Code) -> String {
+    folded(&column.domain.text(code)).into_owned()
+}
+
+fn is_missing(column: &SensitiveColumn, code: Code) -> bool {
+    look(column, code).is_empty()
+}
+
+fn missing(column: &SensitiveColumn, group: &SaCounts) -> u64 {
+    group.iter().filter(|(code, _)| is_missing(column, *code)).map(|(_, count)| count).sum()
+}
+
+/// Whether two values that are there count as one.
+fn is_one(column: &SensitiveColumn, a: Code, b: Code) -> bool {
+    let (Some(low), Some(high)) = (column.domain.value(a), column.domain.value(b)) else { return a == b };
+    match near(column) {
+        _ if a == b => true,
+        Some(near) => (exact(high) - exact(low)).abs() < near,
+        None => look(column, a) == look(column, b),
+    }
+}
+
+/// The codes of a group that have a value.
+fn present(column: &SensitiveColumn, group: &SaCounts) -> Vec<Code> {
+    (0..column.domain.len() as Code).filter(|&code| group.count(code) > 0 && !is_missing(column, code)).collect()
+}
+
+/// The most rows of which any two values count as one; the values come in order, so the first tells the rest.
+fn heaviest(column: &SensitiveColumn, group: &SaCounts, is_counted: &dyn Fn(Code) -> bool) -> u64 {
+    let codes: Vec<Code> = present(column, group).into_iter().filter(|&code| is_counted(code)).collect();
+    let of = |&low: &Code| codes.iter().filter(move |&&code| code >= low && is_one(column, low, code));
+    codes.iter().map(|low| of(low).map(|&code| group.count(code)).sum()).max().unwrap_or(0)
+}
+
+/// The most values no two of which count as one, by trying all sets; 1 where all values are missing.
+pub fn different(column: &SensitiveColumn, group: &SaCounts) -> u64 {
+    let codes = present(column, group);
+    let is_apart = |set: u32| {
+        let chosen: Vec<Code> = (0..codes.len()).filter(|at| set >> at & 1 == 1).map(|at| codes[at]).collect();
+        let pairs = chosen.iter().flat_map(|&a| chosen.iter().map(move |&b| (a, b)));
+        pairs.filter(|(a, b)| a < b).all(|(a, b)| !is_one(column, a, b))
+    };
+    (0..1u32 << codes.len()).filter(|&set| is_apart(set)).map(u32::count_ones).max().map_or(1, |n| u64::from(n.max(1)))
+}
+
+/// The frequencies of a group's values in every way that they must be diverse: those that look alike as one; numbers by bins as
+/// wide as what is near and by bins half a width further on; each with missing values as one value, and without them.
+///
+/// # Panics
+/// Never, for columns that were put together.
+pub fn readings(column: &SensitiveColumn, group: &SaCounts) -> Vec<Vec<u64>> {
+    let half = BigRational::new(1.into(), 2.into());
+    let keys: Vec<Box<dyn Fn(Code) -> String>> = match near(column) {
+        None => vec![Box::new(|code| look(column, code))],
+        Some(near) => [whole(0), half]
+            .into_iter()
+            .map(|shift| -> Box<dyn Fn(Code) -> String> {
+                let first = exact(column.domain.values().first().unwrap());
+                let near = near.clone();
+                Box::new(move |code| match column.domain.value(code) {
+                    None => String::new(),
+                    Some(value) => ((exact(value) - &first) / &near + &shift).floor().to_string(),
+                })
+            })
+            .collect(),
+    };
+    let counted = |key: &dyn Fn(Code) -> String, with_missing: bool| {
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for (code, count) in group.iter().filter(|(code, _)| with_missing || !is_missing(column, *code)) {
+            *counts.entry(key(code)).or_default() += count;
+        }
+        counts.into_values().collect::<Vec<u64>>()
+    };
+    let both = keys.iter().flat_map(|key| [counted(key, true), counted(key, false)]);
+    both.filter(|counts| !counts.is_empty()).collect()
 }
 
 fn number(column: &SensitiveColumn, code: Code) -> Option<BigRational> {
@@ -117,35 +234,63 @@ fn weighted_categories(column: &SensitiveColumn) -> (Vec<usize>, Vec<BigRational
         Weights::Sensitivity(beta) => by_gaps(*beta),
         Weights::Custom(weights) => weights.iter().map(|weight| big(*weight)).collect(),
     };
-    ((0..column.domain.len() as Code).map(category).collect(), weights)
+    // Values that look alike are in the most sensitive of their categories.
+    let lowest = |code: Code| {
+        let alike = (0..column.domain.len() as Code).filter(|&other| look(column, other) == look(column, code));
+        alike.map(category).min().unwrap()
+    };
+    ((0..column.domain.len() as Code).map(lowest).collect(), weights)
 }
 
-/// The weight of a group: the sum over its rows.
+/// The weight of a group: the sum over its rows that have a value, or over all where none has.
 ///
 /// # Panics
 /// When the column has no categories.
 pub fn weight(column: &SensitiveColumn, group: &SaCounts) -> BigRational {
     let (category_of, weights) = weighted_categories(column);
-    let rows = group.iter().flat_map(|(code, count)| std::iter::repeat_n(code, usize::try_from(count).unwrap()));
+    let is_counted = |code: Code| !is_missing(column, code) || missing(column, group) == group.total();
+    let rows = group.iter().filter(|(code, _)| is_counted(*code));
+    let rows = rows.flat_map(|(code, count)| std::iter::repeat_n(code, usize::try_from(count).unwrap()));
     rows.map(|code| &weights[category_of[code as usize]]).fold(whole(0), |sum, weight| sum + weight)
 }
 
-fn category_counts(column: &SensitiveColumn, group: &SaCounts) -> Vec<u64> {
+/// Rows per category: of all rows, and of those that have a value.
+fn category_counts(column: &SensitiveColumn, group: &SaCounts) -> Vec<Vec<u64>> {
     let (category_of, weights) = weighted_categories(column);
-    let mut counts = vec![0; weights.len()];
-    group.iter().for_each(|(code, count)| counts[category_of[code as usize]] += count);
-    counts
+    let counted = |with_missing: bool| {
+        let mut counts = vec![0; weights.len()];
+        let rows = group.iter().filter(|(code, _)| with_missing || !is_missing(column, *code));
+        rows.for_each(|(code, count)| counts[category_of[code as usize]] += count);
+        counts
+    };
+    [counted(true), counted(false)].into_iter().filter(|counts| counts.iter().sum::<u64>() > 0).collect()
 }
 
-/// The earth mover's distance between a group and the whole table, by carrying (Li et al., sections 4.1–4.3).
+/// The earth mover's distance between a group and the whole table, by carrying (Li et al., sections 4.1–4.3): the largest of those
+/// that t must bound.
 pub fn distance(column: &SensitiveColumn, group: &SaCounts) -> BigRational {
+    distances(column, group).into_iter().max().unwrap()
+}
+
+/// With every value by itself, and with those that look alike in the place of the first of them.
+fn distances(column: &SensitiveColumn, group: &SaCounts) -> Vec<BigRational> {
+    let first = |code: Code| (0..code).find(|&other| look(column, other) == look(column, code)).unwrap_or(code);
+    vec![carried(column, group, |code| code), carried(column, group, first)]
+}
+
+fn carried(column: &SensitiveColumn, group: &SaCounts, place: impl Fn(Code) -> Code) -> BigRational {
     let (n, all) = (i128::from(group.total()), i128::from(column.counts.total()));
-    let m = column.domain.len();
-    let surplus: Vec<i128> = (0..m as Code)
-        .map(|code| i128::from(group.count(code)) * all - i128::from(column.counts.count(code)) * n)
-        .collect();
+    let mut places: Vec<Code> = (0..column.domain.len() as Code).map(&place).collect();
+    places.sort_unstable();
+    places.dedup();
+    let m = places.len();
+    let mut surplus = vec![0i128; m];
+    for code in 0..column.domain.len() as Code {
+        let at = places.binary_search(&place(code)).unwrap();
+        surplus[at] += i128::from(group.count(code)) * all - i128::from(column.counts.count(code)) * n;
+    }
     let (cost, scale) = if let Some(file) = &column.taxonomy {
-        let tree = Heights::new(column, file);
+        let tree = Heights::new(column, file, &places);
         (least_cost(&surplus, |a, b| tree.between(a, b)), tree.root())
     } else if column.domain.kind() == Kind::Category {
         (least_cost(&surplus, |a, b| i128::from(a != b)), 1)
@@ -155,36 +300,52 @@ pub fn distance(column: &SensitiveColumn, group: &SaCounts) -> BigRational {
     BigRational::new(cost.into(), (scale.max(1) * n * all).into())
 }
 
-/// How far below a label its values lie, for all labels above the values that occur.
+/// The branchings above some values: for two of them, how many branchings lie one below the other from where they part.
 struct Heights {
-    paths: Vec<Vec<String>>,
-    height: BTreeMap<String, i128>,
+    /// For every value the sets of values under each label above it, the smallest first, each set once.
+    above: Vec<Vec<u64>>,
 }
 
 impl Heights {
-    fn new(column: &SensitiveColumn, file: &TaxonomyFile) -> Self {
-        let paths: Vec<Vec<String>> =
-            (0..column.domain.len() as Code).map(|code| path(file, &column.domain.text(code))).collect();
-        let mut height: BTreeMap<String, i128> = BTreeMap::new();
-        for path in &paths {
-            for (steps, label) in (0..).zip(path.iter()) {
-                let known = height.entry(label.clone()).or_insert(0);
-                *known = steps.max(*known);
+    fn new(column: &SensitiveColumn, file: &TaxonomyFile, codes: &[Code]) -> Self {
+        let paths: Vec<Vec<String>> = codes.iter().map(|&code| path(file, &column.domain.text(code))).collect();
+        let is_there = |at: usize| column.domain.value(codes[at]).is_some();
+        let everything = (1u64 << paths.len()) - 1;
+        let below = |label: &String| -> u64 {
+            (0..paths.len()).filter(|&at| is_there(at) && paths[at].contains(label)).map(|at| 1 << at).sum()
+        };
+        // Labels above the same values are one branching. A missing value is beside all others.
+        let above = |at: usize| {
+            let mut sets: Vec<u64> = if is_there(at) { paths[at].iter().map(below).collect() } else { vec![1 << at] };
+            sets.push(everything);
+            sets.sort_by_key(|set| set.count_ones());
+            sets.dedup();
+            if (0..paths.len()).any(|at| !is_there(at)) && paths.len() > 2 {
+                // What holds all values but the missing one is no branching beyond the root.
+                let missing = (0..paths.len()).find(|&at| !is_there(at)).unwrap();
+                sets.retain(|&set| set != everything & !(1 << missing));
             }
-        }
-        Heights { paths, height }
+            sets
+        };
+        Heights { above: (0..paths.len()).map(above).collect() }
+    }
+
+    /// Branchings on the longest way from a set of values down to one of them.
+    fn height(&self, set: u64) -> i128 {
+        let under = |sets: &Vec<u64>| sets.iter().position(|&other| other == set).unwrap_or(0) as i128;
+        self.above.iter().map(under).max().unwrap_or(0)
     }
 
     fn between(&self, a: usize, b: usize) -> i128 {
         if a == b {
             return 0;
         }
-        let common = self.paths[a].iter().find(|label| self.paths[b].contains(label)).unwrap();
-        self.height[common]
+        let common = self.above[a].iter().find(|set| self.above[b].contains(set)).unwrap();
+        self.height(*common)
     }
 
     fn root(&self) -> i128 {
-        self.height.values().max().copied().unwrap_or(0)
+        self.above.iter().map(|sets| sets.len() as i128 - 1).max().unwrap_or(0)
     }
 }
 

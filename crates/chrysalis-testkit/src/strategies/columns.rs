@@ -12,13 +12,27 @@ const CATEGORIES: [&str; 7] = ["Flu", "HIV", "a,b", "say \"hi\"", "x y", "{Flu,H
 /// From lowest to highest, which is not the order of the alphabet.
 const ORDINALS: [&str; 7] = ["none", "low", "middle", "high", "extreme", "beyond", "all"];
 
-fn value(kind: Kind, index: usize, step: i32) -> Value {
-    let number = index as i32 * step;
+/// Some of them look alike.
+const LOOK_ALIKES: [&str; 7] = ["Flu", "HIV", "HIV ", "hiv", "hiv\u{a0}", "x  y", "x y"];
+/// Some of them lie close together.
+const CROWD: [i32; 7] = [0, 1, 3, 400, 401, 1_000, 1_009];
+
+/// How values are to be told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    Different,
+    /// Some words look alike, and some numbers are near each other.
+    Alike,
+}
+
+fn value(kind: Kind, index: usize, step: i32, look: Look) -> Value {
+    let number = if look == Look::Alike { CROWD[index] * step } else { index as i32 * step };
     match kind {
         Kind::Integer => Value::Integer(i64::from(number) - 10),
         Kind::Real => Value::Real(f64::from(number) / 10.0 - 0.3),
         Kind::Date => Value::Date(Date(number * 30 + 18_000)),
         Kind::Ordinal => Value::Text(ORDINALS[index].into()),
+        Kind::Category if look == Look::Alike => Value::Text(LOOK_ALIKES[index].into()),
         Kind::Category => Value::Text(CATEGORIES[index].into()),
     }
 }
@@ -26,9 +40,10 @@ fn value(kind: Kind, index: usize, step: i32) -> Value {
 /// A domain of one to seven values, possibly with a missing one.
 fn domains(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Domain> {
     let which = prop::collection::vec(any::<bool>(), 7);
-    (kind, which, 1..8i32, prop::bool::weighted(0.25)).prop_map(|(kind, which, step, has_missing)| {
+    let look = prop_oneof![2 => Just(Look::Different), 1 => Just(Look::Alike)];
+    (kind, which, 1..8i32, prop::bool::weighted(0.25), look).prop_map(|(kind, which, step, has_missing, look)| {
         let chosen = |index: &usize| which[*index] || (*index == 3 && !which.contains(&true));
-        let values = (0..7).filter(chosen).map(|index| value(kind, index, step)).collect();
+        let values = (0..7).filter(chosen).map(|index| value(kind, index, step, look)).collect();
         Domain::new(kind, values, has_missing)
     })
 }

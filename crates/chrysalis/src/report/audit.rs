@@ -2,7 +2,8 @@ use std::ops::Deref;
 
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
-    Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf,
+    Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading, Republishing, RowLinking,
+    RowLinkingOver, Similarity, SimilarityOf,
     Subtraction,
 };
 use chrysalis_release::Form;
@@ -63,6 +64,7 @@ fn json(outcome: &AuditOutcome) -> Value {
                 "worst": level(result.worst),
                 "worst_exact": result.worst_text,
                 "group": result.worst_group,
+                "measured": result.measured,
             })
         })
         .collect();
@@ -74,6 +76,10 @@ fn json(outcome: &AuditOutcome) -> Value {
     let utility = report.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound}));
     json!({
         "ok": report.ok(),
+        "reading": match report.reading {
+            Reading::Plain => "plain",
+            Reading::Strict => "strict",
+        },
         "rows": report.rows,
         "groups": report.groups,
         "certain_rows": report.disclosure.as_ref().map(|found| found.certain_rows),

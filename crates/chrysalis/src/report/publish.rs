@@ -19,6 +19,9 @@ pub struct PublishReport {
     pub partitioner: String,
     /// The principles that hold, as they are written.
     pub guarantees: Vec<String>,
+    /// What counts as one value, by which distance and with which weights these were judged, where they do not say so.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "ordered")]
+    pub measured: Vec<(String, String)>,
     /// Rows published.
     pub rows: u64,
     /// Groups they stand in.
@@ -190,6 +193,7 @@ impl PublishReport {
             method: manifest.method,
             partitioner: manifest.partitioner.clone(),
             guarantees: manifest.guarantees(),
+            measured: Vec::new(),
             rows: manifest.rows,
             groups: manifest.groups,
             smallest_group: outcome.group_sizes.0,

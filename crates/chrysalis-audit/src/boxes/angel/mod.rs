@@ -20,7 +20,7 @@ use crate::disclosure::{self, Seen};
 use crate::findings::in_turn;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
-use crate::{AuditError, AuditReport, Bystander, Check, Groups, Joining};
+use crate::{AuditError, AuditReport, Bystander, Check, Groups, Joining, Reading};
 
 /// Judges a release of batches and buckets.
 pub(crate) fn audit(
@@ -50,7 +50,7 @@ pub(crate) fn audit(
     }
     let shown = Some((attribute, values.domain().as_ref(), &batches.sample));
     let sizes: Vec<u64> = in_tables.iter().flat_map(Groups::sizes).collect();
-    let of_batches = [JudgedGroups::new(batches.sample.sizes(), &batches.ids, shown)?];
+    let of_batches = [JudgedGroups::new(&release.manifest, batches.sample.sizes(), &batches.ids, shown)?];
     // Buckets have no id, and who stands in one may have any value of their batch.
     let of_buckets = [JudgedGroups::of_rows(&sizes, &[], "buckets have no sensitive values of their own")];
     let evidence = |scope: Scope| match scope {
@@ -69,6 +69,7 @@ pub(crate) fn audit(
     attacks.findings.push(Bystander::finding(bystander.as_ref(), people.table.rows() as u64));
     attacks.bystander = bystander;
     Ok(AuditReport {
+        reading: Reading::of(&release.manifest),
         principles: judge(&release.manifest, evidence, watch)?,
         checks,
         attacks,

@@ -17,7 +17,7 @@ use crate::findings::{Findings, in_turn};
 use crate::measure::GroupCounts;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::{linking, sensitive_values};
-use crate::{AuditError, AuditReport, Check, Groups, Linking, Pooling, PrincipleResult};
+use crate::{AuditError, AuditReport, Check, Groups, Linking, Pooling, PrincipleResult, Reading};
 
 /// What somebody sees who knows some attributes.
 struct Seen {
@@ -81,6 +81,7 @@ pub(crate) fn audit(
     let seen: Vec<_> = with_values.map(|(groups, values)| disclosure::Seen { groups, values }).collect();
     let disclosure = super::disclosed(&published, &seen, &mut attacks, watch)?;
     Ok(AuditReport {
+        reading: Reading::of(manifest),
         principles: principles(&published, &users, watch)?,
         checks,
         attacks,
@@ -112,7 +113,7 @@ fn principles(published: &BoxTable<'_>, users: &[Seen], watch: &dyn Watch) -> Re
     let evidence = users.iter().map(|user| {
         let shown = published.sensitive.zip(user.sample.as_ref());
         let shown = shown.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
-        Ok(JudgedGroups::new(&user.sizes, &[], shown)?.seen_by(&user.attributes))
+        Ok(JudgedGroups::new(published.manifest, &user.sizes, &[], shown)?.seen_by(&user.attributes))
     });
     let evidence: Vec<JudgedGroups<'_>> = evidence.collect::<Result<_, AuditError>>()?;
     let of_users = |scope: Scope| match scope {

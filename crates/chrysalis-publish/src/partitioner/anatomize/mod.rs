@@ -8,6 +8,7 @@ use rand::seq::SliceRandom;
 use rand::{CryptoRng, RngExt};
 
 use super::Partitioner;
+use super::dealing::{Dealing, joined};
 use super::nearby::merged_until_all_hold;
 use crate::{Microdata, Partition, PublishError};
 use buckets::Buckets;
@@ -37,7 +38,8 @@ impl Partitioner for Anatomize {
     ) -> Result<Partition, PublishError> {
         let n_values = data.sensitive_counts().domain_len();
         let mut counts = SaCounts::new(n_values);
-        let size = group_size(goal, data.sensitive_counts());
+        let dealing = Dealing::of(goal, n_values);
+        let size = dealing.group_size(goal, data.sensitive_counts());
         // Step 1. Rows in random order: whichever is next in its bucket is a random one.
         let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
         rows.shuffle(rng);
@@ -45,7 +47,7 @@ impl Partitioner for Anatomize {
         let (mut order, mut sizes) = if goal.is_size_only() || size == 1 {
             ((0..data.rows() as u32).collect(), stretches(data.rows(), size))
         } else {
-            deal(&codes, n_values, size, rng)
+            deal_classes(&codes, n_values, size, &dealing, rng)
         };
         // Step 4. Other principles than l may ask for more.
         let codes_of = |order: &[u32]| -> Vec<u32> { order.iter().map(|&at| codes[at as usize]).collect() };
@@ -58,14 +60,6 @@ impl Partitioner for Anatomize {
         progress(data.rows() as u64);
         Ok(Partition::new(order.into_iter().map(|at| rows[at as usize]).collect(), &sizes))
     }
-}
-
-/// How many rows a group starts with: as few as the goal allows, and no more than there can be with distinct values.
-pub(super) fn group_size(goal: &dyn Principle, counts: &SaCounts) -> usize {
-    let n = counts.total();
-    let least = goal.least_size().clamp(1, n.max(1));
-    let most = if goal.is_size_only() { n } else { n / counts.max().max(1) };
-    least.min(most).max(1) as usize
 }
 
 fn shuffle_groups(order: &mut Vec<u32>, sizes: &mut Vec<u32>, rng: &mut dyn CryptoRng) {
@@ -94,6 +88,30 @@ pub(super) fn stretches(n_rows: usize, size: usize) -> Vec<u32> {
     let n_groups = (n_rows / size).max(1);
     let size_of = |index: usize| (n_rows * (index + 1) / n_groups - n_rows * index / n_groups) as u32;
     (0..n_groups).map(size_of).filter(|&size| size > 0).collect()
+}
+
+/// Rows whose values count as one are dealt as if these were one. Rows without a value, which protect nobody, join the groups of the
+/// others at random, one for a group as far as they go.
+fn deal_classes(
+    codes: &[u32],
+    n_values: usize,
+    l: usize,
+    dealing: &Dealing,
+    rng: &mut dyn CryptoRng,
+) -> (Vec<u32>, Vec<u32>) {
+    let classes: Vec<u32> = codes.iter().map(|&code| dealing.class(code)).collect();
+    let (missing, present): (Vec<u32>, Vec<u32>) =
+        (0..codes.len() as u32).partition(|&place| dealing.is_missing(codes[place as usize]));
+    if missing.is_empty() || present.is_empty() {
+        return deal(&classes, n_values, l, rng);
+    }
+    let of_present: Vec<u32> = present.iter().map(|&place| classes[place as usize]).collect();
+    let (order, sizes) = deal(&of_present, n_values, l, rng);
+    let order: Vec<u32> = order.into_iter().map(|at| present[at as usize]).collect();
+    let mut groups: Vec<u32> = (0..sizes.len() as u32).collect();
+    groups.shuffle(rng);
+    let joining = groups.iter().copied().cycle().zip(missing).collect();
+    joined(&order, &sizes, joining)
 }
 
 /// Steps 2 and 3: places in `codes`, group after group, and the sizes of the groups.
@@ -127,18 +145,6 @@ fn deal(codes: &[u32], n_values: usize, l: usize, rng: &mut dyn CryptoRng) -> (V
 }
 
 /// Equal groups, and rows that join some of them.
-pub(super) fn with_joining(members: &[u32], l: usize, mut joining: Vec<(u32, u32)>) -> (Vec<u32>, Vec<u32>) {
-    joining.sort_unstable();
-    let mut all = Vec::with_capacity(members.len() + joining.len());
-    let mut sizes = Vec::with_capacity(members.len() / l);
-    let mut joining = joining.into_iter().peekable();
-    for (group, part) in (0u32..).zip(members.chunks_exact(l)) {
-        let start = all.len();
-        all.extend_from_slice(part);
-        while let Some((_, place)) = joining.next_if(|&(joined, _)| joined == group) {
-            all.push(place);
-        }
-        sizes.push((all.len() - start) as u32);
-    }
-    (all, sizes)
+pub(super) fn with_joining(members: &[u32], l: usize, joining: Vec<(u32, u32)>) -> (Vec<u32>, Vec<u32>) {
+    joined(members, &vec![l as u32; members.len() / l], joining)
 }

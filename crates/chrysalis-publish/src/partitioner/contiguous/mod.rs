@@ -47,7 +47,8 @@ impl Partitioner for BySensitive {
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError> {
         let (column, minimum) = self.check(data, goal)?;
-        let sorted = Sorted::new(column, minimum);
+        let apart = goal.alike().filter(|_| minimum.apart > 1).map_or(&[][..], |alike| alike.reach());
+        let sorted = Sorted::new(column, minimum, apart);
         let partition = match self {
             BySensitive::MinMaxExact => sorted.exact(rng)?,
             BySensitive::MinSum => passes::min_sum(&sorted).map(|ends| sorted.contiguous(&ends, rng)),
@@ -85,6 +86,13 @@ impl BySensitive {
             let problem =
                 format!("`{name}` counts distinct values: it cannot promise {} rows beyond them", minimum.rows);
             return Err(PublishError::request(problem));
+        }
+        if *self == BySensitive::MinMaxExact && minimum.apart > 1 {
+            let problem = format!(
+                "`{name}` counts distinct values: it cannot keep numbers apart that are near each other, as {goal} asks here"
+            );
+            let remedy = Remedy::from("use ").knob(Knob::Partitioner, BySensitive::MinMax.name());
+            return Err(PublishError::remedied(problem, remedy));
         }
         Ok((column, minimum))
     }
@@ -124,7 +132,7 @@ impl Key {
 impl Sorted {
     /// Rows with equal values in random order.
     pub(crate) fn shuffled(column: &Column, minimum: Minimum, rng: &mut dyn CryptoRng) -> Self {
-        let mut sorted = Sorted::new(column, minimum);
+        let mut sorted = Sorted::new(column, minimum, &[]);
         // LEAK: sorting keeps the input's order among equal values.
         sorted.keys.chunk_by_mut(|a, b| a.code() == b.code()).for_each(|run| run.shuffle(rng));
         sorted
@@ -140,10 +148,10 @@ impl Sorted {
     }
 
     /// Step 2.
-    fn new(column: &Column, minimum: Minimum) -> Self {
+    fn new(column: &Column, minimum: Minimum, apart: &[u32]) -> Self {
         let domain = column.domain();
         let numbers = || (0..domain.len() as u32).map(|code| domain.position(code).unwrap_or(0.0)).collect();
-        let (keys, (values, reach)) = rayon::join(|| sorted_keys(column), || (numbers(), reach(domain, minimum)));
+        let (keys, (values, reach)) = rayon::join(|| sorted_keys(column), || (numbers(), reach(domain, minimum, apart)));
         Sorted { values, keys, reach, minimum }
     }
 
@@ -246,19 +254,27 @@ fn scatter(keys: impl Iterator<Item = Key> + Clone, sorted: &mut [Key], n_digits
     }
 }
 
-/// Two pointers over the distinct values, each comparison exact.
-fn reach(domain: &Domain, minimum: Minimum) -> Vec<u32> {
+/// Two pointers over the distinct values, each comparison exact. `apart`: for every value the first that counts as another, where
+/// some do not; a stretch then has as many values that count as it takes steps of that kind.
+fn reach(domain: &Domain, minimum: Minimum, apart: &[u32]) -> Vec<u32> {
     let values = domain.values();
     let mut high = 0;
-    (0..values.len())
-        .map(|low| {
-            high = high.max(low);
-            while high < values.len() && minimum.span.is_some_and(|span| !spans(&values[low], &values[high], span)) {
-                high += 1;
-            }
-            high as u32
-        })
-        .collect()
+    let by_span = (0..values.len()).map(|low| {
+        high = high.max(low);
+        while high < values.len() && minimum.span.is_some_and(|span| !spans(&values[low], &values[high], span)) {
+            high += 1;
+        }
+        high as u32
+    });
+    let mut reach: Vec<u32> = by_span.collect();
+    if !apart.is_empty() {
+        let n = values.len() as u32;
+        for (low, reach) in (0u32..).zip(&mut reach) {
+            let last = (1..minimum.apart).try_fold(low, |at, _| apart.get(at as usize).copied().filter(|&next| next < n));
+            *reach = last.map_or(n, |last| last.max(*reach));
+        }
+    }
+    reach
 }
 
 impl Line for Sorted {

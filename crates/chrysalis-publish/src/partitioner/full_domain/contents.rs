@@ -24,7 +24,8 @@ impl Needs {
         let words = n_values.div_ceil(64);
         match goal.minimum() {
             _ if goal.is_size_only() => Needs::Sizes,
-            Some(least) if least.span.is_none() && words <= MOST_WORDS => {
+            // Where not every value counts as one, which occur does not say enough.
+            Some(least) if least.span.is_none() && least.apart <= 1 && words <= MOST_WORDS => {
                 Needs::Distinct { rows: least.rows, distinct: u32::try_from(least.distinct).unwrap_or(u32::MAX), words }
             }
             _ => Needs::Counts,

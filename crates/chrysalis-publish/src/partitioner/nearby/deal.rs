@@ -3,13 +3,14 @@ use std::collections::BinaryHeap;
 
 use super::points::Point;
 use crate::partitioner::anatomize::with_joining;
+use crate::partitioner::dealing::Dealing;
 
 /// How many groups on either side a leftover looks at first.
 const WINDOW: usize = 2_048;
 
 /// Step 4. Groups of `l` distinct values along the curve. Points come to stand group after group; tells the sizes.
-pub(super) fn deal<const D: usize>(points: &mut [Point<D>], l: usize) -> Vec<u32> {
-    let mut queues = Queues::new(points);
+pub(super) fn deal<const D: usize>(points: &mut [Point<D>], l: usize, dealing: &Dealing) -> Vec<u32> {
+    let mut queues = Queues::new(points, dealing);
     let mut members: Vec<u32> = Vec::with_capacity(points.len());
     while queues.take(l, &mut members) {}
     if members.is_empty() {
@@ -17,7 +18,7 @@ pub(super) fn deal<const D: usize>(points: &mut [Point<D>], l: usize) -> Vec<u32
     }
     let mut joining: Vec<(u32, u32)> = Vec::new();
     for place in queues.into_leftovers() {
-        let group = nearest_lacking(points, &members, l, place, &joining);
+        let group = nearest_lacking(points, dealing, &members, l, place, &joining);
         joining.push((group, place));
     }
     let (order, sizes) = with_joining(&members, l, joining);
@@ -43,13 +44,13 @@ struct Queues {
 }
 
 impl Queues {
-    fn new<const D: usize>(points: &[Point<D>]) -> Self {
+    fn new<const D: usize>(points: &[Point<D>], dealing: &Dealing) -> Self {
         // Values are numbered anew: a cell has few of the domain's.
-        let mut values: Vec<u32> = points.iter().map(|point| point.value).collect();
+        let mut values: Vec<u32> = points.iter().map(|point| dealing.class(point.value)).collect();
         values.sort_unstable();
         values.dedup();
         let n_values = values.len();
-        let value_of = |point: &Point<D>| values.partition_point(|&value| value < point.value);
+        let value_of = |point: &Point<D>| values.partition_point(|&value| value < dealing.class(point.value));
         let mut heads = vec![0u32; n_values + 1];
         points.iter().for_each(|point| heads[value_of(point) + 1] += 1);
         for value in 0..n_values {
@@ -138,6 +139,7 @@ impl Queues {
 /// The group that is nearest among those without the point's value: near on the curve first, then anywhere.
 fn nearest_lacking<const D: usize>(
     points: &[Point<D>],
+    dealing: &Dealing,
     members: &[u32],
     l: usize,
     place: u32,
@@ -146,11 +148,11 @@ fn nearest_lacking<const D: usize>(
     let point = &points[place as usize];
     let n_groups = members.len() / l;
     let group = |index: usize| &members[index * l..(index + 1) * l];
+    let value = dealing.class(point.value);
+    let differs = |other: u32| dealing.class(points[other as usize].value) != value;
     let cost = |index: usize| {
-        let lacks = group(index).iter().all(|&other| points[other as usize].value != point.value)
-            && joining
-                .iter()
-                .all(|&(into, other)| into as usize != index || points[other as usize].value != point.value);
+        let lacks = group(index).iter().all(|&other| differs(other))
+            && joining.iter().all(|&(into, other)| into as usize != index || differs(other));
         let distance: u64 = group(index).iter().map(|&other| u64::from(point.distance(&points[other as usize]))).sum();
         (!lacks, distance, index)
     };

@@ -4,6 +4,7 @@ mod curve;
 mod deal;
 mod exchange;
 mod merging;
+mod missing;
 mod points;
 mod rounds;
 mod swaps;
@@ -14,7 +15,8 @@ use rand::CryptoRng;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use super::anatomize::{group_size, stretches};
+use super::anatomize::stretches;
+use super::dealing::Dealing;
 use super::{Compact, Mondrian, Partitioner};
 use crate::{Microdata, Partition, PublishError};
 pub(super) use merging::merged_until_all_hold;
@@ -84,6 +86,7 @@ fn run<const D: usize>(
     progress: Progress<'_>,
 ) -> Partition {
     let n_values = data.sensitive_counts().domain_len();
+    let dealing = Dealing::of(goal, n_values);
     // Step 2.
     let mut points: Vec<Point<D>> = points::points(data, rows);
     let mut rest = &mut points[..];
@@ -99,7 +102,7 @@ fn run<const D: usize>(
             || SaCounts::new(n_values),
             |counts, cell| {
                 progress(0);
-                groups_of_cell(goal, cell, counts)
+                groups_of_cell(goal, &dealing, cell, counts)
             },
         )
         .collect();
@@ -113,17 +116,22 @@ fn run<const D: usize>(
 }
 
 /// The sizes of a cell's groups, whose points come to stand one group after the other.
-fn groups_of_cell<const D: usize>(goal: &dyn Principle, points: &mut [Point<D>], counts: &mut SaCounts) -> Vec<u32> {
+fn groups_of_cell<const D: usize>(
+    goal: &dyn Principle,
+    dealing: &Dealing,
+    points: &mut [Point<D>],
+    counts: &mut SaCounts,
+) -> Vec<u32> {
     // Step 3.
     curve::order(points, None);
     // Step 4.
     counts.clear();
     points.iter().for_each(|point| counts.add(point.value));
-    let size = group_size(goal, counts);
+    let size = dealing.group_size(goal, counts);
     let sizes = if goal.is_size_only() {
         stretches(points.len(), size)
     } else if size > 1 {
-        deal::deal(points, size)
+        missing::deal(points, size, dealing)
     } else {
         vec![1; points.len()]
     };

@@ -9,7 +9,8 @@ use rand::seq::SliceRandom;
 use rand::{CryptoRng, SeedableRng};
 
 use super::Partitioner;
-use super::anatomize::{group_size, sensitive_codes};
+use super::anatomize::sensitive_codes;
+use super::dealing::Dealing;
 use super::nearby::merged_until_all_hold;
 use crate::{Microdata, Partition, PublishError};
 use side::{Ranks, Side};
@@ -50,15 +51,16 @@ impl Partitioner for Similar {
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError> {
         let all: Vec<u32> = (0..data.rows() as u32).collect();
-        let size = group_size(goal, data.sensitive_counts());
         let n_values = data.sensitive_counts().domain_len();
+        let dealing = Dealing::of(goal, n_values);
+        let size = dealing.group_size(goal, data.sensitive_counts());
         let codes = sensitive_codes(data, &all);
         let ranks = Ranks::new(data);
         let context = SplitContext { ranks: &ranks, codes: &codes, goal, size, n_tries: self.n_tries, progress };
         let mut rows = all;
         let mut scratch = Scratch::new(&ranks, n_values);
         let parts = context.divide(&mut rows, ChaCha20Rng::from_rng(rng), &mut scratch);
-        let sizes = context.deal(&mut rows, &parts);
+        let sizes = context.deal(&mut rows, &parts, &dealing);
         // Algorithm 1 keeps l= in every group; other principles may ask for more.
         let codes: Vec<u32> = rows.iter().map(|&row| codes[row as usize]).collect();
         Ok(Partition::new(rows, &merged_until_all_hold(goal, &mut SaCounts::new(n_values), &codes, &sizes)))
@@ -175,8 +177,9 @@ impl SplitContext<'_> {
             && self.goal.holds(part)
     }
 
-    /// Algorithm 1 for every part: sorted by sensitive value and dealt to ⌊n/l⌋ groups; tells their sizes.
-    fn deal(&self, rows: &mut [u32], parts: &[u32]) -> Vec<u32> {
+    /// Algorithm 1 for every part: sorted by sensitive value and dealt to ⌊n/l⌋ groups; tells their sizes. Rows without a value,
+    /// which protect nobody, are none of these n.
+    fn deal(&self, rows: &mut [u32], parts: &[u32], dealing: &Dealing) -> Vec<u32> {
         let mut sizes = Vec::with_capacity(rows.len() / self.size);
         let mut sorted: Vec<u32> = Vec::new();
         let mut start = 0;
@@ -186,8 +189,9 @@ impl SplitContext<'_> {
             sorted.clear();
             sorted.extend_from_slice(part);
             // Stable: rows of one value stay in the random order of the last shuffle.
-            sorted.sort_by_key(|&row| self.codes[row as usize]);
-            let n_groups = (part.len() / self.size).max(1);
+            sorted.sort_by_key(|&row| dealing.class(self.codes[row as usize]));
+            let n_missing = part.iter().filter(|&&row| dealing.is_missing(self.codes[row as usize])).count();
+            let n_groups = ((part.len() - n_missing) / self.size).max(1);
             let mut at = 0;
             for group in 0..n_groups {
                 for &row in sorted.iter().skip(group).step_by(n_groups) {

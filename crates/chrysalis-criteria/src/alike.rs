@@ -1,0 +1,321 @@
+//! Which values of a sensitive column count as one, and which count as none.
+//!
+//! Diversity is worth what its values are worth. `HIV`, `HIV ` and `hiv` are one disease, 1000 and 1003 one salary, and a row
+//! without a value hides nobody else's. What counts as one is decided once for a column; principles then ask about groups.
+
+use std::collections::BTreeMap;
+
+use chrysalis_table::{Code, Domain, SaCounts, Value, folded};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{ToPrimitive, Zero};
+
+use crate::{Near, Rational};
+
+/// What counts as one value of a column. By [`Alike::default`] every value is one, and none is missing.
+#[derive(Clone, Debug, Default)]
+pub struct Alike {
+    /// For every code the first that looks like it; empty where no two look alike.
+    first: Vec<Code>,
+    /// The code of rows without a value. What has letters that nobody can see looks like it.
+    missing: Option<Code>,
+    /// For every code the first one that is far enough above it; empty where neighbours are far enough from each other.
+    reach: Vec<Code>,
+    near: Option<Near>,
+}
+
+/// The most frequent of what counts as one value in a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heaviest {
+    pub(crate) count: u64,
+    /// The first and the last code of a stretch of numbers; the same one twice for a value and all that look like it.
+    pub(crate) ends: Option<(Code, Code)>,
+}
+
+impl Alike {
+    /// What counts as one in a column whose numbers (or dates) are different from `near` on.
+    pub fn new(domain: &Domain, near: &Near) -> Self {
+        let missing = domain.has_missing().then_some(0);
+        if domain.kind().has_distances() {
+            let reach = reach(domain, near);
+            let is_needed = (0..).zip(&reach).any(|(code, &next): (Code, _)| next > code + 1);
+            let near = is_needed.then(|| near.clone());
+            return Alike { first: Vec::new(), missing, reach: if is_needed { reach } else { Vec::new() }, near };
+        }
+        let mut first_of: BTreeMap<String, Code> = BTreeMap::new();
+        let folded = |code: Code| folded(&domain.text(code)).into_owned();
+        let first: Vec<Code> =
+            (0..domain.len() as Code).map(|code| *first_of.entry(folded(code)).or_insert(code)).collect();
+        let is_needed = (0..).zip(&first).any(|(code, &first): (Code, _)| first != code);
+        let missing = first_of.get("").copied();
+        Alike { first: if is_needed { first } else { Vec::new() }, missing, reach: Vec::new(), near: None }
+    }
+
+    /// Whether every value counts as one, and no row lacks it.
+    pub fn is_plain(&self) -> bool {
+        self.first.is_empty() && self.reach.is_empty() && self.missing.is_none()
+    }
+
+    /// The first code that looks like this one.
+    pub fn first(&self, code: Code) -> Code {
+        self.first.get(code as usize).copied().unwrap_or(code)
+    }
+
+    /// Whether the code says that there is no value.
+    pub fn is_missing(&self, code: Code) -> bool {
+        self.missing.is_some_and(|missing| self.first(code) == missing)
+    }
+
+    /// For every code the first one that counts as another value, where numbers that are near each other count as one; empty
+    /// where none are.
+    pub fn reach(&self) -> &[Code] {
+        &self.reach
+    }
+
+    /// Sets of codes that look alike, two or more in each. What looks like a missing value is among them.
+    pub fn sets(&self) -> Vec<Vec<Code>> {
+        let mut sets: BTreeMap<Code, Vec<Code>> = BTreeMap::new();
+        (0..).zip(&self.first).for_each(|(code, &first)| sets.entry(first).or_default().push(code));
+        sets.into_values().filter(|set| set.len() > 1).collect()
+    }
+
+    /// What counts otherwise than word for word, in words.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let looks = (!self.first.is_empty()).then(|| "values that look alike count as one".to_owned());
+        let near = self.near.as_ref().map(|near| format!("values less than {} apart count as one", shown(near.width())));
+        let missing = self.missing.map(|_| "missing values protect nobody".to_owned());
+        looks.into_iter().chain(near).chain(missing).collect()
+    }
+
+    /// Rows of a group without a value.
+    pub fn missing(&self, group: &SaCounts) -> u64 {
+        match self.missing {
+            None => 0,
+            Some(code) if self.first.is_empty() => group.count(code),
+            Some(_) => group.iter().filter(|(code, _)| self.is_missing(*code)).map(|(_, count)| count).sum(),
+        }
+    }
+
+    /// The largest number of rows that share what counts as one value; missing values are none.
+    pub fn most(&self, group: &SaCounts) -> u64 {
+        if self.is_plain() { group.max() } else { self.heaviest(group, |_| true).count }
+    }
+
+    /// The same with the codes that share it, among those that count. Missing values never do.
+    pub(crate) fn heaviest(&self, group: &SaCounts, counts: impl Fn(Code) -> bool) -> Heaviest {
+        let present = |(code, _): &(Code, u64)| counts(*code) && !self.is_missing(*code);
+        if !self.reach.is_empty() {
+            return self.heaviest_stretch(&ascending(group).into_iter().filter(present).collect::<Vec<_>>());
+        }
+        let mut classes: Vec<(Code, u64)> =
+            group.iter().filter(present).map(|(code, count)| (self.first(code), count)).collect();
+        if !self.first.is_empty() {
+            classes = summed(classes);
+        }
+        let most = classes.into_iter().max_by_key(|&(code, count)| (count, std::cmp::Reverse(code)));
+        most.map_or_else(Heaviest::default, |(code, count)| Heaviest { count, ends: Some((code, code)) })
+    }
+
+    /// The stretch of numbers, all of them near the first, with most rows. Two pointers: linear in the values.
+    fn heaviest_stretch(&self, values: &[(Code, u64)]) -> Heaviest {
+        let (mut low, mut sum) = (0, 0);
+        let mut most = Heaviest::default();
+        for &(code, count) in values {
+            sum += count;
+            while self.reach[values[low].0 as usize] <= code {
+                sum -= values[low].1;
+                low += 1;
+            }
+            if sum > most.count {
+                most = Heaviest { count: sum, ends: Some((values[low].0, code)) };
+            }
+        }
+        most
+    }
+
+    /// How many values a group has that count as different: of numbers, the most that are pairwise far enough apart. Missing
+    /// values are none, unless there is nothing else.
+    pub fn distinct(&self, group: &SaCounts) -> u64 {
+        if self.is_plain() {
+            return group.distinct() as u64;
+        }
+        let is_there = |code: &Code| !self.is_missing(*code);
+        let n = if self.reach.is_empty() {
+            let mut codes: Vec<Code> =
+                group.iter().map(|(code, _)| code).filter(is_there).map(|code| self.first(code)).collect();
+            if !self.first.is_empty() {
+                codes.sort_unstable();
+                codes.dedup();
+            }
+            codes.len() as u64
+        } else {
+            // PROOF: taking the smallest far enough above the last never leaves fewer for the rest.
+            let mut next = 0;
+            let codes = ascending(group).into_iter().map(|(code, _)| code).filter(is_there);
+            codes.fold(0, |n, code| {
+                if code < next {
+                    return n;
+                }
+                next = self.reach[code as usize];
+                n + 1
+            })
+        };
+        n.max(u64::from(group.total() > 0))
+    }
+
+    /// A number for every code, the same for codes that are best dealt to different groups; empty where that is every code
+    /// by itself. Numbers are cut into stretches of what is near, from the smallest up.
+    pub fn classes(&self) -> Vec<Code> {
+        if self.reach.is_empty() {
+            return self.first.clone();
+        }
+        let mut start = 0;
+        let mut classes = vec![0; self.reach.len()];
+        for code in 0..self.reach.len() as Code {
+            if self.is_missing(code) || self.is_missing(start) || self.reach[start as usize] <= code {
+                start = code;
+            }
+            classes[code as usize] = start;
+        }
+        classes
+    }
+
+    /// How values are put together for principles that look at all of their frequencies, which must hold each way: those that
+    /// look alike; numbers in bins as wide as what is near, and in the same bins moved by half their width. Numbers less than
+    /// half of what is near apart share a bin one way or the other. Nothing where every value is by itself.
+    pub(crate) fn layouts(&self, domain: &Domain) -> Vec<Vec<Code>> {
+        match &self.near {
+            Some(near) => [false, true].map(|is_moved| bins(domain, near, is_moved)).to_vec(),
+            None if self.first.is_empty() => Vec::new(),
+            None => vec![self.first.clone()],
+        }
+    }
+
+    /// The frequencies of a group's values, once for every way to look at them: as in each of some layouts, with missing values
+    /// as one value, and without them.
+    pub(crate) fn readings(&self, layouts: &[Vec<Code>], group: &SaCounts) -> Vec<Vec<u64>> {
+        let in_layout = |layout: Option<&Vec<Code>>| {
+            let place = |code: Code| layout.map_or(code, |layout| layout[code as usize]);
+            let (missing, there): (Vec<_>, Vec<_>) = group.iter().partition(|(code, _)| self.is_missing(*code));
+            let placed = there.into_iter().map(|(code, count)| (place(code), count)).collect();
+            let there: Vec<u64> = summed(placed).into_iter().map(|(_, count)| count).collect();
+            let missing: u64 = missing.into_iter().map(|(_, count)| count).sum();
+            if missing == 0 {
+                return vec![there];
+            }
+            let with = there.iter().copied().chain([missing]).collect();
+            if there.is_empty() { vec![with] } else { vec![with, there] }
+        };
+        match layouts {
+            [] => in_layout(None),
+            layouts => layouts.iter().flat_map(|layout| in_layout(Some(layout))).collect(),
+        }
+    }
+}
+
+/// `4.5`, `12`.
+fn shown(width: f64) -> String {
+    let text = format!("{width:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Equal codes together, ascending.
+fn summed(mut counts: Vec<(Code, u64)>) -> Vec<(Code, u64)> {
+    counts.sort_unstable();
+    counts.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        if is_same {
+            kept.1 += next.1;
+        }
+        is_same
+    });
+    counts
+}
+
+/// The codes of a group with their counts, ascending: looked up one by one where most of them occur, sorted otherwise.
+fn ascending(group: &SaCounts) -> Vec<(Code, u64)> {
+    if group.distinct() * 16 >= group.domain_len() {
+        let all = (0..group.domain_len() as Code).map(|code| (code, group.count(code)));
+        return all.filter(|(_, count)| *count > 0).collect();
+    }
+    let mut codes: Vec<(Code, u64)> = group.iter().collect();
+    codes.sort_unstable();
+    codes
+}
+
+/// For every code the first one that is not near it. Two pointers: linear in the domain.
+fn reach(domain: &Domain, near: &Near) -> Vec<Code> {
+    let n = domain.len() as Code;
+    let mut high = 0;
+    (0..n)
+        .map(|code| {
+            high = high.max(code + 1);
+            let Some(low) = domain.value(code) else { return code + 1 };
+            while high < n && domain.value(high).is_some_and(|value| near.is_one(low, value)) {
+                high += 1;
+            }
+            high
+        })
+        .collect()
+}
+
+/// The bin of every code: ⌊(value − smallest)/near⌋, or half a bin further on; numbered without gaps. A missing value is a bin of
+/// its own.
+fn bins(domain: &Domain, near: &Near, is_moved: bool) -> Vec<Code> {
+    let mut bins = Vec::with_capacity(domain.len());
+    let mut before: Option<i128> = None;
+    let mut number: Code = 0;
+    for code in 0..domain.len() as Code {
+        let place = domain.value(code).and_then(|value| place(value, domain.values().first()?, near, is_moved));
+        if code > 0 && (place != before || place.is_none()) {
+            number += 1;
+        }
+        before = place;
+        bins.push(number);
+    }
+    bins
+}
+
+/// ⌊(value − from)/near⌋, or ⌊(value − from)/near + ½⌋. Exact.
+fn place(value: &Value, from: &Value, near: &Near, is_moved: bool) -> Option<i128> {
+    let whole = |value: &Value| match value {
+        Value::Integer(number) => Some(i128::from(*number)),
+        Value::Date(date) => Some(i128::from(date.0)),
+        Value::Real(_) | Value::Text(_) => None,
+    };
+    if let (Some(value), Some(from)) = (whole(value), whole(from)) {
+        let (p, q) = match near {
+            Near::Nothing => return None,
+            Near::Width(width) => (i128::from(*width.numer()), i128::from(*width.denom())),
+            Near::Hundredth(low, high) => (whole(high)? - whole(low)?, 100),
+        };
+        // PROOF: a difference of 64-bit numbers has 65 bits, a denominator 30, and we double it once.
+        let steps = (value - from) * q * 2 + if is_moved { p } else { 0 };
+        return steps.checked_div_euclid(2 * p);
+    }
+    let (Value::Real(value), Value::Real(from)) = (value, from) else { return None };
+    let half = if is_moved { 0.5 } else { 0.0 };
+    let steps = (value - from) / near.width() + half;
+    // Far from the line floats decide: a difference, a width and a quotient are off by less than one part in 2^49 together.
+    if steps.is_finite() && steps < 1e12 && (steps - steps.round()).abs() > (steps + 1.0) * 1e-14 {
+        return Some(steps.floor() as i128);
+    }
+    let exact = |number: f64| BigRational::from_float(number);
+    let width = match near {
+        Near::Nothing => return None,
+        Near::Width(width) => big(*width),
+        Near::Hundredth(Value::Real(low), Value::Real(high)) => (exact(*high)? - exact(*low)?) / BigInt::from(100),
+        Near::Hundredth(..) => return None,
+    };
+    if width.is_zero() {
+        return None;
+    }
+    let half = if is_moved { BigRational::new(1.into(), 2.into()) } else { BigRational::from_integer(0.into()) };
+    let steps = (exact(*value)? - exact(*from)?) / width + half;
+    // What lies beyond 128 bits shares a bin: coarser is safe.
+    Some(steps.floor().to_integer().to_i128().unwrap_or(i128::MAX))
+}
+
+fn big(number: Rational) -> BigRational {
+    BigRational::new(BigInt::from(*number.numer()), BigInt::from(*number.denom()))
+}

@@ -1,0 +1,88 @@
+//! How rows are dealt to groups by their sensitive values.
+
+use chrysalis_criteria::Principle;
+use chrysalis_table::{Code, SaCounts};
+
+/// Which values are dealt as one, because they count as one, and which rows are dealt last, because they protect nobody.
+pub(super) struct Dealing {
+    /// Empty where every value is dealt by itself.
+    classes: Vec<Code>,
+    /// Empty where no value is missing.
+    is_missing: Vec<bool>,
+}
+
+impl Dealing {
+    /// What a goal minds, over a domain of so many codes.
+    pub(super) fn of(goal: &dyn Principle, n_values: usize) -> Dealing {
+        let Some(alike) = goal.alike() else { return Dealing { classes: Vec::new(), is_missing: Vec::new() } };
+        let is_missing: Vec<bool> = (0..n_values as Code).map(|code| alike.is_missing(code)).collect();
+        let has_missing = is_missing.contains(&true);
+        Dealing { classes: alike.classes(), is_missing: if has_missing { is_missing } else { Vec::new() } }
+    }
+
+    /// The code that stands for all that count as one with this one.
+    pub(super) fn class(&self, code: Code) -> Code {
+        self.classes.get(code as usize).copied().unwrap_or(code)
+    }
+
+    /// Whether the code says that there is no value.
+    pub(super) fn is_missing(&self, code: Code) -> bool {
+        self.is_missing.get(code as usize).copied().unwrap_or(false)
+    }
+
+    /// Rows that have a value, and how many of them share what is dealt as one.
+    fn present(&self, counts: &SaCounts) -> (u64, u64) {
+        if self.classes.is_empty() && self.is_missing.is_empty() {
+            return (counts.total(), counts.max());
+        }
+        let mut classes: Vec<(Code, u64)> = counts
+            .iter()
+            .filter(|(code, _)| !self.is_missing(*code))
+            .map(|(code, count)| (self.class(code), count))
+            .collect();
+        classes.sort_unstable();
+        let of_class = |rows: &[(Code, u64)]| rows.iter().map(|(_, count)| count).sum::<u64>();
+        let most = classes.chunk_by(|a, b| a.0 == b.0).map(of_class).max().unwrap_or(0);
+        (of_class(&classes), most)
+    }
+
+    /// How many rows that have a value a group starts with: as few as the goal allows, and no more than there can be with
+    /// different ones.
+    pub(super) fn group_size(&self, goal: &dyn Principle, counts: &SaCounts) -> usize {
+        let n = counts.total();
+        let least = goal.least_size().clamp(1, n.max(1));
+        let (present, most) = self.present(counts);
+        let most = if goal.is_size_only() { n } else { present / most.max(1) };
+        least.min(most).max(1) as usize
+    }
+}
+
+/// Groups of so many rows each, and further rows that join them: places, group after group, and the sizes.
+pub(super) fn joined(order: &[u32], sizes: &[u32], mut joining: Vec<(u32, u32)>) -> (Vec<u32>, Vec<u32>) {
+    joining.sort_unstable();
+    let mut joining = joining.into_iter().peekable();
+    let mut all = Vec::with_capacity(order.len() + joining.len());
+    let mut start = 0;
+    let mut grown = Vec::with_capacity(sizes.len());
+    for (group, &size) in (0u32..).zip(sizes) {
+        let before = all.len();
+        all.extend_from_slice(&order[start..start + size as usize]);
+        start += size as usize;
+        while let Some((_, place)) = joining.next_if(|&(joined, _)| joined == group) {
+            all.push(place);
+        }
+        grown.push((all.len() - before) as u32);
+    }
+    (all, grown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_join_the_groups_they_name() {
+        let (order, sizes) = joined(&[4, 1, 2, 0], &[2, 2], vec![(1, 5), (0, 3), (1, 6)]);
+        assert_eq!((order, sizes), (vec![4, 1, 3, 2, 0, 5, 6], vec![3, 4]));
+    }
+}

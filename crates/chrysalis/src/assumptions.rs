@@ -1,0 +1,68 @@
+//! What a promise takes for granted about values, so that somebody can say that it is not so.
+
+use chrysalis_criteria::{Alike, Near, PrincipleSpec};
+use chrysalis_publish::Microdata;
+use chrysalis_table::{Code, Column, Kind};
+
+/// How many values are spelled out, and how many sets of them.
+const LISTED: usize = 5;
+
+/// What a recipe takes for granted about its sensitive column.
+pub(crate) fn of(data: &Microdata, require: &[PrincipleSpec]) -> Vec<String> {
+    let Some(column) = data.sensitive() else { return Vec::new() };
+    let mut notes = look_alikes(column, data.looks());
+    let measures_closeness = |spec: &&PrincipleSpec| matches!(spec, PrincipleSpec::TCloseness { .. });
+    if let Some(t) = require.iter().find(measures_closeness)
+        && column.domain().kind() == Kind::Ordinal
+        && data.sensitive_taxonomy().is_none()
+    {
+        let name = column.name();
+        notes.push(format!(
+            "{t} goes by the order that was given for `{name}`: that values beside each other are nearly the same is taken for \
+             granted, and makes {t} weaker than it is for words without an order"
+        ));
+    }
+    let weighs = require.iter().find(|spec| spec.weighs());
+    let weights = data.categories().map_or(&[][..], |categories| categories.weights());
+    if let (Some(spec), [first, others @ ..]) = (weighs, weights)
+        && !others.is_empty()
+        && others.iter().all(|other| other == first)
+    {
+        let name = column.name();
+        notes.push(format!(
+            "all categories of `{name}` weigh the same, so {spec} counts rows where it should tell how bad their values are"
+        ));
+    }
+    notes
+}
+
+/// What to say of values of a column of words that look alike, or as if they were missing.
+pub(crate) fn look_alikes(column: &Column, looks: &Alike) -> Vec<String> {
+    let domain = column.domain();
+    let quoted = |code: &Code| format!("`{}`", domain.display(*code).escape_debug());
+    let sets = looks.sets();
+    let note = |set: &Vec<Code>| {
+        let names: Vec<String> = set.iter().take(LISTED).map(quoted).collect();
+        let names = match names.split_last() {
+            Some((last, others)) if set.len() <= LISTED => format!("{} and {last}", others.join(", ")),
+            _ => format!("{} and {} others", names.join(", "), set.len() - names.len()),
+        };
+        let name = column.name();
+        let (looks, count) = if looks.is_missing(set[0]) {
+            ("look as if `".to_owned() + name + "` were missing", "no value that protects anybody")
+        } else {
+            ("look alike".to_owned(), "one value")
+        };
+        format!("{names} {looks}: they count as {count} in every promise; make them one in the table if they are")
+    };
+    let mut notes: Vec<String> = sets.iter().take(LISTED).map(note).collect();
+    if sets.len() > LISTED {
+        notes.push(format!("{} more sets of values of `{}` look alike", sets.len() - LISTED, column.name()));
+    }
+    notes
+}
+
+/// The same for a column of a table that nobody publishes yet.
+pub(crate) fn look_alikes_of(column: &Column) -> Vec<String> {
+    look_alikes(column, &Alike::new(column.domain(), &Near::Nothing))
+}

@@ -1,0 +1,65 @@
+//! The kinds of lie. Each is a small function that says why the release it leaves is a lie for certain; it gives up where the
+//! release at hand does not lend itself to it.
+
+mod boxes;
+mod csv;
+mod disclosed;
+mod files;
+mod idle;
+mod manifest;
+mod order;
+mod parquet;
+mod promises;
+mod rows;
+mod tables;
+
+use rand::rngs::ChaCha20Rng;
+
+use crate::release::{Auditor, Fake};
+
+/// What remains to be done once a lie is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finish {
+    /// Make right what follows from the tables.
+    Mend,
+    /// Leave it as it is: what follows from the tables is the lie itself.
+    AsItIs,
+}
+
+pub(crate) type Forge = fn(&mut Fake<'_>, &mut ChaCha20Rng) -> Option<Finish>;
+
+/// One kind of lie.
+#[derive(Clone, Copy)]
+pub(crate) struct Lie {
+    pub(crate) name: &'static str,
+    pub(crate) auditor: Auditor,
+    pub(crate) forge: Forge,
+}
+
+/// A lie that the release alone shows.
+const fn alone(name: &'static str, forge: Forge) -> Lie {
+    Lie { name, auditor: Auditor::Tables, forge }
+}
+
+/// A lie that only the microdata show.
+const fn held(name: &'static str, forge: Forge) -> Lie {
+    Lie { name, auditor: Auditor::Microdata, forge }
+}
+
+/// All of them.
+pub(crate) fn all() -> Vec<Lie> {
+    [
+        promises::LIES,
+        rows::LIES,
+        disclosed::LIES,
+        boxes::LIES,
+        tables::LIES,
+        order::LIES,
+        manifest::LIES,
+        idle::LIES,
+        files::LIES,
+        csv::LIES,
+        parquet::LIES,
+    ]
+    .concat()
+}

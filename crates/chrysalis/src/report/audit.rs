@@ -2,8 +2,8 @@ use std::ops::Deref;
 
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
-    Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf,
-    Subtraction,
+    Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Republishing, RowLinking, RowLinkingOver,
+    Similarity, SimilarityOf, Subtraction,
 };
 use chrysalis_release::Form;
 use serde::{Serialize, Serializer};

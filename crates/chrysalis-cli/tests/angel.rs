@@ -222,3 +222,46 @@ fn a_question_about_a_marginal_is_asked_of_its_table() {
     let rewritten = run(folder, &format!("rewrite release \"{both}\" --dialect duckdb")).expect(0).stdout;
     assert!(!rewritten.contains("gt_zipcode") && rewritten.contains("gt"), "{rewritten}");
 }
+
+/// k holds in each table alone. What a join leaves is counted by the publisher and by the audit, and both say it.
+#[test]
+fn tables_that_are_joined_say_whom_they_leave_below_k() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    run(folder, "example --rows 1000 --out hospital").expect(0);
+    let publish = "publish hospital/patients.csv --quasi age,sex,occupation --sensitive disease --method angel --require l=4 \
+                   --require k=10 --seed 5 --format csv --force";
+    let marginals = "--marginal age --marginal sex,occupation";
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let made = run(folder, &format!("{publish} {marginals} --out release")).expect(0);
+    let told = run(folder, &format!("{publish} {marginals} --out release --output json")).expect(0).json();
+    let below = told["joined"]["people_below_k"].as_u64().unwrap();
+    let fewest = told["joined"]["fewest_rows"].as_u64().unwrap();
+    assert!(below > 0 && fewest < 10, "{told}");
+    let summary = words(&made.stdout);
+    let rows = if fewest == 1 { "row" } else { "rows" };
+    let joined = format!("joined {below} of 1,000 people keep fewer than 10, the worst off keep {fewest} {rows}");
+    assert!(summary.contains("every bucket k=10, in each table alone") && summary.contains(&joined), "{summary}");
+    let audit = run(folder, "audit release --microdata hospital/patients.csv --output json").expect(0).json();
+    let joining = &audit["attacks"]["joining"];
+    // Labels of several buckets can cover a person, which leaves an attacker more rows.
+    let narrowed = joining["narrowed"].as_u64().unwrap();
+    assert!(narrowed > 0 && narrowed <= below && joining["fewest"].as_u64().unwrap() >= fewest, "{joining}");
+    assert_eq!((&joining["tables"], &joining["promised"], &joining["people"]), (&3.into(), &10.into(), &1000.into()));
+    let headline = run(folder, "audit release --microdata hospital/patients.csv").expect(0).stdout;
+    let expected = format!(
+        "Every promise holds, and no row is disclosed, but joined its tables leave {narrowed} people fewer than k=10 rows: 1,000"
+    );
+    assert!(words(&headline).starts_with(&expected), "{headline}");
+    let alone = run(folder, "audit release --output json").expect(0).json();
+    let reason = alone["attacks"]["not_run"]["joining"].as_str().unwrap();
+    assert!(
+        reason.ends_with("cannot be told without the microdata. k=10 is promised of each table alone."),
+        "{reason}"
+    );
+    // One table joins with nothing.
+    let made = run(folder, &format!("{publish} --out one")).expect(0);
+    assert!(!made.stdout.contains("joined") && !made.stdout.contains("in each table alone"), "{}", made.stdout);
+    let audit = run(folder, "audit one --microdata hospital/patients.csv --output json").expect(0).json();
+    assert!(audit["attacks"].get("joining").is_none());
+}

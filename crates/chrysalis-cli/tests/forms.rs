@@ -330,7 +330,9 @@ fn a_release_that_was_not_permuted_is_told_from_one_that_was() {
     release.forge("permuted.csv", common::to_csv(&cells).as_bytes());
     let outcome = run(folder, "audit release --microdata data.csv").expect(4);
     assert!(
-        outcome.stdout.contains("400 of 400 rows show `cost` as their own person has it, where a random permutation shows"),
+        outcome
+            .stdout
+            .contains("400 of 400 rows show `cost` as their own person has it, where a random permutation shows"),
         "{}",
         outcome.stdout
     );

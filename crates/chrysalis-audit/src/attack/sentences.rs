@@ -92,7 +92,8 @@ impl Joining {
             None => "No k is promised".to_owned(),
         };
         let Some(found) = found else {
-            let reason = "how many rows are left of a person once tables are joined cannot be told without the microdata.";
+            let reason =
+                "how many rows are left of a person once tables are joined cannot be told without the microdata.";
             return Some(Finding::not_run("joining", format!("Not run: {reason} {alone}.")));
         };
         let below = match (found.narrowed, k) {

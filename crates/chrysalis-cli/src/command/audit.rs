@@ -114,7 +114,8 @@ fn disclosed(outcome: &AuditOutcome) -> String {
 fn joined(outcome: &AuditOutcome) -> String {
     let narrowed = outcome.attacks.joining.as_ref().filter(|found| found.narrowed > 0);
     narrowed.map_or_else(String::new, |found| {
-        let people = if found.narrowed == 1 { "1 person".to_owned() } else { format!("{} people", count(found.narrowed)) };
+        let people =
+            if found.narrowed == 1 { "1 person".to_owned() } else { format!("{} people", count(found.narrowed)) };
         format!(", but joined its tables leave {people} fewer than k={} rows", found.promised)
     })
 }

@@ -163,7 +163,9 @@ fn caution(winners: &[&Valued], trials: &[Trial]) -> String {
             other.run.name,
             percent(error)
         ),
-        None => format!(" But in {} somebody's row is told by its values, as in every other run here.", winner.run.name),
+        None => {
+            format!(" But in {} somebody's row is told by its values, as in every other run here.", winner.run.name)
+        }
     }
 }
 

@@ -182,7 +182,8 @@ fn risk(trials: &[Trial]) -> Section {
     let mut blocks = vec![figure(charts::risk_against_utility(trials))];
     let caption = "Linking and row linking are those of the person who is worst off, guesses by learning a share of all people. \
                    Nothing is promised but what the principles say.";
-    let risks = charts::bars(trials, &[&LINKING, &ROW_LINKING, &LEARNED], "chart-risks", "Risk of every release", caption);
+    let risks =
+        charts::bars(trials, &[&LINKING, &ROW_LINKING, &LEARNED], "chart-risks", "Risk of every release", caption);
     if !risks.chart.is_empty() {
         blocks.push(figure(risks));
     }

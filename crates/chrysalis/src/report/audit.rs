@@ -3,8 +3,7 @@ use std::ops::Deref;
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
     Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading, Republishing, RowLinking,
-    RowLinkingOver, Similarity, SimilarityOf,
-    Subtraction,
+    RowLinkingOver, Similarity, SimilarityOf, Subtraction,
 };
 use chrysalis_release::Form;
 use serde::{Serialize, Serializer};

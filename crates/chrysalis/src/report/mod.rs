@@ -7,7 +7,8 @@ mod publish;
 pub use answer::{AnswerReport, short};
 pub use audit::AuditOutcome;
 pub use publish::{
-    BucketReport, ButterflyReport, ClassReport, DroppedColumn, LevelReport, NodesReport, PublishReport, RecodingReport,
+    BucketReport, ButterflyReport, ClassReport, DroppedColumn, JoinedReport, LevelReport, NodesReport, PublishReport,
+    RecodingReport,
 };
 
 use serde::{Serialize, Serializer};

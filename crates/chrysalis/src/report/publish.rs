@@ -222,10 +222,11 @@ impl PublishReport {
                 })
                 .collect(),
             is_simple_generalization: outcome.angelization.as_ref().map(|angel| angel.is_simple),
-            joined: outcome.angelization.as_ref().and_then(|angel| angel.joined).map(|facts| JoinedReport {
-                fewest_rows: facts.fewest,
-                people_below_k: facts.narrowed,
-            }),
+            joined: outcome
+                .angelization
+                .as_ref()
+                .and_then(|angel| angel.joined)
+                .map(|facts| JoinedReport { fewest_rows: facts.fewest, people_below_k: facts.narrowed }),
             butterflies: outcome.butterflies.as_ref().map(|facts| butterflies(facts, outcome)),
             notes: Vec::new(),
         }

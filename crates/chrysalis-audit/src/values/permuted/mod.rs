@@ -40,7 +40,9 @@ pub(super) fn check(
     let tests = match (tables.shape.detail, tables.shape.values) {
         (Detail::Permuted, _) => apart::tests(tables, (tally, &rows), columns, microdata, watch),
         (Detail::Exact, Values::Beside) => beside::tests(tables, &rows, microdata, watch),
-        (Detail::Exact, Values::Counted(_) | Values::Swapped) | (Detail::GroupBoxes | Detail::RowBoxes, _) => Vec::new(),
+        (Detail::Exact, Values::Counted(_) | Values::Swapped) | (Detail::GroupBoxes | Detail::RowBoxes, _) => {
+            Vec::new()
+        }
     };
     (!tests.is_empty()).then(|| judged(&tests))
 }

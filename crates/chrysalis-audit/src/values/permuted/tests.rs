@@ -46,8 +46,9 @@ impl People {
     /// Exchanges the values of some rows inside every group.
     fn permuted(&self, numbers: &mut Numbers, may_move: impl Fn(usize) -> bool) -> Vec<u32> {
         let mut shown = self.values.clone();
-        for group in 0..=self.groups.iter().copied().max().unwrap() {
-            let rows: Vec<usize> = (0..shown.len()).filter(|&row| self.groups[row] == group && may_move(row)).collect();
+        let all: Vec<usize> = (0..shown.len()).collect();
+        for group in all.chunk_by(|&a, &b| self.groups[a] == self.groups[b]) {
+            let rows: Vec<usize> = group.iter().copied().filter(|&row| may_move(row)).collect();
             let mut values: Vec<u32> = rows.iter().map(|&row| shown[row]).collect();
             numbers.shuffle(&mut values);
             rows.iter().zip(values).for_each(|(&row, value)| shown[row] = value);
@@ -241,7 +242,9 @@ fn columns_that_stayed_together_are_named() {
         // Age and zip go together, which nobody who looks at whole rows sees.
         let (both, alone) = (orders(rows, &mut numbers), orders(rows, &mut numbers));
         let pair = permuted_check(&people, &groups, &[both.clone(), both, alone]);
-        assert!(!pair.ok && pair.detail.contains("show `zip` beside `age` as their own"), "{rows}: {}", pair.detail);
+        let is_named =
+            ["show `zip` beside `age` as", "show `age` beside `zip` as"].iter().any(|it| pair.detail.contains(it));
+        assert!(!pair.ok && is_named, "{rows}: {}", pair.detail);
     }
     // A tenth of all people stay whole.
     let (people, groups) = patients(4_000, &mut numbers);

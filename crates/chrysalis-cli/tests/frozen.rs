@@ -59,7 +59,7 @@ fn without_what_came_later(printed: &str, file: &str) -> String {
                 assert!(object.shift_remove(name).is_some(), "{name} is counted of every release");
             }
             let attacks = object["attacks"].as_object_mut().unwrap();
-            for name in ["bystander", "republishing", "subtraction", "extremes"] {
+            for name in ["bystander", "replay", "republishing", "subtraction", "extremes"] {
                 attacks.shift_remove(name);
                 attacks["not_run"].as_object_mut().unwrap().shift_remove(name);
             }

@@ -5,7 +5,7 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_store::stray_files;
 use chrysalis_table::{ColumnRequest, Counted, Stopped, Table, Watch};
 
-use crate::Error;
+use crate::{Error, replay};
 use crate::report::AuditOutcome;
 use crate::words::counted;
 
@@ -18,6 +18,9 @@ pub struct Evidence<'a> {
     pub others: &'a [(&'a str, &'a Release)],
     /// The folder that it came in: what lies beside the tables is published with them.
     pub folder: Option<&'a Path>,
+    /// With the microdata: in how many trials members of a group exchange their values before the table is published again, to
+    /// see whether the group still comes out (the attack `replay`). Where nobody says, small tables are tried and others are not.
+    pub replay: Option<usize>,
 }
 
 /// Recomputes from the published tables alone everything that a release promises, checks what it is held against, and attacks it.
@@ -27,6 +30,9 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
     Stopped::catch(|| {
         watch.phase("audit", None, Counted::Rows);
         let mut report = chrysalis_audit::audit(release, with.microdata, watch)?;
+        let (replay, finding) = replay::attack(&release.manifest, with.microdata, with.replay, watch);
+        report.attacks.replay = replay;
+        report.attacks.findings.push(finding);
         if let Some(folder) = with.folder {
             report.checks.push(files(folder, &release.manifest)?);
         }

@@ -23,7 +23,8 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     };
     let names: Vec<String> = args.others.iter().map(|folder| folder.display().to_string()).collect();
     let named: Vec<(&str, &Release)> = names.iter().map(String::as_str).zip(&others).collect();
-    let with = Evidence { microdata: microdata.as_ref(), others: &named, folder: Some(&args.release) };
+    let replay = args.replay.map(usize::from);
+    let with = Evidence { microdata: microdata.as_ref(), others: &named, folder: Some(&args.release), replay };
     let outcome = audit(&release, with, &phases)?;
     phases.finish();
     if outcome.reproducible {

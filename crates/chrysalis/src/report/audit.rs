@@ -2,8 +2,8 @@ use std::ops::Deref;
 
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
-    Learned, LearnedOver, Linking, Minimality, Pooling, Presence, PresenceOver, Republishing, Similarity, SimilarityOf,
-    Subtraction,
+    Learned, LearnedOver, Linking, Minimality, Pooling, Presence, PresenceOver, Replay, Republishing, Similarity,
+    SimilarityOf, Subtraction,
 };
 use chrysalis_release::Form;
 use serde::{Serialize, Serializer};
@@ -88,6 +88,7 @@ fn attacks(attacks: &Attacks) -> Value {
         "background": worded("background", attacks.background.as_ref().map(background)),
         "learned": worded("learned", attacks.learned.as_ref().map(learned)),
         "minimality": worded("minimality", attacks.minimality.as_ref().map(minimality)),
+        "replay": worded("replay", attacks.replay.as_ref().map(replay)),
         "republishing": worded("republishing", attacks.republishing.as_ref().map(republishing)),
         "subtraction": worded("subtraction", attacks.subtraction.map(|found| subtraction(found, &attacks.intersection))),
         "extremes": worded("extremes", attacks.extremes.as_ref().map(extremes)),
@@ -214,6 +215,21 @@ fn minimality(found: &Minimality) -> Value {
         "narrowed": found.narrowed,
         "above_promise": found.above_promise,
         "right": found.right,
+    })
+}
+
+/// `median_ratio` is null where groups come out too seldom to tell.
+fn replay(found: &Replay) -> Value {
+    json!({
+        "exchanges": found.exchanges,
+        "runs": found.runs,
+        "rows": found.rows,
+        "whole_table": found.is_whole,
+        "with_true_values": found.with_true,
+        "with_exchanged_values": found.with_exchanged,
+        "vanished": found.vanished,
+        "told": found.told,
+        "median_ratio": found.median_ratio,
     })
 }
 

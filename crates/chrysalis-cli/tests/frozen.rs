@@ -1,5 +1,6 @@
 //! Releases as version 1 of the format wrote them, one or two of every form: they are read, audited, asked and evaluated as
-//! they were on the day they were written. The releases are never regenerated.
+//! they were on the day they were written. The releases are never regenerated. What was printed of `minimality` was false
+//! of some partitioners and was mended.
 //!
 //! `frozen/people.csv` is what they were made from, and `frozen/v1/<name>/` has a release, the questions it was asked, and what was
 //! printed then.

@@ -112,7 +112,12 @@ fn what_is_not_replayed_is_said_with_the_reason() {
     check(&anatomy, Some(&small), Some(0), "Not run: nobody asked for it.");
     check(&anatomy, Some(&people(59)), None, "Not run: the microdata have 59 rows and the release 60.");
     let by = |by: &str| json!({ "method": "anatomy", "require": ["l=1.5"], "partitioner": by });
-    check(&release(&small, &by("sequential")), Some(&small), None, "follow the order of the input, whatever the values");
+    check(
+        &release(&small, &by("sequential")),
+        Some(&small),
+        None,
+        "follow the order of the input, whatever the values",
+    );
     check(&release(&small, &by("full-domain")), Some(&small), None, "is not in the manifest");
     let mut given = by("column");
     given["group_column"] = json!("ward");

@@ -64,7 +64,8 @@ fn main() {
             let mut rng = ChaCha20Rng::seed_from_u64(seed);
             let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
             rows.shuffle(&mut rng);
-            let world = World { table: table.gather(&rows[..n_rows.min(rows.len())]), quasi: &quasi, require: &require };
+            let world =
+                World { table: table.gather(&rows[..n_rows.min(rows.len())]), quasi: &quasi, require: &require };
             let (exchanges, vanished) = world.replayed(partitioner, n_exchanges, n_runs, seed);
             let ncp = world.ncp(partitioner, n_runs.min(20));
             report(partitioner.name(), &seed.to_string(), &exchanges, vanished, n_runs, ncp);
@@ -128,14 +129,26 @@ impl World<'_> {
     }
 
     /// How often each of some groups comes out.
-    fn counts(&self, by: &(dyn Partitioner + Sync), data: &Microdata, groups: &[Vec<u32>], seeds: std::ops::Range<u64>) -> Vec<usize> {
+    fn counts(
+        &self,
+        by: &(dyn Partitioner + Sync),
+        data: &Microdata,
+        groups: &[Vec<u32>],
+        seeds: std::ops::Range<u64>,
+    ) -> Vec<usize> {
         let runs: Vec<BTreeSet<Vec<u32>>> =
             seeds.into_par_iter().map(|seed| sorted(&self.partition(by, data, seed)).into_iter().collect()).collect();
         groups.iter().map(|group| runs.iter().filter(|run| run.contains(group)).count()).collect()
     }
 
     /// Exchanges, and in how many of them the group did not come out in a first run.
-    fn replayed(&self, by: &(dyn Partitioner + Sync), n_exchanges: usize, n_runs: usize, seed: u64) -> (Vec<Exchange>, usize) {
+    fn replayed(
+        &self,
+        by: &(dyn Partitioner + Sync),
+        n_exchanges: usize,
+        n_runs: usize,
+        seed: u64,
+    ) -> (Vec<Exchange>, usize) {
         let truth = self.microdata(None);
         let released = sorted(&self.partition(by, &truth, seed << 32));
         let mut rng = ChaCha20Rng::seed_from_u64(seed);

@@ -145,7 +145,8 @@ fn groups_drawn_among_people_who_lie_close_together_narrow_people_and_are_not_sc
         let (alone, expected, finding) = check(partitioner, method, "l=4", &[]);
         // A hundredth, at least, and far from all.
         assert!(alone > PEOPLE as f64 / 100.0 && alone < PEOPLE as f64, "{}: {alone}", partitioner.name());
-        let said = finding.sentence.starts_with("Not scored: groups are drawn anew among people who lie close together");
+        let said =
+            finding.sentence.starts_with("Not scored: groups are drawn anew among people who lie close together");
         assert!(expected.is_none() && said, "{finding:?}");
     }
 }

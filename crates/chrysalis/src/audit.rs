@@ -5,9 +5,9 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_store::stray_files;
 use chrysalis_table::{ColumnRequest, Counted, Stopped, Table, Watch};
 
-use crate::{Error, replay};
 use crate::report::AuditOutcome;
 use crate::words::counted;
+use crate::{Error, replay};
 
 /// What a release is held against, beyond its own tables.
 #[derive(Clone, Copy, Debug, Default)]

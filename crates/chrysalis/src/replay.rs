@@ -97,7 +97,8 @@ fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
         .map_err(|_| "Not replayed: the groups came in a column of the table.".to_owned())?;
     match choice {
         Choice::FullDomain { .. } => {
-            Err("Not replayed: how far `full-domain` searched and what it suppressed is not in the manifest.".to_owned())
+            Err("Not replayed: how far `full-domain` searched and what it suppressed is not in the manifest."
+                .to_owned())
         }
         Choice::Sequential => {
             Err("Not replayed: groups by `sequential` follow the order of the input, whatever the values.".to_owned())
@@ -118,7 +119,8 @@ fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
 /// The people who were published.
 fn table(manifest: &Manifest, microdata: &Table) -> Result<Table, String> {
     let column = |attribute: &Attribute| {
-        let column = microdata.column(&attribute.name).filter(|column| column.domain().kind() == Kind::from(attribute.kind));
+        let column =
+            microdata.column(&attribute.name).filter(|column| column.domain().kind() == Kind::from(attribute.kind));
         column.cloned().ok_or_else(|| format!("Not run: the microdata have no such column as `{}`.", attribute.name))
     };
     let published = |role: &&Attribute| role.role == RoleName::Quasi || role.role == RoleName::Sensitive;
@@ -136,7 +138,8 @@ fn table(manifest: &Manifest, microdata: &Table) -> Result<Table, String> {
 
 /// What the owner said of columns, as far as the manifest tells: taxonomies of quasi columns it does not.
 fn attributes(manifest: &Manifest) -> Result<Vec<AttributeSpec>, String> {
-    let wrong = |attribute: &Attribute, error: &dyn std::fmt::Display| format!("Not run: `{}`: {error}.", attribute.name);
+    let wrong =
+        |attribute: &Attribute, error: &dyn std::fmt::Display| format!("Not run: `{}`: {error}.", attribute.name);
     let mut attributes = Vec::new();
     for attribute in manifest.with_role(RoleName::Quasi) {
         attributes.push(AttributeSpec::new(&attribute.name, Role::QuasiIdentifier));
@@ -192,7 +195,8 @@ impl Replaying<'_> {
 
     /// The people who lie closest to somebody: every quasi column counts as much as any other.
     fn neighbourhood(&self, row: usize) -> Vec<u32> {
-        let quasi: Vec<&Column> = self.table.columns().iter().filter(|column| column.name() != self.sensitive).collect();
+        let quasi: Vec<&Column> =
+            self.table.columns().iter().filter(|column| column.name() != self.sensitive).collect();
         let distance = |other: u32| {
             let part = |column: &&Column| {
                 let (own, its) = (column.code(row), column.code(other as usize));
@@ -268,7 +272,8 @@ impl Replaying<'_> {
         let goal = data.goal(&self.require).map_err(|error| said(&error))?;
         let mut rng = ChaCha20Rng::seed_from_u64(SEED ^ run << 32);
         let watch = self.watch;
-        let made = self.partitioner.partition(&data, &goal, &mut rng, &|_| watch.pause()).map_err(|error| said(&error))?;
+        let made =
+            self.partitioner.partition(&data, &goal, &mut rng, &|_| watch.pause()).map_err(|error| said(&error))?;
         let sorted = |group: &[u32]| {
             let mut group = group.to_vec();
             group.sort_unstable();

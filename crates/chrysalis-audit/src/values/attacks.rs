@@ -7,8 +7,8 @@ use super::presence::{certain, likeliest};
 use super::tables::ValueTables;
 use super::tally::Tally;
 use crate::attack::{
-    self, AttackTarget, AttackerView, Beyond, Known, NumberEnds, Placed, ReplayOfCuts, Shown, extremes, nothing_sensitive,
-    subtraction,
+    self, AttackTarget, AttackerView, Beyond, Known, NumberEnds, Placed, ReplayOfCuts, Shown, extremes,
+    nothing_sensitive, subtraction,
 };
 use crate::form::judge;
 use crate::measure::GroupCounts;

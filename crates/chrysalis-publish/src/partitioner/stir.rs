@@ -134,7 +134,10 @@ impl Stirrer<'_> {
         }
         let mut holds = |group: &[T], but: usize, value: u32| {
             counts.clear();
-            group.iter().enumerate().for_each(|(at, member)| counts.add(if at == but { value } else { member.value() }));
+            group
+                .iter()
+                .enumerate()
+                .for_each(|(at, member)| counts.add(if at == but { value } else { member.value() }));
             self.goal.holds(counts)
         };
         holds(first, a, coming) && holds(second, b, going)
@@ -161,4 +164,142 @@ fn are_apart<T: Member>(members: &[T], sizes: &[u32]) -> bool {
         values.sort_unstable();
         values.windows(2).all(|pair| pair[0] != pair[1])
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use chrysalis_criteria::PrincipleSpec;
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug)]
+    struct Person {
+        at: f64,
+        value: u32,
+        name: u32,
+    }
+
+    impl Member for Person {
+        fn value(&self) -> u32 {
+            self.value
+        }
+    }
+
+    /// Pairs to start from.
+    const START: [usize; 6] = [0, 2, 1, 3, 4, 5];
+
+    /// How far the two of a pair are apart.
+    struct Apart;
+
+    impl Cost<Person> for Apart {
+        fn rise(&self, first: &[Person], a: usize, second: &[Person], b: usize) -> f64 {
+            let apart = |p: &Person, q: &Person| (p.at - q.at).abs();
+            let (p, q) = (&first[a], &second[b]);
+            let (of_p, of_q) = (&first[1 - a], &second[1 - b]);
+            apart(q, of_p) + apart(p, of_q) - apart(p, of_p) - apart(q, of_q)
+        }
+    }
+
+    fn people(values: [u32; 6]) -> Vec<Person> {
+        let at = [0.0, 1.0, 1.5, 3.0, 3.2, 5.0];
+        (0..6).map(|name| Person { at: at[name], value: values[name], name: name as u32 }).collect()
+    }
+
+    /// Pairs of names, in order.
+    fn pairs(people: &[Person]) -> Vec<(u32, u32)> {
+        let pair = |pair: &[Person]| (pair[0].name.min(pair[1].name), pair[0].name.max(pair[1].name));
+        let mut pairs: Vec<(u32, u32)> = people.chunks_exact(2).map(pair).collect();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// How often every way to form pairs comes out, after many exchanges.
+    fn shares(values: [u32; 6], heat: f64, slack: f64) -> BTreeMap<Vec<(u32, u32)>, f64> {
+        let goal = "l=2".parse::<PrincipleSpec>().unwrap();
+        let counts = SaCounts::of(4, values);
+        let domain = chrysalis_table::Column::integers("s", &values.map(i64::from));
+        let sensitive = chrysalis_criteria::Sensitive {
+            name: "s",
+            domain: domain.domain(),
+            counts: &counts,
+            taxonomy: None,
+            categories: None,
+            ordinary: &[false; 4],
+        };
+        let goal = goal.bind(Some(&sensitive)).unwrap();
+        let stirrer = Stirrer { goal: goal.as_ref(), keeps_apart: true, heat, sweeps: 4, slack };
+        let mut lots = Lots { key: [7; 32] }.of(0, 0);
+        let mut members = START.map(|name| people(values)[name]).to_vec();
+        let mut seen: BTreeMap<Vec<(u32, u32)>, f64> = BTreeMap::new();
+        let n = 60_000;
+        for _ in 0..n {
+            stirrer.stir(&mut members, &[2, 2, 2], &Apart, &mut SaCounts::new(4), &mut lots);
+            *seen.entry(pairs(&members)).or_default() += 1.0 / f64::from(n);
+        }
+        seen
+    }
+
+    /// exp(−cost/heat) over all pairs that pass.
+    fn expected(values: [u32; 6], heat: f64) -> BTreeMap<Vec<(u32, u32)>, f64> {
+        let people = people(values);
+        let mut weights = BTreeMap::new();
+        for second in 1..6 {
+            let left: Vec<usize> = (1..6).filter(|&name| name != second).collect();
+            for third in 1..4 {
+                let last: Vec<usize> = (1..4).filter(|&at| at != third).collect();
+                let order = [0, second, left[0], left[third], left[last[0]], left[last[1]]];
+                let members: Vec<Person> = order.iter().map(|&name| people[name]).collect();
+                let cost: f64 = members.chunks_exact(2).map(|pair| (pair[0].at - pair[1].at).abs()).sum();
+                if members.chunks_exact(2).all(|pair| pair[0].value != pair[1].value) {
+                    weights.insert(pairs(&members), (-cost / heat).exp());
+                }
+            }
+        }
+        let all: f64 = weights.values().sum();
+        weights.into_iter().map(|(pairs, weight)| (pairs, weight / all)).collect()
+    }
+
+    #[test]
+    fn groups_come_out_as_often_as_their_cost_says() {
+        let values = [0, 0, 1, 2, 1, 3];
+        let (seen, expected) = (shares(values, 1.5, f64::INFINITY), expected(values, 1.5));
+        assert_eq!(expected.len(), 10);
+        assert!(seen.keys().eq(expected.keys()), "{seen:?}");
+        for (pairs, share) in &expected {
+            assert!((seen[pairs] - share).abs() < 0.02, "{pairs:?}: {} {share}", seen[pairs]);
+        }
+    }
+
+    /// What somebody who replays it sees: with two members' values exchanged, a pair's chance changes by the same factor in whatever
+    /// company it comes out.
+    #[test]
+    fn an_exchange_inside_a_group_changes_its_chance_by_one_factor() {
+        let (own, other) = (expected([0, 0, 1, 2, 1, 3], 1.5), expected([1, 0, 0, 2, 1, 3], 1.5));
+        let ratios: Vec<f64> = own
+            .iter()
+            .filter(|(pairs, _)| pairs.contains(&(0, 2)))
+            .map(|(pairs, share)| share / other[pairs])
+            .collect();
+        assert!(ratios.len() > 1 && ratios.iter().all(|ratio| (ratio - ratios[0]).abs() < 1e-12), "{ratios:?}");
+    }
+
+    #[test]
+    fn nothing_costs_more_than_it_may() {
+        // Whatever is given up on the way, no pairs cost more than those at the start.
+        let seen = shares([0, 0, 1, 2, 1, 3], 1.5, 0.0);
+        let cost = |pairs: &Vec<(u32, u32)>| {
+            let people = people([0; 6]);
+            pairs.iter().map(|&(a, b)| people[b as usize].at - people[a as usize].at).sum::<f64>()
+        };
+        assert!(seen.keys().all(|pairs| cost(pairs) <= cost(&vec![(0, 2), (1, 3), (4, 5)]) + 1e-9), "{seen:?}");
+    }
+
+    #[test]
+    fn small_tables_are_stirred_longer() {
+        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(4, 75)), (8, 16));
+        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 50_000)), (3, 1));
+        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 200_000)), (1, 1));
+    }
 }

@@ -87,7 +87,11 @@ fn what_cannot_be_replayed_is_said() {
     check(&by_mondrian(&table, &[7; 5], &["l=2"]), None, "the microdata are needed for that");
     check(&by_mondrian(&table, &[7; 5], &["k=2"]), Some(&table), "the promises do not look at sensitive values");
     check(&by_mondrian(&table, &[7; 5], &["t=0.9"]), Some(&table), "decided by more than the counts");
-    check(&generalized(Form::Generalize, &table, &[7; 5], &["l=2"]), Some(&table), "this release is by `column`; whether");
+    check(
+        &generalized(Form::Generalize, &table, &[7; 5], &["l=2"]),
+        Some(&table),
+        "this release is by `column`; whether",
+    );
 }
 
 #[test]
@@ -100,7 +104,8 @@ fn whether_groups_betray_anything_depends_on_who_formed_them() {
         assert!(!found.was_run && found.sentence.starts_with(beginning), "{partitioner}: {}", found.sentence);
     };
     let blind = |name: &str| format!("Does not apply: groups by `{name}` are formed without a look at quasi values");
-    let by_both = |name: &str| format!("Not replayed: only mondrian's cuts are replayed group by group. Groups by `{name}` are");
+    let by_both =
+        |name: &str| format!("Not replayed: only mondrian's cuts are replayed group by group. Groups by `{name}` are");
     for form in [Form::Anatomy, Form::Permute] {
         let release = || verbatim(form, &table, &[7; 5], &["l=2"]);
         check(release(), "mondrian", "Not replayed: groups were cut by mondrian");

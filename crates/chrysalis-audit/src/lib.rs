@@ -62,8 +62,8 @@ mod testing;
 mod values;
 
 pub use attack::{
-    Background, Extremes, Finding, Learned, LearnedOver, Minimality, Republishing, RuledOut, Scored, Subtraction,
-    WorstGroup,
+    Background, Extremes, Finding, Learned, LearnedOver, Minimality, Replay, Republishing, RuledOut, Scored,
+    Subtraction, WorstGroup,
 };
 pub use counting::Reading;
 pub use disclosure::{Bystander, Disclosure};

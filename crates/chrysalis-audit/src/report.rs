@@ -1,6 +1,6 @@
 use chrysalis_criteria::Rational;
 
-use crate::attack::{Background, Extremes, Finding, Learned, Minimality, Republishing, Subtraction};
+use crate::attack::{Background, Extremes, Finding, Learned, Minimality, Replay, Republishing, Subtraction};
 use crate::counting::Reading;
 use crate::disclosure::{Bystander, Disclosure};
 
@@ -98,6 +98,9 @@ pub struct Attacks {
     pub bystander: Option<Bystander>,
     /// Replaying the algorithm on small groups; absent where that says nothing.
     pub minimality: Option<Minimality>,
+    /// Publishing again after two members of a group exchanged their values; absent where it was not run, and always here: who can
+    /// publish runs it.
+    pub replay: Option<Replay>,
     /// Publishing the same table again and again; absent where that gives the same groups, and where nothing is sensitive.
     pub republishing: Option<Republishing>,
     /// Subtracting the counts of two releases; absent where nothing sensitive is published.

@@ -869,6 +869,27 @@ fn anatomy_replaying_nearby_can_betray_a_value() {
     replaying_betrays(Form::Anatomy, &People::new(&quasi, &[3, 2, 3, 1, 1, 2]));
 }
 
+/// Before lots were drawn among groups that lose about as much, two of the 180 worlds gave the groups that came out, and the audit
+/// said that nothing follows from them.
+#[test]
+fn the_audit_does_not_say_that_groups_by_nearby_tell_nothing() {
+    let quasi = [1, 6, 11, 14, 16, 17].map(|age| [age, 0]);
+    let people = People::new(&quasi, &[1, 1, 2, 3, 2, 4]);
+    let request = usual(Form::Anatomy);
+    assert_eq!(arrangements(&people.values).len(), 180);
+    let beliefs = replayed(&people, Form::Anatomy, &request, 40);
+    let most = beliefs.iter().flat_map(|belief| belief.values()).fold(0.0_f64, |most, &it| most.max(it));
+    assert!(most > 0.5, "half was promised: {beliefs:?}");
+    let release = people.release(Form::Anatomy, &[], &request, 0);
+    let table = people.table();
+    let with = Evidence { microdata: Some(&table), ..Evidence::default() };
+    let audited = serde_json::to_value(audit(&release, with, &Unwatched).unwrap()).unwrap();
+    let minimality = audited["attacks"]["not_run"]["minimality"].as_str().unwrap();
+    assert!(minimality.starts_with("Not replayed") && minimality.contains("may betray values"), "{minimality}");
+    let replay = audited["attacks"]["replay"]["finding"].as_str().unwrap();
+    assert!(replay.ends_with("Nothing is promised against somebody who replays the algorithm."), "{replay}");
+}
+
 #[test]
 fn permute_replaying_nearby_can_betray_a_value() {
     let quasi = [[4, 3], [5, 2], [0, 3], [3, 2], [5, 1], [2, 2]];

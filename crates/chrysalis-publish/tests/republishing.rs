@@ -129,16 +129,25 @@ fn sorted_values_tell_people_at_borders_apart() {
 fn who_looks_like_nobody_stays_where_only_look_alikes_are_drawn() {
     let users = [vec!["age".to_owned(), "sex".to_owned()], vec!["room".to_owned(), "sex".to_owned()]];
     let butterfly = Butterfly { quasi_identifiers: QuasiIdentifiers::new(users.to_vec()).unwrap(), hierarchy: None };
-    let all: [(&dyn Partitioner, &dyn Method, &[&str]); 4] = [
-        (&Nearby, &Anatomy, &[]),
-        (&Compact, &Generalize, &[]),
-        (&TopDown, &Generalize, &[]),
-        (&Nobody, &butterfly, &["age_min", "age_max", "sex"]),
-    ];
+    let all: [(&dyn Partitioner, &dyn Method, &[&str]); 2] =
+        [(&TopDown, &Generalize, &[]), (&Nobody, &butterfly, &["age_min", "age_max", "sex"])];
     for (partitioner, method, shown) in all {
         let (alone, expected, finding) = check(partitioner, method, "l=4", shown);
         assert!(alone < PEOPLE as f64 / 20.0, "{} {}: {alone}", method.form(), partitioner.name());
         assert!(expected.is_none() && finding.sentence.starts_with("Not scored"), "{finding:?}");
+    }
+}
+
+#[test]
+fn groups_drawn_among_people_who_lie_close_together_narrow_people_and_are_not_scored() {
+    let all: [(&dyn Partitioner, &dyn Method); 2] = [(&Nearby, &Anatomy), (&Compact, &Generalize)];
+    for (partitioner, method) in all {
+        let (alone, expected, finding) = check(partitioner, method, "l=4", &[]);
+        // A hundredth, at least, and far from all.
+        assert!(alone > PEOPLE as f64 / 100.0 && alone < PEOPLE as f64, "{}: {alone}", partitioner.name());
+        let said =
+            finding.sentence.starts_with("Not scored: groups are drawn anew among people who lie close together");
+        assert!(expected.is_none() && said, "{finding:?}");
     }
 }
 

@@ -46,6 +46,7 @@ mod partitioner;
 mod profile;
 mod publish;
 mod recipe;
+mod replay;
 pub mod report;
 mod seed;
 mod spec_text;

@@ -14,7 +14,7 @@ const LISTED: usize = 5;
 /// What an attack comes to: who can do it, to how many, how sure, and what would prevent it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Which attack: `linking`, `row_linking`, `presence`, `similarity`, `background`, `learned`, `minimality`,
+    /// Which attack: `linking`, `row_linking`, `presence`, `similarity`, `background`, `learned`, `minimality`, `replay`,
     /// `republishing`, `subtraction`, `extremes`, `bystander`, `joining`, `intersection` or `pooling`.
     pub attack: &'static str,
     /// Whether it was run; where it was not, the sentence says why.

@@ -13,6 +13,7 @@ mod finding;
 mod learned;
 mod minimality;
 mod presence;
+mod replay;
 mod republishing;
 mod sentences;
 mod shown;
@@ -26,6 +27,7 @@ pub use extremes::Extremes;
 pub use finding::{Finding, WorstGroup};
 pub use learned::{Learned, LearnedOver, Scored};
 pub use minimality::Minimality;
+pub use replay::Replay;
 pub use republishing::Republishing;
 pub use subtraction::Subtraction;
 
@@ -45,19 +47,19 @@ use chrysalis_release::Manifest;
 use crate::Attacks;
 use crate::form::judge;
 
-/// How the attack by replay is to be run.
-pub(crate) enum Replay<'a> {
+/// How groups that mondrian cut are replayed.
+pub(crate) enum ReplayOfCuts<'a> {
     /// It says nothing of this release, or cannot be run, for this reason.
     Not(String),
     /// It can be run.
     Of(Box<Setting<'a>>),
 }
 
-impl Replay<'_> {
+impl ReplayOfCuts<'_> {
     /// What can be said of a form whose groups are not replayed.
-    pub(crate) fn none(manifest: &Manifest) -> Replay<'static> {
+    pub(crate) fn none(manifest: &Manifest) -> ReplayOfCuts<'static> {
         let reason = judge(manifest.method).against_replay(manifest);
-        Replay::Not(reason.unwrap_or_else(|| "Does not apply.".to_owned()))
+        ReplayOfCuts::Not(reason.unwrap_or_else(|| "Does not apply.".to_owned()))
     }
 }
 
@@ -75,7 +77,7 @@ pub(crate) struct Beyond {
 pub(crate) fn run(
     view: &AttackerView<'_>,
     known: Option<&Known<'_>>,
-    replay: &Replay<'_>,
+    replay: &ReplayOfCuts<'_>,
     beyond: Beyond,
     attacks: &mut Attacks,
 ) {
@@ -90,8 +92,8 @@ pub(crate) fn run(
     attacks.findings.push(finding);
     watch.pause();
     let (minimality, finding) = match replay {
-        Replay::Not(reason) => (None, Finding::not_run("minimality", reason.clone())),
-        Replay::Of(setting) => minimality::attack(&view.target, setting),
+        ReplayOfCuts::Not(reason) => (None, Finding::not_run("minimality", reason.clone())),
+        ReplayOfCuts::Of(setting) => minimality::attack(&view.target, setting),
     };
     attacks.minimality = minimality;
     attacks.findings.push(finding);

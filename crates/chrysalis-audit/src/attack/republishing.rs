@@ -27,6 +27,8 @@ pub(crate) enum Draws {
     Groups,
     /// Which of several people with the same sensitive value stands where: the values of groups do not change.
     EqualValues,
+    /// Who stands together, among people who lie close together.
+    Near,
     /// So little that most groups come out the same again, for this reason.
     Little(&'static str),
     /// Nothing, for this reason.
@@ -44,7 +46,8 @@ impl Draws {
             "column" => Draws::Nothing("the groups come with the table"),
             "sequential" => Draws::Nothing("the groups follow the order of the rows"),
             "min-sum" | "min-max" | "min-max-exact" | "max-groups" => Draws::EqualValues,
-            "nearby" | "compact" | "top-down" => Draws::LOOK_ALIKES,
+            "nearby" | "compact" => Draws::Near,
+            "top-down" => Draws::LOOK_ALIKES,
             _ => Draws::Groups,
         }
     }
@@ -68,6 +71,11 @@ pub(super) fn attack(
             "Not scored: {why}, so most groups come out the same again, and how many people a second release of the same table \
              would narrow cannot be told from this one."
         )),
+        Draws::Near => Some(
+            "Not scored: groups are drawn anew among people who lie close together, so a second release of the same table may \
+             narrow people further, and how many cannot be told from this one."
+                .to_owned(),
+        ),
         Draws::Groups | Draws::EqualValues => None,
     };
     if let Some(why_not) = why_not {
@@ -86,7 +94,7 @@ pub(super) fn attack(
             let borders = Borders::new(target.sample);
             expected(target.sample, found, &|index| borders.alone(index, RELEASES))
         }
-        Draws::Groups | Draws::Little(_) | Draws::Nothing(_) => {
+        Draws::Groups | Draws::Near | Draws::Little(_) | Draws::Nothing(_) => {
             let gone = ruled_out(target.sample, RELEASES);
             expected(target.sample, found, &|index| alone(target.sample.group(index), &gone))
         }
@@ -199,7 +207,7 @@ fn finding(target: &AttackTarget<'_>, draws: Draws, found: &Republishing) -> Fin
              {word}. Of {people} who can be found again, {determined} would be seen in two that have nothing but their own \
              `{name}` in common."
         ),
-        Draws::Groups | Draws::Little(_) | Draws::Nothing(_) => format!(
+        Draws::Groups | Draws::Near | Draws::Little(_) | Draws::Nothing(_) => format!(
             "If this table were published {releases} times, each time with groups drawn anew, who has all releases keeps only \
              what all of them allow: of {people} who can be found again, {determined} would keep one single `{name}`."
         ),

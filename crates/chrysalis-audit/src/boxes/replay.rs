@@ -8,7 +8,7 @@ use super::cells::{BoxTable, Cells};
 use super::locate::Places;
 use super::space::LabelSets;
 use crate::Groups;
-use crate::attack::{Replay, Setting};
+use crate::attack::{ReplayOfCuts, Setting};
 use crate::counting::Counting;
 use crate::form::judge;
 
@@ -18,10 +18,10 @@ pub(super) fn setting<'a>(
     groups: &Groups,
     microdata: Option<&'a Table>,
     watch: &dyn Watch,
-) -> Replay<'a> {
+) -> ReplayOfCuts<'a> {
     let manifest = published.manifest;
     if let Some(reason) = judge(manifest.method).against_replay(manifest) {
-        return Replay::Not(reason);
+        return ReplayOfCuts::Not(reason);
     }
     // The replay counts values word for word.
     let is_plain = published.sensitive.is_none_or(|(attribute, column)| {
@@ -31,14 +31,14 @@ pub(super) fn setting<'a>(
     if !is_plain {
         let reason = "Not run: values that look alike or are near each other count as one here, or some are missing, and only \
                       counts of values are replayed.";
-        return Replay::Not(reason.to_owned());
+        return ReplayOfCuts::Not(reason.to_owned());
     }
     let Some(people) = microdata else {
         let reason = "Not run: this attacker knows everybody's quasi values; the microdata are needed for that.";
-        return Replay::Not(reason.to_owned());
+        return ReplayOfCuts::Not(reason.to_owned());
     };
     let Some(sensitive) = published.sensitive.and_then(|(attribute, _)| people.column(&attribute.name)) else {
-        return Replay::Not("Not run: nothing sensitive is published.".to_owned());
+        return ReplayOfCuts::Not("Not run: nothing sensitive is published.".to_owned());
     };
     let sets = published.label_sets();
     let members = members(published, &sets, groups, people, watch);
@@ -54,7 +54,7 @@ pub(super) fn setting<'a>(
         is_tight.all(|is_tight| is_tight).then_some((column, !cells.is_range()))
     };
     let columns = published.quasi.iter().filter_map(column).collect();
-    Replay::Of(Box::new(Setting { members, columns, sensitive }))
+    ReplayOfCuts::Of(Box::new(Setting { members, columns, sensitive }))
 }
 
 /// The people of every group. A group that somebody fits who fits another as well gets nobody.

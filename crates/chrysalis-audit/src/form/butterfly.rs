@@ -30,7 +30,10 @@ impl Judge for ButterflyJudge {
 
     fn against_replay(&self, manifest: &Manifest) -> Option<String> {
         let form = manifest.method;
-        Some(format!("Not replayed: a {form} is chosen by its loss among many, which small groups do not tell."))
+        Some(format!(
+            "Not replayed: a {form} is chosen by its loss among many, which small groups do not tell; which one came out may \
+             betray values."
+        ))
     }
 
     fn draws(&self, _: &str) -> Draws {

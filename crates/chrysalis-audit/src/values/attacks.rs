@@ -7,8 +7,8 @@ use super::presence::{certain, likeliest, own_row};
 use super::tables::ValueTables;
 use super::tally::Tally;
 use crate::attack::{
-    self, AttackTarget, AttackerView, Beyond, Known, NumberEnds, Placed, Replay, Shown, extremes, nothing_sensitive,
-    subtraction,
+    self, AttackTarget, AttackerView, Beyond, Known, NumberEnds, Placed, ReplayOfCuts, Shown, extremes,
+    nothing_sensitive, subtraction,
 };
 use crate::form::judge;
 use crate::measure::GroupCounts;
@@ -70,7 +70,7 @@ pub(super) fn grouped(
     let draws = judge(tables.manifest.method).draws(&tables.manifest.partitioner);
     let found_again = is_exact.then(|| unique_rows(tables, tally, watch));
     let beyond = Beyond { draws, found_again, placed: Placed::NoRanges };
-    attack::run(&view, known.as_ref(), &Replay::none(tables.manifest), beyond, &mut attacks);
+    attack::run(&view, known.as_ref(), &ReplayOfCuts::none(tables.manifest), beyond, &mut attacks);
     Ok(attacks)
 }
 

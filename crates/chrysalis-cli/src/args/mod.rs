@@ -263,6 +263,10 @@ pub(crate) struct AuditArgs {
     /// sensitive column. The tables alone cannot tell.
     #[arg(long = "sensitive", value_name = "COLUMN,…", value_delimiter = ',')]
     pub(crate) sensitive: Vec<String>,
+    /// Exchange the values of two members of a group N times, publish again, and see whether the group still
+    /// comes out [default: 10 in tables of at most 400 rows, otherwise not].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000), requires = "microdata")]
+    pub(crate) replay: Option<u16>,
     /// The separator of CSV fields of the microdata [default: detected].
     #[arg(long, value_name = "C", value_parser = delimiter, requires = "microdata")]
     pub(crate) delimiter: Option<String>,

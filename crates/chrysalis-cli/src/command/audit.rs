@@ -33,6 +33,7 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         folder: Some(&args.release),
         sensitive: &args.sensitive,
         asked: asked.as_ref(),
+        replay: args.replay.map(usize::from),
     };
     let outcome = audit(&release, with, &phases)?;
     phases.finish();

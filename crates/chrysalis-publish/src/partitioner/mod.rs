@@ -12,6 +12,7 @@ mod mondrian;
 mod nearby;
 mod sequential;
 mod similar;
+mod stir;
 mod top_down;
 
 use chrysalis_criteria::Principle;

@@ -10,7 +10,8 @@ use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_table::{ColumnRequest, Counted, Stopped, Table, Watch};
 
 use crate::report::AuditOutcome;
-use crate::{Error, Recipe};
+use crate::words::counted;
+use crate::{Error, Recipe, replay};
 
 /// What a release is held against, beyond its own tables.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +27,10 @@ pub struct Evidence<'a> {
     pub sensitive: &'a [String],
     /// What the owner asked for: every column must be published in the role that it has there.
     pub asked: Option<&'a Recipe>,
+    /// With the microdata: in how many trials members of a group exchange their values before the table is published
+    /// again, to see whether the group still comes out (the attack `replay`). Where nobody says, small tables are tried
+    /// and others are not.
+    pub replay: Option<usize>,
 }
 
 /// Recomputes from the published tables alone everything that a release promises, checks what it is held against, and
@@ -42,6 +47,9 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         let mut report = report?;
         report.checks.extend(files?);
         report.checks.extend(roles::check(&release.manifest, with.sensitive, with.asked));
+        let (replay, finding) = replay::attack(&release.manifest, with.microdata, with.replay, watch);
+        report.attacks.replay = replay;
+        report.attacks.findings.push(finding);
         // Each of the others alone, and where there are several also all together.
         let together = (with.others.len() > 1).then_some(with.others);
         for others in with.others.chunks(1).chain(together) {

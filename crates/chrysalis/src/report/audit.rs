@@ -2,7 +2,7 @@ use std::ops::Deref;
 
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
-    Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading, Republishing, RowLinking,
+    Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading, Replay, Republishing, RowLinking,
     RowLinkingOver, Similarity, SimilarityOf, Subtraction,
 };
 use chrysalis_release::Form;
@@ -107,6 +107,7 @@ fn attacks(attacks: &Attacks) -> Value {
         "background": worded("background", attacks.background.as_ref().map(background)),
         "learned": worded("learned", attacks.learned.as_ref().map(learned)),
         "minimality": worded("minimality", attacks.minimality.as_ref().map(minimality)),
+        "replay": worded("replay", attacks.replay.as_ref().map(replay)),
         "republishing": worded("republishing", attacks.republishing.as_ref().map(republishing)),
         "subtraction": worded("subtraction", attacks.subtraction.map(|found| subtraction(found, &attacks.intersection))),
         "extremes": worded("extremes", attacks.extremes.as_ref().map(extremes)),
@@ -255,6 +256,21 @@ fn minimality(found: &Minimality) -> Value {
         "narrowed": found.narrowed,
         "above_promise": found.above_promise,
         "right": found.right,
+    })
+}
+
+/// `median_ratio` is null where groups come out too seldom to tell.
+fn replay(found: &Replay) -> Value {
+    json!({
+        "exchanges": found.exchanges,
+        "runs": found.runs,
+        "rows": found.rows,
+        "whole_table": found.is_whole,
+        "with_true_values": found.with_true,
+        "with_exchanged_values": found.with_exchanged,
+        "vanished": found.vanished,
+        "told": found.told,
+        "median_ratio": found.median_ratio,
     })
 }
 

@@ -229,10 +229,7 @@ fn finding(target: &AttackTarget<'_>, minimality: &Minimality, level: &BigRation
             counted(minimality.skipped, "group was", "groups were")
         ));
     }
-    let prevention = if minimality.narrowed == 0 {
-        ""
-    } else {
-        "the partitioner nearby or anatomize, whose groups are partly random, or a larger l."
-    };
+    let prevention =
+        if minimality.narrowed == 0 { "" } else { "the partitioner anatomize, which does not look at quasi values." };
     Finding::new("minimality", sentence, prevention)
 }

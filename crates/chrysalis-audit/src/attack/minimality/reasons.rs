@@ -27,57 +27,58 @@ fn against_rules(promises: &[Promise]) -> Option<&'static str> {
 
 /// What a partitioner looks at when it forms groups.
 enum Forms {
-    /// Sensitive values, and partly chance.
-    AtRandom,
-    /// Sensitive values in their order, and nothing else.
-    Sorted,
-    /// Something else, or nobody knows.
-    Otherwise,
+    /// Sensitive values alone, and lots.
+    BySensitive,
+    /// Quasi and sensitive values together.
+    ByBoth,
+    /// Nobody here knows.
+    Somehow,
 }
 
 impl Forms {
     fn of(partitioner: &str) -> Forms {
         match partitioner {
-            "anatomize" | "nearby" | "similar" => Forms::AtRandom,
-            "min-sum" | "min-max" | "min-max-exact" | "max-groups" => Forms::Sorted,
-            _ => Forms::Otherwise,
+            "anatomize" | "min-sum" | "min-max" | "min-max-exact" | "max-groups" => Forms::BySensitive,
+            "nearby" | "similar" | "compact" | "full-domain" | "top-down" | "mondrian" => Forms::ByBoth,
+            _ => Forms::Somehow,
         }
     }
 }
 
 /// Why groups by some partitioner are not replayed.
 pub(crate) fn against_replay_by(partitioner: &str) -> String {
-    let reason = match Forms::of(partitioner) {
-        Forms::AtRandom => {
-            "Does not apply: groups are formed from the sensitive values on purpose and partly at random, so no cut that was not \
-             made tells anything."
-        }
-        Forms::Sorted => {
-            "Does not apply: groups are formed from the sorted sensitive values without a look at quasi values, so where they end \
-             tells nothing of who in a group has which value."
-        }
-        Forms::Otherwise if partitioner == MONDRIAN => {
+    let name: String = partitioner.chars().take(40).collect();
+    match Forms::of(partitioner) {
+        // Two members of a group may exchange their names: nothing that such a partitioner looks at changes, so the group comes out
+        // as often.
+        Forms::BySensitive => format!(
+            "Does not apply: groups by `{name}` are formed without a look at quasi values, so that they came out tells nothing of \
+             who in a group has which value."
+        ),
+        Forms::ByBoth if partitioner == MONDRIAN => {
             "Not replayed: groups were cut by mondrian, whose cuts are replayed in generalized releases only; what was not cut \
              may betray values here as well."
+                .to_owned()
         }
-        Forms::Otherwise => {
-            let name: String = partitioner.chars().take(40).collect();
-            return format!(
-                "Not replayed: only mondrian's cuts follow from the quasi values and the promise alone, this release is by \
-                 `{name}`."
-            );
-        }
-    };
-    reason.to_owned()
+        Forms::ByBoth => format!(
+            "Not replayed: only mondrian's cuts are replayed group by group. Groups by `{name}` are formed by a look at quasi and \
+             sensitive values together, so which of them came out may betray values."
+        ),
+        Forms::Somehow => format!(
+            "Not replayed: only mondrian's cuts are replayed group by group, and this release is by `{name}`; whether its groups \
+             betray values cannot be told."
+        ),
+    }
 }
 
 /// The same for batches. The manifest does not tell whether these are what the partitioner formed.
 pub(crate) fn against_replay_of_batches(partitioner: &str) -> String {
-    match Forms::of(partitioner) {
-        Forms::AtRandom | Forms::Sorted => format!(
-            "Not replayed: batches by `{partitioner}` leave nothing to conclude from, but where a simple generalization serves \
-             better its groups take their place, and those are replayed in generalized releases only."
-        ),
-        Forms::Otherwise => against_replay_by(partitioner),
+    if partitioner == MONDRIAN {
+        return against_replay_by(partitioner);
     }
+    let name: String = partitioner.chars().take(40).collect();
+    format!(
+        "Not replayed: batches by `{name}` may have exchanged rows, or given way to the groups of a simple generalization, by what \
+         quasi and sensitive values say together; which came out may betray values."
+    )
 }

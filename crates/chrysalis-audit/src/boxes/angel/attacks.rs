@@ -10,7 +10,7 @@ use super::super::locate::Places;
 use super::super::presence;
 use super::linking;
 use super::tables::{Angelized, Batches};
-use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, Replay};
+use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, ReplayOfCuts};
 use crate::form::judge;
 use crate::sensitive::similarity;
 use crate::source::relevant;
@@ -73,7 +73,7 @@ pub(super) fn attacks(
     let placed = ends::placed(&ranges, people.as_ref(), watch);
     let draws = judge(angel.manifest.method).draws(&angel.manifest.partitioner);
     let beyond = Beyond { draws, found_again: None, placed };
-    attack::run(&view, known.as_ref(), &Replay::none(angel.manifest), beyond, &mut attacks);
+    attack::run(&view, known.as_ref(), &ReplayOfCuts::none(angel.manifest), beyond, &mut attacks);
     Ok(attacks)
 }
 

@@ -9,7 +9,7 @@ use super::super::ends::{self, Ranges};
 use super::super::locate::{Places, weighed};
 use super::super::presence;
 use super::{Seen, pooling};
-use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, Replay, extremes, nothing_sensitive};
+use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, ReplayOfCuts, extremes, nothing_sensitive};
 use crate::form::judge;
 use crate::sensitive::similarity;
 use crate::source::relevant;
@@ -131,6 +131,6 @@ fn of_user(
     let view = AttackerView { target, of_row: &user.classes.of_row, quasi, is_joint: true };
     let draws = judge(published.manifest.method).draws(&published.manifest.partitioner);
     let beyond = Beyond { draws, found_again: None, placed };
-    attack::run(&view, known.as_ref(), &Replay::none(published.manifest), beyond, &mut attacks);
+    attack::run(&view, known.as_ref(), &ReplayOfCuts::none(published.manifest), beyond, &mut attacks);
     Ok(attacks)
 }

@@ -14,6 +14,7 @@ mod regroup;
 mod rules;
 mod spare;
 mod start;
+mod stirring;
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::{Column, Progress};
@@ -25,6 +26,7 @@ use rayon::prelude::*;
 use super::Partitioner;
 use super::mondrian::axis::Axis;
 use super::mondrian::cut::Worth;
+use super::stir::Lots;
 use crate::{Microdata, Partition, PublishError};
 use atoms::{Atoms, Groups};
 use block::Block;
@@ -32,6 +34,7 @@ use line::{Line, Measure};
 pub(super) use refine::{Refined, Refiner};
 use rules::Rules;
 use start::Start;
+use stirring::Stirring;
 
 /// Forms groups whose generalization loses little, by local search on the penalty (NCP) itself.
 ///
@@ -95,6 +98,7 @@ fn groups(
     let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
     rows.shuffle(rng);
     let mut orders = ChaCha20Rng::seed_from_u64(rng.next_u64());
+    let lots = Lots::new(rng);
     let mut axes: Vec<(usize, Axis)> =
         data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).enumerate().collect();
     dearest_first(&mut axes, worth);
@@ -126,6 +130,12 @@ fn groups(
         groups = regroup::regroup(&atoms, &measures, groups, goal, n_values, &mut orders, progress);
     }
     // Step 5.
+    if worth == Worth::Penalty && !goal.is_size_only() {
+        let most = start.most;
+        let stirring = Stirring { atoms: &atoms, measures: &measures, lines: &lines, goal, n_values, most };
+        groups = stirring.stirred(groups, &lots, &mut orders, progress);
+    }
+    // Step 6.
     atoms.partition(&groups, progress)
 }
 

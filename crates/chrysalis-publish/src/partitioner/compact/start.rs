@@ -18,6 +18,8 @@ pub(super) struct Start {
     pub(super) groups: Groups,
     /// Whether neighbours in this list lie close together.
     pub(super) is_in_order: bool,
+    /// The penalty of `mondrian`'s groups, which no step may exceed.
+    pub(super) most: f64,
 }
 
 /// Labels must save this share of the penalty that `mondrian` leaves; otherwise its order is worth more.
@@ -35,18 +37,20 @@ impl Start {
     ) -> Self {
         let cut = || cut(data, goal, atoms, worth, progress);
         // Without a taxonomy there is hardly a label between a value and all values.
-        if !axes.iter().any(|(_, axis)| matches!(axis.shape(), Shape::Tree(..))) {
-            return Start { groups: cut(), is_in_order: true };
-        }
-        let (cut, labelled) = rayon::join(cut, || labelled(data, goal, atoms, axes, progress));
         let cost = |groups: &Groups| {
             let hulls = Hull::all(lines, atoms, groups);
             hulls.iter().map(Hull::cost).sum::<f64>()
         };
-        if cost(&labelled) < WORTHWHILE * cost(&cut) {
-            Start { groups: labelled, is_in_order: false }
+        if !axes.iter().any(|(_, axis)| matches!(axis.shape(), Shape::Tree(..))) {
+            let groups = cut();
+            return Start { most: cost(&groups), groups, is_in_order: true };
+        }
+        let (cut, labelled) = rayon::join(cut, || labelled(data, goal, atoms, axes, progress));
+        let most = cost(&cut);
+        if cost(&labelled) < WORTHWHILE * most {
+            Start { groups: labelled, is_in_order: false, most }
         } else {
-            Start { groups: cut, is_in_order: true }
+            Start { groups: cut, is_in_order: true, most }
         }
     }
 }

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use super::anatomize::stretches;
 use super::dealing::Dealing;
+use super::stir::Lots;
 use super::{Compact, Mondrian, Partitioner};
 use crate::{Microdata, Partition, PublishError};
 pub(super) use merging::merged_until_all_hold;
@@ -66,11 +67,12 @@ impl Partitioner for Nearby {
             rest = after;
             progress(0);
         }
+        let lots = Lots::new(rng);
         let partition = match data.quasi().len() {
-            0..=8 => run::<8>(data, goal, &rows, &sizes, progress),
-            9..=16 => run::<16>(data, goal, &rows, &sizes, progress),
-            17..=32 => run::<32>(data, goal, &rows, &sizes, progress),
-            33..=64 => run::<64>(data, goal, &rows, &sizes, progress),
+            0..=8 => run::<8>(data, goal, &rows, &sizes, &lots, progress),
+            9..=16 => run::<16>(data, goal, &rows, &sizes, &lots, progress),
+            17..=32 => run::<32>(data, goal, &rows, &sizes, &lots, progress),
+            33..=64 => run::<64>(data, goal, &rows, &sizes, &lots, progress),
             n => return Err(PublishError::request(format!("`nearby` takes up to 64 quasi columns, {n} are named"))),
         };
         progress(data.rows() as u64);
@@ -83,6 +85,7 @@ fn run<const D: usize>(
     goal: &dyn Principle,
     rows: &[u32],
     cells: &[u32],
+    lots: &Lots,
     progress: Progress<'_>,
 ) -> Partition {
     let n_values = data.sensitive_counts().domain_len();
@@ -111,7 +114,7 @@ fn run<const D: usize>(
     if goal.is_size_only() {
         points.iter_mut().for_each(|point| point.value = 0);
     }
-    rounds::improve(&mut points, &mut sizes, goal, n_values, data.quasi().len(), progress);
+    rounds::improve(&mut points, &mut sizes, goal, n_values, data.quasi().len(), lots, progress);
     Partition::new(points.iter().map(|point| point.row).collect(), &sizes)
 }
 

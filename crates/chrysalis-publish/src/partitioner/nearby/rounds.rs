@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::points::Point;
 use super::{curve, exchange, swaps};
+use crate::partitioner::stir::{Cost, HEAT, Lots, Member, Stirrer, rounds_and_sweeps};
 
 /// Groups are improved in blocks of at least so many rows and groups.
 const ROWS_PER_BLOCK: usize = 512;
@@ -26,6 +27,7 @@ pub(super) fn improve<const D: usize>(
     goal: &dyn Principle,
     n_values: usize,
     n_axes: usize,
+    lots: &Lots,
     progress: Progress<'_>,
 ) {
     if goal.least_size() <= super::SMALL_GROUP && !goal.is_size_only() && points.len() > ROWS_FOR_SMALL_GROUPS {
@@ -48,6 +50,80 @@ pub(super) fn improve<const D: usize>(
                 }
             },
         );
+    }
+    if !goal.is_size_only() {
+        stir(points, sizes, goal, n_values, n_axes, lots, progress);
+    }
+}
+
+/// Step 7. Rows change places at random, where that costs little.
+fn stir<const D: usize>(
+    points: &mut Vec<Point<D>>,
+    sizes: &mut Vec<u32>,
+    goal: &dyn Principle,
+    n_values: usize,
+    n_axes: usize,
+    lots: &Lots,
+    progress: Progress<'_>,
+) {
+    let (n_rounds, sweeps) = rounds_and_sweeps(sizes.iter().copied());
+    let heat = HEAT * mean_cost(points, sizes);
+    let stirrer = Stirrer { goal, keeps_apart: true, heat, sweeps, slack: f64::INFINITY };
+    for round in 0..n_rounds {
+        // A single round takes the order that is there.
+        if n_rounds > 1 {
+            reorder(points, sizes, (round > 0 && n_axes > 0).then(|| round % n_axes));
+        }
+        blocks(points, sizes).into_par_iter().enumerate().with_min_len(16).for_each_init(
+            || SaCounts::new(n_values),
+            |counts, (block, (points, sizes))| {
+                progress(0);
+                stirrer.stir(points, sizes, &MeanDistance, counts, &mut lots.of(round, block));
+            },
+        );
+    }
+}
+
+/// Groups that tell what a row costs on average.
+const SAMPLE: usize = 4_096;
+
+/// What a row costs on average.
+fn mean_cost<const D: usize>(points: &[Point<D>], sizes: &[u32]) -> f64 {
+    let step = sizes.len() / SAMPLE + 1;
+    let (mut start, mut n, mut sum) = (0, 0, 0.0);
+    for (at, &size) in sizes.iter().enumerate() {
+        let group = &points[start..start + size as usize];
+        start += size as usize;
+        if at % step == 0 {
+            let pairs = group.iter().enumerate().flat_map(|(at, p)| group[..at].iter().map(move |q| p.distance(q)));
+            sum += pairs.map(f64::from).sum::<f64>() / f64::from(size);
+            n += size;
+        }
+    }
+    sum / f64::from(n.max(1))
+}
+
+/// The sum over all groups of the mean distance between a member and the group.
+struct MeanDistance;
+
+impl<const D: usize> Member for Point<D> {
+    fn value(&self) -> u32 {
+        self.value
+    }
+}
+
+impl<const D: usize> Cost<Point<D>> for MeanDistance {
+    fn rise(&self, first: &[Point<D>], a: usize, second: &[Point<D>], b: usize) -> f64 {
+        let rise = |group: &[Point<D>], at: usize, coming: &Point<D>| {
+            let going = &group[at];
+            let (mut before, mut after) = (0u64, 0u64);
+            for (_, other) in group.iter().enumerate().filter(|(other, _)| *other != at) {
+                before += u64::from(going.distance(other));
+                after += u64::from(coming.distance(other));
+            }
+            (after as f64 - before as f64) / group.len() as f64
+        };
+        rise(first, a, &second[b]) + rise(second, b, &first[a])
     }
 }
 

@@ -1,0 +1,131 @@
+//! An attacker who runs the algorithm again on candidate worlds; see `spec.md`, replay. Who can publish runs it: this crate cannot.
+
+use super::finding::{Finding, counted, percent};
+
+/// Nobody promises anything against this attacker, whatever was measured.
+const NOT_PROMISED: &str = "Nothing is promised against somebody who replays the algorithm.";
+
+/// Two members of a group exchange their sensitive values, and the table is published again and again, as it is and with the
+/// values exchanged: how often does the group come out?
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// Exchanges that were tried.
+    pub exchanges: u64,
+    /// How often the table was published with each set of values.
+    pub runs: u64,
+    /// Rows that were published each time.
+    pub rows: u64,
+    /// Whether they are the whole table; otherwise they are people who lie close together.
+    pub is_whole: bool,
+    /// How often groups came out with the true values, over all exchanges and runs.
+    pub with_true: u64,
+    /// How often they came out with exchanged values.
+    pub with_exchanged: u64,
+    /// Exchanges after which the group never came out, although it did with the true values.
+    pub vanished: u64,
+    /// Per exchange, (runs in which the group came out with true values + 1) / (those with exchanged values + 1), in the middle
+    /// of all exchanges whose group came out often enough to tell; absent where none did.
+    pub median_ratio: Option<f64>,
+    /// Exchanges whose group came out often enough to tell.
+    pub told: u64,
+}
+
+/// A group that came out less often in all tells nothing of a ratio.
+const LEAST_TOLD: u64 = 3;
+
+impl Replay {
+    /// Sums up exchanges: how often each group came out with true and with exchanged values.
+    pub fn of(counts: &[(u64, u64)], runs: u64, rows: u64, is_whole: bool) -> Replay {
+        let told = counts.iter().filter(|(own, other)| own + other >= LEAST_TOLD);
+        let mut ratios: Vec<f64> = told.map(|&(own, other)| (own + 1) as f64 / (other + 1) as f64).collect();
+        ratios.sort_by(f64::total_cmp);
+        let middle = |at: usize| ratios.get(at).copied();
+        let n = ratios.len();
+        Replay {
+            exchanges: counts.len() as u64,
+            runs,
+            rows,
+            is_whole,
+            with_true: counts.iter().map(|(own, _)| own).sum(),
+            with_exchanged: counts.iter().map(|(_, other)| other).sum(),
+            vanished: counts.iter().filter(|(own, other)| *own > 0 && *other == 0).count() as u64,
+            median_ratio: middle(n / 2).zip(middle(n.saturating_sub(1) / 2)).map(|(a, b)| (a + b) / 2.0),
+            told: n as u64,
+        }
+    }
+
+    /// The attack in words.
+    pub fn finding(&self, partitioner: &str, sensitive: &str) -> Finding {
+        let all = (self.exchanges * self.runs).max(1) as f64;
+        let share = |n: u64| percent(n as f64 / all);
+        let what = match self.is_whole {
+            true => "the table was published".to_owned(),
+            false => format!("{} who lie close together were published", counted(self.rows, "person", "people")),
+        };
+        let mut sentence = format!(
+            "An attacker who knows everybody's quasi values runs `{partitioner}` again on worlds that the release allows. In {} \
+             two members of a group exchanged their `{sensitive}`, and {what} {} with the true and as often with the exchanged \
+             values: the group came out in {} of the runs with true values and in {} of those with exchanged ones",
+            counted(self.exchanges, "trial", "trials"),
+            counted(self.runs, "time", "times"),
+            share(self.with_true),
+            share(self.with_exchanged),
+        );
+        sentence.push_str(&match self.median_ratio {
+            None => "; that is too seldom to tell which world is likelier.".to_owned(),
+            Some(ratio) => format!(
+                ", so in the median trial ({} came out often enough) the true values are {ratio:.1} times as likely; so many \
+                 runs can show {} times at most.",
+                self.told,
+                self.runs + 1,
+            ),
+        });
+        sentence.push_str(&format!(" {NOT_PROMISED}"));
+        // Such groups come out as often in both worlds: to rename two members of a group renames nothing that it looks at.
+        let prevention = match self.median_ratio {
+            Some(ratio) if ratio > 1.5 => "the partitioner anatomize, which does not look at quasi values.",
+            _ => "",
+        };
+        Finding::new("replay", sentence, prevention)
+    }
+
+    /// Why it was not run.
+    pub fn not_run(reason: &str) -> Finding {
+        Finding::not_run("replay", format!("{reason} {NOT_PROMISED}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_the_ratios_leaves_out_groups_that_hardly_come_out() {
+        // Ratios 21/1, 11/6 and 6/6; the last two exchanges tell nothing.
+        let found = Replay::of(&[(20, 0), (10, 5), (5, 5), (1, 0), (0, 0)], 20, 300, true);
+        assert_eq!((found.exchanges, found.told, found.vanished), (5, 3, 2));
+        assert_eq!((found.with_true, found.with_exchanged), (36, 10));
+        assert_eq!(found.median_ratio, Some(11.0 / 6.0));
+        assert_eq!(Replay::of(&[(20, 0), (5, 5)], 20, 300, true).median_ratio, Some(11.0));
+        assert_eq!(Replay::of(&[(1, 0)], 20, 300, true).median_ratio, None);
+    }
+
+    #[test]
+    fn it_is_said_how_often_how_likely_and_that_nothing_is_promised() {
+        let found = Replay::of(&[(20, 0), (10, 5), (5, 5)], 20, 300, true).finding("nearby", "disease");
+        assert_eq!(
+            found.sentence,
+            "An attacker who knows everybody's quasi values runs `nearby` again on worlds that the release allows. In 3 trials two \
+             members of a group exchanged their `disease`, and the table was published 20 times with the true and as often with \
+             the exchanged values: the group came out in 58.3 % of the runs with true values and in 16.7 % of those with \
+             exchanged ones, so in the median trial (3 came out often enough) the true values are 1.8 times as likely; so many \
+             runs can show 21 times at most. Nothing is promised against somebody who replays the algorithm."
+        );
+        assert_eq!(found.prevention, "the partitioner anatomize, which does not look at quasi values.");
+        let found = Replay::of(&[(1, 0)], 20, 500, false).finding("nearby", "disease");
+        assert!(found.sentence.contains("500 people who lie close together were published 20 times"), "{found:?}");
+        assert!(found.sentence.contains("too seldom to tell") && found.prevention.is_empty(), "{found:?}");
+        let not_run = Replay::not_run("Not run: the microdata are needed.");
+        assert!(!not_run.was_run && not_run.sentence.ends_with(NOT_PROMISED));
+    }
+}

@@ -1,0 +1,148 @@
+//! The attack `replay`, through the library alone: publish again after two members of a group exchanged their values.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use chrysalis::report::AuditOutcome;
+use chrysalis::table::{Column, Table};
+use chrysalis::{Draft, Evidence, Form, Release, Seed, Unwatched, audit, publish};
+use serde_json::{Value, json};
+
+const NOT_PROMISED: &str = "Nothing is promised against somebody who replays the algorithm.";
+
+/// A number that looks random and is not, below `n`.
+fn mixed(seed: u64, n: u64) -> i64 {
+    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((x ^ x >> 31) % n) as i64
+}
+
+/// People nobody else looks like, and one of eight numbers for each of them.
+fn people(n: u64) -> Table {
+    let numbers = |offset: u64, below: u64| (0..n).map(|row| mixed(row + offset, below)).collect::<Vec<_>>();
+    Table::new(vec![
+        Column::integers("age", &numbers(0, 5_000)),
+        Column::integers("room", &numbers(70_000, 5_000)),
+        Column::integers("cost", &numbers(90_000, 8).iter().map(|cost| cost * 1_000).collect::<Vec<_>>()),
+        Column::integers("ward", &(0..n as i64).map(|row| row % 4).collect::<Vec<_>>()),
+    ])
+}
+
+fn release(table: &Table, release: &Value) -> Release {
+    let quasi = match release["method"] == "butterfly" {
+        true => json!([["age"], ["room"]]),
+        false => json!(["age", "room"]),
+    };
+    let draft = json!({ "quasi": quasi, "sensitive": "cost", "release": release });
+    let draft: Draft = serde_json::from_value(draft).unwrap();
+    let header: Vec<String> = table.columns().iter().map(|column| column.name().to_owned()).collect();
+    publish(table.clone(), &draft.check(&header).unwrap(), Seed::Fixed(1), &Unwatched).unwrap().release
+}
+
+fn audited(release: &Release, microdata: Option<&Table>, replay: Option<usize>) -> AuditOutcome {
+    audit(release, Evidence { microdata, replay, ..Evidence::default() }, &Unwatched).unwrap()
+}
+
+fn sentence(outcome: &AuditOutcome) -> String {
+    let mut found = outcome.report.attacks.findings.iter().filter(|finding| finding.attack == "replay");
+    let sentence = found.next().unwrap().sentence.clone();
+    assert!(found.next().is_none() && sentence.ends_with(NOT_PROMISED), "{sentence}");
+    sentence
+}
+
+#[test]
+fn groups_are_replayed_whatever_the_form_and_partitioner() {
+    let table = people(60);
+    let both = ["nearby", "compact", "similar", "mondrian", "top-down", "anatomize"];
+    let sorted = ["min-sum", "min-max", "min-max-exact", "max-groups"];
+    let with = |forms: &[&'static str], partitioners: &[&'static str], require: &'static str| {
+        let with = |form: &&'static str| partitioners.iter().map(|by| (*form, *by, require)).collect::<Vec<_>>();
+        forms.iter().flat_map(with).collect::<Vec<_>>()
+    };
+    let mut all = with(&["anatomy", "permute", "shuffle", "generalize"], &both, "l=3");
+    all.extend(with(&["shuffle"], &sorted, "distinct-l=3"));
+    for (form, by, require) in all {
+        let made = release(&table, &json!({ "method": form, "partitioner": by, "require": [require] }));
+        let outcome = audited(&made, Some(&table), Some(4));
+        let found = outcome.report.attacks.replay.as_ref().unwrap_or_else(|| panic!("{form} {by}: {outcome:?}"));
+        assert_eq!((found.exchanges, found.runs, found.rows, found.is_whole), (4, 20, 60, true), "{form} {by}");
+        assert!(sentence(&outcome).contains(&format!("runs `{by}` again on worlds")), "{form} {by}");
+        if by == "mondrian" {
+            assert_eq!(found.with_true, 80, "nothing is drawn: {found:?}");
+        }
+        if sorted.contains(&by) {
+            // Which of several people with equal numbers stands where is drawn, and nothing else: the same lots, the same people.
+            let ratio = found.median_ratio.unwrap_or(1.0);
+            assert!((0.5..2.0).contains(&ratio), "{by}: {found:?}");
+        }
+        let json = serde_json::to_value(&outcome).unwrap()["attacks"]["replay"].clone();
+        assert_eq!(json["with_true_values"], found.with_true, "{json}");
+        assert!(json["finding"].as_str().unwrap().ends_with(NOT_PROMISED), "{json}");
+        assert_eq!(serde_json::to_value(audited(&made, Some(&table), Some(4))).unwrap()["attacks"]["replay"], json);
+    }
+}
+
+/// The leftmost two would stand alone if they had different values. Mondrian cut elsewhere, so they have the same.
+#[test]
+fn a_world_in_which_the_group_cannot_come_out_is_told_apart() {
+    let table = Table::new(vec![
+        Column::integers("age", &[1, 2, 10, 11, 100, 101]),
+        Column::integers("room", &[0; 6]),
+        Column::integers("cost", &[1_000, 1_000, 2_000, 3_000, 4_000, 5_000]),
+    ]);
+    let made = release(&table, &json!({ "partitioner": "mondrian", "require": ["l=2"] }));
+    let outcome = audited(&made, Some(&table), Some(30));
+    let found = outcome.report.attacks.replay.as_ref().unwrap();
+    assert!(found.with_true == 600 && found.with_exchanged < 600 && found.vanished > 0, "{found:?}");
+    assert!(sentence(&outcome).contains("the group came out in 100.0 % of the runs with true values"));
+}
+
+#[test]
+fn what_is_not_replayed_is_said_with_the_reason() {
+    let small = people(60);
+    let check = |made: &Release, microdata: Option<&Table>, asked: Option<usize>, reason: &str| {
+        let outcome = audited(made, microdata, asked);
+        let sentence = sentence(&outcome);
+        assert!(outcome.report.attacks.replay.is_none() && sentence.contains(reason), "{sentence}");
+        let json = serde_json::to_value(&outcome).unwrap();
+        assert_eq!(json["attacks"]["replay"], Value::Null);
+        assert_eq!(json["attacks"]["not_run"]["replay"], sentence.as_str());
+    };
+    let anatomy = release(&small, &json!({ "method": "anatomy", "require": ["l=3"] }));
+    check(&anatomy, None, None, "the microdata are needed to publish again");
+    check(&anatomy, Some(&small), Some(0), "Not run: nobody asked for it.");
+    check(&anatomy, Some(&people(59)), None, "Not run: the microdata have 59 rows and the release 60.");
+    let by = |by: &str| json!({ "method": "anatomy", "require": ["l=1.5"], "partitioner": by });
+    check(
+        &release(&small, &by("sequential")),
+        Some(&small),
+        None,
+        "follow the order of the input, whatever the values",
+    );
+    check(&release(&small, &by("full-domain")), Some(&small), None, "is not in the manifest");
+    let mut given = by("column");
+    given["group_column"] = json!("ward");
+    check(&release(&small, &given), Some(&small), None, "Not replayed: the groups came in a column of the table.");
+    let angel = json!({ "method": "angel", "require": ["l=3", "k=3"] });
+    check(&release(&small, &angel), Some(&small), None, "Not replayed: who forms each batch of angel");
+    let butterfly = json!({ "method": "butterfly", "require": ["l=2"] });
+    check(&release(&small, &butterfly), Some(&small), None, "Not replayed: who forms each group of butterfly");
+    let swapped = json!({ "method": "rank-swap", "require": ["ke=3,1"] });
+    check(&release(&small, &swapped), Some(&small), None, "Not run: there are no groups");
+    let mut unknown = anatomy.clone();
+    unknown.manifest.partitioner = "moth".into();
+    check(&unknown, Some(&small), None, "Not replayed: `moth` is no partitioner of this version.");
+    let large = people(500);
+    let many = release(&large, &json!({ "method": "anatomy", "require": ["l=3"] }));
+    check(&many, Some(&large), None, "tables of more than 400 rows are published again only if somebody asks");
+    assert_eq!(many.manifest.method, Form::Anatomy);
+}
+
+#[test]
+fn large_tables_are_replayed_among_people_who_lie_close_together() {
+    let table = people(1_000);
+    let made = release(&table, &json!({ "method": "anatomy", "partitioner": "mondrian", "require": ["l=3"] }));
+    let outcome = audited(&made, Some(&table), Some(7));
+    let found = outcome.report.attacks.replay.as_ref().unwrap();
+    assert_eq!((found.exchanges, found.rows, found.is_whole, found.with_true), (7, 400, false, 140), "{found:?}");
+    assert!(sentence(&outcome).contains("400 people who lie close together were published 20 times"));
+}

@@ -1,0 +1,284 @@
+//! The attack `replay`: two members of a group exchange their sensitive values, and the table is published again. It lives in the
+//! hall because the judge cannot publish, and what is measured here decides nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use chrysalis_audit::{Finding, Replay};
+use chrysalis_criteria::{PrincipleSpec, Weights};
+use chrysalis_publish::{AttributeSpec, Microdata, Partitioner, TaxonomySource};
+use chrysalis_release::{Attribute, Manifest, RoleName};
+use chrysalis_table::{Codes, Column, Kind, MissingPolicy, Role, Table, TaxonomyFile, Watch};
+use rand::rngs::ChaCha20Rng;
+use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
+
+use crate::partitioner::Choice;
+use crate::words::count;
+use crate::{ReleaseDraft, catalogue};
+
+/// Tables of at most so many rows are published whole, and without being asked; of others as many people who lie close together.
+const MOST_ROWS: usize = 400;
+/// Exchanges that are tried where nobody says how many.
+const EXCHANGES: usize = 10;
+/// No more exchanges than these are tried in one place of a large table.
+const EXCHANGES_PER_PLACE: usize = 5;
+/// How often the table is published with each set of values.
+const RUNS: u64 = 20;
+/// How many people are looked at in search of a place where the promises can be kept.
+const MOST_PLACES: usize = 64;
+/// What is drawn here is no secret, and the same audit says the same twice.
+const SEED: u64 = 0x007e_91a5;
+
+/// Runs the attack, or says why not. `asked` is how many exchanges somebody wants to see; where nobody does, small tables are
+/// tried all the same.
+pub(crate) fn attack(
+    manifest: &Manifest,
+    microdata: Option<&Table>,
+    asked: Option<usize>,
+    watch: &dyn Watch,
+) -> (Option<Replay>, Finding) {
+    match replayed(manifest, microdata, asked, watch) {
+        Ok((found, sensitive)) => {
+            let finding = found.finding(&manifest.partitioner, &sensitive);
+            (Some(found), finding)
+        }
+        Err(reason) => (None, Replay::not_run(&reason)),
+    }
+}
+
+fn replayed(
+    manifest: &Manifest,
+    microdata: Option<&Table>,
+    asked: Option<usize>,
+    watch: &dyn Watch,
+) -> Result<(Replay, String), String> {
+    let sensitive = manifest.with_role(RoleName::Sensitive).next().ok_or("Not run: nothing sensitive is published.")?;
+    let partitioner = partitioner(manifest)?;
+    let microdata = microdata
+        .ok_or("Not run: this attacker knows everybody's quasi values; the microdata are needed to publish again.")?;
+    if asked == Some(0) {
+        return Err("Not run: nobody asked for it.".to_owned());
+    }
+    let replay = Replaying {
+        table: table(manifest, microdata)?,
+        attributes: attributes(manifest)?,
+        require: manifest.promises.iter().map(|promise| promise.principle().clone()).collect(),
+        sensitive: sensitive.name.clone(),
+        partitioner: &*partitioner,
+        watch,
+    };
+    let n_rows = replay.table.rows();
+    if n_rows > MOST_ROWS && asked.is_none() {
+        return Err(format!(
+            "Not run: tables of more than {} rows are published again only if somebody asks for it.",
+            count(MOST_ROWS as u64)
+        ));
+    }
+    let counts = replay.run(asked.unwrap_or(EXCHANGES))?;
+    let rows = n_rows.min(MOST_ROWS) as u64;
+    Ok((Replay::of(&counts, RUNS, rows, n_rows <= MOST_ROWS), sensitive.name.clone()))
+}
+
+/// Who formed the groups, as far as the manifest tells.
+fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
+    let shape = manifest.method.shape();
+    if shape.group_id.is_none() {
+        return Err("Not run: there are no groups that could come out again.".to_owned());
+    }
+    if shape.has_users || shape.marginals.is_some() {
+        let (form, word) = (manifest.method, shape.group_word);
+        return Err(format!("Not replayed: who forms each {word} of {form} is not the partitioner alone."));
+    }
+    let name: String = manifest.partitioner.chars().take(40).collect();
+    let entry = catalogue::partitioner(&name)
+        .ok_or_else(|| format!("Not replayed: `{name}` is no partitioner of this version."))?;
+    let choice = (entry.make)(&ReleaseDraft::default())
+        .map_err(|_| "Not replayed: the groups came in a column of the table.".to_owned())?;
+    match choice {
+        Choice::FullDomain { .. } => {
+            Err("Not replayed: how far `full-domain` searched and what it suppressed is not in the manifest."
+                .to_owned())
+        }
+        Choice::Sequential => {
+            Err("Not replayed: groups by `sequential` follow the order of the input, whatever the values.".to_owned())
+        }
+        Choice::Column(_) | Choice::Butterflies(_) | Choice::Nobody => {
+            Err(format!("Not replayed: `{name}` forms no groups of its own."))
+        }
+        Choice::Compact
+        | Choice::TopDown
+        | Choice::Mondrian { .. }
+        | Choice::Anatomize
+        | Choice::Similar
+        | Choice::Nearby
+        | Choice::Sorted(_) => Ok(choice.build()),
+    }
+}
+
+/// The people who were published.
+fn table(manifest: &Manifest, microdata: &Table) -> Result<Table, String> {
+    let column = |attribute: &Attribute| {
+        let column =
+            microdata.column(&attribute.name).filter(|column| column.domain().kind() == Kind::from(attribute.kind));
+        column.cloned().ok_or_else(|| format!("Not run: the microdata have no such column as `{}`.", attribute.name))
+    };
+    let published = |role: &&Attribute| role.role == RoleName::Quasi || role.role == RoleName::Sensitive;
+    let columns: Vec<Column> = manifest.attributes.iter().filter(published).map(column).collect::<Result<_, _>>()?;
+    // Who misses a value that no published row misses was dropped.
+    let drops = manifest.attributes.iter().all(|attribute| !attribute.domain.missing);
+    let policy = if drops { MissingPolicy::Drop } else { MissingPolicy::AsValue };
+    let (table, _) = Table::new(columns).with_missing(policy).map_err(|error| format!("Not run: {error}."))?;
+    if table.rows() as u64 != manifest.rows {
+        let (ours, theirs) = (count(table.rows() as u64), count(manifest.rows));
+        return Err(format!("Not run: the microdata have {ours} rows and the release {theirs}."));
+    }
+    Ok(table)
+}
+
+/// What the owner said of columns, as far as the manifest tells: taxonomies of quasi columns it does not.
+fn attributes(manifest: &Manifest) -> Result<Vec<AttributeSpec>, String> {
+    let wrong =
+        |attribute: &Attribute, error: &dyn std::fmt::Display| format!("Not run: `{}`: {error}.", attribute.name);
+    let mut attributes = Vec::new();
+    for attribute in manifest.with_role(RoleName::Quasi) {
+        attributes.push(AttributeSpec::new(&attribute.name, Role::QuasiIdentifier));
+    }
+    for attribute in manifest.with_role(RoleName::Sensitive) {
+        let mut spec = AttributeSpec::new(&attribute.name, Role::Sensitive);
+        let bound = attribute.taxonomy.as_deref().map(TaxonomyFile::from_lines).transpose();
+        spec.taxonomy = bound.map_err(|error| wrong(attribute, &error))?.map(TaxonomySource::File);
+        if let Some(names) = &attribute.categories {
+            let weights = Weights::parse_custom(attribute.weights.iter().flatten().map(String::as_str));
+            spec.categories = Some((names.clone(), weights.map_err(|error| wrong(attribute, &error))?));
+        }
+        attributes.push(spec);
+    }
+    Ok(attributes)
+}
+
+/// A recipe to carry out again and again.
+struct Replaying<'a> {
+    table: Table,
+    attributes: Vec<AttributeSpec>,
+    require: Vec<PrincipleSpec>,
+    sensitive: String,
+    partitioner: &'a dyn Partitioner,
+    watch: &'a dyn Watch,
+}
+
+/// Groups as sets of people.
+type Grouped = BTreeSet<Vec<u32>>;
+
+impl Replaying<'_> {
+    /// How often groups came out with true and with exchanged values.
+    fn run(&self, exchanges: usize) -> Result<Vec<(u64, u64)>, String> {
+        let mut lots = ChaCha20Rng::seed_from_u64(SEED);
+        if self.table.rows() <= MOST_ROWS {
+            return self.exchanged(&self.table, exchanges, &mut lots);
+        }
+        let mut counts = Vec::new();
+        let mut problem = String::new();
+        for _ in 0..MOST_PLACES {
+            let wanted = (exchanges - counts.len()).min(EXCHANGES_PER_PLACE);
+            let place = self.table.gather(&self.neighbourhood(lots.random_range(0..self.table.rows())));
+            match self.exchanged(&place, wanted, &mut lots) {
+                Ok(found) => counts.extend(found),
+                Err(why) => problem = why,
+            }
+            if counts.len() >= exchanges {
+                break;
+            }
+        }
+        if counts.is_empty() { Err(problem) } else { Ok(counts) }
+    }
+
+    /// The people who lie closest to somebody: every quasi column counts as much as any other.
+    fn neighbourhood(&self, row: usize) -> Vec<u32> {
+        let quasi: Vec<&Column> =
+            self.table.columns().iter().filter(|column| column.name() != self.sensitive).collect();
+        let distance = |other: u32| {
+            let part = |column: &&Column| {
+                let (own, its) = (column.code(row), column.code(other as usize));
+                match column.domain().kind().is_ordered() {
+                    true => f64::from(own.abs_diff(its)) / column.domain().len() as f64,
+                    false => f64::from(u8::from(own != its)),
+                }
+            };
+            quasi.iter().map(part).sum::<f64>()
+        };
+        let mut near: Vec<(f64, u32)> =
+            (0..self.table.rows() as u32).into_par_iter().map(|other| (distance(other), other)).collect();
+        near.select_nth_unstable_by(MOST_ROWS - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        near.truncate(MOST_ROWS);
+        near.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Tries exchanges in groups of a release of these rows.
+    fn exchanged(&self, table: &Table, exchanges: usize, lots: &mut ChaCha20Rng) -> Result<Vec<(u64, u64)>, String> {
+        let values = table.column(&self.sensitive).map(|column| column.codes().iter().collect::<Vec<u32>>());
+        let values = values.unwrap_or_default();
+        let released: Vec<Vec<u32>> = self.grouped(table, &values, 0)?.into_iter().collect();
+        let is_mixed = |group: &&Vec<u32>| group.iter().any(|&row| values[row as usize] != values[group[0] as usize]);
+        let mixed: Vec<&Vec<u32>> = released.iter().filter(is_mixed).collect();
+        if mixed.is_empty() {
+            return Err("Not run: no group has two people with different values.".to_owned());
+        }
+        let tried: Vec<(&Vec<u32>, u32, u32)> = (0..exchanges)
+            .map(|_| {
+                let group = mixed[lots.random_range(0..mixed.len())];
+                let own = group[lots.random_range(0..group.len())];
+                let others: Vec<u32> =
+                    group.iter().copied().filter(|&row| values[row as usize] != values[own as usize]).collect();
+                (group, own, others[lots.random_range(0..others.len())])
+            })
+            .collect();
+        let with_true = self.runs(table, &values)?;
+        let mut counts = Vec::with_capacity(exchanges);
+        for (group, own, other) in tried {
+            let mut exchanged = values.clone();
+            exchanged.swap(own as usize, other as usize);
+            let with_exchanged = self.runs(table, &exchanged)?;
+            let n = |runs: &BTreeMap<Vec<u32>, u64>| runs.get(group).copied().unwrap_or(0);
+            counts.push((n(&with_true), n(&with_exchanged)));
+        }
+        Ok(counts)
+    }
+
+    /// How often every group came out.
+    fn runs(&self, table: &Table, values: &[u32]) -> Result<BTreeMap<Vec<u32>, u64>, String> {
+        let mut seen: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
+        for run in 1..=RUNS {
+            for group in self.grouped(table, values, run)? {
+                *seen.entry(group).or_default() += 1;
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Publishes once, with lots of its own.
+    fn grouped(&self, table: &Table, values: &[u32], run: u64) -> Result<Grouped, String> {
+        self.watch.pause();
+        let said = |error: &dyn std::fmt::Display| format!("Not run: {error}.");
+        let with_values = |column: &Column| match column.name() == self.sensitive {
+            true => {
+                let codes = Codes::collect(column.domain().len(), values.iter().copied());
+                Column::new(column.name(), Arc::clone(column.domain()), codes)
+            }
+            false => column.clone(),
+        };
+        let table = Table::new(table.columns().iter().map(with_values).collect());
+        let data = Microdata::new(table, &self.attributes).map_err(|error| said(&error))?;
+        let goal = data.goal(&self.require).map_err(|error| said(&error))?;
+        let mut rng = ChaCha20Rng::seed_from_u64(SEED ^ run << 32);
+        let watch = self.watch;
+        let made =
+            self.partitioner.partition(&data, &goal, &mut rng, &|_| watch.pause()).map_err(|error| said(&error))?;
+        let sorted = |group: &[u32]| {
+            let mut group = group.to_vec();
+            group.sort_unstable();
+            group
+        };
+        Ok(made.groups().map(sorted).collect())
+    }
+}

@@ -4,7 +4,6 @@ use chrysalis_release::{Promise, Scope};
 
 use super::finding::{Finding, WorstGroup, chance, count, counted, percent, worst_groups};
 use super::view::AttackTarget;
-use crate::form::names_of;
 use crate::measure::{Fraction, GroupCounts, share};
 use crate::{Joining, Linking, Pooling, Similarity};
 

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use chrysalis::table::ColumnRequest;
 use chrysalis::words::{count, flatten, number};
-use chrysalis::{ColumnReport, ProfileReport, advice, anonymity, files, profile};
+use chrysalis::{ColumnReport, ProfileReport, Watch, advice, anonymity, files, profile};
 use chrysalis_audit::Levels;
 
 use crate::args::{Cli, ProfileArgs};

@@ -220,7 +220,9 @@ mod tests {
         let goal = "l=2".parse::<PrincipleSpec>().unwrap();
         let counts = SaCounts::of(4, values);
         let domain = chrysalis_table::Column::integers("s", &values.map(i64::from));
+        let alike = chrysalis_criteria::Alike::new(domain.domain(), &chrysalis_criteria::Near::Nothing);
         let sensitive = chrysalis_criteria::Sensitive {
+            alike: &alike,
             name: "s",
             domain: domain.domain(),
             counts: &counts,

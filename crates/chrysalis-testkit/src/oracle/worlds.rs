@@ -1,9 +1,12 @@
+/// Whether people in these groups with these values give what is shown.
+pub type IsShown<'a> = dyn Fn(&[Option<usize>], &[usize]) -> bool + 'a;
+
 /// A release, as far as it says in which groups people may be and what groups show.
 pub struct Seen<'a> {
     /// For every person the groups that may hold them; none for who is not in this release.
     pub candidates: Vec<Vec<usize>>,
     /// Whether people in these groups (`None` for who is not in the release) with these values give what is shown.
-    pub is_shown: &'a dyn Fn(&[Option<usize>], &[usize]) -> bool,
+    pub is_shown: &'a IsShown<'a>,
 }
 
 /// In how many worlds every person has every value, and how many worlds there are: all ways to give each person a value

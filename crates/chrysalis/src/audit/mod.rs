@@ -10,7 +10,6 @@ use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_table::{ColumnRequest, Counted, Stopped, Table, Watch};
 
 use crate::report::AuditOutcome;
-use crate::words::counted;
 use crate::{Error, Recipe, replay};
 
 /// What a release is held against, beyond its own tables.

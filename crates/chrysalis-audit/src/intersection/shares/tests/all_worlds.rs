@@ -33,15 +33,18 @@ fn shown(groups: &[Option<usize>], values: &[usize], columns: &[Vec<usize>]) -> 
     shown
 }
 
+/// Whether people in these groups with these values give what a release shows.
+type ShownBy<'a> = dyn Fn(&[Option<usize>], &[usize]) -> bool + 'a;
+
 impl Drawn {
     /// Shares by hand, and as they are counted.
     fn check(&self, seed: u64) {
-        let is_shown: Vec<Box<dyn Fn(&[Option<usize>], &[usize]) -> bool>> = (0..self.groups.len())
+        let is_shown: Vec<Box<ShownBy<'_>>> = (0..self.groups.len())
             .map(|at| {
                 let (columns, expected) = (&self.columns[at], shown(&self.groups[at], &self.values, &self.columns[at]));
                 let is_shown =
                     move |groups: &[Option<usize>], values: &[usize]| shown(groups, values, columns) == expected;
-                Box::new(is_shown) as Box<dyn Fn(&[Option<usize>], &[usize]) -> bool>
+                Box::new(is_shown) as Box<ShownBy<'_>>
             })
             .collect();
         let seen = self.candidates.iter().zip(&is_shown);
@@ -115,7 +118,9 @@ fn shares_of_people_who_look_alike_are_those_of_all_worlds() {
         let (mut sides, mut of_kind, mut candidates) = (Vec::new(), Vec::new(), Vec::new());
         for groups in &releases {
             let (side, kinds, groups): (Side, Vec<Vec<u32>>, Vec<Vec<usize>>) = side(groups);
-            (sides.push(side), of_kind.push(kinds), candidates.push(groups));
+            sides.push(side);
+            of_kind.push(kinds);
+            candidates.push(groups);
         }
         let known: Vec<usize> = (0..n_looks).filter(|look| looks.contains(look)).collect();
         let likes = |&look: &usize| Likes {

@@ -68,16 +68,16 @@ fn what_one_release_settles_for_another() {
     let sides: Vec<Side> = releases.iter().map(|groups| by_groups(groups, &values)).collect();
     let puzzle = Puzzle::new(&sides, &placed(&releases), &Unwatched).unwrap();
     let solution = solve(&puzzle, &Unwatched);
-    for person in 0..4 {
-        assert_eq!(exact_share(&puzzle, &solution, person, values[person]), (1, 1));
+    for (person, &value) in values.iter().enumerate() {
+        assert_eq!(exact_share(&puzzle, &solution, person, value), (1, 1));
     }
     // Values that both groups have leave both open.
     let values = [0, 1, 0, 1];
     let sides: Vec<Side> = releases.iter().map(|groups| by_groups(groups, &[0, 1, 1, 0])).collect();
     let puzzle = Puzzle::new(&sides, &placed(&releases), &Unwatched).unwrap();
     let solution = solve(&puzzle, &Unwatched);
-    for person in 0..4 {
-        let (people, worlds) = exact_share(&puzzle, &solution, person, values[person]);
+    for (person, &value) in values.iter().enumerate() {
+        let (people, worlds) = exact_share(&puzzle, &solution, person, value);
         assert_eq!(2 * people, worlds);
     }
 }

@@ -156,7 +156,7 @@ impl Odds {
             return Means { many: LEFT.map(|left| self.all_different(n, wanting, odds(left)) + SLACK), few: bounds };
         }
         // Rooks on the board, by their number: weighed by 1/copies for many, by 1/n for few.
-        let weighed = rooks(blocks, |copies| f64::from(copies));
+        let weighed = rooks(blocks, f64::from);
         let plain = rooks(blocks, |_| f64::from(*rows));
         let (many, few) = if n <= SMALL {
             let scale = |coefficients: Vec<f64>| -> Vec<f64> {

@@ -85,7 +85,7 @@ impl<'a> ColumnReader<'a> {
         self.agree_on(array.data_type())?;
         self.rows += array.len();
         if self.rows > u32::MAX as usize {
-            return Err(TableError::TooManyRows { limit: u32::MAX as usize }.into());
+            return Err(TableError::TooManyRows { limit: u64::from(u32::MAX) }.into());
         }
         let mut codes = std::mem::take(&mut self.batch);
         codes.clear();
@@ -312,11 +312,12 @@ fn convert(request: &ColumnRequest, kind: Kind, value: &Value) -> Result<Value, 
 }
 
 fn ranks(request: &ColumnRequest, dictionary: &[Option<Value>]) -> Result<Vec<usize>, TableError> {
+    let ranks = request.ranks();
     let rank = |value: &Option<Value>| match value {
         None => Ok(0),
         Some(value) => {
             let text = value.to_string();
-            request.order.iter().position(|known| *known == text).ok_or_else(|| TableError::NotInOrder {
+            ranks.get(text.as_str()).copied().ok_or_else(|| TableError::NotInOrder {
                 column: request.name.clone(),
                 value: text.chars().take(40).collect(),
             })

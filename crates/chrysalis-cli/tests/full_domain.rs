@@ -84,7 +84,11 @@ fn time_that_is_up_gives_a_release_that_is_not_proven() {
     let folder = ground.path();
     let line = format!("publish {ROLES} --partitioner full-domain --require k=3 --time-limit 0 --out r");
     let outcome = common::run(folder, &line).expect(0);
-    assert!(outcome.stdout.contains("NOT proven optimal for loss, time ran out (1 of 12"), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("NOT proven optimal for loss, time ran out: --time-limit gives it more (1 of 12"),
+        "{}",
+        outcome.stdout
+    );
     common::run(folder, "audit r --microdata people.csv").expect(0);
 }
 

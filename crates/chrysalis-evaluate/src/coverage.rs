@@ -82,15 +82,19 @@ impl<'a> Places<'a> {
     fn label(&self, label: &view::Label) -> Label {
         match label {
             view::Label::Points { ends, missing } => {
-                self.range(ends.map(|(low, high)| (low as f64, high as f64)), *missing)
+                // Subtracted as whole numbers: floats of large ones that lie close together are equal.
+                let length = ends.map_or(0.0, |(low, high)| (i128::from(high) - i128::from(low)) as f64);
+                self.range(ends.map(|(low, high)| (low as f64, high as f64)), length, *missing)
             }
-            view::Label::Stretch { ends, missing } => self.range(*ends, *missing),
+            view::Label::Stretch { ends, missing } => {
+                self.range(*ends, ends.map_or(0.0, |(low, high)| high - low), *missing)
+            }
             view::Label::Members { ranks, missing } => self.set(ranks, *missing),
         }
     }
 
-    /// A range; with the missing value it begins at the least there is.
-    fn range(&self, ends: Option<(f64, f64)>, missing: bool) -> Label {
+    /// A range and its length; with the missing value it begins at the least there is.
+    fn range(&self, ends: Option<(f64, f64)>, length: f64, missing: bool) -> Label {
         let (low, high) = (ends.map(|(low, _)| low).filter(|_| !missing), ends.map(|(_, high)| high));
         let from =
             if missing || ends.is_some() { self.own.partition_point(|place| *place < low) } else { self.own.len() };
@@ -101,12 +105,12 @@ impl<'a> Places<'a> {
                 let first = self.known.partition_point(|at| *at < low);
                 self.known.partition_point(|at| *at <= high).saturating_sub(first).max(1) as f64
             }
-            (_, Some((low, high))) => (high - low).max(0.0) + 1.0,
+            (_, Some(_)) => length.max(0.0) + 1.0,
         };
         let width = self.known.last().zip(self.known.first()).map_or(0.0, |(last, first)| last - first);
         let ncp = match (missing, ends) {
             (true, None) => 0.0,
-            (false, Some((low, high))) if width > 0.0 => ((high - low) / width).clamp(0.0, 1.0),
+            (false, Some(_)) if width > 0.0 => (length / width).clamp(0.0, 1.0),
             (false, Some(_)) => 0.0,
             (true, Some(_)) | (false, None) => 1.0,
         };

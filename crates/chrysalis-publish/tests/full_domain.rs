@@ -33,12 +33,12 @@ impl Attribute {
         let codes = 0..domain.len() as u32;
         let line = |code: u32| {
             let text = domain.text(code).into_owned();
-            let known = |line: &&Vec<String>| domain.value(code) == Value::parse(domain.kind(), &line[0]).as_ref();
+            let known = |line: &Vec<&str>| domain.value(code) == Value::parse(domain.kind(), line[0]).as_ref();
             match (file, domain.value(code)) {
-                (Some(file), Some(_)) => file.lines().iter().find(known).unwrap().clone(),
+                (Some(file), Some(_)) => file.lines().find(known).unwrap().into_iter().map(str::to_owned).collect(),
                 // A missing value stays itself up to the root.
                 (Some(file), None) => {
-                    let inner = file.lines()[0].len() - 1;
+                    let inner = file.n_levels() - 1;
                     std::iter::repeat_n(text, inner).chain(["*".to_owned()]).collect()
                 }
                 (None, _) => vec![text, "(all)".to_owned()],
@@ -83,8 +83,8 @@ fn ncp(column: &Column, file: Option<&TaxonomyFile>, labels: &[Vec<String>], lev
     if level + 1 == labels.len() || first == last || domain.value(low).is_none() {
         return 1.0;
     }
-    let leaves = file.unwrap().lines().iter().filter(|line| line[level] == *label);
-    let leaves: Vec<f64> = leaves.map(|line| number(&Value::parse(domain.kind(), &line[0]).unwrap())).collect();
+    let leaves = file.unwrap().lines().filter(|line| line[level] == *label);
+    let leaves: Vec<f64> = leaves.map(|line| number(&Value::parse(domain.kind(), line[0]).unwrap())).collect();
     let (low, high) =
         (leaves.iter().copied().fold(f64::MAX, f64::min), leaves.iter().copied().fold(f64::MIN, f64::max));
     ((high - low) / (last - first)).min(1.0)

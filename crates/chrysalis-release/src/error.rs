@@ -1,4 +1,4 @@
-use chrysalis_table::Remedy;
+use chrysalis_table::{Memory, Remedy};
 use thiserror::Error;
 
 use crate::Form;
@@ -10,6 +10,28 @@ pub enum ReleaseError {
     /// The manifest is no JSON of the right shape.
     #[error("the manifest cannot be read: {0}")]
     Manifest(#[from] serde_json::Error),
+    /// A manifest that is too large for the memory that is allowed.
+    #[error("the manifest has {found}, and with {memory} of memory {allowed} are read")]
+    TooLarge {
+        /// How much there is.
+        found: String,
+        /// How much there may be.
+        allowed: String,
+        /// The memory that is allowed.
+        memory: Memory,
+        /// The memory that would do, in bytes.
+        needed: u64,
+    },
+    /// A list that is longer than what the manifest is about.
+    #[error("the manifest lists {found} {what}, and there can be {allowed}")]
+    Excess {
+        /// What is listed.
+        what: String,
+        /// How many there are.
+        found: u64,
+        /// How many there may be.
+        allowed: u64,
+    },
     /// It is some other JSON file.
     #[error("the manifest's format is `{found}`, not `chrysalis-release`")]
     Format {
@@ -91,8 +113,10 @@ impl ReleaseError {
             ReleaseError::Manifest(_) | ReleaseError::Format { .. } => {
                 "name the folder of a release, which holds its `release.json`".into()
             }
+            ReleaseError::TooLarge { needed, .. } => Memory::more(*needed, 1),
             ReleaseError::NoGroups { .. } => "take a release by another method".into(),
-            ReleaseError::UnsafeFile { .. }
+            ReleaseError::Excess { .. }
+            | ReleaseError::UnsafeFile { .. }
             | ReleaseError::Twice { .. }
             | ReleaseError::MissingTable { .. }
             | ReleaseError::MissingColumn { .. }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use chrysalis_release::Manifest;
+use chrysalis_table::Memory;
 
 /// Version 1, as it was written before promises had a scope and tables had parts.
 const VERSION_1: &str = r#"{
@@ -145,4 +146,79 @@ fn a_manifest_is_written_again_in_its_own_version() {
         let spelled_again = Manifest::parse(spelled.as_bytes()).and_then(|it| it.rewritten(spelled.as_bytes()));
         assert_eq!(spelled_again.unwrap(), written, "one spelling");
     }
+}
+
+/// Version 2 with a sensitive attribute of so many values, in a table of so many rows.
+fn with_values(n: usize, rows: u64, more: &str) -> String {
+    let list = |text: &dyn Fn(usize) -> String| (0..n).map(text).collect::<Vec<_>>().join(",");
+    let (values, counts) = (list(&|at| (at * 3).to_string()), list(&|_| "1".to_owned()));
+    let attribute = format!(
+        r#"{{"name": "pay", "role": "sensitive", "kind": "integer", "published": "exact",
+            "domain": {{"min": 0, "max": 9, "values": [{values}], "counts": [{counts}]}}{more}}}"#
+    );
+    VERSION_2.replace(r#""attributes": ["#, &format!(r#""attributes": [{attribute}, "#)).replacen(
+        r#""rows": 2"#,
+        &format!(r#""rows": {rows}"#),
+        1,
+    )
+}
+
+#[track_caller]
+fn refused_within(text: &str, memory: u64, message: &str, hint: &str) {
+    let error = Manifest::parse_within(text.as_bytes(), Memory::of(memory)).unwrap_err();
+    assert_eq!(error.to_string(), message);
+    assert_eq!(error.hint(), *hint);
+}
+
+#[test]
+fn a_manifest_that_is_too_large_for_the_memory_is_refused() {
+    let text = with_values(20_000, 20_000, "");
+    assert!(Manifest::parse(text.as_bytes()).is_ok());
+    let more = "if you trust where it comes from, allow more with `memory = 100MB`";
+    let entries = text.matches(',').count();
+    let said = format!("the manifest has {entries} entries, and with 10 MB of memory 19531 are read");
+    refused_within(&text, 10_000_000, &said, more);
+    let said = "the manifest has 20 kB, and with 600 kB of memory 18.8 kB are read";
+    refused_within(&" ".repeat(20_000), 600_000, said, more);
+    assert!(Manifest::parse_within(text.as_bytes(), Memory::of(100_000_000)).is_ok());
+}
+
+/// Lists are as long as the table they speak of, and a thousand more for good measure.
+#[test]
+fn lists_that_no_table_fills_are_refused() {
+    let changed = "the release was changed after it was published: get it again from its publisher";
+    let check = |text: &str, message: &str| refused_within(text, 2_000_000_000, message, changed);
+    check(&with_values(1_003, 2, ""), "the manifest lists 1003 values of `pay`, and there can be 1002");
+    assert!(Manifest::parse(with_values(1_002, 2, "").as_bytes()).is_ok());
+    let lines = |n: usize| vec![r#"["1","*"]"#; n].join(",");
+    let taxonomy = |n: usize| with_values(2, 2, &format!(r#", "taxonomy": [{}]"#, lines(n)));
+    check(&taxonomy(1_003), "the manifest lists 1003 lines in the taxonomy of `pay`, and there can be 1002");
+    let words = |n: usize| vec![r#""w""#; n].join(",");
+    let categories = with_values(2, 2, &format!(r#", "categories": [[{}]]"#, words(1_003)));
+    check(&categories, "the manifest lists 1003 values in the categories of `pay`, and there can be 1002");
+    let weights = with_values(2, 2, &format!(r#", "weights": [{}]"#, words(1_003)));
+    check(&weights, "the manifest lists 1003 weights of `pay`, and there can be 1002");
+    let sets = vec![r#"["age"]"#; 20_001].join(",");
+    let sets = VERSION_2.replace(r#"[["age"]]"#, &format!("[{sets}]"));
+    check(&sets, "the manifest lists 20001 quasi-identifiers, and there can be 20000");
+}
+
+#[test]
+fn values_are_told_apart_by_their_texts() {
+    let twice = |values: &str, name: &str| {
+        let domain = format!(r#""domain": {{"values": [{values}]}}"#);
+        let text = VERSION_2.replace(r#""domain": {"min": 1, "max": 9}"#, &domain);
+        let found = Manifest::parse(text.as_bytes()).map(|_| ()).map_err(|error| error.to_string());
+        let expected = match name {
+            "" => Ok(()),
+            name => Err(format!("the manifest names the value `{name}` twice")),
+        };
+        assert_eq!(found, expected, "{values}");
+    };
+    twice(r#"1, 1.0, "1", null, true, -1, 18446744073709551615, 1e300, "a""#, "");
+    twice(r#"1, 2, 1"#, "1");
+    twice(r#""b", 7, "b""#, "\"b\"");
+    twice(r#"null, 3, null"#, "null");
+    twice(r#"0.5, "x", 0.5"#, "0.5");
+    twice(r#"18446744073709551615, 18446744073709551615"#, "18446744073709551615");
 }

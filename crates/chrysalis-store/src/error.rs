@@ -3,9 +3,10 @@ use std::path::PathBuf;
 
 use chrysalis_arrow::ArrowTableError;
 use chrysalis_release::ReleaseError;
-use chrysalis_table::{Knob, Remedy, TableError};
+use chrysalis_table::{Knob, Memory, Remedy, TableError};
 use thiserror::Error;
 
+use crate::limits::more;
 use crate::{ForeignFormat, MANIFEST};
 
 /// What can go wrong between memory and disk.
@@ -88,6 +89,41 @@ pub enum StoreError {
         /// The file.
         file: String,
     },
+    /// Tables that declare more than fits into memory.
+    #[error("{path}: its tables declare {rows} rows, which would need about {} of memory, and {memory} are allowed",
+            Memory::of(*needed))]
+    TooLarge {
+        /// The folder.
+        path: String,
+        /// The rows of all tables.
+        rows: u64,
+        /// What they would need, in bytes.
+        needed: u64,
+        /// What is allowed.
+        memory: Memory,
+    },
+    /// A file that holds more text than is allowed.
+    #[error("{file} {found}, and {memory} of memory are allowed")]
+    TooMuchText {
+        /// The file.
+        file: String,
+        /// What it holds.
+        found: String,
+        /// What is allowed.
+        memory: Memory,
+    },
+    /// A file that holds more than its declared rows can need.
+    #[error("{file} {found}, and {rows} rows of {columns} columns cannot need that")]
+    Swollen {
+        /// The file.
+        file: String,
+        /// What it holds.
+        found: String,
+        /// The rows that the manifest declares.
+        rows: u64,
+        /// The columns that it declares.
+        columns: u64,
+    },
     /// A table that is not as the manifest describes it.
     #[error("{file} has {found}, the manifest says {expected}")]
     Mismatch {
@@ -140,7 +176,10 @@ impl StoreError {
                 None => "name the folder that publish wrote; to see what a table itself satisfies, profile it".into(),
             },
             StoreError::Release { error, .. } => error.hint(),
-            StoreError::Hash { .. } | StoreError::Mismatch { .. } => {
+            StoreError::TooLarge { needed, .. } => more(*needed),
+            // How much it is in the end nobody knows before it is unpacked.
+            StoreError::TooMuchText { memory, .. } => more(memory.bytes().saturating_mul(2)),
+            StoreError::Hash { .. } | StoreError::Mismatch { .. } | StoreError::Swollen { .. } => {
                 "the release was changed after it was published: get it again from its publisher".into()
             }
         }

@@ -5,14 +5,17 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use chrysalis_release::{ENCODING, Manifest, PartEntry, Release, VERSION};
-use chrysalis_table::{Progress, Table};
+use chrysalis_table::{Memory, Progress, Table};
 use sha2::{Digest, Sha256};
 
 use crate::temporary::{TemporaryFolder, parent_of, remove_abandoned};
-use crate::{StoreError, csv_out, parquet_out, read_manifest};
+use crate::{StoreError, csv_out, parquet_out, read_manifest_within};
 
 /// The file that makes a folder a release.
 pub const MANIFEST: &str = "release.json";
+
+/// What reading the manifest of a release that is to be replaced may take.
+const OWN_MANIFEST: u64 = 8_000_000_000;
 
 /// How tables are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -110,7 +113,8 @@ fn holds_only_a_release(folder: &Path) -> bool {
     if names.is_empty() {
         return true;
     }
-    let Ok(manifest) = read_manifest(folder) else { return false };
+    // It is the owner's own, and may be larger than one from elsewhere.
+    let Ok(manifest) = read_manifest_within(folder, Memory::of(OWN_MANIFEST)) else { return false };
     names.into_iter().all(|name| {
         let name = name.ok().and_then(|name| name.into_string().ok());
         name.is_some_and(|name| name == MANIFEST || manifest.files().any(|file| file == name))

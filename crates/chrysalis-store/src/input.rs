@@ -1,12 +1,13 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Progress, Table, TableError, no_progress};
 
+use crate::limits::Declared;
 use crate::parquet_in::ParquetInput;
 use crate::{ForeignFormat, StoreError};
 
@@ -49,8 +50,17 @@ const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const PARQUET: &[u8] = b"PAR1";
 
 impl Input {
+    /// Opens a file of a release, which may be no more than its manifest declares.
+    pub(crate) fn open_part(path: &Path, declared: &Declared) -> Result<Input, StoreError> {
+        Input::open_within(&Source::Path(path.to_owned()), &declared.csv(), Some(*declared))
+    }
+
     /// Opens a file or standard input.
     pub fn open(source: &Source, options: &CsvOptions) -> Result<Input, StoreError> {
+        Input::open_within(source, options, None)
+    }
+
+    fn open_within(source: &Source, options: &CsvOptions, declared: Option<Declared>) -> Result<Input, StoreError> {
         match source {
             Source::Stdin => Input::from_reader(source.name(), io::stdin(), None, options),
             Source::Path(path) => {
@@ -66,7 +76,7 @@ impl Input {
                     io::Seek::rewind(&mut &file).map_err(io_error)?;
                 }
                 if start == PARQUET {
-                    let content = Content::Parquet(ParquetInput::from_file(source.name(), path)?);
+                    let content = Content::Parquet(ParquetInput::from_file(source.name(), path, declared)?);
                     return Ok(Input {
                         name: source.name(),
                         content,

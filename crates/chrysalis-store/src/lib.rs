@@ -11,8 +11,10 @@ mod error;
 mod folder;
 mod foreign;
 mod input;
+mod limits;
 mod parquet_in;
 mod parquet_out;
+mod parquet_pages;
 mod parts;
 mod release_in;
 mod temporary;
@@ -24,6 +26,9 @@ pub use error::StoreError;
 pub use folder::{Format, MANIFEST, check_place, stray_files, write_release};
 pub use foreign::ForeignFormat;
 pub use input::{Input, Source};
-pub use release_in::{manifests_beside, read_columns, read_manifest, read_release};
+pub use release_in::{
+    manifests_beside, read_columns, read_columns_within, read_manifest, read_manifest_within, read_release,
+    read_release_within,
+};
 pub use unfinished::give_up;
 pub use whole::{write_file, write_files, write_folder};

@@ -1,28 +1,38 @@
 //! Parquet in: every wanted column is decoded on its own, all of them in parallel, into a dictionary and codes.
 
 use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
 use bytes::Bytes;
 use chrysalis_arrow::{ArrowTableError, ColumnReader, ROWS_PER_BATCH, header};
-use chrysalis_table::{Column, ColumnRequest, Progress, Stopped, Table, TableError, resolve};
+use chrysalis_table::{Column, ColumnRequest, Memory, Progress, Stopped, Table, TableError, resolve};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::Type;
+use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
+use parquet::file::serialized_reader::SerializedPageReader;
 use rayon::prelude::*;
 
 use crate::StoreError;
+use crate::limits::Declared;
+use crate::parquet_pages::Claims;
 
 pub(crate) struct ParquetInput {
     name: String,
     bytes: Handle,
     metadata: ArrowReaderMetadata,
     header: Vec<String>,
+    /// What it may be, where a manifest says so.
+    declared: Option<Declared>,
 }
 
 /// Columns are read in parallel, so each opens the file for itself: clones of one handle would share its place.
@@ -32,19 +42,30 @@ enum Handle {
 }
 
 impl ParquetInput {
-    pub(crate) fn from_file(name: String, path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn from_file(name: String, path: &Path, declared: Option<Declared>) -> Result<Self, StoreError> {
+        if let Some(declared) = &declared {
+            check_footer(&name, path, declared)?;
+        }
         let metadata = guarded(&name, || ArrowReaderMetadata::load(&File::open(path)?, options()))?;
-        Self::new(name, Handle::File(path.to_owned()), metadata)
+        if let Some(declared) = &declared {
+            check_rows(&name, &metadata, declared)?;
+        }
+        Self::new(name, Handle::File(path.to_owned()), metadata, declared)
     }
 
     pub(crate) fn from_bytes(name: String, bytes: Bytes) -> Result<Self, StoreError> {
         let metadata = guarded(&name, || ArrowReaderMetadata::load(&bytes, options()))?;
-        Self::new(name, Handle::Bytes(bytes), metadata)
+        Self::new(name, Handle::Bytes(bytes), metadata, None)
     }
 
-    fn new(name: String, bytes: Handle, metadata: ArrowReaderMetadata) -> Result<Self, StoreError> {
+    fn new(
+        name: String,
+        bytes: Handle,
+        metadata: ArrowReaderMetadata,
+        declared: Option<Declared>,
+    ) -> Result<Self, StoreError> {
         let header = header(metadata.schema()).map_err(|error| StoreError::of_arrow(&name, error))?;
-        Ok(ParquetInput { name, bytes, metadata, header })
+        Ok(ParquetInput { name, bytes, metadata, header, declared })
     }
 
     pub(crate) fn header(&self) -> &[String] {
@@ -59,6 +80,7 @@ impl ParquetInput {
     ) -> Result<Table, StoreError> {
         let table_error = |error| StoreError::Table { path: self.name.clone(), error };
         let places = resolve(&self.header, wanted).map_err(table_error)?;
+        self.check_pages(&places)?;
         let columns: Vec<Column> = wanted
             .par_iter()
             .zip(places)
@@ -77,8 +99,14 @@ impl ParquetInput {
     fn read_column(&self, request: &ColumnRequest, place: usize, progress: Progress<'_>) -> Result<Column, StoreError> {
         let arrow_error = |error: ArrowTableError| StoreError::of_arrow(&self.name, error);
         let mut column = ColumnReader::new(request);
+        let (mut rows, mut bytes) = (0, 0);
         self.each_batch(place, |array| {
             progress(0);
+            rows += array.len() as u64;
+            bytes += array.get_buffer_memory_size() as u64;
+            if let Some(declared) = &self.declared {
+                check_read(&self.name, rows, bytes, declared)?;
+            }
             column.add(array).map_err(arrow_error)
         })?;
         progress(0);
@@ -92,12 +120,13 @@ impl ParquetInput {
     ) -> Result<(), StoreError> {
         let mask = || ProjectionMask::roots(self.metadata.parquet_schema(), [place]);
         let metadata = self.metadata.clone();
+        let rows = self.rows_at_once(place)?;
         let mut reader = guarded(&self.name, || match &self.bytes {
             Handle::File(path) => {
-                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata), mask())
+                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata), mask(), rows)
             }
             Handle::Bytes(bytes) => {
-                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata), mask())
+                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata), mask(), rows)
             }
         })?;
         loop {
@@ -108,13 +137,121 @@ impl ParquetInput {
             }
         }
     }
+
+    /// Compares what the pages of some columns claim with what is declared.
+    fn check_pages(&self, places: &[usize]) -> Result<(), StoreError> {
+        let (Some(declared), Handle::File(path)) = (&self.declared, &self.bytes) else { return Ok(()) };
+        let file = File::open(path).map_err(|source| StoreError::Io { action: "read", path: path.clone(), source })?;
+        let mut claims = Claims::default();
+        for group in self.metadata.metadata().row_groups() {
+            for &place in places {
+                claims.add(&file, &self.name, group, group.column(place), declared)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many rows of a column are decoded together. Every row may have the longest value of a dictionary.
+    fn rows_at_once(&self, place: usize) -> Result<usize, StoreError> {
+        let (Some(_), Handle::File(path)) = (&self.declared, &self.bytes) else { return Ok(ROWS_PER_BATCH) };
+        let mut longest = 1;
+        for group in self.metadata.metadata().row_groups() {
+            let chunk = group.column(place);
+            let own = match chunk.column_type() {
+                Type::BYTE_ARRAY => longest_entry(&self.name, path, group, chunk)?,
+                Type::FIXED_LEN_BYTE_ARRAY => u64::try_from(chunk.column_descr().type_length()).unwrap_or(0),
+                Type::BOOLEAN | Type::INT32 | Type::INT64 | Type::INT96 | Type::FLOAT | Type::DOUBLE => 1,
+            };
+            longest = longest.max(own);
+        }
+        Ok(Declared::rows_at_once(longest).min(ROWS_PER_BATCH))
+    }
+}
+
+/// The length of the longest text of a column's dictionary; 0 if it has none.
+fn longest_entry(
+    name: &str,
+    path: &Path,
+    group: &RowGroupMetaData,
+    chunk: &ColumnChunkMetaData,
+) -> Result<u64, StoreError> {
+    if chunk.dictionary_page_offset().is_none() {
+        return Ok(0);
+    }
+    guarded(name, || {
+        let rows = usize::try_from(group.num_rows())?;
+        let mut pages = SerializedPageReader::new(Arc::new(File::open(path)?), chunk, rows, None)?;
+        let Some(Page::DictionaryPage { buf, .. }) = pages.get_next_page()? else { return Ok(0) };
+        let (mut rest, mut longest) = (&buf[..], 0);
+        while let Some((length, after)) = rest.split_first_chunk::<4>() {
+            let length = u32::from_le_bytes(*length);
+            longest = longest.max(u64::from(length));
+            rest = after.get(length as usize..).unwrap_or_default();
+        }
+        Ok(longest)
+    })
+}
+
+/// The footer says at the end how long it is, and unfolds to many times that.
+fn check_footer(name: &str, path: &Path, declared: &Declared) -> Result<(), StoreError> {
+    let read = || -> io::Result<u64> {
+        let (mut file, mut end) = (File::open(path)?, [0; 8]);
+        file.seek(SeekFrom::End(-8))?;
+        file.read_exact(&mut end)?;
+        let [a, b, c, d, ..] = end;
+        Ok(u64::from(u32::from_le_bytes([a, b, c, d])))
+    };
+    // A file that is too short is refused with a better reason by the reader.
+    let Ok(length) = read() else { return Ok(()) };
+    if length <= declared.most_footer() {
+        return Ok(());
+    }
+    Err(declared.swollen(name, format!("has a footer of {}", Memory::of(length))))
+}
+
+/// Rows and row groups are as many as declared, and columns are flat: one that repeats has any number of values in a row.
+fn check_rows(name: &str, metadata: &ArrowReaderMetadata, declared: &Declared) -> Result<(), StoreError> {
+    let broken = |problem: &str| StoreError::Parquet { path: name.to_owned(), problem: problem.to_owned() };
+    let file = metadata.metadata();
+    let rows = file.file_metadata().num_rows();
+    if u64::try_from(rows) != Ok(declared.rows) {
+        let (found, expected) = (format!("{rows} rows"), declared.rows.to_string());
+        return Err(StoreError::Mismatch { file: name.to_owned(), found, expected });
+    }
+    let n_groups = file.num_row_groups();
+    if n_groups as u64 > declared.rows.saturating_add(1) {
+        return Err(declared.swollen(name, format!("has {n_groups} row groups")));
+    }
+    let sum = file.row_groups().iter().try_fold(0_i64, |sum, group| sum.checked_add(group.num_rows().max(0)));
+    if sum != Some(rows) {
+        return Err(broken("its row groups have another number of rows than it says"));
+    }
+    let schema = file.file_metadata().schema_descr();
+    let is_flat = schema.columns().iter().all(|column| column.max_rep_level() == 0 && column.max_def_level() <= 1);
+    if !is_flat || schema.num_columns() != metadata.schema().fields().len() {
+        return Err(broken("its columns are not plain ones"));
+    }
+    if file.row_groups().iter().any(|group| group.num_columns() != schema.num_columns()) {
+        return Err(broken("its row groups differ in their columns"));
+    }
+    Ok(())
+}
+
+/// What a column has become so far.
+fn check_read(name: &str, rows: u64, bytes: u64, declared: &Declared) -> Result<(), StoreError> {
+    if rows > declared.rows {
+        let (found, expected) = (format!("more than {} rows", declared.rows), declared.rows.to_string());
+        return Err(StoreError::Mismatch { file: name.to_owned(), found, expected });
+    }
+    declared.check_text(name, bytes)
 }
 
 fn batches<T: ChunkReader + 'static>(
     builder: ParquetRecordBatchReaderBuilder<T>,
     mask: ProjectionMask,
+    rows: usize,
 ) -> Result<ParquetRecordBatchReader, ParquetError> {
-    builder.with_projection(mask).with_batch_size(ROWS_PER_BATCH).build()
+    builder.with_projection(mask).with_batch_size(rows).build()
 }
 
 fn options() -> ArrowReaderOptions {

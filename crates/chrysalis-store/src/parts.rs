@@ -1,5 +1,7 @@
 //! Tables of several files, one after the other.
 
+use std::collections::BTreeMap;
+
 use chrysalis_release::{PartEntry, TableEntry};
 use chrysalis_table::{Column, ColumnRequest, DictionaryChunk, Kind, Table, TableError, Value};
 use rayon::prelude::*;
@@ -17,7 +19,7 @@ pub(crate) fn read(
         return read(part);
     }
     if entry.rows > u64::from(u32::MAX) {
-        let error = TableError::TooManyRows { limit: u32::MAX as usize };
+        let error = TableError::TooManyRows { limit: u64::from(u32::MAX) };
         return Err(StoreError::Table { path: entry.name.clone(), error });
     }
     let tables: Vec<Result<Table, StoreError>> = entry.parts.par_iter().map(read).collect();
@@ -49,14 +51,17 @@ fn joined(request: &ColumnRequest, columns: &[&Column]) -> Column {
         chunks.push(DictionaryChunk { codes: column.codes().clone(), to_dictionary });
     }
     let order = match kind {
-        Kind::Ordinal => dictionary.iter().map(|value| rank(request, value.as_ref())).collect(),
+        Kind::Ordinal => {
+            let ranks = request.ranks();
+            dictionary.iter().map(|value| rank(&ranks, value.as_ref())).collect()
+        }
         Kind::Integer | Kind::Real | Kind::Date | Kind::Category => Vec::new(),
     };
     Column::from_dictionary(&request.name, kind, dictionary, &order, chunks)
 }
 
 /// PROOF: a value that stands in no order was refused when its part was read.
-fn rank(request: &ColumnRequest, value: Option<&Value>) -> usize {
+fn rank(ranks: &BTreeMap<&str, usize>, value: Option<&Value>) -> usize {
     let text = value.map(ToString::to_string).unwrap_or_default();
-    request.order.iter().position(|known| *known == text).unwrap_or(0)
+    ranks.get(text.as_str()).copied().unwrap_or(0)
 }

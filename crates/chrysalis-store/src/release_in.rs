@@ -5,19 +5,24 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use chrysalis_release::{Cell, Layout, Manifest, PartEntry, Release, ReleaseError, TableEntry};
-use chrysalis_table::{ColumnRequest, CsvOptions, Kind, Table};
+use chrysalis_table::{ColumnRequest, Kind, Memory, Table, TableError};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::folder::hex;
-use crate::{Input, MANIFEST, Source, StoreError, parts};
-
-/// A manifest is a few kilobytes, or a few megabytes where a sensitive column has very many values.
-const MAX_MANIFEST: u64 = 256 << 20;
+use crate::limits::{Declared, check_rows};
+use crate::{Input, MANIFEST, StoreError, parts};
 
 /// Reads a release, verifying version, paths, hashes, columns and row counts.
 pub fn read_release(folder: &Path) -> Result<Release, StoreError> {
-    let manifest = read_manifest(folder)?;
+    read_release_within(folder, Memory::default())
+}
+
+/// The same, unless what it declares would take more memory than that.
+pub fn read_release_within(folder: &Path, memory: Memory) -> Result<Release, StoreError> {
+    let manifest = read_manifest_within(folder, memory)?;
+    let sizes: Vec<(u64, usize)> = manifest.tables.iter().map(|entry| (entry.rows, entry.columns.len())).collect();
+    check_rows(&folder.display().to_string(), &sizes, memory)?;
     let layout = manifest.layout();
     let tables = manifest.tables.iter().map(|entry| {
         let wanted = requests(entry, &manifest, &layout, None);
@@ -25,7 +30,7 @@ pub fn read_release(folder: &Path) -> Result<Release, StoreError> {
             let path = folder.join(&part.file);
             check_plain_file(&path, &part.file)?;
             verify_hash(&path, part)?;
-            read_part(&path, entry, part, &wanted)
+            read_part(&path, entry, part, &wanted, memory)
         })
     });
     Ok(Release { tables: tables.collect::<Result<_, _>>()?, manifest })
@@ -39,6 +44,22 @@ pub fn read_columns(
     manifest: Manifest,
     wanted: &[(String, Vec<String>)],
 ) -> Result<Release, StoreError> {
+    read_columns_within(folder, manifest, wanted, Memory::default())
+}
+
+/// The same, unless what the manifest declares of them would take more memory than that.
+pub fn read_columns_within(
+    folder: &Path,
+    manifest: Manifest,
+    wanted: &[(String, Vec<String>)],
+    memory: Memory,
+) -> Result<Release, StoreError> {
+    let size = |entry: &TableEntry| {
+        let (_, columns) = wanted.iter().find(|(table, _)| *table == entry.name)?;
+        Some((entry.rows, columns.len()))
+    };
+    let sizes: Vec<(u64, usize)> = manifest.tables.iter().filter_map(size).collect();
+    check_rows(&folder.display().to_string(), &sizes, memory)?;
     let layout = manifest.layout();
     let read = |entry: &TableEntry| {
         let Some((_, columns)) = wanted.iter().find(|(table, _)| *table == entry.name) else {
@@ -48,7 +69,8 @@ pub fn read_columns(
         parts::read(entry, &wanted, |part| {
             let path = folder.join(&part.file);
             check_plain_file(&path, &part.file)?;
-            let (verified, table) = rayon::join(|| verify_hash(&path, part), || read_part(&path, entry, part, &wanted));
+            let (verified, table) =
+                rayon::join(|| verify_hash(&path, part), || read_part(&path, entry, part, &wanted, memory));
             verified.and(table)
         })
     };
@@ -58,22 +80,29 @@ pub fn read_columns(
 
 /// Reads a release's manifest alone.
 pub fn read_manifest(folder: &Path) -> Result<Manifest, StoreError> {
-    let bytes = manifest_bytes(folder)?;
-    let path = folder.join(MANIFEST);
-    Manifest::parse(&bytes).map_err(|error| StoreError::Release { path: path.display().to_string(), error })
+    read_manifest_within(folder, Memory::default())
+}
+
+/// The same, unless it would take more memory than that.
+pub fn read_manifest_within(folder: &Path, memory: Memory) -> Result<Manifest, StoreError> {
+    let bytes = manifest_bytes(folder, memory)?;
+    let path = folder.join(MANIFEST).display().to_string();
+    Manifest::parse_within(&bytes, memory).map_err(|error| StoreError::Release { path, error })
 }
 
 /// A release's manifest as it is written.
-pub(crate) fn manifest_bytes(folder: &Path) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn manifest_bytes(folder: &Path, memory: Memory) -> Result<Vec<u8>, StoreError> {
     if folder.is_file() {
         return Err(StoreError::NotAFolder { path: folder.to_owned() });
     }
     let path = folder.join(MANIFEST);
     check_plain_file(&path, MANIFEST)?;
     let io_error = |source| StoreError::Io { action: "read", path: path.clone(), source };
+    let release_error = |error| StoreError::Release { path: path.display().to_string(), error };
     let mut bytes = Vec::new();
     let file = File::open(&path).map_err(io_error)?;
-    file.take(MAX_MANIFEST).read_to_end(&mut bytes).map_err(io_error)?;
+    Manifest::check_bytes(file.metadata().map_err(io_error)?.len(), memory).map_err(release_error)?;
+    file.take(Manifest::most_bytes(memory) + 1).read_to_end(&mut bytes).map_err(io_error)?;
     Ok(bytes)
 }
 
@@ -123,18 +152,33 @@ fn verify_hash(path: &Path, part: &PartEntry) -> Result<(), StoreError> {
 }
 
 /// The wanted columns of one file of a table.
-fn read_part(path: &Path, entry: &TableEntry, part: &PartEntry, wanted: &[ColumnRequest]) -> Result<Table, StoreError> {
-    let options = CsvOptions { delimiter: Some(b','), allow_empty: true, ..CsvOptions::default() };
-    let input = Input::open(&Source::Path(path.to_owned()), &options)?;
-    let mismatch =
-        |found: String, expected: String| StoreError::Mismatch { file: path.display().to_string(), found, expected };
+fn read_part(
+    path: &Path,
+    entry: &TableEntry,
+    part: &PartEntry,
+    wanted: &[ColumnRequest],
+    memory: Memory,
+) -> Result<Table, StoreError> {
+    let (file, declared) = (path.display().to_string(), Declared::new(entry, part, memory));
+    let mismatch = |found: String, expected: String| StoreError::Mismatch { file: file.clone(), found, expected };
+    // The reader stops where the manifest does, and knows nothing of manifests.
+    let said = |error: StoreError| match &error {
+        StoreError::Table { error: TableError::TooManyRows { limit }, .. } if *limit == part.rows => {
+            mismatch(format!("more than {limit} rows"), limit.to_string())
+        }
+        StoreError::Table { error: TableError::TooMuchText { limit }, .. } => {
+            declared.check_text(&file, limit.saturating_add(1)).err().unwrap_or(error)
+        }
+        _ => error,
+    };
+    let input = Input::open_part(path, &declared).map_err(said)?;
     let names: Vec<&String> = entry.columns.iter().map(|column| &column.name).collect();
     if !input.header().iter().eq(names.iter().copied()) {
         let list = |names: &[String]| format!("the columns {}", names.join(", "));
         let expected: Vec<String> = names.into_iter().cloned().collect();
         return Err(mismatch(list(input.header()), list(&expected)));
     }
-    let table = input.read(wanted)?;
+    let table = input.read(wanted).map_err(said)?;
     if table.rows() as u64 != part.rows {
         return Err(mismatch(format!("{} rows", table.rows()), part.rows.to_string()));
     }

@@ -1,8 +1,6 @@
 //! How a taxonomy file and a column fit.
 
-use std::collections::BTreeMap;
-
-use crate::{Code, Column, TaxonomyError, TaxonomyFile, Value};
+use crate::{Code, Column, TaxonomyError, TaxonomyFile};
 
 /// Which values have a line, and which lines have rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,21 +17,13 @@ impl Coverage {
     /// Holds a taxonomy file against a column.
     pub fn new(file: &TaxonomyFile, column: &Column) -> Result<Coverage, TaxonomyError> {
         let domain = column.domain();
-        let mut line_of: BTreeMap<Value, usize> = BTreeMap::new();
-        for (index, labels) in file.lines().iter().enumerate() {
-            let value = Value::parse(domain.kind(), &labels[0]).ok_or_else(|| TaxonomyError::WrongKind {
-                line: index + 1,
-                leaf: labels[0].clone(),
-                kind: domain.kind(),
-            })?;
-            line_of.insert(value, index);
-        }
-        let mut coverage = Coverage { rows: vec![0; file.lines().len()], without_line: Vec::new(), missing: 0 };
+        let line_of = file.lines_of(domain)?;
+        let mut coverage = Coverage { rows: vec![0; file.n_lines()], without_line: Vec::new(), missing: 0 };
         for (code, rows) in (0..).zip(column.histogram()) {
             match domain.value(code) {
                 None => coverage.missing = rows,
-                Some(value) => match line_of.get(value) {
-                    Some(&line) => coverage.rows[line] = rows,
+                Some(_) => match line_of[code as usize] {
+                    Some(line) => coverage.rows[line] = rows,
                     None => coverage.without_line.push((domain.text(code as Code).into_owned(), rows)),
                 },
             }

@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::{Kind, Knob, Remedy, edits};
+use crate::{Kind, Knob, Memory, Remedy, edits};
 
 /// What can be wrong with a table that somebody hands in.
 ///
@@ -102,6 +102,18 @@ pub enum TableError {
     #[error("the table has more than {limit} rows")]
     TooManyRows {
         /// What is allowed.
+        limit: u64,
+    },
+    /// More text than there may be.
+    #[error("the text of the table has more than {}", Memory::of(*limit))]
+    TooMuchText {
+        /// How many bytes are allowed.
+        limit: u64,
+    },
+    /// A header that is none.
+    #[error("the header has more than {limit} columns")]
+    TooManyColumns {
+        /// What is allowed.
         limit: usize,
     },
     /// The bytes could not be had.
@@ -137,7 +149,11 @@ impl TableError {
                 .knob(Knob::Missing, "as-value")
                 .words(" or ")
                 .knob(Knob::Missing, "drop"),
-            TableError::TooManyRows { .. } => "split the table".into(),
+            TableError::TooManyRows { .. } | TableError::TooMuchText { .. } => "split the table".into(),
+            TableError::TooManyColumns { .. } => {
+                Remedy::from("check that the first line holds names, and name the delimiter with ")
+                    .knob(Knob::Delimiter, "")
+            }
             TableError::Io(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
                 "the file is cut off: copy it again".into()
             }
@@ -164,6 +180,16 @@ pub enum TaxonomyError {
         found: usize,
         /// Levels of the first line.
         expected: usize,
+    },
+    /// More lines than there is memory for.
+    #[error("{lines} lines of a taxonomy would take about {} of memory, and {allowed} are allowed", Memory::of(*bytes))]
+    TooLarge {
+        /// How many lines there are.
+        lines: u64,
+        /// What they would take.
+        bytes: u64,
+        /// What is allowed.
+        allowed: Memory,
     },
     /// More levels than are allowed.
     #[error("the taxonomy has {found} levels, at most {limit} are allowed")]
@@ -316,6 +342,7 @@ impl TaxonomyError {
     pub fn hint(&self) -> Remedy {
         match self {
             TaxonomyError::Empty => "write one line per value: `value;group;…;*`".into(),
+            TaxonomyError::TooLarge { bytes, .. } => Memory::more(*bytes, 1),
             TaxonomyError::Ragged { .. } => "repeat a label to fill a level: `value;value;*`".into(),
             TaxonomyError::TooDeep { .. } => "leave some levels out".into(),
             TaxonomyError::EmptyLabel { .. } => "every level needs a label; the last one is `*`".into(),

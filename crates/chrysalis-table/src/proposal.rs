@@ -156,7 +156,7 @@ mod tests {
 
     fn lines(column: &Column, kind: Option<Kind>) -> (Vec<String>, Grouping) {
         let (file, grouping) = propose(column, kind).unwrap();
-        (file.lines().iter().map(|line| line.join(";")).collect(), grouping)
+        (file.lines().map(|line| line.join(";")).collect(), grouping)
     }
 
     #[test]

@@ -51,11 +51,12 @@ pub enum Knob {
     Schema,
     Data,
     Report,
+    Memory,
 }
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 42] = [
+    pub const ALL: [Knob; 43] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -98,6 +99,7 @@ impl Knob {
         Knob::Schema,
         Knob::Data,
         Knob::Report,
+        Knob::Memory,
     ];
 
     /// Its name in lower case, words joined by underscores.
@@ -145,6 +147,7 @@ impl Knob {
             Knob::Schema => "schema",
             Knob::Data => "data",
             Knob::Report => "report",
+            Knob::Memory => "memory",
         }
     }
 }

@@ -43,6 +43,12 @@ impl ColumnRequest {
     pub fn of_kind(name: impl Into<String>, kind: Kind) -> Self {
         ColumnRequest { name: name.into(), kind: Some(kind), order: Vec::new() }
     }
+
+    /// The rank of every value of an ordinal.
+    pub fn ranks(&self) -> BTreeMap<&str, usize> {
+        // The first of two alike wins.
+        self.order.iter().enumerate().rev().map(|(rank, value)| (value.as_str(), rank)).collect()
+    }
 }
 
 /// Where each requested column stands in a header, or an error that lists what is there.

@@ -1,175 +1,16 @@
-//! Trees over a domain: from files in the ARX format, from interval widths, or from prefixes.
+//! Trees over a domain: from the lines of a file, from interval widths, or from prefixes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::{Code, Date, Domain, Kind, TaxonomyError, Value};
 
 /// More levels than anyone draws; keeps hostile files from exhausting the stack.
-const MAX_LEVELS: usize = 64;
+pub(crate) const MAX_LEVELS: usize = 64;
 
 /// Position of a node in its [`Taxonomy`]; the root is 0.
 pub type NodeId = usize;
-
-/// The lines of a taxonomy file, checked on their own but not yet against a column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaxonomyFile {
-    lines: Vec<Vec<String>>,
-}
-
-impl TaxonomyFile {
-    /// Reads `leaf;parent;…;root` lines. Blank lines are passed over.
-    pub fn parse(text: &str) -> Result<Self, TaxonomyError> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let numbered = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let lines: Vec<(usize, Vec<String>)> = numbered
-            .map(|(index, line)| (index + 1, line.split(';').map(|label| label.trim().to_owned()).collect()))
-            .collect();
-        TaxonomyFile::check(lines)
-    }
-
-    /// A taxonomy from lines that were kept elsewhere, such as in a manifest.
-    pub fn from_lines(lines: &[Vec<String>]) -> Result<Self, TaxonomyError> {
-        TaxonomyFile::check((1..).zip(lines.iter().cloned()).collect())
-    }
-
-    fn check(lines: Vec<(usize, Vec<String>)>) -> Result<Self, TaxonomyError> {
-        let (_, first) = lines.first().ok_or(TaxonomyError::Empty)?;
-        if first.len() > MAX_LEVELS {
-            return Err(TaxonomyError::TooDeep { found: first.len(), limit: MAX_LEVELS });
-        }
-        for (line, labels) in &lines {
-            check_shape(*line, labels, first)?;
-        }
-        check_tree(&lines)?;
-        Ok(TaxonomyFile { lines: lines.into_iter().map(|(_, labels)| labels).collect() })
-    }
-
-    /// Leaf first, root last, for every line.
-    pub fn lines(&self) -> &[Vec<String>] {
-        &self.lines
-    }
-
-    /// Checks that the values of a column all have a line, and keeps the part of the tree they need.
-    ///
-    /// A missing value needs no line: it lies directly under the root.
-    pub fn bind(&self, domain: &Domain) -> Result<Taxonomy, TaxonomyError> {
-        let mut line_of: BTreeMap<Value, usize> = BTreeMap::new();
-        for (index, labels) in self.lines.iter().enumerate() {
-            let leaf = &labels[0];
-            let value = Value::parse(domain.kind(), leaf).ok_or_else(|| TaxonomyError::WrongKind {
-                line: index + 1,
-                leaf: leaf.clone(),
-                kind: domain.kind(),
-            })?;
-            line_of.insert(value, index);
-        }
-        let root = self.lines[0].last().map_or("*", String::as_str);
-        let mut paths = Vec::with_capacity(domain.len());
-        for code in 0..domain.len() as Code {
-            let Some(value) = domain.value(code) else {
-                paths.push(vec![Step::plain(root)]);
-                continue;
-            };
-            let index = line_of
-                .get(value)
-                .ok_or_else(|| TaxonomyError::MissingLeaf { value: domain.text(code).into_owned() })?;
-            paths.push(self.lines[*index].iter().rev().map(|label| Step::plain(label)).collect());
-        }
-        let mut taxonomy = Taxonomy::build(domain, paths)?;
-        if matches!(domain.kind(), Kind::Integer | Kind::Real | Kind::Date) {
-            self.set_bounds(domain, &mut taxonomy);
-        }
-        Ok(taxonomy)
-    }
-
-    /// A label stands for all its leaves, also those that do not occur in the table.
-    fn set_bounds(&self, domain: &Domain, taxonomy: &mut Taxonomy) {
-        let mut bounds: BTreeMap<&str, (Value, Value)> = BTreeMap::new();
-        for labels in &self.lines {
-            let Some(value) = Value::parse(domain.kind(), &labels[0]) else { continue };
-            for label in labels {
-                let (low, high) = bounds.entry(label).or_insert_with(|| (value.clone(), value.clone()));
-                *low = value.clone().min(low.clone());
-                *high = value.clone().max(high.clone());
-            }
-        }
-        for node in &mut taxonomy.nodes {
-            node.bounds = bounds.get(node.label.as_str()).cloned();
-        }
-        taxonomy.bound_root(domain);
-    }
-}
-
-fn check_shape(line: usize, labels: &[String], first: &[String]) -> Result<(), TaxonomyError> {
-    if labels.len() != first.len() {
-        let leaf = labels[0].clone();
-        return Err(TaxonomyError::Ragged { line, leaf, found: labels.len(), expected: first.len() });
-    }
-    if let Some(level) = labels.iter().position(String::is_empty) {
-        return Err(TaxonomyError::EmptyLabel { line, level: level + 1 });
-    }
-    if let Some(level) = labels.iter().position(|label| label.chars().any(char::is_control)) {
-        return Err(TaxonomyError::NotText { line, level: level + 1 });
-    }
-    let (root, expected) = (&labels[labels.len() - 1], &first[first.len() - 1]);
-    if root != expected {
-        return Err(TaxonomyError::TwoRoots { line, root: root.clone(), expected: expected.clone() });
-    }
-    Ok(())
-}
-
-/// One parent per label, no label above itself, no value that is also a group.
-fn check_tree(lines: &[(usize, Vec<String>)]) -> Result<(), TaxonomyError> {
-    let mut leaf_line: BTreeMap<&str, usize> = BTreeMap::new();
-    for (line, labels) in lines {
-        if let Some(first) = leaf_line.insert(&labels[0], *line) {
-            return Err(TaxonomyError::Duplicate { line: *line, first, leaf: labels[0].clone() });
-        }
-    }
-    let mut parent_of: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
-    for (line, labels) in lines {
-        for (level, label) in labels.iter().enumerate() {
-            if level > 0 && *label != labels[0] && leaf_line.contains_key(label.as_str()) {
-                return Err(TaxonomyError::LeafIsGroup { line: *line, label: label.clone() });
-            }
-            let Some(parent) = labels[level + 1..].iter().find(|above| *above != label) else { continue };
-            let (other, first) = *parent_of.entry(label).or_insert((parent, *line));
-            if other != parent {
-                let below = ancestors(&parent_of, parent).any(|above| above == label);
-                return Err(if below {
-                    TaxonomyError::Cycle { line: *line, label: parent.clone(), below: label.clone() }
-                } else {
-                    TaxonomyError::TwoParents {
-                        line: *line,
-                        first,
-                        label: label.clone(),
-                        parent: parent.clone(),
-                        other: other.to_owned(),
-                    }
-                });
-            }
-            if ancestors(&parent_of, label).any(|above| above == label) {
-                return Err(TaxonomyError::Cycle { line: *line, label: parent.clone(), below: label.clone() });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Labels above a label, as far as known; stops after as many steps as there are labels, so that a cycle ends.
-fn ancestors<'a>(
-    parent_of: &'a BTreeMap<&'a str, (&'a str, usize)>,
-    label: &str,
-) -> impl Iterator<Item = &'a str> + use<'a> {
-    let mut next = parent_of.get(label).map(|(parent, _)| *parent);
-    std::iter::from_fn(move || {
-        let current = next?;
-        next = parent_of.get(current).map(|(parent, _)| *parent);
-        Some(current)
-    })
-    .take(parent_of.len() + 1)
-}
 
 /// A group of values, from one leaf to the whole domain.
 #[derive(Clone, Debug, PartialEq)]
@@ -211,14 +52,14 @@ pub struct Taxonomy {
 }
 
 /// One level of a path from the root towards a leaf.
-struct Step {
-    label: String,
+pub(crate) struct Step<'a> {
+    label: Cow<'a, str>,
     bounds: Option<(Value, Value)>,
 }
 
-impl Step {
-    fn plain(label: &str) -> Self {
-        Step { label: label.to_owned(), bounds: None }
+impl<'a> Step<'a> {
+    pub(crate) fn plain(label: impl Into<Cow<'a, str>>) -> Self {
+        Step { label: label.into(), bounds: None }
     }
 }
 
@@ -242,12 +83,12 @@ impl Taxonomy {
             }
             before = width;
         }
-        let path = |value: Option<&Value>| -> Vec<Step> {
-            let inner = widths.iter().rev().filter_map(|&width| value.and_then(|value| interval(value, width)));
+        let path = |code: Code| {
+            let value = domain.value(code);
+            let inner = widths.iter().rev().filter_map(move |&width| value.and_then(|value| interval(value, width)));
             std::iter::once(Step::plain("*")).chain(inner).collect()
         };
-        let paths = (0..domain.len() as Code).map(|code| path(domain.value(code))).collect();
-        let mut taxonomy = Taxonomy::build(domain, paths)?;
+        let mut taxonomy = Taxonomy::build(domain, path)?;
         taxonomy.bound_root(domain);
         Ok(taxonomy)
     }
@@ -274,21 +115,27 @@ impl Taxonomy {
         let masked = |text: &[char], kept: usize| -> String {
             text[..kept].iter().copied().chain(std::iter::repeat_n('*', length - kept)).collect()
         };
-        let paths = texts
-            .iter()
-            .map(|text| {
-                let inner = (1..length).map(|kept| Step::plain(&masked(text, kept)));
-                let inner: Vec<Step> = if text.is_empty() { Vec::new() } else { inner.collect() };
-                std::iter::once(Step::plain("*")).chain(inner).collect()
-            })
-            .collect();
-        Taxonomy::build(domain, paths)
+        let path = |code: Code| {
+            let text = &texts[code as usize];
+            let inner = if text.is_empty() { 1..1 } else { 1..length };
+            std::iter::once(Step::plain("*")).chain(inner.map(|kept| Step::plain(masked(text, kept)))).collect()
+        };
+        Taxonomy::build(domain, path)
     }
 
-    /// Builds the tree from one path per code, root first, without the leaf's own step (or with it: it is merged).
-    fn build(domain: &Domain, paths: Vec<Vec<Step>>) -> Result<Taxonomy, TaxonomyError> {
-        let root =
-            paths.first().and_then(|path| path.first()).map_or_else(|| "*".to_owned(), |step| step.label.clone());
+    /// Builds the tree from one path per code, root first, without the leaf's own step (or with it: it is merged). Paths
+    /// are asked for one by one, twice, and not kept: together they take several times what the tree does.
+    pub(crate) fn build<'a>(domain: &Domain, path: impl Fn(Code) -> Vec<Step<'a>>) -> Result<Taxonomy, TaxonomyError> {
+        let codes = || 0..domain.len() as Code;
+        let (mut root, mut top) = ("*".to_owned(), 0);
+        for code in codes() {
+            let path = path(code);
+            if let Some(first) = path.first().filter(|_| code == 0) {
+                root = first.label.clone().into_owned();
+            }
+            let names_leaf = path.len() > 1 && path.last().is_some_and(|step| step.label == domain.text(code));
+            top = top.max(path.len() + usize::from(!names_leaf) - 1);
+        }
         let mut tree = Taxonomy {
             nodes: vec![Node {
                 label: root,
@@ -305,17 +152,12 @@ impl Taxonomy {
             rank_of_code: vec![0; domain.len()],
         };
         let mut child_of: BTreeMap<(NodeId, String), NodeId> = BTreeMap::new();
-        let mut code_of_leaf: BTreeMap<NodeId, Code> = BTreeMap::new();
-        let n_steps = |(code, path): (Code, &Vec<Step>)| {
-            let names_leaf = path.len() > 1 && path.last().is_some_and(|step| step.label == domain.text(code));
-            path.len() + usize::from(!names_leaf)
-        };
-        let top = (0..).zip(&paths).map(n_steps).max().unwrap_or(1) - 1;
-        for (code, path) in (0..).zip(paths) {
+        let mut code_of_leaf: Vec<(NodeId, Code)> = Vec::with_capacity(domain.len());
+        for code in codes() {
             let text = domain.text(code).into_owned();
             let mut node = 0;
             let mut level = top;
-            for (step, at) in path.into_iter().zip((0..=top).rev()).skip(1) {
+            for (step, at) in path(code).into_iter().zip((0..=top).rev()).skip(1) {
                 // A label repeated to fill levels, or the leaf itself, adds no node of its own.
                 if step.label == text {
                     continue;
@@ -327,9 +169,11 @@ impl Taxonomy {
                 level = at;
             }
             tree.reach(node, level);
-            let bounds = domain.value(code).map(|value| (value.clone(), value.clone()));
-            let leaf = tree.push(node, Step { label: text, bounds });
-            code_of_leaf.insert(leaf, code);
+            // Words have no order in which they could be bounds.
+            let bounds = domain.value(code).filter(|_| domain.kind().is_ordered());
+            let bounds = bounds.map(|value| (value.clone(), value.clone()));
+            let leaf = tree.push(node, Step { label: text.into(), bounds });
+            code_of_leaf.push((leaf, code));
         }
         tree.number(0, &code_of_leaf);
         if domain.kind().is_ordered() && !tree.code_of_rank.is_sorted() {
@@ -338,8 +182,8 @@ impl Taxonomy {
         Ok(tree)
     }
 
-    fn child(&mut self, child_of: &mut BTreeMap<(NodeId, String), NodeId>, parent: NodeId, step: Step) -> NodeId {
-        let key = (parent, step.label.clone());
+    fn child(&mut self, child_of: &mut BTreeMap<(NodeId, String), NodeId>, parent: NodeId, step: Step<'_>) -> NodeId {
+        let key = (parent, step.label.clone().into_owned());
         if let Some(&node) = child_of.get(&key) {
             return node;
         }
@@ -353,10 +197,10 @@ impl Taxonomy {
         self.nodes[node].level = self.nodes[node].level.max(level);
     }
 
-    fn push(&mut self, parent: NodeId, step: Step) -> NodeId {
+    fn push(&mut self, parent: NodeId, step: Step<'_>) -> NodeId {
         let id = self.nodes.len();
         self.nodes.push(Node {
-            label: step.label,
+            label: step.label.into_owned(),
             parent: Some(parent),
             children: Vec::new(),
             ranks: 0..=0,
@@ -369,10 +213,11 @@ impl Taxonomy {
         id
     }
 
-    /// Numbers the leaves depth first and tells every node its stretch and height.
-    fn number(&mut self, node: NodeId, code_of_leaf: &BTreeMap<NodeId, Code>) {
+    /// Numbers the leaves depth first and tells every node its stretch and height. Leaves come in the order of their ids.
+    fn number(&mut self, node: NodeId, code_of_leaf: &[(NodeId, Code)]) {
         let start = self.leaf_of_rank.len() as u32;
-        if let Some(&code) = code_of_leaf.get(&node) {
+        if let Ok(at) = code_of_leaf.binary_search_by_key(&node, |(leaf, _)| *leaf) {
+            let code = code_of_leaf[at].1;
             self.rank_of_code[code as usize] = start;
             self.leaf_of_rank.push(node);
             self.code_of_rank.push(code);
@@ -393,6 +238,14 @@ impl Taxonomy {
         });
         let node = gap.max_by_key(|node| node.depth).unwrap_or(&self.nodes[0]);
         TaxonomyError::NotARange { label: node.label.clone() }
+    }
+
+    /// A node with inner ones alone: what a label stands for, also of values that do not occur.
+    pub(crate) fn set_bounds(&mut self, domain: &Domain, bounds_of: impl Fn(&str) -> Option<(Value, Value)>) {
+        for node in self.nodes.iter_mut().filter(|node| !node.children.is_empty()) {
+            node.bounds = bounds_of(&node.label);
+        }
+        self.bound_root(domain);
     }
 
     fn bound_root(&mut self, domain: &Domain) {
@@ -482,7 +335,7 @@ fn multiple(index: f64, width: f64) -> f64 {
 }
 
 /// The interval of a width that holds a value, as a label with its bounds.
-fn interval(value: &Value, width: f64) -> Option<Step> {
+fn interval(value: &Value, width: f64) -> Option<Step<'static>> {
     let (low, high) = match value {
         Value::Integer(number) => {
             let width = width as i64;
@@ -507,5 +360,5 @@ fn interval(value: &Value, width: f64) -> Option<Step> {
         }
         Value::Text(_) => return None,
     };
-    Some(Step { label: format!("{low}..{high}"), bounds: Some((low, high)) })
+    Some(Step { label: format!("{low}..{high}").into(), bounds: Some((low, high)) })
 }

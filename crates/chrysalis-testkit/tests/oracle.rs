@@ -113,7 +113,7 @@ fn every_file_of_the_papers_is_at_hand_and_reads() {
     assert_eq!(listed, found);
     for path in listed {
         if path.ends_with("taxonomy.csv") {
-            assert!(!papers::taxonomy(path).lines().is_empty());
+            assert!(papers::taxonomy(path).n_lines() > 0);
         } else {
             assert!(papers::table(path).rows() > 0);
         }

@@ -5,7 +5,8 @@ use chrysalis_query::{OpenRelease, Plan, QueryError, Question};
 use chrysalis_release::{Manifest, Release};
 use chrysalis_sql::rewrite::looked_at;
 use chrysalis_sql::{Dialect, parse, rewrite};
-use chrysalis_store::{read_columns, read_manifest};
+use chrysalis_store::{read_columns_within, read_manifest_within};
+use chrysalis_table::Memory;
 use rayon::prelude::*;
 
 use crate::Error;
@@ -63,14 +64,16 @@ impl Questions {
 
     /// Asks a release in a folder all of them, side by side. Only the columns that some question needs are read, and whatever is
     /// wrong with a question is said before any table is.
-    pub fn ask(&self, folder: &Path) -> Result<Vec<AnswerReport>, Error> {
-        let manifest = read_manifest(folder)?;
+    ///
+    /// A release that declares more than fits into that much memory is refused.
+    pub fn ask(&self, folder: &Path, memory: Memory) -> Result<Vec<AnswerReport>, Error> {
+        let manifest = read_manifest_within(folder, memory)?;
         let plans = self.plans(&manifest)?;
         let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for needed in plans.iter().flat_map(Plan::columns) {
             wanted.entry(needed.table).or_default().extend(needed.columns);
         }
-        let open = OpenRelease::new(&read_columns(folder, manifest, &listed(wanted))?)?;
+        let open = OpenRelease::new(&read_columns_within(folder, manifest, &listed(wanted), memory)?)?;
         let answers: Vec<_> = plans.par_iter().map(|plan| open.answer(plan)).collect();
         let report = |(at, (plan, answer)): (usize, (&Plan, Result<_, QueryError>))| {
             let answer = answer.map_err(|error| self.located(error, at))?;
@@ -79,15 +82,15 @@ impl Questions {
         plans.iter().zip(answers).enumerate().map(report).collect()
     }
 
-    /// All of them as statements for a database that holds the release's tables.
-    pub fn rewrite(&self, folder: &Path, dialect: Dialect) -> Result<Vec<String>, Error> {
-        let manifest = read_manifest(folder)?;
+    /// All of them as statements for a database that holds the release's tables, which is refused as [`Questions::ask`] does.
+    pub fn rewrite(&self, folder: &Path, dialect: Dialect, memory: Memory) -> Result<Vec<String>, Error> {
+        let manifest = read_manifest_within(folder, memory)?;
         let plans = self.plans(&manifest)?;
         let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (table, columns) in plans.iter().flat_map(looked_at) {
             wanted.entry(table).or_default().extend(columns);
         }
-        let release = read_columns(folder, manifest, &listed(wanted))?;
+        let release = read_columns_within(folder, manifest, &listed(wanted), memory)?;
         let statement = |(at, plan)| rewrite(plan, &release, dialect).map_err(|error| self.located(error, at));
         plans.iter().enumerate().map(statement).collect()
     }

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use chrysalis_criteria::Weights;
-use chrysalis_table::{Kind, Role};
-use serde::{Deserialize, Serialize};
+use chrysalis_table::{Kind, Role, TaxonomyFile};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Error;
 
@@ -156,7 +157,7 @@ pub struct ReleaseDraft {
     /// What full-domain minimizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// After so many seconds full-domain takes the best it has found.
+    /// After so many seconds full-domain takes the best it has found; 60 where nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<Number>,
 }
@@ -219,6 +220,14 @@ pub enum TaxonomyDraft {
     File(PathBuf),
     /// Its lines.
     Lines(Vec<Vec<String>>),
+    /// Its lines, after the file was read: kept once, however often the draft is copied.
+    #[serde(skip_deserializing, serialize_with = "as_lines")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<String>>"))]
+    Read(Arc<TaxonomyFile>),
+}
+
+fn as_lines<S: Serializer>(file: &Arc<TaxonomyFile>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(file.lines())
 }
 
 /// A number as it is written; exact if it is in quotes or short.

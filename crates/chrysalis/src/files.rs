@@ -1,11 +1,16 @@
 //! From files and record batches to values, and back: specs, taxonomies, tables, releases.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrysalis_arrow::{ArrowError, RecordBatch, Schema};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{Format, Input, Source, StoreError, manifests_beside, write_release};
-use chrysalis_table::{ColumnRequest, Counted, CsvOptions, Remedy, Stopped, Table, TableError, TaxonomyFile, Watch};
+use chrysalis_table::{
+    ColumnRequest, Counted, CsvOptions, Knob, Memory, Remedy, Stopped, Table, TableError, TaxonomyFile, Watch,
+};
 use serde::de::DeserializeOwned;
 
 use crate::{Draft, Error, TaxonomyDraft, microdata_requests, values};
@@ -48,11 +53,23 @@ fn load_spec(path: &Path) -> Result<Draft, Error> {
 
 impl Draft {
     /// Reads the taxonomies that are files. Paths are seen from where we stand.
-    pub fn read_taxonomies(mut self) -> Result<Draft, Error> {
+    pub fn read_taxonomies(self) -> Result<Draft, Error> {
+        self.read_taxonomies_within(None)
+    }
+
+    /// The same, unless one of them would take more memory than is said.
+    pub fn read_taxonomies_within(mut self, memory: Option<Memory>) -> Result<Draft, Error> {
+        let mut has_files = false;
         for attribute in self.attributes.values_mut() {
             if let Some(TaxonomyDraft::File(path)) = &attribute.taxonomy {
-                attribute.taxonomy = Some(TaxonomyDraft::Lines(read_taxonomy(path)?.lines().to_vec()));
+                has_files = true;
+                let file = read_taxonomy(path, memory.unwrap_or_default())?;
+                attribute.taxonomy = Some(TaxonomyDraft::Read(Arc::new(file)));
             }
+        }
+        if memory.is_some() && !has_files {
+            let message = format!("`{}` has no effect, because no taxonomy is read from a file", Knob::Memory);
+            return Err(Error::request(message, "leave it out"));
         }
         Ok(self)
     }
@@ -143,27 +160,48 @@ pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str, hint: &str) -> R
     })
 }
 
-/// Reads a taxonomy file.
-pub fn read_taxonomy(path: &Path) -> Result<TaxonomyFile, Error> {
-    let text = read_text(path)?;
-    TaxonomyFile::parse(&text).map_err(|error| Error::from(error).about(&path.display().to_string()))
+/// A byte of a taxonomy costs at least so many of memory: a larger file need not be read to be refused.
+const MEMORY_PER_BYTE: u64 = 16;
+
+/// Reads a taxonomy file, unless it would take more memory than that.
+pub fn read_taxonomy(path: &Path, memory: Memory) -> Result<TaxonomyFile, Error> {
+    let (bytes, is_whole) = read_up_to(path, memory.part(MEMORY_PER_BYTE).bytes())?;
+    if !is_whole {
+        let (most, name) = (memory.part(MEMORY_PER_BYTE), path.display());
+        let message = format!("{name} has more than {most}, and with {memory} of memory no larger taxonomy is read");
+        return Err(Error::request(message, Memory::more(2 * most.bytes(), MEMORY_PER_BYTE)));
+    }
+    let text = text(path, bytes)?;
+    TaxonomyFile::parse_within(&text, memory).map_err(|error| Error::from(error).about(&path.display().to_string()))
 }
 
-/// Specs and taxonomies are small; anything larger is some other file.
-const MAX_TEXT: u64 = 64 << 20;
+/// What people write by hand is small; anything larger is some other file.
+const MAX_TEXT: u64 = 8 << 20;
 
-/// Reads a small text file.
+/// Reads a small text file, such as a spec.
 pub fn read_text(path: &Path) -> Result<String, Error> {
-    let failed = |problem: String| {
-        let message = format!("cannot read {}: {problem}", path.display());
-        Error::request(message, "check that the path names the right text file")
-    };
-    let size = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
-    if size > MAX_TEXT {
-        return Err(failed(format!("it has {size} bytes, more than any spec or taxonomy")));
+    match read_up_to(path, MAX_TEXT)? {
+        (bytes, true) => text(path, bytes),
+        (_, false) => Err(unreadable(path, &format!("it has more than {} MB, more than any spec", MAX_TEXT >> 20))),
     }
-    let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8 text".into()))
+}
+
+/// The bytes of a file, and whether these are all.
+fn read_up_to(path: &Path, most: u64) -> Result<(Vec<u8>, bool), Error> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(most.saturating_add(1)).read_to_end(&mut bytes));
+    read.map_err(|error| unreadable(path, &error.to_string()))?;
+    let is_whole = bytes.len() as u64 <= most;
+    Ok((bytes, is_whole))
+}
+
+fn text(path: &Path, bytes: Vec<u8>) -> Result<String, Error> {
+    String::from_utf8(bytes).map_err(|_| unreadable(path, "it is not UTF-8 text"))
+}
+
+fn unreadable(path: &Path, problem: &str) -> Error {
+    let message = format!("cannot read {}: {problem}", path.display());
+    Error::request(message, "check that the path names the right text file")
 }
 
 #[cfg(test)]

@@ -74,4 +74,4 @@ pub use chrysalis_release::{Form, Manifest, Release};
 pub use chrysalis_sql::Dialect;
 pub use chrysalis_store as store;
 pub use chrysalis_table as table;
-pub use chrysalis_table::{Counted, Knob, Progress, Remedy, Spelling, Stopped, Table, Unwatched, Watch};
+pub use chrysalis_table::{Counted, Knob, Memory, Progress, Remedy, Spelling, Stopped, Table, Unwatched, Watch};

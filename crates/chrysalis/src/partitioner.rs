@@ -12,6 +12,9 @@ use chrysalis_table::{Knob, Remedy};
 
 use crate::{Error, ReleaseDraft, values};
 
+/// How long a search may take where nobody says so: a lattice of many columns has no end that anybody lives to see.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
 /// A partitioner with its knobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
@@ -23,7 +26,7 @@ pub(crate) enum Choice {
     FullDomain {
         metric: Metric,
         suppress: Rational,
-        time_limit: Option<Duration>,
+        time_limit: Duration,
     },
     Column(String),
     Anatomize,
@@ -51,8 +54,8 @@ impl Choice {
             Choice::TopDown => Box::new(TopDown),
             Choice::Mondrian { relaxed } => Box::new(Mondrian { relaxed: *relaxed }),
             Choice::FullDomain { metric, suppress, time_limit } => {
-                let started = Instant::now();
-                let stop = time_limit.map_or_else(Stop::never, |limit| Stop::when(move || started.elapsed() >= limit));
+                let (started, limit) = (Instant::now(), *time_limit);
+                let stop = Stop::when(move || started.elapsed() >= limit);
                 Box::new(FullDomain { metric: *metric, suppress: *suppress, stop })
             }
             Choice::Column(column) => Box::new(ByColumn { column: column.clone() }),
@@ -97,6 +100,6 @@ pub(crate) fn full_domain(draft: &ReleaseDraft) -> Result<Choice, Error> {
     Ok(Choice::FullDomain {
         metric: metric.transpose()?.unwrap_or_default(),
         suppress: share.transpose()?.unwrap_or_else(|| Rational::from_integer(0)),
-        time_limit: limit.transpose()?,
+        time_limit: limit.transpose()?.unwrap_or(TIME_LIMIT),
     })
 }

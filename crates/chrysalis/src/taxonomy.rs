@@ -1,6 +1,6 @@
 //! Taxonomies held against a column: whether they fit, and what lies under every label.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_table::{Column, Coverage, TaxonomyFile};
 use serde::{Serialize, Serializer};
@@ -48,14 +48,14 @@ impl TaxonomyReport {
         Ok(TaxonomyReport {
             file: file.to_owned(),
             problem: both.and_then(|(column, coverage)| problem(taxonomy, column, coverage)),
-            values: taxonomy.lines().len() as u64,
+            values: taxonomy.n_lines() as u64,
             labels_per_level: labels_per_level(taxonomy),
             tree: Tree::new(taxonomy, coverage.as_ref()),
             coverage: both.map(|(column, coverage)| CoverageReport {
                 column: column.name().to_owned(),
                 rows: column.codes().len() as u64,
                 without_line: coverage.without_line.clone(),
-                never_occur: coverage.unused().map(|line| taxonomy.lines()[line][0].clone()).collect(),
+                never_occur: coverage.unused().map(|line| taxonomy.label(line, 0).to_owned()).collect(),
                 missing_rows: coverage.missing,
             }),
         })
@@ -92,9 +92,8 @@ fn problem(file: &TaxonomyFile, column: &Column, coverage: &Coverage) -> Option<
 }
 
 fn labels_per_level(file: &TaxonomyFile) -> Vec<usize> {
-    let n_levels = file.lines().first().map_or(0, Vec::len);
-    let labels = |level: usize| file.lines().iter().map(|line| &line[level]).collect::<std::collections::BTreeSet<_>>();
-    (0..n_levels).map(|level| labels(level).len()).collect()
+    let labels = |level| (0..file.n_lines()).map(|line| file.label(line, level)).collect::<BTreeSet<_>>();
+    (0..file.n_levels()).map(|level| labels(level).len()).collect()
 }
 
 /// The labels of a file as a tree, with what lies under each.
@@ -120,12 +119,12 @@ impl Tree {
     fn new(file: &TaxonomyFile, coverage: Option<&Coverage>) -> Tree {
         let mut tree = Tree { nodes: Vec::new() };
         let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-        for (line, labels) in file.lines().iter().enumerate() {
+        for line in 0..file.n_lines() {
             let rows = coverage.map(|coverage| coverage.rows[line]);
             let mut above: Option<usize> = None;
-            for label in labels.iter().rev() {
+            for label in file.line(line).rev() {
                 // A label that is repeated to fill levels is one node.
-                if above.is_some_and(|above| tree.nodes[above].label == *label) {
+                if above.is_some_and(|above| tree.nodes[above].label == label) {
                     continue;
                 }
                 let id = *known.entry(label).or_insert_with(|| tree.push(label, above, coverage.is_some()));

@@ -62,14 +62,14 @@ impl ProfileArgs {
             let message = format!("--taxonomy has no effect on column `{name}`, which is not sensitive");
             return Err(Failure::bad_input(message, "leave it out: quasi values are measured as they are"));
         }
-        Ok(draft.read_taxonomies()?)
+        Ok(draft.read_taxonomies_within(self.memory)?)
     }
 }
 
 impl Choices {
     /// All that is said of a file: flags win over a spec.
     pub(crate) fn over(&self, file: &str) -> Result<Draft, Failure> {
-        Ok(self.draft()?.or(files::draft(file)?).read_taxonomies()?)
+        Ok(self.draft()?.or(files::draft(file)?).read_taxonomies_within(self.memory)?)
     }
 
     /// What the flags alone say.
@@ -163,6 +163,6 @@ impl CompareArgs {
             dimensions: self.dimensions,
         };
         let flags = Draft { compare: Some(asked), ..self.choices.draft()? };
-        Ok(flags.or(files::draft(&self.file)?).read_taxonomies()?)
+        Ok(flags.or(files::draft(&self.file)?).read_taxonomies_within(self.choices.memory)?)
     }
 }

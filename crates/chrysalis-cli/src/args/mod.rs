@@ -6,13 +6,13 @@ mod values;
 
 use std::path::PathBuf;
 
-use chrysalis::Dialect;
 use chrysalis::table::Kind;
+use chrysalis::{Dialect, Memory};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use values::{
-    categories_of, delimiter, format, kind_of, list_of, metric, missing, ordinary_of, path_of, seconds, share, threads,
-    width_of, widths_of, workload,
+    categories_of, delimiter, format, kind_of, list_of, memory, metric, missing, ordinary_of, path_of, seconds, share,
+    threads, width_of, widths_of, workload,
 };
 
 /// Publish microdata without revealing who is who, and check what was published.
@@ -139,6 +139,9 @@ pub(crate) struct ProfileArgs {
     /// A taxonomy for the sensitive column; t is then measured along it.
     #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
     pub(crate) taxonomies: Vec<(String, PathBuf)>,
+    /// How much memory reading a taxonomy file may take: a larger one is refused [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<Memory>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 }
@@ -206,12 +209,15 @@ pub(crate) struct Choices {
     /// What full-domain minimizes: loss (NCP), dm, average, precision or height [default: loss].
     #[arg(long, value_name = "NAME", value_parser = metric)]
     pub(crate) metric: Option<String>,
-    /// Stop full-domain after this many seconds and use the best result so far, marked as not proven.
+    /// Stop full-domain after this many seconds and use the best result so far, marked as not proven [default: 60].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) time_limit: Option<String>,
     /// A taxonomy file: one line per value, `value;group;…;*`.
     #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
     pub(crate) taxonomies: Vec<(String, PathBuf)>,
+    /// How much memory reading a taxonomy file may take: a larger one is refused [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<Memory>,
     /// Publish an ordered column in intervals of these widths, each a multiple of the one before.
     #[arg(long = "intervals", value_name = "COLUMN=5,10,…", value_parser = widths_of)]
     pub(crate) intervals: Vec<(String, Vec<f64>)>,
@@ -270,6 +276,9 @@ pub(crate) struct AuditArgs {
     /// The separator of CSV fields of the microdata [default: detected].
     #[arg(long, value_name = "C", value_parser = delimiter, requires = "microdata")]
     pub(crate) delimiter: Option<String>,
+    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<Memory>,
 }
 
 const EVALUATE_HELP: &str = "\
@@ -327,6 +336,9 @@ pub(crate) struct EvaluateArgs {
     /// The separator of CSV fields of the microdata [default: detected].
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<String>,
+    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<Memory>,
 }
 
 const EXPERIMENT_HELP: &str = "\
@@ -426,6 +438,9 @@ pub(crate) struct LoadArgs {
     /// The PostgreSQL schema to load into; created where it does not exist.
     #[arg(long, value_name = "NAME")]
     pub(crate) schema: Option<String>,
+    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<Memory>,
 }
 
 const QUERY_HELP: &str = "\
@@ -461,6 +476,9 @@ pub(crate) struct QueryArgs {
     /// Explain in words where the numbers come from.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<Memory>,
 }
 
 const REWRITE_HELP: &str = "\
@@ -488,6 +506,9 @@ pub(crate) struct RewriteArgs {
     /// The database's SQL: postgres, duckdb, sqlite or spark.
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Dialect,
+    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<Memory>,
 }
 
 const TAXONOMY_HELP: &str = "\
@@ -512,6 +533,9 @@ pub(crate) struct TaxonomyArgs {
     /// Taxonomy files.
     #[arg(value_name = "FILE", required_unless_present = "propose", conflicts_with = "propose")]
     pub(crate) files: Vec<PathBuf>,
+    /// How much memory reading a taxonomy file may take: a larger one is refused [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = memory, conflicts_with = "propose")]
+    pub(crate) memory: Option<Memory>,
     /// Print a taxonomy for the column instead of checking one.
     #[arg(long, requires = "data", requires = "column")]
     pub(crate) propose: bool,

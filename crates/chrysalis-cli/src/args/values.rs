@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use chrysalis::table::Kind;
-use chrysalis::values;
+use chrysalis::{Memory, values};
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| "expected a number from 1 to 1024".to_owned())
@@ -24,6 +24,10 @@ pub(super) fn metric(text: &str) -> Result<String, String> {
 
 pub(super) fn seconds(text: &str) -> Result<String, String> {
     checked(text, values::seconds)
+}
+
+pub(super) fn memory(text: &str) -> Result<Memory, String> {
+    text.parse()
 }
 
 pub(super) fn workload(text: &str) -> Result<String, String> {

@@ -13,9 +13,9 @@ use crate::render::{self, Report};
 
 pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
-    let release = read_whole(&args.release, &phases)?;
+    let release = read_whole(&args.release, args.memory, &phases)?;
     let others: Vec<Release> =
-        args.others.iter().map(|folder| read_whole(folder, &phases)).collect::<Result<_, Failure>>()?;
+        args.others.iter().map(|folder| read_whole(folder, args.memory, &phases)).collect::<Result<_, Failure>>()?;
     let manifests: Vec<&Manifest> = std::iter::once(&release).chain(&others).map(|release| &release.manifest).collect();
     let (microdata, asked) = match &args.microdata {
         Some(file) if file.ends_with(".toml") => {

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &LoadArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let password = std::env::var("PGPASSWORD").ok();
     let target = Target::parse(&args.address, args.schema.as_deref(), password.as_deref())?;
     let phases = Phases::new(cli);
-    let release = read_whole(&args.release, &phases)?;
+    let release = read_whole(&args.release, args.memory, &phases)?;
     let watch: &dyn Watch = &phases;
     watch.phase("load", Some(release.tables.iter().map(|table| table.rows() as u64).sum()), Counted::Rows);
     let loaded = stoppable(|| Ok(load(&release, &target, &|n| watch.tell(n))?))?;

@@ -17,16 +17,16 @@ pub(crate) mod taxonomy;
 
 use std::path::Path;
 
-use chrysalis::store::read_release;
-use chrysalis::{Counted, Draft, Manifest, Release, Table, Watch, files};
+use chrysalis::store::read_release_within;
+use chrysalis::{Counted, Draft, Manifest, Memory, Release, Table, Watch, files};
 
 use crate::failure::Failure;
 use crate::progress::Phases;
 
 /// A release of a folder, as a phase of its own.
-fn read_whole(folder: &Path, phases: &Phases) -> Result<Release, Failure> {
+fn read_whole(folder: &Path, memory: Option<Memory>, phases: &Phases) -> Result<Release, Failure> {
     phases.phase("read", None, Counted::Rows);
-    Ok(read_release(folder)?)
+    Ok(read_release_within(folder, memory.unwrap_or_default())?)
 }
 
 /// The published attributes of some releases, with the kinds they were made with.

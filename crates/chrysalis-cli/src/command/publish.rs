@@ -173,7 +173,11 @@ impl Summary<'_> {
         let search = self.report.recoding.as_ref()?;
         let (checked, nodes) = (count(search.nodes_checked), count(search.nodes));
         let checked = format!("{checked} of {nodes} combinations of levels checked");
-        let (verdict, why) = if search.proven_optimal { ("proven", "") } else { ("NOT proven", ", time ran out") };
+        let (verdict, why) = if search.proven_optimal {
+            ("proven", "")
+        } else {
+            ("NOT proven", ", time ran out: --time-limit gives it more")
+        };
         Some(("search", format!("{verdict} optimal for {}{why} ({checked})", search.metric)))
     }
 

@@ -14,11 +14,11 @@ use crate::progress::Phases;
 use crate::render;
 
 /// Questions are written by people: a file beyond this is something else.
-const MAX_FILE: u64 = 64 << 20;
+const MAX_FILE: u64 = 16 << 20;
 
 pub(crate) fn run(args: &QueryArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let questions = questions(args.question.as_deref(), args.file.as_deref())?;
-    let answers = questions.ask(&args.release)?;
+    let answers = questions.ask(&args.release, args.memory.unwrap_or_default())?;
     let phases = Phases::new(cli);
     for (at, answer) in answers.iter().enumerate() {
         let which = if args.file.is_some() { format!("question {}: ", at + 1) } else { String::new() };

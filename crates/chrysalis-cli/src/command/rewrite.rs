@@ -10,7 +10,8 @@ use crate::render;
 pub(crate) fn run(args: &RewriteArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let questions = questions(args.question.as_deref(), args.file.as_deref())?;
     let mut text = String::new();
-    for (at, sql) in questions.rewrite(&args.release, args.dialect)?.into_iter().enumerate() {
+    let statements = questions.rewrite(&args.release, args.dialect, args.memory.unwrap_or_default())?;
+    for (at, sql) in statements.into_iter().enumerate() {
         match cli.output {
             Output::Table => text.push_str(&format!("{sql};\n")),
             Output::Json => text.push_str(&format!("{}\n", json!({"dialect": args.dialect.name(), "sql": sql}))),

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &TaxonomyArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let files: Vec<(&Path, TaxonomyFile)> = args
         .files
         .iter()
-        .map(|path| Ok((path.as_path(), files::read_taxonomy(path)?)))
+        .map(|path| Ok((path.as_path(), files::read_taxonomy(path, args.memory.unwrap_or_default())?)))
         .collect::<Result<_, Failure>>()?;
     let column = match (&args.data, &args.column) {
         (Some(data), Some(column)) => Some(read_column(args, data, column, &phases)?),
@@ -92,14 +92,15 @@ fn print_proposal(column: &Column, kind: Option<Kind>, cli: &Cli, phases: &Phase
     let (file, grouping) = propose(column, kind).map_err(failed)?;
     // What is proposed must be accepted.
     file.bind(column.domain()).map_err(failed)?;
-    let n_levels = file.lines().first().map_or(0, Vec::len);
-    let values = counted(file.lines().len() as u64, "value");
+    let n_levels = file.n_levels();
+    let values = counted(file.n_lines() as u64, "value");
     phases.note(&format!("{values} of `{}` in {n_levels} levels, by {}", column.name(), grouping.name()));
+    let owned = |line: Vec<&str>| line.into_iter().map(str::to_owned).collect();
     let levels = (0..n_levels).map(|level| format!("level_{level}")).collect();
     let report = Report {
-        blocks: vec![file.lines().iter().map(|line| line.join(";")).collect::<Vec<_>>().join("\n")],
-        json: json!({"column": column.name(), "grouping": grouping.name(), "lines": file.lines()}),
-        rows: std::iter::once(levels).chain(file.lines().iter().cloned()).collect(),
+        blocks: vec![file.lines().map(|line| line.join(";")).collect::<Vec<_>>().join("\n")],
+        json: json!({"column": column.name(), "grouping": grouping.name(), "lines": file.lines().collect::<Vec<_>>()}),
+        rows: std::iter::once(levels).chain(file.lines().map(owned)).collect(),
     };
     report.print(cli.output)
 }

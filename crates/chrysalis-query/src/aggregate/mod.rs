@@ -97,7 +97,8 @@ pub(crate) fn most(side: Side<'_>, pieces: &[&[Hit]]) -> u64 {
 
 /// The variance of Σz over the hits of one group: hits drawn without replacement, their number uncertain itself.
 fn group_variance(hit: &Hit, n: f64, mean: f64, variance: f64) -> f64 {
-    let spread = n * hit.expected - hit.variance - hit.expected * hit.expected;
+    // E[h(n−h)] = e(n−e) − v.
+    let spread = hit.expected * hit.others - hit.variance;
     let drawn = if n > 1.0 { (spread / (n - 1.0)).max(0.0) * variance } else { 0.0 };
     drawn + hit.variance * mean * mean
 }

@@ -91,7 +91,7 @@ fn counted(release: &OpenRelease, rows: Option<&Rows<'_>>, piece: &Range<usize>)
         let rows = release.groups().rows(group);
         let n: u32 = marks[rows.start - first..rows.end - first].iter().map(|&mark| u32::from(mark)).sum();
         if n > 0 {
-            hits.push(Hit::certain(group, n));
+            hits.push(Hit::certain(group, n, rows.len() as u32));
         }
     }
     hits
@@ -108,10 +108,11 @@ fn counted_by_key(
     let (mut hits, mut keys) = (Vec::new(), Vec::new());
     for group in piece.clone() {
         keys.clear();
+        let size = release.groups().size(group);
         let matching = release.groups().rows(group).filter(|row| marks[row - first] == 1);
         keys.extend(matching.map(|row| radix.key(columns.iter().map(|column| column.codes.get(row)))));
         keys.sort_unstable();
-        hits.extend(keys.chunk_by(|a, b| a == b).map(|run| (run[0], Hit::certain(group, run.len() as u32))));
+        hits.extend(keys.chunk_by(|a, b| a == b).map(|run| (run[0], Hit::certain(group, run.len() as u32, size))));
     }
     hits
 }

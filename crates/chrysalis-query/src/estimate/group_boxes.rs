@@ -26,7 +26,7 @@ pub(super) fn hits(
     let pieces = release.groups().pieces().par_iter();
     if keys.is_empty() {
         let piece = |piece: &Range<usize>| {
-            let hit = |group| hit(release, group, inside.share(group, &[]), !outside.touches(group));
+            let hit = |group| hit(release, group, Split::of(inside.share(group, &[]), outside.share(group, &[])));
             piece.clone().filter_map(hit).collect()
         };
         return Ok(HitsByKey::ungrouped(pieces.map(piece).collect()));
@@ -41,18 +41,48 @@ pub(super) fn hits(
     Ok(HitsByKey::grouped(values, &radix, found))
 }
 
-fn hit(release: &OpenRelease, group: usize, share: Share, is_certain: bool) -> Option<Hit> {
+fn hit(release: &OpenRelease, group: usize, split: Split) -> Option<Hit> {
     let size = release.groups().size(group);
     let n = f64::from(size);
-    // Rounding must not make a share of more than everything.
-    let expected = n * share.share.min(1.0);
-    (share.touches && size > 0).then(|| Hit {
+    (split.touches && size > 0).then(|| Hit {
         group: group as u32,
-        least: if is_certain { size } else { 0 },
+        least: if split.is_certain { size } else { 0 },
         most: size,
-        expected,
-        variance: (expected * (1.0 - share.share)).max(0.0),
+        expected: n * split.inside,
+        others: n * split.outside,
+        variance: n * split.inside * split.outside,
     })
+}
+
+/// A box, cut in two by a condition.
+#[derive(Clone, Copy)]
+pub(super) struct Split {
+    /// The share that matches.
+    pub(super) inside: f64,
+    /// The share that does not: counted, because 1 − `inside` has lost it where it is tiny.
+    pub(super) outside: f64,
+    /// Whether some value matches.
+    pub(super) touches: bool,
+    /// Whether every value does.
+    pub(super) is_certain: bool,
+}
+
+impl Split {
+    pub(super) fn of(inside: Share, outside: Share) -> Self {
+        // Rounding must not make a share of more than everything.
+        let (in_part, out_part) = (inside.share.min(1.0), outside.share.min(1.0));
+        Split { inside: in_part, outside: out_part, touches: inside.touches, is_certain: !outside.touches }
+    }
+
+    /// One of `points` equal slices of the box, of which `inside` matches.
+    fn of_slice(inside: Share, outside: Share, points: f64) -> Self {
+        if points == 1.0 {
+            return Split::of(inside, outside);
+        }
+        let share = (inside.share / points).min(1.0);
+        // PROOF: of two or more points a slice is at most a half, so that the difference keeps its digits.
+        Split { inside: share, outside: 1.0 - share, touches: inside.touches, is_certain: false }
+    }
 }
 
 /// Boxes, measured against every label there is.
@@ -72,7 +102,7 @@ impl<'a> Covered<'a> {
             let mut sets = Vec::new();
             for (&field, set) in cell.sets.iter().filter(|(field, _)| !keys.contains(field)) {
                 let labels = release.labels(plan, field)?;
-                let measure = Measure::new(set, &labels.labels);
+                let measure = Measure::new(set);
                 sets.push((labels, labels.labels.iter().map(|label| measure.of(label)).collect()));
             }
             boxes.push(sets);
@@ -91,10 +121,6 @@ impl<'a> Covered<'a> {
             }
         }
         sum
-    }
-
-    pub(super) fn touches(&self, group: usize) -> bool {
-        self.share(group, &[]).touches
     }
 }
 
@@ -185,36 +211,34 @@ fn by_key(
 ) -> Result<Vec<(Key, Hit)>, QueryError> {
     let mut hits = Vec::new();
     for group in piece.clone() {
-        each_key(group, hits.len(), inside, outside, keyed, |digits, share, is_certain| {
-            hits.extend(hit(release, group, share, is_certain).map(|hit| (radix.key(digits.iter().copied()), hit)));
+        each_key(group, hits.len(), inside, outside, keyed, |digits, split| {
+            hits.extend(hit(release, group, split).map(|hit| (radix.key(digits.iter().copied()), hit)));
         })?;
     }
     Ok(hits)
 }
 
-/// Every combination of key values that the labels at one place stand for: its digits, the share of the box that has
-/// these values and is covered, and whether that is everything. `n_known` pairs are there already.
+/// Every combination of key values that the labels at one place stand for: its digits, and how much of the box has these
+/// values and is covered. `n_known` pairs are there already.
 pub(super) fn each_key(
     place: usize,
     n_known: usize,
     inside: &Covered<'_>,
     outside: &Covered<'_>,
     keyed: &[KeyField<'_>],
-    mut found: impl FnMut(&[u32], Share, bool),
+    mut found: impl FnMut(&[u32], Split),
 ) -> Result<(), QueryError> {
     let own: Vec<&(Vec<u32>, f64)> = keyed.iter().map(|key| &key.of_label[key.labels.of[place] as usize]).collect();
     let n = own.iter().try_fold(1_usize, |n, (values, _)| n.checked_mul(values.len())).ok_or_else(too_many)?;
     check_pairs(n.saturating_add(n_known))?;
     // Each key attribute has one of its label's points.
     let points: f64 = own.iter().map(|(_, points)| points).product();
-    let is_certain = points == 1.0 && !outside.touches(place);
+    let rest = outside.share(place, &[]);
     for at in 0..n {
         let digits = digits_of(at, &own);
         let admits: Vec<&[bool]> =
             digits.iter().zip(keyed).map(|(&digit, key)| key.admitted[digit as usize].as_slice()).collect();
-        let mut share = inside.share(place, &admits);
-        share.share /= points;
-        found(&digits, share, is_certain);
+        found(&digits, Split::of_slice(inside.share(place, &admits), rest, points));
     }
     Ok(())
 }

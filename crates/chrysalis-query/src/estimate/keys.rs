@@ -134,7 +134,7 @@ fn sorted(pieces: Vec<Vec<(Key, Hit)>>, total: u64) -> Vec<(Key, Hit)> {
     for key in 1..next.len() {
         next[key] += next[key - 1];
     }
-    let nothing = (0, Hit { group: 0, least: 0, most: 0, expected: 0.0, variance: 0.0 });
+    let nothing = (0, Hit { group: 0, least: 0, most: 0, expected: 0.0, others: 0.0, variance: 0.0 });
     let mut hits = vec![nothing; n];
     for (key, hit) in pieces.into_iter().flatten() {
         hits[next[key as usize]] = (key, hit);

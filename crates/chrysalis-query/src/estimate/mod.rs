@@ -27,14 +27,17 @@ pub(crate) struct Hit {
     pub(crate) most: u32,
     /// So many are expected, over all worlds the release allows.
     pub(crate) expected: f64,
+    /// So many of the group's rows are expected not to match: counted as such, where they are few beside the others.
+    pub(crate) others: f64,
     /// The variance of their number.
     pub(crate) variance: f64,
 }
 
 impl Hit {
-    /// The number of hits is known.
-    fn certain(group: usize, hits: u32) -> Self {
-        Hit { group: group as u32, least: hits, most: hits, expected: f64::from(hits), variance: 0.0 }
+    /// The number of hits of a group of `size` is known.
+    fn certain(group: usize, hits: u32, size: u32) -> Self {
+        let others = f64::from(size.saturating_sub(hits));
+        Hit { group: group as u32, least: hits, most: hits, expected: f64::from(hits), others, variance: 0.0 }
     }
 }
 

@@ -69,6 +69,7 @@ impl FewOf {
             least: u64::from(self.size).saturating_sub(self.outside) as u32,
             most: self.fewest,
             expected,
+            others: n - expected,
             variance: (pairs + expected - expected * expected).max(0.0),
         }
     }

@@ -170,6 +170,7 @@ fn combined(group: usize, size: u32, counts: &[&Counts], n_boxes: usize) -> Opti
         least: least.min(u64::from(size)) as u32,
         most: most.min(u64::from(size)) as u32,
         expected,
+        others: n - expected,
         variance: (pairs + expected - expected * expected).max(0.0),
     })
 }

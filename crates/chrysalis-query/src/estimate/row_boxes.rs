@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::group_boxes::{Covered, KeyField, each_key};
+use super::group_boxes::{Covered, KeyField, Split, each_key};
 use super::keys::{Key, Radix, check_pairs};
-use super::share::Share;
 use super::{Hit, HitsByKey, KeyValues};
 use crate::{OpenRelease, Plan, QuasiCondition, QueryError};
 
@@ -23,9 +22,9 @@ pub(super) fn hits(
         let batch = |batch: usize| {
             let mut sum = Sum::default();
             for row in release.groups().rows(batch) {
-                sum.add(inside.share(row, &[]), !outside.touches(row));
+                sum.add(Split::of(inside.share(row, &[]), outside.share(row, &[])));
             }
-            sum.hit(batch)
+            sum.hit(release, batch)
         };
         let piece = |piece: &Range<usize>| piece.clone().filter_map(batch).collect();
         return Ok(HitsByKey::ungrouped(pieces.map(piece).collect()));
@@ -55,20 +54,20 @@ fn of_batch(
     radix: &Radix,
     hits: &mut Vec<(Key, Hit)>,
 ) -> Result<(), QueryError> {
-    let mut rows: Vec<(Key, Share, bool)> = Vec::new();
+    let mut rows: Vec<(Key, Split)> = Vec::new();
     for row in release.groups().rows(batch) {
-        each_key(row, rows.len().saturating_add(hits.len()), inside, outside, keyed, |digits, share, is_certain| {
-            if share.touches {
-                rows.push((radix.key(digits.iter().copied()), share, is_certain));
+        each_key(row, rows.len().saturating_add(hits.len()), inside, outside, keyed, |digits, split| {
+            if split.touches {
+                rows.push((radix.key(digits.iter().copied()), split));
             }
         })?;
     }
     // Stable, so that sums run in the order of rows.
-    rows.sort_by_key(|(key, ..)| *key);
+    rows.sort_by_key(|(key, _)| *key);
     for run in rows.chunk_by(|a, b| a.0 == b.0) {
         let mut sum = Sum::default();
-        run.iter().for_each(|(_, share, is_certain)| sum.add(*share, *is_certain));
-        hits.extend(sum.hit(batch).map(|hit| (run[0].0, hit)));
+        run.iter().for_each(|(_, split)| sum.add(*split));
+        hits.extend(sum.hit(release, batch).map(|hit| (run[0].0, hit)));
     }
     Ok(())
 }
@@ -79,24 +78,26 @@ struct Sum {
     least: u32,
     most: u32,
     expected: f64,
+    others: f64,
     variance: f64,
 }
 
 impl Sum {
-    fn add(&mut self, share: Share, is_certain: bool) {
-        if !share.touches {
+    fn add(&mut self, row: Split) {
+        if !row.touches {
             return;
         }
-        // Rounding must not make a share of more than everything.
-        let covered = share.share.min(1.0);
         self.most += 1;
-        self.least += u32::from(is_certain);
-        self.expected += covered;
-        self.variance += covered * (1.0 - covered);
+        self.least += u32::from(row.is_certain);
+        self.expected += row.inside;
+        self.others += row.outside;
+        self.variance += row.inside * row.outside;
     }
 
-    fn hit(self, batch: usize) -> Option<Hit> {
-        let Sum { least, most, expected, variance } = self;
-        (most > 0).then_some(Hit { group: batch as u32, least, most, expected, variance })
+    fn hit(self, release: &OpenRelease, batch: usize) -> Option<Hit> {
+        let Sum { least, most, expected, others, variance } = self;
+        // Rows that cannot match are others as well.
+        let others = others + f64::from(release.groups().size(batch).saturating_sub(most));
+        (most > 0).then_some(Hit { group: batch as u32, least, most, expected, others, variance })
     }
 }

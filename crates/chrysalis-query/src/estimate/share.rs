@@ -13,33 +13,27 @@ pub(super) struct Share {
     pub(super) touches: bool,
 }
 
-/// A value set with running sums, so that each label costs a search and no more.
+/// A value set with sums over it, so that each label costs a search and no more.
 pub(super) struct Measure<'a> {
     set: &'a ValueSet,
     /// For whole numbers: the points of the set before each range; for words: the words in the set before each rank.
     points: Vec<i128>,
-    /// For reals: the ranges, cut down to where labels are, and the length of the set before each.
-    clipped: Ranges<RealCut>,
-    lengths: Vec<f64>,
+    lengths: Lengths,
 }
 
 impl<'a> Measure<'a> {
-    pub(super) fn new(set: &'a ValueSet, labels: &[Label]) -> Self {
-        let (mut clipped, mut lengths) = (Ranges::none(), Vec::new());
+    pub(super) fn new(set: &'a ValueSet) -> Self {
+        let mut lengths = Lengths::default();
         let points = match &set.values {
             // Whole numbers stay whole: an open range has more points than a float can count.
             Values::Integers(ranges) => running(ranges.ranges().iter().map(|(from, to)| to - from)),
             Values::Words(words) => running(words.iter().map(|&is_in| i128::from(is_in))),
             Values::Reals(ranges) => {
-                let ends = || labels.iter().filter_map(stretch);
-                let low = ends().map(|(low, _)| low).fold(f64::INFINITY, f64::min);
-                let high = ends().map(|(_, high)| high).fold(f64::NEG_INFINITY, f64::max);
-                clipped = ranges.intersection(&Ranges::between(RealCut::before(low), RealCut::after(high)));
-                lengths = running(clipped.ranges().iter().map(|(from, to)| to.at - from.at));
+                lengths = Lengths::new(ranges);
                 Vec::new()
             }
         };
-        Measure { set, points, clipped, lengths }
+        Measure { set, points, lengths }
     }
 
     /// Step 6, generalize.
@@ -61,7 +55,7 @@ impl<'a> Measure<'a> {
                 if low == high {
                     (1.0, f64::from(u8::from(touches)), touches)
                 } else {
-                    (high - low, (self.length_before(*high) - self.length_before(*low)).max(0.0), touches)
+                    (length(*low, *high), self.lengths.between(*low, *high), touches)
                 }
             }
             (Label::Members { ranks, .. }, Values::Words(words)) => {
@@ -81,16 +75,71 @@ impl<'a> Measure<'a> {
         let at = ranges.ranges().partition_point(|range| range.1 <= cut);
         self.points[at] + ranges.ranges().get(at).map_or(0, |range| (cut - range.0).max(0))
     }
+}
 
-    fn length_before(&self, number: f64) -> f64 {
-        let ranges = self.clipped.ranges();
-        let at = ranges.partition_point(|range| range.1.at <= number);
-        self.lengths[at] + ranges.get(at).map_or(0.0, |range| (number - range.0.at).max(0.0))
+/// The lengths of disjoint ranges of reals.
+///
+/// Every sum is one of lengths that lie in the label: nothing is subtracted from a sum, so a range far away, however long,
+/// takes no digit from a short one.
+#[derive(Default)]
+struct Lengths {
+    ends: Vec<(f64, f64)>,
+    /// Sums by a tree: leaf `i` is at `ends.len() + i`, and every node is the sum of the two at twice its place.
+    sums: Vec<f64>,
+}
+
+impl Lengths {
+    fn new(ranges: &Ranges<RealCut>) -> Self {
+        let ends: Vec<(f64, f64)> = ranges.ranges().iter().map(|(from, to)| (from.at, to.at)).collect();
+        let mut sums = vec![0.0; ends.len()];
+        sums.extend(ends.iter().map(|(from, to)| to - from));
+        for node in (1..ends.len()).rev() {
+            sums[node] = sums[2 * node] + sums[2 * node + 1];
+        }
+        Lengths { ends, sums }
+    }
+
+    /// What lies between two numbers, in the unit of [`length`].
+    fn between(&self, low: f64, high: f64) -> f64 {
+        let first = self.ends.partition_point(|range| range.1 <= low);
+        let end = self.ends.partition_point(|range| range.0 < high);
+        let scale = unit(low, high);
+        let clipped = |at: usize| self.ends[at].1.min(high) * scale - self.ends[at].0.max(low) * scale;
+        match end.saturating_sub(first) {
+            0 => 0.0,
+            1 => clipped(first),
+            _ if scale < 1.0 => (first..end).map(clipped).sum(),
+            _ => clipped(first) + self.whole(first + 1, end - 1) + clipped(end - 1),
+        }
+    }
+
+    /// The sum of the lengths of some ranges.
+    fn whole(&self, first: usize, end: usize) -> f64 {
+        let (mut from, mut to) = (first + self.ends.len(), end + self.ends.len());
+        let mut sum = 0.0;
+        while from < to {
+            if from % 2 == 1 {
+                sum += self.sums[from];
+                from += 1;
+            }
+            if to % 2 == 1 {
+                to -= 1;
+                sum += self.sums[to];
+            }
+            (from, to) = (from / 2, to / 2);
+        }
+        sum
     }
 }
 
-fn stretch(label: &Label) -> Option<(f64, f64)> {
-    if let Label::Stretch { ends, .. } = label { *ends } else { None }
+/// In what unit the length between two numbers is told: that of the longest stretches is no number, its half is.
+fn unit(low: f64, high: f64) -> f64 {
+    if (high - low).is_finite() { 1.0 } else { 0.5 }
+}
+
+fn length(low: f64, high: f64) -> f64 {
+    let unit = unit(low, high);
+    high * unit - low * unit
 }
 
 /// The sum before each number, and that of all at the end.
@@ -107,7 +156,84 @@ pub(super) fn n_points(label: &Label) -> f64 {
     let points = match label {
         Label::Points { ends, .. } => ends.map_or(0.0, |(low, high)| (i128::from(high) - i128::from(low) + 1) as f64),
         Label::Members { ranks, .. } => ranks.len() as f64,
-        Label::Stretch { ends, .. } => ends.map_or(0.0, |(low, high)| if low == high { 1.0 } else { high - low }),
+        Label::Stretch { ends, .. } => {
+            ends.map_or(0.0, |(low, high)| if low == high { 1.0 } else { length(low, high) })
+        }
     };
     points + f64::from(u8::from(label.has_missing()))
+}
+
+#[cfg(test)]
+mod tests {
+    use num_rational::BigRational;
+    use num_traits::{ToPrimitive, Zero};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::value_set::Cut;
+
+    /// Any finite number, near ones of a few magnitudes more often.
+    fn number() -> impl Strategy<Value = f64> {
+        let magnitude = prop_oneof![Just(0), Just(17), -3..4i32, -320..308i32];
+        (magnitude, 1.0..1.7f64, prop::bool::ANY).prop_map(|(magnitude, digits, is_negative)| {
+            let size = digits * 10f64.powi(magnitude);
+            if is_negative { -size } else { size }
+        })
+    }
+
+    fn exact(number: f64) -> BigRational {
+        BigRational::from_float(number).unwrap()
+    }
+
+    /// The share of a label that lies in a set, without a rounding.
+    fn exact_share(ranges: &Ranges<RealCut>, (low, high): (f64, f64)) -> BigRational {
+        let length = |(from, to): &(RealCut, RealCut)| {
+            let (from, to) = (from.at.max(low), to.at.min(high));
+            if from < to { exact(to) - exact(from) } else { BigRational::zero() }
+        };
+        let inside: BigRational = ranges.ranges().iter().map(length).sum();
+        inside / (exact(high) - exact(low))
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_exact_to_the_last_digits_at_every_magnitude(
+            cuts in prop::collection::vec((number(), prop::bool::ANY), 0..9),
+            ends in (number(), number()),
+        ) {
+            let mut cuts: Vec<RealCut> = cuts.into_iter().map(|(at, after)| RealCut { at: at + 0.0, after }).collect();
+            cuts.sort();
+            let ranges = Ranges::union_of(cuts.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect());
+            let (low, high) = (ends.0.min(ends.1), ends.0.max(ends.1));
+            prop_assume!(low < high);
+            let label = Label::Stretch { ends: Some((low, high)), missing: false };
+            for ranges in [ranges.complement(), ranges] {
+                let truth = exact_share(&ranges, (low, high));
+                let set = ValueSet { values: Values::Reals(ranges), missing: false };
+                let found = Measure::new(&set).of(&label).share;
+                let off = (exact(found) - &truth).to_f64().unwrap().abs();
+                // A few roundings, each of half a last digit; what is smaller than any number may be none.
+                let allowed = truth.to_f64().unwrap() * 1e-14 + f64::MIN_POSITIVE;
+                prop_assert!(off <= allowed, "{found} is off by {off:e}");
+            }
+        }
+    }
+
+    /// Many ranges inside one label: a tree adds them up, and leaves out those outside.
+    #[test]
+    fn many_ranges_add_up_whatever_lies_beyond() {
+        let holes: Vec<(RealCut, RealCut)> =
+            (0..1000).map(|at| (RealCut::before(f64::from(at)), RealCut::after(f64::from(at) + 0.5))).collect();
+        let far = [(RealCut::before(-1e300), RealCut::before(-1e299)), (RealCut::before(1e17), RealCut::LAST)];
+        let ranges = Ranges::union_of(holes.into_iter().chain(far).collect());
+        let set = ValueSet { values: Values::Reals(ranges), missing: false };
+        let measure = Measure::new(&set);
+        let share = |low: f64, high: f64| measure.of(&Label::Stretch { ends: Some((low, high)), missing: false }).share;
+        assert_eq!(share(0.0, 1000.0), 0.5);
+        assert_eq!(share(0.25, 3.25), 0.5);
+        assert_eq!(share(7.0, 7.5), 1.0);
+        assert_eq!(share(7.5, 8.0), 0.0);
+        assert!((share(-f64::MAX, f64::MAX) - 0.5).abs() < 1e-8);
+        assert_eq!(share(999.5, 1e17), 0.0);
+    }
 }

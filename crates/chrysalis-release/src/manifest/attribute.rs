@@ -1,3 +1,5 @@
+use std::cmp::Ordering;
+
 use chrysalis_table::{Code, Domain, Kind, Role, Value};
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +48,11 @@ impl Attribute {
         if is_said && self.role != RoleName::Sensitive {
             return wrong("is not sensitive, but has ordinary values or a width of what is near");
         }
-        let known = self.domain.values.as_deref().unwrap_or_default();
-        if self.ordinary.iter().flatten().any(|value| !known.contains(value)) {
+        let known = self.ordinary.is_some().then(|| self.domain.sorted());
+        let is_known = |value: &serde_json::Value| {
+            known.as_ref().is_some_and(|known| known.binary_search_by(|known| compare(known, value)).is_ok())
+        };
+        if self.ordinary.iter().flatten().any(|value| !is_known(value)) {
             return wrong("calls a value ordinary that it does not have");
         }
         if self.near.as_ref().is_some_and(|text| chrysalis_criteria::parse_rational(text).is_none()) {
@@ -194,10 +199,43 @@ impl DomainEntry {
         codes.iter().map(|&code| domain.value(code).map_or(serde_json::Value::Null, json)).collect()
     }
 
+    /// The values in an order of their own, in which equal ones stand together.
+    fn sorted(&self) -> Vec<&serde_json::Value> {
+        let mut values: Vec<&serde_json::Value> = self.values.iter().flatten().collect();
+        values.sort_unstable_by(|a, b| compare(a, b));
+        values
+    }
+
+    /// No value is listed twice.
+    pub(super) fn check_once(&self) -> Result<(), ReleaseError> {
+        let sorted = self.sorted();
+        match sorted.windows(2).find(|pair| compare(pair[0], pair[1]).is_eq()) {
+            Some(pair) => Err(ReleaseError::Twice { what: "value", name: pair[0].to_string() }),
+            None => Ok(()),
+        }
+    }
+
     /// The words of an ordinal attribute, from lowest to highest.
     pub fn order(&self) -> Vec<String> {
         let values = self.values.iter().flatten();
         values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+    }
+}
+
+/// By kind, then by what they are; values are equal if their texts are. Texts are made for numbers alone, and not kept:
+/// there may be millions of them.
+fn compare(a: &serde_json::Value, b: &serde_json::Value) -> Ordering {
+    use serde_json::Value::{Number, String};
+    match (a, b) {
+        (String(a), String(b)) => a.cmp(b),
+        (Number(a), Number(b)) => match (a.as_i64(), b.as_i64()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            (None, None) => a.to_string().cmp(&b.to_string()),
+            (a, b) => a.cmp(&b),
+        },
+        (String(_), _) | (_, Number(_)) => Ordering::Greater,
+        (_, String(_)) | (Number(_), _) => Ordering::Less,
+        _ => a.to_string().cmp(&b.to_string()),
     }
 }
 

@@ -5,6 +5,8 @@
 //! `features`, and a reader refuses the names that it does not know, by name.
 
 mod attribute;
+mod head;
+mod limits;
 mod version_1;
 mod version_2;
 
@@ -13,6 +15,8 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use attribute::{Attribute, ColumnEntry, DomainEntry, KindName, Published, RoleName};
+use chrysalis_table::Memory;
+use head::Head;
 
 use crate::{Form, Promise, ReleaseError};
 
@@ -125,19 +129,25 @@ pub struct PartEntry {
 impl Manifest {
     /// Reads and checks a manifest. Everything later may rely on what is checked here.
     pub fn parse(bytes: &[u8]) -> Result<Manifest, ReleaseError> {
-        let loose: serde_json::Value = serde_json::from_slice(bytes)?;
-        let format = loose.get("format").and_then(|format| format.as_str()).unwrap_or_default();
+        Manifest::parse_within(bytes, Memory::default())
+    }
+
+    /// The same, unless it would take more memory than that.
+    pub fn parse_within(bytes: &[u8], memory: Memory) -> Result<Manifest, ReleaseError> {
+        limits::check_text(bytes, memory)?;
+        let head: Head = serde_json::from_slice(bytes)?;
+        let format = head.format.as_ref().and_then(|format| format.as_str()).unwrap_or_default();
         if format != FORMAT {
             return Err(ReleaseError::Format { found: format.chars().take(40).collect() });
         }
-        check_features(&loose)?;
-        check_method(&loose)?;
-        // From the text again, not from `loose`, so that an error has a line and a column.
-        let manifest = match loose.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0) {
+        check_features(&head)?;
+        check_method(&head)?;
+        let manifest: Manifest = match head.version.as_ref().and_then(serde_json::Value::as_u64).unwrap_or(0) {
             1 => serde_json::from_slice::<version_1::Wire>(bytes)?.try_into()?,
             2 => serde_json::from_slice::<version_2::Wire>(bytes)?.try_into()?,
             version => return Err(ReleaseError::Version { found: u32::try_from(version).unwrap_or(u32::MAX) }),
         };
+        limits::check_lists(&manifest)?;
         Manifest::check(&manifest)?;
         Ok(manifest)
     }
@@ -225,8 +235,9 @@ impl Manifest {
                 return Err(ReleaseError::Nonsense(text));
             }
         }
+        let quasi: BTreeSet<&String> = self.with_role(RoleName::Quasi).map(|attribute| &attribute.name).collect();
         for name in self.quasi_identifiers.iter().flatten() {
-            if self.attribute(name).is_none_or(|attribute| attribute.role != RoleName::Quasi) {
+            if !quasi.contains(name) {
                 return Err(ReleaseError::Nonsense(format!(
                     "`{name}` is a quasi-identifier, but lists no such attribute"
                 )));
@@ -242,9 +253,7 @@ impl Manifest {
         }
         for attribute in &self.attributes {
             attribute.check()?;
-            let values = attribute.domain.values.iter().flatten();
-            let texts: Vec<String> = values.map(ToString::to_string).collect();
-            once("value", texts.iter())?;
+            attribute.domain.check_once()?;
             let n_values = attribute.domain.values.as_ref().map_or(0, Vec::len);
             if attribute.domain.counts.as_ref().is_some_and(|counts| counts.len() != n_values) {
                 let text = format!("`{}` has {n_values} values, but another number of counts", attribute.name);
@@ -256,8 +265,8 @@ impl Manifest {
 }
 
 /// A reader that lacks a feature must not guess what the rest means.
-fn check_features(loose: &serde_json::Value) -> Result<(), ReleaseError> {
-    let names = loose.get("features").and_then(|features| features.as_array()).into_iter().flatten();
+fn check_features(head: &Head) -> Result<(), ReleaseError> {
+    let names = head.features.as_ref().and_then(|features| features.as_array()).into_iter().flatten();
     for name in names.filter_map(|name| name.as_str()) {
         if !FEATURES.contains(&name) {
             return Err(ReleaseError::Feature { name: name.chars().take(40).collect() });
@@ -266,8 +275,8 @@ fn check_features(loose: &serde_json::Value) -> Result<(), ReleaseError> {
     Ok(())
 }
 
-fn check_method(loose: &serde_json::Value) -> Result<(), ReleaseError> {
-    match loose.get("method").and_then(|method| method.as_str()) {
+fn check_method(head: &Head) -> Result<(), ReleaseError> {
+    match head.method.as_ref().and_then(|method| method.as_str()) {
         Some(name) if Form::named(name).is_none() => {
             Err(ReleaseError::Method { name: name.chars().take(40).collect() })
         }

@@ -1,5 +1,6 @@
 //! The CTEs `sizes` and `cells`: groups with their sensitive values, and what of them is hit (step 7).
 
+use chrysalis_release::Detail;
 use chrysalis_table::Value;
 
 use super::expr::{X, call, case, cases, col, count_rows, int, or_zero, sum};
@@ -277,7 +278,13 @@ impl Writer<'_> {
             None => e.clone() * (n.clone() - e),
             Some(variance) => n.clone() * e.clone() - variance.clone() - e.squared(),
         };
-        let spread = || cases(vec![(n.clone().greater(int(1)), chosen.clone() / (n.clone() - int(1)))], Some(int(0)));
+        // PROOF: rows of a group in one box fall into the condition independently of each other and alike, so that
+        // E[h(n−h)]/(n−1) is the variance itself, and no difference takes its digits.
+        let per_pair = match (&hit.variance, self.plan.shape.detail) {
+            (Some(variance), Detail::GroupBoxes) => variance.clone(),
+            _ => chosen / (n.clone() - int(1)),
+        };
+        let spread = || cases(vec![(n.clone().greater(int(1)), per_pair.clone())], Some(int(0)));
         let count = self.counted("cells", counted);
         let between = (!self.is_full(counted)).then(|| {
             timed(count.clone(), mean.map(|mean| mean.clone().squared())) * (n.clone() - count.clone()) / n.clone()

@@ -52,7 +52,8 @@ pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// Writes `set_i`, `spans`, `key_i` and `shares` (how much of every label matches, and whether all of it or any does) from
+/// Writes `set_i`, `spans`, `key_i` and `shares` (how much of every label matches and how much does not, and whether all
+/// of it or any does) from
 /// `labels`, whose columns named in `kept` are passed on; `g` tells its rows apart.
 pub(super) fn shares(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) -> Result<(), QueryError> {
     spans(writer, sets, kept);
@@ -321,8 +322,17 @@ fn matched(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) {
         let mut doubt: Vec<X> = condition.complement.iter().map(|cell| touches(writer, sets, cell, &[])).collect();
         doubt.extend(keys.iter().map(|(_, field)| col(&format!("spans.p{field}")).greater(int(1))));
         let n = || col("spans.n");
+        // What does not match is counted: 1 − ρ has lost it where it is tiny.
+        let rest = total(condition.complement.iter().map(|cell| self::share(writer, sets, cell, &[])).collect());
+        let is_one = |(_, field): &(usize, usize)| col(&format!("spans.p{field}")).at_most(int(1));
+        let rest = match keys.is_empty() {
+            true => rest,
+            // PROOF: of a label of two or more points one key is at most a half, so that the difference keeps its digits.
+            false => case(all(keys.iter().map(is_one).collect()), rest, int(1) - share.clone()),
+        };
         rows = rows
             .item(dialect.double(share), &format!("r{at}"))
+            .item(dialect.double(rest), &format!("q{at}"))
             .item(case(touched, n(), int(0)), &format!("u{at}"))
             .item(case(any(doubt), int(0), n()), &format!("l{at}"));
     }
@@ -338,12 +348,12 @@ fn hits(writer: &mut Writer<'_>) {
     for at in 0..writer.plan.conditions.len() {
         let column = |letter: char| col(&format!("shares.{letter}{at}"));
         // Rounding must not make a share of more than everything.
-        let share = || dialect.least(int(1), or_zero(column('r')));
+        let share = |letter: char| dialect.least(int(1), or_zero(column(letter)));
         rows = rows
-            .item(col("shares.n") * share(), &format!("e{at}"))
+            .item(col("shares.n") * share('r'), &format!("e{at}"))
             .item(dialect.least(column('l'), column('u')), &format!("l{at}"))
             .item(column('u'), &format!("u{at}"))
-            .item(col("shares.n") * share() * (int(1) - share()), &format!("v{at}"));
+            .item(col("shares.n") * share('r') * share('q'), &format!("v{at}"));
     }
     writer.ctes.add("hits", rows.filter(Some(col("shares.u0").greater(int(0)))));
 }

@@ -63,12 +63,12 @@ fn hits(writer: &mut Writer<'_>) {
     for at in 0..writer.plan.conditions.len() {
         let column = |letter: char| col(&format!("shares.{letter}{at}"));
         // Rounding must not make a share of more than everything.
-        let share = || dialect.least(int(1), or_zero(column('r')));
+        let share = |letter: char| dialect.least(int(1), or_zero(column(letter)));
         rows = rows
-            .item(sum(col("shares.n") * share()), &format!("e{at}"))
+            .item(sum(col("shares.n") * share('r')), &format!("e{at}"))
             .item(sum(dialect.least(column('l'), column('u'))), &format!("l{at}"))
             .item(sum(column('u')), &format!("u{at}"))
-            .item(sum(col("shares.n") * share() * (int(1) - share())), &format!("v{at}"));
+            .item(sum(col("shares.n") * share('r') * share('q')), &format!("v{at}"));
     }
     writer.ctes.add("hits", rows.filter(Some(col("shares.u0").greater(int(0)))));
 }

@@ -18,7 +18,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use chrysalis_release::{ENCODING, Manifest, PartEntry, Release, TableEntry, VERSION};
-use chrysalis_table::{Progress, Table};
+use chrysalis_table::{Memory, Progress, Table};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -65,7 +65,8 @@ pub fn look_at_files(folder: &Path, release: &Release, progress: Progress<'_>) -
 
 /// What is wrong with the text of the manifest.
 fn manifest(folder: &Path, manifest: &Manifest) -> Result<Option<String>, StoreError> {
-    let bytes = manifest_bytes(folder)?;
+    // How large it may be was decided when it was read.
+    let bytes = manifest_bytes(folder, Memory::of(u64::MAX))?;
     let error = |error| StoreError::Release { path: folder.join(MANIFEST).display().to_string(), error };
     let expected = manifest.rewritten(&bytes).map_err(error)?;
     if bytes == expected.as_bytes() {

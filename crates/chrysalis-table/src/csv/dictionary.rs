@@ -21,12 +21,18 @@ fn hash(value: impl Hash) -> u64 {
 
 /// The distinct texts of one column in one piece, in order of appearance, and a code per row.
 pub(super) struct LocalColumn {
-    pub(super) codes: Codes,
+    codes: Codes,
     texts: Texts,
     /// The fields met last, by a few bits of their hash: in most columns almost every field is found here.
     recent: Box<[(u64, Code); RECENT]>,
     short: HashTable<(u64, Code)>,
     long: HashTable<Code>,
+}
+
+/// What is left of a piece's column when no more fields come: tables for looking up are larger than all the rest.
+pub(super) struct ParsedColumn {
+    codes: Codes,
+    texts: Texts,
 }
 
 /// Many small texts in one allocation.
@@ -79,6 +85,11 @@ impl LocalColumn {
             }
             None => false,
         }
+    }
+
+    /// Its codes and texts.
+    pub(super) fn parsed(self) -> ParsedColumn {
+        ParsedColumn { codes: self.codes, texts: self.texts }
     }
 
     #[inline]
@@ -140,7 +151,7 @@ pub(super) struct Merged {
 
 impl Merged {
     /// Adds a piece's texts; gives back its codes with the way to ours.
-    pub(super) fn absorb(&mut self, local: LocalColumn) -> DictionaryChunk {
+    pub(super) fn absorb(&mut self, local: ParsedColumn) -> DictionaryChunk {
         let to_dictionary = local.texts.iter().map(|text| self.code(text)).collect();
         DictionaryChunk { codes: local.codes, to_dictionary }
     }

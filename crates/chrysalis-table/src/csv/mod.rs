@@ -8,7 +8,9 @@ mod dictionary;
 mod parse;
 mod pieces;
 
+use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 
 use rayon::prelude::*;
@@ -16,7 +18,7 @@ use rayon::prelude::*;
 use crate::column::DictionaryChunk;
 use crate::table::resolve;
 use crate::{Column, ColumnRequest, Kind, Progress, Table, TableError, Value, no_progress};
-use dictionary::LocalColumn;
+use dictionary::ParsedColumn;
 use parse::{FieldSelection, ParsedPiece};
 use pieces::Pieces;
 
@@ -29,11 +31,21 @@ pub struct CsvOptions {
     pub piece_len: usize,
     /// Whether a header without rows is a table. A source is not, a table of a release may be.
     pub allow_empty: bool,
+    /// How many rows there may be. Reading stops soon after there are more.
+    pub most_rows: u64,
+    /// How many bytes of text there may be. Reading stops soon after there are more.
+    pub most_bytes: u64,
 }
 
 impl Default for CsvOptions {
     fn default() -> Self {
-        CsvOptions { delimiter: None, piece_len: 1 << 20, allow_empty: false }
+        CsvOptions {
+            delimiter: None,
+            piece_len: 1 << 20,
+            allow_empty: false,
+            most_rows: u64::from(u32::MAX),
+            most_bytes: u64::MAX,
+        }
     }
 }
 
@@ -43,12 +55,13 @@ pub struct CsvReader<R> {
     delimiter: u8,
     header: Vec<String>,
     allow_empty: bool,
+    most_rows: u64,
 }
 
 impl<R: Read> CsvReader<R> {
     /// Reads the header and settles the delimiter.
     pub fn open(input: R, options: &CsvOptions) -> Result<Self, TableError> {
-        let mut pieces = Pieces::new(input, options.piece_len);
+        let mut pieces = Pieces::new(input, options.piece_len, options.most_bytes);
         let start = pieces.peek()?;
         dialect::check_encoding(start)?;
         let bom = if start.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
@@ -60,7 +73,8 @@ impl<R: Read> CsvReader<R> {
         pieces.set_delimiter(delimiter);
         let header = pieces.take_record()?.ok_or(TableError::Empty)?;
         let header = parse::header(&header, delimiter)?;
-        Ok(CsvReader { pieces, delimiter, header, allow_empty: options.allow_empty })
+        let (allow_empty, most_rows) = (options.allow_empty, options.most_rows);
+        Ok(CsvReader { pieces, delimiter, header, allow_empty, most_rows })
     }
 
     /// The column names.
@@ -81,15 +95,12 @@ impl<R: Read> CsvReader<R> {
     /// The same, telling how many bytes are done.
     pub fn read_with(self, wanted: &[ColumnRequest], progress: Progress<'_>) -> Result<Table, TableError> {
         let selection = FieldSelection::new(self.delimiter, self.header.len(), &resolve(&self.header, wanted)?);
-        let parsed = parse_all(self.pieces, &selection, progress)?;
+        let parsed = parse_all(self.pieces, &selection, self.most_rows, progress)?;
         let rows: usize = parsed.iter().map(|piece| piece.rows).sum();
         if rows == 0 && !self.allow_empty {
             return Err(TableError::NoRows);
         }
-        if rows > u32::MAX as usize {
-            return Err(TableError::TooManyRows { limit: u32::MAX as usize });
-        }
-        let mut by_column: Vec<Vec<LocalColumn>> = wanted.iter().map(|_| Vec::with_capacity(parsed.len())).collect();
+        let mut by_column: Vec<Vec<ParsedColumn>> = wanted.iter().map(|_| Vec::with_capacity(parsed.len())).collect();
         for piece in parsed {
             for (all, local) in by_column.iter_mut().zip(piece.columns) {
                 all.push(local);
@@ -106,12 +117,14 @@ impl<R: Read> CsvReader<R> {
 /// Pieces in flight for every thread: enough to keep all busy, few enough to keep memory small.
 const PIECES_PER_THREAD: usize = 3;
 
-/// Cuts and parses; the first error in file order wins, whatever thread met it.
+/// Cuts and parses; the first error in file order wins, whatever thread met it. More rows than allowed are such an error.
 fn parse_all<R: Read>(
     mut pieces: Pieces<R>,
     selection: &FieldSelection,
+    most_rows: u64,
     progress: Progress<'_>,
 ) -> Result<Vec<ParsedPiece>, TableError> {
+    let (n_rows, has_failed) = (AtomicU64::new(0), AtomicBool::new(false));
     let in_flight = (Mutex::new(0usize), Condvar::new());
     let limit = rayon::current_num_threads() * PIECES_PER_THREAD;
     let done: Mutex<Vec<(usize, Result<ParsedPiece, TableError>)>> = Mutex::new(Vec::new());
@@ -127,11 +140,13 @@ fn parse_all<R: Read>(
                     break;
                 }
             };
-            let (in_flight, done) = (&in_flight, &done);
+            let (in_flight, done, n_rows, has_failed) = (&in_flight, &done, &n_rows, &has_failed);
             scope.spawn(move |_| {
                 let result = parse::piece(&piece.bytes, piece.first_line, selection);
                 let n_bytes = piece.bytes.len() as u64;
                 drop(piece);
+                n_rows.fetch_add(result.as_ref().map_or(0, |piece| piece.rows as u64), Ordering::Relaxed);
+                has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
                 lock(done).push((index, result));
                 *lock(&in_flight.0) -= 1;
                 in_flight.1.notify_one();
@@ -139,14 +154,22 @@ fn parse_all<R: Read>(
                 progress(n_bytes);
             });
             progress(0);
-            if lock(done).iter().any(|(_, result)| result.is_err()) {
+            if has_failed.load(Ordering::Relaxed) || n_rows.load(Ordering::Relaxed) > most_rows {
                 break;
             }
         }
     });
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
-    let parsed = done.into_iter().map(|(_, result)| result).collect::<Result<Vec<_>, _>>()?;
+    let (mut parsed, mut n_rows) = (Vec::with_capacity(done.len()), 0);
+    for (_, piece) in done {
+        let piece = piece?;
+        n_rows += piece.rows as u64;
+        if n_rows > most_rows {
+            return Err(TableError::TooManyRows { limit: most_rows });
+        }
+        parsed.push(piece);
+    }
     match cut_error {
         Some(error) => Err(error),
         None => Ok(parsed),
@@ -173,18 +196,19 @@ fn wait_below(limit: usize, (count, freed): &(Mutex<usize>, Condvar)) {
 }
 
 /// One column from the pieces' dictionaries.
-fn merge(request: &ColumnRequest, locals: Vec<LocalColumn>) -> Result<Column, TableError> {
+fn merge(request: &ColumnRequest, locals: Vec<ParsedColumn>) -> Result<Column, TableError> {
     let mut all = dictionary::Merged::default();
     let chunks: Vec<DictionaryChunk> = locals.into_iter().map(|local| all.absorb(local)).collect();
     let texts = all.into_texts();
     let present = texts.iter().map(AsRef::as_ref).filter(|text: &&str| !text.is_empty());
     let kind = request.kind.unwrap_or_else(|| Value::infer(present));
+    let ranks = if kind == Kind::Ordinal { request.ranks() } else { BTreeMap::new() };
     let mut order = Vec::new();
     let mut values = Vec::with_capacity(texts.len());
     for text in &texts {
         let value = if text.is_empty() { None } else { Some(value(request, kind, text)?) };
         if kind == Kind::Ordinal {
-            order.push(rank(request, text)?);
+            order.push(rank(request, &ranks, text)?);
         }
         values.push(value);
     }
@@ -199,13 +223,12 @@ fn value(request: &ColumnRequest, kind: Kind, text: &str) -> Result<Value, Table
     })
 }
 
-fn rank(request: &ColumnRequest, text: &str) -> Result<usize, TableError> {
+fn rank(request: &ColumnRequest, ranks: &BTreeMap<&str, usize>, text: &str) -> Result<usize, TableError> {
     if text.is_empty() {
         return Ok(0);
     }
-    request
-        .order
-        .iter()
-        .position(|known| known == text)
+    ranks
+        .get(text)
+        .copied()
         .ok_or_else(|| TableError::NotInOrder { column: request.name.clone(), value: text.chars().take(40).collect() })
 }

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::dictionary::LocalColumn;
+use super::dictionary::{LocalColumn, ParsedColumn};
 use super::pieces::after_quoted;
 use crate::TableError;
+
+/// More columns than anybody's table has. Every one of them costs some kilobytes for every piece that is read.
+const MAX_COLUMNS: usize = 20_000;
 
 /// Which fields of a record are wanted, and where they go.
 pub(super) struct FieldSelection {
@@ -26,7 +29,7 @@ impl FieldSelection {
 
 /// What a piece became.
 pub(super) struct ParsedPiece {
-    pub(super) columns: Vec<LocalColumn>,
+    pub(super) columns: Vec<ParsedColumn>,
     pub(super) rows: usize,
 }
 
@@ -38,6 +41,9 @@ pub(super) fn header(record: &[u8], delimiter: u8) -> Result<Vec<String>, TableE
     let mut scratch = Vec::new();
     let mut at = 0;
     loop {
+        if names.len() == MAX_COLUMNS {
+            return Err(TableError::TooManyColumns { limit: MAX_COLUMNS });
+        }
         let field = next_field(record, at, delimiter, &mut scratch).ok_or(TableError::OpenQuote { line: 1 })?;
         let name = std::str::from_utf8(field.text(record, &scratch)).map_err(|_| not_text())?;
         if name.chars().any(char::is_control) {
@@ -103,7 +109,7 @@ pub(super) fn piece(bytes: &[u8], first_line: u64, selection: &FieldSelection) -
         }
         rows += 1;
     }
-    Ok(ParsedPiece { columns, rows })
+    Ok(ParsedPiece { columns: columns.into_iter().map(LocalColumn::parsed).collect(), rows })
 }
 
 fn after_blank_line(bytes: &[u8], at: usize) -> Option<usize> {

@@ -24,11 +24,14 @@ pub(super) struct Pieces<R> {
     pending: Vec<u8>,
     at_end: bool,
     line: u64,
+    n_bytes: u64,
+    most_bytes: u64,
 }
 
 impl<R: Read> Pieces<R> {
-    pub(super) fn new(input: R, piece_len: usize) -> Self {
-        Pieces { input, piece_len: piece_len.max(1), delimiter: b',', pending: Vec::new(), at_end: false, line: 1 }
+    pub(super) fn new(input: R, piece_len: usize, most_bytes: u64) -> Self {
+        let (piece_len, pending) = (piece_len.max(1), Vec::new());
+        Pieces { input, piece_len, delimiter: b',', pending, at_end: false, line: 1, n_bytes: 0, most_bytes }
     }
 
     pub(super) fn set_delimiter(&mut self, delimiter: u8) {
@@ -105,7 +108,13 @@ impl<R: Read> Pieces<R> {
         while filled < len && !self.at_end {
             match self.input.read(&mut self.pending[filled..]) {
                 Ok(0) => self.at_end = true,
-                Ok(n) => filled += n,
+                Ok(n) => {
+                    filled += n;
+                    self.n_bytes += n as u64;
+                    if self.n_bytes > self.most_bytes {
+                        return Err(TableError::TooMuchText { limit: self.most_bytes });
+                    }
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
             }

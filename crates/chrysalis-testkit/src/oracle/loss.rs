@@ -30,9 +30,10 @@ pub fn cell_ncp(column: &Column, taxonomy: Option<&TaxonomyFile>, rows: &[u32]) 
                 ends
             } else {
                 // A label stands for all its values, also those that do not occur.
-                let leaves = file.lines().iter().filter(|line| line.contains(&label)).map(|line| &line[0]);
-                let numbers = leaves.map(|leaf| Value::parse(domain.kind(), leaf).unwrap().number().unwrap());
-                (numbers.clone().reduce(f64::min), numbers.reduce(f64::max))
+                let leaves = file.lines().filter(|line| line.contains(&label.as_str())).map(|line| line[0]);
+                let numbers: Vec<f64> =
+                    leaves.map(|leaf| Value::parse(domain.kind(), leaf).unwrap().number().unwrap()).collect();
+                (numbers.iter().copied().reduce(f64::min), numbers.into_iter().reduce(f64::max))
             }
         }
     };

@@ -352,11 +352,11 @@ impl Heights {
 /// The labels from a value up to the root, repeated ones once. A missing value lies directly below the root.
 pub(super) fn path(file: &TaxonomyFile, text: &str) -> Vec<String> {
     if text.is_empty() {
-        return vec![String::new(), file.lines()[0].last().unwrap().clone()];
+        return vec![String::new(), file.line(0).last().unwrap().to_owned()];
     }
-    let mut path = file.lines().iter().find(|line| line[0] == text).unwrap().clone();
+    let mut path = file.lines().find(|line| line[0] == text).unwrap();
     path.dedup();
-    path
+    path.into_iter().map(str::to_owned).collect()
 }
 
 /// The principle with each of its parameters weakened in turn.

@@ -1,5 +1,5 @@
 /// Whether people in these groups with these values give what is shown.
-pub type IsShown<'a> = dyn Fn(&[Option<usize>], &[usize]) -> bool + 'a;
+pub(crate) type IsShown<'a> = dyn Fn(&[Option<usize>], &[usize]) -> bool + 'a;
 
 /// A release, as far as it says in which groups people may be and what groups show.
 pub struct Seen<'a> {

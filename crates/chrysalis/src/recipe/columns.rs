@@ -275,6 +275,7 @@ impl AttributeDraft {
             Some(TaxonomyDraft::Lines(lines)) => {
                 return Ok(Some(TaxonomySource::File(TaxonomyFile::from_lines(lines)?)));
             }
+            Some(TaxonomyDraft::Read(file)) => return Ok(Some(TaxonomySource::File(TaxonomyFile::clone(file)))),
             Some(TaxonomyDraft::File(path)) => {
                 return Err(Error::internal(format!("the taxonomy {} was not read", path.display())));
             }

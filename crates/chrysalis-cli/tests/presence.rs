@@ -97,14 +97,14 @@ fn who_is_covered_is_mostly_there_whatever_the_chance_of_a_row() {
     let mut groups: BTreeMap<String, Vec<BTreeSet<String>>> = BTreeMap::new();
     for row in rows(&release.join("pqt.csv")) {
         let sets = groups.entry(row["group_id"].clone()).or_insert_with(|| vec![BTreeSet::new(); QUASI.len()]);
-        sets.iter_mut().zip(QUASI).for_each(|(set, name)| drop(set.insert(row[name].clone())));
+        sets.iter_mut().zip(QUASI).for_each(|(set, name)| set.extend([row[name].clone()]));
     }
     let is_in = |person: &BTreeMap<String, String>, sets: &Vec<BTreeSet<String>>| {
         sets.iter().zip(QUASI).all(|(set, name)| set.contains(&person[name]))
     };
     let permuted = right(&half, |person| groups.values().any(|sets| is_in(person, sets)));
     let delta_permuted = audit_permuted["attacks"]["row_linking"]["delta"].as_f64().unwrap();
-    assert!(delta_permuted < 0.2 && permuted > 0.65, "{permuted}, {delta_permuted}");
+    assert!(delta_permuted <= 0.2 && permuted > 0.65, "{permuted}, {delta_permuted}");
     // Nobody is told that presence is protected, and the number of the row stands where it belongs.
     for audit in [&audit, &audit_permuted] {
         let presence = &audit["attacks"]["presence"];

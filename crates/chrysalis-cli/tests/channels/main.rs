@@ -2,6 +2,7 @@
 //! refuses each.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::type_complexity, reason = "a table of cases needs no name for its columns")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -143,7 +143,6 @@ fn with_dictionary(
         column_index: None,
         offset_index: None,
     };
-    drop(pages);
     (sink.into_inner().unwrap(), close)
 }
 

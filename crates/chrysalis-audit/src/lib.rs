@@ -71,9 +71,9 @@ pub use error::AuditError;
 pub use grouping::Groups;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
 pub use report::{
-    Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking, NotCounted, Pooling,
-    Presence, PrincipleResult, RowLinking, RowLinkingOver, SHARE_ERROR_PERCENT, Shares, SharesOver, Similarity,
-    SimilarityOf, Utility,
+    Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking, NotCounted,
+    Pooling, Presence, PrincipleResult, RowLinking, RowLinkingOver, SHARE_ERROR_PERCENT, Shares, SharesOver,
+    Similarity, SimilarityOf, Utility,
 };
 
 use chrysalis_release::Release;

@@ -20,8 +20,11 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
     rows.map(|row| header.iter().cloned().zip(row).collect()).collect()
 }
 
+/// Who is in a table, and who is not.
+type Halves = (Vec<BTreeMap<String, String>>, Vec<BTreeMap<String, String>>);
+
 /// 4,000 people; one of every `step` is published. `inside` and `outside` are who is and who is not.
-fn people(folder: &Path, step: usize) -> (Vec<BTreeMap<String, String>>, Vec<BTreeMap<String, String>>) {
+fn people(folder: &Path, step: usize) -> Halves {
     run(folder, "example --rows 4000 --out hospital").expect(0);
     let text = fs::read_to_string(folder.join("hospital/patients.csv")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -59,10 +62,7 @@ fn covered_by_boxes(release: &Path) -> impl Fn(&BTreeMap<String, String>) -> boo
 }
 
 /// The share of right bets among those on people whom `covers` says a group covers.
-fn right(
-    (inside, outside): &(Vec<BTreeMap<String, String>>, Vec<BTreeMap<String, String>>),
-    covers: impl Fn(&BTreeMap<String, String>) -> bool,
-) -> f64 {
+fn right((inside, outside): &Halves, covers: impl Fn(&BTreeMap<String, String>) -> bool) -> f64 {
     let n = |people: &[BTreeMap<String, String>]| people.iter().filter(|person| covers(person)).count() as f64;
     let (there, not) = (n(inside), n(outside));
     assert_eq!(there, inside.len() as f64, "a release covers everybody in it");

@@ -82,7 +82,8 @@ impl Alike {
     /// What counts otherwise than word for word, in words.
     pub(crate) fn words(&self) -> Vec<String> {
         let looks = (!self.first.is_empty()).then(|| "values that look alike count as one".to_owned());
-        let near = self.near.as_ref().map(|near| format!("values less than {} apart count as one", shown(near.width())));
+        let near =
+            self.near.as_ref().map(|near| format!("values less than {} apart count as one", shown(near.width())));
         let missing = self.missing.map(|_| "missing values protect nobody".to_owned());
         looks.into_iter().chain(near).chain(missing).collect()
     }

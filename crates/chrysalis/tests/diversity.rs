@@ -161,9 +161,9 @@ mod look_alikes {
         let alike = "values that look alike count as one";
         assert_eq!(judged(trick(), &groups, "l=1.5"), (false, "1".into(), alike.into()));
         assert_eq!(judged(trick(), &groups, "distinct-l=2"), (false, "1".into(), alike.into()));
-        assert_eq!(judged(trick(), &groups, "entropy-l=1.5").0, false);
-        assert_eq!(judged(trick(), &groups, "recursive-l=3,2").0, false);
-        assert_eq!(judged(trick(), &groups, "alpha-k=0.5,2").0, false);
+        assert!(!judged(trick(), &groups, "entropy-l=1.5").0);
+        assert!(!judged(trick(), &groups, "recursive-l=3,2").0);
+        assert!(!judged(trick(), &groups, "alpha-k=0.5,2").0);
         let spellings = || words(&["Caf\u{e9}", "Cafe\u{301}", "flu", "flu "]);
         assert_eq!(judged(spellings(), &[1, 1, 2, 2], "distinct-l=2"), (false, "1".into(), alike.into()));
         // Words that merely resemble each other are different.
@@ -172,7 +172,8 @@ mod look_alikes {
 
     #[test]
     fn of_one_group_are_certain() {
-        let found = forged(words(&["HIV", "hiv", "flu", "cold", "gout", "rash"]), &[1, 1, 2, 2, 3, 3], "k=2", json!({}));
+        let found =
+            forged(words(&["HIV", "hiv", "flu", "cold", "gout", "rash"]), &[1, 1, 2, 2, 3, 3], "k=2", json!({}));
         let found = found.disclosure.as_ref().unwrap();
         assert_eq!((found.certain_rows, found.disclosed_rows), (2, 2));
         assert!(found.rule.ends_with("values that look alike count as one"), "{}", found.rule);
@@ -219,11 +220,11 @@ mod missing_values {
         let protects = "missing values protect nobody";
         assert_eq!(judged(trick(), &groups, "l=2"), (false, "1".into(), protects.into()));
         assert_eq!(judged(trick(), &groups, "distinct-l=2"), (false, "1".into(), protects.into()));
-        assert_eq!(judged(trick(), &groups, "entropy-l=1.5").0, false);
-        assert_eq!(judged(trick(), &groups, "recursive-l=3,2").0, false);
-        assert_eq!(judged(trick(), &groups, "alpha-k=0.5,2").0, false);
+        assert!(!judged(trick(), &groups, "entropy-l=1.5").0);
+        assert!(!judged(trick(), &groups, "recursive-l=3,2").0);
+        assert!(!judged(trick(), &groups, "alpha-k=0.5,2").0);
         // A blank that nobody sees is no value, either.
-        assert_eq!(judged(words(&["HIV", " ", "flu", "\u{a0}"]), &[1, 1, 2, 2], "l=2").0, false);
+        assert!(!judged(words(&["HIV", " ", "flu", "\u{a0}"]), &[1, 1, 2, 2], "l=2").0);
         // With enough others it is as well as can be: half of the rows that have a value.
         let enough = words(&["HIV", "flu", "", "cold", "gout", ""]);
         assert_eq!(judged(enough, &[1, 1, 1, 2, 2, 2], "l=2"), (true, "2".into(), protects.into()));
@@ -241,7 +242,8 @@ mod missing_values {
             check_groups(&made, |group| {
                 let there: Vec<&String> = group.iter().filter(|text| !text.is_empty()).collect();
                 let count = |text: &String| there.iter().filter(|other| **other == text).count();
-                (group.len() - there.len()) * 3 <= group.len() && there.iter().all(|text| count(text) * 3 <= there.len())
+                (group.len() - there.len()) * 3 <= group.len()
+                    && there.iter().all(|text| count(text) * 3 <= there.len())
             });
             // Dealt by value, ten of them do not make one group of everything.
             let least = if ["nearby", "anatomize", "similar"].contains(&partitioner) { 8 } else { 1 };
@@ -259,7 +261,10 @@ mod missing_values {
         let expected = "cannot reach l=2.5: value `HIV` of `s` has 3 of 6 rows that have one (50.00 %), at most 40.00 % may have it";
         assert_eq!(message, expected);
         let message = refusal(&table(words(&["", "HIV", "HIV", ""]), &[0; 4]), &draft(&["distinct-l=2"], json!({})));
-        assert_eq!(message, "cannot reach distinct-l=2: `s` has 1 distinct value (missing values protect nobody), a group needs 2");
+        assert_eq!(
+            message,
+            "cannot reach distinct-l=2: `s` has 1 distinct value (missing values protect nobody), a group needs 2"
+        );
     }
 }
 
@@ -283,9 +288,9 @@ mod near_numbers {
         let column = || Column::integers("s", &trick);
         assert_eq!(judged(column(), &groups, "l=2"), (false, "1".into(), near.into()));
         assert_eq!(judged(column(), &groups, "distinct-l=2"), (false, "1".into(), near.into()));
-        assert_eq!(judged(column(), &groups, "entropy-l=1.5").0, false);
-        assert_eq!(judged(column(), &groups, "recursive-l=3,2").0, false);
-        assert_eq!(judged(column(), &groups, "alpha-k=0.5,2").0, false);
+        assert!(!judged(column(), &groups, "entropy-l=1.5").0);
+        assert!(!judged(column(), &groups, "recursive-l=3,2").0);
+        assert!(!judged(column(), &groups, "alpha-k=0.5,2").0);
         // The owner may say otherwise, and the manifest tells.
         let found = forged(column(), &groups, "l=4", json!({"s": {"near": 1}}));
         assert_eq!((found.principles[0].holds, found.principles[0].measured.as_str()), (true, ""));
@@ -355,7 +360,10 @@ mod near_numbers {
         let column = || Column::new("s", Arc::new(domain.clone()), Codes::collect(n, 0..n as u32));
         let groups: Vec<i64> = (0..n as i64).map(|at| if at < 4 { 0 } else { 1 + at % 20 }).collect();
         let (holds, worst, measured) = judged(column(), &groups, "l=2");
-        assert_eq!((holds, worst.as_str(), measured.as_str()), (false, "1", "values less than 36.4 apart count as one"));
+        assert_eq!(
+            (holds, worst.as_str(), measured.as_str()),
+            (false, "1", "values less than 36.4 apart count as one")
+        );
         let (made, _) = published(&table(column(), &groups), &draft(&["l=3"], json!({}))).unwrap();
         check_groups(&made, |group| group.len() >= 3);
     }

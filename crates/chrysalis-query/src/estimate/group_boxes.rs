@@ -44,7 +44,7 @@ pub(super) fn hits(
 fn hit(release: &OpenRelease, group: usize, split: Split) -> Option<Hit> {
     let size = release.groups().size(group);
     let n = f64::from(size);
-    (split.touches && size > 0).then(|| Hit {
+    (split.touches && size > 0).then_some(Hit {
         group: group as u32,
         least: if split.is_certain { size } else { 0 },
         most: size,

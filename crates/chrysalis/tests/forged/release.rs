@@ -79,10 +79,13 @@ fn open(source: &Path) -> Input {
     Input::open(&Source::Path(source.to_owned()), &options).unwrap()
 }
 
+/// Other bytes for a file; none where that cannot be done.
+type Rewrite = Box<dyn Fn(&[u8]) -> Option<Vec<u8>>>;
+
 /// What is done to files after they were written.
 pub(crate) enum After {
     /// Other bytes for the file of a table, whose hash is made right; none where that cannot be done.
-    Bytes(usize, Box<dyn Fn(&[u8]) -> Option<Vec<u8>>>),
+    Bytes(usize, Rewrite),
     /// Another name for the file of a table.
     Rename(usize, String),
     /// One more file.
@@ -210,7 +213,11 @@ impl<'a> Fake<'a> {
 
     fn mend_domain(&mut self, name: &str, texts: Vec<String>, counted: bool) {
         let head = self.head_of(name);
-        let column = Sheet { name: String::new(), heads: vec![head.clone()], rows: texts.into_iter().map(|text| vec![text]).collect() };
+        let column = Sheet {
+            name: String::new(),
+            heads: vec![head.clone()],
+            rows: texts.into_iter().map(|text| vec![text]).collect(),
+        };
         let ranked = column.ranked(0);
         let is_range = matches!(head.kind, Kind::Integer | Kind::Real | Kind::Date);
         let mut domain = json!({});

@@ -308,14 +308,13 @@ fn matches_in(group: &[u64]) -> Option<Vec<f64>> {
     let mut rooks = vec![1.0];
     for &count in group {
         let count = count as usize;
-        let block: Vec<f64> =
-            (0..=count).map(|k| choose(count, k) * choose(count, k) * factorial(k)).collect();
+        let block: Vec<f64> = (0..=count).map(|k| choose(count, k) * choose(count, k) * factorial(k)).collect();
         rooks = convolved(&rooks, &block);
     }
     let exactly = |j: usize| {
         let sum: f64 = (j..=n)
             .map(|k| {
-                let sign = if (k - j) % 2 == 0 { 1.0 } else { -1.0 };
+                let sign = if (k - j).is_multiple_of(2) { 1.0 } else { -1.0 };
                 sign * choose(k, j) * rooks[k] * factorial(n - k)
             })
             .sum();

@@ -63,14 +63,14 @@ proptest! {
             })
             .collect();
         let n = all.len() as f64;
-        for test in 0..LEFT.len() {
+        for (test, left) in LEFT.iter().enumerate() {
             let mean = evidence.iter().map(|it| it.many[test].exp()).sum::<f64>() / n;
-            prop_assert!((mean - 1.0).abs() < 1e-6, "{mean} for {}", LEFT[test]);
+            prop_assert!((mean - 1.0).abs() < 1e-6, "{mean} for {left}");
         }
-        for test in 0..RARER.len() {
+        for (test, rarer) in RARER.iter().enumerate() {
             let mean = evidence.iter().map(|it| it.few[test].exp()).sum::<f64>() / n;
             // Nobody can be without their own where all copies are theirs: then nothing has the mean zero.
-            prop_assert!(mean < 1.0 + 1e-6 && (mean > 0.99 || RARER[test] == 0.0), "{mean} for {}", RARER[test]);
+            prop_assert!(mean < 1.0 + 1e-6 && (mean > 0.99 || RARER[test] == 0.0), "{mean} for {rarer}");
         }
         let expected = evidence.iter().map(|it| it.found as f64).sum::<f64>() / n;
         prop_assert!((expected - evidence[0].expected).abs() < 1e-9);

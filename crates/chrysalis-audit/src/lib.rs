@@ -66,6 +66,7 @@ pub use attack::{
 pub use disclosure::{Bystander, Disclosure};
 pub use error::AuditError;
 pub use grouping::Groups;
+pub use manifest::knows_partitioner;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
 pub use report::{
     Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Linking, Pooling, Presence,

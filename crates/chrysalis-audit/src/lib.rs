@@ -69,6 +69,7 @@ pub use counting::Reading;
 pub use disclosure::{Bystander, Disclosure};
 pub use error::AuditError;
 pub use grouping::Groups;
+pub use manifest::knows_partitioner;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
 pub use report::{
     Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking, NotCounted,
@@ -87,7 +88,8 @@ use chrysalis_table::{Table, Unwatched, Watch};
 /// # Guarantees
 /// A report that is [`ok`](AuditReport::ok) means: every promised principle holds in every published group, decided
 /// exactly; the tables have the shape the manifest describes, agree with each other, and keep nothing of the input's
-/// order; ids are numbers from 1 on, and the manifest says nothing that its form and tables do not call for. With microdata also that nothing published contradicts them:
+/// order; ids are numbers from 1 on, and the manifest says nothing that its form and tables do not call for. With
+/// microdata also that nothing published contradicts them:
 ///
 /// - generalized and butterfly: some one-to-one assignment of people to published rows exists under which every cell is true;
 /// - anatomy, permuted and shuffled: people can be assigned to groups such that every group has the values it shows. That

@@ -301,6 +301,7 @@ mod tests {
         assert_eq!(METHODS.len(), Form::ALL.len());
         for entry in PARTITIONERS {
             assert_eq!(PARTITIONERS.iter().filter(|other| other.name == entry.name).count(), 1, "{}", entry.name);
+            assert!(chrysalis_audit::knows_partitioner(entry.name), "the audit takes `{}` for a lie", entry.name);
         }
     }
 

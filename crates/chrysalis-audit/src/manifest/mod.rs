@@ -60,10 +60,15 @@ const SUPPRESSES: &str = "full-domain";
 /// Where there are no groups.
 const NOBODY: &str = "none";
 
+/// Whether groups of a release may be said to be formed by a partitioner of that name.
+pub fn knows_partitioner(name: &str) -> bool {
+    PARTITIONERS.contains(&name)
+}
+
 fn groups(manifest: &Manifest, findings: &mut Findings) {
     let (shape, partitioner) = (manifest.method.shape(), manifest.partitioner.as_str());
     let has_groups = shape.group_id.is_some();
-    if !PARTITIONERS.contains(&partitioner) || (partitioner == NOBODY) == has_groups {
+    if !knows_partitioner(partitioner) || (partitioner == NOBODY) == has_groups {
         let name: String = partitioner.chars().take(40).collect();
         findings.add("partitioners", || format!("no partitioner `{name}` forms groups of this form"));
     }

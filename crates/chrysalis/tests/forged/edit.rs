@@ -62,7 +62,8 @@ impl Fake<'_> {
             columns.into_iter().for_each(|at| moved[at] = model[at].clone());
         }
         self.move_count(&from, to, value);
-        for sheet in self.sheets.iter_mut().filter(|sheet| shape.marginals.is_some_and(|it| sheet.name.starts_with(it))) {
+        for sheet in self.sheets.iter_mut().filter(|sheet| shape.marginals.is_some_and(|it| sheet.name.starts_with(it)))
+        {
             let id = sheet.at(shape.group_id.unwrap());
             if let Some(row) = sheet.rows.iter_mut().find(|row| row[id] == from) {
                 row[id] = to.to_owned();

@@ -210,7 +210,11 @@ impl<'a> Fake<'a> {
 
     fn mend_domain(&mut self, name: &str, texts: Vec<String>, counted: bool) {
         let head = self.head_of(name);
-        let column = Sheet { name: String::new(), heads: vec![head.clone()], rows: texts.into_iter().map(|text| vec![text]).collect() };
+        let column = Sheet {
+            name: String::new(),
+            heads: vec![head.clone()],
+            rows: texts.into_iter().map(|text| vec![text]).collect(),
+        };
         let ranked = column.ranked(0);
         let is_range = matches!(head.kind, Kind::Integer | Kind::Real | Kind::Date);
         let mut domain = json!({});

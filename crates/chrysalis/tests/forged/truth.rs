@@ -308,8 +308,7 @@ fn matches_in(group: &[u64]) -> Option<Vec<f64>> {
     let mut rooks = vec![1.0];
     for &count in group {
         let count = count as usize;
-        let block: Vec<f64> =
-            (0..=count).map(|k| choose(count, k) * choose(count, k) * factorial(k)).collect();
+        let block: Vec<f64> = (0..=count).map(|k| choose(count, k) * choose(count, k) * factorial(k)).collect();
         rooks = convolved(&rooks, &block);
     }
     let exactly = |j: usize| {

@@ -220,7 +220,8 @@ fn batches_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finis
     until(fake, rng, edit, |fake| {
         let (id, before) = (fake.id().unwrap(), Fake::of(fake.honest));
         let pairs = fake.rows().rows.iter().zip(&before.rows().rows);
-        let changed: BTreeSet<&String> = pairs.filter(|(now, then)| now[id] != then[id]).map(|(now, _)| &now[id]).collect();
+        let changed: BTreeSet<&String> =
+            pairs.filter(|(now, then)| now[id] != then[id]).map(|(now, _)| &now[id]).collect();
         let groups = fake.groups();
         let values: BTreeSet<&String> = changed.into_iter().flat_map(|batch| groups[batch].keys()).collect();
         values.into_iter().any(|value| !fake.batches_fit(value))

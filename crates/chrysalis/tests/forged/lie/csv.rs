@@ -22,11 +22,7 @@ pub(super) const LIES: &[Lie] = &[
     alone("channel: zstd with a skippable frame", zstd),
 ];
 
-fn change(
-    fake: &mut Fake<'_>,
-    rng: &mut ChaCha20Rng,
-    change: impl Fn(&str) -> String + 'static,
-) -> Option<Finish> {
+fn change(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng, change: impl Fn(&str) -> String + 'static) -> Option<Finish> {
     (fake.honest.format == Format::Csv).then_some(())?;
     let at = pick(rng, fake.sheets.len())?;
     let change = move |bytes: &[u8]| Some(change(std::str::from_utf8(bytes).ok()?).into_bytes());
@@ -88,11 +84,14 @@ fn leading_zeros(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let id = fake.form().shape().group_id?;
     let table = fake.sheets.iter().position(|sheet| sheet.find(id) == Some(0))?;
     let n = rng.random_range(0..1000);
-    fake.after.push(After::Bytes(table, Box::new(move |bytes| {
-        let mut text = String::from_utf8(bytes.to_vec()).ok()?;
-        text.insert_str(line_at(&text, n), "00");
-        Some(text.into_bytes())
-    })));
+    fake.after.push(After::Bytes(
+        table,
+        Box::new(move |bytes| {
+            let mut text = String::from_utf8(bytes.to_vec()).ok()?;
+            text.insert_str(line_at(&text, n), "00");
+            Some(text.into_bytes())
+        }),
+    ));
     Some(Finish::AsItIs)
 }
 
@@ -106,11 +105,14 @@ fn gzip(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
         let name = format!("{file}.gz");
         fake.after.push(After::Rename(at, name));
     }
-    fake.after.push(After::Bytes(at, Box::new(|bytes| {
-        let mut packed = GzBuilder::new().comment("Bob has HIV").write(Vec::new(), Compression::default());
-        packed.write_all(bytes).ok()?;
-        packed.finish().ok()
-    })));
+    fake.after.push(After::Bytes(
+        at,
+        Box::new(|bytes| {
+            let mut packed = GzBuilder::new().comment("Bob has HIV").write(Vec::new(), Compression::default());
+            packed.write_all(bytes).ok()?;
+            packed.finish().ok()
+        }),
+    ));
     Some(Finish::AsItIs)
 }
 
@@ -123,13 +125,16 @@ fn zstd(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
         let name = format!("{file}.zst");
         fake.after.push(After::Rename(at, name));
     }
-    fake.after.push(After::Bytes(at, Box::new(|bytes| {
-        let message = b"Bob has HIV";
-        let mut packed = ::zstd::bulk::compress(bytes, 1).ok()?;
-        packed.extend(0x184D_2A50_u32.to_le_bytes());
-        packed.extend((message.len() as u32).to_le_bytes());
-        packed.extend(message);
-        Some(packed)
-    })));
+    fake.after.push(After::Bytes(
+        at,
+        Box::new(|bytes| {
+            let message = b"Bob has HIV";
+            let mut packed = ::zstd::bulk::compress(bytes, 1).ok()?;
+            packed.extend(0x184D_2A50_u32.to_le_bytes());
+            packed.extend((message.len() as u32).to_le_bytes());
+            packed.extend(message);
+            Some(packed)
+        }),
+    ));
     Some(Finish::AsItIs)
 }

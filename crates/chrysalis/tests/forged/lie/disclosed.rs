@@ -34,7 +34,8 @@ fn promise_rows(fake: &mut Fake<'_>) -> Option<()> {
 /// Whether nothing is accepted and nothing is called ordinary or near by the owner.
 fn has_no_say(fake: &Fake<'_>) -> Option<()> {
     let sensitive = fake.attribute(&fake.sensitive());
-    let says = fake.json.get("accepted").is_some() || sensitive.get("ordinary").is_some() || sensitive.get("near").is_some();
+    let says =
+        fake.json.get("accepted").is_some() || sensitive.get("ordinary").is_some() || sensitive.get("near").is_some();
     (!says).then_some(())
 }
 

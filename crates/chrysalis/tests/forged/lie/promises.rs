@@ -185,7 +185,8 @@ fn padded_taxonomy(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     };
     units.iter().any(|unit| distance(unit) > 0.05).then_some(())?;
     let levels = || (1..=60).map(|level| format!("level {level}")).chain(["*".to_owned()]);
-    let lines: Vec<Vec<String>> = whole.keys().map(|value| std::iter::once(value.clone()).chain(levels()).collect()).collect();
+    let lines: Vec<Vec<String>> =
+        whole.keys().map(|value| std::iter::once(value.clone()).chain(levels()).collect()).collect();
     fake.attribute_mut(&name)["taxonomy"] = json!(lines);
     add(fake, "t=0.02".to_owned())
 }

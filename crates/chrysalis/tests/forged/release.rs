@@ -349,9 +349,11 @@ pub(crate) fn judge(folder: &Path, source: &Path, sensitive: &str, auditor: Audi
         }
         Auditor::Tables | Auditor::KnowsSensitive => None,
     };
-    let with = Evidence { microdata: microdata.as_ref(), folder: Some(folder), ..Evidence::default() };
-    // Where the audit takes names of columns that must be protected (`--sensitive`), an auditor who knows one gives it here.
-    let _ = (auditor == Auditor::KnowsSensitive).then_some(sensitive);
+    let known = match auditor {
+        Auditor::KnowsSensitive => vec![sensitive.to_owned()],
+        Auditor::Tables | Auditor::Microdata => Vec::new(),
+    };
+    let with = Evidence { microdata: microdata.as_ref(), folder: Some(folder), sensitive: &known, ..Evidence::default() };
     let outcome = audit(&release, with, &Unwatched).map_err(|error| format!("not audited: {error}"))?;
     if outcome.ok() {
         return Ok(());

@@ -28,9 +28,15 @@ pub(super) fn fit(
     watch: &dyn Watch,
 ) -> Vec<(usize, f64)> {
     let mut fitting = Fitting::new(puzzle, bounds, free, cells);
-    let looks = fitting.open.iter().flatten().map(|&entry| puzzle.all_ties(entry).len()).sum::<usize>().max(1);
+    let looks = fitting.open.iter().map(|&entry| puzzle.all_ties(entry).len()).sum::<usize>().max(1);
     for _ in 0..MAX_ROUNDS.min(MAX_LOOKS / looks).max(1) {
-        let off = (0..puzzle.n_sides).map(|side| fitting.scale(side, watch)).fold(0.0, f64::max);
+        let mut off: f64 = 0.0;
+        for side in 0..puzzle.n_sides {
+            off = off.max(fitting.scale(side, Margin::Counts, watch));
+            if fitting.has_slots[side] {
+                off = off.max(fitting.scale(side, Margin::Slots, watch));
+            }
+        }
         if off < NEAR {
             break;
         }
@@ -38,26 +44,41 @@ pub(super) fn fit(
     fitting.expected(bounds, cells)
 }
 
+/// What is scaled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Margin {
+    Counts,
+    Slots,
+}
+
 struct Fitting<'a> {
     puzzle: &'a Puzzle,
-    /// The entries of every cell that are not settled, and the people who have them.
-    open: Vec<Vec<usize>>,
+    /// The entries of all cells that are not settled, where those of every cell begin, and the people who have them.
+    open: Vec<usize>,
+    starts: Vec<usize>,
     people: Vec<f64>,
     /// What counts and slots are to come to, and their factors.
     wanted_counts: Vec<f64>,
     wanted_slots: Vec<f64>,
     counts: Vec<f64>,
     slots: Vec<f64>,
+    /// The factors of a seat's slots, multiplied.
+    seats: Vec<f64>,
+    /// How likely every open entry is in every release; 1 where its cell is not in it.
+    likely: Vec<f64>,
     has_slots: Vec<bool>,
 }
 
 impl<'a> Fitting<'a> {
     fn new(puzzle: &'a Puzzle, bounds: &Bounds, free: &Free, cells: &[usize]) -> Fitting<'a> {
-        let open = |&cell: &usize| puzzle.entries(cell).filter(|&entry| !bounds.is_settled(entry)).collect();
-        let settled = |cell: usize| {
-            let entries = puzzle.entries(cell).filter(|&entry| bounds.is_settled(entry));
-            entries.map(|entry| bounds.least[entry]).sum::<u64>()
-        };
+        let (mut open, mut starts, mut people) = (Vec::new(), vec![0], Vec::with_capacity(cells.len()));
+        for &cell in cells {
+            open.extend(puzzle.entries(cell).filter(|&entry| !bounds.is_settled(entry)));
+            starts.push(open.len());
+            let settled = puzzle.entries(cell).filter(|&entry| bounds.is_settled(entry));
+            let settled: u64 = settled.map(|entry| bounds.least[entry]).sum();
+            people.push(puzzle.cells[cell].people.saturating_sub(settled) as f64);
+        }
         let wanted = |rows: &[i64]| rows.iter().map(|&rows| rows.max(0) as f64).collect::<Vec<_>>();
         let mut wanted_counts = wanted(&free.counts);
         for (&count, by) in &puzzle.stretched {
@@ -67,49 +88,64 @@ impl<'a> Fitting<'a> {
         for seat in puzzle.seats.iter().filter(|seat| !seat.slots.is_empty()) {
             has_slots[seat.side as usize] = true;
         }
-        Fitting {
+        let mut fitting = Fitting {
             puzzle,
-            open: cells.iter().map(open).collect(),
-            people: cells.iter().map(|&cell| puzzle.cells[cell].people.saturating_sub(settled(cell)) as f64).collect(),
+            starts,
+            people,
             counts: vec![1.0; wanted_counts.len()],
             wanted_counts,
             slots: vec![1.0; free.slots.len()],
             wanted_slots: wanted(&free.slots),
+            seats: vec![1.0; puzzle.seats.len()],
+            likely: vec![1.0; open.len() * puzzle.n_sides],
+            open,
             has_slots,
-        }
+        };
+        (0..puzzle.n_sides).for_each(|side| fitting.weigh(side));
+        fitting
     }
 
     fn weight(&self, tie: &Tie) -> f64 {
-        let slots = &self.puzzle.seats[tie.seat as usize].slots;
-        self.counts[tie.count as usize] * slots.iter().map(|&slot| self.slots[slot as usize]).product::<f64>()
+        self.counts[tie.count as usize] * self.seats[tie.seat as usize]
     }
 
-    /// How likely an entry is in a release; 1 where its cell is not in it.
-    fn factor(&self, entry: usize, side: usize) -> f64 {
-        match self.puzzle.ties(entry, side) {
-            [] => 1.0,
-            ties => ties.iter().map(|tie| self.weight(tie)).sum(),
+    /// How likely every entry is in a release, by its factors.
+    fn weigh(&mut self, side: usize) {
+        for (at, &entry) in self.open.iter().enumerate() {
+            let ties = self.puzzle.ties(entry, side);
+            if !ties.is_empty() {
+                let sum: f64 = ties.iter().map(|tie| self.weight(tie)).sum();
+                self.likely[at * self.puzzle.n_sides + side] = sum;
+            }
         }
     }
 
-    /// Scales the counts of a release, then its slots; by how much they were off.
-    fn scale(&mut self, side: usize, watch: &dyn Watch) -> f64 {
-        let off = self.scale_some(side, false, watch);
-        if self.has_slots[side] { off.max(self.scale_some(side, true, watch)) } else { off }
+    /// What a person of a cell is believed to have, adding up to one.
+    fn believe(&self, cell: usize, beliefs: &mut Vec<f64>) {
+        let (from, to) = (self.starts[cell], self.starts[cell + 1]);
+        let n_sides = self.puzzle.n_sides;
+        beliefs.clear();
+        beliefs.extend((from..to).map(|at| self.likely[at * n_sides..][..n_sides].iter().product::<f64>()));
+        let sum: f64 = beliefs.iter().sum();
+        let even = 1.0 / (to - from).max(1) as f64;
+        beliefs.iter_mut().for_each(|belief| *belief = if sum > 0.0 { *belief / sum } else { even });
     }
 
-    fn scale_some(&mut self, side: usize, is_slots: bool, watch: &dyn Watch) -> f64 {
-        let mut now = vec![0.0; if is_slots { self.slots.len() } else { self.counts.len() }];
-        for (step, (open, &people)) in self.open.iter().zip(&self.people).enumerate() {
-            watch.pause_at(step);
-            let here: Vec<f64> = open.iter().map(|&entry| self.factor(entry, side)).collect();
-            let beliefs = self.beliefs(open, |at, other| (other == side).then(|| here[at]));
-            for ((&entry, belief), here) in open.iter().zip(beliefs).zip(here) {
-                for tie in self.puzzle.ties(entry, side) {
-                    let share = people * belief * self.weight(tie) / here;
-                    match is_slots {
-                        false => now[tie.count as usize] += share,
-                        true => {
+    /// Scales the counts or the slots of a release; by how much they were off.
+    fn scale(&mut self, side: usize, margin: Margin, watch: &dyn Watch) -> f64 {
+        let mut now = vec![0.0; if margin == Margin::Slots { self.slots.len() } else { self.counts.len() }];
+        let mut beliefs = Vec::new();
+        for (cell, &people) in self.people.iter().enumerate() {
+            watch.pause_at(cell);
+            self.believe(cell, &mut beliefs);
+            for (at, belief) in (self.starts[cell]..).zip(&beliefs) {
+                let likely = self.likely[at * self.puzzle.n_sides + side];
+                let each = if likely > 0.0 { people * belief / likely } else { 0.0 };
+                for tie in self.puzzle.ties(self.open[at], side) {
+                    let share = each * self.weight(tie);
+                    match margin {
+                        Margin::Counts => now[tie.count as usize] += share,
+                        Margin::Slots => {
                             let slots = &self.puzzle.seats[tie.seat as usize].slots;
                             slots.iter().for_each(|&slot| now[slot as usize] += share);
                         }
@@ -117,9 +153,9 @@ impl<'a> Fitting<'a> {
                 }
             }
         }
-        let (factors, wanted) = match is_slots {
-            true => (&mut self.slots, &self.wanted_slots),
-            false => (&mut self.counts, &self.wanted_counts),
+        let (factors, wanted) = match margin {
+            Margin::Slots => (&mut self.slots, &self.wanted_slots),
+            Margin::Counts => (&mut self.counts, &self.wanted_counts),
         };
         let mut off: f64 = 0.0;
         for ((factor, &now), &wanted) in factors.iter_mut().zip(&now).zip(wanted) {
@@ -128,28 +164,22 @@ impl<'a> Fitting<'a> {
                 *factor = (*factor * wanted / now).clamp(1.0 / LARGEST, LARGEST);
             }
         }
+        if margin == Margin::Slots {
+            for (weight, seat) in self.seats.iter_mut().zip(&self.puzzle.seats) {
+                *weight = seat.slots.iter().map(|&slot| self.slots[slot as usize]).product();
+            }
+        }
+        self.weigh(side);
         off
     }
 
-    /// What a person of a cell is believed to have, adding up to one.
-    fn beliefs(&self, open: &[usize], known: impl Fn(usize, usize) -> Option<f64>) -> Vec<f64> {
-        let belief = |(at, &entry): (usize, &usize)| {
-            let sides = 0..self.puzzle.n_sides;
-            sides.map(|side| known(at, side).unwrap_or_else(|| self.factor(entry, side))).product::<f64>()
-        };
-        let mut beliefs: Vec<f64> = open.iter().enumerate().map(belief).collect();
-        let sum: f64 = beliefs.iter().sum();
-        let even = 1.0 / open.len().max(1) as f64;
-        beliefs.iter_mut().for_each(|belief| *belief = if sum > 0.0 { *belief / sum } else { even });
-        beliefs
-    }
-
     fn expected(&self, bounds: &Bounds, cells: &[usize]) -> Vec<(usize, f64)> {
-        let mut expected = Vec::new();
-        for ((open, &people), &cell) in self.open.iter().zip(&self.people).zip(cells) {
+        let (mut expected, mut beliefs) = (Vec::new(), Vec::new());
+        for (at, (&people, &cell)) in self.people.iter().zip(cells).enumerate() {
             let settled = self.puzzle.entries(cell).filter(|&entry| bounds.is_settled(entry));
             expected.extend(settled.map(|entry| (entry, bounds.least[entry] as f64)));
-            for (&entry, belief) in open.iter().zip(self.beliefs(open, |_, _| None)) {
+            self.believe(at, &mut beliefs);
+            for (&entry, belief) in self.open[self.starts[at]..].iter().zip(&beliefs) {
                 let (least, most) = (bounds.least[entry] as f64, bounds.most[entry] as f64);
                 expected.push((entry, (people * belief).clamp(least, most)));
             }

@@ -133,7 +133,7 @@ fn parquet_that_claims_more_than_declared_is_refused_by_its_claims() {
     // A million rows in a few kilobytes of runs.
     let runs = parquet(&vec!["a"; 1_000_000], plain().build());
     check("t.parquet", &runs, 5, ALLOWED, "R/t.parquet has 1000000 rows, the manifest says 5");
-    // One row group for every row, and then some.
+    // One text of forty megabytes.
     let long = "x".repeat(40 << 20);
     let dictionary = parquet(&["a", long.as_str()], plain().set_dictionary_enabled(true).build());
     let folder = tempfile::tempdir().unwrap();

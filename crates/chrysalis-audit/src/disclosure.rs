@@ -150,7 +150,7 @@ pub(crate) fn ordinary(attribute: &Attribute, domain: &Domain, whole: &[u64]) ->
         let total: u64 = whole.iter().sum();
         // Values that look alike are one value.
         let looks = looks(domain);
-        let mut rows = vec![0; whole.len()];
+        let mut rows = vec![0; domain.len()];
         looks.iter().zip(whole).for_each(|(&first, &count)| rows[first as usize] += count);
         let of = |&first: &Code| rows[first as usize];
         return Ok(looks.iter().map(|first| of(first) > 0 && of(first) >= total - of(first)).collect());

@@ -36,7 +36,7 @@ fn check(command: &str, options: &str, file: &str) {
         let outcome: Outcome = run(&frozen(), &format!("{command} v1/{name}/release {options}")).expect(0);
         let printed = without_what_was_false(&without_what_came_later(&outcome.stdout, file), file);
         let expected = without_what_was_false(&expected, file);
-        if printed != expected {
+        if !is_same(&printed, &expected) {
             let at = printed.bytes().zip(expected.bytes()).take_while(|(ours, theirs)| ours == theirs).count();
             let around = |text: &str| {
                 let from = text.floor_char_boundary(at.saturating_sub(80));
@@ -48,6 +48,32 @@ fn check(command: &str, options: &str, file: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The same text, or the same JSON but for the last digits of numbers: sums may be added up in another order.
+fn is_same(printed: &str, expected: &str) -> bool {
+    let json = |text: &str| text.lines().map(serde_json::from_str).collect::<Result<Vec<serde_json::Value>, _>>();
+    match (json(printed), json(expected)) {
+        (Ok(ours), Ok(theirs)) => ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| is_close(a, b)),
+        _ => printed == expected,
+    }
+}
+
+fn is_close(ours: &serde_json::Value, theirs: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    match (ours, theirs) {
+        (Value::Array(ours), Value::Array(theirs)) => {
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| is_close(a, b))
+        }
+        (Value::Object(ours), Value::Object(theirs)) => {
+            ours.keys().eq(theirs.keys()) && ours.values().zip(theirs.values()).all(|(a, b)| is_close(a, b))
+        }
+        (Value::Number(ours), Value::Number(theirs)) => {
+            let (a, b) = (ours.as_f64().unwrap(), theirs.as_f64().unwrap());
+            (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
+        }
+        _ => ours == theirs,
+    }
+}
+
 /// Counts of disclosed rows, attacks and notes that version 1 did not know.
 fn without_what_came_later(printed: &str, file: &str) -> String {
     if !file.ends_with(".json") {
@@ -57,8 +83,11 @@ fn without_what_came_later(printed: &str, file: &str) -> String {
         let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
         let object = value.as_object_mut().unwrap();
         if file.starts_with("audit") {
-            for name in ["certain_rows", "disclosed_rows", "accepted", "kept", "disclosure_rule"] {
+            for name in ["certain_rows", "disclosed_rows", "accepted", "kept", "disclosure_rule", "reading"] {
                 assert!(object.shift_remove(name).is_some(), "{name} is counted of every release");
+            }
+            for principle in object["principles"].as_array_mut().unwrap() {
+                assert!(principle.as_object_mut().unwrap().shift_remove("measured").is_some());
             }
             let checks = object["checks"].as_array_mut().unwrap();
             checks.retain(|check| check["name"] != "ids" && check["name"] != "manifest");

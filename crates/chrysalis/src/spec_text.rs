@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use chrysalis_criteria::{Near, PrincipleSpec};
-use chrysalis_table::{Column, Kind, Knob, Remedy, Role, Table};
+use chrysalis_criteria::{Alike, Near, PrincipleSpec};
+use chrysalis_table::{Column, Kind, Knob, Remedy, Role, SaCounts, Table};
 
 use crate::catalogue::DEFAULT_METHOD;
 use crate::guess::{Guess, GuessedRole, familiarity, privacy_rank, suggest_all};
@@ -172,12 +172,21 @@ fn enough_rows(rows: usize) -> Result<Vec<Requirement>, Error> {
 /// ordinary, nor numbers that are as good as one. `None` where that cannot be written.
 fn required_of(column: &Column) -> Option<Vec<Requirement>> {
     let (histogram, domain) = (column.histogram(), column.domain());
-    let (rows, most) = (histogram.iter().sum::<u64>(), histogram.iter().copied().max().unwrap_or(0));
+    let rows = histogram.iter().sum::<u64>();
     let least = histogram.iter().copied().filter(|&n| n > 0).min().unwrap_or(0);
-    let share = format!("the most frequent value has {:.1} % of all rows", 100.0 * most as f64 / rows as f64);
     let requirement = |principle: &str, meaning: String| Requirement { principle: principle.to_owned(), meaning };
     let apart = apart(column, &histogram)?;
-    if let Some(l) = (2..=4).rev().find(|l| most * l <= rows) {
+    // What counts as one value follows from what is near, and that is the e of `ke`.
+    let near = apart.iter().find_map(|requirement| match requirement.principle.parse() {
+        Ok(PrincipleSpec::Ke { e, .. }) => Some(Near::Width(e)),
+        _ => None,
+    });
+    let alike = Alike::new(domain, &near.unwrap_or_else(|| Near::usual(domain, &histogram)));
+    let whole = SaCounts::of(domain.len(), column.codes().iter());
+    let (most, missing) = (alike.most(&whole), alike.missing(&whole));
+    let frequent = most.max(missing);
+    let share = format!("the most frequent value has {:.1} % of all rows", 100.0 * frequent as f64 / rows as f64);
+    if let Some(l) = (2..=4).rev().find(|l| most * l <= rows - missing && missing * l <= rows) {
         let meaning = format!("no value has more than 1/{l} of a group; {share}");
         return Some(std::iter::once(requirement(&format!("l={l}"), meaning)).chain(apart).collect());
     }

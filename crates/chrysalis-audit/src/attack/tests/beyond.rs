@@ -188,8 +188,8 @@ fn groups_that_are_drawn_anew_leave_nobody_a_choice_for_long() {
         }
         // Batches exchange rows in an order that is drawn, and give way to cuts only where these serve better.
         for (partitioner, said, of_batches) in [
-            ("nearby", "which of several people who look alike", None),
-            ("compact", "which of several people who look alike", Some("which of several people who look alike")),
+            ("nearby", "among people who lie close together", None),
+            ("compact", "among people who lie close together", Some("among people who lie close together")),
             ("mondrian", "same groups again", Some("others that are drawn may win")),
         ] {
             let attacks = republished(&mut release, partitioner);

@@ -71,8 +71,9 @@ fn groups_are_replayed_whatever_the_form_and_partitioner() {
         }
         if sorted.contains(&by) {
             // Which of several people with equal numbers stands where is drawn, and nothing else: the same lots, the same people.
-            let ratio = found.median_ratio.unwrap_or(1.0);
-            assert!((0.5..2.0).contains(&ratio), "{by}: {found:?}");
+            // Eighty runs each: what chance does to two equal numbers.
+            let apart = found.with_true.abs_diff(found.with_exchanged) as f64;
+            assert!(apart <= 5.0 * ((found.with_true + found.with_exchanged) as f64).sqrt(), "{by}: {found:?}");
         }
         let json = serde_json::to_value(&outcome).unwrap()["attacks"]["replay"].clone();
         assert_eq!(json["with_true_values"], found.with_true, "{json}");

@@ -45,7 +45,14 @@ impl SensitiveColumn {
         let histogram: Vec<u64> = (0..domain.len() as Code).map(|code| counts.count(code)).collect();
         let near = Near::usual(&domain, &histogram);
         let alike = Alike::new(&domain, &near);
-        let is_ordinary = |code: Code| 2 * counts.count(code) >= counts.total() && counts.count(code) > 0;
+        let looks = |code: Code| chrysalis_table::folded(&domain.text(code)).into_owned();
+        let alike_rows = |code: Code| -> u64 {
+            let others = (0..domain.len() as Code).filter(|&other| looks(other) == looks(code));
+            others.map(|other| counts.count(other)).sum()
+        };
+        let is_words = !domain.kind().has_distances();
+        let rows_of = |code: Code| if is_words { alike_rows(code) } else { counts.count(code) };
+        let is_ordinary = |code: Code| 2 * rows_of(code) >= counts.total() && rows_of(code) > 0;
         let ordinary = (0..domain.len() as Code).map(is_ordinary).collect();
         SensitiveColumn {
             name: name.to_owned(),
@@ -65,6 +72,16 @@ impl SensitiveColumn {
     #[must_use]
     pub fn with_near(self, near: Near) -> Self {
         SensitiveColumn { alike: Alike::new(&self.domain, &near), near, ..self }
+    }
+
+    /// The same column where all of this is required: the e of `ke` says what is near.
+    #[must_use]
+    pub fn under(&self, specs: &[PrincipleSpec]) -> Self {
+        let e = specs.iter().filter_map(|spec| if let PrincipleSpec::Ke { e, .. } = spec { Some(*e) } else { None });
+        match e.max() {
+            Some(e) => self.clone().with_near(Near::Width(e)),
+            None => self.clone(),
+        }
     }
 
     /// A column of a table, without taxonomy or categories.

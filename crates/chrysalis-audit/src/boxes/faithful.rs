@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::cells::BoxTable;
 use super::index::Boxes;
+use super::range_ends;
 use super::matching::{Class, MatchingResult, assign};
 use super::space::Axis;
 use crate::findings::Findings;
@@ -30,6 +31,7 @@ pub(super) fn check(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Wat
             });
         }
     }
+    range_ends::look(published, &table, &mut findings);
     let outcome = place(published, &table, watch);
     if outcome.uncovered > 0 {
         findings.add("rows no cell covers", || {

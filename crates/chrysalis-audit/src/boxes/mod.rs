@@ -11,6 +11,7 @@ mod label;
 mod locate;
 mod matching;
 mod presence;
+mod range_ends;
 mod replay;
 pub(crate) mod space;
 mod structure;

@@ -39,7 +39,7 @@ pub(crate) fn check(release: &Release, disclosure: Option<&Disclosure>, watch: &
 const PARTITIONERS: [&str; 17] = [
     "compact",
     "mondrian",
-    SUPPRESSES,
+    "full-domain",
     "top-down",
     "column",
     "anatomize",
@@ -55,8 +55,8 @@ const PARTITIONERS: [&str; 17] = [
     "given",
     NOBODY,
 ];
-/// The only one that may leave rows out of the groups they belong to.
-const SUPPRESSES: &str = "full-domain";
+/// Those that may leave rows out of the groups they belong to: groups that come from elsewhere may come from such a one.
+const SUPPRESS: [&str; 2] = ["full-domain", "given"];
 /// Where there are no groups.
 const NOBODY: &str = "none";
 
@@ -76,7 +76,7 @@ fn groups(manifest: &Manifest, findings: &mut Findings) {
         findings.add("groups", || format!("there are no groups, and the manifest says {}", manifest.groups));
     }
     let may_suppress = match shape.detail {
-        Detail::GroupBoxes => !shape.has_users && partitioner == SUPPRESSES,
+        Detail::GroupBoxes => !shape.has_users && SUPPRESS.contains(&partitioner),
         Detail::Exact | Detail::Permuted | Detail::RowBoxes => false,
     };
     if manifest.suppressed > 0 && !may_suppress {
@@ -84,6 +84,9 @@ fn groups(manifest: &Manifest, findings: &mut Findings) {
         findings.add("suppressed rows", || {
             format!("{n} rows are said to be suppressed, and this form, by `{partitioner}`, suppresses none")
         });
+    }
+    if (1..manifest.promises.len()).any(|at| manifest.promises[..at].contains(&manifest.promises[at])) {
+        findings.add("repetitions", || "a promise is made twice".to_owned());
     }
     let sets = &manifest.quasi_identifiers;
     let quasi: Vec<&String> = manifest.with_role(RoleName::Quasi).map(|attribute| &attribute.name).collect();

@@ -11,6 +11,7 @@ mod help;
 mod locate;
 mod permuted;
 mod presence;
+mod swapped;
 mod tables;
 mod tally;
 #[cfg(test)]
@@ -163,6 +164,7 @@ fn ungrouped(
     let mut checks = in_turn(&looks, watch);
     if let Some((table, n_dropped)) = &microdata {
         checks.push(faithful::ungrouped(tables, (table, *n_dropped), watch)?);
+        checks.extend(swapped::check(tables, table, watch));
     }
     Ok(AuditReport {
         reading: Reading::of(tables.manifest),

@@ -9,6 +9,7 @@ use super::super::cells::BoxTable;
 use super::super::faithful;
 use super::super::index::Boxes;
 use super::super::matching::{Class, assign};
+use super::super::range_ends;
 use super::super::space::Axis;
 use super::tables::{Angelized, Batches};
 use crate::findings::Findings;
@@ -41,6 +42,7 @@ pub(super) fn check(
     }
     for published in &angel.tables {
         let name = &published.name;
+        range_ends::look(published, &table, &mut findings);
         let outcome = faithful::place(published, &table, watch);
         if outcome.left_over > 0 {
             findings.add("rows without a place", || {

@@ -7,6 +7,7 @@ mod attacks;
 mod crossing;
 mod faithful;
 mod linking;
+mod meeting;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,7 @@ pub(crate) fn audit(
         &|| angel.row_order(watch),
     ];
     let mut checks = in_turn(&looks, watch);
+    checks.extend(meeting::check(&angel, &batches, watch));
     let (check, joining) = crossing::check(&angel, &batches, microdata, watch)?;
     checks.push(check);
     if let Some(microdata) = microdata {

@@ -1,0 +1,59 @@
+//! Whether ranges end where somebody stands.
+
+use chrysalis_table::{Column, Table};
+
+use super::cells::{BoxTable, Cells};
+use crate::columns::Positions;
+use crate::findings::Findings;
+
+/// LEAK: where a range may end anywhere, its ends can say something. A range is as narrow as its group, so it ends at values
+/// that people have; or it is an interval of the owner's, and of two intervals one holds the other or they lie apart.
+pub(super) fn look(published: &BoxTable<'_>, microdata: &Table, findings: &mut Findings) {
+    for cells in published.quasi.iter().filter(|cells| cells.is_range()) {
+        let Some(source) = microdata.column(&cells.attribute.name) else { continue };
+        let strange = strange_ends(cells.low, source) + if is_one_column(cells) { 0 } else { strange_ends(cells.high, source) };
+        if strange > 0 && !are_intervals(cells) {
+            findings.add("range ends", || {
+                format!("{strange} ends of ranges of `{}` are values that nobody has", cells.attribute.name)
+            });
+        }
+    }
+}
+
+fn is_one_column(cells: &Cells<'_>) -> bool {
+    std::ptr::eq(cells.low, cells.high)
+}
+
+/// How many values of a column no row of the microdata has.
+fn strange_ends(ends: &Column, source: &Column) -> usize {
+    let (shown, known) = (ends.histogram(), source.histogram());
+    let is_known = |code: u32| {
+        let found = source.domain().code_of(ends.domain().value(code));
+        found.is_some_and(|code| known[code as usize] > 0)
+    };
+    (0..).zip(&shown).filter(|&(code, &rows)| rows > 0 && !is_known(code)).count()
+}
+
+/// Whether of any two ranges one holds the other, or they have no more than an end in common.
+fn are_intervals(cells: &Cells<'_>) -> bool {
+    let positions = Positions::of(cells.attribute);
+    let places = |column: &Column| -> Vec<i64> {
+        positions.of_column(column).into_iter().map(|place| place.unwrap_or(i64::MIN)).collect()
+    };
+    let (low, high) = (places(cells.low), places(cells.high));
+    let rows = cells.low.codes().iter().zip(cells.high.codes().iter());
+    let mut ranges: Vec<(i64, std::cmp::Reverse<i64>)> =
+        rows.map(|(a, b)| (low[a as usize], std::cmp::Reverse(high[b as usize]))).collect();
+    ranges.sort_unstable();
+    ranges.dedup();
+    // Ranges that are still open, each inside the one before.
+    let mut open: Vec<i64> = Vec::new();
+    ranges.into_iter().all(|(low, std::cmp::Reverse(high))| {
+        while open.last().is_some_and(|&end| end <= low && end < high) {
+            open.pop();
+        }
+        let fits = open.last().is_none_or(|&end| high <= end);
+        open.push(high);
+        fits
+    })
+}

@@ -207,7 +207,8 @@ impl<'a> Counting<'a> {
             {
                 return steps.floor() as i128;
             }
-            let steps = exact(value).map(|value| (value - smallest) / &near.exact + BigRational::new(half.into(), 2.into()));
+            let steps =
+                exact(value).map(|value| (value - smallest) / &near.exact + BigRational::new(half.into(), 2.into()));
             steps.and_then(|steps| steps.floor().to_integer().to_i128()).unwrap_or(i128::MAX)
         };
         [0, 1].map(|half| (0..self.domain.len() as Code).map(|code| bin(code, half)).collect()).to_vec()

@@ -101,8 +101,9 @@ impl Microdata {
                     if near.is_some() && !column.domain().kind().has_distances() {
                         let (name, kind) = (column.name(), column.domain().kind());
                         let problem = format!("`{}` has no effect on `{name}`, which is {kind}", Knob::Near);
-                        let remedy =
-                            Remedy::from("leave ").knob(Knob::Near, "").words(" out: only numbers and dates are near each other");
+                        let remedy = Remedy::from("leave ")
+                            .knob(Knob::Near, "")
+                            .words(" out: only numbers and dates are near each other");
                         return Err(PublishError::remedied(problem, remedy));
                     }
                 }

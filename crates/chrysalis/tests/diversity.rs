@@ -76,7 +76,10 @@ fn forged(sensitive: Column, groups: &[i64], promise: &str, attributes: Json) ->
     let draft = draft(&["k=2"], json!({"release": release, "attributes": attributes}));
     let (made, _) = published(&table(sensitive, groups), &draft).unwrap();
     let mut manifest: Json = serde_json::from_str(&made.release.manifest.to_json().unwrap()).unwrap();
-    manifest["promises"] = json!([{"principle": promise, "about": "s", "of": "group", "unit": "rows"}]);
+    manifest["promises"] = json!([{"principle": promise, "of": "group", "unit": "rows"}]);
+    if !promise.starts_with("k=") {
+        manifest["promises"][0]["about"] = json!("s");
+    }
     let manifest = Manifest::parse(manifest.to_string().as_bytes()).unwrap();
     audit(&Release { manifest, tables: made.release.tables }, Evidence::default(), &Unwatched).unwrap()
 }
@@ -161,9 +164,9 @@ mod look_alikes {
         let alike = "values that look alike count as one";
         assert_eq!(judged(trick(), &groups, "l=1.5"), (false, "1".into(), alike.into()));
         assert_eq!(judged(trick(), &groups, "distinct-l=2"), (false, "1".into(), alike.into()));
-        assert_eq!(judged(trick(), &groups, "entropy-l=1.5").0, false);
-        assert_eq!(judged(trick(), &groups, "recursive-l=3,2").0, false);
-        assert_eq!(judged(trick(), &groups, "alpha-k=0.5,2").0, false);
+        assert!(!judged(trick(), &groups, "entropy-l=1.5").0);
+        assert!(!judged(trick(), &groups, "recursive-l=3,2").0);
+        assert!(!judged(trick(), &groups, "alpha-k=0.5,2").0);
         let spellings = || words(&["Caf\u{e9}", "Cafe\u{301}", "flu", "flu "]);
         assert_eq!(judged(spellings(), &[1, 1, 2, 2], "distinct-l=2"), (false, "1".into(), alike.into()));
         // Words that merely resemble each other are different.
@@ -172,7 +175,8 @@ mod look_alikes {
 
     #[test]
     fn of_one_group_are_certain() {
-        let found = forged(words(&["HIV", "hiv", "flu", "cold", "gout", "rash"]), &[1, 1, 2, 2, 3, 3], "k=2", json!({}));
+        let found =
+            forged(words(&["HIV", "hiv", "flu", "cold", "gout", "rash"]), &[1, 1, 2, 2, 3, 3], "k=2", json!({}));
         let found = found.disclosure.as_ref().unwrap();
         assert_eq!((found.certain_rows, found.disclosed_rows), (2, 2));
         assert!(found.rule.ends_with("values that look alike count as one"), "{}", found.rule);
@@ -219,11 +223,11 @@ mod missing_values {
         let protects = "missing values protect nobody";
         assert_eq!(judged(trick(), &groups, "l=2"), (false, "1".into(), protects.into()));
         assert_eq!(judged(trick(), &groups, "distinct-l=2"), (false, "1".into(), protects.into()));
-        assert_eq!(judged(trick(), &groups, "entropy-l=1.5").0, false);
-        assert_eq!(judged(trick(), &groups, "recursive-l=3,2").0, false);
-        assert_eq!(judged(trick(), &groups, "alpha-k=0.5,2").0, false);
+        assert!(!judged(trick(), &groups, "entropy-l=1.5").0);
+        assert!(!judged(trick(), &groups, "recursive-l=3,2").0);
+        assert!(!judged(trick(), &groups, "alpha-k=0.5,2").0);
         // A blank that nobody sees is no value, either.
-        assert_eq!(judged(words(&["HIV", " ", "flu", "\u{a0}"]), &[1, 1, 2, 2], "l=2").0, false);
+        assert!(!judged(words(&["HIV", " ", "flu", "\u{a0}"]), &[1, 1, 2, 2], "l=2").0);
         // With enough others it is as well as can be: half of the rows that have a value.
         let enough = words(&["HIV", "flu", "", "cold", "gout", ""]);
         assert_eq!(judged(enough, &[1, 1, 1, 2, 2, 2], "l=2"), (true, "2".into(), protects.into()));
@@ -241,10 +245,11 @@ mod missing_values {
             check_groups(&made, |group| {
                 let there: Vec<&String> = group.iter().filter(|text| !text.is_empty()).collect();
                 let count = |text: &String| there.iter().filter(|other| **other == text).count();
-                (group.len() - there.len()) * 3 <= group.len() && there.iter().all(|text| count(text) * 3 <= there.len())
+                (group.len() - there.len()) * 3 <= group.len()
+                    && there.iter().all(|text| count(text) * 3 <= there.len())
             });
             // Dealt by value, ten of them do not make one group of everything.
-            let least = if ["nearby", "anatomize", "similar"].contains(&partitioner) { 8 } else { 1 };
+            let least = if partitioner == "anatomize" { 8 } else { 1 };
             assert!(made.report.groups >= least, "{partitioner}: {} groups", made.report.groups);
         }
     }
@@ -259,14 +264,18 @@ mod missing_values {
         let expected = "cannot reach l=2.5: value `HIV` of `s` has 3 of 6 rows that have one (50.00 %), at most 40.00 % may have it";
         assert_eq!(message, expected);
         let message = refusal(&table(words(&["", "HIV", "HIV", ""]), &[0; 4]), &draft(&["distinct-l=2"], json!({})));
-        assert_eq!(message, "cannot reach distinct-l=2: `s` has 1 distinct value (missing values protect nobody), a group needs 2");
+        assert_eq!(
+            message,
+            "cannot reach distinct-l=2: `s` has 1 distinct value (missing values protect nobody), a group needs 2"
+        );
     }
 }
 
 mod near_numbers {
     use super::*;
 
-    /// Salaries from 1,000 to 100,000 in steps of 1,000, so that less than 900 apart is near; and some within three of 1,000.
+    /// Salaries from 1,000 to 100,000 in steps of 1,000, so that less than about 900 apart is near; and some
+    /// within three of 1,000.
     fn salaries() -> Vec<i64> {
         (1..=100).map(|n| n * 1_000).chain([1_001, 1_002, 1_003]).collect()
     }
@@ -279,15 +288,15 @@ mod near_numbers {
         for (at, group) in groups.iter_mut().enumerate() {
             *group = if trick[at] < 1_010 { 99 } else { *group };
         }
-        let near = "values less than 930 apart count as one";
+        let near = "values less than 920 apart count as one";
         let column = || Column::integers("s", &trick);
         assert_eq!(judged(column(), &groups, "l=2"), (false, "1".into(), near.into()));
         assert_eq!(judged(column(), &groups, "distinct-l=2"), (false, "1".into(), near.into()));
-        assert_eq!(judged(column(), &groups, "entropy-l=1.5").0, false);
-        assert_eq!(judged(column(), &groups, "recursive-l=3,2").0, false);
-        assert_eq!(judged(column(), &groups, "alpha-k=0.5,2").0, false);
+        assert!(!judged(column(), &groups, "entropy-l=1.5").0);
+        assert!(!judged(column(), &groups, "recursive-l=3,2").0);
+        assert!(!judged(column(), &groups, "alpha-k=0.5,2").0);
         // The owner may say otherwise, and the manifest tells.
-        let found = forged(column(), &groups, "l=4", json!({"s": {"near": 1}}));
+        let found = forged(column(), &groups, "l=3", json!({"s": {"near": 1}}));
         assert_eq!((found.principles[0].holds, found.principles[0].measured.as_str()), (true, ""));
     }
 
@@ -311,10 +320,10 @@ mod near_numbers {
             let table = table(Column::integers("s", &numbers), &vec![0; n]);
             let (made, _) = published(&table, &draft(&["l=3"], by(partitioner))).unwrap();
             let near = made.report.measured.clone();
-            assert_eq!(near, [("l=3".to_owned(), "values less than 910 apart count as one".to_owned())]);
+            assert_eq!(near, [("l=3".to_owned(), "values less than 900 apart count as one".to_owned())]);
             check_groups(&made, |group| {
                 let numbers: Vec<i64> = group.iter().map(|text| text.parse().unwrap()).collect();
-                let from = |low: &i64| numbers.iter().filter(|other| **other >= *low && **other - low < 910).count();
+                let from = |low: &i64| numbers.iter().filter(|other| **other >= *low && **other - low < 900).count();
                 numbers.iter().all(|low| from(low) * 3 <= numbers.len())
             });
         }
@@ -338,7 +347,8 @@ mod near_numbers {
             let (made, _) = published(&table, &draft(&["distinct-l=3"], more)).unwrap();
             let found = audit(&made.release, Evidence::default(), &Unwatched).unwrap();
             assert!(found.ok(), "{partitioner}: {:?}", found.principles);
-            assert!(made.report.smallest_group >= 11, "{partitioner}: {}", made.report.smallest_group);
+            // One of a crowd of five, all of the next and one more.
+            assert!(made.report.smallest_group >= 7, "{partitioner}: {}", made.report.smallest_group);
         }
         let more = json!({"release": {"method": "shuffle", "partitioner": "min-max-exact"}});
         let error = published(&table(Column::integers("s", &numbers), &[0; 100]), &draft(&["distinct-l=3"], more));
@@ -355,7 +365,10 @@ mod near_numbers {
         let column = || Column::new("s", Arc::new(domain.clone()), Codes::collect(n, 0..n as u32));
         let groups: Vec<i64> = (0..n as i64).map(|at| if at < 4 { 0 } else { 1 + at % 20 }).collect();
         let (holds, worst, measured) = judged(column(), &groups, "l=2");
-        assert_eq!((holds, worst.as_str(), measured.as_str()), (false, "1", "values less than 36.4 apart count as one"));
+        assert_eq!(
+            (holds, worst.as_str(), measured.as_str()),
+            (false, "1", "values less than 37.2 apart count as one")
+        );
         let (made, _) = published(&table(column(), &groups), &draft(&["l=3"], json!({}))).unwrap();
         check_groups(&made, |group| group.len() >= 3);
     }
@@ -418,7 +431,7 @@ mod distances {
         let groups: Vec<i64> = (0..120).map(|row| i64::from(row >= 30) + i64::from(row >= 60)).collect();
         let attributes = json!({"s": {"kind": "ordinal", "order": order}});
         let found = forged(ordinal(&order, &rows), &groups, "t=0.4", attributes);
-        assert_eq!((found.principles[0].holds, found.principles[0].worst_text.as_str()), (false, "5/8"));
+        assert_eq!((found.principles[0].holds, found.principles[0].worst_text.as_str()), (false, "0.625"));
     }
 
     #[test]

@@ -86,7 +86,8 @@ impl Ground<'_> {
 /// whatever there is between them and the root.
 fn branchings(taxonomy: &Taxonomy, domain: &Domain, whole: &[u64]) -> Vec<usize> {
     let occurs = |code: Code| whole[code as usize] > 0;
-    let values: Vec<Code> = (0..domain.len() as Code).filter(|&code| occurs(code) && domain.value(code).is_some()).collect();
+    let values: Vec<Code> =
+        (0..domain.len() as Code).filter(|&code| occurs(code) && domain.value(code).is_some()).collect();
     let up = |code: Code| {
         let rank = taxonomy.rank(code);
         std::iter::successors(Some(taxonomy.common_ancestor(rank..=rank)), |&node| taxonomy.node(node).parent)

@@ -251,7 +251,10 @@ fn weights_and_spans_are_exact() {
     let names: Vec<Vec<String>> = (0..4).map(|i| vec![format!("v{i:03}")]).collect();
     let weights = ["0", "36/49", "45/49", "1"].map(str::to_owned);
     let categories = Categories::new(&domain, &names, &weights).unwrap();
-    let worst = least_weight(&sample(&[(0, 0), (0, 1), (0, 1), (1, 2), (1, 2)], 4), &categories, |group| categories.counts(group)).unwrap();
+    let worst = least_weight(&sample(&[(0, 0), (0, 1), (0, 1), (1, 2), (1, 2)], 4), &categories, |group| {
+        categories.counts(group)
+    })
+    .unwrap();
     assert_eq!((worst.level, worst.group), (exact(72, 49), 0));
     let error = |names: &[Vec<String>], weights: &[&str]| {
         let weights: Vec<String> = weights.iter().map(|&text| text.to_owned()).collect();

@@ -183,7 +183,8 @@ fn principles(report: &AuditReport) -> String {
 /// What counted as one value, by which distance and with which weights, where principles do not say so.
 fn measured(report: &AuditReport) -> Option<String> {
     let told = report.principles.iter().filter(|result| !result.measured.is_empty());
-    let mut told: Vec<(&str, &str)> = told.map(|result| (result.principle.as_str(), result.measured.as_str())).collect();
+    let mut told: Vec<(&str, &str)> =
+        told.map(|result| (result.principle.as_str(), result.measured.as_str())).collect();
     told.dedup();
     let width = told.iter().map(|(principle, _)| principle.len()).max()?;
     let mut lines = vec!["How promises were measured".to_owned()];

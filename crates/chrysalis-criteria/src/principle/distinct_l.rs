@@ -47,7 +47,11 @@ impl Principle for DistinctLDiversity {
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let distinct = self.alike.distinct(whole);
         let reason = format!("{}, a group needs {}", distinct_values(distinct, &self.alike, sensitive), self.l);
-        Limit::new(reason, Some(PrincipleSpec::DistinctL { l: distinct }), other_principles(whole, &self.alike, sensitive))
+        Limit::new(
+            reason,
+            Some(PrincipleSpec::DistinctL { l: distinct }),
+            other_principles(whole, &self.alike, sensitive),
+        )
     }
 }
 

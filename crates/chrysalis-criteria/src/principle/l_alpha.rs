@@ -172,7 +172,8 @@ impl Principle for LAlphaDiversity {
             let (first, tail) = largest(&counts, l);
             format!("the largest category of {column} has {first} rows, all from number {l} on together {tail}")
         } else {
-            let reached = counts.iter().map(|counts| entropy(counts.iter().copied()).exp()).fold(f64::INFINITY, f64::min);
+            let reached =
+                counts.iter().map(|counts| entropy(counts.iter().copied()).exp()).fold(f64::INFINITY, f64::min);
             format!("the categories of {column} are as diverse as {reached:.2} equally frequent ones")
         };
         // Every parameter as strong as the whole table allows it.

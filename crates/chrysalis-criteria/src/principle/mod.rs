@@ -328,7 +328,8 @@ fn said(heaviest: &Heaviest, alike: &Alike, column: &Sensitive<'_>) -> String {
     if first != last {
         return format!("values {} to {} of `{name}`, which are near each other, have", quoted(first), quoted(last));
     }
-    let all: Vec<String> = alike.sets().into_iter().find(|set| set[0] == first).into_iter().flatten().map(quoted).collect();
+    let all: Vec<String> =
+        alike.sets().into_iter().find(|set| set[0] == first).into_iter().flatten().map(quoted).collect();
     match all.split_last() {
         Some((last, others)) => format!("values {} and {last} of `{name}`, which look alike, have", others.join(", ")),
         None => format!("value {} of `{name}` has", quoted(first)),

@@ -81,7 +81,11 @@ impl Principle for OthersLDiversity {
         let rows = share_of_rows(count, of, if there < whole.total() && !is_missing { " that have one" } else { "" });
         let reason = format!("{said} {rows}, and is not ordinary: at most {allowed:.2} % may have it");
         let l = of.checked_div(count).filter(|l| *l > 1).map(Rational::from);
-        Limit::new(reason, l.map(|l| crate::PrincipleSpec::OthersL { l }), super::other_principles(whole, &self.alike, sensitive))
+        Limit::new(
+            reason,
+            l.map(|l| crate::PrincipleSpec::OthersL { l }),
+            super::other_principles(whole, &self.alike, sensitive),
+        )
     }
 }
 

@@ -41,7 +41,9 @@ pub fn holds(spec: &PrincipleSpec, column: &SensitiveColumn, group: &SaCounts) -
         PrincipleSpec::EntropyL { l } => {
             readings(column, group).iter().all(|counts| is_entropy_at_least_ln(counts, &big(*l)))
         }
-        PrincipleSpec::RecursiveCl { c, l } => readings(column, group).iter().all(|counts| is_recursive(counts, *c, *l)),
+        PrincipleSpec::RecursiveCl { c, l } => {
+            readings(column, group).iter().all(|counts| is_recursive(counts, *c, *l))
+        }
         PrincipleSpec::TCloseness { t } => distances(column, group).iter().all(|distance| *distance <= big(*t)),
         PrincipleSpec::Ke { k, e } => {
             let numbers: Vec<BigRational> = group.iter().filter_map(|(code, _)| number(column, code)).collect();
@@ -74,11 +76,7 @@ pub fn largest_share(column: &SensitiveColumn, group: &SaCounts) -> BigRational 
     largest_share_among(column, group, &|_| true)
 }
 
-fn largest_share_among(
-    column: &SensitiveColumn,
-    group: &SaCounts,
-    is_counted: &dyn Fn(Code) -> bool,
-) -> BigRational {
+fn largest_share_among(column: &SensitiveColumn, group: &SaCounts, is_counted: &dyn Fn(Code) -> bool) -> BigRational {
     let of_missing = (0..column.domain.len() as Code).filter(|&code| is_missing(column, code) && is_counted(code));
     let of_missing = share(of_missing.map(|code| group.count(code)).sum(), group.total());
     match group.total() - missing(column, group) {

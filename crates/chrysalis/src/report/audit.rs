@@ -2,8 +2,8 @@ use std::ops::Deref;
 
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
-    Learned, LearnedOver, Linking, Minimality, Pooling, Presence, PresenceOver, Reading, Republishing, Similarity, SimilarityOf,
-    Subtraction,
+    Learned, LearnedOver, Linking, Minimality, Pooling, Presence, PresenceOver, Reading, Republishing, Similarity,
+    SimilarityOf, Subtraction,
 };
 use chrysalis_release::Form;
 use serde::{Serialize, Serializer};

@@ -151,7 +151,8 @@ impl Sorted {
     fn new(column: &Column, minimum: Minimum, apart: &[u32]) -> Self {
         let domain = column.domain();
         let numbers = || (0..domain.len() as u32).map(|code| domain.position(code).unwrap_or(0.0)).collect();
-        let (keys, (values, reach)) = rayon::join(|| sorted_keys(column), || (numbers(), reach(domain, minimum, apart)));
+        let (keys, (values, reach)) =
+            rayon::join(|| sorted_keys(column), || (numbers(), reach(domain, minimum, apart)));
         Sorted { values, keys, reach, minimum }
     }
 
@@ -270,7 +271,8 @@ fn reach(domain: &Domain, minimum: Minimum, apart: &[u32]) -> Vec<u32> {
     if !apart.is_empty() {
         let n = values.len() as u32;
         for (low, reach) in (0u32..).zip(&mut reach) {
-            let last = (1..minimum.apart).try_fold(low, |at, _| apart.get(at as usize).copied().filter(|&next| next < n));
+            let last =
+                (1..minimum.apart).try_fold(low, |at, _| apart.get(at as usize).copied().filter(|&next| next < n));
             *reach = last.map_or(n, |last| last.max(*reach));
         }
     }

@@ -320,3 +320,71 @@ fn place(value: &Value, from: &Value, near: &Near, is_moved: bool) -> Option<i12
 fn big(number: Rational) -> BigRational {
     BigRational::new(BigInt::from(*number.numer()), BigInt::from(*number.denom()))
 }
+
+#[cfg(test)]
+mod tests {
+    use chrysalis_table::Column;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(numbers: &[i64], near: Rational) -> (Alike, Vec<Vec<Code>>, Vec<i64>) {
+        let column = Column::integers("s", numbers);
+        let alike = Alike::new(column.domain(), &Near::Width(near));
+        let layouts = alike.layouts(column.domain());
+        let whole = |value: &Value| if let Value::Integer(number) = value { *number } else { 0 };
+        (alike, layouts, column.domain().values().iter().map(whole).collect())
+    }
+
+    proptest! {
+        /// And no bin holds two numbers that are as far apart as what is near.
+        #[test]
+        fn numbers_less_than_half_of_near_apart_share_a_bin_one_way_or_the_other(
+            numbers in prop::collection::vec(-50i64..50, 1..20),
+            p in 1u64..40,
+            q in 1u64..4,
+        ) {
+            let near = Rational::new(p, q);
+            let (alike, layouts, values) = of(&numbers, near);
+            let below = |distance: i64, factor: u64| (distance as u64) * factor * near.denom() < *near.numer();
+            for (a, &low) in values.iter().enumerate() {
+                for (b, &high) in values.iter().enumerate().skip(a) {
+                    let shared = layouts.iter().filter(|layout| layout[a] == layout[b]).count();
+                    if alike.is_plain() {
+                        prop_assert!(a == b || !below(high - low, 1));
+                    } else {
+                        prop_assert!(!below(high - low, 2) || shared > 0, "{low} and {high} within {near}");
+                        prop_assert!(below(high - low, 1) || shared == 0, "{low} and {high} within {near}");
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn reals_and_integers_have_the_same_bins(
+            numbers in prop::collection::vec(-50i64..50, 2..20),
+            p in 1u64..40,
+            q in 1u64..4,
+        ) {
+            let near = Near::Width(Rational::new(p, q));
+            let integers = Column::integers("s", &numbers);
+            let reals = Column::reals("s", &numbers.iter().map(|&number| number as f64).collect::<Vec<_>>());
+            for is_moved in [false, true] {
+                prop_assert_eq!(bins(integers.domain(), &near, is_moved), bins(reals.domain(), &near, is_moved));
+            }
+        }
+    }
+
+    #[test]
+    fn near_that_parts_all_values_changes_nothing() {
+        assert!(of(&[1, 2, 3, 9], Rational::new(1, 1)).0.is_plain());
+        assert!(of(&[1, 2, 3, 9], Rational::new(0, 1)).0.is_plain());
+        assert!(!of(&[1, 2, 3, 9], Rational::new(3, 2)).0.is_plain());
+        let words = Column::texts("s", ["a", "b"].into_iter());
+        assert!(Alike::new(words.domain(), &Near::Nothing).is_plain());
+        let alike = Column::texts("s", ["a", "A", "", " "].into_iter());
+        let found = Alike::new(alike.domain(), &Near::Nothing);
+        assert_eq!(found.sets(), [vec![0, 1], vec![2, 3]]);
+        assert!(found.is_missing(0) && found.is_missing(1) && !found.is_missing(2));
+    }
+}

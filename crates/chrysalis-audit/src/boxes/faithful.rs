@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::cells::BoxTable;
 use super::index::Boxes;
-use super::range_ends;
 use super::matching::{Class, MatchingResult, assign};
+use super::range_ends;
 use super::space::Axis;
 use crate::findings::Findings;
 use crate::grouping::Key;

@@ -11,7 +11,8 @@ use crate::findings::Findings;
 pub(super) fn look(published: &BoxTable<'_>, microdata: &Table, findings: &mut Findings) {
     for cells in published.quasi.iter().filter(|cells| cells.is_range()) {
         let Some(source) = microdata.column(&cells.attribute.name) else { continue };
-        let strange = strange_ends(cells.low, source) + if is_one_column(cells) { 0 } else { strange_ends(cells.high, source) };
+        let strange =
+            strange_ends(cells.low, source) + if is_one_column(cells) { 0 } else { strange_ends(cells.high, source) };
         if strange > 0 && !are_intervals(cells) {
             findings.add("range ends", || {
                 format!("{strange} ends of ranges of `{}` are values that nobody has", cells.attribute.name)

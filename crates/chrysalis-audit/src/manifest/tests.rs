@@ -37,7 +37,8 @@ fn an_honest_manifest_says_nothing_more_than_it_must() {
 #[test]
 fn every_idle_word_is_found() {
     type Edit<'a> = (&'a dyn Fn(&mut Release), &'a str);
-    let cases: [Edit<'_>; 9] = [
+    let cases: [Edit<'_>; 10] = [
+        (&|it| it.manifest.promises.extend_from_within(..), "a promise is made twice"),
         (
             &|it| it.manifest.suppressed = 3,
             "3 rows are said to be suppressed, and this form, by `column`, suppresses none",

@@ -15,7 +15,9 @@ pub(super) fn check(tables: &ValueTables<'_>, microdata: &Table, watch: &dyn Wat
     let (n_people, n_rows) = (microdata.rows(), tables.table.rows());
     if n_rows < 2 || column.histogram().iter().any(|&rows| rows > 1) {
         let what = &attribute.name;
-        return Some(findings.check(format!("cannot tell: rows with equal values of `{what}` may change places unseen")));
+        return Some(
+            findings.check(format!("cannot tell: rows with equal values of `{what}` may change places unseen")),
+        );
     }
     let columns = tables.quasi.iter().chain(&tables.others).chain(tables.sensitive.iter());
     let joined: Vec<(Codes, usize)> =

@@ -353,7 +353,8 @@ pub(crate) fn judge(folder: &Path, source: &Path, sensitive: &str, auditor: Audi
         Auditor::KnowsSensitive => vec![sensitive.to_owned()],
         Auditor::Tables | Auditor::Microdata => Vec::new(),
     };
-    let with = Evidence { microdata: microdata.as_ref(), folder: Some(folder), sensitive: &known, ..Evidence::default() };
+    let with =
+        Evidence { microdata: microdata.as_ref(), folder: Some(folder), sensitive: &known, ..Evidence::default() };
     let outcome = audit(&release, with, &Unwatched).map_err(|error| format!("not audited: {error}"))?;
     if outcome.ok() {
         return Ok(());

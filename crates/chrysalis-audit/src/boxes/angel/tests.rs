@@ -114,6 +114,21 @@ fn a_batch_that_is_not_diverse_breaks_the_promise() {
     assert_eq!((result.worst_text.as_str(), result.worst_group), ("1", Some(2)));
 }
 
+/// Batch 1 has zip codes up to 58000 in `gt`, and from 78000 on in the marginal.
+#[test]
+fn rows_of_a_batch_are_the_same_people_in_every_table() {
+    let check = |release: &Release| {
+        let report = audit(release, None).unwrap();
+        report.checks.into_iter().find(|check| check.name == "marginals").unwrap()
+    };
+    assert_eq!(check(&release_of(table_7())).detail, "the rows of a batch can be the same people in every table");
+    let exchanged = with("gt_zipcode", "batch_id", &[1, 3, 2, 2, 3, 1]);
+    let found = check(&exchanged);
+    let said =
+        |id: u32| format!("the rows of batch {id} in `gt_zipcode` cannot be those of the same people as in `gt`");
+    assert_eq!(found.findings, [said(1), said(3)]);
+}
+
 #[test]
 fn a_bucket_of_one_row_breaks_k() {
     let release = with("gt_zipcode", "zipcode_max", &[12000, 60000, 12000, 60000, 80000, 81000]);

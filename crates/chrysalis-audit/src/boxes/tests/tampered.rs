@@ -48,6 +48,16 @@ fn a_whole_group_moved_is_noticed_with_the_microdata_only() {
     expect(&report(&release), &[("faithful", "1 rows of the microdata are covered by no published row")]);
 }
 
+/// A wider range is no lie about its members, but where it ends could say something.
+#[test]
+fn a_range_that_ends_where_nobody_stands_is_noticed() {
+    let mut rows = rows();
+    rows.iter_mut().filter(|row| row.group == 5).for_each(|row| row.age.0 = Some(26));
+    let report = report(&with_rows(&rows));
+    let check = report.checks.iter().find(|check| check.name == "faithful").unwrap();
+    assert!(check.detail.contains("1 ends of ranges of `age` are values that nobody has"), "{check:?}");
+}
+
 #[test]
 fn an_altered_sensitive_value_is_noticed() {
     let mut rows = rows();

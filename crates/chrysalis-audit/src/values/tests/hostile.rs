@@ -25,6 +25,21 @@ fn with_last(column: Column) -> Table {
 }
 
 #[test]
+fn values_that_were_not_swapped_are_noticed() {
+    let (mut release, people) = swapped(&[]);
+    let check = |release: &Release| {
+        let report = audit(release, Some(&people)).unwrap();
+        report.checks.into_iter().find(|check| check.name == "swapped").unwrap()
+    };
+    assert_eq!(check(&release).detail, "0 of 8 rows show values that somebody has all together");
+    release.tables[0] = sorted(people.clone(), &["age", "sex", "city", "salary"]);
+    assert_eq!(check(&release).findings, ["all of 8 rows show their own values: nothing was exchanged"]);
+    let equal = with_last(Column::integers("salary", &[1, 1, 3, 4, 5, 6, 7, 8]));
+    release.tables[0] = sorted(equal, &["age", "sex", "city", "salary"]);
+    assert_eq!(check(&release).detail, "cannot tell: rows with equal values of `salary` may change places unseen");
+}
+
+#[test]
 fn swapped_values_promise_nothing() {
     let (release, people) = swapped(&[]);
     let report = audit(&release, Some(&people)).unwrap();

@@ -1,5 +1,7 @@
 //! Whether ranges end where somebody stands.
 
+use std::cmp::Reverse;
+
 use chrysalis_table::{Column, Table};
 
 use super::cells::{BoxTable, Cells};
@@ -13,7 +15,7 @@ pub(super) fn look(published: &BoxTable<'_>, microdata: &Table, findings: &mut F
         let Some(source) = microdata.column(&cells.attribute.name) else { continue };
         let strange =
             strange_ends(cells.low, source) + if is_one_column(cells) { 0 } else { strange_ends(cells.high, source) };
-        if strange > 0 && !are_intervals(cells) {
+        if strange > 0 && !are_intervals(cells, source) {
             findings.add("range ends", || {
                 format!("{strange} ends of ranges of `{}` are values that nobody has", cells.attribute.name)
             });
@@ -35,21 +37,24 @@ fn strange_ends(ends: &Column, source: &Column) -> usize {
     (0..).zip(&shown).filter(|&(code, &rows)| rows > 0 && !is_known(code)).count()
 }
 
-/// Whether of any two ranges one holds the other, or they have no more than an end in common.
-fn are_intervals(cells: &Cells<'_>) -> bool {
+/// Whether of any two ranges one holds the other, or they have no more than an end in common. What lies below the smallest value
+/// or above the largest does not count: the first and the last interval reach beyond them, and the whole does not.
+fn are_intervals(cells: &Cells<'_>, source: &Column) -> bool {
     let positions = Positions::of(cells.attribute);
     let places = |column: &Column| -> Vec<i64> {
         positions.of_column(column).into_iter().map(|place| place.unwrap_or(i64::MIN)).collect()
     };
+    let all = places(source);
+    let (least, most) = (all.iter().copied().min().unwrap_or(i64::MIN), all.iter().copied().max().unwrap_or(i64::MAX));
     let (low, high) = (places(cells.low), places(cells.high));
     let rows = cells.low.codes().iter().zip(cells.high.codes().iter());
-    let mut ranges: Vec<(i64, std::cmp::Reverse<i64>)> =
-        rows.map(|(a, b)| (low[a as usize], std::cmp::Reverse(high[b as usize]))).collect();
+    let mut ranges: Vec<(i64, Reverse<i64>)> =
+        rows.map(|(a, b)| (low[a as usize].max(least), Reverse(high[b as usize].min(most)))).collect();
     ranges.sort_unstable();
     ranges.dedup();
     // Ranges that are still open, each inside the one before.
     let mut open: Vec<i64> = Vec::new();
-    ranges.into_iter().all(|(low, std::cmp::Reverse(high))| {
+    ranges.into_iter().all(|(low, Reverse(high))| {
         while open.last().is_some_and(|&end| end <= low && end < high) {
             open.pop();
         }

@@ -43,6 +43,7 @@ fn a_knob_without_effect_on_the_method_or_partitioner_is_refused() {
     refused(none(), json!({ "marginals": [["age"]] }), "`marginal` goes with the method angel");
     refused(none(), json!({ "bucket_columns": ["age"] }), "`bucket_column` goes with the method angel");
     refused(none(), json!({ "collude": 2 }), "`collude` goes with the method butterfly");
+    refused(none(), json!({ "require": ["k=2", "l=2", "k=2"] }), "`k=2` is required twice");
     refused(
         none(),
         json!({ "partitioner": "compact", "relaxed": true }),

@@ -90,7 +90,8 @@ fn draft(form: Form, people: &People, are_numbers: bool, rng: &mut ChaCha20Rng) 
         }
         Form::Butterfly | Form::RankSwap => {}
     }
-    require.dedup();
+    let mut said = std::collections::BTreeSet::new();
+    require.retain(|text| said.insert(text.clone()));
     release["require"] = json!(require);
     let quasi = if form == Form::Butterfly { json!([["a"], ["b"]]) } else { json!(["a", "b"]) };
     let mut draft = json!({"quasi": quasi, "sensitive": "s", "release": release});

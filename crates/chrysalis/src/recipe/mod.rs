@@ -254,6 +254,9 @@ impl Draft {
             return Err(Error::request("no principle is required", remedy));
         }
         let specs = texts.iter().map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?;
+        if let Some(at) = (1..specs.len()).find(|&at| specs[..at].contains(&specs[at])) {
+            return Err(Error::request(format!("`{}` is required twice", specs[at]), "say it once"));
+        }
         let named = self.ordinary.iter().chain(self.attributes.values().filter_map(|said| said.ordinary.as_ref()));
         let names_ordinary = named.flatten().next().is_some();
         // Whoever names ordinary values wants the others counted.

@@ -85,7 +85,8 @@ fn narrowed(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     until(fake, rng, edit, |fake| !fake.covers_people(fake.rows()))
 }
 
-/// Ranges end at the smallest and the largest value of their group, and nobody at all has the value at which this one ends.
+/// Ranges end at the smallest and the largest value of their group, and nobody at all has the value at which this one ends,
+/// which lies inside another range.
 fn widened(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let (name, low, high) = any_range(fake, rng)?;
     let head = fake.head_of(&name);
@@ -96,6 +97,11 @@ fn widened(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let step = if head.kind == Kind::Real { 0.125 } else { 1.0 };
     let end = (1..40).map(|n| head.place(&from) - step * f64::from(n)).find(|end| !places.contains(end))?;
     (end > least).then_some(())?;
+    // Not as one of several intervals, of which one holds the other: the owner may have given such.
+    let place = |row: &Vec<String>, at: usize| head.place(&row[at]);
+    let last = head.place(&to);
+    let crosses = |row: &Vec<String>| place(row, low) < end && end < place(row, high) && place(row, high) < last;
+    fake.rows().rows.iter().any(crosses).then_some(())?;
     let text = match head.kind {
         Kind::Integer => format!("{}", end as i64),
         Kind::Real => format!("{end}"),

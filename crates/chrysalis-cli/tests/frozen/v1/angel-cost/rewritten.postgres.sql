@@ -89,6 +89,7 @@ WITH labels AS (
     spans.b AS b,
     spans.n AS n,
     CAST(spans.s0_0 / spans.p0 * (spans.s1_0 / spans.p1) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s0_1 / spans.p0 + spans.s0_0 / spans.p0 * (spans.s1_1 / spans.p1) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s0_0 > 0 AND spans.s1_0 > 0 THEN
         spans.n
@@ -110,7 +111,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE
@@ -335,6 +336,7 @@ WITH labels AS (
     spans.b AS b,
     spans.n AS n,
     CAST(spans.s3_0 / spans.p3 * (spans.s4_0 / spans.p4) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s4_1 / spans.p4 + spans.s3_1 / spans.p3 * (spans.s4_0 / spans.p4) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s3_0 > 0 AND spans.s4_0 > 0 THEN
         spans.n
@@ -356,7 +358,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE
@@ -578,6 +580,7 @@ WITH labels AS (
     spans.b AS b,
     spans.n AS n,
     CAST(spans.s1_0 / spans.p1 AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s1_1 / spans.p1 AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s1_0 > 0 THEN
         spans.n
@@ -599,7 +602,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE
@@ -807,6 +810,7 @@ WITH labels AS (
     spans.n AS n,
     key_0.k AS k0,
     CAST(1e0 / spans.p1 AS DOUBLE PRECISION) AS r0,
+    CAST(CASE WHEN spans.p1 <= 1 THEN 0 ELSE 1 - 1e0 / spans.p1 END AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN 1 = 1 THEN
         spans.n
@@ -830,7 +834,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE
@@ -1121,6 +1125,7 @@ WITH labels AS (
     key_0.k AS k0,
     key_1.k AS k1,
     CAST(spans.s0_0 / spans.p0 / spans.p1 / spans.p4 AS DOUBLE PRECISION) AS r0,
+    CAST(CASE WHEN spans.p1 <= 1 AND spans.p4 <= 1 THEN spans.s0_1 / spans.p0 ELSE 1 - spans.s0_0 / spans.p0 / spans.p1 / spans.p4 END AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s0_0 > 0 THEN
         spans.n
@@ -1146,7 +1151,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE

@@ -66,6 +66,7 @@ WITH labels AS (
     spans.b AS b,
     spans.n AS n,
     CAST(spans.s0_0 / spans.p0 * (spans.s1_0 / spans.p1) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s0_1 / spans.p0 + spans.s0_0 / spans.p0 * (spans.s1_1 / spans.p1) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s0_0 > 0 AND spans.s1_0 > 0 THEN
         spans.n
@@ -87,7 +88,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE
@@ -199,6 +200,7 @@ WITH labels AS (
     spans.b AS b,
     spans.n AS n,
     CAST(spans.s1_0 / spans.p1 * (spans.s4_0 / spans.p4) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s1_1 / spans.p1 + spans.s1_0 / spans.p1 * (spans.s4_1 / spans.p4) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s1_0 > 0 AND spans.s4_0 > 0 THEN
         spans.n
@@ -220,7 +222,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE
@@ -327,6 +329,7 @@ WITH labels AS (
     spans.b AS b,
     spans.n AS n,
     CAST(spans.s2_0 / spans.p2 AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s2_1 / spans.p2 AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s2_0 > 0 THEN
         spans.n
@@ -340,6 +343,7 @@ WITH labels AS (
         spans.n
     END AS l0,
     CAST(spans.s0_0 / spans.p0 * (spans.s2_0 / spans.p2) AS DOUBLE PRECISION) AS r1,
+    CAST(spans.s2_1 / spans.p2 + spans.s0_1 / spans.p0 * (spans.s2_0 / spans.p2) AS DOUBLE PRECISION) AS q1,
     CASE
       WHEN spans.s0_0 > 0 AND spans.s2_0 > 0 THEN
         spans.n
@@ -361,11 +365,11 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0,
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0,
     SUM(shares.n * LEAST(1, COALESCE(shares.r1, 0))) AS e1,
     SUM(LEAST(shares.l1, shares.u1)) AS l1,
     SUM(shares.u1) AS u1,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r1, 0)) * (1 - LEAST(1, COALESCE(shares.r1, 0)))) AS v1
+    SUM(shares.n * LEAST(1, COALESCE(shares.r1, 0)) * LEAST(1, COALESCE(shares.q1, 0))) AS v1
   FROM
     shares
   WHERE
@@ -464,6 +468,7 @@ WITH labels AS (
     spans.n AS n,
     key_0.k AS k0,
     CAST(spans.s0_0 / spans.p0 / spans.p1 AS DOUBLE PRECISION) AS r0,
+    CAST(CASE WHEN spans.p1 <= 1 THEN spans.s0_1 / spans.p0 ELSE 1 - spans.s0_0 / spans.p0 / spans.p1 END AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s0_0 > 0 THEN
         spans.n
@@ -487,7 +492,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE
@@ -560,6 +565,7 @@ WITH labels AS (
     spans.b AS b,
     spans.n AS n,
     CAST(spans.s3_0 / spans.p3 AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s3_1 / spans.p3 AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s3_0 > 0 THEN
         spans.n
@@ -581,7 +587,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE
@@ -727,6 +733,7 @@ WITH labels AS (
     spans.n AS n,
     key_0.k AS k0,
     CAST(1e0 / spans.p4 AS DOUBLE PRECISION) AS r0,
+    CAST(CASE WHEN spans.p4 <= 1 THEN 0 ELSE 1 - 1e0 / spans.p4 END AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN 1 = 1 THEN
         spans.n
@@ -750,7 +757,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE
@@ -874,6 +881,7 @@ WITH labels AS (
     spans.b AS b,
     spans.n AS n,
     CAST(spans.s0_0 / spans.p0 + spans.s0_1 / spans.p0 * (spans.s4_0 / spans.p4) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s0_1 / spans.p0 * (spans.s4_1 / spans.p4) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s0_0 > 0 OR spans.s0_1 > 0 AND spans.s4_0 > 0 THEN
         spans.n
@@ -895,7 +903,7 @@ WITH labels AS (
     SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0))) AS e0,
     SUM(LEAST(shares.l0, shares.u0)) AS l0,
     SUM(shares.u0) AS u0,
-    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0)))) AS v0
+    SUM(shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0))) AS v0
   FROM
     shares
   WHERE

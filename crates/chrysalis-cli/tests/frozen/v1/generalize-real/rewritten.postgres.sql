@@ -86,6 +86,7 @@ WITH labels AS (
     spans.g AS g,
     spans.n AS n,
     CAST(spans.s1_0 / spans.p1 * (spans.s2_0 / spans.p2) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s1_1 / spans.p1 + spans.s1_0 / spans.p1 * (spans.s2_1 / spans.p2) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s1_0 > 0 AND spans.s2_0 > 0 THEN
         spans.n
@@ -107,7 +108,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -193,7 +194,7 @@ WITH labels AS (
     SUM(cells.u0) AS cu0w,
     SUM(cells.v0 * (cells.n / cells.n * (cells.n / cells.n))) AS cv0w,
     SUM(cells.e0 * cells.sy / cells.n) AS se,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n))) AS sv,
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n))) AS sv,
     CAST(NULL AS DOUBLE PRECISION) AS av,
     CAST(NULL AS DOUBLE PRECISION) AS sl,
     CAST(NULL AS DOUBLE PRECISION) AS su,
@@ -209,7 +210,7 @@ WITH labels AS (
     CAST(NULL AS DOUBLE PRECISION) AS cv0w,
     CAST(NULL AS DOUBLE PRECISION) AS se,
     CAST(NULL AS DOUBLE PRECISION) AS sv,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0) - cells.r) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0) - cells.r) / cells.n))) AS av,
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0) - cells.r) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0) - cells.r) / cells.n))) AS av,
     CAST(NULL AS DOUBLE PRECISION) AS sl,
     CAST(NULL AS DOUBLE PRECISION) AS su,
     CAST(NULL AS DOUBLE PRECISION) AS al,
@@ -324,6 +325,7 @@ WITH labels AS (
     spans.g AS g,
     spans.n AS n,
     CAST(spans.s3_0 / spans.p3 * (spans.s4_0 / spans.p4) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s3_1 / spans.p3 + spans.s3_0 / spans.p3 * (spans.s4_1 / spans.p4) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s3_0 > 0 AND spans.s4_0 > 0 THEN
         spans.n
@@ -345,7 +347,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -559,6 +561,7 @@ WITH labels AS (
     spans.g AS g,
     spans.n AS n,
     CAST(spans.s2_0 / spans.p2 AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s2_1 / spans.p2 AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s2_0 > 0 THEN
         spans.n
@@ -580,7 +583,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -669,9 +672,9 @@ WITH labels AS (
     SUM(cells.e0 * (cells.cw / cells.n)) AS ce0w,
     SUM(cells.lo0w) AS cl0w,
     SUM(cells.hi0w) AS cu0w,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w,
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w,
     SUM(cells.e0 * cells.sy / cells.n) AS se,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * ((cells.dd + cells.cw * (cells.sy / NULLIF(cells.cw, 0) * (cells.sy / NULLIF(cells.cw, 0))) * (cells.n - cells.cw) / cells.n) / cells.n) + cells.v0 * (cells.cw * (cells.sy / NULLIF(cells.cw, 0)) / cells.n * (cells.cw * (cells.sy / NULLIF(cells.cw, 0)) / cells.n))) AS sv,
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * ((cells.dd + cells.cw * (cells.sy / NULLIF(cells.cw, 0) * (cells.sy / NULLIF(cells.cw, 0))) * (cells.n - cells.cw) / cells.n) / cells.n) + cells.v0 * (cells.cw * (cells.sy / NULLIF(cells.cw, 0)) / cells.n * (cells.cw * (cells.sy / NULLIF(cells.cw, 0)) / cells.n))) AS sv,
     CAST(NULL AS DOUBLE PRECISION) AS av,
     CAST(NULL AS DOUBLE PRECISION) AS al,
     CAST(NULL AS DOUBLE PRECISION) AS au
@@ -685,7 +688,7 @@ WITH labels AS (
     CAST(NULL AS DOUBLE PRECISION) AS cv0w,
     CAST(NULL AS DOUBLE PRECISION) AS se,
     CAST(NULL AS DOUBLE PRECISION) AS sv,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * ((cells.dd + cells.cw * ((cells.sy / NULLIF(cells.cw, 0) - cells.r) * (cells.sy / NULLIF(cells.cw, 0) - cells.r)) * (cells.n - cells.cw) / cells.n) / cells.n) + cells.v0 * (cells.cw * (cells.sy / NULLIF(cells.cw, 0) - cells.r) / cells.n * (cells.cw * (cells.sy / NULLIF(cells.cw, 0) - cells.r) / cells.n))) AS av,
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * ((cells.dd + cells.cw * ((cells.sy / NULLIF(cells.cw, 0) - cells.r) * (cells.sy / NULLIF(cells.cw, 0) - cells.r)) * (cells.n - cells.cw) / cells.n) / cells.n) + cells.v0 * (cells.cw * (cells.sy / NULLIF(cells.cw, 0) - cells.r) / cells.n * (cells.cw * (cells.sy / NULLIF(cells.cw, 0) - cells.r) / cells.n))) AS av,
     CAST(NULL AS DOUBLE PRECISION) AS al,
     CAST(NULL AS DOUBLE PRECISION) AS au
   FROM
@@ -778,6 +781,7 @@ WITH labels AS (
     spans.n AS n,
     key_0.k AS k0,
     CAST(1e0 / spans.p2 AS DOUBLE PRECISION) AS r0,
+    CAST(CASE WHEN spans.p2 <= 1 THEN 0 ELSE 1 - 1e0 / spans.p2 END AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN 1 = 1 THEN
         spans.n
@@ -801,7 +805,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -888,7 +892,7 @@ WITH labels AS (
     SUM(cells.u0) AS cu0w,
     SUM(cells.v0 * (cells.n / cells.n * (cells.n / cells.n))) AS cv0w,
     SUM(cells.e0 * cells.sy / cells.n) AS se,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n))) AS sv,
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n))) AS sv,
     CAST(NULL AS DOUBLE PRECISION) AS sl,
     CAST(NULL AS DOUBLE PRECISION) AS su,
     CAST(NULL AS DOUBLE PRECISION) AS nl,
@@ -1082,6 +1086,7 @@ WITH labels AS (
     key_0.k AS k0,
     key_1.k AS k1,
     CAST(spans.s1_0 / spans.p1 / spans.p2 / spans.p3 AS DOUBLE PRECISION) AS r0,
+    CAST(CASE WHEN spans.p2 <= 1 AND spans.p3 <= 1 THEN spans.s1_1 / spans.p1 ELSE 1 - spans.s1_0 / spans.p1 / spans.p2 / spans.p3 END AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s1_0 > 0 THEN
         spans.n
@@ -1107,7 +1112,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -1210,7 +1215,7 @@ WITH labels AS (
     SUM(cells.u0) AS cu0w,
     SUM(cells.v0 * (cells.n / cells.n * (cells.n / cells.n))) AS cv0w,
     SUM(cells.e0 * cells.sy / cells.n) AS se,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n))) AS sv,
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0)) / cells.n))) AS sv,
     CAST(NULL AS DOUBLE PRECISION) AS av,
     CAST(NULL AS DOUBLE PRECISION) AS al,
     CAST(NULL AS DOUBLE PRECISION) AS au
@@ -1228,7 +1233,7 @@ WITH labels AS (
     CAST(NULL AS DOUBLE PRECISION) AS cv0w,
     CAST(NULL AS DOUBLE PRECISION) AS se,
     CAST(NULL AS DOUBLE PRECISION) AS sv,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0) - cells.r) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0) - cells.r) / cells.n))) AS av,
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.dd / cells.n) + cells.v0 * (cells.n * (cells.sy / NULLIF(cells.n, 0) - cells.r) / cells.n * (cells.n * (cells.sy / NULLIF(cells.n, 0) - cells.r) / cells.n))) AS av,
     CAST(NULL AS DOUBLE PRECISION) AS al,
     CAST(NULL AS DOUBLE PRECISION) AS au
   FROM

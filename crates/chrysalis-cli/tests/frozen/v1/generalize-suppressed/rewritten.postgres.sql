@@ -45,6 +45,7 @@ WITH labels AS (
     spans.g AS g,
     spans.n AS n,
     CAST(spans.s0_0 / spans.p0 * (spans.s2_0 / spans.p2) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s0_1 / spans.p0 + spans.s0_0 / spans.p0 * (spans.s2_1 / spans.p2) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s0_0 > 0 AND spans.s2_0 > 0 THEN
         spans.n
@@ -66,7 +67,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -139,6 +140,7 @@ WITH labels AS (
     spans.n AS n,
     key_0.k AS k0,
     CAST(1e0 / spans.p1 AS DOUBLE PRECISION) AS r0,
+    CAST(CASE WHEN spans.p1 <= 1 THEN 0 ELSE 1 - 1e0 / spans.p1 END AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN 1 = 1 THEN
         spans.n
@@ -162,7 +164,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -199,7 +201,7 @@ WITH labels AS (
     SUM(cells.e0 * (cells.cw / cells.n)) AS ce0w,
     SUM(cells.lo0w) AS cl0w,
     SUM(cells.hi0w) AS cu0w,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
   FROM
     cells
   GROUP BY

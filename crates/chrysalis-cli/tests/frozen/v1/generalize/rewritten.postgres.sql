@@ -63,6 +63,7 @@ WITH labels AS (
     spans.g AS g,
     spans.n AS n,
     CAST(spans.s0_0 / spans.p0 * (spans.s1_0 / spans.p1) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s0_1 / spans.p0 + spans.s0_0 / spans.p0 * (spans.s1_1 / spans.p1) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s0_0 > 0 AND spans.s1_0 > 0 THEN
         spans.n
@@ -84,7 +85,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -120,7 +121,7 @@ WITH labels AS (
     SUM(cells.e0 * (cells.cw / cells.n)) AS ce0w,
     SUM(cells.lo0w) AS cl0w,
     SUM(cells.hi0w) AS cu0w,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
   FROM
     cells
 )
@@ -191,6 +192,7 @@ WITH labels AS (
     spans.g AS g,
     spans.n AS n,
     CAST(spans.s1_0 / spans.p1 * (spans.s4_0 / spans.p4) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s1_1 / spans.p1 + spans.s1_0 / spans.p1 * (spans.s4_1 / spans.p4) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s1_0 > 0 AND spans.s4_0 > 0 THEN
         spans.n
@@ -212,7 +214,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -252,7 +254,7 @@ WITH labels AS (
     SUM(cells.e0 * (cells.ca / cells.n)) AS ce0a,
     SUM(cells.lo0a) AS cl0a,
     SUM(cells.hi0a) AS cu0a,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.ca * (cells.n - cells.ca) / cells.n / cells.n) + cells.v0 * (cells.ca / cells.n * (cells.ca / cells.n))) AS cv0a
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.ca * (cells.n - cells.ca) / cells.n / cells.n) + cells.v0 * (cells.ca / cells.n * (cells.ca / cells.n))) AS cv0a
   FROM
     cells
 )
@@ -314,6 +316,7 @@ WITH labels AS (
     spans.g AS g,
     spans.n AS n,
     CAST(spans.s2_0 / spans.p2 AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s2_1 / spans.p2 AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s2_0 > 0 THEN
         spans.n
@@ -327,6 +330,7 @@ WITH labels AS (
         spans.n
     END AS l0,
     CAST(spans.s0_0 / spans.p0 * (spans.s2_0 / spans.p2) AS DOUBLE PRECISION) AS r1,
+    CAST(spans.s2_1 / spans.p2 + spans.s0_1 / spans.p0 * (spans.s2_0 / spans.p2) AS DOUBLE PRECISION) AS q1,
     CASE
       WHEN spans.s0_0 > 0 AND spans.s2_0 > 0 THEN
         spans.n
@@ -348,11 +352,11 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0,
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0,
     shares.n * LEAST(1, COALESCE(shares.r1, 0)) AS e1,
     LEAST(shares.l1, shares.u1) AS l1,
     shares.u1 AS u1,
-    shares.n * LEAST(1, COALESCE(shares.r1, 0)) * (1 - LEAST(1, COALESCE(shares.r1, 0))) AS v1
+    shares.n * LEAST(1, COALESCE(shares.r1, 0)) * LEAST(1, COALESCE(shares.q1, 0)) AS v1
   FROM
     shares
   WHERE
@@ -444,6 +448,7 @@ WITH labels AS (
     spans.n AS n,
     key_0.k AS k0,
     CAST(spans.s0_0 / spans.p0 / spans.p1 AS DOUBLE PRECISION) AS r0,
+    CAST(CASE WHEN spans.p1 <= 1 THEN spans.s0_1 / spans.p0 ELSE 1 - spans.s0_0 / spans.p0 / spans.p1 END AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s0_0 > 0 THEN
         spans.n
@@ -467,7 +472,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -535,6 +540,7 @@ WITH labels AS (
     spans.g AS g,
     spans.n AS n,
     CAST(spans.s3_0 / spans.p3 AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s3_1 / spans.p3 AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s3_0 > 0 THEN
         spans.n
@@ -556,7 +562,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -610,7 +616,7 @@ WITH labels AS (
     SUM(cells.e0 * (cells.cw / cells.n)) AS ce0w,
     SUM(cells.lo0w) AS cl0w,
     SUM(cells.hi0w) AS cu0w,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
   FROM
     cells
   GROUP BY
@@ -697,6 +703,7 @@ WITH labels AS (
     spans.n AS n,
     key_0.k AS k0,
     CAST(1e0 / spans.p4 AS DOUBLE PRECISION) AS r0,
+    CAST(CASE WHEN spans.p4 <= 1 THEN 0 ELSE 1 - 1e0 / spans.p4 END AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN 1 = 1 THEN
         spans.n
@@ -720,7 +727,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -778,7 +785,7 @@ WITH labels AS (
     SUM(cells.e0 * (cells.cw / cells.n)) AS ce0w,
     SUM(cells.lo0w) AS cl0w,
     SUM(cells.hi0w) AS cu0w,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
   FROM
     cells
   GROUP BY
@@ -841,6 +848,7 @@ WITH labels AS (
     spans.g AS g,
     spans.n AS n,
     CAST(spans.s0_0 / spans.p0 + spans.s0_1 / spans.p0 * (spans.s4_0 / spans.p4) AS DOUBLE PRECISION) AS r0,
+    CAST(spans.s0_1 / spans.p0 * (spans.s4_1 / spans.p4) AS DOUBLE PRECISION) AS q0,
     CASE
       WHEN spans.s0_0 > 0 OR spans.s0_1 > 0 AND spans.s4_0 > 0 THEN
         spans.n
@@ -862,7 +870,7 @@ WITH labels AS (
     shares.n * LEAST(1, COALESCE(shares.r0, 0)) AS e0,
     LEAST(shares.l0, shares.u0) AS l0,
     shares.u0 AS u0,
-    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * (1 - LEAST(1, COALESCE(shares.r0, 0))) AS v0
+    shares.n * LEAST(1, COALESCE(shares.r0, 0)) * LEAST(1, COALESCE(shares.q0, 0)) AS v0
   FROM
     shares
   WHERE
@@ -898,7 +906,7 @@ WITH labels AS (
     SUM(cells.e0 * (cells.cw / cells.n)) AS ce0w,
     SUM(cells.lo0w) AS cl0w,
     SUM(cells.hi0w) AS cu0w,
-    SUM((CASE WHEN cells.n > 1 THEN (cells.n * cells.e0 - cells.v0 - cells.e0 * cells.e0) / (cells.n - 1) ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
+    SUM((CASE WHEN cells.n > 1 THEN cells.v0 ELSE 0 END) * (cells.cw * (cells.n - cells.cw) / cells.n / cells.n) + cells.v0 * (cells.cw / cells.n * (cells.cw / cells.n))) AS cv0w
   FROM
     cells
 )

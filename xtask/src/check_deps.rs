@@ -9,14 +9,14 @@ use serde_json::Value;
 use crate::shell::{self, Failure};
 
 /// Which of our crates one of our crates may depend on.
-enum Allowed {
+enum AllowedEdges {
     Only(&'static [&'static str]),
     AllBut(&'static [&'static str]),
 }
 
 /// Short names: `table` is `chrysalis-table`, and `chrysalis` the library itself. `None`: nobody has decided yet.
-fn allowed(krate: &str) -> Option<Allowed> {
-    use Allowed::{AllBut, Only};
+fn allowed(krate: &str) -> Option<AllowedEdges> {
+    use AllowedEdges::{AllBut, Only};
     Some(match krate {
         // Pictures and pages know nothing of what they show.
         "table" | "example" | "report" => Only(&[]),
@@ -129,7 +129,7 @@ fn violations_of(package: &Package) -> Vec<String> {
         .collect()
 }
 
-impl Allowed {
+impl AllowedEdges {
     fn permits(&self, needed: &str) -> bool {
         let needed = short(needed);
         match self {

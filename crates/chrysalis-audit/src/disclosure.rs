@@ -65,7 +65,7 @@ enum Level {
 }
 
 /// What somebody sees: which rows stand together, and their sensitive values.
-pub(crate) struct Seen<'a> {
+pub(crate) struct SeenRows<'a> {
     pub(crate) groups: &'a Groups,
     pub(crate) values: &'a GroupCounts,
 }
@@ -175,7 +175,7 @@ pub(crate) fn ordinary(attribute: &Attribute, domain: &Domain, whole: &[u64]) ->
 pub(crate) fn judge(
     manifest: &Manifest,
     (attribute, domain): (&Attribute, &Domain),
-    seen: &[Seen<'_>],
+    seen: &[SeenRows<'_>],
     others: &[(&Attribute, &Column)],
     beside: Option<&Column>,
     watch: &dyn Watch,
@@ -207,7 +207,7 @@ pub(crate) fn judge(
                 raise(&mut levels, seen, &rule);
                 if let Some(column) = beside {
                     let values = GroupCounts::new(&finer, column.codes(), domain.len());
-                    raise(&mut levels, &Seen { groups: &finer, values: &values }, &rule);
+                    raise(&mut levels, &SeenRows { groups: &finer, values: &values }, &rule);
                 }
             }
             all = of_rows(&levels);
@@ -251,7 +251,7 @@ fn of_rows(levels: &[Level]) -> (u64, u64) {
 }
 
 /// Whoever is surest of a row counts.
-fn raise(levels: &mut [Level], seen: &Seen<'_>, rule: &Rule<'_>) {
+fn raise(levels: &mut [Level], seen: &SeenRows<'_>, rule: &Rule<'_>) {
     let of_group: Vec<Level> =
         (0..seen.values.sizes().len()).map(|index| rule.level(seen.values.group(index))).collect();
     for (level, &group) in levels.iter_mut().zip(&seen.groups.of_row) {

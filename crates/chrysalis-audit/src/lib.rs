@@ -62,7 +62,7 @@ mod testing;
 mod values;
 
 pub use attack::{
-    Background, Extremes, Finding, Learned, LearnedOver, Minimality, Replay, Republishing, RuledOut, Scored,
+    Background, BetScore, Extremes, Finding, Learned, LearnedOver, Minimality, Replay, Republishing, RuledOut,
     Subtraction, WorstGroup,
 };
 pub use counting::Reading;

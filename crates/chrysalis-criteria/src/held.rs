@@ -7,11 +7,11 @@ use crate::{All, Principle, PrincipleSpec};
 /// that they are the groups which are shown is for the one who looks to vouch for, and a test of the house knows that only a
 /// publisher's job does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldPrinciples {
     principles: Vec<PrincipleSpec>,
 }
 
-impl Held {
+impl HeldPrinciples {
     /// The principles that hold, in the order they were asked for.
     pub fn principles(&self) -> &[PrincipleSpec] {
         &self.principles
@@ -27,7 +27,7 @@ impl All {
         n_groups: usize,
         domain_len: usize,
         count: impl Fn(usize, &mut SaCounts) + Sync,
-    ) -> Result<Held, usize> {
+    ) -> Result<HeldPrinciples, usize> {
         let fails = |counts: &mut SaCounts, group: usize| {
             counts.clear();
             count(group, counts);
@@ -38,7 +38,7 @@ impl All {
             Some(group) => Err(group),
             // No group, no evidence.
             None if n_groups == 0 => Err(0),
-            None => Ok(Held { principles: self.specs().to_vec() }),
+            None => Ok(HeldPrinciples { principles: self.specs().to_vec() }),
         }
     }
 }

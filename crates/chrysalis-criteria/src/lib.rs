@@ -18,7 +18,7 @@ mod spec;
 pub use alike::Alike;
 pub use categories::{Categories, Weights};
 pub use error::CriteriaError;
-pub use held::Held;
+pub use held::HeldPrinciples;
 pub use laws::Laws;
 pub use near::Near;
 pub use principle::{All, Limit, Minimum, Principle, Sensitive, spans};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray};
 use chrysalis::table::ColumnRequest;
-use chrysalis::{Analyst, Asking, Draft, Evidence, Form, Knob, Recipe, Seed, Table, Unwatched};
+use chrysalis::{Analyst, Draft, Evidence, Form, Knob, QuestionPlan, Recipe, Seed, Table, Unwatched};
 use serde_json::{Value, json};
 
 const ROWS: i64 = 600;
@@ -74,7 +74,7 @@ fn recipes_are_compared() {
     let recipes = [recipe(json!({ "require": ["k=5"] })), recipe(json!({ "require": ["k=50"] }))];
     let named: Vec<(String, &Recipe)> =
         [("five", &recipes[0]), ("fifty", &recipes[1])].map(|(n, r)| (n.into(), r)).into();
-    let asking = Asking { queries: Some(100), ..Asking::default() };
+    let asking = QuestionPlan { queries: Some(100), ..QuestionPlan::default() };
     let compared =
         chrysalis::compare(&table(recipes[0].requests()), &named, &asking, Seed::Secret, &Unwatched).unwrap();
     let [five, fifty] = [0, 1].map(|at: usize| compared.trials[at].sound().unwrap());

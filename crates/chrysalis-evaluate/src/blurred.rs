@@ -19,7 +19,7 @@ use crate::universe::translated;
 use crate::{EvaluateError, opened};
 
 /// One attribute of a published table, in codes of the microdata.
-pub(crate) struct Blurred {
+pub(crate) struct AttributeView {
     /// The label of every row, rows group after group.
     pub(crate) of_row: Vec<u32>,
     /// What each label says.
@@ -34,19 +34,19 @@ pub(crate) enum Spread {
     Listed(Vec<(Code, f64)>),
 }
 
-impl Blurred {
+impl AttributeView {
     /// `column` is the attribute's column in the microdata.
     pub(crate) fn new(view: &View, table: &str, field: usize, column: &Column) -> Result<Self, EvaluateError> {
         if view.fields[field].role == RoleName::Sensitive {
             let Distributions { of_row, shares } = Distributions::new(view, column)?;
-            return Ok(Blurred { of_row, labels: shares.into_iter().map(Spread::Listed).collect() });
+            return Ok(AttributeView { of_row, labels: shares.into_iter().map(Spread::Listed).collect() });
         }
         match view.layout.shape.detail {
             Detail::Exact => exact(view, field, column),
             Detail::Permuted => permuted(view, field, column),
             Detail::GroupBoxes | Detail::RowBoxes => {
                 let Coverage { labels, of_row } = Coverage::new(view, table, field, column)?;
-                Ok(Blurred { of_row, labels: labels.into_iter().map(Spread::of_label).collect() })
+                Ok(AttributeView { of_row, labels: labels.into_iter().map(Spread::of_label).collect() })
             }
         }
     }
@@ -59,16 +59,16 @@ impl Blurred {
     }
 }
 
-fn exact(view: &View, field: usize, column: &Column) -> Result<Blurred, EvaluateError> {
+fn exact(view: &View, field: usize, column: &Column) -> Result<AttributeView, EvaluateError> {
     let shown = opened::column(view, field)?;
     let one = |code: Option<Code>| Spread::Listed(code.map(|code| (code, 1.0)).into_iter().collect());
-    Ok(Blurred {
+    Ok(AttributeView {
         of_row: shown.codes.iter().collect(),
         labels: translated(&shown.domain, column).into_iter().map(one).collect(),
     })
 }
 
-fn permuted(view: &View, field: usize, column: &Column) -> Result<Blurred, EvaluateError> {
+fn permuted(view: &View, field: usize, column: &Column) -> Result<AttributeView, EvaluateError> {
     let shown = opened::column(view, field)?;
     let counted = histograms(&view.groups, shown, &translated(&shown.domain, column));
     let share = |(group, mut counted): (usize, Vec<(Code, f64)>)| {
@@ -76,7 +76,10 @@ fn permuted(view: &View, field: usize, column: &Column) -> Result<Blurred, Evalu
         counted.iter_mut().for_each(|(_, count)| *count /= size);
         Spread::Listed(counted)
     };
-    Ok(Blurred { of_row: view.groups.of_rows_in_order(), labels: counted.into_iter().enumerate().map(share).collect() })
+    Ok(AttributeView {
+        of_row: view.groups.of_rows_in_order(),
+        labels: counted.into_iter().enumerate().map(share).collect(),
+    })
 }
 
 impl Spread {

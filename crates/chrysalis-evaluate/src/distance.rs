@@ -6,7 +6,7 @@ use chrysalis_release::{Release, RoleName, View};
 use chrysalis_table::{Column, Table, Watch};
 use rayon::prelude::*;
 
-use crate::blurred::{Blurred, Buckets};
+use crate::blurred::{AttributeView, Buckets};
 use crate::{EvaluateError, opened, table_of, universe};
 
 /// Of an attribute with more values than this, neighbouring values are put together in pairs: a million cells at most.
@@ -74,29 +74,29 @@ struct Space {
 }
 
 /// What tables show of attributes.
-type Shown<'a> = BTreeMap<(&'a str, usize), Blurred>;
+type ShownAttributes<'a> = BTreeMap<(&'a str, usize), AttributeView>;
 
 fn shown<'a>(
     view: &View,
     microdata: &Table,
     spaces: &'a [Space],
     watch: &dyn Watch,
-) -> Result<Shown<'a>, EvaluateError> {
+) -> Result<ShownAttributes<'a>, EvaluateError> {
     let key = |space: &'a Space| space.fields.iter().map(|&field| (space.table.as_str(), field));
     let mut needed: Vec<(&str, usize)> = spaces.iter().flat_map(key).collect();
     needed.sort_unstable();
     needed.dedup();
     let read = |(table, field): (&'a str, usize)| {
         watch.pause();
-        Ok(((table, field), Blurred::new(view, table, field, &microdata.columns()[field])?))
+        Ok(((table, field), AttributeView::new(view, table, field, &microdata.columns()[field])?))
     };
     needed.into_par_iter().map(read).collect()
 }
 
 impl Space {
-    fn distance(&self, view: &View, microdata: &Table, shown: &Shown<'_>) -> Distance {
+    fn distance(&self, view: &View, microdata: &Table, shown: &ShownAttributes<'_>) -> Distance {
         let axis = |&field: &usize| (&microdata.columns()[field], &shown[&(self.table.as_str(), field)]);
-        let axes: Vec<(&Column, &Blurred)> = self.fields.iter().map(axis).collect();
+        let axes: Vec<(&Column, &AttributeView)> = self.fields.iter().map(axis).collect();
         let (distance, is_bucketed) = match axes.as_slice() {
             [(column, blurred)] => (single(column, blurred), false),
             [(a, shown_a), (b, shown_b)] => {
@@ -110,7 +110,7 @@ impl Space {
     }
 }
 
-fn single(column: &Column, blurred: &Blurred) -> f64 {
+fn single(column: &Column, blurred: &AttributeView) -> f64 {
     let n_codes = column.domain().len();
     let (buckets, rows) = (Buckets::new(n_codes, n_codes), blurred.of_row.len() as f64);
     let mut rebuilt = vec![0.0; n_codes];
@@ -135,7 +135,7 @@ fn actual(a: &Column, b: &Column, buckets: [Buckets; 2]) -> Vec<f64> {
 }
 
 /// Shares of pairs of values as a reader would rebuild them: rows with the same two labels, spread over both.
-fn joint(a: &Blurred, b: &Blurred, buckets: [Buckets; 2]) -> Vec<f64> {
+fn joint(a: &AttributeView, b: &AttributeView, buckets: [Buckets; 2]) -> Vec<f64> {
     let width = buckets[1].len();
     let mut cells = vec![0.0; buckets[0].len() * width];
     let mut keys: Vec<u64> = a.of_row.iter().zip(&b.of_row).map(|(&a, &b)| u64::from(a) << 32 | u64::from(b)).collect();

@@ -185,7 +185,7 @@ fn fields(view: &View, subspace: &Subspace) -> Result<Vec<usize>, EvaluateError>
 fn reconstruction(view: &View, table: &str, universe: &Universe<'_>) -> Result<Box<dyn Reconstruction>, EvaluateError> {
     Ok(match view.layout.shape.detail {
         Detail::Exact => Box::new(exact::Exact::new(view, universe)?),
-        Detail::Permuted => Box::new(permuted::Permuted::new(view, universe)?),
+        Detail::Permuted => Box::new(permuted::PermutedGroups::new(view, universe)?),
         Detail::GroupBoxes | Detail::RowBoxes => Box::new(boxes::Boxes::new(view, table, universe)?),
     })
 }

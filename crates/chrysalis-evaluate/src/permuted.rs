@@ -10,7 +10,7 @@ use crate::universe::{Universe, translated};
 use crate::{EvaluateError, Reconstruction, opened};
 
 /// Groups by the values of their columns.
-pub(crate) struct Permuted {
+pub(crate) struct PermutedGroups {
     tree: Tree,
     /// By group and attribute: codes of the microdata, ascending, and how often each occurs.
     values: Vec<Vec<Vec<(Code, f64)>>>,
@@ -18,7 +18,7 @@ pub(crate) struct Permuted {
     groups: Distributions,
 }
 
-impl Permuted {
+impl PermutedGroups {
     pub(crate) fn new(view: &View, universe: &Universe<'_>) -> Result<Self, EvaluateError> {
         let groups = Distributions::new(view, universe.sensitive)?;
         let sizes: Vec<f64> = (0..view.groups.len()).map(|group| f64::from(view.groups.size(group))).collect();
@@ -31,7 +31,7 @@ impl Permuted {
         // A group without values of an attribute covers nothing.
         let side = |counted: &Vec<(Code, f64)>| counted.first().zip(counted.last()).map_or((1, 0), |(a, b)| (a.0, b.0));
         let tree = Tree::new(universe.fields.len(), values.iter().flatten().map(side).collect());
-        Ok(Permuted { tree, values, sizes, groups })
+        Ok(PermutedGroups { tree, values, sizes, groups })
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn summed(mut counted: Vec<(Code, f64)>) -> Vec<(Code, f64)> {
     counted
 }
 
-impl Reconstruction for Permuted {
+impl Reconstruction for PermutedGroups {
     fn shares(&self, point: &[u32], values: &[u32]) -> Vec<f64> {
         let mut shares = vec![0.0; values.len()];
         self.tree.visit(point, |group| {

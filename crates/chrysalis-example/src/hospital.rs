@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 
 use crate::patient::{Date, Patient, PatientId, Sex, ZipCode};
 use crate::tables::{self, BANDS, DISEASES, Disease, OCCUPATIONS, REGIONS, STAGES};
-use crate::weighted::{Weighted, below};
+use crate::weighted::{WeightedDraw, below};
 
 /// An endless stream of patients: the same seed gives the same patients on every machine.
 ///
@@ -20,15 +20,15 @@ use crate::weighted::{Weighted, below};
 pub struct Hospital {
     rng: ChaCha12Rng,
     ids: PatientIds,
-    ages: Weighted<u8>,
+    ages: WeightedDraw<u8>,
     /// By age band.
-    sexes: Vec<Weighted<Sex>>,
-    zip_codes: Weighted<ZipCode>,
+    sexes: Vec<WeightedDraw<Sex>>,
+    zip_codes: WeightedDraw<ZipCode>,
     /// By stage of life and sex.
-    occupations: Vec<[Weighted<Option<&'static str>>; 2]>,
-    dates: Weighted<Date>,
+    occupations: Vec<[WeightedDraw<Option<&'static str>>; 2]>,
+    dates: WeightedDraw<Date>,
     /// By age band, sex and season.
-    diseases: Vec<[[Weighted<&'static Disease>; 4]; 2]>,
+    diseases: Vec<[[WeightedDraw<&'static Disease>; 4]; 2]>,
 }
 
 impl Hospital {
@@ -41,7 +41,7 @@ impl Hospital {
             rng,
             ages: ages(),
             sexes: tables::WOMEN_PERCENT
-                .map(|women| Weighted::new([(Sex::Female, women), (Sex::Male, 100 - women)]))
+                .map(|women| WeightedDraw::new([(Sex::Female, women), (Sex::Male, 100 - women)]))
                 .into(),
             zip_codes: zip_codes(),
             occupations: (0..STAGES.len()).map(|stage| [0, 1].map(|sex| occupations(stage, sex))).collect(),
@@ -96,29 +96,29 @@ fn season(month: u8) -> usize {
     usize::from(month % 12 / 3)
 }
 
-fn ages() -> Weighted<u8> {
+fn ages() -> WeightedDraw<u8> {
     let knots = tables::PATIENTS_BY_AGE;
-    Weighted::new((0..=100).map(|age: u8| {
+    WeightedDraw::new((0..=100).map(|age: u8| {
         let (knot, past) = (usize::from(age / 5), u32::from(age % 5));
         let next = knots[(knot + 1).min(knots.len() - 1)];
         (age, knots[knot] * (5 - past) + next * past)
     }))
 }
 
-fn zip_codes() -> Weighted<ZipCode> {
-    Weighted::new(REGIONS.iter().flat_map(|region| {
+fn zip_codes() -> WeightedDraw<ZipCode> {
+    WeightedDraw::new(REGIONS.iter().flat_map(|region| {
         (0..region.n_codes).map(|i| (ZipCode(region.first + i * region.step), region.weight * 60 / (i + 3)))
     }))
 }
 
-fn occupations(stage: usize, sex: usize) -> Weighted<Option<&'static str>> {
+fn occupations(stage: usize, sex: usize) -> WeightedDraw<Option<&'static str>> {
     let known = OCCUPATIONS.iter().map(|each| (Some(each.name), each.by_age[stage] * each.by_sex[sex]));
     let total: u32 = known.clone().map(|(_, weight)| weight).sum();
     let missing = (None, total * tables::MISSING_OCCUPATIONS / (1000 - tables::MISSING_OCCUPATIONS));
-    Weighted::new(known.chain([missing]))
+    WeightedDraw::new(known.chain([missing]))
 }
 
-fn dates() -> Weighted<Date> {
+fn dates() -> WeightedDraw<Date> {
     let days_in = |year, month| match month {
         2 if year == 2024 => 29,
         2 => 28,
@@ -129,14 +129,14 @@ fn dates() -> Weighted<Date> {
         (1..=12).flat_map(move |month| (1..=days_in(year, month)).map(move |day| Date { year, month, day }))
     });
     // The 1st of January 2023 was a Sunday, the last of the seven.
-    Weighted::new(dates.zip((0..7).cycle().skip(6)).map(|(date, weekday): (Date, usize)| {
+    WeightedDraw::new(dates.zip((0..7).cycle().skip(6)).map(|(date, weekday): (Date, usize)| {
         let by_season = tables::ADMISSIONS_BY_SEASON[season(date.month)];
         (date, tables::ADMISSIONS_BY_WEEKDAY[weekday] * by_season)
     }))
 }
 
-fn diseases(band: usize, sex: usize, season: usize) -> Weighted<&'static Disease> {
-    Weighted::new(DISEASES.iter().map(|each| (each, each.by_age[band] * each.by_sex[sex] * each.by_season[season])))
+fn diseases(band: usize, sex: usize, season: usize) -> WeightedDraw<&'static Disease> {
+    WeightedDraw::new(DISEASES.iter().map(|each| (each, each.by_age[band] * each.by_sex[sex] * each.by_season[season])))
 }
 
 /// Roughly log-normal around what the disease costs at that age: the middle half of the stays lies

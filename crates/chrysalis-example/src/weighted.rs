@@ -6,7 +6,7 @@ use rand::Rng;
 ///
 /// Each cell holds its own item and one other; a draw picks a cell evenly and then one of the two.
 /// All arithmetic is on integers, so a draw means the same on every machine.
-pub(crate) struct Weighted<T> {
+pub(crate) struct WeightedDraw<T> {
     cells: Vec<Cell<T>>,
     total: u64,
 }
@@ -18,7 +18,7 @@ struct Cell<T> {
     other: T,
 }
 
-impl<T: Copy> Weighted<T> {
+impl<T: Copy> WeightedDraw<T> {
     /// Weights are relative; one at least is positive and their sum is below 2^32.
     pub(crate) fn new(items: impl IntoIterator<Item = (T, u32)>) -> Self {
         let mut cells: Vec<Cell<T>> =
@@ -67,7 +67,7 @@ mod tests {
 
     /// Sums what every cell gives to each item: exact, no drawing.
     fn shares(weights: &[u32]) -> Vec<u64> {
-        let weighted = Weighted::new(weights.iter().copied().enumerate());
+        let weighted = WeightedDraw::new(weights.iter().copied().enumerate());
         let mut shares = vec![0; weights.len()];
         for cell in &weighted.cells {
             shares[cell.own] += cell.keep;
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn an_item_without_weight_is_never_drawn() {
-        let weighted = Weighted::new([('a', 0), ('b', 1), ('c', 0), ('d', 2)]);
+        let weighted = WeightedDraw::new([('a', 0), ('b', 1), ('c', 0), ('d', 2)]);
         let mut rng = ChaCha12Rng::seed_from_u64(1);
         assert!((0..10_000).all(|_| matches!(weighted.draw(&mut rng), 'b' | 'd')));
     }
@@ -95,6 +95,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "weights must sum to 1..2^32, not 0")]
     fn a_list_without_any_weight_is_refused() {
-        Weighted::new([('a', 0)]);
+        WeightedDraw::new([('a', 0)]);
     }
 }

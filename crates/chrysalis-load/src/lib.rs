@@ -22,17 +22,19 @@ use chrysalis_table::Progress;
 
 /// What was loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadSummary {
     /// Every table with its number of rows, in the manifest's order.
     pub tables: Vec<(String, u64)>,
 }
 
 /// Creates and fills the release's tables. `progress` is told of every row; where it does not return, nothing is changed.
-pub fn load(release: &Release, target: &Target, progress: Progress<'_>) -> Result<Loaded, LoadError> {
+pub fn load(release: &Release, target: &Target, progress: Progress<'_>) -> Result<LoadSummary, LoadError> {
     let schema = schema::DatabaseSchema::of(release)?;
     match target {
         Target::Postgres(server) => postgres::load(&schema, server, progress)?,
         Target::Sqlite(file) => sqlite::load(&schema, file, progress)?,
     }
-    Ok(Loaded { tables: schema.tables.iter().map(|table| (table.name.to_owned(), table.rows.rows() as u64)).collect() })
+    Ok(LoadSummary {
+        tables: schema.tables.iter().map(|table| (table.name.to_owned(), table.rows.rows() as u64)).collect(),
+    })
 }

@@ -98,7 +98,7 @@ fn fill(transaction: &Transaction<'_>, table: &TableSchema<'_>, progress: Progre
         table.rows.columns().iter().map(|column| (column, fields(column))).collect();
     for row in 0..table.rows.rows() {
         for (at, (column, fields)) in columns.iter().enumerate() {
-            insert.raw_bind_parameter(at + 1, Borrowed(&fields[column.code(row) as usize]))?;
+            insert.raw_bind_parameter(at + 1, BorrowedField(&fields[column.code(row) as usize]))?;
         }
         insert.raw_execute()?;
         if (row + 1).is_multiple_of(STRIDE) {
@@ -153,9 +153,9 @@ fn fields(column: &Column) -> Vec<Field> {
 }
 
 /// A field that is bound without being copied.
-struct Borrowed<'a>(&'a Field);
+struct BorrowedField<'a>(&'a Field);
 
-impl ToSql for Borrowed<'_> {
+impl ToSql for BorrowedField<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(ValueRef::from(self.0)))
     }

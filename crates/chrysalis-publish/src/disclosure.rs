@@ -24,7 +24,7 @@ pub struct Disclosure {
 
 /// What may be concluded of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Known {
+enum Conclusion {
     #[default]
     Open,
     /// It is certain, and ordinary.
@@ -45,26 +45,26 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     /// What a group of rows with these codes leaves open.
-    fn known(&self, codes: impl Iterator<Item = Code> + Clone) -> Known {
+    fn known(&self, codes: impl Iterator<Item = Code> + Clone) -> Conclusion {
         // What looks alike is one value.
         let firsts = codes.clone().map(|code| self.looks.first(code));
         let Some((low, high)) = firsts.fold(None, |ends: Option<(Code, Code)>, code| {
             Some(ends.map_or((code, code), |(low, high)| (low.min(code), high.max(code))))
         }) else {
-            return Known::Open;
+            return Conclusion::Open;
         };
         // The missing value is the lowest code and near to no other.
         let ends = self.column.domain().value(low).zip(self.column.domain().value(high));
         let is_one = low == high || ends.is_some_and(|(low, high)| self.near.is_one(low, high));
         if !is_one {
-            return Known::Open;
+            return Conclusion::Open;
         }
         // A stretch of numbers that at least half of all rows have is as ordinary as one such value.
         let is_ordinary = match (self.below.get(low as usize), self.below.get(high as usize + 1), self.below.last()) {
             (Some(before), Some(until), Some(all)) if low != high => 2 * (until - before) >= *all,
             _ => codes.into_iter().all(|code| self.ordinary[code as usize]),
         };
-        if is_ordinary { Known::Ordinary } else { Known::Disclosed }
+        if is_ordinary { Conclusion::Ordinary } else { Conclusion::Disclosed }
     }
 }
 
@@ -111,7 +111,7 @@ impl Microdata {
         if let ([partition], None) = (partitions, &others) {
             return in_one(&judge, partition, watch);
         }
-        let mut known = vec![(Known::Open, Known::Open); self.rows()];
+        let mut known = vec![(Conclusion::Open, Conclusion::Open); self.rows()];
         for partition in partitions {
             for (group, rows) in partition.groups().enumerate() {
                 watch.pause_at(group);
@@ -122,16 +122,19 @@ impl Microdata {
                     sorted.sort_unstable_by_key(|&row| others[row as usize]);
                     for alike in sorted.chunk_by(|&a, &b| others[a as usize] == others[b as usize]) {
                         let of_alike = judge.known(codes(column, alike));
-                        alike.iter().for_each(|&row| raise(&mut known[row as usize], (Known::Open, of_alike)));
+                        alike.iter().for_each(|&row| raise(&mut known[row as usize], (Conclusion::Open, of_alike)));
                     }
                 }
             }
         }
-        let count = |is_meant: &dyn Fn((Known, Known)) -> bool| known.iter().filter(|known| is_meant(**known)).count();
+        let count = |is_meant: &dyn Fn((Conclusion, Conclusion)) -> bool| {
+            known.iter().filter(|known| is_meant(**known)).count()
+        };
         Disclosure {
-            certain_rows: count(&|(_, all)| all > Known::Open) as u64,
-            disclosed_rows: count(&|(_, all)| all == Known::Disclosed) as u64,
-            disclosed_by_others: count(&|(alone, all)| all == Known::Disclosed && alone != Known::Disclosed) as u64,
+            certain_rows: count(&|(_, all)| all > Conclusion::Open) as u64,
+            disclosed_rows: count(&|(_, all)| all == Conclusion::Disclosed) as u64,
+            disclosed_by_others: count(&|(alone, all)| all == Conclusion::Disclosed && alone != Conclusion::Disclosed)
+                as u64,
         }
     }
 
@@ -154,7 +157,7 @@ fn codes<'a>(column: &'a Column, rows: &'a [u32]) -> impl Iterator<Item = Code> 
     rows.iter().map(|&row| column.code(row as usize))
 }
 
-fn raise(known: &mut (Known, Known), by: (Known, Known)) {
+fn raise(known: &mut (Conclusion, Conclusion), by: (Conclusion, Conclusion)) {
     *known = (known.0.max(by.0), known.1.max(by.1));
 }
 
@@ -165,9 +168,9 @@ fn in_one(judge: &Judge<'_>, partition: &Partition, watch: &dyn Watch) -> Disclo
         let rows = partition.group(group);
         let n = rows.len() as u64;
         match judge.known(codes(judge.column, rows)) {
-            Known::Open => (0, 0),
-            Known::Ordinary => (n, 0),
-            Known::Disclosed => (n, n),
+            Conclusion::Open => (0, 0),
+            Conclusion::Ordinary => (n, 0),
+            Conclusion::Disclosed => (n, n),
         }
     };
     let (certain_rows, disclosed_rows) = (0..partition.n_groups())

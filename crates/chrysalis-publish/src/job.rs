@@ -1,6 +1,6 @@
 //! What a method is asked to do, and the groups it asks for in turn.
 
-use chrysalis_criteria::{All, Held, Principle, PrincipleSpec};
+use chrysalis_criteria::{All, HeldPrinciples, Principle, PrincipleSpec};
 use chrysalis_release::{Form, Promise, Scope, Values};
 use chrysalis_table::{Counted, SaCounts, Watch};
 use rand::CryptoRng;
@@ -142,12 +142,12 @@ impl<'a> Job<'a> {
         self.data.disclosure(partitions, self.require, is_beside, self.watch)
     }
 
-    fn promised(&self, held: &Held, scope: Scope) -> Vec<Promise> {
+    fn promised(&self, held: &HeldPrinciples, scope: Scope) -> Vec<Promise> {
         Promise::of(held, self.data.sensitive().map(chrysalis_table::Column::name), scope)
     }
 
     /// Evidence, or the first group that fails. Groups that leave out or repeat a row are no evidence of anything.
-    fn hold(&self, goal: &All, partitions: &[&Partition]) -> Result<Result<Held, usize>, PublishError> {
+    fn hold(&self, goal: &All, partitions: &[&Partition]) -> Result<Result<HeldPrinciples, usize>, PublishError> {
         let is_whole = |partition: &&Partition| partition.covers_once(self.data.rows());
         if partitions.is_empty() || !partitions.iter().all(is_whole) {
             return Err(PublishError::Internal("groups were formed that do not hold every row once".into()));

@@ -68,7 +68,7 @@ pub struct Explanation {
 impl OpenRelease {
     /// Answers a plan made for this release's manifest.
     pub fn answer(&self, plan: &Plan) -> Result<Answer, QueryError> {
-        let answering = Answering::new(self, plan)?;
+        let answering = AnswerScan::new(self, plan)?;
         let mut rows = answering.rows()?;
         // Combinations come sorted by their quasi keys; a sensitive key may stand before them in GROUP BY.
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -78,12 +78,12 @@ impl OpenRelease {
 }
 
 /// A row, with its keys' places in their orders.
-type Ranked = (Vec<u32>, AnswerRow);
+type RankedRow = (Vec<u32>, AnswerRow);
 
 /// Hits in stretches.
 type Pieces<'a> = Vec<&'a [Hit]>;
 
-struct Answering<'a> {
+struct AnswerScan<'a> {
     release: &'a OpenRelease,
     plan: &'a Plan,
     multisets: Option<&'a Multisets>,
@@ -98,7 +98,7 @@ struct Answering<'a> {
     places: Vec<BTreeMap<Vec<Option<Value>>, usize>>,
 }
 
-impl<'a> Answering<'a> {
+impl<'a> AnswerScan<'a> {
     fn new(release: &'a OpenRelease, plan: &'a Plan) -> Result<Self, QueryError> {
         let multisets = if plan.needs_sensitive() { Some(release.multisets()?) } else { None };
         let test = |set: &Option<_>| {
@@ -111,7 +111,7 @@ impl<'a> Answering<'a> {
         let place = |found: &HitsByKey| {
             (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect()
         };
-        Ok(Answering {
+        Ok(AnswerScan {
             release,
             plan,
             multisets,
@@ -123,14 +123,14 @@ impl<'a> Answering<'a> {
         })
     }
 
-    fn rows(&self) -> Result<Vec<Ranked>, QueryError> {
+    fn rows(&self) -> Result<Vec<RankedRow>, QueryError> {
         let combinations = 0..self.found[0].combinations.len();
-        let rows: Vec<Vec<Ranked>> = combinations.into_par_iter().map(|at| self.combination(at)).collect();
+        let rows: Vec<Vec<RankedRow>> = combinations.into_par_iter().map(|at| self.combination(at)).collect();
         Ok(rows.into_iter().flatten().collect())
     }
 
     /// The rows of one combination of quasi keys: one, or one per sensitive value.
-    fn combination(&self, at: usize) -> Vec<Ranked> {
+    fn combination(&self, at: usize) -> Vec<RankedRow> {
         let digits = &self.found[0].combinations[at].digits;
         let group = values(&self.found[0], digits);
         let pieces: Vec<Pieces<'_>> =
@@ -185,14 +185,14 @@ impl<'a> Answering<'a> {
         group: Vec<Option<Value>>,
         pieces: &[Pieces<'_>],
         value: Option<Code>,
-    ) -> Option<Ranked> {
+    ) -> Option<RankedRow> {
         let is_grouped = !self.plan.keys.is_empty();
-        let counts = Counting::new(self.test.as_ref(), value);
+        let counts = CountingValues::new(self.test.as_ref(), value);
         if is_grouped && most(self.side(counts.test()), &pieces[0]) == 0 {
             return None;
         }
         let aggregates = self.plan.aggregates.iter().zip(&self.tests).map(|(planned, test)| {
-            let counts = Counting::new(test.as_ref(), value);
+            let counts = CountingValues::new(test.as_ref(), value);
             let estimate = aggregate(planned.function, self.side(counts.test()), &pieces[planned.condition]);
             AggregateAnswer::new(planned.name.clone(), estimate)
         });
@@ -202,26 +202,26 @@ impl<'a> Answering<'a> {
 }
 
 /// The values that count. With a sensitive key one value is left of them, if it is one of them.
-enum Counting<'a> {
+enum CountingValues<'a> {
     Asked(Option<&'a CodeTest>),
     Only(CodeTest),
 }
 
-impl<'a> Counting<'a> {
+impl<'a> CountingValues<'a> {
     fn new(test: Option<&'a CodeTest>, value: Option<Code>) -> Self {
         match value {
-            None => Counting::Asked(test),
+            None => CountingValues::Asked(test),
             Some(code) => {
                 let is_in = test.is_none_or(|test| test.holds(code));
-                Counting::Only(CodeTest::Between(code..code + Code::from(is_in)))
+                CountingValues::Only(CodeTest::Between(code..code + Code::from(is_in)))
             }
         }
     }
 
     fn test(&self) -> Option<&CodeTest> {
         match self {
-            Counting::Asked(test) => *test,
-            Counting::Only(test) => Some(test),
+            CountingValues::Asked(test) => *test,
+            CountingValues::Only(test) => Some(test),
         }
     }
 }

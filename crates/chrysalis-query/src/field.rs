@@ -28,7 +28,7 @@ pub(crate) struct TruthSets {
 }
 
 /// A constant as a value of the attribute's kind.
-pub(crate) enum Known {
+pub(crate) enum TypedConstant {
     Null,
     /// For integers and dates: the constant lies at this whole number, or between this one and the next.
     Integer {
@@ -142,11 +142,11 @@ impl Field {
         let (mut integers, mut reals, mut has_null) = (Vec::new(), Vec::new(), false);
         for constant in list {
             match self.known(constant, test)? {
-                Known::Null => has_null = true,
-                Known::Integer { floor, is_whole: true } => integers.push((floor, floor + 1)),
-                Known::Integer { .. } => {}
-                Known::Real(number) => reals.push((RealCut::before(number), RealCut::after(number))),
-                Known::Word(word) => {
+                TypedConstant::Null => has_null = true,
+                TypedConstant::Integer { floor, is_whole: true } => integers.push((floor, floor + 1)),
+                TypedConstant::Integer { .. } => {}
+                TypedConstant::Real(number) => reals.push((RealCut::before(number), RealCut::after(number))),
+                TypedConstant::Word(word) => {
                     if let (Some(rank), Values::Words(words)) = (self.rank(&word), &mut set.values) {
                         words[rank] = true;
                     }
@@ -169,14 +169,16 @@ impl Field {
         test: &Test,
     ) -> Result<Option<ValueSet>, QueryError> {
         let values = match self.known(constant, test)? {
-            Known::Null => return Ok(None),
-            Known::Integer { floor, is_whole } => {
+            TypedConstant::Null => return Ok(None),
+            TypedConstant::Integer { floor, is_whole } => {
                 // The numbers below the constant, and those up to it.
                 let (before, through) = (if is_whole { floor } else { floor + 1 }, floor + 1);
                 Values::Integers(side(comparison, before, through))
             }
-            Known::Real(number) => Values::Reals(side(comparison, RealCut::before(number), RealCut::after(number))),
-            Known::Word(word) => Values::Words(self.compare_words(comparison, &word, test)?),
+            TypedConstant::Real(number) => {
+                Values::Reals(side(comparison, RealCut::before(number), RealCut::after(number)))
+            }
+            TypedConstant::Word(word) => Values::Words(self.compare_words(comparison, &word, test)?),
         };
         Ok(Some(ValueSet { values, missing: false }))
     }
@@ -216,14 +218,14 @@ impl Field {
     }
 
     /// Reads a constant as a value of this attribute.
-    pub(crate) fn known(&self, constant: &Constant, test: &Test) -> Result<Known, QueryError> {
+    pub(crate) fn known(&self, constant: &Constant, test: &Test) -> Result<TypedConstant, QueryError> {
         let wrong = |expected: &str| {
             let problem = format!("{constant} is no value of `{}`, which is of kind {}", self.name, self.kind);
             Err(QueryError::question(test.at, problem, expected))
         };
-        let whole = |number: i128| Known::Integer { floor: number, is_whole: true };
+        let whole = |number: i128| TypedConstant::Integer { floor: number, is_whole: true };
         match (self.kind, constant) {
-            (_, Constant::Null) => Ok(Known::Null),
+            (_, Constant::Null) => Ok(TypedConstant::Null),
             (Kind::Integer, Constant::Integer(number)) => Ok(whole(clipped(*number))),
             (Kind::Integer, Constant::Real(number)) => Ok(between_integers(*number)),
             (Kind::Integer, Constant::Text(text)) => match (text.trim().parse::<i64>(), finite(text)) {
@@ -231,18 +233,20 @@ impl Field {
                 (_, Some(number)) => Ok(between_integers(number)),
                 _ => wrong("compare it with a number, such as 42"),
             },
-            (Kind::Real, Constant::Integer(number)) => Ok(Known::Real(*number as f64)),
-            (Kind::Real, Constant::Real(number)) => Ok(Known::Real(*number)),
+            (Kind::Real, Constant::Integer(number)) => Ok(TypedConstant::Real(*number as f64)),
+            (Kind::Real, Constant::Real(number)) => Ok(TypedConstant::Real(*number)),
             (Kind::Real, Constant::Text(text)) => match finite(text) {
-                Some(number) => Ok(Known::Real(number)),
+                Some(number) => Ok(TypedConstant::Real(number)),
                 None => wrong("compare it with a number, such as 4.2"),
             },
             (Kind::Date, Constant::Text(text)) => match Date::parse(text.trim()) {
                 Some(date) => Ok(whole(i128::from(date.0))),
                 None => wrong("write a date as 'YYYY-MM-DD', such as '2024-02-29'"),
             },
-            (Kind::Ordinal | Kind::Category, Constant::Text(text)) => Ok(Known::Word(text.as_str().into())),
-            (Kind::Ordinal | Kind::Category, Constant::Boolean(truth)) => Ok(Known::Word(truth.to_string().into())),
+            (Kind::Ordinal | Kind::Category, Constant::Text(text)) => Ok(TypedConstant::Word(text.as_str().into())),
+            (Kind::Ordinal | Kind::Category, Constant::Boolean(truth)) => {
+                Ok(TypedConstant::Word(truth.to_string().into()))
+            }
             (Kind::Integer | Kind::Real, _) => wrong("compare it with a number"),
             (Kind::Date, _) => wrong("write a date as 'YYYY-MM-DD', in single quotes"),
             (Kind::Ordinal | Kind::Category, _) => wrong("write words in single quotes, also those made of digits"),
@@ -280,10 +284,10 @@ fn clipped(number: i128) -> i128 {
     number.clamp(i128::FIRST - 2, i128::LAST + 1)
 }
 
-fn between_integers(number: f64) -> Known {
+fn between_integers(number: f64) -> TypedConstant {
     let floor = number.floor();
     // A cast of a float saturates.
-    Known::Integer { floor: clipped(floor as i128), is_whole: floor == number }
+    TypedConstant::Integer { floor: clipped(floor as i128), is_whole: floor == number }
 }
 
 fn finite(text: &str) -> Option<f64> {

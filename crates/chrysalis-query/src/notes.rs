@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use chrysalis_table::{Value, edits};
 
 use crate::QueryError;
-use crate::field::{Field, Known};
+use crate::field::{Field, TypedConstant};
 use crate::question::{Comparison, Condition, Constant, Predicate, Test};
 
 /// A list of constants may be long.
@@ -77,7 +77,7 @@ impl Field {
     /// Whether nothing equals a constant.
     fn missed(&self, constant: &Constant, test: &Test) -> Result<Option<Miss>, QueryError> {
         Ok(match self.known(constant, test)? {
-            Known::Word(word) => {
+            TypedConstant::Word(word) => {
                 let is_unknown = !self.words.is_empty() && self.rank(&word).is_none();
                 is_unknown.then_some(Miss::Word(word))
             }
@@ -86,14 +86,14 @@ impl Field {
     }
 
     /// Where a number or a date lies: below all values, above them, or between the smallest and the largest.
-    fn side(&self, known: &Known) -> Ordering {
+    fn side(&self, known: &TypedConstant) -> Ordering {
         let Some((min, max)) = self.min.as_ref().zip(self.max.as_ref()) else { return Ordering::Equal };
         let (is_below, is_above) = match (known, min, max) {
-            (Known::Integer { floor, is_whole }, min, max) => {
+            (TypedConstant::Integer { floor, is_whole }, min, max) => {
                 let (Some(min), Some(max)) = (whole(min), whole(max)) else { return Ordering::Equal };
                 (*floor < min, *floor > max || (*floor == max && !is_whole))
             }
-            (Known::Real(number), Value::Real(min), Value::Real(max)) => (number < min, number > max),
+            (TypedConstant::Real(number), Value::Real(min), Value::Real(max)) => (number < min, number > max),
             _ => (false, false),
         };
         match (is_below, is_above) {

@@ -1,4 +1,4 @@
-use chrysalis_criteria::{Held, PrincipleSpec};
+use chrysalis_criteria::{HeldPrinciples, PrincipleSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::{Attribute, Form, Manifest, ReleaseError, RoleName, Shape};
@@ -75,7 +75,7 @@ pub enum Unit {
 
 impl Promise {
     /// What may be promised of groups that were looked at. `about` is the sensitive column, if there is one.
-    pub fn of(held: &Held, about: Option<&str>, of: Scope) -> Vec<Promise> {
+    pub fn of(held: &HeldPrinciples, about: Option<&str>, of: Scope) -> Vec<Promise> {
         held.principles().iter().map(|principle| Promise::new(principle.clone(), about, of)).collect()
     }
 

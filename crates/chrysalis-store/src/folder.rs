@@ -138,7 +138,7 @@ pub fn stray_files(folder: &Path, manifest: &Manifest) -> Result<Vec<String>, St
 }
 
 fn write_table(table: &Table, path: &Path, format: Format, progress: Progress<'_>) -> io::Result<String> {
-    let mut out = Hashed { file: File::create_new(path)?, hash: Sha256::new() };
+    let mut out = HashingWriter { file: File::create_new(path)?, hash: Sha256::new() };
     write_bytes(table, &mut out, format, progress)?;
     out.file.sync_all()?;
     Ok(hex(&out.hash.finalize()))
@@ -174,12 +174,12 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Hashes what it writes.
-pub(crate) struct Hashed<W> {
+pub(crate) struct HashingWriter<W> {
     pub(crate) file: W,
     pub(crate) hash: Sha256,
 }
 
-impl<W: Write> Write for Hashed<W> {
+impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = self.file.write(bytes)?;
         self.hash.update(&bytes[..n]);

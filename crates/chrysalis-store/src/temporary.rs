@@ -14,7 +14,7 @@ use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, flock, open, re
 use rustix::io::Errno;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-use crate::unfinished::{self, Unfinished};
+use crate::unfinished::{self, UnfinishedWrite};
 
 const PREFIX: &str = ".chrysalis-";
 /// Random letters and digits after the prefix.
@@ -35,14 +35,14 @@ pub(crate) struct TemporaryFolder {
     // Goes first, so that it is locked until it is gone.
     folder: TempDir,
     lock: File,
-    _unfinished: Unfinished,
+    _unfinished: UnfinishedWrite,
 }
 
 impl TemporaryFolder {
     /// A new one, beside others.
     pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
         for _ in 0..TRIES {
-            let (folder, unfinished) = Unfinished::create(|| builder(0o755).tempdir_in(parent), TempDir::path)?;
+            let (folder, unfinished) = UnfinishedWrite::create(|| builder(0o755).tempdir_in(parent), TempDir::path)?;
             let lock = match File::open(folder.path()) {
                 Ok(lock) => lock,
                 // Whoever clears away met it before it was locked.
@@ -102,14 +102,15 @@ fn without_flags(from: &Path, place: &Path, replace: bool) -> io::Result<()> {
 /// A file that goes away unless it is put in its place.
 pub(crate) struct TemporaryFile {
     pub(crate) file: NamedTempFile,
-    pub(crate) unfinished: Unfinished,
+    pub(crate) unfinished: UnfinishedWrite,
 }
 
 impl TemporaryFile {
     /// A new one, beside others.
     pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
         for _ in 0..TRIES {
-            let (file, unfinished) = Unfinished::create(|| builder(0o644).tempfile_in(parent), NamedTempFile::path)?;
+            let (file, unfinished) =
+                UnfinishedWrite::create(|| builder(0o644).tempfile_in(parent), NamedTempFile::path)?;
             if own(file.as_file(), file.path())? {
                 return Ok(TemporaryFile { file, unfinished });
             }

@@ -20,23 +20,23 @@ fn pending() -> MutexGuard<'static, PendingPaths> {
 }
 
 /// One thing that is being written, for as long as it is.
-pub(crate) struct Unfinished(PathBuf);
+pub(crate) struct UnfinishedWrite(PathBuf);
 
-impl Unfinished {
+impl UnfinishedWrite {
     /// Creates something to write to. Nobody gives up between its creation and its being known here.
     pub(crate) fn create<T>(
         create: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
-    ) -> io::Result<(T, Unfinished)> {
+    ) -> io::Result<(T, UnfinishedWrite)> {
         let mut pending = pending();
         let created = create()?;
         let path = path(&created).to_owned();
         pending.paths.push(path.clone());
-        Ok((created, Unfinished(path)))
+        Ok((created, UnfinishedWrite(path)))
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for UnfinishedWrite {
     fn drop(&mut self) {
         pending().paths.retain(|path| *path != self.0);
     }

@@ -13,7 +13,7 @@ use crate::{Error, Evidence, Fault, Published, Recipe, Seed, audit, publish_to_c
 
 /// What is asked of every release.
 #[derive(Clone, Debug, Default)]
-pub struct Asking {
+pub struct QuestionPlan {
     /// The kind of questions; the one that suits the release where nobody says.
     pub family: Option<Family>,
     /// How many; 0 asks none.
@@ -149,7 +149,7 @@ pub struct TableShape {
 pub fn compare(
     table: &Table,
     recipes: &[(String, &Recipe)],
-    asking: &Asking,
+    asking: &QuestionPlan,
     seed: Seed,
     watch: &dyn Watch,
 ) -> Result<Comparison, Error> {
@@ -250,7 +250,7 @@ fn shape(entry: &TableEntry) -> TableShape {
 
 /// Who asks every release the same.
 struct Asker {
-    asking: Asking,
+    asking: QuestionPlan,
     queries: usize,
     /// Questions by the columns they were drawn from; recipes differ in them only where groups come in a column.
     drawn: Vec<(Vec<String>, Option<Questions>)>,
@@ -260,7 +260,7 @@ struct Asker {
 }
 
 impl Asker {
-    fn new(asking: &Asking) -> Result<Asker, Error> {
+    fn new(asking: &QuestionPlan) -> Result<Asker, Error> {
         let queries = asking.queries.unwrap_or(QUERIES);
         if queries > MAX_QUERIES {
             let message = format!("{} questions are more than can be asked", count(queries as u64));
@@ -290,7 +290,7 @@ impl Asker {
         }
         // Not every table has questions of the usual kind; whoever chose the kind is told.
         let questions = self.draw(manifest, table, watch).unwrap_or_else(|error| {
-            let Asking { family, selectivity, dimensions, .. } = &self.asking;
+            let QuestionPlan { family, selectivity, dimensions, .. } = &self.asking;
             let is_chosen = family.is_some() || selectivity.is_some() || dimensions.is_some();
             self.refused = is_chosen.then_some(error);
             None

@@ -56,7 +56,7 @@ pub mod words;
 
 pub use analyst::{Analyst, Questions};
 pub use audit::{Evidence, audit, microdata_requests};
-pub use compare::{Asking, Comparison, Numbers, TableShape, Trial, compare};
+pub use compare::{Comparison, Numbers, QuestionPlan, TableShape, Trial, compare};
 pub use draft::{
     AttributeDraft, CompareDraft, Draft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText, RunDraft, TaxonomyDraft,
     WeightsDraft,
@@ -65,7 +65,7 @@ pub use error::{Error, Fault};
 pub use evaluate::{EvaluateReport, Measures, evaluate, finite};
 pub use profile::{ColumnReport, ProfileReport, advice, anonymity, profile};
 pub use publish::{Published, publish, publish_to_compare};
-pub use recipe::{Dropped, DroppedReason, Recipe};
+pub use recipe::{DroppedColumn, DroppedReason, Recipe};
 pub use seed::Seed;
 pub use spec_text::{AtDoor, commented_spec};
 

@@ -60,7 +60,7 @@ fn replayed(
     if asked == Some(0) {
         return Err("Not run: nobody asked for it.".to_owned());
     }
-    let replay = Replaying {
+    let replay = ReplayedTable {
         table: table(manifest, microdata)?,
         attributes: attributes(manifest)?,
         require: manifest.promises.iter().map(|promise| promise.principle().clone()).collect(),
@@ -158,7 +158,7 @@ fn attributes(manifest: &Manifest) -> Result<Vec<AttributeSpec>, String> {
 }
 
 /// A recipe to carry out again and again.
-struct Replaying<'a> {
+struct ReplayedTable<'a> {
     table: Table,
     attributes: Vec<AttributeSpec>,
     require: Vec<PrincipleSpec>,
@@ -170,7 +170,7 @@ struct Replaying<'a> {
 /// Groups as sets of people.
 type Grouped = BTreeSet<Vec<u32>>;
 
-impl Replaying<'_> {
+impl ReplayedTable<'_> {
     /// How often groups came out with true and with exchanged values.
     fn run(&self, exchanges: usize) -> Result<Vec<(u64, u64)>, String> {
         let mut lots = ChaCha20Rng::seed_from_u64(SEED);

@@ -22,7 +22,7 @@ pub struct Extremes {
 }
 
 /// Who is put into a group by where its ranges end.
-pub(crate) enum Placed {
+pub(crate) enum EndPlacement {
     /// No ranges are shown.
     NoRanges,
     /// That takes the microdata.
@@ -93,14 +93,14 @@ fn ends(domain: &Domain, whole: &[u64]) -> Option<(Code, Code)> {
 }
 
 /// Puts both together.
-pub(crate) fn extremes(numbers: Option<NumberEnds<'_>>, placed: Placed) -> (Option<Extremes>, Finding) {
+pub(crate) fn extremes(numbers: Option<NumberEnds<'_>>, placed: EndPlacement) -> (Option<Extremes>, Finding) {
     let mut sentences = Vec::new();
     let mut preventions = Vec::new();
     let mut groups = Vec::new();
     let (has_ranges, placed_people) = match placed {
-        Placed::NoRanges => (false, None),
-        Placed::CannotTell => (true, None),
-        Placed::People(people, worst) => {
+        EndPlacement::NoRanges => (false, None),
+        EndPlacement::CannotTell => (true, None),
+        EndPlacement::People(people, worst) => {
             sentences.push(of_ranges(people));
             if people > 0 {
                 preventions
@@ -174,20 +174,20 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_not_what_does_not_apply() {
-        let (found, finding) = extremes(None, Placed::CannotTell);
+        let (found, finding) = extremes(None, EndPlacement::CannotTell);
         assert!(found.is_none() && !finding.was_run && finding.sentence.contains("cannot be told"), "{finding:?}");
-        let (found, finding) = extremes(None, Placed::NoRanges);
+        let (found, finding) = extremes(None, EndPlacement::NoRanges);
         assert!(found.is_none() && !finding.was_run && finding.sentence.starts_with("Does not apply"), "{finding:?}");
         let column = Column::integers("cost", &[5, 7, 9]);
         let numbers = || NumberEnds::of_counts("cost", column.domain(), &[1, 1, 2]);
-        let (found, finding) = extremes(numbers(), Placed::CannotTell);
+        let (found, finding) = extremes(numbers(), EndPlacement::CannotTell);
         let found = found.unwrap();
         assert_eq!((found.has_ranges, found.placed_people), (true, None));
         assert_eq!((found.largest_once, found.smallest_once, found.group_of_largest), (Some(false), Some(true), None));
         assert!(finding.sentence.ends_with("that takes the microdata.") && finding.was_run, "{finding:?}");
-        let (found, finding) = extremes(numbers(), Placed::NoRanges);
+        let (found, finding) = extremes(numbers(), EndPlacement::NoRanges);
         assert!(!found.unwrap().has_ranges && !finding.sentence.contains("microdata"), "{finding:?}");
-        let (found, finding) = extremes(None, Placed::People(0, Vec::new()));
+        let (found, finding) = extremes(None, EndPlacement::People(0, Vec::new()));
         assert!(found.unwrap().placed_people == Some(0) && finding.was_run && finding.prevention.is_empty());
     }
 }

@@ -25,20 +25,20 @@ mod view;
 pub use background::{Background, RuledOut};
 pub use extremes::Extremes;
 pub use finding::{Finding, WorstGroup};
-pub use learned::{Learned, LearnedOver, Scored};
+pub use learned::{BetScore, Learned, LearnedOver};
 pub use minimality::Minimality;
 pub use replay::Replay;
 pub use republishing::Republishing;
 pub use subtraction::Subtraction;
 
-pub(crate) use extremes::{NumberEnds, Placed, extremes};
+pub(crate) use extremes::{EndPlacement, NumberEnds, extremes};
 pub(crate) use finding::{chance, count, counted, foremost, percent};
-pub(crate) use learned::{Known, Places};
+pub(crate) use learned::{KnownPeople, Places};
 pub(crate) use minimality::{Setting, against_replay_by, against_replay_of_batches, against_replay_of_cuts};
 pub(crate) use presence::{presence, row_linking};
 pub(crate) use republishing::Draws;
 pub(crate) use sentences::{linking, nothing_sensitive, similar_groups, similarity};
-pub(crate) use shown::Shown;
+pub(crate) use shown::ShownAttribute;
 pub(crate) use subtraction::subtraction;
 pub(crate) use view::{AttackTarget, AttackerView};
 
@@ -70,13 +70,13 @@ pub(crate) struct Beyond {
     /// The people of every group who can be found again in every release; all of them where it is absent.
     pub(crate) found_again: Option<Vec<u64>>,
     /// Whom the ends of ranges put into a group.
-    pub(crate) placed: Placed,
+    pub(crate) placed: EndPlacement,
 }
 
 /// Runs the attacks that are written once for all forms, and adds what they found.
 pub(crate) fn run(
     view: &AttackerView<'_>,
-    known: Option<&Known<'_>>,
+    known: Option<&KnownPeople<'_>>,
     replay: &ReplayOfCuts<'_>,
     beyond: Beyond,
     attacks: &mut Attacks,

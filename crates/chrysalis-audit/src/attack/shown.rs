@@ -17,7 +17,7 @@ use crate::grouping::Key;
 const MOST_BINS: usize = 256;
 
 /// One quasi attribute.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ShownAttribute<'a> {
     pub(crate) name: &'a str,
     /// The cell of every row.
     pub(crate) cells: Codes,
@@ -36,13 +36,13 @@ enum Line<'a> {
     Words(BTreeMap<String, u32>),
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownAttribute<'a> {
     /// Values as they are.
-    pub(crate) fn exact(column: &'a Column) -> Shown<'a> {
+    pub(crate) fn exact(column: &'a Column) -> ShownAttribute<'a> {
         let domain = column.domain();
         let (bin_of_code, n_bins) = pool(&column.histogram(), domain.kind().is_ordered());
         let cells = Codes::collect(n_bins, column.codes().iter().map(|code| bin_of_code[code as usize]));
-        Shown {
+        ShownAttribute {
             name: column.name(),
             cells,
             starts: (0..=n_bins as u32).collect(),
@@ -53,7 +53,12 @@ impl<'a> Shown<'a> {
     }
 
     /// Ranges from one column to another.
-    pub(crate) fn ranges(attribute: &'a Attribute, low: &Column, high: &Column, watch: &dyn Watch) -> Shown<'a> {
+    pub(crate) fn ranges(
+        attribute: &'a Attribute,
+        low: &Column,
+        high: &Column,
+        watch: &dyn Watch,
+    ) -> ShownAttribute<'a> {
         let positions = Positions::of(attribute);
         let (lows, highs) = (places(&positions, low), places(&positions, high));
         let mut firsts: Vec<i128> = lows.iter().copied().chain(highs.iter().map(|place| place + 1)).collect();
@@ -81,7 +86,7 @@ impl<'a> Shown<'a> {
             bins.extend(first..=last.max(first));
             starts.push(bins.len() as u32);
         }
-        Shown {
+        ShownAttribute {
             name: &attribute.name,
             cells: Codes::collect(pairs.n_groups, pairs.of_row.iter().copied()),
             starts,
@@ -96,7 +101,7 @@ impl<'a> Shown<'a> {
         attribute: &'a Attribute,
         labels: &Column,
         sets: &BTreeMap<(String, String), BTreeSet<String>>,
-    ) -> Shown<'a> {
+    ) -> ShownAttribute<'a> {
         let domain = labels.domain();
         let members: Vec<BTreeSet<String>> = (0..domain.len() as Code)
             .map(|code| {
@@ -118,7 +123,7 @@ impl<'a> Shown<'a> {
             starts.push(bins.len() as u32);
         }
         let cells = labels.codes().clone();
-        Shown { name: &attribute.name, cells, starts, bins, n_bins, line: Line::Words(words) }
+        ShownAttribute { name: &attribute.name, cells, starts, bins, n_bins, line: Line::Words(words) }
     }
 
     pub(crate) fn n_cells(&self) -> usize {

@@ -3,7 +3,7 @@
 use chrysalis_release::Promise;
 use chrysalis_table::{Domain, Watch};
 
-use super::shown::Shown;
+use super::shown::ShownAttribute;
 use crate::measure::GroupCounts;
 
 /// Groups with their sensitive values: what is needed to attack who is known to stand in one.
@@ -30,7 +30,7 @@ pub(crate) struct AttackerView<'a> {
     pub(crate) target: AttackTarget<'a>,
     /// The group of every published row.
     pub(crate) of_row: &'a [u32],
-    pub(crate) quasi: Vec<Shown<'a>>,
+    pub(crate) quasi: Vec<ShownAttribute<'a>>,
     /// Whether the values of a row belong together; otherwise every column was permuted on its own.
     pub(crate) is_joint: bool,
 }

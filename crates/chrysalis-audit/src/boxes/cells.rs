@@ -7,7 +7,7 @@ use chrysalis_table::{Column, Kind, Table, Watch};
 
 use super::space::LabelSets;
 use crate::AuditError;
-use crate::attack::Shown;
+use crate::attack::ShownAttribute;
 use crate::columns::{find, only_sensitive};
 use crate::profile::check_size;
 use crate::shape::ExpectedTable;
@@ -98,10 +98,15 @@ impl<'a> BoxTable<'a> {
     }
 
     /// What an attacker sees of these quasi attributes.
-    pub(crate) fn shown(&self, is_known: impl Fn(&str) -> bool, sets: &LabelSets, watch: &dyn Watch) -> Vec<Shown<'a>> {
+    pub(crate) fn shown(
+        &self,
+        is_known: impl Fn(&str) -> bool,
+        sets: &LabelSets,
+        watch: &dyn Watch,
+    ) -> Vec<ShownAttribute<'a>> {
         let shown = |cells: &Cells<'a>| match cells.is_range() {
-            true => Shown::ranges(cells.attribute, cells.low, cells.high, watch),
-            false => Shown::labels(cells.attribute, cells.low, sets),
+            true => ShownAttribute::ranges(cells.attribute, cells.low, cells.high, watch),
+            false => ShownAttribute::labels(cells.attribute, cells.low, sets),
         };
         self.quasi.iter().filter(|cells| is_known(&cells.attribute.name)).map(shown).collect()
     }

@@ -10,7 +10,7 @@ use super::locate::Places;
 use super::space::LabelSets;
 use super::suppressed::show_nothing;
 use crate::Groups;
-use crate::attack::{Placed, WorstGroup, foremost};
+use crate::attack::{EndPlacement, WorstGroup, foremost};
 
 /// What is shown to somebody, and how it is divided into groups.
 pub(super) struct Ranges<'a> {
@@ -52,12 +52,12 @@ struct Candidate {
 }
 
 /// Counts them; see `attack/spec.md`, extremes.
-pub(super) fn placed(shown: &Ranges<'_>, people: Option<&Table>, watch: &dyn Watch) -> Placed {
+pub(super) fn placed(shown: &Ranges<'_>, people: Option<&Table>, watch: &dyn Watch) -> EndPlacement {
     let ranges: Vec<&Cells<'_>> = shown.cells.iter().copied().filter(|cells| cells.is_range()).collect();
     if ranges.is_empty() {
-        return Placed::NoRanges;
+        return EndPlacement::NoRanges;
     }
-    let Some(people) = people else { return Placed::CannotTell };
+    let Some(people) = people else { return EndPlacement::CannotTell };
     let mut candidates = Vec::new();
     for (attribute, cells) in ranges.iter().enumerate() {
         watch.pause();
@@ -86,7 +86,7 @@ pub(super) fn placed(shown: &Ranges<'_>, people: Option<&Table>, watch: &dyn Wat
         level_text: "1".to_owned(),
     });
     let worst = foremost(worst.collect(), |a, b| a.rows.cmp(&b.rows).then(a.id.cmp(&b.id)));
-    Placed::People(placed.len() as u64, worst)
+    EndPlacement::People(placed.len() as u64, worst)
 }
 
 /// What ends at a value.

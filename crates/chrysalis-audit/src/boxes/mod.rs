@@ -22,9 +22,9 @@ pub(crate) mod tests;
 use chrysalis_release::{Attribute, Release, Scope};
 use chrysalis_table::{Domain, Table, Watch};
 
-use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, extremes, nothing_sensitive};
+use crate::attack::{self, AttackTarget, AttackerView, Beyond, KnownPeople, extremes, nothing_sensitive};
 use crate::columns::group_ids;
-use crate::disclosure::{self, Seen};
+use crate::disclosure::{self, SeenRows};
 use crate::findings::in_turn;
 use crate::measure::GroupCounts;
 use crate::promise::{JudgedGroups, judge};
@@ -72,7 +72,7 @@ pub(crate) fn audit(
         Scope::Batch | Scope::Bucket | Scope::User => None,
     };
     let mut attacks = attacks(&published, (&groups, &ids), sensitive, microdata, watch)?;
-    let seen = sample.as_ref().map(|values| Seen { groups: &groups, values });
+    let seen = sample.as_ref().map(|values| SeenRows { groups: &groups, values });
     let disclosure = disclosed(&published, seen.as_slice(), &mut attacks, watch)?;
     Ok(AuditReport {
         reading: Reading::of(&release.manifest),
@@ -89,7 +89,7 @@ pub(crate) fn audit(
 /// What a table whose sensitive values stand in its rows gives away, and what who knows its other columns can do.
 fn disclosed(
     published: &BoxTable<'_>,
-    seen: &[Seen<'_>],
+    seen: &[SeenRows<'_>],
     attacks: &mut Attacks,
     watch: &dyn Watch,
 ) -> Result<Option<Disclosure>, AuditError> {
@@ -155,7 +155,7 @@ fn attacks(
         }
         None => Vec::new(),
     };
-    let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
+    let known = people.as_ref().map(|microdata| KnownPeople { microdata, locate: &locate, is_exact: false });
     let view =
         AttackerView { target, of_row: &groups.of_row, quasi: published.shown(|_| true, &sets, watch), is_joint: true };
     let draws = form::judge(published.manifest.method).draws(&published.manifest.partitioner);

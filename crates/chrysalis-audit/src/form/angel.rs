@@ -5,7 +5,7 @@ use chrysalis_table::{Table, Watch};
 
 use super::Judge;
 use crate::attack::Draws;
-use crate::intersection::{self, Joined, JoinedView};
+use crate::intersection::{self, JoinedReleases, JoinedView};
 use crate::{AuditError, AuditReport, attack, boxes};
 
 pub(super) struct AngelJudge;
@@ -20,7 +20,11 @@ impl Judge for AngelJudge {
         boxes::audit_batches(release, microdata, watch)
     }
 
-    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
+    fn views<'a>(
+        &self,
+        release: &'a Release,
+        joined: &mut JoinedReleases<'_>,
+    ) -> Result<Vec<JoinedView<'a>>, AuditError> {
         intersection::of_buckets(release, joined)
     }
 

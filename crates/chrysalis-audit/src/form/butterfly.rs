@@ -5,7 +5,7 @@ use chrysalis_table::{Table, Watch};
 
 use super::Judge;
 use crate::attack::Draws;
-use crate::intersection::{self, Joined, JoinedView};
+use crate::intersection::{self, JoinedReleases, JoinedView};
 use crate::{AuditError, AuditReport, boxes};
 
 pub(super) struct ButterflyJudge;
@@ -20,7 +20,11 @@ impl Judge for ButterflyJudge {
         boxes::audit_for_users(release, microdata, watch)
     }
 
-    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
+    fn views<'a>(
+        &self,
+        release: &'a Release,
+        joined: &mut JoinedReleases<'_>,
+    ) -> Result<Vec<JoinedView<'a>>, AuditError> {
         intersection::of_users(release, joined)
     }
 

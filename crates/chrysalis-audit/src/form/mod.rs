@@ -18,7 +18,7 @@ use chrysalis_release::{Form, Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use crate::attack::Draws;
-use crate::intersection::{Joined, JoinedView};
+use crate::intersection::{JoinedReleases, JoinedView};
 use crate::{AuditError, AuditReport};
 
 /// Who judges the releases of one form.
@@ -28,7 +28,11 @@ pub(crate) trait Judge: Sync {
     -> Result<AuditReport, AuditError>;
 
     /// A release as an attacker sees it who has others too: one view per table or user.
-    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError>;
+    fn views<'a>(
+        &self,
+        release: &'a Release,
+        joined: &mut JoinedReleases<'_>,
+    ) -> Result<Vec<JoinedView<'a>>, AuditError>;
 
     /// Whether people are hidden among others, so that it can be counted among how many.
     fn hides_people(&self) -> bool;

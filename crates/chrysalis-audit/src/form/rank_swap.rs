@@ -4,7 +4,7 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
-use crate::intersection::{Joined, JoinedView};
+use crate::intersection::{JoinedReleases, JoinedView};
 use crate::{AuditError, AuditReport, values};
 
 pub(super) struct RankSwapJudge;
@@ -20,7 +20,7 @@ impl Judge for RankSwapJudge {
     }
 
     /// A value may be almost anybody's, so nothing follows from it.
-    fn views<'a>(&self, release: &'a Release, _: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
+    fn views<'a>(&self, release: &'a Release, _: &mut JoinedReleases<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
         Err(AuditError::SwappedIntersection { method: release.manifest.method })
     }
 

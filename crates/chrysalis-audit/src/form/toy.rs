@@ -4,7 +4,7 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_table::{Table, Watch};
 
 use super::Judge;
-use crate::intersection::{self, Joined, JoinedView};
+use crate::intersection::{self, JoinedReleases, JoinedView};
 use crate::{AuditError, AuditReport, attack, values};
 
 pub(super) struct Toy;
@@ -19,7 +19,11 @@ impl Judge for Toy {
         values::audit(release, microdata, watch)
     }
 
-    fn views<'a>(&self, release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
+    fn views<'a>(
+        &self,
+        release: &'a Release,
+        joined: &mut JoinedReleases<'_>,
+    ) -> Result<Vec<JoinedView<'a>>, AuditError> {
         intersection::of_values(release, joined)
     }
 

@@ -13,21 +13,21 @@ use crate::columns::Positions;
 const MAX_PAIRS: usize = 20_000_000;
 
 /// A value and its place; missing comes before all others.
-type Placed = (Option<i64>, Option<Value>);
+type PlacedValue = (Option<i64>, Option<Value>);
 
 /// What a group shows of one attribute.
 #[derive(Clone)]
-enum Shown {
+enum GroupCell {
     /// From one end to the other.
-    Range(Placed, Option<i64>),
+    Range(PlacedValue, Option<i64>),
     /// One of these, from the lowest up.
-    Values(Vec<Placed>),
+    Values(Vec<PlacedValue>),
     /// One of these words; empty is missing.
     Words(Vec<String>),
 }
 
 /// One group, or what several have in common: what is shown of every attribute, `None` where no table has it.
-type Corner = Vec<Option<Shown>>;
+type Corner = Vec<Option<GroupCell>>;
 
 /// One row per combination of groups of all tables that have a point in common: the lowest such point.
 pub(super) fn people(views: &[&JoinedView<'_>], watch: &dyn Watch) -> Result<Table, AuditError> {
@@ -76,11 +76,11 @@ fn shown(view: &JoinedView<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
         if cells.is_range() {
             let positions = Positions::of(cells.attribute);
             let high = cells.high.domain().value(cells.high.code(row));
-            return Some(Shown::Range((positions.of_value(low), low.cloned()), positions.of_value(high)));
+            return Some(GroupCell::Range((positions.of_value(low), low.cloned()), positions.of_value(high)));
         }
         let label = cells.low.domain().text(cells.low.code(row)).into_owned();
         let words = view.sets.get(&(cells.attribute.name.clone(), label));
-        Some(Shown::Words(words.into_iter().flatten().cloned().collect()))
+        Some(GroupCell::Words(words.into_iter().flatten().cloned().collect()))
     };
     view.groups.iter().map(|group| all.iter().map(|wanted| of(group.row, wanted)).collect()).collect()
 }
@@ -109,16 +109,16 @@ fn permuted(view: &JoinedView<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
     shown
 }
 
-fn values(cells: &Cells<'_>, codes: &[Code]) -> Shown {
+fn values(cells: &Cells<'_>, codes: &[Code]) -> GroupCell {
     let domain = cells.low.domain();
     if !cells.is_range() {
-        return Shown::Words(codes.iter().map(|&code| domain.text(code).into_owned()).collect());
+        return GroupCell::Words(codes.iter().map(|&code| domain.text(code).into_owned()).collect());
     }
     let positions = Positions::of(cells.attribute);
     let placed = |&code: &Code| (positions.of_value(domain.value(code)), domain.value(code).cloned());
-    let mut values: Vec<Placed> = codes.iter().map(placed).collect();
+    let mut values: Vec<PlacedValue> = codes.iter().map(placed).collect();
     values.sort_by_key(|(place, _)| *place);
-    Shown::Values(values)
+    GroupCell::Values(values)
 }
 
 /// Goes through all combinations of groups, one table after the other.
@@ -133,7 +133,7 @@ impl Search<'_> {
     /// Adds a point for every way to go on from here; false where there are too many.
     fn descend(&mut self, here: &Corner, tables: &[Vec<Corner>]) -> bool {
         let Some((table, rest)) = tables.split_first() else {
-            self.points.push(here.iter().map(|shown| shown.as_ref().and_then(Shown::lowest)).collect());
+            self.points.push(here.iter().map(|shown| shown.as_ref().and_then(GroupCell::lowest)).collect());
             return true;
         };
         table.iter().all(|group| {
@@ -147,57 +147,58 @@ impl Search<'_> {
     }
 }
 
-impl Shown {
+impl GroupCell {
     fn lowest(&self) -> Option<Value> {
         match self {
-            Shown::Range(low, _) => low.1.clone(),
-            Shown::Values(values) => values.first().and_then(|(_, value)| value.clone()),
-            Shown::Words(words) => {
+            GroupCell::Range(low, _) => low.1.clone(),
+            GroupCell::Values(values) => values.first().and_then(|(_, value)| value.clone()),
+            GroupCell::Words(words) => {
                 words.first().filter(|word| !word.is_empty()).map(|word| Value::Text(word.as_str().into()))
             }
         }
     }
 
     /// What is in both; `None` where that is nothing.
-    fn common(&self, other: &Shown) -> Option<Shown> {
+    fn common(&self, other: &GroupCell) -> Option<GroupCell> {
         match (self, other) {
-            (Shown::Range(a, a_end), Shown::Range(b, b_end)) => {
+            (GroupCell::Range(a, a_end), GroupCell::Range(b, b_end)) => {
                 let (low, end) = (if a.0 >= b.0 { a } else { b }, *a_end.min(b_end));
-                (low.0 <= end).then(|| Shown::Range(low.clone(), end))
+                (low.0 <= end).then(|| GroupCell::Range(low.clone(), end))
             }
-            (Shown::Values(a), Shown::Values(b)) => {
-                let is_in_both = |(place, _): &&Placed| b.binary_search_by_key(place, |(place, _)| *place).is_ok();
-                Shown::of_values(a.iter().filter(is_in_both))
+            (GroupCell::Values(a), GroupCell::Values(b)) => {
+                let is_in_both = |(place, _): &&PlacedValue| b.binary_search_by_key(place, |(place, _)| *place).is_ok();
+                GroupCell::of_values(a.iter().filter(is_in_both))
             }
-            (Shown::Values(values), Shown::Range(low, high)) | (Shown::Range(low, high), Shown::Values(values)) => {
-                Shown::of_values(values.iter().filter(|(place, _)| low.0 <= *place && place <= high))
+            (GroupCell::Values(values), GroupCell::Range(low, high))
+            | (GroupCell::Range(low, high), GroupCell::Values(values)) => {
+                GroupCell::of_values(values.iter().filter(|(place, _)| low.0 <= *place && place <= high))
             }
-            (Shown::Words(a), Shown::Words(b)) => {
+            (GroupCell::Words(a), GroupCell::Words(b)) => {
                 let words: Vec<String> = a.iter().filter(|word| b.contains(word)).cloned().collect();
-                (!words.is_empty()).then_some(Shown::Words(words))
+                (!words.is_empty()).then_some(GroupCell::Words(words))
             }
             _ => None,
         }
     }
 
-    fn of_values<'a>(values: impl Iterator<Item = &'a Placed>) -> Option<Shown> {
-        let values: Vec<Placed> = values.cloned().collect();
-        (!values.is_empty()).then_some(Shown::Values(values))
+    fn of_values<'a>(values: impl Iterator<Item = &'a PlacedValue>) -> Option<GroupCell> {
+        let values: Vec<PlacedValue> = values.cloned().collect();
+        (!values.is_empty()).then_some(GroupCell::Values(values))
     }
 
     /// Whether it stands for anything.
     fn is_something(&self) -> bool {
         match self {
-            Shown::Range(low, end) => low.0 <= *end,
-            Shown::Values(values) => !values.is_empty(),
-            Shown::Words(words) => !words.is_empty(),
+            GroupCell::Range(low, end) => low.0 <= *end,
+            GroupCell::Values(values) => !values.is_empty(),
+            GroupCell::Words(words) => !words.is_empty(),
         }
     }
 }
 
 /// What two have in common; `None` where that is nothing.
 fn meeting(a: &Corner, b: &Corner) -> Option<Corner> {
-    let common = |(a, b): (&Option<Shown>, &Option<Shown>)| match (a, b) {
+    let common = |(a, b): (&Option<GroupCell>, &Option<GroupCell>)| match (a, b) {
         (Some(a), Some(b)) => a.common(b).map(Some),
         (Some(one), None) | (None, Some(one)) => one.is_something().then(|| Some(one.clone())),
         (None, None) => Some(None),

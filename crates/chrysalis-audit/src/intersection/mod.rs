@@ -39,7 +39,7 @@ use crate::source::people;
 use crate::{AuditError, Check, Intersection, IntersectionLeft, IntersectionOver, NotCounted};
 use shares::{Tried, shown_people};
 use tally::{IntersectionTally, worse_shares};
-pub(crate) use views::{Joined, JoinedView, of_buckets, of_groups, of_users, of_values};
+pub(crate) use views::{JoinedReleases, JoinedView, of_buckets, of_groups, of_users, of_values};
 
 /// Combinations of tables that are tried: a release has one per marginal or user.
 const MAX_COMBINATIONS: usize = 1_000;
@@ -53,7 +53,7 @@ pub(crate) fn attack(
     watch: &dyn Watch,
 ) -> Result<(Check, Intersection), AuditError> {
     let all: Vec<&Release> = std::iter::once(release).chain(others.iter().map(|(_, other)| *other)).collect();
-    let mut joined = Joined { all: &all, numbers: BTreeMap::new(), watch };
+    let mut joined = JoinedReleases { all: &all, numbers: BTreeMap::new(), watch };
     let views = all.iter().map(|release| judge(release.manifest.method).views(release, &mut joined));
     let views: Vec<Vec<JoinedView<'_>>> = views.collect::<Result<_, AuditError>>()?;
     let left = what_is_left(release, others)?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrysalis_release::{Attribute, Release, RoleName};
 use chrysalis_table::{Code, Column, Watch};
 
-use crate::boxes::angel::{Angelized, buckets};
+use crate::boxes::angel::{BatchTables, buckets};
 use crate::boxes::cells::{BoxTable, Cells};
 use crate::boxes::space::LabelSets;
 use crate::measure::GroupCounts;
@@ -68,7 +68,7 @@ impl JoinedView<'_> {
 }
 
 /// Releases that are joined.
-pub(crate) struct Joined<'a> {
+pub(crate) struct JoinedReleases<'a> {
     /// All of them.
     pub(super) all: &'a [&'a Release],
     /// The numbers of sensitive values, by their text.
@@ -77,22 +77,31 @@ pub(crate) struct Joined<'a> {
 }
 
 /// One view of a release that shows boxes by group.
-pub(crate) fn of_groups<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
+pub(crate) fn of_groups<'a>(
+    release: &'a Release,
+    joined: &mut JoinedReleases<'_>,
+) -> Result<Vec<JoinedView<'a>>, AuditError> {
     Ok(vec![generalized(release, None, joined)?])
 }
 
 /// The same for several users, one view each.
-pub(crate) fn of_users<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
+pub(crate) fn of_users<'a>(
+    release: &'a Release,
+    joined: &mut JoinedReleases<'_>,
+) -> Result<Vec<JoinedView<'a>>, AuditError> {
     let sets = release.manifest.quasi_identifiers.iter();
     sets.map(|set| generalized(release, Some(set), joined)).collect()
 }
 
 /// One view of a release that shows values.
-pub(crate) fn of_values<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
+pub(crate) fn of_values<'a>(
+    release: &'a Release,
+    joined: &mut JoinedReleases<'_>,
+) -> Result<Vec<JoinedView<'a>>, AuditError> {
     Ok(vec![verbatim(rows_with_values(release)?, joined)])
 }
 
-impl Joined<'_> {
+impl JoinedReleases<'_> {
     /// The number of every sensitive value of a column.
     fn numbered(&mut self, column: &Column) -> Vec<u32> {
         let number = |code: Code| {
@@ -106,7 +115,7 @@ impl Joined<'_> {
 fn generalized<'a>(
     release: &'a Release,
     set: Option<&[String]>,
-    joined: &mut Joined<'_>,
+    joined: &mut JoinedReleases<'_>,
 ) -> Result<JoinedView<'a>, AuditError> {
     let mut published = BoxTable::open(release)?;
     let sensitive = published.sensitive.map(|(_, column)| (column, joined.numbered(column)));
@@ -153,8 +162,11 @@ fn generalized<'a>(
 }
 
 /// One view per generalized table: a member of a bucket has a value of one of the batches there.
-pub(crate) fn of_buckets<'a>(release: &'a Release, joined: &mut Joined<'_>) -> Result<Vec<JoinedView<'a>>, AuditError> {
-    let angel = Angelized::open(release)?;
+pub(crate) fn of_buckets<'a>(
+    release: &'a Release,
+    joined: &mut JoinedReleases<'_>,
+) -> Result<Vec<JoinedView<'a>>, AuditError> {
+    let angel = BatchTables::open(release)?;
     let batches = angel.batches()?;
     let number = joined.numbered(angel.sensitive.1);
     let view = |published: BoxTable<'a>| {
@@ -183,7 +195,7 @@ pub(crate) fn of_buckets<'a>(release: &'a Release, joined: &mut Joined<'_>) -> R
 
 /// Values as they are: who has the values of a row may be it, and has a sensitive value of its group. Where columns are
 /// permuted, who has a value of every column of a group may be in it.
-fn verbatim<'a>(rows: RowsWithValues<'a>, joined: &mut Joined<'_>) -> JoinedView<'a> {
+fn verbatim<'a>(rows: RowsWithValues<'a>, joined: &mut JoinedReleases<'_>) -> JoinedView<'a> {
     let (number, is_permuted) = (joined.numbered(rows.sensitive), rows.is_permuted);
     let cells = |&(attribute, values): &(&'a Attribute, &'a Column)| Cells { attribute, low: values, high: values };
     let published = BoxTable {

@@ -7,8 +7,8 @@ use super::presence::{certain, likeliest, own_row};
 use super::tables::ValueTables;
 use super::tally::Tally;
 use crate::attack::{
-    self, AttackTarget, AttackerView, Beyond, Known, NumberEnds, Placed, ReplayOfCuts, Shown, extremes,
-    nothing_sensitive, subtraction,
+    self, AttackTarget, AttackerView, Beyond, EndPlacement, KnownPeople, NumberEnds, ReplayOfCuts, ShownAttribute,
+    extremes, nothing_sensitive, subtraction,
 };
 use crate::form::judge;
 use crate::measure::GroupCounts;
@@ -31,7 +31,7 @@ pub(super) fn grouped(
     let (Some((attribute, column)), Some(sample)) = (tables.sensitive, &tally.sample) else {
         attacks.findings = nothing_sensitive();
         attacks.findings.splice(1..1, [row, there]);
-        attacks.findings.push(extremes(None, Placed::NoRanges).1);
+        attacks.findings.push(extremes(None, EndPlacement::NoRanges).1);
         return Ok(attacks);
     };
     let ids = &tally.ids;
@@ -60,16 +60,16 @@ pub(super) fn grouped(
         Some(microdata) => locate::among_columns(tables, tally, columns, (microdata, rows), watch),
         None => Vec::new(),
     };
-    let known = microdata.map(|microdata| Known { microdata, locate: &locate, is_exact });
+    let known = microdata.map(|microdata| KnownPeople { microdata, locate: &locate, is_exact });
     let shown = |column| {
         watch.pause();
-        Shown::exact(column)
+        ShownAttribute::exact(column)
     };
     let quasi = tables.quasi.iter().map(|(_, column)| shown(column)).collect();
     let view = AttackerView { target, of_row: &tally.groups.of_row, quasi, is_joint: is_exact };
     let draws = judge(tables.manifest.method).draws(&tables.manifest.partitioner);
     let found_again = is_exact.then(|| unique_rows(tables, tally, watch));
-    let beyond = Beyond { draws, found_again, placed: Placed::NoRanges };
+    let beyond = Beyond { draws, found_again, placed: EndPlacement::NoRanges };
     attack::run(&view, known.as_ref(), &ReplayOfCuts::none(tables.manifest), beyond, &mut attacks);
     Ok(attacks)
 }
@@ -103,7 +103,7 @@ pub(super) fn ungrouped(tables: &ValueTables<'_>) -> Attacks {
     let numbers = tables
         .sensitive
         .and_then(|(attribute, column)| NumberEnds::of_counts(&attribute.name, column.domain(), &column.histogram()));
-    let (extremes, finding) = extremes(numbers, Placed::NoRanges);
+    let (extremes, finding) = extremes(numbers, EndPlacement::NoRanges);
     findings.extend([finding, not_run("bystander")]);
     let subtraction = subtraction.flatten();
     let (row_linking, presence) = (Some(row_linking), Some(presence));

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::tables::ValueTables;
 use super::tally::Tally;
-use super::worlds::{Problem, Shown, Verdict, decide};
+use super::worlds::{Problem, ShownAttribute, Verdict, decide};
 use crate::findings::Findings;
 use crate::grouping::Key;
 use crate::profile::check_size;
@@ -16,7 +16,7 @@ use crate::{AuditError, Check, Groups};
 struct Side {
     name: String,
     of_people: Vec<u32>,
-    shown: Shown,
+    shown: ShownAttribute,
 }
 
 /// Quasi values that belong together are there as often as in the microdata, and so are sensitive values. No groups.
@@ -195,7 +195,7 @@ fn sensitive(tables: &ValueTables<'_>, tally: &Tally, microdata: &Table) -> Opti
     })
 }
 
-fn merged(mut pairs: Shown) -> Shown {
+fn merged(mut pairs: ShownAttribute) -> ShownAttribute {
     pairs.par_sort_unstable();
     pairs.dedup_by(|next, kept| {
         let is_same = (next.0, next.1) == (kept.0, kept.1);

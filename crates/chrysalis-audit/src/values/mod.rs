@@ -22,7 +22,7 @@ mod worlds;
 use chrysalis_release::{Attribute, Manifest, Release, Scope};
 use chrysalis_table::{Column, Table, Watch};
 
-use crate::disclosure::{self, Seen};
+use crate::disclosure::{self, SeenRows};
 use crate::findings::in_turn;
 use crate::measure::GroupCounts;
 use crate::promise::{JudgedGroups, judge};
@@ -110,7 +110,7 @@ fn grouped(
     let mut attacks = attacks::grouped(tables, &tally, &columns, linked, table, watch)?;
     let rows = tables.table.rows() as u64;
     let judged = tables.sensitive.zip(tally.sample.as_ref()).map(|((attribute, column), values)| {
-        let seen = [Seen { groups: &tally.groups, values }];
+        let seen = [SeenRows { groups: &tally.groups, values }];
         let shown = (attribute, column.domain().as_ref());
         disclosure::judge(tables.manifest, shown, &seen, &tables.others, None, watch)
     });

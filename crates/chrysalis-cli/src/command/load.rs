@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use chrysalis::words::count;
 use chrysalis::{Counted, Watch};
-use chrysalis_load::{Loaded, Target, load};
+use chrysalis_load::{LoadSummary, Target, load};
 use serde_json::json;
 
 use super::{read_whole, stoppable};
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &LoadArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(DONE))
 }
 
-fn report(loaded: &Loaded, target: &Target, phases: &Phases) -> Report {
+fn report(loaded: &LoadSummary, target: &Target, phases: &Phases) -> Report {
     let shown: Vec<Vec<String>> = loaded.tables.iter().map(|(name, rows)| vec![name.clone(), count(*rows)]).collect();
     let tables: Vec<serde_json::Value> =
         loaded.tables.iter().map(|(name, rows)| json!({"name": name, "rows": rows})).collect();

@@ -18,21 +18,21 @@ pub(super) struct Query {
 pub(super) struct Condition {
     /// Its place among the columns.
     pub(super) column: usize,
-    pub(super) codes: Chosen,
+    pub(super) codes: ChosenCodes,
 }
 
 /// Some codes.
-pub(super) enum Chosen {
+pub(super) enum ChosenCodes {
     Interval(Range<Code>),
     /// In ascending order.
     Any(Vec<Code>),
 }
 
-impl Chosen {
+impl ChosenCodes {
     pub(super) fn codes(&self) -> Box<dyn Iterator<Item = Code> + '_> {
         match self {
-            Chosen::Interval(codes) => Box::new(codes.clone()),
-            Chosen::Any(codes) => Box::new(codes.iter().copied()),
+            ChosenCodes::Interval(codes) => Box::new(codes.clone()),
+            ChosenCodes::Any(codes) => Box::new(codes.iter().copied()),
         }
     }
 }
@@ -144,17 +144,17 @@ fn clamped(values: &Range<Code>, n: f64) -> usize {
     (n as usize).clamp(1, values.len())
 }
 
-fn interval(values: Range<Code>, n: f64, rng: &mut dyn CryptoRng) -> Chosen {
+fn interval(values: Range<Code>, n: f64, rng: &mut dyn CryptoRng) -> ChosenCodes {
     let n = clamped(&values, n);
     let first = values.start + rng.random_range(0..=values.len() - n) as Code;
-    Chosen::Interval(first..first + n as Code)
+    ChosenCodes::Interval(first..first + n as Code)
 }
 
-fn any(values: Range<Code>, n: f64, rng: &mut dyn CryptoRng) -> Chosen {
+fn any(values: Range<Code>, n: f64, rng: &mut dyn CryptoRng) -> ChosenCodes {
     let n = clamped(&values, n);
     let mut codes: Vec<Code> = values.collect();
     let (chosen, _) = codes.partial_shuffle(rng, n);
     let mut chosen = chosen.to_vec();
     chosen.sort_unstable();
-    Chosen::Any(chosen)
+    ChosenCodes::Any(chosen)
 }

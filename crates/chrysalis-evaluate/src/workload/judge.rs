@@ -77,16 +77,16 @@ impl Summary {
 
 /// What was said of one aggregate. `None` is NULL.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct ToldAnswer {
     pub(super) estimate: Option<f64>,
     pub(super) lower: Option<f64>,
     pub(super) upper: Option<f64>,
 }
 
-impl Told {
+impl ToldAnswer {
     /// What an answer says of its aggregates: without GROUP BY there is one row.
-    pub(super) fn of(answer: &Answer) -> Vec<Told> {
-        let told = |it: &AggregateAnswer| Told { estimate: it.estimate, lower: it.lower, upper: it.upper };
+    pub(super) fn of(answer: &Answer) -> Vec<ToldAnswer> {
+        let told = |it: &AggregateAnswer| ToldAnswer { estimate: it.estimate, lower: it.lower, upper: it.upper };
         answer.rows.first().map_or_else(Vec::new, |row| row.aggregates.iter().map(told).collect())
     }
 }
@@ -96,7 +96,7 @@ impl Accuracy {
     pub(super) fn new(
         workload: &Workload,
         dimensions: usize,
-        (truths, answers): (&[Truth], &[Vec<Told>]),
+        (truths, answers): (&[Truth], &[Vec<ToldAnswer>]),
         sensitive: &str,
     ) -> Accuracy {
         let aggregate = |(at, &function): (usize, &chrysalis_query::question::Function)| {

@@ -34,7 +34,7 @@ use rayon::prelude::*;
 
 use crate::EvaluateError;
 use generate::Query;
-use judge::Told;
+use judge::ToldAnswer;
 pub use judge::{Accuracy, AggregateAccuracy, QUANTILES, Summary};
 use truth::Truth;
 
@@ -189,7 +189,7 @@ impl Questions {
             release.answer(&Plan::new(question, release.manifest())?)
         };
         let answers = self.questions.par_iter().map(answer).collect::<Result<Vec<_>, _>>()?;
-        Ok(self.accuracy(&answers.iter().map(Told::of).collect::<Vec<_>>()))
+        Ok(self.accuracy(&answers.iter().map(ToldAnswer::of).collect::<Vec<_>>()))
     }
 
     /// Asks a release of swapped values, which has no groups and no engine to ask: the answer of the table as it stands,
@@ -218,7 +218,7 @@ impl Questions {
         Ok(self.accuracy(&swapped::answers(release, minimum, &columns, asked, watch)?))
     }
 
-    fn accuracy(&self, answers: &[Vec<Told>]) -> Accuracy {
+    fn accuracy(&self, answers: &[Vec<ToldAnswer>]) -> Accuracy {
         let sensitive = self.names.last().map_or("", String::as_str);
         Accuracy::new(&self.workload, self.dimensions, (&self.truths, answers), sensitive)
     }

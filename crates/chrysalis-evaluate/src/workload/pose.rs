@@ -6,7 +6,7 @@ use chrysalis_query::question::{
 use chrysalis_table::{Code, Column, Kind, Value};
 
 use super::Family;
-use super::generate::{Chosen, Condition, Query};
+use super::generate::{ChosenCodes, Condition, Query};
 
 /// What a family asks for.
 pub(super) fn functions(family: Family) -> &'static [Function] {
@@ -42,7 +42,7 @@ fn test(columns: &[&Column], condition: &Condition) -> Sentence {
     let column = columns[condition.column];
     let predicate = match &condition.codes {
         // Words without an order have no intervals: their codes do.
-        Chosen::Interval(codes) if column.domain().kind() != Kind::Category => {
+        ChosenCodes::Interval(codes) if column.domain().kind() != Kind::Category => {
             Predicate::Between(constant(column, codes.start), constant(column, codes.end - 1))
         }
         chosen => Predicate::In(chosen.codes().map(|code| constant(column, code)).collect()),

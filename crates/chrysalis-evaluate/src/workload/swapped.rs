@@ -21,7 +21,7 @@ use chrysalis_table::{Code, Column, Watch};
 use rayon::prelude::*;
 
 use super::generate::Query;
-use super::judge::Told;
+use super::judge::ToldAnswer;
 use super::truth::{Truth, numbers};
 use crate::{EvaluateError, error};
 
@@ -40,7 +40,7 @@ pub(super) fn answers(
     microdata: &[&Column],
     (queries, functions): (&[Query], &[Function]),
     watch: &dyn Watch,
-) -> Result<Vec<Vec<Told>>, EvaluateError> {
+) -> Result<Vec<Vec<ToldAnswer>>, EvaluateError> {
     let (method, shape) = (release.manifest.method, release.manifest.method.shape());
     if !is_swapped(&shape) {
         let problem = format!("in a release by `{method}` no values were swapped");
@@ -86,7 +86,7 @@ fn tests<'a>(query: &Query, microdata: &[&Column], columns: &[&'a Column]) -> Ve
 }
 
 /// Counts are certain; sums lie within bounds, and averages are sums shared.
-fn told(function: Function, published: &Truth, (least, most): (f64, f64)) -> Told {
+fn told(function: Function, published: &Truth, (least, most): (f64, f64)) -> ToldAnswer {
     let estimate = published.answer(function);
     let bound = |sum: f64| match function {
         Function::Sum => Some(sum),
@@ -95,7 +95,7 @@ fn told(function: Function, published: &Truth, (least, most): (f64, f64)) -> Tol
         _ => estimate,
     };
     let is_there = estimate.is_some();
-    Told { estimate, lower: bound(least).filter(|_| is_there), upper: bound(most).filter(|_| is_there) }
+    ToldAnswer { estimate, lower: bound(least).filter(|_| is_there), upper: bound(most).filter(|_| is_there) }
 }
 
 /// The published values in their order.

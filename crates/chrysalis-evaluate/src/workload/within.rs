@@ -6,7 +6,7 @@ use rand::CryptoRng;
 use rand::seq::SliceRandom;
 
 use super::Workload;
-use super::generate::{self, Chosen, Condition, Query};
+use super::generate::{self, ChosenCodes, Condition, Query};
 use crate::universe::translated;
 use crate::{EvaluateError, error, opened};
 
@@ -42,7 +42,7 @@ pub(super) fn queries(
         }
         codes.sort_unstable();
         codes.dedup();
-        Query { conditions: vec![Condition { column: 0, codes: Chosen::Any(codes) }] }
+        Query { conditions: vec![Condition { column: 0, codes: ChosenCodes::Any(codes) }] }
     };
     Ok((0..workload.queries).map(|_| query()).collect())
 }

@@ -70,10 +70,10 @@ fn disclosing(trials: &[Trial]) -> Option<Advice> {
 }
 
 /// A run with its value of some measure.
-type Valued<'a> = (&'a Trial, &'a Numbers, f64);
+type ValuedTrial<'a> = (&'a Trial, &'a Numbers, f64);
 
 /// The safe runs that have a value.
-fn valued<'a>(trials: &'a [Trial], measure: &Measure) -> Vec<Valued<'a>> {
+fn valued<'a>(trials: &'a [Trial], measure: &Measure) -> Vec<ValuedTrial<'a>> {
     let value = |trial: &'a Trial| {
         let numbers = trial.safe()?;
         Some((trial, numbers, measure.of(numbers).filter(|value| value.is_finite())?))
@@ -91,7 +91,8 @@ fn best(trials: &[Trial], goal: &'static str, measure: &Measure, words: &str) ->
     let least = all.iter().map(|(_, _, value)| *value).fold(f64::INFINITY, f64::min);
     // What is written alike is alike to a reader.
     let is_least = |value: f64| same(value, least) || (measure.shown)(value) == (measure.shown)(least);
-    let (winners, others): (Vec<&Valued>, Vec<&Valued>) = all.iter().partition(|(_, _, value)| is_least(*value));
+    let (winners, others): (Vec<&ValuedTrial>, Vec<&ValuedTrial>) =
+        all.iter().partition(|(_, _, value)| is_least(*value));
     if winners.is_empty() || all.len() < 2 {
         return None;
     }
@@ -137,7 +138,7 @@ fn hopeless(measure: &Measure, least: f64) -> Option<String> {
 }
 
 /// Of several that are equally safe, the most accurate.
-fn tie(winners: &[&Valued]) -> String {
+fn tie(winners: &[&ValuedTrial]) -> String {
     let errors = winners.iter().filter_map(|(trial, numbers, _)| Some((trial, ERROR.of(numbers)?)));
     match errors.min_by(|(_, a), (_, b)| a.total_cmp(b)) {
         Some((trial, error)) => {
@@ -148,7 +149,7 @@ fn tie(winners: &[&Valued]) -> String {
 }
 
 /// Accuracy that is paid for with rows that can be told is worth a word.
-fn caution(winners: &[&Valued], trials: &[Trial]) -> String {
+fn caution(winners: &[&ValuedTrial], trials: &[Trial]) -> String {
     let Some((winner, numbers, _)) = winners.first() else { return String::new() };
     if ROW_LINKING.of(numbers).is_none_or(|chance| chance < 1.0) {
         return String::new();

@@ -10,7 +10,7 @@ mod runs;
 mod trial;
 mod vary;
 
-use chrysalis::{Asking, Comparison, Draft, Error, Seed, compare, values};
+use chrysalis::{Comparison, Draft, Error, QuestionPlan, Seed, compare, values};
 use chrysalis_table::{Kind, Role, Table, Watch};
 
 pub use advice::Advice;
@@ -46,13 +46,13 @@ pub fn run(runs: Vec<Run>, table: &Table, draft: &Draft, seed: Seed, watch: &dyn
 }
 
 /// What is asked of every release.
-pub fn asking(draft: &Draft) -> Result<Asking, Error> {
-    let Some(compare) = &draft.compare else { return Ok(Asking::default()) };
+pub fn asking(draft: &Draft) -> Result<QuestionPlan, Error> {
+    let Some(compare) = &draft.compare else { return Ok(QuestionPlan::default()) };
     let wrong = |problem: String| {
         let remedy = chrysalis::Remedy::from("see ").manual();
         Error::request(format!("[compare] workload: {problem}"), remedy)
     };
-    Ok(Asking {
+    Ok(QuestionPlan {
         family: compare.workload.as_ref().map(|name| values::workload(name).map_err(wrong)).transpose()?,
         queries: compare.queries,
         selectivity: compare.selectivity,
@@ -94,7 +94,7 @@ impl Report {
     }
 
     /// The same for people at a terminal: a header, a line per run, and remarks below.
-    pub fn table(&self) -> printed::Printed {
+    pub fn table(&self) -> printed::PrintedComparison {
         printed::table(&self.trials)
     }
 }

@@ -124,7 +124,7 @@ pub(super) fn rows(trials: &[Trial]) -> Vec<Vec<String>> {
 }
 
 /// What a terminal shows.
-pub struct Printed {
+pub struct PrintedComparison {
     /// What it is about.
     pub title: String,
     /// The names of the columns.
@@ -135,7 +135,7 @@ pub struct Printed {
     pub reasons: Vec<String>,
 }
 
-pub(super) fn table(trials: &[Trial]) -> Printed {
+pub(super) fn table(trials: &[Trial]) -> PrintedComparison {
     let made = || trials.iter().filter_map(|trial| trial.numbers());
     let told: Vec<_> = ALL.into_iter().filter(|measure| made().any(|numbers| measure.of(numbers).is_some())).collect();
     let rows = made().next().map_or(0, |numbers| numbers.rows);
@@ -156,7 +156,7 @@ pub(super) fn table(trials: &[Trial]) -> Printed {
         let findings = trial.numbers().map_or(&[][..], |numbers| &numbers.findings);
         findings.iter().map(|finding| format!("{}: {finding}", trial.run.name))
     });
-    Printed {
+    PrintedComparison {
         title: format!("Compared {} of {}", counted(made().count() as u64, "release"), counted(rows, "row")),
         header,
         rows: trials.iter().map(row).collect(),

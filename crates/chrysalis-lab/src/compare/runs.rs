@@ -8,7 +8,7 @@ use chrysalis_criteria::PrincipleSpec;
 use chrysalis_release::{Detail, Needs};
 use chrysalis_table::{ColumnRequest, Knob, Remedy};
 
-use super::vary::{Filling, Varied};
+use super::vary::{BlankFiller, VariedValues};
 
 /// More than this is no comparison any more, and takes forever.
 const MAX_RUNS: usize = 200;
@@ -20,7 +20,7 @@ pub struct Run {
     /// What the run has in common with those that differ in a parameter only.
     pub series: String,
     /// What sets it apart in its series.
-    pub varied: Varied,
+    pub varied: VariedValues,
     /// All that was said of it.
     pub draft: Draft,
     /// What will be done.
@@ -105,8 +105,8 @@ fn tried(entry: &MethodEntry, require: &[PrincipleSpec]) -> Vec<RunDraft> {
 }
 
 /// Every combination of what varies; the last name changes fastest.
-fn combinations(entry: &RunDraft) -> Result<Vec<Varied>, Error> {
-    let mut all = vec![Varied::new()];
+fn combinations(entry: &RunDraft) -> Result<Vec<VariedValues>, Error> {
+    let mut all = vec![VariedValues::new()];
     for (key, values) in &entry.vary {
         if values.is_empty() {
             let message = format!("`{key}` varies over no values");
@@ -116,7 +116,7 @@ fn combinations(entry: &RunDraft) -> Result<Vec<Varied>, Error> {
             let message = format!("what varies has more than {MAX_RUNS} combinations");
             return Err(Error::request(message, "list fewer values, or compare in several steps"));
         }
-        let with = |varied: &Varied, text: String| {
+        let with = |varied: &VariedValues, text: String| {
             let mut more = varied.clone();
             more.insert(key.clone(), text);
             more
@@ -126,8 +126,8 @@ fn combinations(entry: &RunDraft) -> Result<Vec<Varied>, Error> {
     Ok(all)
 }
 
-fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: Varied) -> Result<Run, Error> {
-    let mut filling = Filling::new(&varied);
+fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: VariedValues) -> Result<Run, Error> {
+    let mut filling = BlankFiller::new(&varied);
     if entry.release.format.is_some() {
         let message = "`format` has no effect on a run: a comparison writes no release";
         return Err(Error::request(message, "leave it out"));

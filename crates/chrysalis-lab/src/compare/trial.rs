@@ -29,7 +29,7 @@ impl Trial {
         use chrysalis_release::Form;
         let draft: Draft = toml::from_str("quasi = ['age']\nrelease.require = ['k=2']").unwrap();
         let recipe = draft.check(&["age".to_owned()]).unwrap();
-        let varied: super::vary::Varied =
+        let varied: super::vary::VariedValues =
             varied.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let parameters: String = varied.iter().map(|(key, value)| format!(", {key}={value}")).collect();
         let (name, series) = (format!("{series}{parameters}"), series.to_owned());

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use chrysalis::{Error, Number, ReleaseDraft};
 
 /// Values of what varies, by name.
-pub(super) type Varied = BTreeMap<String, String>;
+pub(super) type VariedValues = BTreeMap<String, String>;
 
 /// Fills in values, and knows which of them were used.
-pub(super) struct Filling<'a> {
-    varied: &'a Varied,
+pub(super) struct BlankFiller<'a> {
+    varied: &'a VariedValues,
     used: Vec<String>,
 }
 
-impl<'a> Filling<'a> {
-    pub(super) fn new(varied: &'a Varied) -> Self {
-        Filling { varied, used: Vec::new() }
+impl<'a> BlankFiller<'a> {
+    pub(super) fn new(varied: &'a VariedValues) -> Self {
+        BlankFiller { varied, used: Vec::new() }
     }
 
     /// A release with every `{name}` replaced.
@@ -95,14 +95,14 @@ mod tests {
 
     #[test]
     fn names_in_braces_get_their_values() {
-        let varied = Varied::from([("l".to_owned(), "4".to_owned()), ("k".to_owned(), "10".to_owned())]);
-        let mut filling = Filling::new(&varied);
+        let varied = VariedValues::from([("l".to_owned(), "4".to_owned()), ("k".to_owned(), "10".to_owned())]);
+        let mut filling = BlankFiller::new(&varied);
         let full = filling.release(&release("require = ['l={l}', 'k={k}']\nsuppress = '0.0{l}'")).unwrap();
         assert_eq!(full.require.unwrap(), ["l=4", "k=10"]);
         assert_eq!(full.suppress.unwrap().text(), "0.04");
         filling.check_all_used().unwrap();
         for text in ["require = ['l={m}', 'l={l}{k}']", "require = ['l={l', 'k={k}']", "require = ['l={l}']"] {
-            let mut filling = Filling::new(&varied);
+            let mut filling = BlankFiller::new(&varied);
             assert!(filling.release(&release(text)).and_then(|_| filling.check_all_used()).is_err(), "{text}");
         }
     }

@@ -155,7 +155,7 @@ pub(super) struct Times {
 
 /// What is measured once for several measures.
 #[derive(Default)]
-struct Known {
+struct SharedMeasures {
     accuracy: Option<Accuracy>,
     evaluation: Option<Evaluation>,
     times: Option<Times>,
@@ -165,7 +165,7 @@ impl Sample<'_> {
     /// The values of some measures; `None` where a release has none.
     pub(super) fn measured(&self, measures: &[Measure]) -> Result<Vec<Option<f64>>, Error> {
         let wants = |needs: fn(Measure) -> bool| measures.iter().any(|measure| needs(*measure));
-        let mut known = Known::default();
+        let mut known = SharedMeasures::default();
         if wants(Measure::is_share) {
             known.accuracy = Some(self.ask()?);
         }
@@ -190,7 +190,7 @@ impl Sample<'_> {
         Err(Error::request(message, "build with the feature `databases`"))
     }
 
-    fn value(&self, measure: Measure, known: &Known) -> Result<Option<f64>, Error> {
+    fn value(&self, measure: Measure, known: &SharedMeasures) -> Result<Option<f64>, Error> {
         // ke's first aggregate is the average, the others' only one the count.
         let first = known.accuracy.as_ref().and_then(|accuracy| accuracy.aggregates.first());
         let (found, times) = (known.evaluation.as_ref(), known.times.as_ref());

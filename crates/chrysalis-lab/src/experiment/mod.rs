@@ -32,7 +32,7 @@ pub struct Lab {
     tables: BTreeMap<String, Table>,
     questions: BTreeMap<String, Questions>,
     /// The last release: sweeps of questions go on with it.
-    last: Option<(String, Made)>,
+    last: Option<(String, ExperimentOutput)>,
 }
 
 impl Lab {
@@ -62,7 +62,7 @@ pub(crate) enum RunResult {
 /// By panel, series and value of the sweep.
 type Results = Vec<Vec<Vec<RunResult>>>;
 
-struct Made {
+struct ExperimentOutput {
     release: Release,
     seconds: f64,
     partition_seconds: f64,
@@ -132,12 +132,12 @@ impl Lab {
     }
 }
 
-fn made(recipe: &Recipe, table: &Table, seed: u64, watch: &dyn Watch) -> Result<Made, Error> {
+fn made(recipe: &Recipe, table: &Table, seed: u64, watch: &dyn Watch) -> Result<ExperimentOutput, Error> {
     let clock = Clock { watch, phases: Mutex::new(Vec::new()) };
     let Published { release, report } = publish_to_compare(table.clone(), recipe, Seed::Fixed(seed), &clock)?;
     let partition_seconds = clock.seconds("partition");
     let seconds = partition_seconds + clock.seconds("publish");
-    Ok(Made { release, seconds, partition_seconds, disclosed: report.disclosed_rows })
+    Ok(ExperimentOutput { release, seconds, partition_seconds, disclosed: report.disclosed_rows })
 }
 
 /// Notes when phases begin, and passes on nothing but the wish to stop.

@@ -14,7 +14,7 @@ pub(super) struct ExperimentRun {
     pub(super) data: Data,
     #[serde(default)]
     pub(super) release: ReleaseDraft,
-    pub(super) workload: Option<Asking>,
+    pub(super) workload: Option<WorkloadSetup>,
     #[serde(default)]
     pub(super) compare: Compare,
     /// What CAVG divides by, where no `k=` is promised.
@@ -92,7 +92,7 @@ pub(super) struct MadeUp {
 /// The workload.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asking {
+pub(super) struct WorkloadSetup {
     family: String,
     queries: usize,
     selectivity: f64,
@@ -109,7 +109,7 @@ pub(super) struct Asking {
     pub(super) seed: u64,
 }
 
-impl Asking {
+impl WorkloadSetup {
     pub(super) fn workload(&self) -> Result<Workload, Error> {
         Ok(Workload {
             family: self.family.parse::<Family>()?,

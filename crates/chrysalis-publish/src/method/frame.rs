@@ -97,7 +97,7 @@ pub(super) fn check_names(names: impl Iterator<Item = String>) -> Result<(), Pub
 }
 
 /// A release of the given tables, in the order of the form's layout.
-pub(super) fn release(data: &Microdata, form: Form, groups: Shown<'_>, tables: Vec<(String, Table)>) -> Release {
+pub(super) fn release(data: &Microdata, form: Form, groups: ShownGroups<'_>, tables: Vec<(String, Table)>) -> Release {
     let shape = form.shape();
     let quasi = |(column, _): (&Column, _)| attribute(column, RoleName::Quasi, shape.detail.published());
     let other = data.other().map(|column| attribute(column, RoleName::Other, Published::Exact));
@@ -129,17 +129,17 @@ pub(super) fn release(data: &Microdata, form: Form, groups: Shown<'_>, tables: V
 }
 
 /// What a manifest says of the groups that are shown.
-pub(super) struct Shown<'a> {
+pub(super) struct ShownGroups<'a> {
     pub(super) partitioner: &'a str,
     pub(super) n_groups: usize,
     /// They come from groups that were looked at: nobody can make them up.
     pub(super) promises: Vec<Promise>,
 }
 
-impl<'a> From<&'a Grouping> for Shown<'a> {
+impl<'a> From<&'a Grouping> for ShownGroups<'a> {
     fn from(grouping: &'a Grouping) -> Self {
         let (partitioner, n_groups) = (grouping.partitioner(), grouping.partition().n_groups());
-        Shown { partitioner, n_groups, promises: grouping.promises().to_vec() }
+        ShownGroups { partitioner, n_groups, promises: grouping.promises().to_vec() }
     }
 }
 

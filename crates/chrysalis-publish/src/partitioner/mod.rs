@@ -27,7 +27,7 @@ pub use column::ByColumn;
 pub use compact::Compact;
 pub(crate) use compact::compact_by_density;
 pub use contiguous::BySensitive;
-pub(crate) use contiguous::Sorted;
+pub(crate) use contiguous::SortedRows;
 pub use full_domain::{FullDomain, Metric, Stop};
 pub use mondrian::Mondrian;
 pub(crate) use mondrian::cut_by_density;

@@ -21,8 +21,8 @@ pub(super) fn hits(
     condition: &QuasiCondition,
     keys: &[usize],
 ) -> Result<HitsByKey, QueryError> {
-    let inside = Covered::new(release, plan, &condition.boxes, keys)?;
-    let outside = Covered::new(release, plan, &condition.complement, &[])?;
+    let inside = BoxCoverage::new(release, plan, &condition.boxes, keys)?;
+    let outside = BoxCoverage::new(release, plan, &condition.complement, &[])?;
     let pieces = release.groups().pieces().par_iter();
     if keys.is_empty() {
         let piece = |piece: &Range<usize>| {
@@ -86,11 +86,11 @@ impl Split {
 }
 
 /// Boxes, measured against every label there is.
-pub(super) struct Covered<'a> {
+pub(super) struct BoxCoverage<'a> {
     boxes: Vec<Vec<(&'a Labels, Vec<Share>)>>,
 }
 
-impl<'a> Covered<'a> {
+impl<'a> BoxCoverage<'a> {
     pub(super) fn new(
         release: &'a OpenRelease,
         plan: &Plan,
@@ -107,7 +107,7 @@ impl<'a> Covered<'a> {
             }
             boxes.push(sets);
         }
-        Ok(Covered { boxes })
+        Ok(BoxCoverage { boxes })
     }
 
     /// The share of a group's box, outside the key attributes, of those boxes that admit the chosen key values.
@@ -204,8 +204,8 @@ fn places_in<'a>(label: &'a Label, places: &'a [i64]) -> Box<dyn Iterator<Item =
 fn by_key(
     release: &OpenRelease,
     piece: &Range<usize>,
-    inside: &Covered<'_>,
-    outside: &Covered<'_>,
+    inside: &BoxCoverage<'_>,
+    outside: &BoxCoverage<'_>,
     keyed: &[KeyField<'_>],
     radix: &Radix,
 ) -> Result<Vec<(Key, Hit)>, QueryError> {
@@ -223,8 +223,8 @@ fn by_key(
 pub(super) fn each_key(
     place: usize,
     n_known: usize,
-    inside: &Covered<'_>,
-    outside: &Covered<'_>,
+    inside: &BoxCoverage<'_>,
+    outside: &BoxCoverage<'_>,
     keyed: &[KeyField<'_>],
     mut found: impl FnMut(&[u32], Split),
 ) -> Result<(), QueryError> {

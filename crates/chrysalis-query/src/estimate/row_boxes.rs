@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::group_boxes::{Covered, KeyField, Split, each_key};
+use super::group_boxes::{BoxCoverage, KeyField, Split, each_key};
 use super::keys::{Key, Radix, check_pairs};
 use super::{Hit, HitsByKey, KeyValues};
 use crate::{OpenRelease, Plan, QuasiCondition, QueryError};
@@ -15,8 +15,8 @@ pub(super) fn hits(
     condition: &QuasiCondition,
     keys: &[usize],
 ) -> Result<HitsByKey, QueryError> {
-    let inside = Covered::new(release, plan, &condition.boxes, keys)?;
-    let outside = Covered::new(release, plan, &condition.complement, &[])?;
+    let inside = BoxCoverage::new(release, plan, &condition.boxes, keys)?;
+    let outside = BoxCoverage::new(release, plan, &condition.complement, &[])?;
     let pieces = release.groups().pieces().par_iter();
     if keys.is_empty() {
         let batch = |batch: usize| {
@@ -49,7 +49,7 @@ pub(super) fn hits(
 fn of_batch(
     release: &OpenRelease,
     batch: usize,
-    (inside, outside): (&Covered<'_>, &Covered<'_>),
+    (inside, outside): (&BoxCoverage<'_>, &BoxCoverage<'_>),
     keyed: &[KeyField<'_>],
     radix: &Radix,
     hits: &mut Vec<(Key, Hit)>,

@@ -66,17 +66,17 @@ fn by_value(writer: &Writer<'_>) -> Rows {
 }
 
 /// How many of a value's copies are among the first so many, counted from the smallest or from the largest.
-struct Taken {
+struct TakenCopies {
     before: X,
     upto: X,
 }
 
-impl Taken {
+impl TakenCopies {
     fn from(direction: Direction) -> Self {
         let (upto, times, count) = (|| col("pool.upto"), || col("pool.m"), || col("pool.c"));
         match direction {
-            Direction::Up => Taken { before: upto() - times(), upto: upto() },
-            Direction::Down => Taken { before: count() - upto(), upto: count() - upto() + times() },
+            Direction::Up => TakenCopies { before: upto() - times(), upto: upto() },
+            Direction::Down => TakenCopies { before: count() - upto(), upto: count() - upto() + times() },
         }
     }
 
@@ -101,7 +101,7 @@ pub(super) fn bounds(writer: &Writer<'_>) -> Vec<(X, String)> {
         for (direction, worth, name) in [(Direction::Up, "neg", "sl"), (Direction::Down, "pos", "su")] {
             // Where the number is certain it does not matter what would be worth taking.
             let n = if writer.is_certain() { hi() } else { dialect.clamped(col(&format!("pool.{worth}")), lo(), hi()) };
-            items.push((sum(y() * Taken::from(direction).among(writer, n)), name.to_owned()));
+            items.push((sum(y() * TakenCopies::from(direction).among(writer, n)), name.to_owned()));
         }
     }
     if writer.asks(&[Function::Min, Function::Max]) {
@@ -130,7 +130,7 @@ pub(super) fn averages(writer: &mut Writer<'_>) -> (Vec<(X, String)>, &'static s
     let (y, lo, hi) = (|| col("pool.y"), || col("pool.lo"), || col("pool.hi"));
     let mut steps = Rows::of("pool").items(writer.key_items("pool")).item(y(), "y");
     for (direction, letter) in SIDES {
-        let taken = Taken::from(direction);
+        let taken = TakenCopies::from(direction);
         let must = || taken.among(writer, lo());
         let may = || taken.between(writer, lo(), hi());
         steps = steps

@@ -22,7 +22,7 @@ use chrysalis_table::{Memory, Progress, Table};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::folder::{Hashed, hex, write_bytes};
+use crate::folder::{HashingWriter, hex, write_bytes};
 use crate::release_in::manifest_bytes;
 use crate::{Format, MANIFEST, StoreError};
 
@@ -138,7 +138,7 @@ fn file(
             false => Seen::Differs(format!("`{name}` holds more than its table: {}", found.join(", "))),
         });
     }
-    let mut hashed = Hashed { file: io::sink(), hash: Sha256::new() };
+    let mut hashed = HashingWriter { file: io::sink(), hash: Sha256::new() };
     write_bytes(table, &mut hashed, format, &|_| progress(0))?;
     // The file has the hash that the manifest says: it was read only because of that.
     if hex(&hashed.hash.finalize()) == part.sha256 {

@@ -144,12 +144,12 @@ fn mix(key: u64) -> u64 {
 
 /// The distinct texts of a whole column.
 #[derive(Default)]
-pub(super) struct Merged {
+pub(super) struct MergedTexts {
     texts: Vec<Box<str>>,
     index: HashTable<Code>,
 }
 
-impl Merged {
+impl MergedTexts {
     /// Adds a piece's texts; gives back its codes with the way to ours.
     pub(super) fn absorb(&mut self, local: ParsedColumn) -> DictionaryChunk {
         let to_dictionary = local.texts.iter().map(|text| self.code(text)).collect();

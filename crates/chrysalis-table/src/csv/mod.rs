@@ -197,7 +197,7 @@ fn wait_below(limit: usize, (count, freed): &(Mutex<usize>, Condvar)) {
 
 /// One column from the pieces' dictionaries.
 fn merge(request: &ColumnRequest, locals: Vec<ParsedColumn>) -> Result<Column, TableError> {
-    let mut all = dictionary::Merged::default();
+    let mut all = dictionary::MergedTexts::default();
     let chunks: Vec<DictionaryChunk> = locals.into_iter().map(|local| all.absorb(local)).collect();
     let texts = all.into_texts();
     let present = texts.iter().map(AsRef::as_ref).filter(|text: &&str| !text.is_empty());

@@ -10,4 +10,4 @@ pub use loss::{cell_ncp, group_ncp};
 pub use partitions::{best_partition, for_each_partition, members};
 pub use principle::{different, distance, holds, largest_share, readings, weaker, weight};
 pub use transport::least_cost;
-pub use worlds::{Seen, worlds};
+pub use worlds::{ReleaseSeen, worlds};

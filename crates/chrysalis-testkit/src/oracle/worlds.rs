@@ -2,7 +2,7 @@
 pub(crate) type IsShown<'a> = dyn Fn(&[Option<usize>], &[usize]) -> bool + 'a;
 
 /// A release, as far as it says in which groups people may be and what groups show.
-pub struct Seen<'a> {
+pub struct ReleaseSeen<'a> {
     /// For every person the groups that may hold them; none for who is not in this release.
     pub candidates: Vec<Vec<usize>>,
     /// Whether people in these groups (`None` for who is not in the release) with these values give what is shown.
@@ -11,7 +11,7 @@ pub struct Seen<'a> {
 
 /// In how many worlds every person has every value, and how many worlds there are: all ways to give each person a value
 /// below `n_values`, and a group in every release, such that every release shows what it does.
-pub fn worlds(n_people: usize, n_values: usize, releases: &[Seen<'_>]) -> (u128, Vec<Vec<u128>>) {
+pub fn worlds(n_people: usize, n_values: usize, releases: &[ReleaseSeen<'_>]) -> (u128, Vec<Vec<u128>>) {
     let mut n_worlds = 0;
     let mut having = vec![vec![0; n_values]; n_people];
     let mut values = vec![0; n_people];
@@ -27,7 +27,7 @@ pub fn worlds(n_people: usize, n_values: usize, releases: &[Seen<'_>]) -> (u128,
 }
 
 /// All ways to place people that give what a release shows.
-fn memberships(release: &Seen<'_>, values: &[usize]) -> u128 {
+fn memberships(release: &ReleaseSeen<'_>, values: &[usize]) -> u128 {
     let choices = |person: usize| release.candidates[person].len().max(1);
     let mut chosen = vec![0; values.len()];
     let mut groups = vec![None; values.len()];
@@ -74,9 +74,9 @@ mod tests {
         };
         let first = |groups: &[Option<usize>], values: &[usize]| having(groups, values, 0) == [0, 0, 1];
         let second = |groups: &[Option<usize>], values: &[usize]| having(groups, values, 0) == [0, 1];
-        let one = Seen { candidates: vec![vec![0]; 3], is_shown: &first };
+        let one = ReleaseSeen { candidates: vec![vec![0]; 3], is_shown: &first };
         assert_eq!(worlds(3, 2, std::slice::from_ref(&one)), (3, vec![vec![2, 1]; 3]));
-        let two = Seen { candidates: vec![vec![0], vec![0], vec![]], is_shown: &second };
+        let two = ReleaseSeen { candidates: vec![vec![0], vec![0], vec![]], is_shown: &second };
         assert_eq!(worlds(3, 2, &[one, two]), (2, vec![vec![1, 1], vec![1, 1], vec![2, 0]]));
     }
 }

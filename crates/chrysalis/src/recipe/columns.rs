@@ -6,7 +6,7 @@ use chrysalis_criteria::{Rational, Weights, parse_rational};
 use chrysalis_publish::{AttributeSpec, TaxonomySource};
 use chrysalis_table::{ColumnRequest, Kind, Knob, Remedy, Role, TaxonomyFile};
 
-use super::method::Chosen;
+use super::method::MethodChoice;
 use crate::draft::QuasiDraft;
 use crate::{AttributeDraft, Draft, Error, KindText, Number, ReleaseDraft, TaxonomyDraft, WeightsDraft};
 
@@ -136,11 +136,11 @@ impl Draft {
     }
 
     /// A taxonomy that nobody looks at has no effect.
-    pub(super) fn check_taxonomies(&self, chosen: &Chosen, roles: &[(String, Role)]) -> Result<(), Error> {
+    pub(super) fn check_taxonomies(&self, chosen: &MethodChoice, roles: &[(String, Role)]) -> Result<(), Error> {
         if chosen.looks_at_taxonomies() {
             return Ok(());
         }
-        let Chosen { method, partitioner } = chosen;
+        let MethodChoice { method, partitioner } = chosen;
         let quasi = roles.iter().filter(|(_, role)| *role == Role::QuasiIdentifier);
         for (name, said) in quasi.filter_map(|(name, _)| Some((name, self.attributes.get(name)?))) {
             let Some(knob) = said.taxonomy_knob() else { continue };

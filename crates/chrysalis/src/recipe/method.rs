@@ -10,13 +10,13 @@ use crate::{Error, ReleaseDraft, values};
 
 /// The method and the partitioner of a release.
 #[derive(Clone, Copy)]
-pub(crate) struct Chosen {
+pub(crate) struct MethodChoice {
     pub(crate) method: &'static MethodEntry,
     /// None where the method sees to it.
     pub(crate) partitioner: Option<&'static PartitionerEntry>,
 }
 
-impl Chosen {
+impl MethodChoice {
     /// Whether a knob that not all of them have has an effect.
     fn takes(&self, knob: Knob) -> bool {
         self.method.knobs.contains(&knob) || self.partitioner.is_some_and(|entry| entry.knobs.contains(&knob))
@@ -122,7 +122,7 @@ impl ReleaseDraft {
     }
 
     /// A knob that has no effect on the chosen method and partitioner is a mistake.
-    pub(super) fn check_effect(&self, chosen: &Chosen) -> Result<(), Error> {
+    pub(super) fn check_effect(&self, chosen: &MethodChoice) -> Result<(), Error> {
         let method = chosen.method;
         let Some(knob) = self.turned().into_iter().find(|knob| !chosen.takes(*knob)) else { return Ok(()) };
         let out = |remedy: Remedy| remedy.words("leave ").knob(knob, "").words(" out");
@@ -167,8 +167,8 @@ impl ReleaseDraft {
     }
 
     /// The method and the partitioner.
-    pub(crate) fn chosen(&self) -> Result<Chosen, Error> {
+    pub(crate) fn chosen(&self) -> Result<MethodChoice, Error> {
         let method = self.method()?;
-        Ok(Chosen { method, partitioner: self.partitioner_of(method)? })
+        Ok(MethodChoice { method, partitioner: self.partitioner_of(method)? })
     }
 }

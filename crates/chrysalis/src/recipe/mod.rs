@@ -21,7 +21,7 @@ pub struct Recipe {
     pub(crate) partitioner: Choice,
     pub(crate) attributes: Vec<AttributeSpec>,
     pub(crate) requests: Vec<ColumnRequest>,
-    pub(crate) dropped: Vec<Dropped>,
+    pub(crate) dropped: Vec<DroppedColumn>,
     /// All that is promised.
     pub(crate) require: Vec<PrincipleSpec>,
     pub(crate) missing: MissingPolicy,
@@ -41,7 +41,7 @@ pub struct Recipe {
 
 /// A column of the input that is not published.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedColumn {
     /// Its name.
     pub name: String,
     /// Why.
@@ -109,7 +109,7 @@ impl Recipe {
     }
 
     /// The columns that are not published.
-    pub fn dropped(&self) -> &[Dropped] {
+    pub fn dropped(&self) -> &[DroppedColumn] {
         &self.dropped
     }
 
@@ -197,7 +197,7 @@ impl Draft {
         };
         let is_kept = |name: &&String| roles.iter().any(|(known, role)| known == *name && *role != Role::Identifier);
         let dropped = header.iter().filter(|name| !is_kept(name));
-        let dropped = dropped.map(|name| Dropped { name: name.clone(), reason: reason(name) }).collect();
+        let dropped = dropped.map(|name| DroppedColumn { name: name.clone(), reason: reason(name) }).collect();
         Ok(Recipe {
             form: method.form,
             partitioner,

@@ -112,7 +112,7 @@ fn foremost_place(places: &[(u32, f32)]) -> Option<u32> {
 }
 
 /// It is known who is in every group: beliefs about all of a group's members were worked out together.
-pub(super) struct Settled<'a> {
+pub(super) struct SettledBeliefs<'a> {
     view: &'a AttackerView<'a>,
     places: &'a Places,
     /// Per kind's place and group, the line of beliefs.
@@ -121,7 +121,7 @@ pub(super) struct Settled<'a> {
     line_of: Vec<Vec<u32>>,
 }
 
-impl<'a> Settled<'a> {
+impl<'a> SettledBeliefs<'a> {
     pub(super) fn new(
         victims: &'a Victims,
         view: &'a AttackerView<'a>,
@@ -129,7 +129,7 @@ impl<'a> Settled<'a> {
         kinds: &[u32],
         places: &'a Places,
         is_exact: bool,
-    ) -> Settled<'a> {
+    ) -> SettledBeliefs<'a> {
         let mut entries: Vec<(u32, u32, f32)> = Vec::new();
         for (&kind, places) in kinds.iter().zip(places) {
             let people = victims.n_people[kind as usize] as f32;
@@ -153,11 +153,11 @@ impl<'a> Settled<'a> {
             };
             places.iter().map(line).collect()
         };
-        Settled { view, places, lines, line_of: kinds.iter().zip(places).map(line_of).collect() }
+        SettledBeliefs { view, places, lines, line_of: kinds.iter().zip(places).map(line_of).collect() }
     }
 }
 
-impl Beliefs for Settled<'_> {
+impl Beliefs for SettledBeliefs<'_> {
     fn of(&self, place: usize, _: u32, minds: &mut Minds) -> Option<u32> {
         for (&(group, weight), &line) in self.places[place].iter().zip(&self.line_of[place]) {
             let values = self.view.target.sample.group(group as usize);

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use self::crowd::Crowd;
 use self::model::Model;
 use self::people::Victims;
-pub(crate) use self::people::{Known, Places};
+pub(crate) use self::people::{KnownPeople, Places};
 use super::finding::{Finding, WorstGroup, counted, foremost, percent};
 use super::view::AttackerView;
 use crate::measure::Group;
@@ -53,7 +53,7 @@ pub struct Learned {
     /// Attributes that were left out because they show too many different labels.
     pub left_out: Vec<String>,
     /// How the bets came out; absent without the microdata.
-    pub scored: Option<Scored>,
+    pub scored: Option<BetScore>,
 }
 
 /// On whom the learned attack was tried.
@@ -67,7 +67,7 @@ pub enum LearnedOver {
 
 /// Bets held against the microdata. Of people with the same quasi values, who look alike, the average counts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scored {
+pub struct BetScore {
     /// People bet on.
     pub people: u64,
     /// Bets won by the learned attack.
@@ -133,7 +133,7 @@ impl Bets {
 }
 
 /// Runs the attack on the published rows, or on people where they are known.
-pub(crate) fn attack(view: &AttackerView<'_>, known: Option<&Known<'_>>) -> (Option<Learned>, Finding) {
+pub(crate) fn attack(view: &AttackerView<'_>, known: Option<&KnownPeople<'_>>) -> (Option<Learned>, Finding) {
     let target = view.target;
     let crowd = Crowd::of_rows(view.of_row, target.ids.len());
     let beliefs = (0..crowd.n_groups())
@@ -206,7 +206,7 @@ fn summary(view: &AttackerView<'_>, over: LearnedOver, bets: &Bets, left_out: Ve
     let mean = |sum: f64| if bets.tried > 0.0 { sum / bets.tried } else { 0.0 };
     let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 1.0 };
     let surest = bets.surest.iter().min_by(|a, b| surer(a, b));
-    let scored = (over == LearnedOver::People).then(|| Scored {
+    let scored = (over == LearnedOver::People).then(|| BetScore {
         people: bets.tried as u64,
         right: rounded(bets.right),
         right_from_groups: rounded(bets.right_from_groups),
@@ -272,7 +272,7 @@ fn finding(view: &AttackerView<'_>, learned: &Learned, bets: &Bets) -> Finding {
 }
 
 /// How bets came out.
-fn result(scored: &Scored) -> String {
+fn result(scored: &BetScore) -> String {
     let share = |right: f64, people: u64| percent(if people > 0 { right / people as f64 } else { 0.0 });
     let of_all = |right: f64| share(right, scored.people);
     let mut sentence = format!(

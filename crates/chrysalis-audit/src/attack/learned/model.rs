@@ -3,7 +3,7 @@
 use chrysalis_table::{Codes, Domain};
 use rayon::prelude::*;
 
-use super::super::shown::{Shown, pool};
+use super::super::shown::{ShownAttribute, pool};
 use super::super::view::AttackerView;
 use super::crowd::{Crowd, Likelihoods};
 use crate::measure::{Group, GroupCounts};
@@ -34,7 +34,7 @@ pub(super) struct LikelihoodTable {
 
 impl Model {
     /// Knows nothing yet: every likelihood is one.
-    pub(super) fn new(sample: &GroupCounts, domain: &Domain, quasi: &[Shown<'_>]) -> Model {
+    pub(super) fn new(sample: &GroupCounts, domain: &Domain, quasi: &[ShownAttribute<'_>]) -> Model {
         let (class_of, n_classes) = pool(sample.whole(), domain.kind().is_ordered());
         let mut used: Vec<usize> = (0..quasi.len()).collect();
         let numbers = |used: &[usize]| used.iter().map(|&at| quasi[at].n_cells() * n_classes).sum::<usize>();
@@ -82,7 +82,7 @@ impl Model {
     }
 
     /// What is seen of published rows: cells.
-    pub(super) fn of_cells<'a>(&'a self, quasi: &'a [Shown<'a>]) -> Likelihoods<'a> {
+    pub(super) fn of_cells<'a>(&'a self, quasi: &'a [ShownAttribute<'a>]) -> Likelihoods<'a> {
         self.evidence(self.tables.iter().map(|table| (&quasi[table.attribute].cells, table.cells.as_slice())).collect())
     }
 
@@ -148,7 +148,7 @@ impl Model {
     }
 
     /// Likelihoods from sums. What was seen behind a range or label goes to its bins as likely as they are.
-    fn learn(&mut self, quasi: &[Shown<'_>], sums: &[Vec<f64>]) {
+    fn learn(&mut self, quasi: &[ShownAttribute<'_>], sums: &[Vec<f64>]) {
         let n_classes = self.n_classes;
         self.tables.par_iter_mut().zip(sums).for_each(|(table, sums)| {
             let shown = &quasi[table.attribute];

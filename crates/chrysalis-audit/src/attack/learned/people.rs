@@ -4,7 +4,7 @@ use chrysalis_table::{Code, Codes, Column, Table};
 use rayon::prelude::*;
 
 use super::super::view::AttackerView;
-use super::beliefs::{Beliefs, Minds, Open, Settled};
+use super::beliefs::{Beliefs, Minds, Open, SettledBeliefs};
 use super::model::Model;
 use super::{Bets, promised, surer};
 use crate::Groups;
@@ -14,7 +14,7 @@ use crate::attack::finding::foremost;
 pub(crate) type Places = Vec<Vec<(u32, f32)>>;
 
 /// The people, as far as they are known.
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownPeople<'a> {
     pub(crate) microdata: &'a Table,
     /// Where the people of these rows may stand.
     pub(crate) locate: &'a (dyn Fn(&[usize]) -> Places + Sync),
@@ -40,14 +40,14 @@ pub(super) struct Victims {
 }
 
 impl Victims {
-    pub(super) fn new(view: &AttackerView<'_>, known: &Known<'_>) -> Victims {
+    pub(super) fn new(view: &AttackerView<'_>, known: &KnownPeople<'_>) -> Victims {
         let table = known.microdata;
         let columns: Vec<Option<&Column>> = view.quasi.iter().map(|shown| table.column(shown.name)).collect();
         let kinds =
             Groups::of_columns(&columns.iter().copied().flatten().collect::<Vec<_>>(), table.rows(), view.target.watch);
         let rows = kinds.some_rows();
         let mut is_shown = vec![true; kinds.n_groups];
-        let mut bins_of = |(shown, column): (&super::super::shown::Shown<'_>, &Option<&Column>)| {
+        let mut bins_of = |(shown, column): (&super::super::shown::ShownAttribute<'_>, &Option<&Column>)| {
             view.target.watch.pause();
             let bins = column.map(|column| shown.bins_of_values(column)).unwrap_or_default();
             let bin = |(kind, &row): (usize, &usize)| {
@@ -74,7 +74,7 @@ impl Victims {
     }
 
     /// Bets on everybody, or on some kinds where all groups that may hold them must be looked into.
-    pub(super) fn bets(&self, view: &AttackerView<'_>, model: &Model, known: &Known<'_>) -> Bets {
+    pub(super) fn bets(&self, view: &AttackerView<'_>, model: &Model, known: &KnownPeople<'_>) -> Bets {
         let shown: Vec<u32> = (0..self.rows.len() as u32).filter(|&kind| self.is_shown[kind as usize]).collect();
         let locate =
             |kinds: &[u32]| (known.locate)(&kinds.iter().map(|&kind| self.rows[kind as usize]).collect::<Vec<_>>());
@@ -86,7 +86,7 @@ impl Victims {
             return self.judge(view, model, &few, &Open::new(self, view, model, &places));
         }
         let places = if few.len() < shown.len() { locate(&shown) } else { places };
-        let settled = Settled::new(self, view, model, &shown, &places, known.is_exact);
+        let settled = SettledBeliefs::new(self, view, model, &shown, &places, known.is_exact);
         self.judge(view, model, &shown, &settled)
     }
 

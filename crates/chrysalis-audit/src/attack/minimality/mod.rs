@@ -13,7 +13,7 @@ use num_rational::BigRational;
 use rayon::prelude::*;
 
 pub(crate) use self::reasons::{against_replay_by, against_replay_of_batches, against_replay_of_cuts};
-use self::replay::{Attribute, Left, cuts, replay};
+use self::replay::{Attribute, RemainingGroup, cuts, replay};
 use self::rule::Rules;
 use super::finding::{Finding, WorstGroup, chance, count, counted, foremost, percent};
 use super::view::AttackTarget;
@@ -169,7 +169,7 @@ fn own_values(target: &AttackTarget<'_>, setting: &Setting<'_>, members: &[usize
     values.iter().enumerate().all(is_right).then_some(own)
 }
 
-fn found(target: &AttackTarget<'_>, group: usize, left: &Left, own: &[usize]) -> ReplayResult {
+fn found(target: &AttackTarget<'_>, group: usize, left: &RemainingGroup, own: &[usize]) -> ReplayResult {
     let whole = target.sample.group(group);
     let alone = Fraction::new(whole.max().into(), whole.size.into());
     let promised = promised_share(target.promises);

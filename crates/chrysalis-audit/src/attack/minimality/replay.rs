@@ -17,7 +17,7 @@ pub(super) struct Attribute {
 
 /// What is left of a group once it is known that nothing could be cut off it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Left {
+pub(super) struct RemainingGroup {
     /// Which members are told apart by some cut.
     pub(super) class_of: Vec<usize>,
     /// Members per class.
@@ -59,7 +59,7 @@ pub(super) fn cuts(attributes: &[Attribute], n: usize, rules: &Rules) -> BTreeSe
 }
 
 /// Hands out `counts` in every way that leaves the group whole. Where there are too many ways, how many were looked at.
-pub(super) fn replay(cuts: &BTreeSet<u32>, n: usize, counts: &[u64], rules: &Rules) -> Result<Left, u64> {
+pub(super) fn replay(cuts: &BTreeSet<u32>, n: usize, counts: &[u64], rules: &Rules) -> Result<RemainingGroup, u64> {
     // Members on the same side of every cut change places without anybody noticing.
     let side_of = |member: usize| cuts.iter().map(|cut| cut >> member & 1 == 1).collect::<Vec<bool>>();
     let sides: Vec<Vec<bool>> = (0..n).map(side_of).collect();
@@ -85,7 +85,7 @@ pub(super) fn replay(cuts: &BTreeSet<u32>, n: usize, counts: &[u64], rules: &Rul
     let outcome = search.descend(0, 0, sizes.first().copied().unwrap_or(0), 1);
     let Search { hits, worlds, states, .. } = search;
     outcome.ok_or(states)?;
-    Ok(Left { class_of, sizes, hits, worlds, states })
+    Ok(RemainingGroup { class_of, sizes, hits, worlds, states })
 }
 
 struct Search<'a> {
@@ -194,7 +194,7 @@ mod tests {
         (worlds, hits)
     }
 
-    fn check(attributes: &[(&[u32], bool)], counts: &[u64], promises: &[&str]) -> Left {
+    fn check(attributes: &[(&[u32], bool)], counts: &[u64], promises: &[&str]) -> RemainingGroup {
         let attributes: Vec<Attribute> =
             attributes.iter().map(|&(ranks, is_set)| Attribute { ranks: ranks.to_vec(), is_set }).collect();
         let (n, rules) = (attributes[0].ranks.len(), rules(promises));

@@ -9,8 +9,8 @@ use super::super::ends::{self, Ranges};
 use super::super::locate::Places;
 use super::super::presence;
 use super::linking;
-use super::tables::{Angelized, Batches};
-use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, ReplayOfCuts};
+use super::tables::{BatchTables, Batches};
+use crate::attack::{self, AttackTarget, AttackerView, Beyond, KnownPeople, ReplayOfCuts};
 use crate::form::judge;
 use crate::sensitive::similarity;
 use crate::source::relevant;
@@ -19,7 +19,7 @@ use crate::{Attacks, AuditError, Groups};
 /// Background and learning are run as if it were known which rows of a batch are somebody's; buckets blur that, so it is the
 /// worst that can be.
 pub(super) fn attacks(
-    angel: &Angelized<'_>,
+    angel: &BatchTables<'_>,
     batches: &Batches,
     buckets: &[Groups],
     microdata: Option<&Table>,
@@ -67,7 +67,7 @@ pub(super) fn attacks(
         }
         None => Vec::new(),
     };
-    let known = people.as_ref().map(|microdata| Known { microdata, locate: &locate, is_exact: false });
+    let known = people.as_ref().map(|microdata| KnownPeople { microdata, locate: &locate, is_exact: false });
     let view = AttackerView { target, of_row: &of_row, quasi: main.shown(|_| true, &sets, watch), is_joint: true };
     let ranges = Ranges::new((main.quasi.iter().collect(), &sets), (in_buckets, &no_ids), angel.manifest.suppressed);
     let placed = ends::placed(&ranges, people.as_ref(), watch);

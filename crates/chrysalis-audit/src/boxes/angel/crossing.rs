@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::super::cells::BoxTable;
 use super::super::index::{Boxes, Index, Mark};
 use super::super::space::Axis;
-use super::tables::{Angelized, Batches, buckets};
+use super::tables::{BatchTables, Batches, buckets};
 use crate::findings::Findings;
 use crate::measure;
 use crate::promise::{promised_values, show};
@@ -20,7 +20,7 @@ use crate::{AuditError, Check, Groups, Joining};
 /// Of rows there is no such theorem: a bucket has k of them, and the other tables may leave fewer. That is a finding, as k is
 /// promised of the buckets of each table alone.
 pub(super) fn check(
-    angel: &Angelized<'_>,
+    angel: &BatchTables<'_>,
     batches: &Batches,
     microdata: Option<&Table>,
     watch: &dyn Watch,
@@ -76,7 +76,7 @@ pub(super) fn check(
 }
 
 /// What joining all tables says of everybody.
-struct Crossed {
+struct JoinOutcome {
     /// The fewest values that anybody keeps; none where there is nobody.
     fewest: Option<u64>,
     /// People who keep fewer than promised.
@@ -93,12 +93,12 @@ struct Crossed {
     alone: u64,
 }
 
-impl Crossed {
-    const NOBODY: Crossed =
-        Crossed { fewest: None, narrowed: 0, one_batch: 0, nowhere: 0, fewest_rows: None, below_k: 0, alone: 0 };
+impl JoinOutcome {
+    const NOBODY: JoinOutcome =
+        JoinOutcome { fewest: None, narrowed: 0, one_batch: 0, nowhere: 0, fewest_rows: None, below_k: 0, alone: 0 };
 
-    fn and(self, other: Crossed) -> Crossed {
-        Crossed {
+    fn and(self, other: JoinOutcome) -> JoinOutcome {
+        JoinOutcome {
             fewest: self.fewest.into_iter().chain(other.fewest).min(),
             narrowed: self.narrowed + other.narrowed,
             one_batch: self.one_batch + other.one_batch,
@@ -111,14 +111,14 @@ impl Crossed {
 }
 
 fn attack(
-    angel: &Angelized<'_>,
+    angel: &BatchTables<'_>,
     batches: &Batches,
     people: &Table,
     (promised, k): (u64, u64),
     watch: &dyn Watch,
-) -> Crossed {
+) -> JoinOutcome {
     let (attribute, values) = angel.sensitive;
-    let Some(source) = people.column(&attribute.name) else { return Crossed::NOBODY };
+    let Some(source) = people.column(&attribute.name) else { return JoinOutcome::NOBODY };
     // Everybody's value as a code of the release.
     let shown: Vec<Option<Code>> =
         (0..source.domain().len() as Code).map(|code| values.domain().code_of(source.domain().value(code))).collect();
@@ -147,7 +147,7 @@ fn attack(
         };
         let (n, n_kept) = (rows.len() as u64, kept.len() as u64);
         let n_rows = lists.iter().map(|lists| rows_left(lists, &left)).min().unwrap_or(0);
-        Crossed {
+        JoinOutcome {
             fewest: Some(n_kept),
             narrowed: if n_kept < promised { n } else { 0 },
             one_batch: if left.len() == 1 { n } else { 0 },
@@ -157,7 +157,7 @@ fn attack(
             alone: if n_rows == 1 { n } else { 0 },
         }
     };
-    members.par_iter().map(of_class).reduce(|| Crossed::NOBODY, Crossed::and)
+    members.par_iter().map(of_class).reduce(|| JoinOutcome::NOBODY, JoinOutcome::and)
 }
 
 /// The batches that have rows in a bucket, ascending, and how many rows each has there.

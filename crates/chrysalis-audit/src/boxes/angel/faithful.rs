@@ -11,7 +11,7 @@ use super::super::index::Boxes;
 use super::super::matching::{Class, assign};
 use super::super::range_ends;
 use super::super::space::Axis;
-use super::tables::{Angelized, Batches};
+use super::tables::{BatchTables, Batches};
 use crate::findings::Findings;
 use crate::profile::check_size;
 use crate::source::{different_totals, relevant};
@@ -20,7 +20,7 @@ use crate::{AuditError, Check};
 /// In every table everybody has a row of their own, and so have the people of each sensitive value among the rows whose
 /// batches have that value.
 pub(super) fn check(
-    angel: &Angelized<'_>,
+    angel: &BatchTables<'_>,
     batches: &Batches,
     microdata: &Table,
     watch: &dyn Watch,

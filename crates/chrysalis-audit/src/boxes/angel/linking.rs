@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use num_traits::Zero;
 use rayon::prelude::*;
 
-use super::tables::{Angelized, Batches};
+use super::tables::{BatchTables, Batches};
 use crate::attack::foremost;
 use crate::measure::{self, Group};
 use crate::promise::show;
@@ -18,7 +18,7 @@ const SLACK: f64 = 1e-12;
 /// Equation 2: a bucket's distribution is that of its rows' batches, mixed. The worst bucket of all tables, and the rows
 /// of the buckets where some value is that likely.
 pub(super) fn attack(
-    angel: &Angelized<'_>,
+    angel: &BatchTables<'_>,
     batches: &Batches,
     buckets: &[Groups],
     watch: &dyn Watch,

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::super::cells::{BoxTable, Cells};
 use super::super::space::LabelSets;
-use super::tables::{Angelized, Batches, numbered};
+use super::tables::{BatchTables, Batches, numbered};
 use crate::Check;
 use crate::columns::Positions;
 use crate::findings::Findings;
@@ -15,7 +15,7 @@ const MOST_ROWS: usize = 200;
 
 /// Everybody has a row in every table, under the same batch, and both rows cover the person. So inside a batch the rows of
 /// two tables can be paired such that in every attribute that both show some value is in both cells.
-pub(super) fn check(angel: &Angelized<'_>, batches: &Batches, watch: &dyn Watch) -> Option<Check> {
+pub(super) fn check(angel: &BatchTables<'_>, batches: &Batches, watch: &dyn Watch) -> Option<Check> {
     let (people, marginals) = angel.tables.split_first()?;
     if marginals.is_empty() {
         return None;

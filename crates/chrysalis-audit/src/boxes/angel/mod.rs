@@ -15,9 +15,9 @@ mod tests;
 use chrysalis_release::{Release, Scope};
 use chrysalis_table::{Table, Watch};
 
-pub(crate) use self::tables::{Angelized, buckets};
+pub(crate) use self::tables::{BatchTables, buckets};
 use super::contents;
-use crate::disclosure::{self, Seen};
+use crate::disclosure::{self, SeenRows};
 use crate::findings::in_turn;
 use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
@@ -29,7 +29,7 @@ pub(crate) fn audit(
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
-    let angel = Angelized::open(release)?;
+    let angel = BatchTables::open(release)?;
     let batches = angel.batches()?;
     let in_tables: Vec<Groups> = angel.tables.iter().map(|table| buckets(table, watch)).collect();
     let (attribute, values) = angel.sensitive;
@@ -65,7 +65,7 @@ pub(crate) fn audit(
     attacks.joining = joining;
     let people = &angel.tables[0];
     let of_rows = Groups { of_row: tables::numbered(&batches.ids, people.group), n_groups: batches.ids.len() };
-    let seen = [Seen { groups: &of_rows, values: &batches.sample }];
+    let seen = [SeenRows { groups: &of_rows, values: &batches.sample }];
     let shown = (attribute, values.domain().as_ref());
     let (found, bystander) = disclosure::judge(&release.manifest, shown, &seen, &people.others, None, watch)?;
     attacks.findings.push(Bystander::finding(bystander.as_ref(), people.table.rows() as u64));

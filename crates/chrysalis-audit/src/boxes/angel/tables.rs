@@ -15,7 +15,7 @@ use crate::shape::{self, ExpectedTable};
 use crate::{AuditError, Check, Groups};
 
 /// A release of batches and buckets whose columns are all there. What they hold is not yet believed.
-pub(crate) struct Angelized<'a> {
+pub(crate) struct BatchTables<'a> {
     pub(super) manifest: &'a Manifest,
     /// The one with all quasi attributes, then the marginals.
     pub(crate) tables: Vec<BoxTable<'a>>,
@@ -34,7 +34,7 @@ pub(crate) struct Batches {
     pub(crate) sample: GroupCounts,
 }
 
-impl<'a> Angelized<'a> {
+impl<'a> BatchTables<'a> {
     pub(crate) fn open(release: &'a Release) -> Result<Self, AuditError> {
         let manifest = &release.manifest;
         let shape = manifest.method.shape();
@@ -65,7 +65,7 @@ impl<'a> Angelized<'a> {
             });
         }
         let sensitive = (attribute, find(bt, bt_name, &attribute.name, attribute.kind.into())?);
-        Ok(Angelized { manifest, tables, bt_name, bt, batch: integers(id)?, count: integers(COUNT)?, sensitive })
+        Ok(BatchTables { manifest, tables, bt_name, bt, batch: integers(id)?, count: integers(COUNT)?, sensitive })
     }
 
     /// Every batch that some table speaks of.
@@ -151,7 +151,7 @@ pub(crate) fn buckets(published: &BoxTable<'_>, watch: &dyn Watch) -> Groups {
 }
 
 /// Every batch has as many rows in every generalized table as it has sensitive values, and there are as many as promised.
-pub(super) fn batch_sizes(angel: &Angelized<'_>, batches: &Batches) -> Check {
+pub(super) fn batch_sizes(angel: &BatchTables<'_>, batches: &Batches) -> Check {
     let mut findings = Findings::new("batches");
     let (totals, bt) = (batches.sample.sizes(), angel.bt_name);
     if batches.ids.first() == Some(&None) {
@@ -179,7 +179,7 @@ pub(super) fn batch_sizes(angel: &Angelized<'_>, batches: &Batches) -> Check {
 }
 
 /// Counts are positive and no larger than the release, and no value is listed twice for a batch.
-pub(super) fn counts(angel: &Angelized<'_>, batches: &Batches) -> Check {
+pub(super) fn counts(angel: &BatchTables<'_>, batches: &Batches) -> Check {
     let mut findings = Findings::new("counts");
     let (of_code, of_row) = (angel.possible(), batches.of_rows(angel.batch));
     for row in (0..angel.bt.rows()).filter(|&row| of_code[angel.count.code(row) as usize].is_none()) {
@@ -198,7 +198,7 @@ pub(super) fn counts(angel: &Angelized<'_>, batches: &Batches) -> Check {
 }
 
 /// What the buckets of every table are; whether they are large enough is a matter of the promise `k=`.
-pub(super) fn bucket_counts(angel: &Angelized<'_>, buckets: &[Groups]) -> Check {
+pub(super) fn bucket_counts(angel: &BatchTables<'_>, buckets: &[Groups]) -> Check {
     let mut findings = Findings::new("buckets");
     let (whole, rows) = angel.tables.first().map_or(("", 0), |table| (table.name.as_str(), table.table.rows()));
     for published in &angel.tables {

@@ -8,8 +8,8 @@ use super::super::cells::BoxTable;
 use super::super::ends::{self, Ranges};
 use super::super::locate::{Places, weighed};
 use super::super::presence;
-use super::{Seen, pooling};
-use crate::attack::{self, AttackTarget, AttackerView, Beyond, Known, ReplayOfCuts, extremes, nothing_sensitive};
+use super::{UserView, pooling};
+use crate::attack::{self, AttackTarget, AttackerView, Beyond, KnownPeople, ReplayOfCuts, extremes, nothing_sensitive};
 use crate::form::judge;
 use crate::sensitive::similarity;
 use crate::source::relevant;
@@ -17,7 +17,7 @@ use crate::{Attacks, AuditError, Extremes, Finding, Pooling};
 
 pub(super) fn attacks(
     published: &BoxTable<'_>,
-    users: &[Seen],
+    users: &[UserView],
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<Attacks, AuditError> {
@@ -78,7 +78,7 @@ fn worse(one: Attacks, other: Attacks) -> Attacks {
 
 fn of_user(
     published: &BoxTable<'_>,
-    user: &Seen,
+    user: &UserView,
     people: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<Attacks, AuditError> {
@@ -126,7 +126,7 @@ fn of_user(
         Some(people) => weighed(&Places::new(cells(), &sets, &user.classes, people), rows, sample, watch),
         None => Vec::new(),
     };
-    let known = people.map(|microdata| Known { microdata, locate: &locate, is_exact: false });
+    let known = people.map(|microdata| KnownPeople { microdata, locate: &locate, is_exact: false });
     let quasi = published.shown(is_known, &sets, watch);
     let view = AttackerView { target, of_row: &user.classes.of_row, quasi, is_joint: true };
     let draws = judge(published.manifest.method).draws(&published.manifest.partitioner);

@@ -20,22 +20,22 @@ use crate::sensitive::{linking, sensitive_values};
 use crate::{AuditError, AuditReport, Check, Groups, Linking, Pooling, PrincipleResult, Reading};
 
 /// What somebody sees who knows some attributes.
-struct Seen {
+struct UserView {
     attributes: Vec<String>,
     classes: Groups,
     sizes: Vec<u64>,
     sample: Option<GroupCounts>,
 }
 
-impl Seen {
-    fn new(published: &BoxTable<'_>, attributes: &[String], watch: &dyn Watch) -> Seen {
+impl UserView {
+    fn new(published: &BoxTable<'_>, attributes: &[String], watch: &dyn Watch) -> UserView {
         let known = |name: &str| attributes.iter().any(|attribute| attribute == name);
         let cells = published.quasi.iter().filter(|cells| known(&cells.attribute.name));
         let columns: Vec<_> = cells.flat_map(|cells| [cells.low, cells.high]).collect();
         let classes = Groups::of_columns(&columns, published.table.rows(), watch);
         let sample =
             published.sensitive.map(|(_, column)| GroupCounts::new(&classes, column.codes(), column.domain().len()));
-        Seen { attributes: attributes.to_vec(), sizes: classes.sizes(), classes, sample }
+        UserView { attributes: attributes.to_vec(), sizes: classes.sizes(), classes, sample }
     }
 
     /// Classes have no id.
@@ -58,7 +58,8 @@ pub(crate) fn audit(
     let manifest = &release.manifest;
     let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
     let sizes = groups.sizes();
-    let users: Vec<Seen> = manifest.quasi_identifiers.iter().map(|set| Seen::new(&published, set, watch)).collect();
+    let users: Vec<UserView> =
+        manifest.quasi_identifiers.iter().map(|set| UserView::new(&published, set, watch)).collect();
     let whole = published.sensitive.map(|(_, column)| column.histogram());
     let shown = published.sensitive.zip(whole.as_ref());
     let shown = shown.map(|((attribute, column), whole)| (attribute, column.domain().as_ref(), whole.as_slice()));
@@ -78,7 +79,7 @@ pub(crate) fn audit(
     }
     let mut attacks = attacks::attacks(&published, &users, microdata, watch)?;
     let with_values = users.iter().filter_map(|user| Some((&user.classes, user.sample.as_ref()?)));
-    let seen: Vec<_> = with_values.map(|(groups, values)| disclosure::Seen { groups, values }).collect();
+    let seen: Vec<_> = with_values.map(|(groups, values)| disclosure::SeenRows { groups, values }).collect();
     let disclosure = super::disclosed(&published, &seen, &mut attacks, watch)?;
     Ok(AuditReport {
         reading: Reading::of(manifest),
@@ -93,7 +94,7 @@ pub(crate) fn audit(
 }
 
 /// There are quasi-identifiers, and group ids tell nothing that labels do not.
-fn sets(published: &BoxTable<'_>, users: &[Seen], sizes: &[u64], watch: &dyn Watch) -> Check {
+fn sets(published: &BoxTable<'_>, users: &[UserView], sizes: &[u64], watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("quasi-identifiers");
     if users.is_empty() || users.iter().any(|user| user.attributes.is_empty()) {
         findings.add("sets", || "the manifest names no quasi-identifier, or an empty one".to_owned());
@@ -109,7 +110,11 @@ fn sets(published: &BoxTable<'_>, users: &[Seen], sizes: &[u64], watch: &dyn Wat
 }
 
 /// Every promise for every user. Classes have no id.
-fn principles(published: &BoxTable<'_>, users: &[Seen], watch: &dyn Watch) -> Result<Vec<PrincipleResult>, AuditError> {
+fn principles(
+    published: &BoxTable<'_>,
+    users: &[UserView],
+    watch: &dyn Watch,
+) -> Result<Vec<PrincipleResult>, AuditError> {
     let evidence = users.iter().map(|user| {
         let shown = published.sensitive.zip(user.sample.as_ref());
         let shown = shown.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
@@ -134,7 +139,7 @@ fn pooling(published: &BoxTable<'_>, watch: &dyn Watch) -> Vec<Pooling> {
     let of_pair = |(first, second): (usize, usize)| {
         let mut attributes = sets[first].clone();
         attributes.extend(sets[second].iter().filter(|name| !sets[first].contains(name)).cloned());
-        let seen = Seen::new(published, &attributes, watch);
+        let seen = UserView::new(published, &attributes, watch);
         let small = seen.sizes.iter().filter(|&&size| size < promised);
         Pooling {
             attributes,

@@ -134,9 +134,9 @@ fn most_placed(fits: &[Vec<bool>]) -> usize {
 }
 
 type Person = (i64, &'static str, &'static str);
-type Shown = ((i64, i64), &'static str, &'static str);
+type ShownAttribute = ((i64, i64), &'static str, &'static str);
 
-fn people_and_rows() -> impl Strategy<Value = (Vec<Person>, Vec<Shown>)> {
+fn people_and_rows() -> impl Strategy<Value = (Vec<Person>, Vec<ShownAttribute>)> {
     let sex = || prop::sample::select(vec!["F", "M"]);
     let disease = || prop::sample::select(vec!["flu", "flu", "cold"]);
     let range = (0i64..12, 0i64..6).prop_map(|(low, width)| (low, low + width));

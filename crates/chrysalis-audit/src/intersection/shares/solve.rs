@@ -17,7 +17,7 @@ const MAX_ALL_STEPS: usize = 8_000_000;
 
 /// How much is known of a cell's shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum KnownPeople {
     /// Counted over all worlds: of so many.
     Exactly(u128),
     /// Estimated.
@@ -28,7 +28,7 @@ pub(super) enum Known {
 
 /// The shares of all cells.
 pub(super) struct Solution {
-    pub(super) known: Vec<Known>,
+    pub(super) known: Vec<KnownPeople>,
     /// People who have the value, expected, for every entry.
     pub(super) expected: Vec<f64>,
     /// The same summed over all worlds, where these were counted.
@@ -56,7 +56,7 @@ pub(super) fn solve_within(puzzle: &Puzzle, max_steps: usize, watch: &dyn Watch)
     let bounds = Bounds::new(puzzle, watch);
     let free = Free::new(puzzle, &bounds);
     let mut solution = Solution {
-        known: vec![Known::Exactly(1); puzzle.cells.len()],
+        known: vec![KnownPeople::Exactly(1); puzzle.cells.len()],
         expected: bounds.least.iter().map(|&least| least as f64).collect(),
         sums: bounds.least.iter().map(|&least| least.into()).collect(),
         least: bounds.least.clone(),
@@ -77,7 +77,7 @@ pub(super) fn solve_within(puzzle: &Puzzle, max_steps: usize, watch: &dyn Watch)
             continue;
         };
         for &cell in &part {
-            solution.known[cell] = if worlds.n == 0 { Known::Impossible } else { Known::Exactly(worlds.n) };
+            solution.known[cell] = if worlds.n == 0 { KnownPeople::Impossible } else { KnownPeople::Exactly(worlds.n) };
             for entry in puzzle.entries(cell) {
                 let settled = if bounds.is_settled(entry) { u128::from(bounds.least[entry]) } else { 0 };
                 // PROOF: `count` makes sure that all people in all worlds can be added up.
@@ -89,13 +89,13 @@ pub(super) fn solve_within(puzzle: &Puzzle, max_steps: usize, watch: &dyn Watch)
             solution.expected[entry] = people as f64 / worlds.n as f64;
         }
     }
-    rest.iter().for_each(|&cell| solution.known[cell] = Known::About);
+    rest.iter().for_each(|&cell| solution.known[cell] = KnownPeople::About);
     for (entry, people) in fit(puzzle, &bounds, &free, &rest, watch) {
         solution.expected[entry] = people;
     }
     for (known, _) in solution.known.iter_mut().zip(&bounds.is_impossible).filter(|(_, is_impossible)| **is_impossible)
     {
-        *known = Known::Impossible;
+        *known = KnownPeople::Impossible;
     }
     solution
 }
@@ -132,12 +132,12 @@ impl Solution {
         let by_count = |a: &usize, b: &usize| self.expected[*a].total_cmp(&self.expected[*b]).then(b.cmp(a));
         let exactly = |a: &usize, b: &usize| self.sums[*a].cmp(&self.sums[*b]).then(b.cmp(a));
         let (top, is_above, is_exact) = match self.known[cell] {
-            Known::Impossible => return None,
-            Known::Exactly(worlds) => {
+            KnownPeople::Impossible => return None,
+            KnownPeople::Exactly(worlds) => {
                 let top = entries.max_by(exactly)?;
                 (top, promised.is_some_and(|promised| is_above(self.sums[top], worlds, people, promised)), true)
             }
-            Known::About => {
+            KnownPeople::About => {
                 let top = entries.max_by(by_count)?;
                 let limit = |promised: Rational| *promised.numer() as f64 / *promised.denom() as f64 * (1.0 + error);
                 let is_far = |promised: Rational| {

@@ -1,5 +1,5 @@
 /// How often a value is shown in a group: (value, group, count), each pair once.
-pub(in crate::values) type Shown = Vec<(u32, u32, u32)>;
+pub(in crate::values) type ShownAttribute = Vec<(u32, u32, u32)>;
 
 /// People and what groups show, indexed both ways.
 pub(in crate::values) struct Problem {
@@ -28,7 +28,12 @@ impl Problem {
     /// Per column what is shown; per kind of people its values and number.
     ///
     /// Every column shows every value as often as people have it.
-    pub(in crate::values) fn new(shown: Vec<Shown>, codes: Vec<u32>, people: Vec<u32>, n_groups: usize) -> Problem {
+    pub(in crate::values) fn new(
+        shown: Vec<ShownAttribute>,
+        codes: Vec<u32>,
+        people: Vec<u32>,
+        n_groups: usize,
+    ) -> Problem {
         let n_columns = shown.len();
         let columns = shown.into_iter().enumerate().map(|(column, shown)| {
             let values = codes.iter().skip(column).step_by(n_columns).copied();
@@ -55,7 +60,7 @@ impl Problem {
 }
 
 impl Lists {
-    fn new(mut shown: Shown, value_of_kind: Vec<u32>, n_groups: usize) -> Lists {
+    fn new(mut shown: ShownAttribute, value_of_kind: Vec<u32>, n_groups: usize) -> Lists {
         shown.sort_unstable();
         let values = shown.iter().map(|&(value, ..)| value).chain(value_of_kind.iter().copied());
         let n_values = values.max().map_or(0, |value| value as usize + 1);

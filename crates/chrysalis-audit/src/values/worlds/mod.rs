@@ -17,7 +17,7 @@ mod search;
 
 use chrysalis_table::Watch;
 
-pub(super) use index::{Problem, Shown};
+pub(super) use index::{Problem, ShownAttribute};
 use propagate::State;
 
 /// How it ends.

@@ -19,7 +19,7 @@ pub(super) struct State {
     queue: Vec<(usize, u32)>,
 }
 
-type Settled<T> = Result<T, Contradiction>;
+type OrContradiction<T> = Result<T, Contradiction>;
 
 /// A kind of people, and the groups that it can go to.
 type Choice = (u32, Vec<u32>);
@@ -64,7 +64,7 @@ impl State {
     }
 
     /// Puts some people of a kind into a group.
-    pub(super) fn assign(&mut self, problem: &Problem, kind: u32, group: u32, people: u32) -> Settled<()> {
+    pub(super) fn assign(&mut self, problem: &Problem, kind: u32, group: u32, people: u32) -> OrContradiction<()> {
         for (column, &value) in problem.values(kind).iter().enumerate() {
             let place = problem.columns[column].place(value, group);
             let place = place.filter(|&place| self.shown[column][place] >= people);
@@ -93,7 +93,7 @@ impl State {
     }
 
     /// Step 1: what the queue forces.
-    fn follow(&mut self, problem: &Problem, watch: &dyn Watch) -> Settled<()> {
+    fn follow(&mut self, problem: &Problem, watch: &dyn Watch) -> OrContradiction<()> {
         while let Some((column, value)) = self.queue.pop() {
             watch.pause();
             let lists = &problem.columns[column];
@@ -121,7 +121,7 @@ impl State {
     }
 
     /// Steps 1 and 2 as long as they settle more than a few people; whether step 2 came to its end at least once.
-    pub(super) fn settle_most(&mut self, problem: &Problem, work: &mut Work<'_>) -> Settled<bool> {
+    pub(super) fn settle_most(&mut self, problem: &Problem, work: &mut Work<'_>) -> OrContradiction<bool> {
         let mut is_swept = false;
         while let Some(round) = self.round(problem, work)? {
             is_swept = true;
@@ -135,7 +135,7 @@ impl State {
     /// Steps 1 and 2 until nothing more is forced: the kind with fewest groups, and those groups.
     ///
     /// `None` when all is assigned, or when there is no work left to spend.
-    pub(super) fn settle(&mut self, problem: &Problem, work: &mut Work<'_>) -> Settled<Option<Choice>> {
+    pub(super) fn settle(&mut self, problem: &Problem, work: &mut Work<'_>) -> OrContradiction<Option<Choice>> {
         while let Some(round) = self.round(problem, work)? {
             if round.n_settled == 0 {
                 return Ok(round.fewest);
@@ -145,7 +145,7 @@ impl State {
     }
 
     /// Steps 1 and 2 once; `None` when there is no work left to spend.
-    fn round(&mut self, problem: &Problem, work: &mut Work<'_>) -> Settled<Option<Round>> {
+    fn round(&mut self, problem: &Problem, work: &mut Work<'_>) -> OrContradiction<Option<Round>> {
         self.follow(problem, work.watch)?;
         let before = self.n_left();
         let Some((supply, fewest)) = self.sweep(problem, work)? else { return Ok(None) };
@@ -155,7 +155,7 @@ impl State {
     }
 
     /// Finds the groups that each kind of people can go to; sums up how many people could bring each shown value.
-    fn sweep(&mut self, problem: &Problem, work: &mut Work<'_>) -> Settled<Option<(Supply, Option<Choice>)>> {
+    fn sweep(&mut self, problem: &Problem, work: &mut Work<'_>) -> OrContradiction<Option<(Supply, Option<Choice>)>> {
         let mut supply: Supply = self.shown.iter().map(|shown| vec![0; shown.len()]).collect();
         let mut fewest: Option<Choice> = None;
         let mut places = vec![0; problem.columns.len()];
@@ -245,7 +245,7 @@ impl State {
     }
 
     /// Shown values that just as many people could bring as are needed take all of them.
-    fn demand(&mut self, problem: &Problem, supply: &Supply, watch: &dyn Watch) -> Settled<()> {
+    fn demand(&mut self, problem: &Problem, supply: &Supply, watch: &dyn Watch) -> OrContradiction<()> {
         let mut places = vec![0; problem.columns.len()];
         for (column, lists) in problem.columns.iter().enumerate() {
             for value in 0..lists.n_values() as u32 {

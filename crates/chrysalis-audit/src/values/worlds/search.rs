@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::Work;
-use super::index::{Problem, Shown};
+use super::index::{Problem, ShownAttribute};
 use super::propagate::State;
 
 /// What is left, cut into problems that share no group and no people.
@@ -23,7 +23,7 @@ pub(super) fn components(problem: &Problem, state: &State, work: &mut Work<'_>) 
         parts.entry(root(&mut parents, group)).or_default().push(kind);
     }
     // What a group shows belongs to the part of the group; groups are found by value, so every value is looked at once.
-    let mut shown: BTreeMap<u32, Vec<Shown>> = BTreeMap::new();
+    let mut shown: BTreeMap<u32, Vec<ShownAttribute>> = BTreeMap::new();
     for (column, lists) in problem.columns.iter().enumerate() {
         for value in 0..lists.n_values() as u32 {
             work.watch.pause();
@@ -52,7 +52,7 @@ fn root(parents: &mut [u32], mut group: u32) -> u32 {
 }
 
 /// A part with values and groups numbered anew.
-fn compact(problem: &Problem, state: &State, kinds: &[u32], mut shown: Vec<Shown>) -> Problem {
+fn compact(problem: &Problem, state: &State, kinds: &[u32], mut shown: Vec<ShownAttribute>) -> Problem {
     let n_columns = problem.columns.len();
     let mut codes: Vec<u32> = kinds.iter().flat_map(|&kind| problem.values(kind).iter().copied()).collect();
     let mut groups: Vec<u32> = shown.iter().flatten().map(|&(_, group, _)| group).collect();

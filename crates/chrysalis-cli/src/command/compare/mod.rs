@@ -11,7 +11,7 @@ use crate::args::{Cli, CompareArgs};
 use crate::failure::{AUDIT_FAILED, DONE, Failure};
 use crate::progress::Phases;
 use crate::render::{self, Report};
-use reproduce::Typed;
+use reproduce::TypedCommand;
 
 pub(crate) fn run(args: &CompareArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &CompareArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let draft = args.draft()?;
     compare::asking(&draft)?;
     let input = draft.open()?;
-    let typed = Typed::new(args)?;
+    let typed = TypedCommand::new(args)?;
     let runs = compare::runs(&draft, input.header(), &|run| typed.command(run))?;
     compare::check_effect(typed.release(), &runs)?;
     let table = files::read(input, &compare::requests(&runs), "read", &phases)?;

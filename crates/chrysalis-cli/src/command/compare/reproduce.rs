@@ -7,15 +7,15 @@ use crate::args::CompareArgs;
 use crate::failure::{Failure, Flags};
 
 /// What was typed, of which a command for one of the runs is made.
-pub(super) struct Typed<'a> {
+pub(super) struct TypedCommand<'a> {
     args: &'a CompareArgs,
     /// What the flags alone say.
     flags: Draft,
 }
 
-impl<'a> Typed<'a> {
+impl<'a> TypedCommand<'a> {
     pub(super) fn new(args: &'a CompareArgs) -> Result<Self, Failure> {
-        Ok(Typed { args, flags: args.choices.draft()? })
+        Ok(TypedCommand { args, flags: args.choices.draft()? })
     }
 
     /// What the flags say of releases.

@@ -13,7 +13,7 @@ use chrysalis_release::{BATCH_ID, COUNT, Form, Promise, Scope, marginal_table};
 use chrysalis_table::Column;
 
 use super::anatomy::{nothing_sensitive, sensitive_table};
-use super::frame::{self, Shown};
+use super::frame::{self, ShownGroups};
 use super::generalize::{Summary, column_names, members};
 use super::{Method, Outcome};
 use crate::partitioner::{Compact, Mondrian, Partitioner, compact_by_density};
@@ -146,8 +146,10 @@ impl Method for Angel {
         if let Some(name) = shape.members {
             named.push((name.to_owned(), members(tables.iter().flat_map(|buckets| &buckets.summaries))));
         }
-        let groups =
-            Shown { promises: in_order(job, batches.promises().iter().chain(&of_buckets)), ..Shown::from(&batches) };
+        let groups = ShownGroups {
+            promises: in_order(job, batches.promises().iter().chain(&of_buckets)),
+            ..ShownGroups::from(&batches)
+        };
         let release = frame::release(data, self.form(), groups, named);
         let ncp = |summary: &Summary| (summary.name().to_owned(), summary.ncp(&tables[0].partition));
         let lost = tables[0].summaries.iter().map(ncp).collect();

@@ -6,7 +6,7 @@ use chrysalis_release::{Form, Scope};
 use chrysalis_table::{Codes, Column, Counted, Table};
 use rayon::prelude::*;
 
-use super::frame::{self, Order, Shown};
+use super::frame::{self, Order, ShownGroups};
 use super::generalize::labelled;
 use super::{Generalize, Method, Outcome};
 use crate::partitioner::butterfly::{self, Flight};
@@ -136,7 +136,7 @@ impl Method for Butterfly {
         let summaries = layers.iter().flat_map(|layer| &layer.summaries);
         let tables = labelled(self.form(), Table::new(columns), summaries);
         let hierarchy = flight.hierarchy.to_string();
-        let shown = Shown { partitioner: &hierarchy, n_groups: groups.n_groups(), promises };
+        let shown = ShownGroups { partitioner: &hierarchy, n_groups: groups.n_groups(), promises };
         let release = frame::release(data, self.form(), shown, tables);
         let mut ncp: Vec<(usize, (String, f64))> = layers.iter().flat_map(Layer::lost).collect();
         ncp.sort_unstable_by_key(|(place, _)| *place);

@@ -42,7 +42,7 @@ impl Method for Permute {
         // Step 1.
         let shown = frame::draw_ids(partition, job.rng());
         // Step 2.
-        let grouped = Grouped::new(partition, &shown);
+        let grouped = RowsByGroup::new(partition, &shown);
         let columns: Vec<(&Column, [u8; 32])> = data.quasi().map(|(column, _)| (column, key(job.rng()))).collect();
         let permuted: Vec<Codes> = columns
             .par_iter()
@@ -85,16 +85,16 @@ pub(super) fn key(rng: &mut dyn CryptoRng) -> [u8; 32] {
 }
 
 /// Rows group after group, in the order of group ids.
-pub(super) struct Grouped {
+pub(super) struct RowsByGroup {
     rows: Vec<u32>,
     sizes: Vec<usize>,
     pub(super) place: Vec<u32>,
 }
 
-impl Grouped {
+impl RowsByGroup {
     pub(super) fn new(partition: &Partition, shown: &[u32]) -> Self {
         let groups = || shown.iter().map(|&group| partition.group(group as usize));
-        Grouped {
+        RowsByGroup {
             rows: groups().flatten().copied().collect(),
             sizes: groups().map(<[u32]>::len).collect(),
             place: (0u32..).zip(groups()).flat_map(|(at, group)| std::iter::repeat_n(at, group.len())).collect(),

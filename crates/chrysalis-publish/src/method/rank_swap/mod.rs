@@ -10,10 +10,10 @@ use chrysalis_table::{Codes, Column, Knob, Remedy, Table, Watch};
 use rand::{CryptoRng, RngExt};
 use rayon::prelude::*;
 
-use super::frame::{self, Shown};
+use super::frame::{self, ShownGroups};
 use super::shuffle::numeric_sensitive;
 use super::{Method, Outcome};
-use crate::partitioner::Sorted;
+use crate::partitioner::SortedRows;
 use crate::{Job, Microdata, Partition, PublishError};
 use free::Free;
 
@@ -51,7 +51,7 @@ impl Method for RankSwap {
         let minimum = RankSwap::minimum(job)?;
         job.publishing();
         // Step 1.
-        let sorted = Sorted::shuffled(sensitive, minimum, job.rng());
+        let sorted = SortedRows::shuffled(sensitive, minimum, job.rng());
         // Step 2.
         let watch = job.watch();
         let codes = exchanged(&sorted, job.rng(), watch);
@@ -73,7 +73,7 @@ impl Method for RankSwap {
             .zip(&keys)
             .map(|(column, codes)| Column::new(column.name(), Arc::clone(column.domain()), codes.gather(&rows)))
             .collect();
-        let nothing = Shown { partitioner: "none", n_groups: 0, promises: Vec::new() };
+        let nothing = ShownGroups { partitioner: "none", n_groups: 0, promises: Vec::new() };
         let tables = vec![(self.form().shape().people.to_owned(), Table::new(columns))];
         let release = frame::release(data, self.form(), nothing, tables);
         let whole = Partition::new((0..data.rows() as u32).collect(), &[data.rows() as u32]);
@@ -82,7 +82,7 @@ impl Method for RankSwap {
 }
 
 /// Every code after the exchange: each changes places once at most.
-fn exchanged(sorted: &Sorted, rng: &mut dyn CryptoRng, watch: &dyn Watch) -> Vec<u32> {
+fn exchanged(sorted: &SortedRows, rng: &mut dyn CryptoRng, watch: &dyn Watch) -> Vec<u32> {
     let mut codes: Vec<u32> = sorted.keys().iter().map(|key| key.code()).collect();
     let mut free = Free::new(codes.len());
     for at in 0..codes.len() {
@@ -104,7 +104,7 @@ fn exchanged(sorted: &Sorted, rng: &mut dyn CryptoRng, watch: &dyn Watch) -> Vec
 }
 
 /// The places within the least radius that reaches the least numbers; all of them where none does.
-fn window(sorted: &Sorted, at: usize) -> std::ops::Range<usize> {
+fn window(sorted: &SortedRows, at: usize) -> std::ops::Range<usize> {
     let n = sorted.keys().len();
     let range = |radius: usize| at.saturating_sub(radius)..n.min(at + radius + 1);
     let (mut low, mut high) = (0, n);

@@ -11,7 +11,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use rayon::prelude::*;
 
-use super::permute::{Grouped, key};
+use super::permute::{RowsByGroup, key};
 use super::{Method, Outcome, frame};
 use crate::{Job, Microdata, PublishError};
 
@@ -40,7 +40,7 @@ impl Method for Shuffle {
         // Step 2.
         let exact: Vec<&Column> = data.quasi().map(|(column, _)| column).chain(data.other()).collect();
         let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
-        let grouped = Grouped::new(partition, &shown).sorted_by(&keys, watch);
+        let grouped = RowsByGroup::new(partition, &shown).sorted_by(&keys, watch);
         let permuted = grouped.permuted(sensitive, &mut ChaCha20Rng::from_seed(key(job.rng())));
         // Step 3.
         watch.pause();

@@ -137,7 +137,7 @@ fn find_in<T: Rank>(
     let search = |hierarchy| Search::new(space, hierarchy, &floors, progress);
     let finished = |hierarchy, best: Best, rows: Vec<u32>| {
         let (wings, gain) = wings(&search(hierarchy), space, parts, &records(rows.clone()).all(), &best, seed);
-        Finished { hierarchy, loss: best.loss - gain, best, rows, wings }
+        FinishedButterflies { hierarchy, loss: best.loss - gain, best, rows, wings }
     };
     // Step 2.
     let union = search(Hierarchy::Union).run(&mut all);
@@ -154,13 +154,13 @@ fn find_in<T: Rank>(
             winner = other;
         }
     }
-    let Finished { hierarchy, best, rows, wings, .. } = winner;
+    let FinishedButterflies { hierarchy, best, rows, wings, .. } = winner;
     let sizes: Vec<u32> = best.butterflies.iter().map(|place| place.len() as u32).collect();
     Flight { butterflies: Partition::new(rows, &sizes), wings, hierarchy, tally: best.tally, union_loss, tried }
 }
 
 /// The butterflies of one hierarchy, with their classes.
-struct Finished {
+struct FinishedButterflies {
     hierarchy: Hierarchy,
     best: Best,
     rows: Vec<u32>,

@@ -20,7 +20,7 @@ pub(super) struct Pool<'b> {
 }
 
 /// What leaves a group: an atom and the number of rows.
-pub(super) type Leaving = (usize, u32);
+pub(super) type Departure = (usize, u32);
 
 impl<'b> Pool<'b> {
     pub(super) fn new(block: &'b Block) -> Self {
@@ -117,7 +117,7 @@ impl<'b> Pool<'b> {
     }
 
     /// The first and last value of an attribute (or the number of them) once some rows have left.
-    fn ends_without(&self, group: usize, at: usize, leaving: Leaving) -> (u32, u32) {
+    fn ends_without(&self, group: usize, at: usize, leaving: Departure) -> (u32, u32) {
         let line = &self.block.lines[at];
         let (mut low, mut high) = self.ends[group * self.block.lines.len() + at];
         let cell = self.block.cells(leaving.0)[at];
@@ -146,7 +146,7 @@ impl<'b> Pool<'b> {
     }
 
     /// The width of a group once some rows have left.
-    pub(super) fn width_without(&self, group: usize, leaving: Leaving) -> f64 {
+    pub(super) fn width_without(&self, group: usize, leaving: Departure) -> f64 {
         let width = |(at, line): (usize, &Line)| {
             let (low, high) = self.ends_without(group, at, leaving);
             line.width(low, high)
@@ -155,7 +155,7 @@ impl<'b> Pool<'b> {
     }
 
     /// The first and last values of every attribute once some rows have left.
-    pub(super) fn shrunk(&self, group: usize, leaving: Leaving, ends: &mut Vec<(u32, u32)>) {
+    pub(super) fn shrunk(&self, group: usize, leaving: Departure, ends: &mut Vec<(u32, u32)>) {
         ends.clear();
         ends.extend((0..self.block.lines.len()).map(|at| self.ends_without(group, at, leaving)));
     }
@@ -165,7 +165,7 @@ impl<'b> Pool<'b> {
     pub(super) fn width_exchanged(
         &self,
         group: usize,
-        leaving: Leaving,
+        leaving: Departure,
         ends: &[(u32, u32)],
         atom: usize,
         limit: f64,

@@ -48,7 +48,7 @@ impl Partitioner for BySensitive {
     ) -> Result<Partition, PublishError> {
         let (column, minimum) = self.check(data, goal)?;
         let apart = goal.alike().filter(|_| minimum.apart > 1).map_or(&[][..], |alike| alike.reach());
-        let sorted = Sorted::new(column, minimum, apart);
+        let sorted = SortedRows::new(column, minimum, apart);
         let partition = match self {
             BySensitive::MinMaxExact => sorted.exact(rng)?,
             BySensitive::MinSum => passes::min_sum(&sorted).map(|ends| sorted.contiguous(&ends, rng)),
@@ -105,7 +105,7 @@ const DIGIT_BITS: u32 = 12;
 const MOST_DIGIT_BITS: u32 = 16;
 
 /// Rows in order of their sensitive value.
-pub(crate) struct Sorted {
+pub(crate) struct SortedRows {
     /// The number behind each code.
     values: Vec<f64>,
     /// Code and row, from the lowest code up.
@@ -129,10 +129,10 @@ impl Key {
     }
 }
 
-impl Sorted {
+impl SortedRows {
     /// Rows with equal values in random order.
     pub(crate) fn shuffled(column: &Column, minimum: Minimum, rng: &mut dyn CryptoRng) -> Self {
-        let mut sorted = Sorted::new(column, minimum, &[]);
+        let mut sorted = SortedRows::new(column, minimum, &[]);
         // LEAK: sorting keeps the input's order among equal values.
         sorted.keys.chunk_by_mut(|a, b| a.code() == b.code()).for_each(|run| run.shuffle(rng));
         sorted
@@ -153,7 +153,7 @@ impl Sorted {
         let numbers = || (0..domain.len() as u32).map(|code| domain.position(code).unwrap_or(0.0)).collect();
         let (keys, (values, reach)) =
             rayon::join(|| sorted_keys(column), || (numbers(), reach(domain, minimum, apart)));
-        Sorted { values, keys, reach, minimum }
+        SortedRows { values, keys, reach, minimum }
     }
 
     /// Step 4 for contiguous groups.
@@ -279,7 +279,7 @@ fn reach(domain: &Domain, minimum: Minimum, apart: &[u32]) -> Vec<u32> {
     reach
 }
 
-impl Line for Sorted {
+impl Line for SortedRows {
     fn len(&self) -> usize {
         self.keys.len()
     }

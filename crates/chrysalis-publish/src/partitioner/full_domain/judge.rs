@@ -8,7 +8,7 @@ use super::contents::{GroupContents, Needs, Union};
 use super::key::{Key, Slot};
 use super::lattice::{Lattice, Node};
 use super::levels::Axis;
-use super::roll::Rolled;
+use super::roll::RolledGroups;
 use super::tuples::Groups;
 
 /// What is fixed during a search.
@@ -79,7 +79,7 @@ impl Problem<'_> {
     }
 
     /// What suppressing some rows of some groups adds. Rows are counted per label first: the order of groups is no matter.
-    fn extra<K: Key>(&self, rolled: &Rolled<K>, parts: impl Iterator<Item = (u32, u64)> + Clone) -> f64 {
+    fn extra<K: Key>(&self, rolled: &RolledGroups<K>, parts: impl Iterator<Item = (u32, u64)> + Clone) -> f64 {
         if !matches!(self.metric, Metric::Loss | Metric::Precision) {
             return 0.0;
         }
@@ -144,11 +144,11 @@ impl Problem<'_> {
 
     /// Which groups pass. Stops looking as soon as the node and all below are ruled out; otherwise gives what the groups
     /// hold as well.
-    pub(super) fn split<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>) -> (Split, Option<GroupContents>) {
+    pub(super) fn split<K: Key>(&self, source: &Groups<K>, rolled: &RolledGroups<K>) -> (Split, Option<GroupContents>) {
         let least = self.goal.least_size();
         let is_small = |size: &&u32| u64::from(**size) < least;
         let small: u64 = rolled.sizes.iter().filter(is_small).map(|&size| u64::from(size)).sum();
-        let mut failing = Failing::default();
+        let mut failing = FailingGroups::default();
         let contents = if small > self.limit { None } else { self.look(source, rolled, &mut failing) };
         match contents {
             None => {
@@ -161,7 +161,12 @@ impl Problem<'_> {
     }
 
     /// Looks at the values of every group. `None` once too many rows of groups that fail have been found.
-    fn look<K: Key>(&self, source: &Groups<K>, rolled: &Rolled<K>, failing: &mut Failing) -> Option<GroupContents> {
+    fn look<K: Key>(
+        &self,
+        source: &Groups<K>,
+        rolled: &RolledGroups<K>,
+        failing: &mut FailingGroups,
+    ) -> Option<GroupContents> {
         let n_groups = rolled.sizes.len();
         match &source.contents {
             GroupContents::Nothing => {
@@ -193,9 +198,9 @@ impl Problem<'_> {
 
     /// Suppressed rows form one group, which must pass like any other: while it does not, the smallest group that
     /// passes joins it.
-    fn completed<K: Key>(&self, rolled: &Rolled<K>, contents: &GroupContents, failing: Failing) -> Split {
+    fn completed<K: Key>(&self, rolled: &RolledGroups<K>, contents: &GroupContents, failing: FailingGroups) -> Split {
         let size = |group: u32| u64::from(rolled.sizes[group as usize]);
-        let Failing { groups: mut suppressed, removals, .. } = failing;
+        let FailingGroups { groups: mut suppressed, removals, .. } = failing;
         let mut rows: u64 = suppressed.iter().map(|&group| size(group)).sum();
         let mut split = Split { suppressed: None, removals, is_ruled_out: false };
         if suppressed.is_empty() {
@@ -227,13 +232,13 @@ impl Problem<'_> {
 
 /// Groups that fail, and rows that are therefore suppressed in every node below.
 #[derive(Debug, Default)]
-struct Failing {
+struct FailingGroups {
     groups: Vec<u32>,
     removals: Vec<(u32, u64)>,
     gone: u64,
 }
 
-impl Failing {
+impl FailingGroups {
     fn add(&mut self, group: u32, removal: u64) {
         self.groups.push(group);
         self.removals.extend((removal > 0).then_some((group, removal)));

@@ -7,7 +7,7 @@ use super::tuples::{Groups, number_by_hash};
 
 /// Groups of which only the sizes are known yet, and from which smaller groups they come.
 #[derive(Debug)]
-pub(super) struct Rolled<K> {
+pub(super) struct RolledGroups<K> {
     pub(super) node: Node,
     /// The group of every group of the source.
     pub(super) group_of: Vec<u32>,
@@ -33,7 +33,7 @@ struct Step {
 
 impl<K: Key> Groups<K> {
     /// The groups of a higher node.
-    pub(super) fn roll_up(&self, problem: &Problem<'_>, to: Node) -> Rolled<K> {
+    pub(super) fn roll_up(&self, problem: &Problem<'_>, to: Node) -> RolledGroups<K> {
         let steps = self.steps(problem, to);
         let n_above = |axis: &usize| problem.axes[*axis].n_labels(problem.lattice.level(to, *axis)) as u64;
         let conceivable = steps.iter().flat_map(|step| &step.axes).map(n_above).fold(1, u64::saturating_mul);
@@ -44,7 +44,7 @@ impl<K: Key> Groups<K> {
         if conceivable > (4 * self.keys.len() as u64).clamp(1 << 12, 1 << 31) {
             let (group_of, keys, sizes) =
                 number_by_hash(self.keys.len(), |at| rolled(self.keys[at]), |at| self.sizes[at]);
-            return Rolled { node: to, group_of, keys, sizes };
+            return RolledGroups { node: to, group_of, keys, sizes };
         }
         let mut index = vec![u32::MAX; conceivable as usize];
         let (mut keys, mut sizes): (Vec<K>, Vec<u32>) = (Vec::new(), Vec::new());
@@ -59,12 +59,12 @@ impl<K: Key> Groups<K> {
             sizes[*group as usize] += size;
             *group
         });
-        Rolled { node: to, group_of: group_of.collect(), keys, sizes }
+        RolledGroups { node: to, group_of: group_of.collect(), keys, sizes }
     }
 
     /// The groups of a higher node, with all that they hold.
     pub(super) fn above(&self, problem: &Problem<'_>, to: Node) -> Groups<K> {
-        let Rolled { node, group_of, keys, sizes } = self.roll_up(problem, to);
+        let RolledGroups { node, group_of, keys, sizes } = self.roll_up(problem, to);
         let contents = self.contents.above(&group_of, keys.len(), problem.n_values);
         Groups { node, keys, sizes, contents }
     }

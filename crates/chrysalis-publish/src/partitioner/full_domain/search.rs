@@ -46,7 +46,7 @@ pub(super) struct Search<'a, K> {
 }
 
 /// A node's verdict, and its groups where they are worth keeping.
-type Judged<K> = (Verdict, Option<Groups<K>>);
+type JudgedNode<K> = (Verdict, Option<Groups<K>>);
 
 impl<'a, K: Key> Search<'a, K> {
     pub(super) fn new(problem: &'a Problem<'a>, exact: Groups<K>, stop: &'a Stop) -> Self {
@@ -85,7 +85,7 @@ impl<'a, K: Key> Search<'a, K> {
                 self.tell(self.problem.lattice.size(), progress);
                 return true;
             };
-            let found: Vec<Vec<Judged<K>>> = round.par_iter().map(|&node| self.explore(node)).collect();
+            let found: Vec<Vec<JudgedNode<K>>> = round.par_iter().map(|&node| self.explore(node)).collect();
             found.into_iter().for_each(|judged| self.absorb(judged));
             // Nodes below one of the round were passed over in good faith: go back to the first that disappoints.
             let disappoints = |node: &&Node| !self.is_ruled_out(**node);
@@ -129,7 +129,7 @@ impl<'a, K: Key> Search<'a, K> {
             if self.is_over() {
                 return;
             }
-            let judged: Vec<Judged<K>> = lower.par_iter().map(|&node| self.judge(node)).collect();
+            let judged: Vec<JudgedNode<K>> = lower.par_iter().map(|&node| self.judge(node)).collect();
             let costs = judged.iter().filter_map(|(verdict, _)| Some((verdict.cost?, verdict.node)));
             let next = costs.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             self.absorb(judged);
@@ -142,7 +142,7 @@ impl<'a, K: Key> Search<'a, K> {
 
     /// Judges a node. Where it rules out all below, looks for a higher one that rules out more; where all above it cost too
     /// much, looks for a lower one.
-    fn explore(&self, node: Node) -> Vec<Judged<K>> {
+    fn explore(&self, node: Node) -> Vec<JudgedNode<K>> {
         let first = self.judge(node);
         let (fails, is_dear) = (first.0.rules_out_below, first.0.least_above >= self.best.0);
         let mut judged = vec![first];
@@ -162,7 +162,7 @@ impl<'a, K: Key> Search<'a, K> {
     fn last_on(
         &self,
         path: &[Node],
-        judged: &mut Vec<Judged<K>>,
+        judged: &mut Vec<JudgedNode<K>>,
         known: impl Fn(Node) -> Option<bool>,
         is_like: impl Fn(&Verdict) -> bool,
     ) {
@@ -211,7 +211,7 @@ impl<'a, K: Key> Search<'a, K> {
         path
     }
 
-    fn judge(&self, node: Node) -> Judged<K> {
+    fn judge(&self, node: Node) -> JudgedNode<K> {
         let source = self.source(node);
         let (verdict, groups) = self.problem.evaluate(source, node);
         let is_worth_it = |groups: &Groups<K>| groups.keys.len() * 2 <= source.keys.len();
@@ -235,7 +235,7 @@ impl<'a, K: Key> Search<'a, K> {
     }
 
     /// Takes verdicts in their order.
-    fn absorb(&mut self, judged: Vec<Judged<K>>) {
+    fn absorb(&mut self, judged: Vec<JudgedNode<K>>) {
         for (verdict, groups) in judged {
             if !self.seen.insert(verdict.node) {
                 continue;

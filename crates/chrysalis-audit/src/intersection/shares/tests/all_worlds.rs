@@ -1,6 +1,6 @@
 //! Every share of small tables, equal to what counting all worlds one by one gives.
 
-use chrysalis_testkit::oracle::{Seen, worlds};
+use chrysalis_testkit::oracle::{ReleaseSeen, worlds};
 
 use super::*;
 
@@ -48,8 +48,8 @@ impl Drawn {
             })
             .collect();
         let seen = self.candidates.iter().zip(&is_shown);
-        let seen: Vec<Seen<'_>> =
-            seen.map(|(candidates, is_shown)| Seen { candidates: candidates.clone(), is_shown }).collect();
+        let seen: Vec<ReleaseSeen<'_>> =
+            seen.map(|(candidates, is_shown)| ReleaseSeen { candidates: candidates.clone(), is_shown }).collect();
         let (n, having) = worlds(self.values.len(), self.n_values, &seen);
         assert!(n > 0);
         let puzzle = Puzzle::new(&self.sides, &self.kinds, &Unwatched).unwrap();

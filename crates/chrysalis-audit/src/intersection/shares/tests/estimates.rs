@@ -22,7 +22,7 @@ fn compare(n: usize, size: usize, n_values: usize, n_releases: usize, cases: u64
         let (counted, about) = (solve_within(&puzzle, 2_000_000, &Unwatched), solve_within(&puzzle, 0, &Unwatched));
         let promised = chrysalis_criteria::Rational::new(1, size as u64);
         for cell in 0..puzzle.cells.len() {
-            if about.known[cell] != Known::About || !matches!(counted.known[cell], Known::Exactly(_)) {
+            if about.known[cell] != KnownPeople::About || !matches!(counted.known[cell], KnownPeople::Exactly(_)) {
                 continue;
             }
             let error = crate::SHARE_ERROR_PERCENT as f64 / 100.0;

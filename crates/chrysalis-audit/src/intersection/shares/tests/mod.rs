@@ -9,7 +9,7 @@ use chrysalis_table::Unwatched;
 
 use super::super::views::{Block, Place};
 use super::puzzle::{Likes, Puzzle, Side};
-use super::solve::{Known, Solution, solve, solve_within};
+use super::solve::{KnownPeople, Solution, solve, solve_within};
 
 /// Numbers that look random and are not.
 pub(super) struct Draw(u64);
@@ -55,7 +55,7 @@ pub(super) fn placed(releases: &[Vec<usize>]) -> Vec<Likes> {
 /// People in everybody's cell who have a value, over all worlds, times what the worlds of the cell are.
 pub(super) fn exact_share(puzzle: &Puzzle, solution: &Solution, kind: usize, value: usize) -> (u128, u128) {
     let cell = puzzle.cell_of[kind] as usize;
-    let Known::Exactly(worlds) = solution.known[cell] else { panic!("not counted: {:?}", solution.known[cell]) };
+    let KnownPeople::Exactly(worlds) = solution.known[cell] else { panic!("not counted: {:?}", solution.known[cell]) };
     let entry = puzzle.entries(cell).find(|&entry| puzzle.values[entry] as usize == value);
     (entry.map_or(0, |entry| solution.sums[entry]), worlds * u128::from(puzzle.cells[cell].people))
 }
@@ -100,7 +100,7 @@ fn releases_that_no_world_fits_are_said_to_be_so() {
     let sides = [by_groups(&releases[0], &[0, 1, 2, 3]), by_groups(&releases[1], &[0, 4, 2, 3])];
     let puzzle = Puzzle::new(&sides, &placed(&releases), &Unwatched).unwrap();
     let solution = solve(&puzzle, &Unwatched);
-    assert_eq!(solution.known[puzzle.cell_of[0] as usize], Known::Impossible);
+    assert_eq!(solution.known[puzzle.cell_of[0] as usize], KnownPeople::Impossible);
     assert_eq!(exact_share(&puzzle, &solution, 2, 2), (1, 2));
 }
 

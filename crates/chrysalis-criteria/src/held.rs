@@ -12,7 +12,7 @@ pub struct HeldPrinciples {
 }
 
 impl HeldPrinciples {
-    /// The principles that hold, in the order they were asked for.
+    /// The principles that hold, in the order they were asked for, each once.
     pub fn principles(&self) -> &[PrincipleSpec] {
         &self.principles
     }
@@ -38,7 +38,15 @@ impl All {
             Some(group) => Err(group),
             // No group, no evidence.
             None if n_groups == 0 => Err(0),
-            None => Ok(HeldPrinciples { principles: self.specs().to_vec() }),
+            None => {
+                let mut principles: Vec<PrincipleSpec> = Vec::new();
+                self.specs().iter().for_each(|spec| {
+                    if !principles.contains(spec) {
+                        principles.push(spec.clone());
+                    }
+                });
+                Ok(HeldPrinciples { principles })
+            }
         }
     }
 }
@@ -49,10 +57,10 @@ mod tests {
 
     #[test]
     fn only_groups_that_all_pass_are_evidence() {
-        let specs = ["k=2".parse().unwrap(), "k=3".parse().unwrap()];
+        let specs = ["k=2", "k=3", "k=2"].map(|text| text.parse().unwrap());
         let goal = All::bind(&specs, None).unwrap();
         let check = |sizes: &[u32]| goal.hold_in(sizes.len(), 1, |group, counts| counts.add_many(0, sizes[group]));
-        assert_eq!(check(&[3, 4, 5]).unwrap().principles(), specs);
+        assert_eq!(check(&[3, 4, 5]).unwrap().principles(), &specs[..2]);
         assert_eq!(check(&[3, 2, 1]), Err(1));
         assert_eq!(check(&[]), Err(0));
     }

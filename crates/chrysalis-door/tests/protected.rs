@@ -100,9 +100,11 @@ fn usual(form: Form) -> Value {
 fn by(form: Form, column: &str, require: &str) -> Value {
     match form {
         Form::Butterfly => json!({ "require": [require] }),
-        Form::Angel => json!({
-            "require": [require, "t=0.9", "k=2"], "partitioner": "column", "group_column": column, "bucket_columns": [column],
-        }),
+        Form::Angel => {
+            let mut all = vec![require, "t=0.9"];
+            all.extend((require != "k=2").then_some("k=2"));
+            json!({ "require": all, "partitioner": "column", "group_column": column, "bucket_columns": [column] })
+        }
         _ => json!({ "require": [require], "partitioner": "column", "group_column": column }),
     }
 }

@@ -50,6 +50,13 @@ pub(crate) fn place<T, E>(put: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     put
 }
 
+/// Another name that is as much ours, should the process end before what has it is removed.
+fn aside(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let (start, last) = name.split_at_checked(name.len().checked_sub(1)?)?;
+    Some(path.with_file_name(format!("{start}{}", if last == "x" { "y" } else { "x" })))
+}
+
 /// Removes all that this process has begun to write, unless some of what it writes is in its place already, in which case it
 /// changes nothing and says `false`.
 ///
@@ -60,7 +67,9 @@ pub fn give_up() -> bool {
         return false;
     }
     for path in &pending.paths {
-        // Somebody may be about to create one more file in the folder; after that the folder is gone for them too.
+        // Somebody may be creating one file after the other in the folder: under another name it is gone for them.
+        let aside = aside(path).filter(|aside| fs::rename(path, aside).is_ok());
+        let path = aside.as_ref().unwrap_or(path);
         for _ in 0..10 {
             let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             if removed.is_ok() || !path.exists() {

@@ -123,7 +123,7 @@ fn stray_members(
     }
 }
 
-/// A label that says itself what it stands for has no other members: `{a,b}`, and `*` for the whole domain.
+/// A label that says itself what it stands for has no other members: a value, `{a,b}`, and `*` for the whole domain.
 fn wrong_members(
     attribute: &str,
     label: &str,
@@ -132,8 +132,8 @@ fn wrong_members(
     findings: &mut Findings,
 ) {
     let said = match label {
-        // A value may be written like a set, and stands for itself.
-        _ if domain.contains(label) => None,
+        // A value may be written like a set, and stands for itself: no taxonomy calls a group of others by its name.
+        _ if domain.contains(label) => Some(BTreeSet::from([label.to_owned()])),
         "*" => Some(domain.clone()),
         _ => label::set(label),
     };

@@ -48,6 +48,22 @@ fn a_whole_group_moved_is_noticed_with_the_microdata_only() {
     expect(&report(&release), &[("faithful", "1 rows of the microdata are covered by no published row")]);
 }
 
+#[test]
+fn a_value_stands_for_itself_alone() {
+    let mut release = release();
+    let members = release.manifest.tables.iter().position(|table| table.name == "members").unwrap();
+    let lines = [("sex", "F", "F"), ("sex", "F", "M"), ("sex", "M", "M"), ("sex", "{F,M}", "F"), ("sex", "{F,M}", "M")];
+    let column = |name: &str, texts: Vec<&'static str>| Column::texts(name, texts.into_iter());
+    release.tables[members] = Table::new(vec![
+        column("attribute", lines.map(|line| line.0).to_vec()),
+        column("label", lines.map(|line| line.1).to_vec()),
+        column("value", lines.map(|line| line.2).to_vec()),
+    ]);
+    let report = report(&release);
+    let check = report.checks.iter().find(|check| check.name == "labels").unwrap();
+    assert_eq!(check.findings, ["label `F` of `sex` does not stand for `M`, which is among its members"]);
+}
+
 /// A wider range is no lie about its members, but where it ends could say something.
 #[test]
 fn a_range_that_ends_where_nobody_stands_is_noticed() {

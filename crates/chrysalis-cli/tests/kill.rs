@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use common::Release;
 
 const MOMENTS: u32 = 20;
-const ROWS: u32 = 100_000;
+const ROWS: u32 = 40_000;
 
 /// When to kill, as shares of a full run: one moment in each twentieth, somewhere inside it, a little past the end.
 fn moments() -> impl Iterator<Item = f64> {

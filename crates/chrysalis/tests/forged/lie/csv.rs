@@ -25,15 +25,19 @@ pub(super) const LIES: &[Lie] = &[
 fn change(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng, change: impl Fn(&str) -> String + 'static) -> Option<Finish> {
     (fake.honest.format == Format::Csv).then_some(())?;
     let at = pick(rng, fake.sheets.len())?;
-    let change = move |bytes: &[u8]| Some(change(std::str::from_utf8(bytes).ok()?).into_bytes());
+    let change = move |bytes: &[u8]| {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let changed = change(text);
+        (changed != text).then(|| changed.into_bytes())
+    };
     fake.after.push(After::Bytes(at, Box::new(change)));
     Some(Finish::AsItIs)
 }
 
-/// The start of some line after the header, by its number.
+/// The start of some line after the header, by its number; of the header where there is no other.
 fn line_at(text: &str, n: usize) -> usize {
     let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).filter(|&at| at < text.len()).collect();
-    starts[n % starts.len()]
+    starts.get(n % starts.len().max(1)).copied().unwrap_or(0)
 }
 
 /// Readers trim cells, so blanks can carry a message.

@@ -97,7 +97,7 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form
         name: column.name().to_owned(),
         role: if index < n_quasi { RoleName::Quasi } else { RoleName::Sensitive },
         kind: column.domain().kind().into(),
-        published: if form == Form::Permute { Published::Permuted } else { Published::Exact },
+        published: if form == Form::Permute && index < n_quasi { Published::Permuted } else { Published::Exact },
         domain: DomainEntry::of(column.domain(), (index == n_quasi).then(|| column.histogram())),
         taxonomy: None,
         categories: None,

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::cells::BoxTable;
 use super::index::Boxes;
-use super::matching::{Class, MatchingResult, assign};
+use super::matching::{Class, MatchingResult, Slots, assign};
 use super::range_ends;
 use super::space::Axis;
 use crate::findings::Findings;
@@ -66,7 +66,7 @@ pub(super) fn place(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Wat
             classes.into_iter().map(|(row, rows)| Class { point: point(row as usize), rows }).collect();
         let intervals = slots.iter().flat_map(|&(row, _)| axes.iter().map(move |axis| axis.interval(row as usize)));
         let boxes = Boxes { axes: &axes, intervals: intervals.collect(), n: slots.len() };
-        assign(&classes, &boxes, slots.iter().map(|&(_, rows)| rows).collect(), watch)
+        assign(&classes, &boxes, Slots::of_boxes(slots.iter().map(|&(_, rows)| rows).collect()), watch)
     });
     problems.reduce(MatchingResult::default, |a, b| MatchingResult {
         uncovered: a.uncovered + b.uncovered,

@@ -1,8 +1,8 @@
 //! Whether every row of the microdata finds a published row of its own.
 //!
-//! A class is some rows with the same values; a slot is some published rows with the same cells. A class may go to any
-//! slot whose box covers it, as far as the slot has room. Most classes have only one slot to go to, and nothing needs
-//! to be searched. For the rest: fill what is open, then look for augmenting paths in phases. In a phase, a tree grows
+//! A class is some rows with the same values; a slot is some published rows that take people. A class may go to any slot that
+//! has a box which covers it, as far as the slot has room. Mostly a slot is the published rows with the same cells, and has
+//! one box. Most classes have only one slot to go to, and nothing needs to be searched. For the rest: fill what is open, then look for augmenting paths in phases. In a phase, a tree grows
 //! breadth first from every class that has rows left; no two trees share a slot, so a phase costs one look at
 //! everything. A tree that reaches an open slot moves rows along the way back and is done. A phase in which no tree
 //! does has met all slots that can be reached, and all of them are full: what is left over then is left over in every
@@ -31,20 +31,53 @@ pub(super) struct MatchingResult {
     pub(super) left_over: u64,
 }
 
+/// Where rows can go: room for so many in every slot, and the slots behind every box.
+pub(super) struct Slots {
+    room: Vec<u32>,
+    /// Where the slots of a box begin in `of_box`, and one past the last.
+    starts: Vec<u32>,
+    of_box: Vec<u32>,
+}
+
+impl Slots {
+    /// Every box is the only one of a slot.
+    pub(super) fn of_boxes(room: Vec<u32>) -> Slots {
+        let n = room.len() as u32;
+        Slots { room, starts: (0..=n).collect(), of_box: (0..n).collect() }
+    }
+
+    /// The slots behind every box are listed, box after box.
+    pub(super) fn shared<'a>(room: Vec<u32>, of_box: impl Iterator<Item = &'a [u32]>) -> Slots {
+        let mut slots = Slots { room, starts: vec![0], of_box: Vec::new() };
+        for list in of_box {
+            slots.of_box.extend_from_slice(list);
+            slots.starts.push(slots.of_box.len() as u32);
+        }
+        slots
+    }
+
+    fn behind(&self, index: u32) -> std::ops::Range<usize> {
+        self.starts[index as usize] as usize..self.starts[index as usize + 1] as usize
+    }
+}
+
 struct Matching<'a> {
     classes: &'a [Class],
     index: Index<'a>,
-    room: Vec<u32>,
+    slots: Slots,
+    /// Per box the first of its slots that may have room: a slot that is full stays so.
+    next_open: Vec<u32>,
     /// Which classes a slot holds, and how many rows of each.
     held: Vec<Vec<(u32, u32)>>,
     left: Vec<u32>,
 }
 
-/// Assigns as many rows as possible. `room` says how many published rows every box stands for.
-pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>, watch: &dyn Watch) -> MatchingResult {
+/// Assigns as many rows as possible.
+pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, slots: Slots, watch: &dyn Watch) -> MatchingResult {
     let left: Vec<u32> = classes.iter().map(|class| class.rows).collect();
     let index = Index::new(boxes, watch);
-    let mut matching = Matching { classes, index, held: vec![Vec::new(); room.len()], room, left };
+    let (held, next_open) = (vec![Vec::new(); slots.room.len()], slots.starts.clone());
+    let mut matching = Matching { classes, index, slots, next_open, held, left };
     let choices = matching.choices(watch);
     let uncovered = choices.iter().zip(classes).filter(|(n, _)| **n == 0).map(|(_, class)| u64::from(class.rows)).sum();
     // Who has one choice goes first, then those with few: most of what is certain follows from that alone.
@@ -54,13 +87,13 @@ pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, room: Vec<u32>, watch
         watch.pause();
         matching.fill(class);
     }
-    let mut search = Search::new(classes.len(), boxes.n);
+    let mut search = Search::new(classes.len(), matching.held.len());
     while search.phase(&mut matching, watch) {}
     MatchingResult { uncovered, left_over: matching.left.iter().map(|&rows| u64::from(rows)).sum() }
 }
 
 impl Matching<'_> {
-    /// How many slots cover each class, counted up to a few.
+    /// How many boxes cover each class, counted up to a few.
     fn choices(&self, watch: &dyn Watch) -> Vec<u32> {
         let count = |class: &Class| {
             watch.pause();
@@ -74,32 +107,50 @@ impl Matching<'_> {
         self.classes.par_iter().with_min_len(256).map(count).collect()
     }
 
-    /// Fills open slots with what is left of a class, tight ones first: fewer others could use them.
+    /// Fills open slots with what is left of a class, those of tight boxes first: fewer others could use them.
     fn fill(&mut self, class: u32) {
         let mut open = Vec::new();
-        self.index.visit(Mark::Open, &self.classes[class as usize].point, |slot| {
-            open.push((self.index.tightness(slot), slot));
+        self.index.visit(Mark::Open, &self.classes[class as usize].point, |index| {
+            open.push((self.index.tightness(index), index));
             true
         });
         open.sort_unstable();
-        for (_, slot) in open {
-            self.place(class, slot, self.left[class as usize].min(self.room[slot as usize]));
-            if self.left[class as usize] == 0 {
-                return;
+        for (_, index) in open {
+            while let Some(slot) = self.open_behind(index) {
+                if self.left[class as usize] == 0 {
+                    return;
+                }
+                let rows = self.left[class as usize].min(self.slots.room[slot as usize]);
+                self.left[class as usize] -= rows;
+                self.slots.room[slot as usize] -= rows;
+                self.held[slot as usize].push((class, rows));
             }
         }
     }
 
-    /// Moves rows from those left of a class into the room of a slot.
-    fn place(&mut self, class: u32, slot: u32, rows: u32) {
-        if rows > 0 {
-            self.left[class as usize] -= rows;
-            self.room[slot as usize] -= rows;
-            self.held[slot as usize].push((class, rows));
+    /// A slot with room behind some box; without one the box is no longer open.
+    fn open_behind(&mut self, index: u32) -> Option<u32> {
+        let end = self.slots.behind(index).end;
+        let next = &mut self.next_open[index as usize];
+        while (*next as usize) < end {
+            let slot = self.slots.of_box[*next as usize];
+            if self.slots.room[slot as usize] > 0 {
+                return Some(slot);
+            }
+            *next += 1;
         }
-        if self.room[slot as usize] == 0 {
-            self.index.set(Mark::Open, slot, false);
+        self.index.set(Mark::Open, index, false);
+        None
+    }
+
+    /// A slot with room that a class can go to.
+    fn open_for(&mut self, class: u32) -> Option<u32> {
+        while let Some(index) = self.index.first(Mark::Open, &self.classes[class as usize].point) {
+            if let Some(slot) = self.open_behind(index) {
+                return Some(slot);
+            }
         }
+        None
     }
 }
 
@@ -116,7 +167,10 @@ struct Search {
     home: Vec<(u32, u32)>,
     /// From which class a slot was reached.
     reached_from: Vec<u32>,
+    /// In which phase a slot was last reached.
+    reached: Vec<u32>,
     queue: Vec<u32>,
+    /// Boxes that were met.
     seen: Vec<u32>,
 }
 
@@ -129,6 +183,7 @@ impl Search {
             done: vec![0; n_classes],
             home: vec![(0, 0); n_classes],
             reached_from: vec![0; n_slots],
+            reached: vec![0; n_slots],
             queue: Vec::new(),
             seen: Vec::new(),
         }
@@ -150,7 +205,7 @@ impl Search {
             if self.done[root as usize] == self.phase {
                 continue;
             }
-            match matching.index.first(Mark::Open, &matching.classes[class as usize].point) {
+            match matching.open_for(class) {
                 None => self.expand(matching, class),
                 Some(slot) => {
                     self.shift(matching, root, class, slot);
@@ -159,7 +214,7 @@ impl Search {
                 }
             }
         }
-        self.seen.drain(..).for_each(|slot| matching.index.set(Mark::Unseen, slot, true));
+        self.seen.drain(..).for_each(|index| matching.index.set(Mark::Unseen, index, true));
         success
     }
 
@@ -169,21 +224,26 @@ impl Search {
         self.queue.push(class);
     }
 
-    /// Meets every new slot that covers a class, and the classes held there.
+    /// Meets every new slot that a class can go to, and the classes held there.
     fn expand(&mut self, matching: &mut Matching<'_>, class: u32) {
         let first = self.seen.len();
-        matching.index.visit(Mark::Unseen, &matching.classes[class as usize].point, |slot| {
-            self.seen.push(slot);
+        matching.index.visit(Mark::Unseen, &matching.classes[class as usize].point, |index| {
+            self.seen.push(index);
             true
         });
         for place in first..self.seen.len() {
-            let slot = self.seen[place];
-            matching.index.set(Mark::Unseen, slot, false);
-            self.reached_from[slot as usize] = class;
-            for (position, &(held, _)) in (0..).zip(&matching.held[slot as usize]) {
-                if self.met[held as usize] != self.phase {
-                    self.home[held as usize] = (slot, position);
-                    self.meet(held, self.root[class as usize]);
+            let index = self.seen[place];
+            matching.index.set(Mark::Unseen, index, false);
+            for &slot in &matching.slots.of_box[matching.slots.behind(index)] {
+                if std::mem::replace(&mut self.reached[slot as usize], self.phase) == self.phase {
+                    continue;
+                }
+                self.reached_from[slot as usize] = class;
+                for (position, &(held, _)) in (0..).zip(&matching.held[slot as usize]) {
+                    if self.met[held as usize] != self.phase {
+                        self.home[held as usize] = (slot, position);
+                        self.meet(held, self.root[class as usize]);
+                    }
                 }
             }
         }
@@ -191,7 +251,7 @@ impl Search {
 
     /// Moves rows along the path from an open slot back to the source, as many as every step allows.
     fn shift(&self, matching: &mut Matching<'_>, source: u32, last: u32, open: u32) {
-        let mut rows = matching.left[source as usize].min(matching.room[open as usize]);
+        let mut rows = matching.left[source as usize].min(matching.slots.room[open as usize]);
         let mut class = last;
         while class != source {
             let (home, position) = self.home[class as usize];
@@ -199,7 +259,7 @@ impl Search {
             class = self.reached_from[home as usize];
         }
         let (mut class, mut to) = (last, open);
-        matching.room[open as usize] -= rows;
+        matching.slots.room[open as usize] -= rows;
         while class != source {
             let (home, position) = self.home[class as usize];
             let held = &mut matching.held[home as usize];
@@ -214,8 +274,5 @@ impl Search {
         }
         matching.held[to as usize].push((source, rows));
         matching.left[source as usize] -= rows;
-        if matching.room[open as usize] == 0 {
-            matching.index.set(Mark::Open, open, false);
-        }
     }
 }

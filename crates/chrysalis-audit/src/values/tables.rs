@@ -90,13 +90,13 @@ impl<'a> ValueTables<'a> {
 
     /// Whether an attribute of a role may be said to be shown so.
     ///
-    /// Values that are counted by group are exact, and nobody knows whose they are: either word is true of them.
+    /// LEAK: of values that are counted by group two words are true (they are exact, and nobody knows whose they are), and which
+    /// of them is said could carry a message.
     pub(super) fn fits(&self, role: RoleName, shown: Published) -> bool {
-        match (role, self.shape.values) {
-            (RoleName::Sensitive, Values::Counted(_)) => shown != Published::Generalized,
-            (RoleName::Sensitive, Values::Beside | Values::Swapped) => shown == self.shape.sensitive(),
-            (RoleName::Quasi, _) => shown == self.shape.detail.published(),
-            (RoleName::Other | RoleName::Identifier, _) => shown == Published::Exact,
+        match role {
+            RoleName::Sensitive => shown == self.shape.sensitive(),
+            RoleName::Quasi => shown == self.shape.detail.published(),
+            RoleName::Other | RoleName::Identifier => shown == Published::Exact,
         }
     }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::super::cells::BoxTable;
 use super::super::faithful;
 use super::super::index::Boxes;
-use super::super::matching::{Class, assign};
+use super::super::matching::{Class, Slots, assign};
 use super::super::range_ends;
 use super::super::space::Axis;
 use super::tables::{BatchTables, Batches};
@@ -64,7 +64,8 @@ pub(super) fn check(
     )))
 }
 
-/// How many people find no row, value by value. A batch has room for as many people of a value as `bt` says.
+/// How many people find no row, value by value: a batch has room for as many people of a value as `bt` says, and a bucket for
+/// as many as its batches have rows and values for. Whether one assignment does for all values at once is not decided.
 fn by_value(
     (published, batches): (&BoxTable<'_>, &Batches),
     values: &Column,
@@ -76,29 +77,43 @@ fn by_value(
     let axes: Vec<Axis<'_>> =
         published.quasi.iter().zip(&quasi).map(|(cells, column)| Axis::new(cells, column, &sets)).collect();
     let people = faithful::distinct(&source.codes().iter().collect::<Vec<_>>(), source.domain().len(), &quasi, watch);
-    let slots = Slots::new(published, batches, watch);
+    let places = Places::new(published, batches, watch);
     let left = |code: usize| {
         let shown = values.domain().code_of(source.domain().value(code as Code));
         let point = |row: usize| axes.iter().zip(&quasi).map(|(axis, column)| axis.rank(column.code(row))).collect();
         let classes: Vec<Class> =
             people[code].iter().map(|&(row, rows)| Class { point: point(row as usize), rows }).collect();
-        let (rows, room) = slots.of_value(shown);
-        let intervals = rows.iter().flat_map(|&row| axes.iter().map(move |axis| axis.interval(row as usize)));
-        let boxes = Boxes { axes: &axes, intervals: intervals.collect(), n: rows.len() };
-        assign(&classes, &boxes, room, watch).left_over
+        let buckets = places.of_value(shown);
+        let rows = buckets.iter().map(|bucket| bucket.row as usize);
+        let intervals = rows.flat_map(|row| axes.iter().map(move |axis| axis.interval(row)));
+        let boxes = Boxes { axes: &axes, intervals: intervals.collect(), n: buckets.len() };
+        let by_bucket = Slots::of_boxes(buckets.iter().map(|bucket| bucket.room).collect());
+        let by_batch = Slots::shared(places.room_in_batches(shown), buckets.iter().map(|bucket| &bucket.batches[..]));
+        let left = |slots: Slots| assign(&classes, &boxes, slots, watch).left_over;
+        left(by_bucket).max(left(by_batch))
     };
     (0..source.domain().len()).into_par_iter().map(left).sum()
 }
 
+/// A bucket that people with some value can be in.
+struct Bucket {
+    /// One of its rows.
+    row: u32,
+    /// How many people with the value fit there at most.
+    room: u32,
+    /// Its batches, numbered among those that have the value.
+    batches: Vec<u32>,
+}
+
 /// The rows of a table by bucket and batch.
-struct Slots {
+struct Places {
     /// Per batch: a row of the bucket, and how many rows of the batch are in it.
     of_batch: Vec<Vec<(u32, u32)>>,
     /// Per value: batches that have it, and how many rows.
     of_value: Vec<Vec<(u32, u32)>>,
 }
 
-impl Slots {
+impl Places {
     fn new(published: &BoxTable<'_>, batches: &Batches, watch: &dyn Watch) -> Self {
         let of_row = batches.of_rows(published.group);
         let mut of_batch = faithful::distinct(&of_row, batches.ids.len(), &published.cell_columns(), watch);
@@ -113,18 +128,28 @@ impl Slots {
                 of_value[code as usize].push((batch as u32, count));
             }
         }
-        Slots { of_batch, of_value }
+        Places { of_batch, of_value }
     }
 
-    /// One row per bucket that some batch with the value has rows in, and how many people of the value fit there at most.
-    fn of_value(&self, code: Option<Code>) -> (Vec<u32>, Vec<u32>) {
-        let mut room: BTreeMap<u32, u32> = BTreeMap::new();
-        let known = code.and_then(|code| self.of_value.get(code as usize));
-        for &(batch, count) in known.into_iter().flatten() {
+    /// The batches that have a value, and how many rows.
+    fn with_value(&self, code: Option<Code>) -> &[(u32, u32)] {
+        code.and_then(|code| self.of_value.get(code as usize)).map_or(&[], Vec::as_slice)
+    }
+
+    fn room_in_batches(&self, code: Option<Code>) -> Vec<u32> {
+        self.with_value(code).iter().map(|&(_, count)| count).collect()
+    }
+
+    /// The buckets that some batch with the value has rows in.
+    fn of_value(&self, code: Option<Code>) -> Vec<Bucket> {
+        let mut buckets: BTreeMap<u32, Bucket> = BTreeMap::new();
+        for (place, &(batch, count)) in (0..).zip(self.with_value(code)) {
             for &(row, rows) in &self.of_batch[batch as usize] {
-                *room.entry(row).or_default() += rows.min(count);
+                let bucket = buckets.entry(row).or_insert_with(|| Bucket { row, room: 0, batches: Vec::new() });
+                bucket.room += rows.min(count);
+                bucket.batches.push(place);
             }
         }
-        room.into_iter().unzip()
+        buckets.into_values().collect()
     }
 }

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 
 use super::super::cells::BoxTable;
 use super::super::faithful::place;
-use super::super::matching::MatchingResult;
+use super::super::index::Boxes;
+use super::super::matching::{Class, MatchingResult, Slots, assign};
+use super::super::space::Axis;
 use super::*;
 
 /// A release with one range per row over `age`, everything else alike.
@@ -43,6 +45,32 @@ fn three_people_do_not_fit_two_ranges() {
     let report = audit(&release, Some(&microdata)).unwrap();
     let sentence = "1 rows of the microdata are covered, but find no published row of their own";
     assert!(check(&report, "faithful").findings.contains(&sentence.to_owned()));
+}
+
+/// How many people are left over where every range opens the way to some slots, which have room for so many.
+fn left_over(ages: &[i64], ranges_of: &[(i64, i64)], behind: &[Vec<u32>], room: &[u32]) -> u64 {
+    let (release, microdata) = ranges(ranges_of, ages);
+    let published = BoxTable::open(&release).unwrap();
+    let sets = published.label_sets();
+    let column = microdata.column("age").unwrap();
+    let cells = published.quasi.iter().find(|cells| cells.attribute.name == "age").unwrap();
+    let axes = [Axis::new(cells, column, &sets)];
+    let class = |row| Class { point: vec![axes[0].rank(column.code(row))], rows: 1 };
+    let classes: Vec<Class> = (0..ages.len()).map(class).collect();
+    let intervals = (0..ranges_of.len()).map(|row| axes[0].interval(row)).collect();
+    let boxes = Boxes { axes: &axes, intervals, n: ranges_of.len() };
+    let slots = Slots::shared(room.to_vec(), behind.iter().map(Vec::as_slice));
+    assign(&classes, &boxes, slots, &Unwatched).left_over
+}
+
+/// A batch with one row of the value takes one of two people, although each has a row there.
+#[test]
+fn boxes_share_the_room_of_their_slot() {
+    let (ages, ranges) = ([1, 5], [(1, 2), (4, 5)]);
+    assert_eq!(left_over(&ages, &ranges, &[vec![0], vec![0]], &[1]), 1);
+    assert_eq!(left_over(&ages, &ranges, &[vec![0], vec![0]], &[2]), 0);
+    assert_eq!(left_over(&ages, &ranges, &[vec![0, 1], vec![0]], &[1, 1]), 0);
+    assert_eq!(left_over(&ages, &ranges, &[vec![], vec![0]], &[2]), 1);
 }
 
 #[test]
@@ -169,5 +197,26 @@ proptest! {
         prop_assert_eq!(outcome.left_over as usize, people.len() - most_placed(&fits));
         let uncovered = fits.iter().filter(|fits| !fits.iter().any(|&fits| fits)).count();
         prop_assert_eq!(outcome.uncovered as usize, uncovered);
+    }
+
+    #[test]
+    fn a_best_assignment_to_slots_with_several_boxes_is_found(
+        ages in prop::collection::vec(0i64..12, 1..30),
+        ranges in prop::collection::vec((0i64..12, 0i64..6), 1..20),
+        room in prop::collection::vec(0u32..4, 1..8),
+        choices in prop::collection::vec(prop::collection::vec(any::<bool>(), 8), 20),
+    ) {
+        let ranges: Vec<(i64, i64)> = ranges.into_iter().map(|(low, width)| (low, low + width)).collect();
+        let behind: Vec<Vec<u32>> = (0..ranges.len())
+            .map(|at| (0..room.len() as u32).filter(|&slot| choices[at][slot as usize]).collect())
+            .collect();
+        let places: Vec<u32> = (0..).zip(&room).flat_map(|(slot, &n)| std::iter::repeat_n(slot, n as usize)).collect();
+        let covers = |age: i64, slot: u32| {
+            ranges.iter().zip(&behind).any(|(&(low, high), slots)| low <= age && age <= high && slots.contains(&slot))
+        };
+        let fits: Vec<Vec<bool>> =
+            ages.iter().map(|&age| places.iter().map(|&slot| covers(age, slot)).collect()).collect();
+        let placed = most_placed(&fits);
+        prop_assert_eq!(left_over(&ages, &ranges, &behind, &room) as usize, ages.len() - placed);
     }
 }

@@ -15,7 +15,7 @@ use crate::testing::{audit, check, entry, expect, promise, promises};
 fn attribute(form: Form, role: RoleName, column: &Column) -> Attribute {
     let is_permuted = match role {
         RoleName::Quasi => form == Form::Permute,
-        RoleName::Sensitive => form != Form::Anatomy,
+        RoleName::Sensitive => !matches!(form, Form::Anatomy | Form::Permute),
         _ => false,
     };
     Attribute {

@@ -203,10 +203,12 @@ fn attributes_must_be_shown_as_the_form_does() {
         let sentence = format!("`age` is said to be {word}, which this form does not show so");
         expect(&judged(&release), &[("tables", sentence.as_str())]);
     }
-    let mut release = anatomy();
-    release.manifest.attributes[3].published = Published::Generalized;
-    let sentence = "`disease` is said to be generalized, which this form does not show so";
-    expect(&judged(&release), &[("tables", sentence)]);
+    for (mut release, wrong) in both().into_iter().zip([Published::Generalized, Published::Permuted]) {
+        release.manifest.attributes.last_mut().unwrap().published = wrong;
+        let word = format!("{wrong:?}").to_lowercase();
+        let sentence = format!("`disease` is said to be {word}, which this form does not show so");
+        expect(&judged(&release), &[("tables", sentence.as_str())]);
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrysalis_release::{Attribute, Manifest};
+use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{Code, Domain, folded};
-use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use crate::AuditError;
@@ -196,12 +196,13 @@ impl<'a> Counting<'a> {
         let Some((near, smallest)) = self.near.as_ref().zip(self.smallest.as_ref()) else {
             return vec![self.looks.iter().map(|&code| i128::from(code)).collect()];
         };
+        let first = exact::to_float(smallest);
         let bin = |code: Code, half: i64| {
             let Some(value) = self.domain.value(code) else { return -1 };
-            let float = value.number().zip(smallest.to_f64()).map(|(value, from)| (value - from) / near.float);
+            let float = value.number().map(|value| (value - first) / near.float);
             let float = float.map(|steps| steps + half as f64 / 2.0);
             // Clear of every border a float tells; each of its operations is off by less than one part in 2^50.
-            let size = value.number().map_or(0.0, f64::abs).max(smallest.to_f64().map_or(0.0, f64::abs)) / near.float;
+            let size = value.number().map_or(0.0, f64::abs).max(first.abs()) / near.float;
             if let Some(steps) = float.filter(|steps| steps.is_finite() && *steps < 1e12)
                 && (steps - steps.round()).abs() > (size + 1.0) * 1e-12
             {

@@ -12,7 +12,7 @@
 //! - [`audit`]: does a release keep what its manifest promises, is it what the manifest says it is, and, with the
 //!   microdata at hand, is it a truthful picture of them?
 //!
-//! Levels are exact: counts, ratios of counts ([`num_rational::BigRational`]) and, for entropy, a decision in whole
+//! Levels are exact: counts, ratios of counts ([`chrysalis_table::exact::BigRational`]) and, for entropy, a decision in whole
 //! numbers wherever floating point comes near the line. Only a level that is irrational by nature (the entropy itself,
 //! the logarithm of δ-disclosure) is reported as a float.
 //!

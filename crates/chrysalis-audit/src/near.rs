@@ -2,10 +2,10 @@
 
 use chrysalis_criteria::{PrincipleSpec, parse_rational};
 use chrysalis_release::{Attribute, Manifest};
+use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{Code, Domain, Value};
 use num_bigint::BigInt;
-use num_rational::BigRational;
-use num_traits::{ToPrimitive, Zero};
+use num_traits::Zero;
 
 use crate::AuditError;
 use crate::promise::show;
@@ -19,7 +19,7 @@ pub(crate) struct Width {
 
 impl Width {
     pub(crate) fn new(exact: BigRational) -> Width {
-        let float = exact.to_f64().unwrap_or(0.0);
+        let float = exact::to_float(&exact);
         Width { exact, float }
     }
 
@@ -93,7 +93,7 @@ impl Width {
 pub(crate) fn exact(value: &Value) -> Option<BigRational> {
     match value {
         Value::Integer(number) => Some(BigRational::from_integer(BigInt::from(*number))),
-        Value::Real(number) => BigRational::from_float(*number),
+        Value::Real(number) => exact::from_float(*number),
         Value::Date(date) => Some(BigRational::from_integer(BigInt::from(date.0))),
         Value::Text(_) => None,
     }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn reals_are_decided_exactly() {
         let column = Column::reals("x", &[0.1, 0.3, 0.7]);
-        let between = BigRational::from_float(0.3).unwrap() - BigRational::from_float(0.1).unwrap();
+        let between = exact::from_float(0.3).unwrap() - exact::from_float(0.1).unwrap();
         assert!(!Width::new(between.clone()).is_near(column.domain(), 0, 1));
         let hair = BigRational::new(1.into(), BigInt::from(10).pow(40));
         assert!(Width::new(between + hair).is_near(column.domain(), 0, 1));

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use chrysalis_criteria::{PrincipleSpec, Rational, show_rational};
 use chrysalis_release::{Attribute, Manifest, Promise, Scope, Unit};
+use chrysalis_table::exact::BigRational;
 use chrysalis_table::{Domain, Kind, Taxonomy, Watch};
 use num_bigint::BigInt;
-use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use crate::counting::{Counting, Reading};

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{Code, Domain, SaCounts, Value, folded};
 use num_bigint::BigInt;
-use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 
 use crate::{Near, Rational};
@@ -301,7 +301,7 @@ fn place(value: &Value, from: &Value, near: &Near, is_moved: bool) -> Option<i12
     if steps.is_finite() && steps < 1e12 && (steps - steps.round()).abs() > (steps + 1.0) * 1e-14 {
         return Some(steps.floor() as i128);
     }
-    let exact = |number: f64| BigRational::from_float(number);
+    let exact = |number: f64| exact::from_float(number);
     let width = match near {
         Near::Nothing => return None,
         Near::Width(width) => big(*width),

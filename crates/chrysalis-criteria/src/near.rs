@@ -1,8 +1,8 @@
 //! When numbers or dates lie so close together that knowing them all is knowing one of them.
 
+use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{Domain, Value};
 use num_bigint::BigInt;
-use num_rational::BigRational;
 
 use crate::{Rational, spans};
 
@@ -92,7 +92,7 @@ fn is_below_a_hundredth((low, high): (&Value, &Value), (from, to): (&Value, &Val
             if left.is_finite() && right.is_finite() && (left - right).abs() > right.abs() * 1e-12 {
                 return left < right;
             }
-            let exact = |a: &f64, b: &f64| BigRational::from_float(*a).zip(BigRational::from_float(*b));
+            let exact = |a: &f64, b: &f64| exact::from_float(*a).zip(exact::from_float(*b));
             let difference = |pair: Option<(BigRational, BigRational)>| pair.map(|(high, low)| high - low);
             let (left, right) = (difference(exact(high, low)), difference(exact(to, from)));
             // Doubt means that they are one.

@@ -43,6 +43,7 @@ mod csv;
 mod domain;
 mod edits;
 mod error;
+pub mod exact;
 mod fold;
 mod kind;
 mod memory;

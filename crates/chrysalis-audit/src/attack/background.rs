@@ -1,6 +1,6 @@
 //! An attacker who knows what a person does *not* have; see `spec.md`, background.
 
-use num_rational::BigRational;
+use chrysalis_table::exact::BigRational;
 use rayon::iter::ParallelIterator;
 
 use super::finding::{Finding, chance, count, counted, worst_groups};

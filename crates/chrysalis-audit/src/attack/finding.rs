@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use num_rational::BigRational;
+use chrysalis_table::exact::BigRational;
 use rayon::iter::ParallelIterator;
 
 use crate::measure::{Fraction, Group, GroupCounts, to_float};

@@ -1,8 +1,8 @@
 //! What an intersection says, as a check and as an attack.
 
 use chrysalis_criteria::Rational;
+use chrysalis_table::exact::BigRational;
 use num_bigint::BigInt;
-use num_rational::BigRational;
 
 use crate::attack::{chance, count, counted, percent};
 use crate::findings::Findings;

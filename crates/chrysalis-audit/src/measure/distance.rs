@@ -1,8 +1,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use chrysalis_table::exact::BigRational;
 use chrysalis_table::{Code, Domain, NodeId, Taxonomy};
-use num_rational::BigRational;
 
 use super::{Fraction, Group, GroupCounts, Worst};
 

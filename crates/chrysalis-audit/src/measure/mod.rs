@@ -21,10 +21,9 @@ pub use weights::{Categories, distinct_numbers, least_weight, span};
 
 use std::cmp::Ordering;
 
+use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{Code, Codes, each_width};
 use num_bigint::BigInt;
-use num_rational::BigRational;
-use num_traits::ToPrimitive;
 use rayon::prelude::*;
 
 use crate::Groups;
@@ -215,5 +214,5 @@ impl Fraction {
 
 /// The nearest float; infinite for `None`.
 pub fn to_float(level: Option<&BigRational>) -> f64 {
-    level.and_then(ToPrimitive::to_f64).unwrap_or(f64::INFINITY)
+    level.map_or(f64::INFINITY, exact::to_float)
 }

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
 use chrysalis_criteria::Rational;
+use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{Codes, Domain, Kind, TaxonomyFile, Value};
 use num_bigint::BigInt;
-use num_rational::BigRational;
 use proptest::prelude::*;
 
 use super::*;
@@ -274,6 +274,6 @@ fn weights_and_spans_are_exact() {
     assert_eq!(wide.to_string(), "18446744073709551615");
     let reals = Domain::new(Kind::Real, [0.1, 0.3].map(Value::Real).to_vec(), false);
     let gap = span(&one_group(&[1, 1]), &reals).unwrap().level;
-    assert_eq!(gap, BigRational::from_float(0.3).unwrap() - BigRational::from_float(0.1).unwrap());
+    assert_eq!(gap, exact::from_float(0.3).unwrap() - exact::from_float(0.1).unwrap());
     assert_eq!(span(&one_group(&[1, 1]), &words(2)), None);
 }

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
+use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{Code, Domain, Value};
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use super::{Group, GroupCounts, Worst};
@@ -145,7 +145,7 @@ pub fn span(sample: &GroupCounts, domain: &Domain) -> Option<Worst<BigRational>>
 fn number(value: Option<&Value>) -> Option<BigRational> {
     match value? {
         Value::Integer(number) => Some(BigRational::from_integer(BigInt::from(*number))),
-        Value::Real(number) => BigRational::from_float(*number),
+        Value::Real(number) => exact::from_float(*number),
         Value::Date(_) | Value::Text(_) => None,
     }
 }

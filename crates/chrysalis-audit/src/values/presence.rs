@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use chrysalis_release::Attribute;
+use chrysalis_table::exact::BigRational;
 use chrysalis_table::{Code, Column, Kind, Table, Watch};
 use num_bigint::BigUint;
-use num_rational::BigRational;
 use num_traits::One;
 
 use super::tables::ValueTables;

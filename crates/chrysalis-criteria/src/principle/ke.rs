@@ -1,8 +1,8 @@
 use std::fmt;
 
+use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{SaCounts, Value};
 use num_bigint::{BigInt, BigUint};
-use num_rational::BigRational;
 
 use super::{Limit, Minimum, Principle, Sensitive, column_name};
 use crate::{CriteriaError, Laws, PrincipleSpec, Rational, show_rational};
@@ -58,7 +58,7 @@ pub fn spans(low: &Value, high: &Value, e: Rational) -> bool {
             if (difference - line).abs() > line * 1e-12 && difference.is_finite() {
                 return difference > line;
             }
-            let exact = |number: f64| BigRational::from_float(number);
+            let exact = |number: f64| exact::from_float(number);
             let e = BigRational::new(BigInt::from(BigUint::from(*e.numer())), BigInt::from(BigUint::from(*e.denom())));
             exact(*high).zip(exact(*low)).is_some_and(|(high, low)| high - low >= e)
         }

@@ -10,9 +10,9 @@ mod papers_groups;
 use std::cell::Cell;
 
 use chrysalis_criteria::{All, Laws, Principle, PrincipleSpec, Rational, Weights};
+use chrysalis_table::exact::BigRational;
 use chrysalis_table::{Column, Kind, SaCounts};
 use chrysalis_testkit::{SensitiveColumn, oracle, papers, strategies};
-use num_rational::BigRational;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
@@ -267,7 +267,7 @@ fn lines(case: &Case) -> Vec<(PrincipleSpec, bool)> {
         }
         Ke { .. } => {
             let numbers = group.iter().filter_map(|(code, _)| column.domain.value(code)?.number());
-            let exact = |number: Option<f64>| number.and_then(BigRational::from_float);
+            let exact = |number: Option<f64>| number.and_then(chrysalis_table::exact::from_float);
             let span = exact(numbers.clone().reduce(f64::max)).zip(exact(numbers.reduce(f64::min)));
             let span = span.and_then(|(high, low)| parameter(&(high - low)));
             span.into_iter().for_each(|span| add(span, true, &|e| Ke { k: 1, e }));

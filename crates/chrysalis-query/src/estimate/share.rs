@@ -165,8 +165,8 @@ pub(super) fn n_points(label: &Label) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use num_rational::BigRational;
-    use num_traits::{ToPrimitive, Zero};
+    use chrysalis_table::exact::{self, BigRational};
+    use num_traits::Zero;
     use proptest::prelude::*;
 
     use super::*;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn exact(number: f64) -> BigRational {
-        BigRational::from_float(number).unwrap()
+        exact::from_float(number).unwrap()
     }
 
     /// The share of a label that lies in a set, without a rounding.
@@ -211,9 +211,9 @@ mod tests {
                 let truth = exact_share(&ranges, (low, high));
                 let set = ValueSet { values: Values::Reals(ranges), missing: false };
                 let found = Measure::new(&set).of(&label).share;
-                let off = (exact(found) - &truth).to_f64().unwrap().abs();
+                let off = exact::to_float(&(exact(found) - &truth)).abs();
                 // A few roundings, each of half a last digit; what is smaller than any number may be none.
-                let allowed = truth.to_f64().unwrap() * 1e-14 + f64::MIN_POSITIVE;
+                let allowed = exact::to_float(&truth) * 1e-14 + f64::MIN_POSITIVE;
                 prop_assert!(off <= allowed, "{found} is off by {off:e}");
             }
         }

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
 use chrysalis_criteria::{Near, PrincipleSpec, Rational, Weights};
+use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{Code, Kind, SaCounts, TaxonomyFile, Value, folded};
 use num_bigint::BigInt;
-use num_rational::{BigRational, Ratio};
+use num_rational::Ratio;
 use num_traits::Signed;
 
 use super::least_cost;
@@ -97,7 +98,7 @@ fn near(column: &SensitiveColumn) -> Option<BigRational> {
 fn exact(value: &Value) -> BigRational {
     match value {
         Value::Integer(number) => whole(*number),
-        Value::Real(number) => BigRational::from_float(*number).unwrap(),
+        Value::Real(number) => exact::from_float(*number).unwrap(),
         Value::Date(date) => whole(date.0),
         Value::Text(_) => panic!("words have no distance"),
     }
@@ -183,7 +184,7 @@ pub fn readings(column: &SensitiveColumn, group: &SaCounts) -> Vec<Vec<u64>> {
 fn number(column: &SensitiveColumn, code: Code) -> Option<BigRational> {
     match column.domain.value(code)? {
         Value::Integer(number) => Some(whole(*number)),
-        Value::Real(number) => BigRational::from_float(*number),
+        Value::Real(number) => exact::from_float(*number),
         _ => panic!("(k,e) needs numbers"),
     }
 }

@@ -8,8 +8,8 @@ mod rule;
 mod tests;
 
 use chrysalis_table::Column;
+use chrysalis_table::exact::BigRational;
 use num_bigint::BigInt;
-use num_rational::BigRational;
 use rayon::prelude::*;
 
 pub(crate) use self::reasons::{against_replay_by, against_replay_of_batches, against_replay_of_cuts};

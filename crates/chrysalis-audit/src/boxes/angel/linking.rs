@@ -1,8 +1,8 @@
 //! What an attacker learns who finds a person's bucket.
 
 use chrysalis_table::Watch;
+use chrysalis_table::exact::BigRational;
 use num_bigint::BigInt;
-use num_rational::BigRational;
 use num_traits::Zero;
 use rayon::prelude::*;
 

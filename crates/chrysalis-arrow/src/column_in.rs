@@ -19,7 +19,7 @@ const SMALL: usize = 1 << 22;
 /// A slot that has no code yet. PROOF: rows, and so codes, stay below it.
 const NO_CODE: u32 = u32::MAX;
 
-/// What the values of an Arrow type are here; `None` where people's tables have no such values.
+/// The kind of an Arrow type's values; `None` for types that tables of people do not have.
 pub fn kind_of(data_type: &DataType) -> Option<Kind> {
     match values_of(data_type) {
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Kind::Integer),
@@ -28,7 +28,7 @@ pub fn kind_of(data_type: &DataType) -> Option<Kind> {
         DataType::Date32 => Some(Kind::Date),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Kind::Category),
         DataType::Boolean | DataType::Null => Some(Kind::Category),
-        // What is left are times, bytes and things with parts, a dictionary of dictionaries included.
+        // What is left are times, bytes and nested types, including a dictionary of dictionaries.
         _ => None,
     }
 }
@@ -53,11 +53,11 @@ pub struct ColumnReader<'a> {
     reals: HashMap<u64, u32, FixedState>,
     texts: HashMap<Box<str>, u32, FixedState>,
     missing: Option<u32>,
-    /// The values of the last dictionary and their codes: its slices, and often all batches, share them.
+    /// The values of the last dictionary and their codes: its slices, and often all batches, share these values.
     shared: Option<(ArrayRef, Vec<u32>)>,
     codes: Vec<Codes>,
-    /// The codes of a batch, before it is known how wide they are; kept, because fresh memory costs more than filling
-    /// it.
+    /// The codes of a batch before their width is known; the buffer is reused, because fresh memory costs more than
+    /// filling it.
     batch: Vec<u32>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> ColumnReader<'a> {
         }
     }
 
-    /// Adds the next rows. All arrays of a column are of one kind; those of type `Null` go with any.
+    /// Adds the next rows. All arrays of a column are of one kind; arrays of type `Null` fit any.
     pub fn add(&mut self, array: &dyn Array) -> Result<(), ArrowTableError> {
         self.agree_on(array.data_type())?;
         self.rows += array.len();
@@ -112,7 +112,7 @@ impl<'a> ColumnReader<'a> {
         ArrowTableError::ColumnType { column: self.request.name.clone(), found: data_type.to_string() }
     }
 
-    /// Appends the codes of an array; `false` when one of its values is none of ours.
+    /// Appends the codes of an array; `false` if it has a value that cannot be represented.
     fn encode(&mut self, array: &dyn Array, codes: &mut Vec<u32>) -> bool {
         match array.data_type() {
             DataType::Int8 => self.integers(array.as_primitive::<Int8Type>().iter().map(|v| v.map(i64::from)), codes),
@@ -167,7 +167,7 @@ impl<'a> ColumnReader<'a> {
         codes.extend(values.map(|value| self.number(value, Value::Integer)));
     }
 
-    /// Integers none of which is missing. Where all are small, that is decided once and not for each of them.
+    /// Integers without missing values. Whether all of them are small is decided once, not for each of them.
     fn whole_numbers(&mut self, values: &[i64], codes: &mut Vec<u32>) {
         let ends = values.iter().fold((0, 0), |(least, most), &value| (value.min(least), value.max(most)));
         let (0, Ok(most)) = (ends.0, usize::try_from(ends.1)) else {
@@ -188,7 +188,7 @@ impl<'a> ColumnReader<'a> {
         }));
     }
 
-    /// Slots for the numbers up to one.
+    /// Makes slots for the numbers up to `at`.
     fn make_room(&mut self, at: usize) {
         if at >= self.small.len() {
             self.small.resize((at + 1).next_power_of_two(), NO_CODE);
@@ -214,7 +214,7 @@ impl<'a> ColumnReader<'a> {
         self.small[at]
     }
 
-    /// What is not a finite number is missing: databases write it where they have none.
+    /// A number that is not finite is missing: databases write such numbers where they have no value.
     fn reals(&mut self, values: impl Iterator<Item = Option<f64>>, codes: &mut Vec<u32>) {
         codes.extend(values.map(|value| match value.filter(|value| value.is_finite()).map(|value| value + 0.0) {
             Some(value) => intern(&mut self.reals, value.to_bits(), &mut self.dictionary, || Value::Real(value)),
@@ -234,8 +234,8 @@ impl<'a> ColumnReader<'a> {
         }
     }
 
-    /// Rows that point to values. A value is decoded when the first row has it: those that none has are no part of the
-    /// column.
+    /// Rows that point to values. A value is decoded when the first row has it: values that no row has are not part of
+    /// the column.
     fn keys(&mut self, array: &dyn AnyDictionaryArray, codes: &mut Vec<u32>) -> bool {
         let values = array.values();
         let is_known = self.shared.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, values));
@@ -244,7 +244,7 @@ impl<'a> ColumnReader<'a> {
             .take()
             .filter(|_| is_known)
             .unwrap_or_else(|| (Arc::clone(values), vec![NO_CODE; values.len()]));
-        // Without values there are no keys to speak of.
+        // Without values there are no valid keys.
         let keys = if values.is_empty() { vec![0; array.len()] } else { array.normalized_keys() };
         let mut decoded = Vec::with_capacity(1);
         for (row, key) in keys.into_iter().enumerate() {
@@ -265,7 +265,7 @@ impl<'a> ColumnReader<'a> {
         true
     }
 
-    /// The column. Where another kind was asked for than the arrays have, every value is read anew from its text.
+    /// The column. If the requested kind is not that of the arrays, every value is read again from its text.
     pub fn finish(self) -> Result<Column, ArrowTableError> {
         let request = self.request;
         let found = self.kind.unwrap_or(Kind::Category);
@@ -273,7 +273,7 @@ impl<'a> ColumnReader<'a> {
         let dictionary = self.dictionary.into_iter();
         let dictionary: Vec<Option<Value>> = dictionary
             .map(|value| match value {
-                // Days of no year with four digits have no text that could be read again.
+                // Dates, too: a day outside the four-digit years has no text that can be read again, and is refused.
                 Some(value) if kind != found || kind == Kind::Date => convert(request, kind, &value).map(Some),
                 value => Ok(value),
             })

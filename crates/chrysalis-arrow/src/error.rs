@@ -2,11 +2,11 @@ use arrow_schema::ArrowError;
 use chrysalis_table::{Kind, Remedy, TableError};
 use thiserror::Error;
 
-/// What can be wrong with record batches that somebody hands in.
+/// What can be wrong with input record batches.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ArrowTableError {
-    /// The table that they hold.
+    /// A fault of the table that they hold.
     #[error(transparent)]
     Table(#[from] TableError),
     /// A column of a type that people's tables do not have.
@@ -27,7 +27,7 @@ pub enum ArrowTableError {
         /// What it is later.
         found: Kind,
     },
-    /// A batch with other columns than were announced.
+    /// A batch whose columns are not those of the schema.
     #[error("a batch has the columns {}, the schema says {}", .found.join(", "), .expected.join(", "))]
     Columns {
         /// What the batch has.
@@ -35,7 +35,7 @@ pub enum ArrowTableError {
         /// What the schema says.
         expected: Vec<String>,
     },
-    /// Whoever makes the batches failed.
+    /// The source of the batches failed.
     #[error("the record batches cannot be had: {0}")]
     Source(#[from] ArrowError),
 }

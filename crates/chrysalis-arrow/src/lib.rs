@@ -1,10 +1,10 @@
-//! Record batches in and out: the one entry for tables that live in somebody else's memory.
+//! Record batches in and out: the one entry for tables in the memory of other programs.
 //!
 //! Parquet files, Python frames and Spark partitions all hand over the same thing, batches of Arrow arrays. Here they
 //! become a [`Table`](chrysalis_table::Table) of codes, and a table becomes batches again. Values are looked up in a
-//! dictionary as they come, so memory follows the codes, and the rows of a batch are forgotten once they were added.
+//! dictionary as they come, so memory follows the codes, and the rows of a batch are forgotten once they are added.
 //!
-//! What an Arrow column is called here:
+//! Which kind an Arrow column becomes:
 //!
 //! | Arrow type | kind |
 //! |---|---|
@@ -14,9 +14,9 @@
 //! | `Utf8`, `LargeUtf8`, `Utf8View`, `Boolean`, `Null` | category; an empty text is missing |
 //! | a dictionary of one of these | that of its values; those that no row has do not become part of the domain |
 //!
-//! It deliberately does not do more. No file is opened, and nothing of Parquet is known. No kind is guessed from texts,
-//! as it is for CSV: who writes `"12"` as a text has decided. Timestamps, lists and structs are refused by the name of
-//! their column, because what they should become is the owner's decision.
+//! This crate deliberately does no more. It opens no file and knows nothing of Parquet. Unlike the CSV reader, it
+//! guesses no kind from texts: a program that writes `"12"` as text has decided. Timestamps, lists and structs are
+//! refused by the name of their column, because what they should become is the owner's decision.
 //!
 //! # Example
 //!
@@ -56,5 +56,5 @@ pub use error::ArrowTableError;
 pub use out::{Batches, ColumnWriter, array, batches, field, schema};
 pub use table_in::{TableReader, header, read};
 
-/// Rows that are turned into codes or arrays at a time, and so between two places to stop.
+/// Rows that are turned into codes or arrays at a time, that is, between two places to stop.
 pub const ROWS_PER_BATCH: usize = 1 << 16;

@@ -10,7 +10,7 @@ use chrysalis_table::{Code, Column, Kind, Table, Value};
 
 use crate::ROWS_PER_BATCH;
 
-/// What a column is called in a schema. Any column may have missing values, whether or not it has some here.
+/// A column's field in a schema. Any column may have missing values, whether or not it has some here.
 pub fn field(column: &Column) -> Field {
     let data_type = match column.domain().kind() {
         Kind::Integer => DataType::Int64,
@@ -26,7 +26,7 @@ pub fn schema(table: &Table) -> SchemaRef {
     Arc::new(Schema::new(table.columns().iter().map(field).collect::<Vec<_>>()))
 }
 
-/// Some rows of a column. Whoever wants more than one stretch makes a [`ColumnWriter`], which looks at the domain once.
+/// Some rows of a column. For more than one stretch use a [`ColumnWriter`], which looks at the domain once.
 ///
 /// # Panics
 /// When the column has fewer rows.
@@ -40,7 +40,7 @@ pub fn batches(table: &Table) -> Batches<'_> {
     Batches { schema: schema(table), columns, rows: 0..table.rows() }
 }
 
-/// The batches of a table. None of them is an error, but all who take batches expect that there could be one.
+/// The batches of a table. None of them is an error, but everything that takes batches expects a `Result`.
 pub struct Batches<'a> {
     schema: SchemaRef,
     columns: Vec<ColumnWriter<'a>>,
@@ -76,12 +76,12 @@ pub struct ColumnWriter<'a> {
 }
 
 impl<'a> ColumnWriter<'a> {
-    /// For any column, by the type that [`field`] says.
+    /// For any column, with the type that [`field`] gives it.
     pub fn new(column: &'a Column) -> Self {
         ColumnWriter { column, field: field(column), values: Values::of(column) }
     }
 
-    /// For a column that only numbers things: where none is below zero they take as few bytes as the greatest needs.
+    /// For a column of ids: if none is negative, they take only as many bytes as the largest needs.
     pub fn narrow(column: &'a Column) -> Self {
         let plain = ColumnWriter::new(column);
         match narrow_type(column) {
@@ -90,7 +90,7 @@ impl<'a> ColumnWriter<'a> {
         }
     }
 
-    /// What the column is called in a schema.
+    /// The column's field in a schema.
     pub fn field(&self) -> &Field {
         &self.field
     }
@@ -163,7 +163,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Values of one domain share a variant, so the arms for others above never speak.
+/// Values of one domain share a variant, so the arms for other variants above are never reached.
 fn lookup<'a, T>(column: &'a Column, typed: impl Fn(&'a Value) -> Option<T>) -> Vec<Option<T>> {
     let domain = column.domain();
     (0..domain.len() as Code).map(|code| domain.value(code).and_then(&typed)).collect()

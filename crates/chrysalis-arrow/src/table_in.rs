@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::{ArrowTableError, ColumnReader, ROWS_PER_BATCH, kind_of};
 
-/// The names of a schema's columns, each of which must be there once.
+/// The names of a schema's columns, each of which must occur only once.
 pub fn header(schema: &Schema) -> Result<Vec<String>, ArrowTableError> {
     let header: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     let twice = header.iter().enumerate().find(|(at, column)| header[..*at].contains(column));
@@ -15,8 +15,8 @@ pub fn header(schema: &Schema) -> Result<Vec<String>, ArrowTableError> {
     }
 }
 
-/// Reads the wanted columns of a stream of batches, in the order they are asked for, telling how many rows are done. A
-/// stream without rows is refused, as an empty file is.
+/// Reads the wanted columns of a stream of batches, in the order they are asked for, and reports how many rows are
+/// done. A stream without rows is refused, as an empty file is.
 pub fn read(
     schema: &Schema,
     batches: impl IntoIterator<Item = Result<RecordBatch, ArrowError>>,
@@ -31,7 +31,7 @@ pub fn read(
     if table.rows() == 0 { Err(TableError::NoRows.into()) } else { Ok(table) }
 }
 
-/// The same for callers that are handed one batch at a time. Without rows it gives a table without rows.
+/// Like [`read`], for callers that are handed one batch at a time. Without rows the result is a table without rows.
 pub struct TableReader<'a> {
     header: Vec<String>,
     places: Vec<usize>,
@@ -39,7 +39,7 @@ pub struct TableReader<'a> {
 }
 
 impl<'a> TableReader<'a> {
-    /// Looks for the wanted columns in a schema, and refuses those that no table here can have.
+    /// Looks for the wanted columns in a schema, and refuses columns whose type has no kind.
     pub fn new(schema: &Schema, wanted: &'a [ColumnRequest]) -> Result<Self, ArrowTableError> {
         let header = header(schema)?;
         let places = resolve(&header, wanted)?;
@@ -51,7 +51,7 @@ impl<'a> TableReader<'a> {
         Ok(TableReader { header, places, columns: wanted.iter().map(ColumnReader::new).collect() })
     }
 
-    /// Adds a batch, all columns in parallel, telling how many rows are done.
+    /// Adds a batch, all columns in parallel, and reports how many rows are done.
     pub fn add(&mut self, batch: &RecordBatch, progress: Progress<'_>) -> Result<(), ArrowTableError> {
         let schema = batch.schema_ref();
         let names = || schema.fields().iter().map(|field| field.name());

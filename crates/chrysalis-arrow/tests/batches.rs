@@ -1,4 +1,4 @@
-//! What comes in as batches, whatever their types, and what goes out comes in again.
+//! Batches of all types are read, and a table that goes out as batches comes in again.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -147,7 +147,7 @@ fn columns_are_there_once_and_in_every_batch() {
     assert_eq!((table.rows(), table.columns().len()), (0, 1));
 }
 
-/// A frame of all rows in one batch is read in stretches: progress is told on the way, and the work can be stopped
+/// A frame of all rows in one batch is read in stretches: progress is reported on the way, and the work can be stopped
 /// there.
 #[test]
 fn a_long_batch_is_told_in_stretches_and_can_be_stopped() {

@@ -1,7 +1,8 @@
 //! Which values of a sensitive column count as one, and which count as none.
 //!
-//! Diversity is worth what its values are worth. `HIV`, `HIV ` and `hiv` are one disease, 1000 and 1003 one salary, and a row
-//! without a value hides nobody else's. What counts as one is decided once for a column; principles then ask about groups.
+//! Diversity is worth no more than the differences between values. `HIV`, `HIV ` and `hiv` are one disease, 1000 and
+//! 1003 one salary, and a row without a value hides nobody else's. Which values count as one is decided once per
+//! column; principles then ask about groups.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +13,28 @@ use num_traits::{ToPrimitive, Zero};
 
 use crate::{Near, Rational};
 
-/// What counts as one value of a column. By [`Alike::default`] every value is one, and none is missing.
+/// Which values of a column count as one. In [`Alike::default`] every value counts by itself, and none is missing.
 #[derive(Clone, Debug, Default)]
 pub struct Alike {
-    /// For every code the first that looks like it; empty where no two look alike.
+    /// For every code, the first one that looks like it; empty if no two look alike.
     first: Vec<Code>,
-    /// The code of rows without a value. What has letters that nobody can see looks like it.
+    /// The code of rows without a value. Texts without a visible character look like it.
     missing: Option<Code>,
-    /// For every code the first one that is far enough above it; empty where neighbours are far enough from each other.
+    /// For every code, the first one that is far enough above it; empty if all neighbours are far enough apart.
     reach: Vec<Code>,
     near: Option<Near>,
 }
 
-/// The most frequent of what counts as one value in a group.
+/// The most frequent value of a group, where values may count as one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Heaviest {
     pub(crate) count: u64,
-    /// The first and the last code of a stretch of numbers; the same one twice for a value and all that look like it.
+    /// The first and last code of a stretch of numbers; twice the same code for a value and all that look like it.
     pub(crate) ends: Option<(Code, Code)>,
 }
 
 impl Alike {
-    /// What counts as one in a column whose numbers (or dates) are different from `near` on.
+    /// Which values count as one in a column whose numbers (or dates) are different if they are at least `near` apart.
     pub fn new(domain: &Domain, near: &Near) -> Self {
         let missing = domain.has_missing().then_some(0);
         if domain.kind().has_distances() {
@@ -51,7 +52,7 @@ impl Alike {
         Alike { first: if is_needed { first } else { Vec::new() }, missing, reach: Vec::new(), near: None }
     }
 
-    /// Whether every value counts as one, and no row lacks it.
+    /// Whether every value counts by itself, and no row lacks one.
     pub fn is_plain(&self) -> bool {
         self.first.is_empty() && self.reach.is_empty() && self.missing.is_none()
     }
@@ -61,25 +62,25 @@ impl Alike {
         self.first.get(code as usize).copied().unwrap_or(code)
     }
 
-    /// Whether the code says that there is no value.
+    /// Whether the code means that there is no value.
     pub fn is_missing(&self, code: Code) -> bool {
         self.missing.is_some_and(|missing| self.first(code) == missing)
     }
 
-    /// For every code the first one that counts as another value, where numbers that are near each other count as one; empty
-    /// where none are.
+    /// For every code, the first higher one that counts as a different value; empty if no two numbers are near each
+    /// other.
     pub fn reach(&self) -> &[Code] {
         &self.reach
     }
 
-    /// Sets of codes that look alike, two or more in each. What looks like a missing value is among them.
+    /// Sets of codes that look alike, two or more in each. Codes that look like a missing value form such a set, too.
     pub fn sets(&self) -> Vec<Vec<Code>> {
         let mut sets: BTreeMap<Code, Vec<Code>> = BTreeMap::new();
         (0..).zip(&self.first).for_each(|(code, &first)| sets.entry(first).or_default().push(code));
         sets.into_values().filter(|set| set.len() > 1).collect()
     }
 
-    /// What counts otherwise than word for word, in words.
+    /// In words, the rules by which values do not simply count by themselves.
     pub(crate) fn words(&self) -> Vec<String> {
         let looks = (!self.first.is_empty()).then(|| "values that look alike count as one".to_owned());
         let near =
@@ -97,12 +98,12 @@ impl Alike {
         }
     }
 
-    /// The largest number of rows that share what counts as one value; missing values are none.
+    /// The largest number of rows whose values count as one; missing values are not counted.
     pub fn most(&self, group: &SaCounts) -> u64 {
         if self.is_plain() { group.max() } else { self.heaviest(group, |_| true).count }
     }
 
-    /// The same with the codes that share it, among those that count. Missing values never do.
+    /// The same together with the codes, among codes that satisfy `counts`. Missing values are never counted.
     pub(crate) fn heaviest(&self, group: &SaCounts, counts: impl Fn(Code) -> bool) -> Heaviest {
         let present = |(code, _): &(Code, u64)| counts(*code) && !self.is_missing(*code);
         if !self.reach.is_empty() {
@@ -117,7 +118,7 @@ impl Alike {
         most.map_or_else(Heaviest::default, |(code, count)| Heaviest { count, ends: Some((code, code)) })
     }
 
-    /// The stretch of numbers, all of them near the first, with most rows. Two pointers: linear in the values.
+    /// The stretch of numbers, all near its first one, that has the most rows. Two pointers: linear in the values.
     fn heaviest_stretch(&self, values: &[(Code, u64)]) -> Heaviest {
         let (mut low, mut sum) = (0, 0);
         let mut most = Heaviest::default();
@@ -134,8 +135,8 @@ impl Alike {
         most
     }
 
-    /// How many values a group has that count as different: of numbers, the most that are pairwise far enough apart. Missing
-    /// values are none, unless there is nothing else.
+    /// How many different values a group has; for numbers, the most that are pairwise far enough apart. Missing values
+    /// are not counted, except that a group of them alone has one value.
     pub fn distinct(&self, group: &SaCounts) -> u64 {
         if self.is_plain() {
             return group.distinct() as u64;
@@ -150,7 +151,7 @@ impl Alike {
             }
             codes.len() as u64
         } else {
-            // PROOF: taking the smallest far enough above the last never leaves fewer for the rest.
+            // PROOF: taking the smallest value far enough above the last one never leaves fewer for the rest.
             let mut next = 0;
             let codes = ascending(group).into_iter().map(|(code, _)| code).filter(is_there);
             codes.fold(0, |n, code| {
@@ -164,8 +165,8 @@ impl Alike {
         n.max(u64::from(group.total() > 0))
     }
 
-    /// A number for every code, the same for codes that are best dealt to different groups; empty where that is every code
-    /// by itself. Numbers are cut into stretches of what is near, from the smallest up.
+    /// The class of every code; codes of one class are best dealt to different groups. Empty if every code is a class
+    /// of its own. Numbers are cut, from the smallest up, into stretches of values that are near each other.
     pub fn classes(&self) -> Vec<Code> {
         if self.reach.is_empty() {
             return self.first.clone();
@@ -181,9 +182,10 @@ impl Alike {
         classes
     }
 
-    /// How values are put together for principles that look at all of their frequencies, which must hold each way: those that
-    /// look alike; numbers in bins as wide as what is near, and in the same bins moved by half their width. Numbers less than
-    /// half of what is near apart share a bin one way or the other. Nothing where every value is by itself.
+    /// The ways in which values are merged for principles that look at all frequencies; such a principle must hold in
+    /// each layout. Values that look alike are merged. Numbers are put into bins as wide as `near`, and in a second
+    /// layout into the same bins shifted by half their width, so numbers less than half of `near` apart share a bin in
+    /// at least one of the two. Empty if every value counts by itself.
     pub(crate) fn layouts(&self, domain: &Domain) -> Vec<Vec<Code>> {
         match &self.near {
             Some(near) => [false, true].map(|is_moved| bins(domain, near, is_moved)).to_vec(),
@@ -192,8 +194,8 @@ impl Alike {
         }
     }
 
-    /// The frequencies of a group's values, once for every way to look at them: as in each of some layouts, with missing values
-    /// as one value, and without them.
+    /// The frequencies of a group's values, once for every reading: in each layout, with missing values as one value,
+    /// and without them.
     pub(crate) fn readings(&self, layouts: &[Vec<Code>], group: &SaCounts) -> Vec<Vec<u64>> {
         let in_layout = |layout: Option<&Vec<Code>>| {
             let place = |code: Code| layout.map_or(code, |layout| layout[code as usize]);
@@ -220,7 +222,7 @@ fn shown(width: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Equal codes together, ascending.
+/// Adds up the counts of equal codes; the codes ascend.
 fn summed(mut counts: Vec<(Code, u64)>) -> Vec<(Code, u64)> {
     counts.sort_unstable();
     counts.dedup_by(|next, kept| {
@@ -233,7 +235,8 @@ fn summed(mut counts: Vec<(Code, u64)>) -> Vec<(Code, u64)> {
     counts
 }
 
-/// The codes of a group with their counts, ascending: looked up one by one where most of them occur, sorted otherwise.
+/// The codes of a group with their counts, ascending: found by scanning the domain if many of its codes occur, sorted
+/// otherwise.
 fn ascending(group: &SaCounts) -> Vec<(Code, u64)> {
     if group.distinct() * 16 >= group.domain_len() {
         let all = (0..group.domain_len() as Code).map(|code| (code, group.count(code)));
@@ -244,7 +247,7 @@ fn ascending(group: &SaCounts) -> Vec<(Code, u64)> {
     codes
 }
 
-/// For every code the first one that is not near it. Two pointers: linear in the domain.
+/// For every code, the first higher one that is not near it. Two pointers: linear in the domain.
 fn reach(domain: &Domain, near: &Near) -> Vec<Code> {
     let n = domain.len() as Code;
     let mut high = 0;
@@ -260,8 +263,8 @@ fn reach(domain: &Domain, near: &Near) -> Vec<Code> {
         .collect()
 }
 
-/// The bin of every code: ⌊(value − smallest)/near⌋, or half a bin further on; numbered without gaps. A missing value is a bin of
-/// its own.
+/// The bin of every code: ⌊(value − smallest)/near⌋, or with bins shifted by half their width; numbered without gaps. A
+/// missing value has a bin of its own.
 fn bins(domain: &Domain, near: &Near, is_moved: bool) -> Vec<Code> {
     let mut bins = Vec::with_capacity(domain.len());
     let mut before: Option<i128> = None;
@@ -297,7 +300,8 @@ fn place(value: &Value, from: &Value, near: &Near, is_moved: bool) -> Option<i12
     let (Value::Real(value), Value::Real(from)) = (value, from) else { return None };
     let half = if is_moved { 0.5 } else { 0.0 };
     let steps = (value - from) / near.width() + half;
-    // Far from the line floats decide: a difference, a width and a quotient are off by less than one part in 2^49 together.
+    // Far from the line floats decide: the difference, the width and the quotient together are off by less than one
+    // part in 2^49.
     if steps.is_finite() && steps < 1e12 && (steps - steps.round()).abs() > (steps + 1.0) * 1e-14 {
         return Some(steps.floor() as i128);
     }
@@ -313,7 +317,7 @@ fn place(value: &Value, from: &Value, near: &Near, is_moved: bool) -> Option<i12
     }
     let half = if is_moved { BigRational::new(1.into(), 2.into()) } else { BigRational::from_integer(0.into()) };
     let steps = (exact(*value)? - exact(*from)?) / width + half;
-    // What lies beyond 128 bits shares a bin: coarser is safe.
+    // Values beyond 128 bits share a bin: coarser is safe.
     Some(steps.floor().to_integer().to_i128().unwrap_or(i128::MAX))
 }
 
@@ -337,7 +341,7 @@ mod tests {
     }
 
     proptest! {
-        /// And no bin holds two numbers that are as far apart as what is near.
+        /// Conversely, no bin holds two numbers that are at least `near` apart.
         #[test]
         fn numbers_less_than_half_of_near_apart_share_a_bin_one_way_or_the_other(
             numbers in prop::collection::vec(-50i64..50, 1..20),

@@ -29,7 +29,7 @@ impl Weights {
         }
         let beta = text.strip_prefix("sensitivity(").and_then(|rest| rest.strip_suffix(')'));
         let beta = beta.ok_or_else(|| error("there is no such name"))?.trim().parse::<u32>().ok();
-        // Larger powers leave the exact range, and say the same: only the first step counts.
+        // Larger powers leave the exact range and mean the same: only the first step counts.
         let beta = beta.filter(|&beta| beta <= 4).ok_or_else(|| error("β must be a whole number from 0 to 4"))?;
         Ok(Weights::Sensitivity(beta))
     }
@@ -90,7 +90,7 @@ pub struct Categories {
 }
 
 impl Categories {
-    /// Splits a domain; every value must stand in exactly one category. A missing value is written as `""`.
+    /// Splits a domain; every value must be in exactly one category. A missing value is written as `""`.
     pub fn new(
         column: &str,
         domain: &Domain,
@@ -130,7 +130,7 @@ impl Categories {
         self.weights.len()
     }
 
-    /// Whether there are none; never so after construction.
+    /// Whether there are none, which construction rules out.
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }

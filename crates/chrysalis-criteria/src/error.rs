@@ -1,7 +1,7 @@
 use chrysalis_table::{Kind, Knob, Remedy};
 use thiserror::Error;
 
-/// What can be wrong with a principle that somebody wrote.
+/// What can be wrong with a principle as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CriteriaError {
@@ -27,13 +27,13 @@ pub enum CriteriaError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A principle on values of people, without a column of such values.
+    /// A principle about sensitive values, without a sensitive column.
     #[error("`{text}` needs a sensitive column")]
     NoSensitive {
         /// The principle.
         text: String,
     },
-    /// A principle that subtracts values, on a column that has none to subtract.
+    /// A principle that subtracts values, on a column that is not numeric.
     #[error("`{text}` needs a numeric sensitive column, `{column}` is {kind}")]
     NotNumeric {
         /// The principle.
@@ -59,7 +59,7 @@ pub enum CriteriaError {
         /// What is wrong with them.
         problem: String,
     },
-    /// Weights nobody can compute.
+    /// Weights that cannot be read.
     #[error("`{text}` is not a weighting: {problem}")]
     Weights {
         /// What was written.

@@ -3,9 +3,9 @@ use rayon::prelude::*;
 
 use crate::{All, Principle, PrincipleSpec};
 
-/// Evidence that principles hold in every one of some groups. Nothing makes one but looking at all of them ([`All::hold_in`]);
-/// that they are the groups which are shown is for the one who looks to vouch for, and a test of the house knows that only a
-/// publisher's job does.
+/// Evidence that principles hold in every one of some groups. The only way to get it is to examine all of them
+/// ([`All::hold_in`]). The caller must vouch that these are the groups that are published; a test of the house rules
+/// makes sure that only a publisher's job calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldPrinciples {
     principles: Vec<PrincipleSpec>,
@@ -19,9 +19,10 @@ impl HeldPrinciples {
 }
 
 impl All {
-    /// Looks at every group, on all cores: evidence that all principles hold, or the first group where one does not.
+    /// Examines every group, on all cores, and returns evidence that all principles hold, or the first group where one
+    /// does not.
     ///
-    /// `count` fills in the sensitive values of the group of a number, over a domain of so many codes.
+    /// `count` adds the sensitive values of the group with the given number; `domain_len` is the number of codes.
     pub fn hold_in(
         &self,
         n_groups: usize,

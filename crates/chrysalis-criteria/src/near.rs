@@ -1,4 +1,4 @@
-//! When numbers or dates lie so close together that knowing them all is knowing one of them.
+//! When numbers or dates are so close together that they count as one value.
 
 use chrysalis_table::exact::{self, BigRational};
 use chrysalis_table::{Domain, Value};
@@ -6,20 +6,20 @@ use num_bigint::BigInt;
 
 use crate::{Rational, spans};
 
-/// How far apart two numbers of a column must be to count as different; dates by days.
+/// How far apart two numbers of a column must be to count as different; for dates, in days.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Near {
     /// Any two different values are different.
     Nothing,
-    /// At least so far.
+    /// At least this far.
     Width(Rational),
     /// At least a hundredth of the width between these two.
     Hundredth(Value, Value),
 }
 
 impl Near {
-    /// What holds where nobody says otherwise: a hundredth of the width between the 5th and the 95th percentile of a column of
-    /// numbers or dates (of those present, by rank rounded up).
+    /// The default: a hundredth of the width between the 5th and the 95th percentile of a column of numbers or dates
+    /// (of the values present, by rank rounded up).
     pub fn usual(domain: &Domain, histogram: &[u64]) -> Near {
         if !domain.kind().has_distances() {
             return Near::Nothing;
@@ -40,7 +40,7 @@ impl Near {
         }
     }
 
-    /// Whether everything from `low` to `high` is one value for whoever wants to know it: closer together than this. Exact.
+    /// Whether all values from `low` to `high` count as one, because they are closer together than this. Exact.
     pub fn is_one(&self, low: &Value, high: &Value) -> bool {
         match self {
             Near::Nothing => low == high,
@@ -58,7 +58,7 @@ impl Near {
         }
     }
 
-    /// A width of two digits that is this one rounded up, as it is written; `None` where different values are different.
+    /// This width rounded up to two digits, as text; `None` if any two different values count as different.
     pub fn rounded_up(&self) -> Option<String> {
         let width = self.width();
         if *self == Near::Nothing || !width.is_finite() || width <= 0.0 {
@@ -95,7 +95,7 @@ fn is_below_a_hundredth((low, high): (&Value, &Value), (from, to): (&Value, &Val
             let exact = |a: &f64, b: &f64| exact::from_float(*a).zip(exact::from_float(*b));
             let difference = |pair: Option<(BigRational, BigRational)>| pair.map(|(high, low)| high - low);
             let (left, right) = (difference(exact(high, low)), difference(exact(to, from)));
-            // Doubt means that they are one.
+            // In doubt, they count as one.
             left.zip(right).is_none_or(|(left, right)| left * BigRational::from_integer(BigInt::from(100)) < right)
         }
         _ => false,

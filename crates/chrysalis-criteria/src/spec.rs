@@ -23,8 +23,8 @@ pub enum PrincipleSpec {
         /// One over the largest share.
         l: Rational,
     },
-    /// `others-l=4`: no sensitive value but ordinary ones makes up more than 1/l of a group. What `l=4` means where the owner
-    /// names ordinary values.
+    /// `others-l=4`: no sensitive value except ordinary ones makes up more than 1/l of a group. This is what `l=4`
+    /// means if the owner names ordinary values.
     OthersL {
         /// One over the largest share.
         l: Rational,
@@ -74,7 +74,7 @@ pub enum PrincipleSpec {
         /// Least weight.
         alpha: Rational,
     },
-    /// `recursive-l-alpha=3,4,2`: as distinct, and r₁ < c·(r_l + …) over category counts.
+    /// `recursive-l-alpha=3,4,2`: as `distinct-l-alpha`, and r₁ < c·(r_l + …) over category counts.
     RecursiveLAlpha {
         /// The factor c.
         c: Rational,
@@ -220,7 +220,7 @@ impl FromStr for PrincipleSpec {
     }
 }
 
-/// The principles of a text that has several: a number belongs to the name before it.
+/// The principles in a text that has several: a number belongs to the name before it.
 fn parts(text: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for word in text.split([',', ';', ' ']).map(str::trim).filter(|word| !word.is_empty()) {
@@ -232,7 +232,7 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
-/// The numbers behind the equals sign.
+/// The numbers after the equals sign.
 struct Parameters<'a> {
     text: &'a str,
     values: Vec<&'a str>,

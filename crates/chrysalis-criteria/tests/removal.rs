@@ -1,4 +1,4 @@
-//! `least_removal` never claims too much: whatever leaves fewer rows behind than it says, fails.
+//! `least_removal` never claims too much: if fewer rows leave than it says, the rest fails.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -11,16 +11,16 @@ type Function = fn(f64) -> f64;
 
 const PLACE: &str = "the SQLite database in memory";
 
-/// A SQLite database in memory, gone when it is dropped: for who wants to ask it and knows no database.
+/// A SQLite database in memory, gone when it is dropped: for callers that want answers and know no database.
 pub struct Database {
     connection: Connection,
 }
 
 impl Database {
-    /// An empty one.
+    /// An empty database.
     pub fn new() -> Result<Database, LoadError> {
         let connection = Connection::open_in_memory().map_err(|error| refused("open", &error))?;
-        // The SQLite that is linked in was built without its mathematical functions, which rewritten questions use.
+        // The linked SQLite was built without its mathematical functions, which rewritten questions use.
         let functions: [(&str, Function); 3] = [("sqrt", f64::sqrt), ("ln", f64::ln), ("exp", f64::exp)];
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         for (name, function) in functions {
@@ -42,7 +42,7 @@ impl Database {
         sqlite::load_into(&mut self.connection, &DatabaseSchema::of_table(name, rows)?, PLACE, &no_progress)
     }
 
-    /// Runs a statement to its end: the numbers of its rows, `None` where there is no number.
+    /// Runs a statement to its end and returns the numbers of its rows; `None` where a field is not a number.
     pub fn run(&self, statement: &str) -> Result<Vec<Vec<Option<f64>>>, LoadError> {
         let numbers = |row: &Row<'_>| {
             let n_columns = row.as_ref().column_count();

@@ -29,7 +29,7 @@ pub enum LoadError {
         /// What SQLite said.
         problem: String,
     },
-    /// There is something else with that name.
+    /// Another table has that name.
     #[error("{place} already has a table `{table}` that was not loaded from a release")]
     Taken {
         /// The database.

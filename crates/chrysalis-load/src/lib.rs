@@ -1,7 +1,7 @@
 //! A release in a database: creates and fills the release's tables, so that rewritten questions can run there.
 //!
 //! Everything happens in one transaction: the tables appear whole or not at all, and loading again replaces them. Only
-//! tables that were loaded from a release are ever replaced; a table of somebody else with the same name is an error.
+//! tables that were loaded from a release are ever replaced; somebody else's table with the same name is an error.
 //!
 //! Passwords never reach a message: a [`Target`] describes itself without them.
 
@@ -27,7 +27,7 @@ pub struct LoadSummary {
     pub tables: Vec<(String, u64)>,
 }
 
-/// Creates and fills the release's tables. `progress` is told of every row; where it does not return, nothing is changed.
+/// Creates and fills the release's tables. `progress` is told of every row; if it does not return, nothing is changed.
 pub fn load(release: &Release, target: &Target, progress: Progress<'_>) -> Result<LoadSummary, LoadError> {
     let schema = schema::DatabaseSchema::of(release)?;
     match target {

@@ -1,4 +1,4 @@
-//! Into a PostgreSQL database.
+//! Loading into a PostgreSQL database.
 
 use std::io::Write;
 
@@ -11,13 +11,13 @@ use crate::rows::CopyText;
 use crate::schema::{DatabaseSchema, TableSchema, list, quoted};
 use crate::target::Server;
 
-/// The comment by which tables of ours are known.
+/// The comment that marks our tables.
 const MARK: &str = "loaded from a chrysalis release";
 
 pub(crate) fn load(schema: &DatabaseSchema<'_>, server: &Server, progress: Progress<'_>) -> Result<(), LoadError> {
     let mut client = connect(server)?;
     let mut transaction = client.transaction().map_err(|error| refused(server, "begin", &error))?;
-    // Names of another schema of the search path must not be hit by mistake.
+    // A table in another schema of the search path must not be hit by mistake.
     transaction.batch_execute(&schema_statements(server)).map_err(|error| refused(server, "use the schema", &error))?;
     for table in &schema.tables {
         drop_old(&mut transaction, table, server)?;
@@ -27,7 +27,7 @@ pub(crate) fn load(schema: &DatabaseSchema<'_>, server: &Server, progress: Progr
         fill(&mut transaction, table, progress).map_err(|error| match error {
             Trouble::Server(error) => refused(server, &step, &error),
             Trouble::Pipe(error) => {
-                // COPY speaks through a writer; the server's own words are inside.
+                // COPY reports errors through a writer; the server's own message is inside.
                 let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<postgres::Error>());
                 let problem = inner.map_or_else(|| error.to_string(), said);
                 LoadError::Refused { place: server.to_string(), step: step.clone(), problem }

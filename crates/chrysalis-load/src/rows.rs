@@ -2,10 +2,10 @@
 
 use chrysalis_table::{Code, Column, Table, Value};
 
-/// Rows between two calls of the progress.
+/// Rows between two calls of `progress`.
 pub(crate) const STRIDE: usize = 1 << 13;
 
-/// Rows in PostgreSQL's text form of COPY, pieces of it at a time.
+/// Rows in the text format of PostgreSQL's COPY, a piece at a time.
 pub(crate) struct CopyText<'a> {
     columns: Vec<(&'a Column, Vec<Vec<u8>>)>,
     rows: usize,
@@ -17,7 +17,7 @@ impl<'a> CopyText<'a> {
         CopyText { columns, rows: table.rows() }
     }
 
-    /// The lines of the next rows.
+    /// Writes the lines of the next rows, and returns how many rows these are.
     pub(crate) fn lines(&self, from: usize, lines: &mut Vec<u8>) -> usize {
         lines.clear();
         let to = self.rows.min(from + STRIDE);

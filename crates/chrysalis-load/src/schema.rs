@@ -53,14 +53,15 @@ impl<'a> TableSchema<'a> {
 
     /// With the keys and indexes that a table of its form has.
     fn keyed(self, known: &chrysalis_release::TableLayout) -> Self {
-        // A forged manifest may name a table so without its columns.
+        // A forged manifest may list such a table without its columns.
         let there =
             |columns: &[String]| columns.iter().filter(|name| self.rows.column(name).is_some()).cloned().collect();
         TableSchema { primary_key: there(&known.key), index: there(&known.index), ..self }
     }
 }
 
-/// Databases take `Age` and `age` for one column, cut long names short, and hold no zero byte.
+/// Refuses names that databases cannot keep: they take `Age` and `age` for one column, cut long names short, and hold
+/// no zero byte.
 fn check_names(table: &str, rows: &Table) -> Result<(), LoadError> {
     let refuse = |what, name: &str, problem: &str| {
         Err(LoadError::Name { what, name: name.to_owned(), problem: problem.to_owned() })
@@ -81,7 +82,7 @@ fn check_names(table: &str, rows: &Table) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// PostgreSQL cuts longer names off.
+/// PostgreSQL cuts off longer names.
 const MAX_NAME: usize = 63;
 
 /// A name between double quotes, as standard SQL writes names that must stay as they are.

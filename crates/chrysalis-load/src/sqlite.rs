@@ -1,4 +1,4 @@
-//! Into a SQLite file.
+//! Loading into a SQLite file.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::LoadError;
 use crate::rows::STRIDE;
 use crate::schema::{DatabaseSchema, TableSchema, list, quoted};
 
-/// Stands in the text of the CREATE statement, which SQLite keeps.
+/// Part of the CREATE statement, whose text SQLite keeps.
 const MARK: &str = "/* loaded from a chrysalis release */";
 
 pub(crate) fn load(schema: &DatabaseSchema<'_>, file: &Path, progress: Progress<'_>) -> Result<(), LoadError> {
@@ -30,13 +30,13 @@ impl Drop for Fresh<'_> {
     fn drop(&mut self) {
         let is_empty = |file: &&Path| file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
         if let Some(file) = self.0.filter(is_empty) {
-            // Whoever could create it can remove it; if not, an empty file does no harm.
+            // We created it, so we can remove it; if not, an empty file does no harm.
             let _ = std::fs::remove_file(file);
         }
     }
 }
 
-/// Into a database that is open.
+/// Loads into a database that is open.
 pub(crate) fn load_into(
     connection: &mut Connection,
     schema: &DatabaseSchema<'_>,
@@ -65,7 +65,7 @@ pub(crate) fn load_into(
     transaction.execute_batch("ANALYZE").and_then(|()| transaction.commit()).map_err(cannot_write)
 }
 
-/// One line without SQLite's code numbers.
+/// The error in one line, without SQLite's code numbers.
 pub(crate) fn said(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(text)) => text.clone(),

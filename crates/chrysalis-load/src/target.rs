@@ -27,7 +27,7 @@ pub struct Server {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Target {
-    /// Reads `postgres://…` or `sqlite:FILE`. `password` is used where the address has none.
+    /// Reads `postgres://…` or `sqlite:FILE`. `password` is used if the address has none.
     pub fn parse(address: &str, schema: Option<&str>, password: Option<&str>) -> Result<Target, LoadError> {
         let refuse = |problem: &str| Err(LoadError::Address { problem: problem.to_owned() });
         if let Some(file) = address.strip_prefix("sqlite:") {
@@ -44,7 +44,7 @@ impl Target {
         if schema.is_some_and(str::is_empty) {
             return refuse("the name of the schema is empty");
         }
-        // LEAK: the parser's own words may repeat parts of the address, and with them a password.
+        // LEAK: the parser's own message may repeat parts of the address, and with them a password.
         let Ok(mut config) = address.parse::<Config>() else {
             return refuse("it is not of the form postgres://user@host:port/database");
         };

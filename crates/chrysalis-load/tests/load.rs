@@ -127,7 +127,8 @@ fn somebody_elses_table_is_left_alone() {
     assert_eq!(tables, 1);
 }
 
-/// A manifest may have been forged: what its form does not have, or has otherwise, is loaded as rows and nothing more.
+/// A manifest may be forged: a table that its form does not have gets no keys, and one that lacks columns gets only
+/// what is left of its key.
 #[test]
 fn tables_that_the_form_does_not_have_get_no_keys() {
     let mut release = release();

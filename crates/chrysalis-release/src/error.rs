@@ -3,26 +3,26 @@ use thiserror::Error;
 
 use crate::Form;
 
-/// What can be wrong with a release that somebody hands in.
+/// What can be wrong with a release.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReleaseError {
-    /// The manifest is no JSON of the right shape.
+    /// The manifest is not JSON of the right shape.
     #[error("the manifest cannot be read: {0}")]
     Manifest(#[from] serde_json::Error),
-    /// A manifest that is too large for the memory that is allowed.
+    /// A manifest that is too large for the allowed memory.
     #[error("the manifest has {found}, and with {memory} of memory {allowed} are read")]
     TooLarge {
         /// How much there is.
         found: String,
         /// How much there may be.
         allowed: String,
-        /// The memory that is allowed.
+        /// The allowed memory.
         memory: Memory,
-        /// The memory that would do, in bytes.
+        /// The memory that would be enough, in bytes.
         needed: u64,
     },
-    /// A list that is longer than what the manifest is about.
+    /// A list that is longer than it can be.
     #[error("the manifest lists {found} {what}, and there can be {allowed}")]
     Excess {
         /// What is listed.
@@ -35,13 +35,13 @@ pub enum ReleaseError {
     /// It is some other JSON file.
     #[error("the manifest's format is `{found}`, not `chrysalis-release`")]
     Format {
-        /// What stands there.
+        /// The format it names.
         found: String,
     },
     /// A version from the future.
     #[error("the release has version {found}, this program reads versions 1 and 2")]
     Version {
-        /// What stands there.
+        /// The version it names.
         found: u32,
     },
     /// Something that a reader must understand, and this one does not.
@@ -50,18 +50,18 @@ pub enum ReleaseError {
         /// The name of the feature.
         name: String,
     },
-    /// A form that nobody knows.
+    /// A form that this program does not know.
     #[error("the release was made by the method `{name}`, which this program does not know")]
     Method {
         /// The name of the method.
         name: String,
     },
-    /// A promise that means nothing.
+    /// A promise that cannot be checked.
     #[error("the manifest promises `{principle}`, which cannot be checked: {problem}")]
     Promise {
-        /// What stands there.
+        /// The principle as written.
         principle: String,
-        /// Why not.
+        /// Why it cannot be checked.
         problem: String,
     },
     /// A file outside the release.
@@ -92,13 +92,13 @@ pub enum ReleaseError {
         /// The column.
         column: String,
     },
-    /// A form without groups, where somebody wants to look at groups.
+    /// A form without groups, where groups are needed.
     #[error("a release by the method `{method}` has no groups")]
     NoGroups {
         /// The method.
         method: Form,
     },
-    /// Something that cannot be.
+    /// A statement that cannot be true.
     #[error("the manifest says {0}")]
     Nonsense(String),
 }

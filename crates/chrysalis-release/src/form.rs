@@ -6,8 +6,8 @@ use crate::layout::{Detail, Needs, Shape, Values};
 use crate::{BATCH_ID, GROUP_ID};
 
 /// How a release shows the groups of a table: a closed set.
-// This file is the only place where a form's name stands as text, and where it is said what each one looks like. Everything
-// that reads releases works from the [`Shape`].
+// This file is the only place where a form's name appears as text, and the only one that says what each form looks
+// like. Everything that reads releases works from the [`Shape`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -32,7 +32,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// All of them, in the order in which they are listed to people.
+    /// All forms, in the order in which they are listed to users.
     pub const ALL: &'static [Form] = &[
         Form::Generalize,
         Form::Anatomy,
@@ -45,7 +45,7 @@ impl Form {
         Form::Toy,
     ];
 
-    /// As it is written everywhere.
+    /// Its name, as it is written everywhere.
     pub fn name(self) -> &'static str {
         match self {
             Form::Generalize => "generalize",

@@ -1,21 +1,22 @@
-//! What a release looks like, as data: tables, columns, keys, and what stands in each column.
+//! What a release looks like, as data: tables, columns, keys, and the contents of each column.
 //!
 //! A [`Shape`] says what is special about a form. The [`Layout`] follows from it and from the attributes of a release, by one
 //! function for all forms, so readers match on what a table *is*, never on the form it comes from.
 
 use crate::{Attribute, Form, KindName, Manifest, Published, RoleName};
 
-/// The column that says which rows stand together.
+/// The column that says which rows form a group.
 pub const GROUP_ID: &str = "group_id";
-/// The same where they are batches.
+/// The same for batches.
 pub const BATCH_ID: &str = "batch_id";
 /// The column of a table of sensitive values that says how often a value occurs in its group.
 pub const COUNT: &str = "count";
 /// Columns of the table that says what labels stand for. The missing value is a member with an empty text.
 pub const MEMBERS_COLUMNS: [&str; 3] = ["attribute", "label", "value"];
-/// Columns of the table of bounds: for every group and every number of rows a question may hit, what sum, minimum and maximum
-/// of the sensitive values can be, and their expectation. `mean` and `variance` are those of the sum over that many hits, all
-/// choices equally likely; `min_mean` to `max_variance` are those of the least and of the greatest value hit.
+/// Columns of the table of bounds. For every group and every number of rows that a question may hit, it bounds the sum,
+/// minimum and maximum of the sensitive values and gives their expectations. `mean` and `variance` are those of the sum
+/// over that many hits, all choices being equally likely; `min_mean` to `max_variance` are those of the smallest and of
+/// the largest value hit.
 pub const HELP_COLUMNS: [&str; 14] = [
     GROUP_ID,
     "hits",
@@ -35,8 +36,8 @@ pub const HELP_COLUMNS: [&str; 14] = [
 
 /// The column with the lower ends of an ordered attribute's ranges.
 ///
-/// A missing value sorts before all others. An empty lower end beside an upper one therefore means: missing, or anything up to
-/// that; both empty mean: missing, for certain.
+/// A missing value sorts before all others. An empty lower end beside an upper end therefore means that the value is
+/// missing or anything up to the upper end; two empty ends mean that it is certainly missing.
 pub fn min_column(attribute: &str) -> String {
     format!("{attribute}_min")
 }
@@ -51,11 +52,12 @@ pub fn max_column(attribute: &str) -> String {
 pub enum Detail {
     /// As they are: the values of a row belong to one person.
     Exact,
-    /// As they are, but every column was permuted on its own inside its group: only each column's values per group are true.
+    /// As they are, but every column was permuted on its own inside its group: within a group only the values of each
+    /// column as a whole are true.
     Permuted,
     /// As ranges and labels, the same for all rows of a group.
     GroupBoxes,
-    /// As ranges and labels, row by row: rows of a group may differ, and those that look alike form a bucket.
+    /// As ranges and labels, row by row: rows of a group may differ, and rows that look alike form a bucket.
     RowBoxes,
 }
 
@@ -68,7 +70,7 @@ impl Detail {
         }
     }
 
-    /// What a manifest says of a quasi attribute.
+    /// What a manifest says about a quasi attribute.
     pub fn published(self) -> Published {
         match self {
             Detail::Exact => Published::Exact,
@@ -78,25 +80,26 @@ impl Detail {
     }
 }
 
-/// Where sensitive values stand, and whose they may be.
+/// Where sensitive values are shown, and whose they may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     /// Beside the rows of their group. Any row of the group may be their owner's.
     Beside,
     /// Counted by group, in a table of this name.
     Counted(&'static str),
-    /// Beside rows with whose owners they were exchanged: there are no groups, and a value may be almost anybody's.
+    /// Beside rows of other people, with whom they were exchanged: there are no groups, and a value may be almost
+    /// anybody's.
     Swapped,
 }
 
-/// What a form asks of the sensitive column.
+/// What a form requires of the sensitive column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// There need be none.
+    /// There may be none.
     Nothing,
     /// There must be one.
     Sensitive,
-    /// There must be one, and it holds numbers.
+    /// There must be one, and it must hold numbers.
     Numbers,
 }
 
@@ -105,7 +108,7 @@ pub enum Needs {
 pub struct Shape {
     /// The table with a row per person and all quasi attributes.
     pub people: &'static str,
-    /// What the names of further tables begin with that have a row per person and some of the attributes.
+    /// The prefix of the names of further tables, which have a row per person and some of the attributes.
     pub marginals: Option<&'static str>,
     /// The table that says what labels stand for.
     pub members: Option<&'static str>,
@@ -113,15 +116,15 @@ pub struct Shape {
     pub help: Option<&'static str>,
     /// How exactly quasi values are shown.
     pub detail: Detail,
-    /// Where sensitive values stand.
+    /// Where sensitive values are shown.
     pub values: Values,
-    /// What is asked of the sensitive column.
+    /// What is required of the sensitive column.
     pub needs: Needs,
-    /// The column that says which rows share their sensitive values; none where there are no groups.
+    /// The column that says which rows share their sensitive values; none if there are no groups.
     pub group_id: Option<&'static str>,
     /// What a group is called.
     pub group_word: &'static str,
-    /// Whether that column comes before all others, and not after the quasi ones.
+    /// Whether the group id comes before all other columns, not after the quasi ones.
     pub has_id_first: bool,
     /// Whether columns may be kept as they are beside the rows.
     pub keeps_others: bool,
@@ -140,7 +143,7 @@ impl Shape {
         }
     }
 
-    /// The table with the sensitive values of groups: their own, or that of the people.
+    /// The table with the sensitive values of groups: one of its own, or the table of people.
     pub fn values_table(&self) -> &'static str {
         match self.values {
             Values::Counted(table) => table,
@@ -162,7 +165,7 @@ pub enum Holds {
     Members,
 }
 
-/// What stands in one column. Attributes are meant by their place in the manifest.
+/// What one column contains. Attributes are given by their place in the manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// The number of a group.
@@ -190,7 +193,7 @@ pub enum Cell {
 pub struct ColumnLayout {
     /// Its name.
     pub name: String,
-    /// What stands in it.
+    /// What it contains.
     pub cell: Cell,
 }
 
@@ -205,7 +208,7 @@ pub struct TableLayout {
     pub columns: Vec<ColumnLayout>,
     /// For tables of people: the quasi attributes that it shows, by their place in the manifest.
     pub shows: Vec<usize>,
-    /// Columns that tell any two rows apart and are never missing; empty where there are none.
+    /// Columns that together tell any two rows apart and are never missing; empty if there are none.
     pub key: Vec<String>,
     /// Columns by which tables are joined.
     pub index: Vec<String>,
@@ -234,7 +237,7 @@ impl Layout {
         };
         let help = shape.help.zip(sensitive).map(|(table, sensitive)| help(table, sensitive));
         let members = shape.members.map(members);
-        // Batches come before their tables of people, everything else after.
+        // Batches come before the tables of people, everything else after them.
         let tables = match shape.detail {
             Detail::RowBoxes => values.into_iter().chain(people).chain(help).chain(members).collect(),
             Detail::Exact | Detail::Permuted | Detail::GroupBoxes => {
@@ -315,7 +318,7 @@ fn people(shape: &Shape, attributes: &[Attribute], name: &str, shows: &[usize], 
     let sensitive = with_role(attributes, RoleName::Sensitive).filter(|_| stands_here).map(value);
     let first = id().filter(|_| shape.has_id_first && is_whole);
     let later = id().filter(|_| !(shape.has_id_first && is_whole));
-    // Where ids come first it is the whole table's; batches close their rows.
+    // Only the whole table may have its ids first; batch ids come last.
     let columns = match shape.detail {
         Detail::RowBoxes => quasi.chain(others).chain(id()).collect(),
         Detail::Exact | Detail::Permuted | Detail::GroupBoxes => {
@@ -373,7 +376,7 @@ mod tests {
         }
     }
 
-    /// Every form, as DESIGN section 5 has it.
+    /// Every form, as docs/concepts/release-format.md describes it.
     #[test]
     fn the_tables_of_every_form_are_those_of_the_contract() {
         let attributes = [

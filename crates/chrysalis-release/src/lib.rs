@@ -2,7 +2,7 @@
 //!
 //! A [`Release`] is a value. It holds no reference back to the data, no seed and no original row order. How it gets
 //! to disk and back is the store's business; what is in it is decided here, so that the publisher, the analyst's side
-//! and the audit speak of the same thing.
+//! and the audit mean the same thing.
 //!
 //! A published table is an ordinary [`Table`]: any SQL engine reads it, and so does this crate.
 

@@ -5,8 +5,8 @@ use crate::{Attribute, Form, Manifest, ReleaseError, RoleName, Shape};
 
 /// A principle that holds in every group of a release.
 ///
-/// It has two origins: somebody looked at groups and has the evidence ([`Promise::of`]), or it was read from a manifest, whose
-/// publisher says so. Nothing else makes one.
+/// It has one of two origins: evidence from groups that were examined ([`Promise::of`]), or a manifest, whose publisher
+/// claims it. There is no other way to make one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
     principle: PrincipleSpec,
@@ -31,7 +31,8 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether a principle is a matter of such groups: where there are buckets, rows are counted there and values in batches.
+    /// Whether a principle applies to such groups: if there are buckets, rows are counted in them, and values in
+    /// batches.
     pub fn takes(self, principle: &PrincipleSpec) -> bool {
         match self {
             Scope::Group | Scope::User => true,
@@ -40,7 +41,7 @@ impl Scope {
         }
     }
 
-    /// What they are called.
+    /// What such groups are called.
     pub fn name(self) -> &'static str {
         match self {
             Scope::Group => "groups",
@@ -52,7 +53,7 @@ impl Scope {
 }
 
 impl Shape {
-    /// What promises of such a form can be made of.
+    /// The scopes of the promises that such a form can make.
     fn scopes(&self) -> &'static [Scope] {
         match self {
             Shape { may_promise: false, .. } => &[],
@@ -74,7 +75,7 @@ pub enum Unit {
 }
 
 impl Promise {
-    /// What may be promised of groups that were looked at. `about` is the sensitive column, if there is one.
+    /// What may be promised about groups that were examined. `about` is the sensitive column, if there is one.
     pub fn of(held: &HeldPrinciples, about: Option<&str>, of: Scope) -> Vec<Promise> {
         held.principles().iter().map(|principle| Promise::new(principle.clone(), about, of)).collect()
     }
@@ -94,7 +95,7 @@ impl Promise {
         self.about.as_deref()
     }
 
-    /// In what it holds.
+    /// The groups in which it holds.
     pub fn scope(&self) -> Scope {
         self.of
     }
@@ -123,7 +124,7 @@ impl Promise {
         let about = attributes.iter().find(|attribute| attribute.role == RoleName::Sensitive);
         let promise = |text: &String| {
             let principle = parsed(text)?;
-            // What has no scope is refused with the rest of the manifest.
+            // A promise without a scope is refused later, when the manifest is checked.
             let of = shape.scopes().iter().copied().find(|scope| scope.takes(&principle)).unwrap_or(Scope::Group);
             Ok(Promise::new(principle, about.map(|attribute| attribute.name.as_str()), of))
         };
@@ -175,7 +176,7 @@ impl TryFrom<PromiseEntry> for Promise {
 }
 
 impl Manifest {
-    /// Refuses promises that this form cannot make: of other groups than it has, or about other values than it protects.
+    /// Refuses promises that this form cannot make: about groups it does not have, or about values it does not protect.
     pub(crate) fn check_promises(&self) -> Result<(), ReleaseError> {
         let shape = self.method.shape();
         let sensitive: Vec<&str> =
@@ -210,7 +211,7 @@ impl Manifest {
         self.promises.iter().map(|promise| promise.principle.to_string()).collect()
     }
 
-    /// The largest k that is promised of every group that anybody sees; none where that depends on who looks.
+    /// The largest k that is promised for every group that anybody sees; promises that depend on the user do not count.
     pub fn promised_k(&self) -> Option<u64> {
         Promise::largest_k(self.promises.iter().filter(|promise| promise.of != Scope::User))
     }

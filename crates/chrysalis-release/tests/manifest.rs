@@ -124,7 +124,7 @@ fn the_shipped_schemas_are_up_to_date() {
     assert_eq!(Manifest::schema(3), None);
 }
 
-/// Old releases of version 2 may lack it; then nobody says how the tables were written.
+/// Old releases of version 2 may lack it; then it is unknown how the tables were written.
 #[test]
 fn an_encoding_may_be_absent() {
     let manifest = Manifest::parse(VERSION_2.replace(" \"encoding\": 1,", "").as_bytes()).unwrap();
@@ -132,7 +132,7 @@ fn an_encoding_may_be_absent() {
     assert!(!manifest.to_json().unwrap().contains("encoding"));
 }
 
-/// Whatever is read is written in one way, by the writer of its own version.
+/// A manifest is rewritten in exactly one way, by the writer of its own version.
 #[test]
 fn a_manifest_is_written_again_in_its_own_version() {
     for text in [VERSION_1, VERSION_2] {
@@ -148,7 +148,7 @@ fn a_manifest_is_written_again_in_its_own_version() {
     }
 }
 
-/// Version 2 with a sensitive attribute of so many values, in a table of so many rows.
+/// Version 2 with a sensitive attribute of `n` values, in a table of `rows` rows.
 fn with_values(n: usize, rows: u64, more: &str) -> String {
     let list = |text: &dyn Fn(usize) -> String| (0..n).map(text).collect::<Vec<_>>().join(",");
     let (values, counts) = (list(&|at| (at * 3).to_string()), list(&|_| "1".to_owned()));
@@ -183,7 +183,7 @@ fn a_manifest_that_is_too_large_for_the_memory_is_refused() {
     assert!(Manifest::parse_within(text.as_bytes(), Memory::of(100_000_000)).is_ok());
 }
 
-/// Lists are as long as the table they speak of, and a thousand more for good measure.
+/// Lists may be as long as the table they describe, and a thousand entries more for good measure.
 #[test]
 fn lists_that_no_table_fills_are_refused() {
     let changed = "the release was changed after it was published: get it again from its publisher";

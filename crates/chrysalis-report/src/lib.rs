@@ -1,8 +1,8 @@
 //! Pictures and pages: charts as SVG, and reports as one HTML file that needs nothing else.
 //!
-//! The crate knows nothing of releases. Whoever has numbers hands them over as a [`chart::Chart`] or an [`html::Page`] and gets text back;
-//! what the numbers mean is said by the caller. The same input gives the same bytes, so a report can be compared with
-//! an earlier one.
+//! The crate knows nothing of releases. Callers hand over numbers as a [`chart::Chart`] or an [`html::Page`] and get
+//! text back; what the numbers mean is for the caller to say. The same input gives the same bytes, so a report can be
+//! compared with an earlier one.
 //!
 //! SVG is written here and not by a plotting library: the one at hand (plotters 0.3) writes colours into every element
 //! and offers neither classes, titles nor descriptions, so its pictures can follow neither a dark screen nor a printer,

@@ -7,12 +7,12 @@ use chrysalis_table::{Code, Column, Progress, Table, pause_at};
 /// Rows between two places to stop.
 const AT_A_TIME: usize = 1 << 14;
 
-/// Writes a table, telling how many rows are done.
+/// Writes a table, and reports how many rows are done.
 pub(crate) fn write(table: &Table, out: impl Write, progress: Progress<'_>) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 18, out);
     let header: Vec<String> = table.columns().iter().map(|column| quoted(column.name())).collect();
     writeln!(out, "{}", header.join(","))?;
-    // A lone empty field would be a blank line, which readers pass over.
+    // A lone empty field would be a blank line, which readers skip.
     let missing = if table.columns().len() == 1 { "\"\"" } else { "" };
     let fields: Vec<Fields> = table.columns().iter().map(|column| Fields::of(column, missing, progress)).collect();
     for start in (0..table.rows()).step_by(AT_A_TIME) {
@@ -31,7 +31,7 @@ pub(crate) fn write(table: &Table, out: impl Write, progress: Progress<'_>) -> i
     out.flush()
 }
 
-/// What every code of a column is written as, in one allocation: millions of small ones take long to give back.
+/// What every code of a column is written as, in one allocation: millions of small ones take long to free.
 struct Fields {
     bytes: Vec<u8>,
     ends: Vec<usize>,

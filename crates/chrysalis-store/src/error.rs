@@ -18,12 +18,12 @@ pub enum StoreError {
     Io {
         /// What was attempted.
         action: &'static str,
-        /// With which file or folder.
+        /// The file or folder.
         path: PathBuf,
         /// What it said.
         source: io::Error,
     },
-    /// The table in a file.
+    /// A fault of the table in a file.
     #[error("{path}: {error}")]
     Table {
         /// The file, or `standard input`.
@@ -39,7 +39,7 @@ pub enum StoreError {
         /// What it is.
         format: ForeignFormat,
     },
-    /// A Parquet file that is none, or is broken.
+    /// A file that is not Parquet, or is broken.
     #[error("{path}: not a readable Parquet file: {problem}")]
     Parquet {
         /// The file.
@@ -63,7 +63,7 @@ pub enum StoreError {
         /// The place.
         path: PathBuf,
     },
-    /// Something that is more than a release was to be replaced.
+    /// The folder to be replaced holds more than a release.
     #[error("{} holds other things than a release, so it is not replaced", path.display())]
     NotARelease {
         /// The place.
@@ -75,7 +75,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The manifest.
+    /// A fault of the manifest.
     #[error("{path}: {error}")]
     Release {
         /// The folder.
@@ -137,13 +137,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What is wrong with the columns of a file.
+    /// An error about the columns of a file, with the name of the file.
     pub(crate) fn of_arrow(path: &str, error: ArrowTableError) -> Self {
         let path = path.to_owned();
         match error {
             ArrowTableError::Table(error) => StoreError::Table { path, error },
             ArrowTableError::ColumnType { column, found } => StoreError::ColumnType { path, column, found },
-            // A file has one type for all of a column, so this is a file that contradicts itself.
+            // A file has one type per column, so this file contradicts itself.
             error => StoreError::Parquet { path, problem: error.to_string() },
         }
     }
@@ -177,7 +177,7 @@ impl StoreError {
             },
             StoreError::Release { error, .. } => error.hint(),
             StoreError::TooLarge { needed, .. } => more(*needed),
-            // How much it is in the end nobody knows before it is unpacked.
+            // The full size is unknown until it is unpacked.
             StoreError::TooMuchText { memory, .. } => more(memory.bytes().saturating_mul(2)),
             StoreError::Hash { .. } | StoreError::Mismatch { .. } | StoreError::Swollen { .. } => {
                 "the release was changed after it was published: get it again from its publisher".into()

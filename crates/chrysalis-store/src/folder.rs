@@ -14,7 +14,7 @@ use crate::{StoreError, csv_out, parquet_out, read_manifest_within};
 /// The file that makes a folder a release.
 pub const MANIFEST: &str = "release.json";
 
-/// What reading the manifest of a release that is to be replaced may take.
+/// Memory that reading the manifest of a release may take if the release is to be replaced.
 const OWN_MANIFEST: u64 = 8_000_000_000;
 
 /// How tables are written.
@@ -42,8 +42,8 @@ impl Format {
     }
 }
 
-/// Writes a release to a folder that must not exist yet, unless `force` replaces the release that is there, telling how
-/// many rows of all its tables are done.
+/// Writes a release to a folder that must not exist yet, unless `force` replaces the release that is there, and reports
+/// how many rows of all its tables are done.
 ///
 /// Whatever happens on the way, a stop included, the folder is either the whole new release or what it was before.
 pub fn write_release(
@@ -81,7 +81,7 @@ pub fn write_release(
     beside.sync().map_err(io_error("write to", out))?;
     // The last place to stop: from here on the release is there.
     progress(0);
-    // Somebody may have put something there meanwhile.
+    // Something may have been put there meanwhile.
     check_place(out, force)?;
     beside.put_in_place(out, force).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => StoreError::Exists { path: out.to_owned() },
@@ -106,14 +106,14 @@ pub fn check_place(out: &Path, force: bool) -> Result<(), StoreError> {
     }
 }
 
-/// Whether a folder holds nothing but a release, or nothing at all: no file is replaced that we did not write.
+/// Whether a folder holds nothing but a release, or nothing at all: we never replace a file that we did not write.
 fn holds_only_a_release(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     let names: Vec<_> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect();
     if names.is_empty() {
         return true;
     }
-    // It is the owner's own, and may be larger than one from elsewhere.
+    // The release is the owner's own, and its manifest may be larger than one from elsewhere.
     let Ok(manifest) = read_manifest_within(folder, Memory::of(OWN_MANIFEST)) else { return false };
     names.into_iter().all(|name| {
         let name = name.ok().and_then(|name| name.into_string().ok());
@@ -121,7 +121,8 @@ fn holds_only_a_release(folder: &Path) -> bool {
     })
 }
 
-/// What a release's folder holds beside its manifest and the files that this names, sorted; folders end with a slash.
+/// What a release's folder holds besides its manifest and the files that the manifest names, sorted; folders end with a
+/// slash.
 pub fn stray_files(folder: &Path, manifest: &Manifest) -> Result<Vec<String>, StoreError> {
     let io_error = |source| StoreError::Io { action: "read", path: folder.to_owned(), source };
     let mut strays = Vec::new();

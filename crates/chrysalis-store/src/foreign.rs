@@ -22,7 +22,7 @@ pub enum ForeignFormat {
     Spss,
     /// `.dta`.
     Stata,
-    /// Workbooks are zip files, too.
+    /// A zip file, which may be a workbook.
     Zip,
 }
 
@@ -85,7 +85,7 @@ impl ForeignFormat {
     }
 }
 
-/// The first two letters tell JSON from the header of a CSV file: `[id],name` is one.
+/// The first two characters tell JSON from the header of a CSV file such as `[id],name`.
 fn json(start: &[u8]) -> Option<ForeignFormat> {
     let mut letters = start.iter().filter(|letter| !letter.is_ascii_whitespace());
     match (letters.next()?, letters.next()?) {

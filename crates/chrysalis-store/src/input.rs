@@ -21,7 +21,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// How messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
             Source::Path(path) => path.display().to_string(),
@@ -30,11 +30,11 @@ impl Source {
     }
 }
 
-/// An opened table whose column names are known. What it is, and how it is packed, is seen from its first bytes.
+/// An opened table whose column names are known. Its format and its compression are recognized by its first bytes.
 pub struct Input {
     name: String,
     content: Content,
-    /// Bytes to come from the file, where that is known.
+    /// Bytes of the file, if known.
     size: Option<u64>,
     bytes_read: Arc<AtomicU64>,
     allow_empty: bool,
@@ -50,7 +50,7 @@ const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const PARQUET: &[u8] = b"PAR1";
 
 impl Input {
-    /// Opens a file of a release, which may be no more than its manifest declares.
+    /// Opens a file of a release, which must not hold more than its manifest declares.
     pub(crate) fn open_part(path: &Path, declared: &Declared) -> Result<Input, StoreError> {
         Input::open_within(&Source::Path(path.to_owned()), &declared.csv(), Some(*declared))
     }
@@ -138,7 +138,7 @@ impl Input {
         }
     }
 
-    /// Bytes on disk, where that is known: what `progress` will sum up to.
+    /// Bytes on disk, if known: what `progress` adds up to.
     pub fn size(&self) -> Option<u64> {
         self.size
     }
@@ -148,8 +148,8 @@ impl Input {
         self.read_with(wanted, &no_progress)
     }
 
-    /// The same, telling how many bytes of a CSV file are done. Of Parquet it tells nothing, but can be stopped as
-    /// well.
+    /// Like [`Input::read`], and reports how many bytes of a CSV file are done. For Parquet it reports nothing, but can
+    /// be stopped as well.
     pub fn read_with(self, wanted: &[ColumnRequest], progress: Progress<'_>) -> Result<Table, StoreError> {
         let name = self.name;
         let table_error = |error: TableError| StoreError::Table { path: name.clone(), error };
@@ -165,7 +165,7 @@ impl Input {
     }
 }
 
-/// Counts what comes off the disk, before unpacking, so that a progress bar knows the end.
+/// Counts the bytes that come off the disk, before unpacking, so that a progress bar knows the end.
 struct CountingReader<R> {
     inner: R,
     n: Arc<AtomicU64>,

@@ -2,8 +2,8 @@
 //!
 //! Everything heavy that deals with file formats lives here, so that an edit of an algorithm recompiles none of it. A
 //! release is written beside its place, synced, and then renamed: it appears whole or not at all. Work that is stopped
-//! leaves nothing behind, and what a killed run could not remove, the next one does. A reader verifies every hash
-//! before anyone sees a table.
+//! leaves nothing behind, and the next run removes what a killed one could not. A reader verifies every hash before
+//! anyone sees a table.
 
 mod canonical;
 mod csv_out;

@@ -1,33 +1,33 @@
-//! What reading a release may cost: compared with what its manifest declares before a table is opened.
+//! What reading a release may cost: limits that follow from its manifest, checked before a table is opened.
 //!
-//! A file says how large it is, and a packed one says it cheaply: a few kilobytes can claim any number of rows. So
-//! rows are compared with the manifest's while they come, text with what so many rows can need, and what the declared
-//! rows will need in memory with what is allowed.
+//! A file says how large it is, and a packed file can lie cheaply: a few kilobytes can claim any number of rows. So
+//! rows are compared with the manifest's as they come, text with what that many rows can need, and the memory that the
+//! declared rows will need with what is allowed.
 
 use chrysalis_release::{PartEntry, TableEntry};
 use chrysalis_table::{CsvOptions, Memory, Remedy};
 
 use crate::StoreError;
 
-/// What a declared row costs, and each of its columns beside that. Measured: the peak of an audit of ten million rows
-/// with eight quasi columns is 71 bytes a row for generalize (18 columns), 133 for anatomy and 187 for permute (twelve
-/// columns in two tables).
+/// Memory that a declared row takes, and each of its columns on top of that. Measured: the peak of an audit of ten
+/// million rows with eight quasi columns is 71 bytes a row for generalize (18 columns), 133 for anatomy and 187 for
+/// permute (twelve columns in two tables).
 const BYTES_PER_ROW: u64 = 72;
 const BYTES_PER_CELL: u64 = 4;
 
-/// A cell may have so much text on average: the label of a large set is long. Less than that is in every file.
+/// Text that a cell may have on average (the label of a large set is long), and text that any file may have on top.
 const TEXT_PER_CELL: u64 = 4 << 10;
 const FREE_TEXT: u64 = 32 << 20;
 
-/// Text that may be in memory at once, beside what is kept.
+/// Text that may be in memory at once, in addition to what is kept.
 const TEXT_AT_ONCE: u64 = 32 << 20;
 
-/// What a footer of Parquet may have: more row groups than rows would be needed to fill it.
+/// What a Parquet footer may have beyond a byte per row: to fill it would take more row groups than rows.
 const FREE_FOOTER: u64 = 1 << 20;
-/// A byte of it costs at most so many when it is unfolded.
+/// The most memory that one byte of a footer takes when it is decoded.
 const MEMORY_PER_FOOTER_BYTE: u64 = 256;
 
-/// Refuses tables whose declared rows would not fit: for each its rows, and how many of its columns are read.
+/// Refuses tables whose declared rows would not fit. For each table: its rows, and how many of its columns are read.
 pub(crate) fn check_rows(place: &str, tables: &[(u64, usize)], memory: Memory) -> Result<(), StoreError> {
     let row = |columns: usize| BYTES_PER_CELL.saturating_mul(columns as u64).saturating_add(BYTES_PER_ROW);
     let bytes = |&(rows, columns): &(u64, usize)| rows.saturating_mul(row(columns));
@@ -39,7 +39,7 @@ pub(crate) fn check_rows(place: &str, tables: &[(u64, usize)], memory: Memory) -
     Err(StoreError::TooLarge { path: place.to_owned(), rows, needed, memory })
 }
 
-/// What a file of a release may be, by its manifest.
+/// What the manifest declares about a file of a release.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Declared {
     pub(crate) rows: u64,
@@ -63,7 +63,7 @@ impl Declared {
         }
     }
 
-    /// Bytes that its rows can need when they are unpacked, and no more than is allowed.
+    /// Bytes that its rows can need when they are unpacked, but no more than is allowed.
     pub(crate) fn most_text(&self) -> u64 {
         self.needed_text().min(self.memory.bytes())
     }
@@ -72,7 +72,7 @@ impl Declared {
         self.rows.saturating_mul(self.columns).saturating_mul(TEXT_PER_CELL).saturating_add(FREE_TEXT)
     }
 
-    /// Refuses a file that unpacks to so many bytes, or more.
+    /// Refuses a file that unpacks to this many bytes or more, if that is too much.
     pub(crate) fn check_text(&self, file: &str, bytes: u64) -> Result<(), StoreError> {
         if bytes <= self.most_text() {
             return Ok(());
@@ -84,7 +84,7 @@ impl Declared {
         }
     }
 
-    /// How many rows whose longest text has so many bytes are decoded together.
+    /// How many rows are decoded together if the longest text has this many bytes.
     pub(crate) fn rows_at_once(longest: u64) -> usize {
         usize::try_from(TEXT_AT_ONCE / longest.max(1)).unwrap_or(usize::MAX).max(1)
     }
@@ -94,7 +94,7 @@ impl Declared {
         self.rows.saturating_add(FREE_FOOTER).min(self.memory.part(MEMORY_PER_FOOTER_BYTE).bytes())
     }
 
-    /// It holds more than its rows can need.
+    /// The error for a file that holds more than its rows can need.
     pub(crate) fn swollen(&self, file: &str, found: impl Into<String>) -> StoreError {
         let found = found.into();
         StoreError::Swollen { file: file.to_owned(), found, rows: self.rows, columns: self.columns }

@@ -31,11 +31,11 @@ pub(crate) struct ParquetInput {
     bytes: Handle,
     metadata: ArrowReaderMetadata,
     header: Vec<String>,
-    /// What it may be, where a manifest says so.
+    /// What its manifest declares, if it belongs to a release.
     declared: Option<Declared>,
 }
 
-/// Columns are read in parallel, so each opens the file for itself: clones of one handle would share its place.
+/// Columns are read in parallel, so each opens the file for itself: clones of one handle would share its position.
 enum Handle {
     File(PathBuf),
     Bytes(Bytes),
@@ -192,7 +192,7 @@ fn longest_entry(
     })
 }
 
-/// The footer says at the end how long it is, and unfolds to many times that.
+/// Checks the length of the footer, which is given at the end of the file: decoded, the footer takes many times that.
 fn check_footer(name: &str, path: &Path, declared: &Declared) -> Result<(), StoreError> {
     let read = || -> io::Result<u64> {
         let (mut file, mut end) = (File::open(path)?, [0; 8]);
@@ -209,7 +209,8 @@ fn check_footer(name: &str, path: &Path, declared: &Declared) -> Result<(), Stor
     Err(declared.swollen(name, format!("has a footer of {}", Memory::of(length))))
 }
 
-/// Rows and row groups are as many as declared, and columns are flat: one that repeats has any number of values in a row.
+/// Checks that there are as many rows as declared, at most one row group more than rows, and only flat columns: a
+/// repeated column can have any number of values in a row.
 fn check_rows(name: &str, metadata: &ArrowReaderMetadata, declared: &Declared) -> Result<(), StoreError> {
     let broken = |problem: &str| StoreError::Parquet { path: name.to_owned(), problem: problem.to_owned() };
     let file = metadata.metadata();
@@ -237,7 +238,7 @@ fn check_rows(name: &str, metadata: &ArrowReaderMetadata, declared: &Declared) -
     Ok(())
 }
 
-/// What a column has become so far.
+/// Checks what was read of a column so far.
 fn check_read(name: &str, rows: u64, bytes: u64, declared: &Declared) -> Result<(), StoreError> {
     if rows > declared.rows {
         let (found, expected) = (format!("more than {} rows", declared.rows), declared.rows.to_string());
@@ -255,16 +256,16 @@ fn batches<T: ChunkReader + 'static>(
 }
 
 fn options() -> ArrowReaderOptions {
-    // What the writer says about Arrow types is a hint at best: the Parquet types are enough.
+    // The writer's Arrow types are a hint at best: the Parquet types are enough.
     ArrowReaderOptions::new().with_skip_arrow_metadata(true)
 }
 
-/// Runs a step of the Parquet reader. A broken file may make it panic, which is the file's fault and no crash of ours.
+/// Runs a step of the Parquet reader. If a broken file makes it panic, that is reported as the file's fault.
 fn guarded<T>(name: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, StoreError> {
     let problem = |problem: String| StoreError::Parquet { path: name.to_owned(), problem };
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(result) => result.map_err(|error| problem(error.to_string())),
-        // Work that is stopped from outside unwinds, too, and is no fault of the file.
+        // Work that is stopped from outside unwinds, too, and that is not the file's fault.
         Err(payload) if Stopped::is(&*payload) => resume_unwind(payload),
         Err(_) => Err(problem("its pages contradict each other".into())),
     }

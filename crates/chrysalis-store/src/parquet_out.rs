@@ -1,6 +1,6 @@
 //! Parquet out, without the channels the format offers: no statistics, no key-value metadata, no program version.
-//! Dictionaries are in order of first appearance, which is a fact about the published rows alone: those are in
-//! canonical order before they get here.
+//! Dictionaries are in order of first appearance, which depends on the published rows alone: those are in canonical
+//! order before they get here.
 
 use std::io::Write;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 const ROWS_PER_GROUP: usize = 1 << 20;
 
-/// Writes a table, telling how many rows are done.
+/// Writes a table, and reports how many rows are done.
 pub(crate) fn write(table: &Table, out: impl Write + Send, progress: Progress<'_>) -> Result<(), ParquetError> {
     let prepared = |column| {
         progress(0);
@@ -57,8 +57,8 @@ pub(crate) fn write(table: &Table, out: impl Write + Send, progress: Progress<'_
     Ok(())
 }
 
-/// Databases group and join by the column that numbers groups, and nobody computes with it, so it takes as few bytes as
-/// it needs. All tables of a release number the same groups.
+/// Databases group and join by the group id, and nobody computes with it, so it takes as few bytes as it needs. All
+/// tables of a release number the same groups.
 fn column_writer(column: &Column) -> ColumnWriter<'_> {
     // PROOF: forms that number groups refuse a column of this name in the input.
     if column.name() == GROUP_ID { ColumnWriter::narrow(column) } else { ColumnWriter::new(column) }

@@ -10,20 +10,20 @@ use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use crate::StoreError;
 use crate::limits::Declared;
 
-/// What a page header may have: its statistics hold two values.
+/// How long a page header may be: its statistics hold two values.
 const MOST_HEADER: usize = 64 << 10;
-/// Lists and structs inside each other: a page header has three.
+/// How deep lists and structs may be nested: a page header has three levels.
 const MOST_DEPTH: usize = 8;
 
 /// Plain, dictionary, run lengths and packed levels: with these a page holds no more than it says. Others, such as
-/// prefixes of the value before, can say a lot in no bytes.
+/// prefixes of the previous value, can say a lot in no bytes.
 const ENCODINGS: [i64; 5] = [0, 2, 3, 4, 8];
 
 const DATA_PAGE: i64 = 0;
 const DICTIONARY_PAGE: i64 = 2;
 const DATA_PAGE_V2: i64 = 3;
 
-/// What all pages that were looked at claim to unpack to.
+/// What all pages examined so far claim to unpack to.
 #[derive(Default)]
 pub(crate) struct Claims {
     unpacked: u64,
@@ -55,7 +55,7 @@ impl Claims {
             declared.check_text(name, self.unpacked)?;
             n_pages += 1;
             match page.kind {
-                // Every entry takes a byte at least, if it is not the only one.
+                // Every entry takes at least a byte, unless it is the only one.
                 DICTIONARY_PAGE if held > size.max(1) => {
                     return Err(declared.swollen(name, format!("has a dictionary that claims {held} entries")));
                 }
@@ -95,11 +95,11 @@ struct PageHeader {
     encoding: i64,
 }
 
-/// The page header that the file is at, which is `at`, and how many bytes it has; `None` if there is none.
+/// The page header at the file's position, which is `at`, and its length in bytes; `None` if there is none.
 fn header<R: Read + Seek>(file: &mut BufReader<R>, at: u64) -> io::Result<Option<(PageHeader, u64)>> {
     let mut found = parse(file.fill_buf()?);
     if found.is_none() {
-        // The buffer may end inside the header: it is filled again, from where the header starts.
+        // The buffer may end inside the header: it is filled again from the start of the header.
         file.seek(SeekFrom::Start(at))?;
         found = parse(file.fill_buf()?);
     }
@@ -170,7 +170,7 @@ impl Compact<'_> {
             }
             id = if head >> 4 == 0 { self.number()? } else { id.checked_add(i64::from(head >> 4))? };
             match kind {
-                // A field of a struct holds its truth in its kind.
+                // In a struct, the kind of a field tells true from false.
                 1 | 2 => {}
                 3 => self.skip(1)?,
                 4..=6 => found(&[id], self.number()?),
@@ -186,7 +186,7 @@ impl Compact<'_> {
 
     fn skip_value(&mut self, kind: u8, depth: usize) -> Option<()> {
         match kind {
-            // In a list truth takes a byte.
+            // In a list, a boolean takes a byte.
             1..=3 => self.skip(1),
             4..=6 => self.varint().map(|_| ()),
             7 => self.skip(8),
@@ -214,7 +214,7 @@ impl Compact<'_> {
 mod tests {
     use super::*;
 
-    /// Field headers are (delta of the id) · 16 + kind; numbers are folded, so that 1 is 2 and −1 is 1.
+    /// Field headers are (delta of the id) · 16 + kind; numbers are zigzag-encoded, so that 1 is 2 and −1 is 1.
     #[test]
     fn a_page_header_is_read_and_what_does_not_matter_is_passed_over() {
         let data = [
@@ -223,7 +223,7 @@ mod tests {
             0x15, 0x14, // 3: packed 10
             0x15, 0x01, // 4: a checksum, −1
             0x1c, 0x15, 0x06, 0x15, 0x10, 0x15, 0x06, 0x15, 0x06, // 5: 3 values, encoding 8, levels by runs
-            0x1c, 0x18, 0x02, b'a', b'b', 0x11, 0x00, // 5.5: statistics: bytes, and a truth
+            0x1c, 0x18, 0x02, b'a', b'b', 0x11, 0x00, // 5.5: statistics: bytes, and a boolean
             0x00, 0x00, 0xff,
         ];
         let expected = PageHeader { kind: 0, unpacked: 128, packed: 10, values: 3, encoding: 8 };

@@ -1,4 +1,4 @@
-//! Tables of several files, one after the other.
+//! Tables that consist of several files, one after the other.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::StoreError;
 
-/// Reads a table part by part, side by side. `read` gives the wanted columns of one of them.
+/// Reads the parts of a table in parallel. `read` returns the wanted columns of one part.
 pub(crate) fn read(
     entry: &TableEntry,
     wanted: &[ColumnRequest],
@@ -37,7 +37,7 @@ fn concatenated(wanted: &[ColumnRequest], tables: &[Table]) -> Table {
     Table::new(columns.collect())
 }
 
-/// One column of several of the same kind. All their values together are its dictionary, in which equal ones become
+/// Joins several columns of the same kind. All their values together are the dictionary, in which equal ones become
 /// one.
 fn joined(request: &ColumnRequest, columns: &[&Column]) -> Column {
     let kind = request.kind.or_else(|| columns.first().map(|column| column.domain().kind())).unwrap_or(Kind::Category);
@@ -60,7 +60,7 @@ fn joined(request: &ColumnRequest, columns: &[&Column]) -> Column {
     Column::from_dictionary(&request.name, kind, dictionary, &order, chunks)
 }
 
-/// PROOF: a value that stands in no order was refused when its part was read.
+/// PROOF: a value that is not in the order was refused when its part was read.
 fn rank(ranks: &BTreeMap<&str, usize>, value: Option<&Value>) -> usize {
     let text = value.map(ToString::to_string).unwrap_or_default();
     ranks.get(text.as_str()).copied().unwrap_or(0)

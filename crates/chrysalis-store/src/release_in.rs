@@ -1,4 +1,4 @@
-//! A release out of its folder: every file is what the manifest says, or nothing is read.
+//! Reads a release from its folder: unless every file is what the manifest says, nothing is read.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -18,7 +18,7 @@ pub fn read_release(folder: &Path) -> Result<Release, StoreError> {
     read_release_within(folder, Memory::default())
 }
 
-/// The same, unless what it declares would take more memory than that.
+/// Like [`read_release`], but refuses a release that declares more than fits into the allowed memory.
 pub fn read_release_within(folder: &Path, memory: Memory) -> Result<Release, StoreError> {
     let manifest = read_manifest_within(folder, memory)?;
     let sizes: Vec<(u64, usize)> = manifest.tables.iter().map(|entry| (entry.rows, entry.columns.len())).collect();
@@ -36,9 +36,9 @@ pub fn read_release_within(folder: &Path, memory: Memory) -> Result<Release, Sto
     Ok(Release { tables: tables.collect::<Result<_, _>>()?, manifest })
 }
 
-/// Reads only some columns of some tables, whose names come with them; all other tables are left empty.
+/// Reads only some columns of some tables, given as pairs of a table and its columns; all other tables are left empty.
 ///
-/// What is read is verified as [`read_release`] does: the hashes of whole files, side by side with the decoding.
+/// The files are verified as by [`read_release`]: their whole hashes, in parallel with the decoding.
 pub fn read_columns(
     folder: &Path,
     manifest: Manifest,
@@ -47,7 +47,7 @@ pub fn read_columns(
     read_columns_within(folder, manifest, wanted, Memory::default())
 }
 
-/// The same, unless what the manifest declares of them would take more memory than that.
+/// Like [`read_columns`], but refuses columns whose declared rows do not fit into the allowed memory.
 pub fn read_columns_within(
     folder: &Path,
     manifest: Manifest,
@@ -83,14 +83,14 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, StoreError> {
     read_manifest_within(folder, Memory::default())
 }
 
-/// The same, unless it would take more memory than that.
+/// Like [`read_manifest`], but refuses a manifest that would take more memory than allowed.
 pub fn read_manifest_within(folder: &Path, memory: Memory) -> Result<Manifest, StoreError> {
     let bytes = manifest_bytes(folder, memory)?;
     let path = folder.join(MANIFEST).display().to_string();
     Manifest::parse_within(&bytes, memory).map_err(|error| StoreError::Release { path, error })
 }
 
-/// A release's manifest as it is written.
+/// The bytes of a release's manifest.
 pub(crate) fn manifest_bytes(folder: &Path, memory: Memory) -> Result<Vec<u8>, StoreError> {
     if folder.is_file() {
         return Err(StoreError::NotAFolder { path: folder.to_owned() });
@@ -106,10 +106,10 @@ pub(crate) fn manifest_bytes(folder: &Path, memory: Memory) -> Result<Vec<u8>, S
     Ok(bytes)
 }
 
-/// More folders than anybody keeps releases in.
+/// More entries than any folder of releases has.
 const BESIDE: usize = 1_000;
 
-/// The releases in the folder that `out` lies in, `out` itself left out. What cannot be read is no release.
+/// The other releases in the folder that contains `out`. A folder whose manifest cannot be read is no release.
 pub fn manifests_beside(out: &Path) -> Vec<(PathBuf, Manifest)> {
     let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let own = fs::canonicalize(out).ok();
@@ -121,7 +121,7 @@ pub fn manifests_beside(out: &Path) -> Vec<(PathBuf, Manifest)> {
     folders.into_iter().filter_map(|folder| read_manifest(&folder).ok().map(|manifest| (folder, manifest))).collect()
 }
 
-/// LEAK: a link could lead outside the release, and a pipe could keep us waiting for ever.
+/// LEAK: a link could lead outside the release, and a pipe could keep us waiting forever.
 fn check_plain_file(path: &Path, name: &str) -> Result<(), StoreError> {
     let metadata = fs::symlink_metadata(path);
     let metadata = metadata.map_err(|source| StoreError::Io { action: "read", path: path.to_owned(), source })?;
@@ -161,7 +161,8 @@ fn read_part(
 ) -> Result<Table, StoreError> {
     let (file, declared) = (path.display().to_string(), Declared::new(entry, part, memory));
     let mismatch = |found: String, expected: String| StoreError::Mismatch { file: file.clone(), found, expected };
-    // The reader stops where the manifest does, and knows nothing of manifests.
+    // The reader stops at the manifest's limits but knows nothing of manifests, so its errors are put into the
+    // manifest's terms.
     let said = |error: StoreError| match &error {
         StoreError::Table { error: TableError::TooManyRows { limit }, .. } if *limit == part.rows => {
             mismatch(format!("more than {limit} rows"), limit.to_string())
@@ -199,7 +200,7 @@ fn requests(entry: &TableEntry, manifest: &Manifest, layout: &Layout, only: Opti
     request.collect()
 }
 
-/// The order of an ordinal column: that of the attribute whose values or ends of ranges stand in it.
+/// The order of an ordinal column: that of the attribute whose values or range ends it contains.
 fn order_of(manifest: &Manifest, layout: &Layout, table: &str, column: &str) -> Vec<String> {
     let columns = layout.table(table).into_iter().flat_map(|table| &table.columns);
     let cell = columns.filter(|known| known.name == column).map(|known| known.cell).next();

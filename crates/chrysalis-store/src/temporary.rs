@@ -1,8 +1,8 @@
-//! What is written beside its place, and whose it is.
+//! Temporary folders and files, and whose they are.
 //!
-//! A writer holds a lock on its temporary folder or file for as long as that exists, and the system lets go of it
-//! together with the process, however that ends. So whatever has a name of ours and no lock was left behind by a run
-//! that was killed, and the next one removes it.
+//! A writer holds a lock on its temporary folder or file for as long as that exists, and the system releases the lock
+//! when the process ends, however that happens. So anything that has a name of ours and no lock was left behind by a
+//! run that was killed, and the next run removes it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -19,10 +19,10 @@ use crate::unfinished::{self, UnfinishedWrite};
 const PREFIX: &str = ".chrysalis-";
 /// Random letters and digits after the prefix.
 const N_RANDOM: usize = 6;
-/// How often a name may be snatched away before that is no accident.
+/// How often a name may be taken away before that is no accident.
 const TRIES: usize = 100;
 
-/// The folder that a path stands in.
+/// The folder that contains a path.
 pub(crate) fn parent_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -30,22 +30,22 @@ pub(crate) fn parent_of(path: &Path) -> PathBuf {
     }
 }
 
-/// A folder that goes away with all it holds, unless it is put in its place.
+/// A folder that is removed with its contents, unless it is put in its place.
 pub(crate) struct TemporaryFolder {
-    // Goes first, so that it is locked until it is gone.
+    // Dropped first, so that it is locked until it is gone.
     folder: TempDir,
     lock: File,
     _unfinished: UnfinishedWrite,
 }
 
 impl TemporaryFolder {
-    /// A new one, beside others.
+    /// Creates one in the given folder.
     pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
         for _ in 0..TRIES {
             let (folder, unfinished) = UnfinishedWrite::create(|| builder(0o755).tempdir_in(parent), TempDir::path)?;
             let lock = match File::open(folder.path()) {
                 Ok(lock) => lock,
-                // Whoever clears away met it before it was locked.
+                // The cleanup of another run found it before it was locked.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
@@ -65,16 +65,16 @@ impl TemporaryFolder {
         self.lock.sync_all()
     }
 
-    /// One rename. With `replace` the two folders change places, and the old one is removed with the temporary one.
+    /// One rename. With `replace` the two folders trade places, and the old one is removed under the temporary name.
     pub(crate) fn put_in_place(mut self, place: &Path, replace: bool) -> io::Result<()> {
         let has_exchanged = unfinished::place(|| renamed(self.path(), place, replace))?;
-        // Otherwise the name is free now, and the next to bear it is not ours to remove.
+        // Otherwise the temporary name is free now, and whatever takes it next is not ours to remove.
         self.folder.disable_cleanup(!has_exchanged);
         Ok(())
     }
 }
 
-/// Whether the two have changed places.
+/// Renames a folder; says whether the two have traded places.
 fn renamed(from: &Path, place: &Path, replace: bool) -> io::Result<bool> {
     let is_exchange = replace && place.exists();
     let flags = if is_exchange { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
@@ -84,8 +84,8 @@ fn renamed(from: &Path, place: &Path, replace: bool) -> io::Result<bool> {
     }
 }
 
-/// For file systems without these flags: what is there steps aside, then the new folder takes its place, and if it cannot, what
-/// was there comes back.
+/// For file systems without these flags: the old folder is moved aside, then the new one takes its place; if that
+/// fails, the old one is moved back.
 fn without_flags(from: &Path, place: &Path, replace: bool) -> io::Result<()> {
     if !place.exists() {
         return fs::rename(from, place);
@@ -99,14 +99,14 @@ fn without_flags(from: &Path, place: &Path, replace: bool) -> io::Result<()> {
     fs::rename(from, place).or_else(|error| fs::rename(&old, place).and(Err(error)))
 }
 
-/// A file that goes away unless it is put in its place.
+/// A file that is removed unless it is put in its place.
 pub(crate) struct TemporaryFile {
     pub(crate) file: NamedTempFile,
     pub(crate) unfinished: UnfinishedWrite,
 }
 
 impl TemporaryFile {
-    /// A new one, beside others.
+    /// Creates one in the given folder.
     pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
         for _ in 0..TRIES {
             let (file, unfinished) =
@@ -125,16 +125,16 @@ fn builder(mode: u32) -> Builder<'static, 'static> {
     builder
 }
 
-/// Removes what runs that were killed have left in a folder. What cannot be removed stays: it is in nobody's way.
+/// Removes what killed runs have left in a folder. Anything that cannot be removed stays: it is in nobody's way.
 pub(crate) fn remove_abandoned(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| is_our_name(&entry.file_name())) {
-        // A folder that vanishes meanwhile, or that another user protects, is no reason not to write.
+        // A folder that vanishes meanwhile, or that belongs to another user, is no reason not to write.
         let _ = remove_if_abandoned(&entry.path());
     }
 }
 
-/// Exactly the names that we give: `.chrysalis-notes.txt` is somebody's own.
+/// Exactly the names that we give: `.chrysalis-notes.txt` is the user's own.
 fn is_our_name(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
     random.is_some_and(|random| random.len() == N_RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
@@ -146,7 +146,7 @@ fn remove_if_abandoned(path: &Path) -> io::Result<()> {
     let handle = File::from(open(path, flags, Mode::empty())?);
     let metadata = handle.metadata()?;
     flock(&handle, FlockOperation::NonBlockingLockExclusive)?;
-    // The name may have changed hands before the lock was ours: the folder behind it may even be a release by now.
+    // The name may have passed to something else before the lock was ours: it may even belong to a release by now.
     if !leads_to(path, &handle)? {
         return Ok(());
     }
@@ -159,12 +159,12 @@ fn remove_if_abandoned(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Locks what was just created. `false` when somebody who clears away was faster.
+/// Locks what was just created. `false` if the cleanup of another run was faster.
 fn own(handle: &File, path: &Path) -> io::Result<bool> {
     match flock(handle, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => leads_to(path, handle),
         Err(Errno::WOULDBLOCK) => Ok(false),
-        // A file system without locks: nobody can take it for abandoned there.
+        // On a file system without locks nobody can take it for abandoned.
         Err(_) => Ok(true),
     }
 }
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(names(folder.path()), ["place"]);
     }
 
-    /// Many writers, and somebody who clears away all the time: everybody keeps what is theirs.
+    /// Many writers, and a cleanup that runs all the time: every writer keeps what it wrote.
     #[test]
     fn writers_and_whoever_clears_away_do_not_meet() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! What this process is writing and has not put in its place.
+//! What this process is writing and has not yet put in its place.
 //!
-//! A run that is stopped unwinds and removes it on the way. A process that cannot wait for that asks for the removal itself.
+//! A stopped run removes it while it unwinds. A process that cannot wait for that calls [`give_up`].
 
 use std::fs;
 use std::io;
@@ -19,11 +19,11 @@ fn pending() -> MutexGuard<'static, PendingPaths> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One thing that is being written, for as long as it is.
+/// Something that is being written, for as long as this value lives.
 pub(crate) struct UnfinishedWrite(PathBuf);
 
 impl UnfinishedWrite {
-    /// Creates something to write to. Nobody gives up between its creation and its being known here.
+    /// Creates something to write to. [`give_up`] cannot run between its creation and its registration here.
     pub(crate) fn create<T>(
         create: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
@@ -42,7 +42,7 @@ impl Drop for UnfinishedWrite {
     }
 }
 
-/// Puts things in their places. Nobody gives up meanwhile, and after the first success nobody can.
+/// Puts things in their places. [`give_up`] cannot run meanwhile, and refuses after the first success.
 pub(crate) fn place<T, E>(put: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let mut pending = pending();
     let put = put();
@@ -50,24 +50,26 @@ pub(crate) fn place<T, E>(put: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     put
 }
 
-/// Another name that is as much ours, should the process end before what has it is removed.
+/// Another name that is also ours, so that the next run removes it if this process ends too soon.
 fn aside(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (start, last) = name.split_at_checked(name.len().checked_sub(1)?)?;
     Some(path.with_file_name(format!("{start}{}", if last == "x" { "y" } else { "x" })))
 }
 
-/// Removes all that this process has begun to write, unless some of what it writes is in its place already, in which case it
-/// changes nothing and says `false`.
+/// Removes everything that this process has begun to write. If something is in its place already, it changes nothing
+/// and returns `false`.
 ///
-/// After `true` nothing can be written any more: threads that try wait for the end of the process, which must come next.
+/// After `true` nothing can be written any more: threads that try wait for the end of the process, which must come
+/// next.
 pub fn give_up() -> bool {
     let pending = pending();
     if pending.has_placed {
         return false;
     }
     for path in &pending.paths {
-        // Somebody may be creating one file after the other in the folder: under another name it is gone for them.
+        // A thread may be creating one file after another in the folder: once renamed, the folder is gone for that
+        // thread.
         let aside = aside(path).filter(|aside| fs::rename(path, aside).is_ok());
         let path = aside.as_ref().unwrap_or(path);
         for _ in 0..10 {

@@ -17,8 +17,8 @@ pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), StoreErr
 
 /// Writes files that must not exist yet, unless `force` replaces them.
 ///
-/// All are written beside their places before the first is put there, so a full disk changes nothing. Where one then
-/// cannot be put in its place, those before it that are new go away again; those that were replaced stay.
+/// All are written beside their places before the first is put there, so a full disk changes nothing. If one then
+/// cannot be put in its place, those before it that are new are removed again; those that were replaced stay.
 pub fn write_files(files: &[(&Path, &[u8])], force: bool) -> Result<(), StoreError> {
     let folders: BTreeSet<_> = files.iter().map(|(path, _)| parent_of(path)).collect();
     folders.iter().for_each(|folder| remove_abandoned(folder));
@@ -36,7 +36,7 @@ fn put_in_place<'a>(written: impl Iterator<Item = (&'a Path, NamedTempFile)>, fo
         let put = if force { file.persist(path) } else { file.persist_noclobber(path) };
         if let Err(error) = put {
             for path in fresh {
-                // Nobody can do more about it than to be told of the first error.
+                // Nothing more can be done about this; the first error is reported.
                 let _ = fs::remove_file(path);
             }
             return Err(failed(path, &error.error));
@@ -61,7 +61,7 @@ fn failed(path: &Path, source: &io::Error) -> StoreError {
     }
 }
 
-/// Writes a new folder: `fill` puts files into a folder beside it, which then takes its place.
+/// Writes a new folder: `fill` puts files into a temporary folder beside it, which then takes its place.
 pub fn write_folder(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), StoreError> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(StoreError::Exists { path: path.to_owned() });
@@ -93,7 +93,7 @@ mod tests {
             let paths = names.map(at);
             write_files(&[(&paths[0], b"one"), (&paths[1], b"two")], force)
         };
-        // A second place that cannot be taken, found out before and after the first file is in its own.
+        // A second place that cannot be taken, which shows before or after the first file is in its own.
         for (second, force) in [("nowhere/b", true), ("folder", true), ("mine", false)] {
             assert!(write(["a", second], force).is_err(), "{second}");
             assert!(!at("a").exists(), "{second}");

@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 
 const ALLOWED: Memory = Memory::of(1_000_000_000);
 
-/// A release whose one table is a file of these bytes, its hash made right.
+/// A release whose one table is a file of these bytes, with the right hash.
 fn release(folder: &Path, file: &str, bytes: &[u8], rows: u64) {
     fs::write(folder.join(file), bytes).unwrap();
     let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -45,7 +45,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// What is said of a file, whoever asks: all of the release, or a column of it.
+/// Checks the error for a file, both when the whole release is read and when one column is.
 #[track_caller]
 fn check(file: &str, bytes: &[u8], rows: u64, memory: Memory, expected: &str) -> StoreError {
     let folder = tempfile::tempdir().unwrap();
@@ -69,7 +69,7 @@ fn packed_rows_beyond_the_declared_ones_stop_the_reader() {
     check("t.csv.zst", &zstd, 5, ALLOWED, "R/t.csv.zst has more than 5 rows, the manifest says 5");
     let error = check("t.csv", text.as_bytes(), 0, ALLOWED, "R/t.csv has more than 0 rows, the manifest says 0");
     assert_eq!(error.hint(), "the release was changed after it was published: get it again from its publisher");
-    // Members one after the other are one file, and a honest one is read.
+    // Several members are one file, and an honest one is read.
     let folder = tempfile::tempdir().unwrap();
     let members = [gzip(b"id,text\n1,a\n"), gzip(b""), gzip(b"2,b\n")].concat();
     release(folder.path(), "t.csv.gz", &members, 2);
@@ -91,7 +91,7 @@ fn text_that_so_few_rows_cannot_need_stops_the_reader() {
     release(folder.path(), "t.csv.gz", &columns, 2);
     let error = read(folder.path(), ALLOWED).unwrap_err().to_string();
     assert!(error.contains("the header names column `x` twice"), "{error}");
-    // Where the rows could need it, it is a matter of what is allowed.
+    // If the rows could need it, the allowed memory decides.
     let rows = 100_000;
     let many = gzip(format!("id,text\n{}", format!("1,{}\n", "y".repeat(200)).repeat(rows)).as_bytes());
     let memory = Memory::of(10_000_000);
@@ -112,7 +112,7 @@ fn declared_rows_that_do_not_fit_are_refused_before_a_file_is_opened() {
     let error = read(folder.path(), Memory::default()).unwrap_err();
     let said = "its tables declare 210000000 rows, which would need about 16.8 GB of memory, and 2 GB are allowed";
     assert_eq!(error.to_string(), format!("{}: {said}", folder.path().display()));
-    // With more it is another matter.
+    // With enough memory, it goes on to open the file, which is missing.
     assert!(matches!(read(folder.path(), Memory::of(17_000_000_000)).unwrap_err(), StoreError::Io { .. }));
 }
 
@@ -140,7 +140,7 @@ fn parquet_that_claims_more_than_declared_is_refused_by_its_claims() {
     release(folder.path(), "t.parquet", &dictionary, 2);
     let error = read(folder.path(), ALLOWED).unwrap_err().to_string();
     assert!(error.ends_with("MB or more, and 2 rows of 2 columns cannot need that"), "{error}");
-    // Prefixes of the value before say a lot in no bytes.
+    // Prefixes of the previous value say a lot in no bytes.
     let delta = plain()
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_dictionary_enabled(false)
@@ -148,19 +148,20 @@ fn parquet_that_claims_more_than_declared_is_refused_by_its_claims() {
     let delta = parquet(&["aaaa", "aaab"], delta.set_column_encoding("id".into(), Encoding::PLAIN).build());
     let said = "R/t.parquet: not a readable Parquet file: a page has the encoding 7, which releases do not use";
     check("t.parquet", &delta, 2, ALLOWED, said);
-    // A footer beyond all measure.
+    // A footer that is far too long.
     let mut footer = runs.clone();
     let end = footer.len() - 8;
     footer[end..end + 4].copy_from_slice(&400_000_000_u32.to_le_bytes());
     let said = "R/t.parquet has a footer of 400 MB, and 5 rows of 2 columns cannot need that";
     check("t.parquet", &footer, 5, ALLOWED, said);
-    // The same file, declared as it is, is read, however long its longest text.
+    // The same rows, declared as they are, are read.
     let folder = tempfile::tempdir().unwrap();
     release(folder.path(), "t.parquet", &runs, 1_000_000);
     assert_eq!(read(folder.path(), ALLOWED).unwrap().tables[0].rows(), 1_000_000);
 }
 
-/// Every row has the one long text of the dictionary: unpacked all at once, that is a thousand times the file.
+/// Any row could have the one long text of the dictionary: unpacked all at once, that would be a thousand times the
+/// file.
 #[test]
 fn a_long_text_in_many_rows_is_decoded_a_few_rows_at_a_time() {
     let long = "x".repeat(1 << 20);

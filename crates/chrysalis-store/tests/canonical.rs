@@ -1,5 +1,5 @@
-//! What is read is written again as it was, so that an auditor can tell whether a file holds anything besides its
-//! table.
+//! Tables that are read are written again with the same bytes, so that an auditor can tell whether a file holds
+//! anything besides its table.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -14,7 +14,7 @@ use chrysalis_store::{FilesReport, Format, MANIFEST, look_at_files, read_release
 use chrysalis_table::{Codes, Column, Date, Domain, Kind, Table, Value, no_progress};
 use proptest::prelude::*;
 
-/// A release of one table; where it has an ordinal column, that is an attribute, too.
+/// A release of one table, each column of which is an attribute.
 fn release(table: Table) -> Release {
     let columns = table.columns().iter();
     let columns = columns.map(|column| ColumnEntry { name: column.name().into(), kind: column.domain().kind().into() });
@@ -66,11 +66,11 @@ fn column(name: &str, kind: Kind, values: Vec<Value>, has_missing: bool, codes: 
     let domain = Domain::new(kind, values, has_missing);
     let n = domain.len() as u32;
     let column = Column::new(name, Arc::new(domain), Codes::collect(n as usize, codes.iter().map(|code| code % n)));
-    // A domain has the values that occur.
+    // A domain has only values that occur.
     column.gather(&(0..codes.len() as u32).collect::<Vec<_>>())
 }
 
-/// All kinds, several row groups, more values than a dictionary holds, and none at all.
+/// All kinds, several row groups, more values than a dictionary holds, and no rows at all.
 #[test]
 fn tables_of_every_kind_and_length_are_written_again_as_they_were() {
     let text = |text: &str| Value::Text(text.into());
@@ -130,8 +130,8 @@ fn frozen(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../chrysalis-cli/tests/frozen/v1").join(name).join("release")
 }
 
-/// The layout has not changed since version 1, whose files are never regenerated: whoever changes a byte meets them
-/// here, and gives `ENCODING` the next number.
+/// The layout has not changed since version 1, whose files are never regenerated: a change of any byte shows up here,
+/// and calls for the next number of `ENCODING`.
 #[test]
 fn tables_of_version_1_are_written_with_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ fn tables_of_version_1_are_written_with_the_same_bytes() {
     assert_eq!((n_files, ENCODING), (20, 1));
 }
 
-/// Parts are held against the writer one by one, each with a dictionary of its own.
+/// Parts are compared with the writer's output one by one, each with a dictionary of its own.
 #[test]
 fn every_part_of_a_table_is_looked_at() {
     let folder = tempfile::tempdir().unwrap();

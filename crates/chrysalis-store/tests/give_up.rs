@@ -24,7 +24,7 @@ fn what_is_being_written_goes_and_nothing_can_be_written_after() {
         let _ = write_folder(&half, |folder| {
             fs::write(folder.join("first"), "1")?;
             told.send("half").unwrap();
-            // As somebody who does not hear that all is over.
+            // Like a thread that does not notice that all is over.
             for file in 0.. {
                 fs::write(folder.join(file.to_string()), "more")?;
             }

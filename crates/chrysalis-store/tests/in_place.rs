@@ -1,4 +1,4 @@
-//! What is in its place stays there.
+//! Files that are in their places stay there.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! What is written reads back, in both formats; what was changed on the way is refused.
+//! Releases that are written read back, in both formats; releases that were changed on the way are refused.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -86,7 +86,7 @@ fn write_release(release: &Release, out: &Path, format: Format, force: bool) -> 
     chrysalis_store::write_release(release, out, format, force, &no_progress)
 }
 
-/// More rows than one row group has, so that columns are read side by side from several places.
+/// More rows than one row group has, so that columns are read in parallel from several row groups.
 #[test]
 fn tables_of_every_kind_read_back_in_both_formats() {
     for (rows, format) in [(1_100_000, Format::Parquet), (1_000, Format::Csv), (0, Format::Parquet), (0, Format::Csv)] {
@@ -238,7 +238,7 @@ fn what_is_written_is_version_2_with_one_part_per_table() {
     assert_eq!(stray_files(&out, &manifest).unwrap(), ["more/", "notes.txt"]);
 }
 
-/// Puts releases of rows beside each other as parts of one; all of them were written to `folder`.
+/// Writes the rows as several releases inside `folder` and puts these together as the parts of one.
 fn in_parts(folder: &Path, lengths: &[usize], format: Format) -> Release {
     let whole = release(lengths.iter().sum());
     let out = folder.join("parts");
@@ -255,7 +255,7 @@ fn in_parts(folder: &Path, lengths: &[usize], format: Format) -> Release {
         fs::rename(alone.join(&file), out.join(format!("{at}-{file}"))).unwrap();
         manifest.tables[0].parts.push(PartEntry { file: format!("{at}-{file}"), rows, sha256 });
     }
-    // The writer of manifests lists the feature where a table has more than one part. None at all need it as well.
+    // The writer of manifests lists the feature if a table has more than one part. A table without parts needs it, too.
     let json = manifest.to_json().unwrap().replace("\"features\": []", "\"features\": [\"parts\"]");
     fs::write(out.join(MANIFEST), json).unwrap();
     Release { manifest, ..whole }
@@ -281,7 +281,7 @@ fn a_table_of_several_parts_is_read_as_one() {
             let wanted = [("generalized".to_owned(), vec!["o".to_owned()])];
             let some = read_columns(&out, back.manifest.clone(), &wanted).unwrap();
             assert_eq!(some.tables[0].columns(), [back.tables[0].column("o").unwrap().clone()]);
-            // What several parts hold is written again as one.
+            // The rows of several parts are written again as one part.
             let again = folder.path().join("again");
             let manifest = write_release(&back, &again, format, false).unwrap();
             assert_eq!(manifest.tables[0].parts.len(), 1);
@@ -312,14 +312,14 @@ fn every_part_is_verified() {
     fs::write(out.join(MANIFEST), manifest.to_json().unwrap()).unwrap();
     let counted = read_release(&out).unwrap_err();
     assert!(counted.to_string().ends_with("has 40 rows, the manifest says 41"), "{counted}");
-    // The parts of one table are files of one release: no two tables, and no two parts, share one.
+    // No two tables, and no two parts, may share a file.
     manifest = release.manifest;
     manifest.tables[0].parts[1] = manifest.tables[0].parts[0].clone();
     fs::write(out.join(MANIFEST), manifest.to_json().unwrap()).unwrap();
     assert!(matches!(read_release(&out).unwrap_err(), StoreError::Release { .. }));
 }
 
-/// Ends of ranges have the order of their attribute, although none of them may have all its values.
+/// Ends of ranges have the order of their attribute, even if a column does not have all its values.
 #[test]
 fn ordinal_columns_have_the_order_of_the_attribute_that_stands_in_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -353,7 +353,7 @@ fn ordinal_columns_have_the_order_of_the_attribute_that_stands_in_them() {
     assert!(read_release(&out).unwrap().tables == release.tables);
 }
 
-/// Stops when it has been asked so many times.
+/// Stops once it has been asked `left` times.
 struct Impatient {
     left: AtomicU64,
 }
@@ -427,7 +427,7 @@ fn a_table_that_is_read_can_be_stopped() {
     }
 }
 
-/// What a killed run left is removed by the next that writes beside it, whatever it writes.
+/// The next run that writes to a folder, whatever it writes, removes what a killed run left there.
 #[test]
 fn the_next_run_removes_what_a_killed_one_left() {
     let folder = tempfile::tempdir().unwrap();
@@ -448,7 +448,7 @@ fn the_next_run_removes_what_a_killed_one_left() {
     assert_eq!(names(folder.path()), ["example", "page.html", "release"]);
 }
 
-/// Several runs that write to one folder at once, each clearing away before it writes.
+/// Several runs that write to one folder at once, each cleaning up before it writes.
 #[test]
 fn concurrent_writers_keep_their_folders() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,7 +19,7 @@ pub struct Column {
 pub struct DictionaryChunk {
     /// Codes of the stretch's own, small dictionary.
     pub codes: Codes,
-    /// From those to positions in the dictionary of the whole column.
+    /// For each of those codes, its position in the dictionary of the whole column.
     pub to_dictionary: Vec<u32>,
 }
 
@@ -49,7 +49,8 @@ impl Column {
         Column::new(name, Arc::new(domain), codes)
     }
 
-    /// The same for chunks that all speak of the dictionary itself, as those of one reader do.
+    /// Like [`Column::from_dictionary`], for chunks whose codes are positions in the dictionary itself, as those of a
+    /// single reader are.
     pub fn from_entries(
         name: impl Into<String>,
         kind: Kind,
@@ -70,7 +71,7 @@ impl Column {
 
     /// A column of numbers, none of them NaN.
     pub fn reals(name: impl Into<String>, numbers: &[f64]) -> Self {
-        // A zero has no sign here: readers drop it, and what is read must be written again as it was.
+        // Zero has no sign here: readers drop it, and a table must be written exactly as it was read.
         let numbers: Vec<f64> = numbers.iter().map(|number| number + 0.0).collect();
         Column::sorted(name, Kind::Real, &numbers, f64::total_cmp, Value::Real)
     }
@@ -83,7 +84,7 @@ impl Column {
         value: impl Fn(T) -> Value,
     ) -> Self {
         let mut rows: Vec<(T, u32)> = numbers.iter().copied().zip(0..).collect();
-        // The stable sort, because it makes use of stretches that are in order already, as running sums are.
+        // The stable sort, because it makes use of stretches that are already in order, as running sums are.
         rows.sort_by(|(a, _), (b, _)| compare(a, b));
         let mut domain: Vec<Value> = Vec::new();
         let mut codes = vec![0; rows.len()];
@@ -198,7 +199,7 @@ fn concatenate(domain_len: usize, code_of: &[Code], chunks: Vec<DictionaryChunk>
     all
 }
 
-/// Appends what codes stand for; `all` must be wide enough for it.
+/// Appends codes translated by `map`; `all` must be wide enough for the results.
 fn append(all: &mut Codes, codes: &Codes, map: &[Code]) {
     each_width!(codes, codes => match all {
         // PROOF: with_capacity chose a width that holds every code of the domain.

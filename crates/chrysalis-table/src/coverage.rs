@@ -1,4 +1,4 @@
-//! How a taxonomy file and a column fit.
+//! How well a taxonomy file and a column fit together.
 
 use crate::{Code, Column, TaxonomyError, TaxonomyFile};
 
@@ -14,7 +14,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Holds a taxonomy file against a column.
+    /// Compares a taxonomy file with a column.
     pub fn new(file: &TaxonomyFile, column: &Column) -> Result<Coverage, TaxonomyError> {
         let domain = column.domain();
         let line_of = file.lines_of(domain)?;

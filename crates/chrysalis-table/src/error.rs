@@ -2,13 +2,13 @@ use thiserror::Error;
 
 use crate::{Kind, Knob, Memory, Remedy, edits};
 
-/// What can be wrong with a table that somebody hands in.
+/// What can be wrong with an input table.
 ///
 /// Messages name columns, lines and at most one value; never the values of one person together.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// There is nothing at all.
+    /// The file is empty, or all its lines are blank.
     #[error("the file is empty")]
     Empty,
     /// A header, and then nothing.
@@ -24,13 +24,13 @@ pub enum TableError {
         /// Fields in the header.
         expected: usize,
     },
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     #[error("line {line} holds bytes that are not text")]
     NotText {
         /// Line, from 1.
         line: u64,
     },
-    /// A byte order mark of an encoding we do not read.
+    /// A byte order mark of an encoding that is not read.
     #[error("the file is encoded as {encoding}")]
     Encoding {
         /// The encoding's name.
@@ -62,15 +62,15 @@ pub enum TableError {
         /// From 1.
         position: usize,
     },
-    /// A column that is not there.
+    /// A column that does not exist.
     #[error("there is no column `{column}`; the columns are {}", list(columns))]
     UnknownColumn {
-        /// What was asked for.
+        /// The name that was asked for.
         column: String,
-        /// What there is.
+        /// The names that exist.
         columns: Vec<String>,
     },
-    /// A value that does not fit the kind somebody gave.
+    /// A value that does not have the kind its column was given.
     #[error("`{value}` in column `{column}` is not {}", article(*kind))]
     WrongKind {
         /// The column.
@@ -98,25 +98,25 @@ pub enum TableError {
         /// How many.
         count: usize,
     },
-    /// More rows than a row number can count.
+    /// More rows than allowed.
     #[error("the table has more than {limit} rows")]
     TooManyRows {
         /// What is allowed.
         limit: u64,
     },
-    /// More text than there may be.
+    /// More text than allowed.
     #[error("the text of the table has more than {}", Memory::of(*limit))]
     TooMuchText {
         /// How many bytes are allowed.
         limit: u64,
     },
-    /// A header that is none.
+    /// A header with more columns than any real table has.
     #[error("the header has more than {limit} columns")]
     TooManyColumns {
         /// What is allowed.
         limit: usize,
     },
-    /// The bytes could not be had.
+    /// The bytes could not be read.
     #[error("reading failed: {0}")]
     Io(#[from] std::io::Error),
 }
@@ -207,7 +207,7 @@ pub enum TaxonomyError {
         /// Level, from 1.
         level: usize,
     },
-    /// A label that is no text.
+    /// A label with control characters.
     #[error("line {line} has control characters at level {level}")]
     NotText {
         /// Line, from 1.
@@ -225,14 +225,14 @@ pub enum TaxonomyError {
         /// The value.
         leaf: String,
     },
-    /// Labels that lie above each other.
+    /// Two labels that each lie above the other.
     #[error("line {line}: `{label}` lies above `{below}`, which lies above `{label}` elsewhere")]
     Cycle {
         /// Line, from 1.
         line: usize,
         /// A label of the cycle.
         label: String,
-        /// Another one.
+        /// Another label of the cycle.
         below: String,
     },
     /// A label with two parents.
@@ -267,7 +267,7 @@ pub enum TaxonomyError {
         /// The root of the first line.
         expected: String,
     },
-    /// A value of the table that no line is about.
+    /// A value of the table that has no line.
     #[error("value `{value}` has no line in the taxonomy")]
     MissingLeaf {
         /// The value.

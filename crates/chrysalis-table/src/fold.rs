@@ -4,9 +4,9 @@ use unicode_normalization::{UnicodeNormalization, is_nfkc_quick};
 
 /// A text as readers see it: words that look alike on a page become equal.
 ///
-/// Compatibility forms are unified (NFKC), letters lose their case, what has no width is dropped, and white space is a single
-/// blank between words. `HIV`, `HIV ` and `hiv` are one, and so are the two spellings of `Café`. Letters of different alphabets
-/// that merely resemble each other stay different. Folding twice is folding once.
+/// Compatibility forms are unified (NFKC), letters lose their case, characters without width are dropped, and white
+/// space becomes a single blank between words. `HIV`, `HIV ` and `hiv` are one, and so are the two spellings of `Café`.
+/// Letters of different alphabets that merely resemble each other stay different. Folding twice is folding once.
 pub fn folded(text: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| matches!(byte, b'!'..=b'@' | b'['..=b'~') || byte == b' ';
     let has_one_blank_between_words =
@@ -15,8 +15,8 @@ pub fn folded(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut words = once(text);
-    // Unifying what case folding brought forth can bring forth more: İ has no single small letter. Twice is enough for every
-    // letter there is, and no text may keep us here.
+    // Case folding can produce characters that need another round: İ has no single lower-case letter. Two rounds are
+    // enough for every letter there is; the limit makes sure that no text keeps us here.
     for _ in 0..MOST_ROUNDS {
         let again = once(&words);
         if again == words {
@@ -34,7 +34,7 @@ fn once(text: &str) -> String {
         unicode_normalization::IsNormalized::Yes => text.to_owned(),
         _ => text.nfkc().collect(),
     };
-    // To capitals first: `ß` and `SS` are the same word, and so are the two small sigmas.
+    // Upper case first: `ß` and `SS` are the same letters, and so are the two small sigmas.
     let small = unified.to_uppercase().to_lowercase().replace('ς', "σ");
     let mut words = String::with_capacity(small.len());
     for word in small.nfkc().filter(|letter| !is_unseen(*letter)).collect::<String>().split_whitespace() {
@@ -46,7 +46,7 @@ fn once(text: &str) -> String {
     words
 }
 
-/// Characters that take no room: soft hyphens, joiners, marks of direction, selectors of variants, byte order marks.
+/// Characters that take up no room: soft hyphens, joiners, direction marks, variation selectors, byte order marks.
 fn is_unseen(letter: char) -> bool {
     matches!(
         letter,

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What the values of a column are, and so whether they have ranges or sets.
+/// What the values of a column are, and therefore whether they form ranges or sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Whole numbers that fit 64 bits.
@@ -10,7 +10,7 @@ pub enum Kind {
     Real,
     /// Calendar dates, written `YYYY-MM-DD`.
     Date,
-    /// Words with an order that somebody gave.
+    /// Words in an order that was given.
     Ordinal,
     /// Words without an order; possibly with a taxonomy.
     Category,
@@ -25,12 +25,12 @@ impl Kind {
         self != Kind::Category
     }
 
-    /// Numbers one can subtract and add up.
+    /// Numbers that can be subtracted and added up.
     pub fn is_numeric(self) -> bool {
         matches!(self, Kind::Integer | Kind::Real)
     }
 
-    /// Values that lie so and so far apart: numbers, and dates by days.
+    /// Whether values have distances: numbers, and dates in days.
     pub fn has_distances(self) -> bool {
         matches!(self, Kind::Integer | Kind::Real | Kind::Date)
     }

@@ -1,4 +1,4 @@
-//! How much memory may be used: what a reader asks before it believes a file.
+//! How much memory may be used: readers compare a file's claims with it before they believe them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +7,9 @@ use crate::{Knob, Remedy};
 
 const GB: u64 = 1_000_000_000;
 
-/// An amount of memory that somebody allows, such as `2GB`.
+/// An amount of allowed memory, such as `2GB`.
 ///
-/// What a file claims is compared with it before anything is read: see [`Memory::allows`].
+/// A file's claims are compared with it before anything is read: see [`Memory::allows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Memory {
     bytes: u64,
@@ -22,12 +22,12 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// So many bytes.
+    /// This many bytes.
     pub const fn of(bytes: u64) -> Self {
         Memory { bytes }
     }
 
-    /// All of it.
+    /// The amount in bytes.
     pub fn bytes(self) -> u64 {
         self.bytes
     }
@@ -38,24 +38,24 @@ impl Memory {
         Memory { bytes: self.bytes / n.max(1) }
     }
 
-    /// Whether so many bytes are no more than that.
+    /// Whether this many bytes are within the amount.
     pub fn allows(self, bytes: u64) -> bool {
         bytes <= self.bytes
     }
 
-    /// Allow so many bytes in the one part of `n` that they are looked for in: what to do about a refusal.
+    /// The remedy for a refusal: allow enough memory that one of `n` equal parts holds this many bytes.
     pub fn more(bytes: u64, n: u64) -> Remedy {
         Remedy::from("if you trust where it comes from, allow more with ")
             .knob(Knob::Memory, Memory::above(bytes.saturating_mul(n.max(1))).flag())
     }
 
-    /// A round amount that is enough for so many bytes.
+    /// A round amount that is enough for this many bytes.
     fn above(bytes: u64) -> Self {
         let unit = if bytes > 10 * GB { GB } else { GB / 10 };
         Memory { bytes: bytes.div_ceil(unit).saturating_mul(unit) }
     }
 
-    /// As it is typed: without a blank.
+    /// As it is typed: without a space.
     fn flag(self) -> String {
         self.to_string().replace(' ', "")
     }
@@ -64,7 +64,7 @@ impl Memory {
 /// `1.5 GB`, with at most one digit after the point.
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is rounded to a thousand of one unit is one of the next.
+        // An amount that would round to 1000 of one unit is shown as 1 of the next.
         let (unit, name) = match self.bytes {
             0..1_000 => return write!(f, "{} bytes", self.bytes),
             1_000..999_950 => (1_000, "kB"),

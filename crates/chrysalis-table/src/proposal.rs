@@ -1,12 +1,12 @@
-//! Taxonomies for columns that have none: a start for an owner to edit.
+//! Taxonomies for columns that have none: a starting point for the owner to edit.
 
 use std::collections::BTreeSet;
 
 use crate::{Code, Column, Kind, TaxonomyError, TaxonomyFile, Value};
 
-/// At the finest level no more groups than this.
+/// The most groups at the finest level.
 const MOST_GROUPS: usize = 16;
-/// Whole numbers of one length from this many digits on are taken for codes.
+/// Whole numbers of equal length with at least this many digits are taken for codes.
 const DIGITS_OF_A_CODE: usize = 5;
 
 /// How a proposed taxonomy groups values.
@@ -14,14 +14,14 @@ const DIGITS_OF_A_CODE: usize = 5;
 pub enum Grouping {
     /// Numbers and dates between quantiles.
     Intervals,
-    /// Codes by how they begin.
+    /// Codes by their first characters.
     Prefixes,
-    /// Words beside each other in the alphabet, about as many rows in every group.
+    /// Words next to each other in the alphabet, with about equally many rows in every group.
     Neighbours,
 }
 
 impl Grouping {
-    /// As it is reported.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Grouping::Intervals => "intervals",
@@ -33,8 +33,8 @@ impl Grouping {
 
 /// A taxonomy for a column that was read as words, so that its leaves are spelled as in the file.
 ///
-/// `kind` is what the owner says that the words are; inferred when absent. The result fits the column, whether it is
-/// later read as words or as that kind.
+/// `kind` is what the owner says the words are; inferred when absent. The result fits the column whether it is later
+/// read as words or as that kind.
 pub fn propose(column: &Column, kind: Option<Kind>) -> Result<(TaxonomyFile, Grouping), TaxonomyError> {
     let domain = column.domain();
     let histogram = column.histogram();
@@ -70,11 +70,11 @@ pub fn propose(column: &Column, kind: Option<Kind>) -> Result<(TaxonomyFile, Gro
 struct Leaf {
     text: String,
     rows: u64,
-    /// For numbers and dates.
+    /// The parsed value, for numbers and dates only.
     place: Option<Value>,
 }
 
-/// Words of one length with a digit among them, without blanks and masks.
+/// Whether the leaves are codes: words of one length, each with a digit, without masks, spaces, hyphens and colons.
 fn has_codes(leaves: &[Leaf]) -> bool {
     let length = |leaf: &Leaf| leaf.text.chars().count();
     let first = leaves.first().map_or(0, length);
@@ -97,7 +97,7 @@ fn prefixes(leaves: &[Leaf]) -> Vec<Vec<String>> {
     leaves.iter().map(line).collect()
 }
 
-/// Groups of leaves that stand beside each other, then pairs of groups, up to one.
+/// Groups of neighbouring leaves, then pairs of groups, up to a single one.
 fn nested(leaves: &[Leaf]) -> Vec<Vec<String>> {
     let mut groups = quantiles(leaves);
     let texts: BTreeSet<&str> = leaves.iter().map(|leaf| leaf.text.as_str()).collect();
@@ -112,7 +112,7 @@ fn nested(leaves: &[Leaf]) -> Vec<Vec<String>> {
     lines
 }
 
-/// The group of every leaf: contiguous, at most half as many as leaves, with about as many rows each.
+/// The group of every leaf. Groups are contiguous, at most half as many as leaves, and have about equally many rows.
 fn quantiles(leaves: &[Leaf]) -> Vec<usize> {
     let most = leaves.len() / 2;
     let n_groups = (0..).map(|power| 1usize << power).take_while(|n| *n <= most.min(MOST_GROUPS)).last().unwrap_or(1);
@@ -121,10 +121,10 @@ fn quantiles(leaves: &[Leaf]) -> Vec<usize> {
     let (mut before, mut group) = (0u64, 0);
     let mut share = None;
     for (at, leaf) in leaves.iter().enumerate() {
-        // A group is the quantile in which the middle of its leaf's rows lies; empty ones are passed over.
+        // A leaf belongs to the quantile that holds the middle of its rows; quantiles without a leaf get no group.
         let middle = u128::from(before) * 2 + u128::from(leaf.rows);
         let quantile = middle * n_groups as u128 / (2 * u128::from(rows.max(1)));
-        // Leaves that are one number spelled in two ways stay together.
+        // Two spellings of one number stay together.
         let is_same = at > 0 && leaf.place.is_some() && leaf.place == leaves[at - 1].place;
         group += usize::from(share.is_some_and(|known| known != quantile) && !is_same);
         share = Some(quantile);
@@ -134,7 +134,7 @@ fn quantiles(leaves: &[Leaf]) -> Vec<usize> {
     groups
 }
 
-/// `first..last`, or the value itself where a group has one.
+/// `first..last`, or the value itself for a group of one.
 fn labels(leaves: &[Leaf], groups: &[usize], texts: &BTreeSet<&str>) -> Vec<String> {
     let n_groups = groups.last().map_or(0, |last| last + 1);
     let label = |group: usize| {

@@ -1,11 +1,12 @@
-//! What somebody can do about an error, without knowing where they stand.
+//! What the user can do about an error, whichever door shows it.
 //!
-//! A library does not know whether it was called from a command line, from Python or from a page. So it names the [`Knob`] to
-//! turn, and the door that shows the error spells it: `--quasi a,b`, `quasi=["a", "b"]`, or the label of a field.
+//! A library does not know whether it was called from a command line, from Python or from a page. So it names the
+//! [`Knob`] to turn, and the door that shows the error spells it: `--quasi a,b`, `quasi=["a", "b"]`, or the label of a
+//! field.
 
 use std::fmt;
 
-/// Everything a request can say. Doors spell them; specs have them as keys.
+/// Everything that a request can set. Doors spell the knobs; specs have them as keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "the names are those of the knobs, and the catalogue says what each does")]
 pub enum Knob {
@@ -158,7 +159,7 @@ impl fmt::Display for Knob {
     }
 }
 
-/// What to do about an error, or a message that has to speak of a knob.
+/// What to do about an error, or any message that mentions a knob.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remedy {
     pieces: Vec<RemedyPiece>,
@@ -167,7 +168,7 @@ pub struct Remedy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RemedyPiece {
     Words(String),
-    /// A knob, and what to set it to; an empty text names the knob alone.
+    /// A knob and the value to set it to; an empty value names the knob alone.
     Knob(Knob, String),
     /// Where all knobs are explained.
     Manual,
@@ -182,7 +183,7 @@ pub trait Spelling {
     fn manual(&self) -> String;
 }
 
-/// For readers who have no door: `quasi = a,b`.
+/// The spelling without a door: `quasi = a,b`.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -200,31 +201,31 @@ impl Spelling for Plain {
 }
 
 impl Remedy {
-    /// Nothing can be done, or nothing needs to be said.
+    /// An empty remedy: nothing can be done, or nothing needs to be said.
     pub fn none() -> Self {
         Remedy::default()
     }
 
-    /// Begins with a knob and a value for it.
+    /// A remedy that begins with a knob and a value for it.
     pub fn set(knob: Knob, value: impl Into<String>) -> Self {
         Remedy { pieces: vec![RemedyPiece::Knob(knob, value.into())] }
     }
 
-    /// Goes on with a knob and a value for it.
+    /// Appends a knob and a value for it.
     #[must_use]
     pub fn knob(mut self, knob: Knob, value: impl Into<String>) -> Self {
         self.pieces.push(RemedyPiece::Knob(knob, value.into()));
         self
     }
 
-    /// Goes on with words.
+    /// Appends words.
     #[must_use]
     pub fn words(mut self, words: impl Into<String>) -> Self {
         self.pieces.push(RemedyPiece::Words(words.into()));
         self
     }
 
-    /// Goes on with the place where all knobs are explained.
+    /// Appends the place where all knobs are explained.
     #[must_use]
     pub fn manual(mut self) -> Self {
         self.pieces.push(RemedyPiece::Manual);

@@ -2,8 +2,8 @@ use crate::Code;
 
 /// How often each sensitive code occurs in one group.
 ///
-/// Dense counts for look-up, plus the list of codes present, so that the cost of looking at a small group of a column
-/// with many values follows the group and not the column.
+/// Dense counts for lookup, plus the list of codes present, so that the cost of examining a small group depends on the
+/// group and not on how many values the column has.
 #[derive(Clone, Debug, Default)]
 pub struct SaCounts {
     counts: Vec<u32>,
@@ -41,7 +41,7 @@ impl SaCounts {
 
     /// Takes one row away, in time proportional to the codes present if it was the last with its code.
     ///
-    /// There must be one.
+    /// There must be such a row.
     pub fn remove(&mut self, code: Code) {
         let count = &mut self.counts[code as usize];
         *count -= 1;
@@ -60,7 +60,7 @@ impl SaCounts {
         self.total = 0;
     }
 
-    /// Becomes `whole` without `part`. `part` must lie within `whole`.
+    /// Becomes `whole` without `part`, which must lie within `whole`.
     pub fn set_difference(&mut self, whole: &SaCounts, part: &SaCounts) {
         self.clear();
         for (code, count) in whole.iter() {
@@ -93,7 +93,7 @@ impl SaCounts {
         self.iter().map(|(_, count)| count).max().unwrap_or(0)
     }
 
-    /// The code of the largest count; the lowest such code.
+    /// The code with the largest count; the lowest one in a tie.
     pub fn most_frequent(&self) -> Option<Code> {
         self.iter().max_by_key(|&(code, count)| (count, std::cmp::Reverse(code))).map(|(code, _)| code)
     }

@@ -22,7 +22,7 @@ pub enum MissingPolicy {
     Error,
 }
 
-/// A column that somebody wants read.
+/// A column to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnRequest {
     /// Its name in the header.
@@ -46,12 +46,12 @@ impl ColumnRequest {
 
     /// The rank of every value of an ordinal.
     pub fn ranks(&self) -> BTreeMap<&str, usize> {
-        // The first of two alike wins.
+        // The first of two equal values wins.
         self.order.iter().enumerate().rev().map(|(rank, value)| (value.as_str(), rank)).collect()
     }
 }
 
-/// Where each requested column stands in a header, or an error that lists what is there.
+/// The position of each requested column in a header, or an error that lists the header.
 pub fn resolve(header: &[String], wanted: &[ColumnRequest]) -> Result<Vec<usize>, TableError> {
     let place: BTreeMap<&str, usize> = header.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let unknown = |column: &str| TableError::UnknownColumn { column: column.to_owned(), columns: header.to_vec() };
@@ -84,7 +84,7 @@ impl Table {
         self.rows
     }
 
-    /// Applies a policy for missing values; tells how many rows it removed.
+    /// Applies a policy for missing values; also returns how many rows it removed.
     pub fn with_missing(self, policy: MissingPolicy) -> Result<(Table, usize), TableError> {
         if policy == MissingPolicy::AsValue || !self.columns.iter().any(|column| column.domain().has_missing()) {
             return Ok((self, 0));

@@ -27,7 +27,7 @@ pub struct Node {
     pub depth: usize,
     /// Steps to the deepest leaf below.
     pub height: usize,
-    /// The column of the taxonomy file, counted from 0, from which on all values below are shown as this node.
+    /// The first column of the taxonomy file, counted from 0, in which all values below have reached this node.
     pub level: usize,
     /// For ordered kinds: the smallest and largest value the label stands for.
     pub bounds: Option<(Value, Value)>,
@@ -42,7 +42,7 @@ impl Node {
 
 /// A tree over the codes of one domain. Every code reaches the root, so no algorithm ever meets a hole.
 ///
-/// Leaves are numbered by *rank*, such that every node covers a contiguous stretch of ranks.
+/// Leaves are numbered by *rank*, so that every node covers a contiguous stretch of ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Taxonomy {
     nodes: Vec<Node>,
@@ -66,7 +66,7 @@ impl<'a> Step<'a> {
 impl Taxonomy {
     /// Fixed-width intervals over an ordered column, each width a multiple of the one before; the root covers all.
     ///
-    /// Integers and dates start at multiples of the width: with 5, the value 23 lies in 20–24.
+    /// Intervals of integers and dates start at multiples of the width: with 5, the value 23 lies in 20–24.
     pub fn intervals(domain: &Domain, widths: &[f64]) -> Result<Taxonomy, TaxonomyError> {
         let kind = domain.kind();
         if !matches!(kind, Kind::Integer | Kind::Real | Kind::Date) {
@@ -75,7 +75,7 @@ impl Taxonomy {
         let mut before = if kind == Kind::Real { f64::MIN_POSITIVE } else { 1.0 };
         for &width in widths {
             let ratio = width / before;
-            // Tenths are not exact in binary: 0.5 is five times 0.1 all the same.
+            // Tenths are not exact in binary, but 0.5 still counts as five times 0.1.
             let nests = before == f64::MIN_POSITIVE || (ratio - ratio.round()).abs() < 1e-9;
             if !(width.is_finite() && width > before && nests) {
                 let before = if before == f64::MIN_POSITIVE { 0.0 } else { before };
@@ -123,8 +123,8 @@ impl Taxonomy {
         Taxonomy::build(domain, path)
     }
 
-    /// Builds the tree from one path per code, root first, without the leaf's own step (or with it: it is merged). Paths
-    /// are asked for one by one, twice, and not kept: together they take several times what the tree does.
+    /// Builds the tree from one path per code, root first; a path may end with a step for the leaf itself. Every path
+    /// is asked for twice and never kept: together they take several times as much memory as the tree.
     pub(crate) fn build<'a>(domain: &Domain, path: impl Fn(Code) -> Vec<Step<'a>>) -> Result<Taxonomy, TaxonomyError> {
         let codes = || 0..domain.len() as Code;
         let (mut root, mut top) = ("*".to_owned(), 0);
@@ -169,7 +169,7 @@ impl Taxonomy {
                 level = at;
             }
             tree.reach(node, level);
-            // Words have no order in which they could be bounds.
+            // Words have no order, so they cannot be bounds.
             let bounds = domain.value(code).filter(|_| domain.kind().is_ordered());
             let bounds = bounds.map(|value| (value.clone(), value.clone()));
             let leaf = tree.push(node, Step { label: text.into(), bounds });
@@ -192,7 +192,7 @@ impl Taxonomy {
         node
     }
 
-    /// A node is shown from the level on at which the last of its values has reached it, so that levels nest.
+    /// A node is shown from the level at which the last of its values has reached it, so that levels nest.
     fn reach(&mut self, node: NodeId, level: usize) {
         self.nodes[node].level = self.nodes[node].level.max(level);
     }
@@ -213,7 +213,7 @@ impl Taxonomy {
         id
     }
 
-    /// Numbers the leaves depth first and tells every node its stretch and height. Leaves come in the order of their ids.
+    /// Numbers the leaves depth first and sets every node's ranks and height. `code_of_leaf` is sorted by node.
     fn number(&mut self, node: NodeId, code_of_leaf: &[(NodeId, Code)]) {
         let start = self.leaf_of_rank.len() as u32;
         if let Ok(at) = code_of_leaf.binary_search_by_key(&node, |(leaf, _)| *leaf) {
@@ -229,7 +229,7 @@ impl Taxonomy {
         self.nodes[node].ranks = start..=(self.leaf_of_rank.len() as u32).saturating_sub(1).max(start);
     }
 
-    /// The lowest node of an ordered column whose codes are not contiguous.
+    /// The error for an ordered column that names the lowest node whose codes are not contiguous.
     fn first_gap(&self) -> TaxonomyError {
         let gap = self.nodes.iter().filter(|node| {
             let codes = &self.code_of_rank[*node.ranks.start() as usize..=*node.ranks.end() as usize];
@@ -240,7 +240,7 @@ impl Taxonomy {
         TaxonomyError::NotARange { label: node.label.clone() }
     }
 
-    /// A node with inner ones alone: what a label stands for, also of values that do not occur.
+    /// Sets the bounds of inner nodes to what their labels stand for, including values that do not occur.
     pub(crate) fn set_bounds(&mut self, domain: &Domain, bounds_of: impl Fn(&str) -> Option<(Value, Value)>) {
         for node in self.nodes.iter_mut().filter(|node| !node.children.is_empty()) {
             node.bounds = bounds_of(&node.label);
@@ -297,7 +297,7 @@ impl Taxonomy {
         self.nodes[0].level + 1
     }
 
-    /// The node a code is shown as when the whole column is shown at one level: 0 for the value itself.
+    /// The node a code is shown as when the whole column is shown at `level`; level 0 is the value itself.
     ///
     /// Levels nest: codes that share a node at one level share one at every level above.
     pub fn at_level(&self, code: Code, level: usize) -> NodeId {
@@ -308,7 +308,7 @@ impl Taxonomy {
         id
     }
 
-    /// Leaf-to-root label paths by code, the form a manifest keeps. A missing value has no line.
+    /// Leaf-to-root label paths by code, as a manifest keeps them. A missing value has no line.
     pub fn lines(&self) -> Vec<Vec<String>> {
         let height = self.nodes[0].height;
         let path = |leaf: NodeId| {
@@ -334,7 +334,7 @@ fn multiple(index: f64, width: f64) -> f64 {
     if inverse >= 1.0 && (inverse * width - 1.0).abs() < 1e-9 { index / inverse } else { index * width }
 }
 
-/// The interval of a width that holds a value, as a label with its bounds.
+/// The interval of the given width that holds a value, as a label with its bounds.
 fn interval(value: &Value, width: f64) -> Option<Step<'static>> {
     let (low, high) = match value {
         Value::Integer(number) => {
@@ -349,7 +349,7 @@ fn interval(value: &Value, width: f64) -> Option<Step<'static>> {
         }
         Value::Real(number) => {
             let mut index = (number / width).floor();
-            // The quotient is rounded: the interval must hold its value whatever the last bit says.
+            // The quotient is rounded, but the interval must hold its value.
             while multiple(index, width) > *number {
                 index -= 1.0;
             }

@@ -9,9 +9,9 @@ use std::hash::BuildHasher;
 use crate::taxonomy::{MAX_LEVELS, Step};
 use crate::{Code, Domain, Kind, Memory, Taxonomy, TaxonomyError, Value};
 
-/// What one line may cost while it is read, checked, bound to a column and shown.
+/// Memory that one line may take while it is read, checked, bound to a column and shown.
 const BYTES_PER_LINE: u64 = 1_000;
-/// What one label of it may cost beside that.
+/// Memory that each label of a line may take on top of that.
 const BYTES_PER_LABEL: u64 = 16;
 
 /// The number of a label.
@@ -19,7 +19,7 @@ type LabelId = u32;
 
 /// The lines of a taxonomy, checked on their own but not yet against a column.
 ///
-/// A label is kept once, however many lines it stands in.
+/// A label is kept once, however many lines it appears in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonomyFile {
     labels: Labels,
@@ -34,7 +34,7 @@ impl TaxonomyFile {
         TaxonomyFile::parse_within(text, Memory::default())
     }
 
-    /// The same, unless it would take more memory than that.
+    /// Like [`TaxonomyFile::parse`], but refuses text that would take more memory than allowed.
     pub fn parse_within(text: &str, memory: Memory) -> Result<Self, TaxonomyError> {
         let (lines, labels) = (memchr::memchr_iter(b'\n', text.as_bytes()), memchr::memchr_iter(b';', text.as_bytes()));
         let (n_lines, n_labels) = (lines.count() as u64 + 1, labels.count() as u64);
@@ -47,7 +47,7 @@ impl TaxonomyFile {
         TaxonomyFile::check(numbered.map(|(number, line)| (number, line.split(';').map(str::trim))))
     }
 
-    /// A taxonomy from lines that were kept elsewhere, such as in a manifest.
+    /// A taxonomy from lines kept elsewhere, such as in a manifest.
     pub fn from_lines(lines: &[Vec<String>]) -> Result<Self, TaxonomyError> {
         TaxonomyFile::check((1..).zip(lines.iter().map(|line| line.iter().map(String::as_str))))
     }
@@ -112,8 +112,8 @@ impl TaxonomyFile {
         (0..self.n_lines()).map(|line| self.line(line).collect())
     }
 
-    /// The line of every value of a column; the last one, where two lines mean the same value. `None` for values that no
-    /// line is about, and for the missing value, which needs none.
+    /// The line of every value of a column; if two lines mean the same value, the last one. `None` for values without a
+    /// line, and for the missing value, which needs none.
     pub(crate) fn lines_of(&self, domain: &Domain) -> Result<Vec<Option<usize>>, TaxonomyError> {
         let codes: BTreeMap<&Value, Code> =
             (0..domain.len() as Code).filter_map(|code| Some((domain.value(code)?, code))).collect();
@@ -153,7 +153,7 @@ impl TaxonomyFile {
         Ok(taxonomy)
     }
 
-    /// A group stands for all its leaves, also those that do not occur in the table.
+    /// The bounds of every group over all its leaves, including those that do not occur in the table.
     fn bounds(&self, kind: Kind) -> BTreeMap<&str, (Value, Value)> {
         let mut bounds: BTreeMap<&str, (Value, Value)> = BTreeMap::new();
         for line in 0..self.n_lines() {
@@ -170,11 +170,11 @@ impl TaxonomyFile {
         bounds
     }
 
-    /// One parent per label, no label above itself, no value that is also a group. An edge that was seen before has
-    /// nothing new to tell.
+    /// One parent per label, no label above itself, no value that is also a group. Edges that were seen before are
+    /// skipped.
     fn check_tree(&self, numbers: &[usize]) -> Result<(), TaxonomyError> {
         let text = |label: LabelId| self.labels.get(label).to_owned();
-        // PROOF: numbers count lines from 1.
+        // PROOF: line numbers start at 1, so 0 marks labels that are no leaf.
         let mut leaf_line = vec![0; self.labels.len()];
         for (labels, &line) in self.cells.chunks(self.n_levels).zip(numbers) {
             let first = std::mem::replace(&mut leaf_line[labels[0] as usize], line);
@@ -269,7 +269,7 @@ mod tests {
         let said = "1001 lines of a taxonomy would take about 1.1 MB of memory, and 1 MB are allowed";
         assert_eq!(error.to_string(), said);
         assert_eq!(error.hint(), "if you trust where it comes from, allow more with `memory = 100MB`");
-        // What is then wrong with them is another matter.
+        // With enough memory they are read, and then something else is wrong with them.
         let error = TaxonomyFile::parse_within(&text, Memory::of(2_000_000)).unwrap_err();
         assert_eq!(error.to_string(), "line 2 repeats `a` of line 1");
     }

@@ -52,7 +52,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Reads a value of a kind from its text, or says that it is none.
+    /// Reads a value of the given kind from its text; `None` if the text is not of that kind.
     pub fn parse(kind: Kind, text: &str) -> Option<Value> {
         match kind {
             Kind::Integer => text.parse().ok().map(Value::Integer),
@@ -72,7 +72,7 @@ impl Value {
         }
     }
 
-    /// The narrowest kind that all these texts have, when nobody said which.
+    /// The narrowest kind that fits all these texts, for columns whose kind is not given.
     ///
     /// A leading zero or plus sign makes a code, not a number: `01234` and `1234` are different zip codes.
     pub(crate) fn infer<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Kind {

@@ -1,15 +1,16 @@
 //! Long work that can be watched, and stopped from outside.
 //!
-//! Whoever calls for long work brings a [`Watch`]: it hears which phase has begun and how much of it is done, and it may say
-//! that nobody wants the result any more. Algorithms know none of that. They are handed a [`Progress`], which they call as
-//! they go, and which does not return once the work is to stop: it unwinds, past all algorithms and threads, up to
-//! [`Stopped::catch`]. So no loop has an error path for it, and everything that holds a file or a folder lets go of it on the way.
+//! The caller of long work brings a [`Watch`], which is told which phase has begun and how much of it is done, and
+//! which may say that the result is no longer wanted. Algorithms know none of that. They are handed a [`Progress`],
+//! which they call as they go, and which does not return once the work is to stop: it unwinds past all algorithms and
+//! threads up to [`Stopped::catch`]. So no loop needs an error path for stopping, and everything that holds a file or a
+//! folder releases it on the way.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Told how many more bytes, rows or the like are done; called from any thread. Where the work is to stop it does not return,
-/// so `progress(0)` is a place to stop.
+/// Called, from any thread, with how many more bytes, rows or the like are done. It does not return once the work is to
+/// stop, so `progress(0)` is a place to stop.
 pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// For callers that do not show progress.
@@ -28,21 +29,21 @@ pub enum Counted {
     Runs,
 }
 
-/// Somebody who looks on.
+/// An observer of long work.
 pub trait Watch: Sync {
-    /// A phase begins, and with it the one before it is over. `total` is what its progress sums up to.
+    /// A phase begins, which ends the one before. `total` is what its progress adds up to.
     fn phase(&self, name: &'static str, total: Option<u64>, counted: Counted);
 
-    /// So many more are done.
+    /// This many more are done.
     fn advance(&self, n: u64);
 
-    /// What comes next, where somebody watches several pieces of work.
+    /// What comes next, when several pieces of work are watched.
     fn announce(&self, _what: &str) {}
 
     /// Something a person should know, in a sentence.
     fn note(&self, _sentence: &str) {}
 
-    /// What is going on, for somebody who wants to know.
+    /// A detail of what is going on, for those who want to know.
     fn detail(&self, _sentence: &str) {}
 
     /// Whether the work is to stop. Asked often, from any thread.
@@ -52,7 +53,7 @@ pub trait Watch: Sync {
 }
 
 impl dyn Watch + '_ {
-    /// Counts what is done, and is a place to stop.
+    /// Counts what is done and is a place to stop.
     pub fn tell(&self, n: u64) {
         if n > 0 {
             self.advance(n);
@@ -67,7 +68,7 @@ impl dyn Watch + '_ {
         }
     }
 
-    /// A place to stop in a loop of short steps: one step in a few thousand looks.
+    /// A place to stop in a loop of short steps: only one step in a few thousand checks.
     pub fn pause_at(&self, step: usize) {
         if step.is_multiple_of(STEPS) {
             self.pause();
@@ -78,14 +79,14 @@ impl dyn Watch + '_ {
 /// Steps of a loop between two places to stop.
 const STEPS: usize = 1 << 12;
 
-/// The same for who has only a [`Progress`].
+/// The same for code that has only a [`Progress`].
 pub fn pause_at(progress: Progress<'_>, step: usize) {
     if step.is_multiple_of(STEPS) {
         progress(0);
     }
 }
 
-/// Nobody looks on, and nobody stops the work.
+/// A watch that shows nothing and never stops the work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
@@ -94,26 +95,26 @@ impl Watch for Unwatched {
     fn advance(&self, _: u64) {}
 }
 
-/// The work was stopped from outside. Nothing of it is left.
+/// The work was stopped from outside and left nothing behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
 impl Stopped {
-    /// Leaves everything up to [`Stopped::catch`]. It is no panic: no hook is called, and nothing is printed.
+    /// Unwinds to [`Stopped::catch`]. This is not a panic: no hook is called, and nothing is printed.
     fn unwind() -> ! {
         resume_unwind(Box::new(Stopped))
     }
 
-    /// Runs work that may be stopped. A panic of its own goes on.
+    /// Runs work that may be stopped. Panics of the work itself are passed on.
     pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Stopped> {
-        // What a stopped piece of work has half done is dropped with it: nobody sees it.
+        // Half-done results of stopped work are dropped with it, so nobody sees them.
         catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match Stopped::is(&*payload) {
             true => Stopped,
             false => resume_unwind(payload),
         })
     }
 
-    /// Whether what was thrown is this, for code that catches panics of others.
+    /// Whether a panic payload is a stop, for code that catches panics.
     pub fn is(payload: &(dyn Any + Send)) -> bool {
         payload.is::<Stopped>()
     }
@@ -127,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Stops after so many.
+    /// Stops once `left` steps are done.
     struct Impatient {
         left: AtomicU64,
         done: AtomicU64,

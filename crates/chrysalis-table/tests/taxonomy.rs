@@ -104,7 +104,7 @@ fn labels(text: &str, values: &[&str]) -> Vec<Vec<String>> {
 fn levels_are_the_columns_of_the_file() {
     let all = labels("a;g;x;*\nb;g;x;*\nc;h;x;*\nd;i;y;*\n", &["a", "b", "c", "d"]);
     assert_eq!(all, [["a", "b", "c", "d"], ["g", "g", "h", "i"], ["x", "x", "x", "y"], ["*"; 4]]);
-    // A label repeated below or above its place changes nothing for others.
+    // A label repeated below or above its place does not affect the others.
     let all = labels("a;a;x;*\nb;g;x;*\nc;g;x;*\nd;*;*;*\n", &["a", "b", "c", "d"]);
     assert_eq!(all, [["a", "b", "c", "d"], ["a", "g", "g", "d"], ["x", "x", "x", "d"], ["*"; 4]]);
 }

@@ -1,8 +1,8 @@
-//! pa's reconstruction error (RCE): how far a reader's idea of every row is from the row itself.
+//! pa's reconstruction error (RCE): how far a reader's reconstruction of every row is from the row itself.
 //!
-//! For a row with the sensitive value v, equation 9 is 1 − 2·c(v)·δ + δ²·Σc², c counted in its group and δ the chance that
-//! the row's quasi values stand together. Who has which values is what a release hides: over all worlds it allows, c(v)
-//! is Σc²/n on average, and δ and δ² are products over the permuted columns of Σ(n_i/n)² and Σ(n_i/n)³.
+//! For a row with the sensitive value v, equation 9 is 1 − 2·c(v)·δ + δ²·Σc², where c counts values in the row's group
+//! and δ is the chance that the row's quasi values belong together. A release hides who has which values: averaged over
+//! all worlds it allows, c(v) is Σc²/n, and δ and δ² are products over the permuted columns of Σ(n_i/n)² and Σ(n_i/n)³.
 
 use num_traits::ToPrimitive;
 
@@ -24,13 +24,13 @@ pub struct RceGroup {
 }
 
 impl RceGroup {
-    /// A group from how often each of its sensitive values occurs, and the expected δ and δ².
+    /// A group from the counts of its sensitive values, and the expected δ and δ².
     pub fn new(rows: u64, counts: impl Iterator<Item = u64> + Clone, (delta, delta_squared): (f64, f64)) -> Self {
         let squares = counts.clone().map(|count| count as f64 * count as f64).sum();
         RceGroup { rows, squares, most: counts.max().unwrap_or(0), delta, delta_squared }
     }
 
-    /// Exact quasi values: everybody in a group of n is any of its rows with a chance of 1/n.
+    /// δ and δ² for exact quasi values: each person in a group of n is any one of its rows with a chance of 1/n.
     pub fn exact_deltas(rows: u64) -> (f64, f64) {
         let inverse = 1.0 / rows as f64;
         (inverse, inverse * inverse)
@@ -54,12 +54,12 @@ impl RceGroup {
 pub struct Rce {
     /// Summed over all rows.
     pub rce: f64,
-    /// The least it can be for the frequency l that was promised (pa, theorem 2). Absent where no such l is promised and
-    /// kept, and for permuted columns where a sensitive value repeats in a group (errata pa-thm2).
+    /// The least possible error for the promised frequency l (pa, theorem 2). Absent if no such l is promised and kept,
+    /// and for permuted columns if a sensitive value repeats in a group (errata pa-thm2).
     pub bound: Option<f64>,
 }
 
-/// The reconstruction error of groups, none of which is empty, with exact quasi values or permuted ones.
+/// The reconstruction error of non-empty groups, with exact or permuted quasi values.
 pub fn reconstruction_error(groups: &[RceGroup], promised: Option<Rational>, is_permuted: bool) -> Rce {
     let kept = promised.filter(|l| groups.iter().all(|group| group.keeps(*l)));
     let bound = kept.and_then(|l| l.to_f64()).and_then(|l| match is_permuted {
@@ -69,7 +69,7 @@ pub fn reconstruction_error(groups: &[RceGroup], promised: Option<Rational>, is_
     Rce { rce: groups.iter().map(RceGroup::error).sum(), bound }
 }
 
-/// Theorem 2, which needs every sensitive value to be alone in its group.
+/// Theorem 2, which requires that no sensitive value repeats in a group.
 fn least_permuted(groups: &[RceGroup], l: f64) -> Option<f64> {
     let holds = |group: &RceGroup| group.most <= 1 && group.rows as f64 >= l;
     let least = |group: &RceGroup| group.rows as f64 * (1.0 - 2.0 * group.delta + l * group.delta_squared);

@@ -5,8 +5,8 @@ use chrysalis_table::SaCounts;
 use super::{Frequent, Limit, Principle, Sensitive, other_principles, removal_for_most};
 use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
-/// (α,k)-anonymity: a group has at least k rows, and no sensitive value makes up more than α of it. What counts as one value, and
-/// what does not protect, is as for frequency l-diversity.
+/// (α,k)-anonymity: a group has at least k rows, and no sensitive value makes up more than α of it. Which values count
+/// as one, and which rows protect nobody, is as in frequency l-diversity.
 ///
 /// # Guarantees
 /// k-anonymity, and a confidence of at most α in anyone's value.
@@ -65,10 +65,10 @@ impl Principle for AlphaKAnonymity {
             let allowed = 100.0 * *self.alpha.numer() as f64 / *self.alpha.denom() as f64;
             format!("{}, at most {allowed:.2} % may have it", most.words)
         };
-        // Rounded up to four digits, so that what we propose does work.
+        // Rounded up to four digits, so that the proposal works.
         let share = Rational::new((most.count * 10_000).div_ceil(most.of.max(1)), 10_000);
         let share_is_fine = AlphaKAnonymity { alpha: self.alpha, k: 1, alike: self.alike.clone() }.holds(whole);
-        // A share of everything says nothing of values any more.
+        // A share of 1 would promise nothing about values.
         let is_share = share > Rational::from(0) && share < Rational::from(1);
         let alpha = if share_is_fine { Some(self.alpha) } else { is_share.then_some(share) };
         let possible = alpha.map(|alpha| PrincipleSpec::AlphaK { alpha, k: self.k.min(whole.total()).max(1) });

@@ -5,15 +5,16 @@ use chrysalis_table::SaCounts;
 use super::{Limit, Minimum, Principle, Sensitive, distinct_values, other_principles};
 use crate::{Alike, Laws, PrincipleSpec};
 
-/// Distinct l-diversity: a group has at least l distinct sensitive values. Values that look alike are one, numbers count that are
-/// far enough apart, and a missing value is none.
+/// Distinct l-diversity: a group has at least l distinct sensitive values. Values that look alike count as one, numbers
+/// count only if they are far enough apart, and a missing value does not count.
 ///
 /// # Guarantees
 /// l−1 values must be ruled out before a person's value is certain.
 /// # Against whom
 /// An attacker who links by the quasi-identifier; one value may still dominate the group.
 /// # Cost
-/// Constant where every value counts: the number of those present is kept with the counts. Otherwise about linear in them.
+/// Constant if every value counts by itself: the number of values present is kept with the counts. Otherwise about
+/// linear in the values present.
 /// # Paper
 /// Machanavajjhala et al.; used by `ke` and `lalpha`.
 #[derive(Debug)]

@@ -7,15 +7,15 @@ use num_integer::Integer;
 use super::{Limit, Principle, Sensitive, column_name, other_principles};
 use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
-/// Entropy l-diversity: the entropy of a group's sensitive values is at least ln l, with values that look alike as one, with and
-/// without the missing ones, and with numbers put into bins as wide as what is near.
+/// Entropy l-diversity: the entropy of a group's sensitive values is at least ln l. This must hold with values that
+/// look alike merged, with and without the missing ones, and with numbers in bins as wide as `near`.
 ///
 /// # Guarantees
 /// An attacker is as unsure of a person's value as among l equally likely ones, on average.
 /// # Against whom
 /// An attacker who links by the quasi-identifier.
 /// # Cost
-/// Linear in the values present, one logarithm each; big integers only on the very line.
+/// Linear in the values present, one logarithm each; big integers only exactly on the line.
 /// # Paper
 /// Machanavajjhala et al.; used by `lalpha`.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Principle for EntropyLDiversity {
         let readings = self.alike.readings(&self.layouts, whole);
         let reached = readings.iter().map(|counts| entropy(counts.iter().copied()).exp()).fold(f64::INFINITY, f64::min);
         let hundredths = (reached * 100.0).floor() as u64;
-        // The float may stand a hair off the truth: start above it and go down until the exact test agrees.
+        // The float may be slightly off: start above it and go down until the exact test agrees.
         let possible = (100..=hundredths.max(99) + 1).rev().take(3).map(|l| Rational::new(l, 100));
         let possible = possible
             .map(|l| EntropyLDiversity { l, alike: self.alike.clone(), layouts: self.layouts.clone() })

@@ -5,8 +5,8 @@ use chrysalis_table::SaCounts;
 use super::{Frequent, Limit, Principle, Sensitive, other_principles, removal_for_most};
 use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
-/// Frequency l-diversity: no sensitive value makes up more than 1/l of a group. Values that look alike, and numbers that are near
-/// each other, are one value; rows without a value do not protect others.
+/// Frequency l-diversity: no sensitive value makes up more than 1/l of a group. Values that look alike, and numbers
+/// that are near each other, count as one; rows without a value do not protect others.
 ///
 /// # Guarantees
 /// Nobody's value can be named with a confidence above 1/l.

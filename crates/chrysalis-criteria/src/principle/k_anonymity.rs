@@ -14,7 +14,7 @@ use crate::{Laws, PrincipleSpec};
 /// # Cost
 /// Constant.
 /// # Paper
-/// Samarati and Sweeney; the ground of `butterfly` and of angel's buckets.
+/// Samarati and Sweeney; the basis of `butterfly` and of angel's buckets.
 #[derive(Debug)]
 pub(super) struct KAnonymity {
     pub(super) k: u64,

@@ -14,8 +14,8 @@ use crate::{CriteriaError, Laws, PrincipleSpec, Rational, show_rational};
 /// # Against whom
 /// An attacker who links by the quasi-identifier.
 /// # Cost
-/// Linear in the values present. A missing value neither counts nor spans. Numbers that are near each other count as different:
-/// what keeps a group from being one number is its span.
+/// Linear in the values present. A missing value neither counts nor adds to the span. Numbers that are near each other
+/// count as different: the span keeps a group from being a single number.
 /// # Paper
 /// ke, definition 1: k distinct values, not k rows.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl KeAnonymity {
     }
 }
 
-/// high − low ≥ e, exactly; dates by days.
+/// high − low ≥ e, exactly; for dates, in days.
 pub fn spans(low: &Value, high: &Value, e: Rational) -> bool {
     let (p, q) = (i128::from(*e.numer()), i128::from(*e.denom()));
     match (low, high) {
@@ -95,7 +95,7 @@ impl Principle for KeAnonymity {
             format!("the numbers of {column} span {span}, a group needs {}", show_rational(self.e))
         };
         let spans_e = |e: Rational| extent.is_some_and(|(low, high)| spans(low, high, e));
-        // The difference is rounded: it may stand a hair above a whole number that the values do not span.
+        // The difference is rounded: it may lie slightly above a whole number that the values do not span.
         let whole_span = Rational::from(span.floor() as u64);
         let candidates = [self.e, whole_span, Rational::from((span.floor() as u64).saturating_sub(1))];
         let e = candidates.into_iter().find(|&e| spans_e(e)).unwrap_or(Rational::from(0));

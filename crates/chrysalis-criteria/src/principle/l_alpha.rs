@@ -103,7 +103,7 @@ impl LAlphaDiversity {
         self.weight(group) * u128::from(*alpha.denom()) >= u128::from(*alpha.numer()) * self.denominator
     }
 
-    /// Rows per category, empty ones left out: of all rows, and of those that have a value where others do not.
+    /// Rows per non-empty category: of all rows, and, if only some rows lack a value, of the others alone.
     fn category_counts(&self, group: &SaCounts) -> Vec<Vec<u64>> {
         let of_rows = |counts: &dyn Fn(Code) -> bool| {
             let mut rows = vec![0; self.n_categories];
@@ -176,7 +176,7 @@ impl Principle for LAlphaDiversity {
                 counts.iter().map(|counts| entropy(counts.iter().copied()).exp()).fold(f64::INFINITY, f64::min);
             format!("the categories of {column} are as diverse as {reached:.2} equally frequent ones")
         };
-        // Every parameter as strong as the whole table allows it.
+        // Every parameter as strong as the whole table allows.
         let alpha = if self.is_heavy(whole) { self.alpha() } else { weight };
         let spec = self.spec.with_alpha(alpha);
         let weaker = (self.l().min(2)..=self.l().min(distinct)).rev().filter_map(|l| {
@@ -195,7 +195,7 @@ impl Principle for LAlphaDiversity {
     }
 }
 
-/// r₁ and r_l + … + r_m of those counts where r₁ is largest against the rest; products of counts fit 64 bits.
+/// r₁ and r_l + … + r_m of the reading in which r₁ is largest relative to that sum; products of counts fit 64 bits.
 fn largest(readings: &[Vec<u64>], l: u64) -> (u64, u64) {
     let heads = readings.iter().map(|counts| head_and_tail(counts.clone(), l));
     heads.max_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1))).unwrap_or((0, 0))

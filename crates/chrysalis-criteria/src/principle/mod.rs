@@ -1,8 +1,8 @@
 //! Conditions on the sensitive values of one group, one file per principle.
 //!
-//! Each is bound once to the sensitive column, which supplies what it needs of the whole table: the numbers behind
-//! (k,e), the counts behind t-closeness and β-likeness, the categories behind (l,α). After that [`Principle::holds`]
-//! cannot fail, so the hot loops of the partitioners have no error path.
+//! Each is bound once to the sensitive column, which supplies what it needs to know about the whole table: the numbers
+//! behind (k,e), the counts behind t-closeness and β-likeness, the categories behind (l,α). After that
+//! [`Principle::holds`] cannot fail, so the hot loops of the partitioners have no error path.
 
 mod alpha_k;
 mod beta_likeness;
@@ -43,30 +43,30 @@ pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
         false
     }
 
-    /// What a group needs at least, where that is all that is asked: then any row may join a group that passes.
+    /// The least that a group needs, if that is all the principle asks: then any row may join a group that passes.
     fn minimum(&self) -> Option<Minimum> {
         None
     }
 
-    /// What counts as one value, where the principle minds: rows whose values count as one do not protect each other.
+    /// Which values count as one, if that matters: rows whose values count as one do not protect each other.
     fn alike(&self) -> Option<&Alike> {
         None
     }
 
-    /// What counts as one value, by which distance and with which weights groups are judged, in words; empty where the principle
-    /// says it all.
+    /// In words: which values count as one, and by which distance and with which weights groups are judged; empty if
+    /// the principle itself says it all.
     fn measured(&self) -> String {
         self.alike().map_or_else(String::new, |alike| alike.words().join("; "))
     }
 
-    /// At least so many rows must leave a group before the rest satisfies the principle, or nothing is left.
+    /// How many rows, at least, must leave a group before the rest satisfies the principle or nothing is left.
     ///
     /// 0 for a group that passes. A lower bound that is cheap to find, not always the exact number.
     fn least_removal(&self, group: &SaCounts) -> u64 {
         if self.holds(group) {
             0
         } else if self.minimum().is_some() || group.total() < self.least_size() {
-            // What falls short of a minimum still does after rows have left.
+            // A group that falls short of a minimum still does after rows have left.
             group.total()
         } else {
             1
@@ -79,14 +79,14 @@ pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit;
 }
 
-/// Least numbers a group must reach. Whatever reaches them still does after more rows have joined.
+/// Lower limits for a group. A group that reaches them still does after more rows have joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Minimum {
     /// Rows.
     pub rows: u64,
     /// Distinct sensitive values.
     pub distinct: u64,
-    /// From the smallest to the largest of them; `None` asks nothing.
+    /// The distance from the smallest to the largest of them; `None` asks nothing.
     pub span: Option<Rational>,
     /// Values that count as different ([`Principle::alike`]); 1 asks nothing beyond `distinct`.
     pub apart: u64,
@@ -97,14 +97,14 @@ pub struct Minimum {
 pub struct Limit {
     /// What was found and what is allowed, as a clause.
     pub reason: String,
-    /// The strongest variant that would work, as it is written; `None` where no variant that works promises anything.
+    /// The strongest variant that would work, as it is written; `None` if every variant that works promises nothing.
     pub possible: Option<String>,
-    /// What to do then.
+    /// What to do if there is no such variant.
     pub instead: Remedy,
 }
 
 impl Limit {
-    /// The strongest variant, if it promises anything, and else what to do.
+    /// The strongest variant, if it promises anything, or else what to do instead.
     fn new(reason: String, possible: Option<PrincipleSpec>, instead: impl Into<Remedy>) -> Self {
         match possible.filter(|spec| !spec.promises_nothing()) {
             Some(spec) => Limit { reason, possible: Some(spec.to_string()), instead: Remedy::none() },
@@ -180,13 +180,13 @@ pub struct All {
 }
 
 impl All {
-    /// Binds principles to a sensitive column; of none, every non-empty group passes.
+    /// Binds principles to a sensitive column; without any principle, every non-empty group passes.
     pub fn bind(specs: &[PrincipleSpec], sensitive: Option<&Sensitive<'_>>) -> Result<Self, CriteriaError> {
         let parts = specs.iter().map(|spec| spec.bind(sensitive)).collect::<Result<_, _>>()?;
         Ok(All { parts, specs: specs.to_vec() })
     }
 
-    /// Joins principles that are bound. They have no names by which they could be promised.
+    /// Joins principles that are already bound. They have no specs, so they cannot be promised.
     pub fn of(parts: Vec<Box<dyn Principle>>) -> Self {
         All { parts, specs: Vec::new() }
     }
@@ -244,7 +244,7 @@ impl Principle for All {
         String::new()
     }
 
-    /// Bound to one column, all that mind go by the same.
+    /// All parts are bound to one column, so those that have an [`Alike`] agree on it.
     fn alike(&self) -> Option<&Alike> {
         self.parts.iter().find_map(|part| part.alike())
     }
@@ -268,27 +268,29 @@ impl fmt::Display for All {
     }
 }
 
-/// At least so many of `total` rows must leave before one value that has `count` of them has at most a share of
-/// `p/q < 1`: the other rows all stay, so that `rest·q/(q−p)` rows can stay in all.
+/// How many of `total` rows, at least, must leave before a value with `count` of them has a share of at most `p/q < 1`:
+/// the other rows all stay, so that `rest·q/(q−p)` rows can stay in all.
 fn removal_for_share(count: u64, total: u64, (p, q): (u64, u64)) -> u64 {
     let rest = u128::from(total.saturating_sub(count));
     let can_stay = rest * u128::from(q) / u128::from(q - p).max(1);
     total - u64::try_from(can_stay).unwrap_or(u64::MAX).min(total)
 }
 
-/// The same for whatever counts as one value, among the rows that have one, and for missing values among all.
+/// The same for the most frequent value among the rows that have one, and for missing values among all rows.
 ///
-/// PROOF: rows that leave without a value help neither bound by more than they themselves are, and what is left must satisfy both.
+/// PROOF: a row without a value that leaves helps neither bound by more than that one row, and the rest must satisfy
+/// both.
 fn removal_for_most(group: &SaCounts, alike: &Alike, share: (u64, u64)) -> u64 {
     let missing = alike.missing(group);
     let of_values = removal_for_share(alike.most(group), group.total() - missing, share);
     of_values.max(removal_for_share(missing, group.total(), share))
 }
 
-/// The value that has the largest share of a group, or a missing one, whatever stands in the way of a cap on frequency.
+/// The value with the largest share of a group, or the missing value: whichever stands in the way of a cap on
+/// frequency.
 ///
-/// What counts as one value is held against the rows that have a value: the others protect nobody. That a value is missing is
-/// held against all rows.
+/// A value's share is taken of the rows that have a value, because the others protect nobody. The share of missing
+/// values is taken of all rows.
 struct Frequent {
     count: u64,
     of: u64,
@@ -321,7 +323,7 @@ fn share_of_rows(count: u64, of: u64, which: &str) -> String {
     format!("{count} of {of} rows{which} ({:.2} %)", percent(count, of))
 }
 
-/// `value `Flu` of `disease` has`: what counts as one value, by all the names it goes by, and a verb.
+/// `value `Flu` of `disease` has`: the values that count as one, by all their names, and a verb.
 fn said(heaviest: &Heaviest, alike: &Alike, column: &Sensitive<'_>) -> String {
     let (name, quoted) = (column.name, |code: u32| format!("`{}`", column.domain.display(code)));
     let Some((first, last)) = heaviest.ends else { return format!("no value of `{name}` has") };
@@ -348,7 +350,7 @@ fn distinct_values(n: u64, alike: &Alike, sensitive: Option<&Sensitive<'_>>) -> 
     format!("{} has {n} distinct {}{why}", column_name(sensitive), values(n))
 }
 
-/// What to do where one value is too frequent to be hidden among others: some principles do not mind.
+/// What to do if one value is too frequent to be hidden among others: some principles allow that.
 fn other_principles(whole: &SaCounts, alike: &Alike, sensitive: Option<&Sensitive<'_>>) -> Remedy {
     if alike.distinct(whole) < 2 {
         let column = column_name(sensitive);
@@ -366,7 +368,7 @@ fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64
 }
 
-/// `column` in backticks, or a word for the case that there is none.
+/// The column's name in backticks, or a phrase if there is none.
 fn column_name(sensitive: Option<&Sensitive<'_>>) -> String {
     sensitive.map_or_else(|| "the sensitive column".to_owned(), |column| format!("`{}`", column.name))
 }
@@ -375,7 +377,7 @@ fn column_name(sensitive: Option<&Sensitive<'_>>) -> String {
 mod tests {
     use super::*;
 
-    /// What is said where a table of these counts cannot reach a principle.
+    /// What is reported if a table with these counts cannot satisfy a principle.
     fn limit(text: &str, counts: &[u32]) -> (String, Option<String>, String) {
         let values = (0..counts.len() as i64).map(chrysalis_table::Value::Integer).collect();
         let domain = Domain::new(chrysalis_table::Kind::Integer, values, false);

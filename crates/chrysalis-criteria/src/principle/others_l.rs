@@ -6,17 +6,17 @@ use super::{Limit, Principle, Sensitive, column_name, said, share_of_rows};
 use crate::alike::Heaviest;
 use crate::{Alike, Laws, Rational, show_rational};
 
-/// Frequency l-diversity of all values but ordinary ones: none of them makes up more than 1/l of a group.
+/// Frequency l-diversity of all values except ordinary ones: none of them makes up more than 1/l of a group.
 ///
 /// # Guarantees
-/// Nobody can be said to have a value that is not ordinary with a confidence above 1/l. That somebody has an ordinary one may be
-/// certain.
+/// No value that is not ordinary can be attributed to anybody with a confidence above 1/l. That somebody has an
+/// ordinary value may be certain.
 /// # Against whom
 /// An attacker who links by the quasi-identifier and has no other knowledge of values.
 /// # Cost
 /// Linear in the values present.
 /// # Paper
-/// None: frequency l-diversity, for columns most of whose values nobody minds.
+/// None: frequency l-diversity, for columns in which most values are harmless.
 #[derive(Debug)]
 pub(super) struct OthersLDiversity {
     l: Rational,
@@ -33,12 +33,12 @@ impl OthersLDiversity {
         !self.is_ordinary.get(code as usize).copied().unwrap_or(false)
     }
 
-    /// The most frequent of what counts as one value and is not ordinary.
+    /// The most frequent value that is not ordinary, where values may count as one.
     fn most(&self, group: &SaCounts) -> Heaviest {
         self.alike.heaviest(group, |code| self.is_other(code))
     }
 
-    /// Missing values, unless these are ordinary.
+    /// Missing values, unless they are ordinary.
     fn missing(&self, group: &SaCounts) -> u64 {
         let is_meant = |code: Code| self.alike.is_missing(code) && self.is_other(code);
         group.iter().filter(|(code, _)| is_meant(*code)).map(|(_, count)| count).sum()

@@ -5,8 +5,8 @@ use chrysalis_table::{Code, SaCounts};
 use super::{Limit, Principle, Sensitive, column_name, distinct_values, other_principles};
 use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
-/// Recursive (c,l)-diversity: r₁ < c·(r_l + r_{l+1} + … + r_m), counts in descending order; values are put together as for entropy
-/// l-diversity.
+/// Recursive (c,l)-diversity: r₁ < c·(r_l + r_{l+1} + … + r_m), counts in descending order; values are merged as for
+/// entropy l-diversity.
 ///
 /// # Guarantees
 /// After ruling out the l−2 most frequent other values, the most frequent one is still not too frequent.
@@ -66,7 +66,7 @@ impl Principle for RecursiveClDiversity {
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let readings = self.alike.readings(&self.layouts, whole);
         let l = readings.iter().map(|counts| counts.len() as u64).min().unwrap_or(0).min(self.l);
-        // The way to look at values that asks most of c; products of counts fit 64 bits.
+        // The reading that demands the largest c; products of counts fit 64 bits.
         let heads = readings.into_iter().map(|counts| head_and_tail(counts, l));
         let (first, tail) = heads.max_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1))).unwrap_or((0, 0));
         let reason = if l < self.l {
@@ -99,7 +99,7 @@ pub(super) fn is_recursive(counts: Vec<u64>, c: Rational, l: u64) -> bool {
     u128::from(first) * u128::from(*c.denom()) < u128::from(*c.numer()) * u128::from(tail)
 }
 
-/// The least c with two digits that works.
+/// The least c with two decimals that works.
 pub(super) fn least_c(first: u64, tail: u64) -> Option<Rational> {
     (first * 100).checked_div(tail).map(|hundredths| Rational::new(hundredths + 1, 100))
 }

@@ -8,27 +8,27 @@ use crate::{Alike, Laws, Rational, show_rational};
 /// t-closeness: the earth mover's distance between a group's values and the whole table's is at most t.
 ///
 /// Equal distance for categories; ordered distance (one step per distinct value) for ordered kinds; hierarchical
-/// distance when the column has a taxonomy: the height of the lowest label that two values share over the height of the
-/// tree, where a height counts branchings. A label with one label or value below it branches nothing, and values that
-/// do not occur are no part of the tree.
+/// distance if the column has a taxonomy: the height of the lowest label that two values share over the height of the
+/// tree, where height counts branchings. A label with a single label or value below it is no branching, and values that
+/// do not occur are not part of the tree.
 ///
 /// # Guarantees
-/// The release tells about a person's group little more than the whole table tells about everybody. Where the order or the
-/// taxonomy has values that look alike, also with these as one.
+/// The release says little more about a person's group than the whole table says about everybody. If the order or the
+/// taxonomy has values that look alike, this also holds with them merged.
 /// # Against whom
 /// An attacker who knows the whole table's distribution and links by the quasi-identifier.
 /// # Cost
 /// Equal: linear in the values present. Ordered and hierarchical: linear in the domain.
 /// # Paper
-/// Li, Li and Venkatasubramanian, sections 4.1–4.3. They draw trees whose leaves have one depth and whose nodes all branch; on these
-/// ours is theirs.
+/// Li, Li and Venkatasubramanian, sections 4.1–4.3. In their trees all leaves have the same depth and all inner nodes
+/// branch; for such trees our distance is theirs.
 #[derive(Debug)]
 pub(super) struct TCloseness {
     t: Rational,
     whole: SaCounts,
-    /// As values are, and where that differs with those that look alike as one.
+    /// For the values as they are, and, if that differs, with those that look alike merged.
     distances: Vec<Distance>,
-    /// The distance by its name.
+    /// The distance in words.
     name: String,
 }
 
@@ -49,7 +49,8 @@ impl TCloseness {
             Some(taxonomy) => {
                 readings.map(|alike| Distance::Hierarchical(Branches::new(taxonomy, sensitive, alike))).collect()
             }
-            // PROOF: putting values together moves nothing further, so what holds of values holds of these.
+            // PROOF: merging values never increases the distance, so what holds for the values holds for the merged
+            // ones.
             None if sensitive.domain.kind() == Kind::Category => vec![Distance::Equal],
             None => readings.map(|alike| line(sensitive.counts, alike)).collect(),
         };
@@ -73,7 +74,7 @@ impl TCloseness {
             - i128::from(self.whole.count(code)) * i128::from(group.total())
     }
 
-    /// The distance as a fraction of n·N: numerator and what it is to be divided by.
+    /// The distance times n·N, as a numerator and a denominator.
     fn distance(&self, group: &SaCounts, distance: &Distance) -> (i128, i128) {
         match distance {
             Distance::Equal => {
@@ -94,7 +95,8 @@ impl TCloseness {
         }
     }
 
-    /// distance / (scale·n·N) ≤ p/q, cross-multiplied: how much the left side is above the right, and a row's worth of it.
+    /// distance / (scale·n·N) ≤ p/q, cross-multiplied: by how much the left side exceeds the right, and how much of
+    /// that one row can account for.
     fn excess(&self, group: &SaCounts, distance: &Distance) -> (i128, i128) {
         let (distance, scale) = self.distance(group, distance);
         let (p, q) = (i128::from(*self.t.numer()), i128::from(*self.t.denom()));
@@ -104,7 +106,7 @@ impl TCloseness {
     }
 }
 
-/// `a < b < c`, or the ends of a long one.
+/// `a < b < c`, or only the ends of a long order.
 fn order(domain: &Domain) -> String {
     let names: Vec<String> = domain.values().iter().map(|value| format!("`{value}`")).collect();
     match &names[..] {
@@ -113,7 +115,7 @@ fn order(domain: &Domain) -> String {
     }
 }
 
-/// More values than these are not spelled out.
+/// More values than this are not spelled out.
 const MOST_NAMES: usize = 8;
 
 /// One step per distinct value that occurs.
@@ -135,7 +137,7 @@ fn line(whole: &SaCounts, alike: &Alike) -> Distance {
 /// The part of a taxonomy where values that occur part ways.
 #[derive(Debug)]
 struct Branches {
-    /// The nodes, every one before those below it: its parent, and how many branchings lie on the longest way down.
+    /// The nodes, each before those below it, with its parent and the number of branchings on the longest way down.
     nodes: Vec<(Option<usize>, i128)>,
     /// The node of every code.
     leaf_of: Vec<usize>,
@@ -145,7 +147,7 @@ impl Branches {
     fn new(taxonomy: &Taxonomy, sensitive: &Sensitive<'_>, alike: &Alike) -> Self {
         let n_codes = sensitive.domain.len() as Code;
         let is_missing = |code: Code| sensitive.domain.value(code).is_none();
-        // Step 1. How many of the values that occur lie below every node. A missing one lies nowhere in the tree.
+        // Step 1. How many of the values that occur lie below each node. A missing value lies nowhere in the tree.
         let mut below = vec![0usize; taxonomy.nodes().len()];
         for code in (0..n_codes).filter(|&code| alike.first(code) == code && !is_missing(code)) {
             let is_there = (code..n_codes).any(|other| alike.first(other) == code && sensitive.counts.count(other) > 0);
@@ -175,7 +177,7 @@ impl Branches {
                 branches.leaf_of[code as usize] = kept_as[leaf(taxonomy, first)];
             }
         }
-        // Step 3. A missing value is as far from all others as can be: beside the highest branching.
+        // Step 3. A missing value is as far from all others as possible: beside the highest branching.
         if let Some(code) = (0..n_codes).find(|&code| is_missing(code)) {
             if branches.nodes.first().is_none_or(|root| branches.nodes.len() == 1 && root.0.is_none()) {
                 branches.nodes.insert(0, (None, 0));

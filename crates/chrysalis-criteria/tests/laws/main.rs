@@ -1,7 +1,7 @@
 //! What every principle must obey, run over all of them, and the papers' groups.
 //!
-//! The same laws for each principle through one macro: a new principle adds one line. Truth is the test kit's oracle,
-//! which writes every definition down once more.
+//! One macro runs the same laws for each principle, so a new principle adds one line. The reference is the test kit's
+//! oracle, which writes every definition down once more.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -26,7 +26,7 @@ struct Case {
     times: u32,
 }
 
-/// A law says whether a case was to the point; a broken one is an error.
+/// A law says whether a case was to the point; a broken law is an error.
 type Law = fn(&Case) -> Result<bool, TestCaseError>;
 
 /// Runs a law over random cases of one principle, and makes sure that enough of them were to the point.
@@ -130,7 +130,7 @@ mod laws {
         Ok(true)
     }
 
-    /// Where the whole table fails, what is proposed instead works.
+    /// If the whole table fails, the variant that is proposed instead works.
     pub(super) fn the_limit_is_within_reach(case: &Case) -> Result<bool, TestCaseError> {
         let whole = &case.column.counts;
         if case.bound.holds(whole) {
@@ -139,7 +139,7 @@ mod laws {
         let limit = case.bound.limit(whole, Some(&case.column.sensitive()));
         prop_assert!(!limit.reason.is_empty());
         let Some(possible) = limit.possible else {
-            // Then whatever works promises nothing.
+            // Then every variant that works promises nothing.
             prop_assert!(is_hopeless(case), "{} proposes nothing", case.spec);
             prop_assert!(!limit.instead.is_empty());
             return Ok(false);
@@ -154,7 +154,7 @@ mod laws {
         Ok(true)
     }
 
-    /// What was lowered was lowered no further than necessary.
+    /// Parameters were lowered no further than necessary.
     pub(super) fn the_limit_is_the_strongest(case: &Case) -> Result<bool, TestCaseError> {
         let whole = &case.column.counts;
         let passes = |spec: &PrincipleSpec| oracle::holds(spec, &case.column, whole);
@@ -205,7 +205,7 @@ fn is_hopeless(case: &Case) -> bool {
     !oracle::holds(&weakest, &case.column, &case.column.counts)
 }
 
-/// The proposal with one step of each parameter that the request had stronger.
+/// The proposal, made one step stronger in each parameter that it lowered.
 fn one_step_stronger(asked: &PrincipleSpec, proposed: &PrincipleSpec) -> Vec<PrincipleSpec> {
     use PrincipleSpec::{AlphaK, DistinctL, EntropyL, FrequencyL, KAnonymity, Ke, OthersL};
     let mut stronger = Vec::new();
@@ -229,7 +229,7 @@ fn one_step_stronger(asked: &PrincipleSpec, proposed: &PrincipleSpec) -> Vec<Pri
     stronger
 }
 
-/// An exact number as a parameter, if it is one.
+/// An exact number as a parameter, if it can be one.
 fn parameter(number: &BigRational) -> Option<Rational> {
     let part = |number: &num_bigint::BigInt| u64::try_from(number).ok().filter(|&number| number < 1_000_000);
     Some(Rational::new(part(number.numer())?, part(number.denom())?))
@@ -246,7 +246,7 @@ fn lines(case: &Case) -> Vec<(PrincipleSpec, bool)> {
     let most = || parameter(&oracle::largest_share(column, group)).unwrap();
     let hair = |number: Rational| Rational::new(1, 100 * number.denom());
     let mut lines = Vec::new();
-    // What one parameter at and beyond the line becomes.
+    // Adds a spec with a parameter on the line, and one with a parameter beyond it.
     let mut add = |number: Rational, is_floor: bool, with: &dyn Fn(Rational) -> PrincipleSpec| {
         lines.push((with(number), true));
         if is_floor {
@@ -388,7 +388,7 @@ fn every_principle_of_the_command_line_is_under_these_laws() {
 mod not_scale_free {
     use super::*;
 
-    /// The group fails, twice the same group passes.
+    /// The group fails, but the same group twice passes.
     fn check_counterexample(principle: &str, texts: &[&str]) {
         let column = lalpha_column();
         let bound = bind(principle, &column);
@@ -478,7 +478,7 @@ mod exact {
         assert!(!bind("entropy-l=3.668016173", &column).holds(&column.counts));
     }
 
-    /// STYLE.md section 8: in that order the floats sum to less than 2.
+    /// Summed in this order, the floats give less than 2.
     #[test]
     fn asthma_hepatitis_obesity_phthisis_weigh_exactly_2() {
         let order = ["Asthma", "Hepatitis", "Obesity", "Phthisis"];

@@ -40,7 +40,7 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// What an owner may say of sensitive values says nothing of others.
+    /// Checks what the owner says about sensitive values, which no other attribute may have.
     pub(super) fn check(&self) -> Result<(), ReleaseError> {
         let name = &self.name;
         let wrong = |what: &str| Err(ReleaseError::Nonsense(format!("`{name}` {what}")));
@@ -194,19 +194,19 @@ impl DomainEntry {
         }
     }
 
-    /// Some values of a domain, as they stand in `values`.
+    /// Some values of a domain, as they are written in `values`.
     pub fn values_of(domain: &Domain, codes: &[Code]) -> Vec<serde_json::Value> {
         codes.iter().map(|&code| domain.value(code).map_or(serde_json::Value::Null, json)).collect()
     }
 
-    /// The values in an order of their own, in which equal ones stand together.
+    /// The values in an order that puts equal ones next to each other.
     fn sorted(&self) -> Vec<&serde_json::Value> {
         let mut values: Vec<&serde_json::Value> = self.values.iter().flatten().collect();
         values.sort_unstable_by(|a, b| compare(a, b));
         values
     }
 
-    /// No value is listed twice.
+    /// Checks that no value is listed twice.
     pub(super) fn check_once(&self) -> Result<(), ReleaseError> {
         let sorted = self.sorted();
         match sorted.windows(2).find(|pair| compare(pair[0], pair[1]).is_eq()) {
@@ -222,8 +222,8 @@ impl DomainEntry {
     }
 }
 
-/// By kind, then by what they are; values are equal if their texts are. Texts are made for numbers alone, and not kept:
-/// there may be millions of them.
+/// Orders by JSON type, then by content; values are equal if their texts are. Strings and integers are compared without
+/// making texts, because there may be millions of them.
 fn compare(a: &serde_json::Value, b: &serde_json::Value) -> Ordering {
     use serde_json::Value::{Number, String};
     match (a, b) {

@@ -1,11 +1,11 @@
-//! What must be known of a manifest before its shape is: read without keeping the rest.
+//! The fields of a manifest that decide how the rest is read; the rest is not kept.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Some fields of a manifest, whatever else it is.
+/// These fields, whatever else the file contains.
 #[derive(Default)]
 pub(super) struct Head {
     pub(super) format: Option<Value>,
@@ -47,7 +47,7 @@ impl<'de> Visitor<'de> for HeadVisitor {
         Ok(head)
     }
 
-    /// A list is some other JSON, which is for the format to say.
+    /// A list is some other JSON file, which the check of the format reports.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Head, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Head::default())

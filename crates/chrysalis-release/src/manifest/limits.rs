@@ -1,21 +1,21 @@
-//! How large a manifest may be: in bytes and entries by the memory that is allowed, in lists by the rows it declares.
+//! How large a manifest may be: the allowed memory limits its bytes and entries, the declared rows limit its lists.
 //!
-//! A publisher lists the values that occur, so no list of values is longer than the table. Whoever forges a longer one
-//! has to declare as many rows, and then these are compared with what is allowed.
+//! A publisher lists the values that occur, so no list of values is longer than the table. To forge a longer list, an
+//! attacker has to declare as many rows, and then these are compared with what is allowed.
 
 use chrysalis_table::Memory;
 
 use super::{Attribute, Manifest};
 use crate::ReleaseError;
 
-/// A byte of a manifest costs at most so many of memory, from the first look to the last answer.
+/// The most memory that one byte of a manifest takes, from the first look to the last answer.
 const MEMORY_PER_BYTE: u64 = 32;
-/// And so does an entry of one of its lists.
+/// The most memory that one entry of a list takes.
 const MEMORY_PER_ENTRY: u64 = 512;
 
-/// More attributes, columns of a table, files, promises or sets of quasi-identifiers than anybody has.
+/// More attributes, columns of a table, files, promises or sets of quasi-identifiers than any real release has.
 const MOST_LISTED: usize = 20_000;
-/// So many values need no rows to speak for them.
+/// This many values are allowed however few rows there are.
 const FREE: u64 = 1_000;
 
 impl Manifest {
@@ -35,7 +35,7 @@ impl Manifest {
     }
 }
 
-/// Refuses a manifest by how much stands in it, before it is read.
+/// Refuses a manifest by its number of bytes and entries, before it is read.
 pub(super) fn check_text(bytes: &[u8], memory: Memory) -> Result<(), ReleaseError> {
     Manifest::check_bytes(bytes.len() as u64, memory)?;
     let entries = memchr::memchr_iter(b',', bytes).count() as u64;
@@ -67,7 +67,7 @@ pub(super) fn check_lists(manifest: &Manifest) -> Result<(), ReleaseError> {
 
 fn check_values(attribute: &Attribute, rows: u64) -> Result<(), ReleaseError> {
     let values = attribute.domain.values.as_ref().map_or(0, Vec::len) as u64;
-    // The missing value needs a row as well.
+    // The missing value needs a row as well, so nothing is added for it.
     let most = rows.saturating_add(FREE);
     let of = |what: &str| format!("{what} of `{}`", attribute.name);
     if values > most {

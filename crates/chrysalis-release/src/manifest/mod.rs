@@ -1,8 +1,8 @@
 //! `release.json`: what the tables are and what they promise.
 //!
 //! In memory there is one [`Manifest`]; on disk there is one shape per version of the format. Readers know all
-//! versions, the writer writes the last one. A version never gets another field: a field that is new brings a name in
-//! `features`, and a reader refuses the names that it does not know, by name.
+//! versions, the writer writes the last one. A version never gets another field silently: a new field comes with a name
+//! in `features`, and a reader refuses the names that it does not know.
 
 mod attribute;
 mod head;
@@ -24,27 +24,27 @@ use crate::{Form, Promise, ReleaseError};
 pub const FORMAT: &str = "chrysalis-release";
 /// The version this program writes.
 pub const VERSION: u32 = 2;
-/// The byte layout this program writes tables in. Whatever changes a byte of a table that is written takes the next
-/// number: a test of the store holds the bytes of some tables against hashes typed by hand.
+/// The byte layout this program writes tables in. Any change that alters a byte of a written table takes the next
+/// number: a test of the store compares the bytes of some tables with frozen files.
 pub const ENCODING: u32 = 1;
 
-/// The feature of releases some of whose tables are several files.
+/// The feature of releases in which some table consists of several files.
 const PARTS: &str = "parts";
 /// The feature of releases whose owner accepted a risk by name.
 const ACCEPTED: &str = "accepted";
 /// The feature of releases whose owner says which sensitive values are ordinary.
 const ORDINARY: &str = "ordinary";
-/// The feature of releases whose owner says how close numbers count as one.
+/// The feature of releases whose owner says how close numbers must be to count as one.
 const NEAR: &str = "near";
 /// What this program understands beyond the fields of a version.
 const FEATURES: [&str; 4] = [PARTS, ACCEPTED, ORDINARY, NEAR];
 
-/// What a release says of itself.
+/// What a release says about itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
     /// The version of the format in which it was written, or will be.
     pub version: u32,
-    /// The byte layout of its tables; 0 where that was not told, as in version 1.
+    /// The byte layout of its tables; 0 if that is unknown, as in version 1.
     pub encoding: u32,
     /// How groups are shown.
     pub method: Form,
@@ -52,7 +52,7 @@ pub struct Manifest {
     pub partitioner: String,
     /// Rows published.
     pub rows: u64,
-    /// Groups they stand in; batches, where there are such.
+    /// Groups of these rows; batches, if the form has them.
     pub groups: u64,
     /// What holds in every group.
     pub promises: Vec<Promise>,
@@ -73,9 +73,9 @@ pub struct Manifest {
 /// A risk that an owner accepts by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// Rows whose sensitive value can be told: `disclosure`.
+    /// Rows whose sensitive value can be inferred: `disclosure`.
     Disclosure,
-    /// A column that is kept as it is although it looks as if it identified people: `identifying=COLUMN`.
+    /// A column that is kept as it is although it looks as if it identifies people: `identifying=COLUMN`.
     Identifying(String),
 }
 
@@ -127,12 +127,12 @@ pub struct PartEntry {
 }
 
 impl Manifest {
-    /// Reads and checks a manifest. Everything later may rely on what is checked here.
+    /// Reads and checks a manifest. All later code may rely on what is checked here.
     pub fn parse(bytes: &[u8]) -> Result<Manifest, ReleaseError> {
         Manifest::parse_within(bytes, Memory::default())
     }
 
-    /// The same, unless it would take more memory than that.
+    /// Like [`Manifest::parse`], but refuses a manifest that would take more memory than allowed.
     pub fn parse_within(bytes: &[u8], memory: Memory) -> Result<Manifest, ReleaseError> {
         limits::check_text(bytes, memory)?;
         let head: Head = serde_json::from_slice(bytes)?;
@@ -159,7 +159,7 @@ impl Manifest {
         Ok(text)
     }
 
-    /// The text that our writer of its version would have written in place of the one that it was read from.
+    /// The text that the writer of its version would have produced instead of the one it was read from.
     ///
     /// LEAK: blanks, the order of fields, escapes and the spelling of numbers can carry anything, and no reader sees
     /// them.
@@ -209,7 +209,7 @@ impl Manifest {
         match version {
             1 => {
                 let mut schema = schemars::schema_for!(version_1::Wire).to_value();
-                // What an owner says of sensitive values came later.
+                // These two fields came after version 1.
                 if let Some(fields) = schema["$defs"]["Attribute"]["properties"].as_object_mut() {
                     fields.retain(|name, _| name != ORDINARY && name != NEAR);
                 }
@@ -298,7 +298,7 @@ fn once<'a>(what: &'static str, names: impl Iterator<Item = &'a String>) -> Resu
     Ok(())
 }
 
-/// A name beside the manifest: no folder, no drive, no way up, nothing hidden.
+/// Whether a file lies beside the manifest: no folder, no drive, no way up, nothing hidden.
 fn is_plain_file(file: &str) -> bool {
     !file.is_empty() && !file.starts_with('.') && !file.contains(['/', '\\', ':', '\0'])
 }

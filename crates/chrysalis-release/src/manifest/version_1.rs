@@ -1,4 +1,4 @@
-//! Version 1 of the format: read, and written again only to see whether its own writer wrote it so.
+//! Version 1 of the format: read, and rewritten only to check that its own writer produced the same text.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ struct Table {
 }
 
 impl Wire {
-    /// The text that version 1 wrote: what is nothing is left out.
+    /// The text as version 1 wrote it: without fields that are 0 or false.
     pub(super) fn to_json(&self) -> Result<String, serde_json::Error> {
         let mut value = serde_json::to_value(self)?;
         if let Some(fields) = value.as_object_mut() {

@@ -129,7 +129,7 @@ impl TryFrom<Wire> for Manifest {
             suppressed: wire.suppressed,
             reproducible: wire.reproducible,
         };
-        // What a reader must understand is listed, so that one who does not know it can tell.
+        // Every needed feature must be listed, so that a reader that does not know it can tell.
         match manifest.features().iter().find(|needed| !features.iter().any(|listed| listed == *needed)) {
             Some(missing) => {
                 Err(ReleaseError::Nonsense(format!("it needs the feature `{missing}`, which it does not list")))

@@ -28,7 +28,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// What a manifest says of an attribute, read.
+    /// Reads what a manifest says about an attribute.
     pub fn new(attribute: &Attribute) -> Self {
         let kind = Kind::from(attribute.kind);
         let is_words = matches!(kind, Kind::Ordinal | Kind::Category);

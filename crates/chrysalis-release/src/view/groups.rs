@@ -1,4 +1,4 @@
-//! Rows group after group.
+//! Rows, ordered by group.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use chrysalis_table::{Code, Codes, Column, Domain, each_width};
 
 use crate::ReleaseError;
 
-/// Which rows stand together. Rows are taken group after group, in the order of group ids.
+/// Which rows form a group. Rows are ordered by group, and groups by their ids.
 #[derive(Debug)]
 pub struct Groups {
     /// Where each group's rows begin; one more entry at the end.
     starts: Vec<u32>,
-    /// The order of rows, where the table's own is another.
+    /// The order of rows, if it is not the table's own.
     order: Option<Vec<u32>>,
-    /// Stretches of groups with about the same number of rows, for work side by side. They depend on the table alone,
-    /// so that sums come out the same whatever the number of threads.
+    /// Stretches of groups with about the same number of rows, for parallel work. They depend on the table alone, so
+    /// that sums come out the same whatever the number of threads.
     pieces: Vec<Range<usize>>,
 }
 
@@ -46,7 +46,7 @@ impl Groups {
         Groups { starts, order, pieces }
     }
 
-    /// Every row for itself, in the same order.
+    /// Every row as a group of its own, in the same order.
     pub fn of_rows(groups: &Groups) -> Self {
         let rows = groups.starts.last().copied().unwrap_or(0);
         Groups { starts: (0..=rows).collect(), order: groups.order.clone(), pieces: Vec::new() }
@@ -86,7 +86,7 @@ impl Groups {
         (0..self.len()).flat_map(|group| std::iter::repeat_n(group as u32, self.size(group) as usize)).collect()
     }
 
-    /// For every code of another table's group ids, the group of this one.
+    /// The group of every row of another table, by that table's column of group ids.
     pub fn places(&self, ids: &Column, other: &Column) -> Result<Vec<u32>, ReleaseError> {
         let unknown = || ReleaseError::Nonsense("one table has a group that the other lacks".into());
         if ids.domain() == other.domain() {
@@ -109,7 +109,7 @@ fn pieces(starts: &[u32]) -> Vec<Range<usize>> {
     pieces
 }
 
-/// The value behind a code, where there is one: group ids and counts are whole numbers.
+/// The whole number behind every code, if there is one: group ids and counts are whole numbers.
 pub(crate) fn whole_numbers(domain: &Arc<Domain>) -> Vec<Option<i64>> {
     let number = |code| match domain.value(code) {
         Some(chrysalis_table::Value::Integer(number)) => Some(*number),

@@ -12,32 +12,32 @@ use crate::{MEMBERS_COLUMNS, ReleaseError};
 pub struct Labels {
     /// The distinct labels.
     pub labels: Vec<Label>,
-    /// The label of every group; of every row, group after group, where rows are shown one by one.
+    /// The label of every group, or, if rows are shown one by one, of every row, ordered by group.
     pub of: Vec<u32>,
 }
 
 /// What a label stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Label {
-    /// Whole numbers, days, or ranks of an ordinal's words: first and last; `None` where only the missing value is in.
+    /// Whole numbers, days, or ranks of an ordinal's words: first and last; `None` for the missing value alone.
     Points {
         /// The first and the last.
         ends: Option<(i64, i64)>,
-        /// Whether the missing value is in as well.
+        /// Whether the missing value is included.
         missing: bool,
     },
-    /// Reals from one to another.
+    /// A range of reals.
     Stretch {
         /// The first and the last.
         ends: Option<(f64, f64)>,
-        /// Whether the missing value is in as well.
+        /// Whether the missing value is included.
         missing: bool,
     },
     /// Words by their ranks, ascending.
     Members {
         /// Places among the attribute's listed words.
         ranks: Vec<usize>,
-        /// Whether the missing value is in as well.
+        /// Whether the missing value is included.
         missing: bool,
     },
 }
@@ -82,7 +82,7 @@ impl Labels {
 }
 
 impl Label {
-    /// Whether the missing value is in.
+    /// Whether the missing value is included.
     pub fn has_missing(&self) -> bool {
         match self {
             Label::Points { missing, .. } | Label::Stretch { missing, .. } | Label::Members { missing, .. } => *missing,

@@ -1,7 +1,7 @@
-//! The E-M view of a release, whatever its form (angel, section 3): groups, for each group its sensitive values, and for each
-//! group or row what is shown of the quasi attributes. Decoded once, for everybody who asks or measures.
+//! The E-M view of a release, whatever its form (angel, section 3): groups, for each group its sensitive values, and
+//! for each group or row what is shown of the quasi attributes. Decoded once, for queries and for evaluation.
 //!
-//! The audit does not use it: the judge has a decoding of its own.
+//! The audit does not use it: the judge decodes releases itself.
 
 mod field;
 mod groups;
@@ -20,21 +20,21 @@ pub use multisets::{GroupValues, Multisets};
 
 use crate::{COUNT, Cell, Detail, Layout, Manifest, Release, ReleaseError, RoleName, TableLayout, Values};
 
-/// A release, decoded. Rows are taken group after group, in the order of group ids.
+/// A decoded release. Rows are ordered by group, and groups by their ids.
 ///
-/// Columns that the tables lack are no error until somebody wants them, so that a front end may read only some of them.
+/// A missing column is no error until it is needed, so that a front end may read only some of the columns.
 ///
 /// # Cost
-/// A pass over the rows, and a sort inside every group where the sensitive values have no table of their own.
+/// A pass over the rows, and a sort inside every group if the sensitive values have no table of their own.
 #[derive(Debug)]
 pub struct View {
-    /// What the release says of itself.
+    /// What the release says about itself.
     pub manifest: Manifest,
     /// Its tables.
     pub layout: Layout,
     /// Its attributes, in the manifest's order.
     pub fields: Vec<Field>,
-    /// Which rows stand together.
+    /// Which rows form a group.
     pub groups: Groups,
     /// By field: exact or permuted values, row by row.
     columns: Vec<Option<CodedColumn>>,
@@ -43,7 +43,7 @@ pub struct View {
     values: Option<Multisets>,
 }
 
-/// One code per row, rows group after group.
+/// One code per row, rows ordered by group.
 #[derive(Debug)]
 pub struct CodedColumn {
     /// The codes.
@@ -91,8 +91,8 @@ impl View {
         Ok(View { manifest: release.manifest.clone(), layout, fields, groups, columns, boxes, values })
     }
 
-    /// The values of a quasi attribute or of one that is kept as it is, row by row; none where it is shown otherwise, or was not
-    /// read.
+    /// The values of a quasi attribute, or of one that is kept as it is, row by row; none if the form shows ranges and
+    /// labels, or if the column was not read.
     pub fn column(&self, field: usize) -> Option<&CodedColumn> {
         self.columns[field].as_ref()
     }
@@ -103,7 +103,7 @@ impl View {
         boxes.labels[field].as_ref()
     }
 
-    /// The sensitive values of every group; none where nothing is sensitive, or they were not read.
+    /// The sensitive values of every group; none if nothing is sensitive, or if they were not read.
     pub fn values(&self) -> Option<&Multisets> {
         self.values.as_ref()
     }
@@ -153,7 +153,7 @@ fn group_boxes(
     Ok(Boxes { table: layout.name.clone(), labels })
 }
 
-/// For every row a box in which it lies, in all tables that were read. `ids` are those of one of them.
+/// For every row the box in which it lies, for all tables that were read. `ids` belongs to one of them.
 fn row_boxes(
     release: &Release,
     layout: &Layout,

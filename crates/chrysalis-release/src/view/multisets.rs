@@ -15,7 +15,7 @@ use crate::ReleaseError;
 pub struct Multisets {
     /// The values' domain.
     pub domain: Arc<Domain>,
-    /// The number behind every code; 0 where it is none, which no question adds up.
+    /// The number behind every code; 0 if there is none, and then no question adds it up.
     pub numbers: Vec<f64>,
     starts: Vec<u32>,
     codes: Vec<Code>,
@@ -114,7 +114,7 @@ impl Multisets {
     }
 }
 
-/// What stands behind every row's code.
+/// What every row's code stands for.
 fn widened(codes: &Codes, behind: &[u32]) -> Vec<u32> {
     each_width!(codes, codes => codes.par_iter().map(|&code| behind[code as usize]).collect())
 }

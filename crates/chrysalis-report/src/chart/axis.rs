@@ -1,4 +1,4 @@
-//! What an axis measures, and where a value stands on it.
+//! What an axis measures, and where a value lies on it.
 
 use super::ticks::{self, Tick};
 
@@ -8,9 +8,9 @@ pub struct Axis {
     pub(super) label: String,
     pub(super) scale: Scale,
     pub(super) is_percent: bool,
-    /// Values that must be in sight.
+    /// Values that must be visible.
     includes: Vec<f64>,
-    /// Where ticks stand; chosen by us when empty.
+    /// Where ticks are; chosen automatically if empty.
     at: Vec<f64>,
 }
 
@@ -47,18 +47,18 @@ impl Axis {
         self
     }
 
-    /// The axis reaches from zero, so that lengths can be compared.
+    /// The axis includes zero, so that lengths can be compared.
     pub fn from_zero(self) -> Self {
         self.including(0.0)
     }
 
-    /// The axis reaches this value, whatever the points are.
+    /// The axis includes this value, whatever the points are.
     pub fn including(mut self, value: f64) -> Self {
         self.includes.push(value);
         self
     }
 
-    /// Ticks stand exactly here.
+    /// Ticks are exactly here.
     pub fn ticks_at(mut self, values: impl IntoIterator<Item = f64>) -> Self {
         self.at = values.into_iter().filter(|value| value.is_finite()).collect();
         self
@@ -94,7 +94,7 @@ impl Axis {
         let mut stretch =
             if is_log { ticks::log(low, high, self.is_percent) } else { ticks::linear(low, high, self.is_percent) };
         if !self.at.is_empty() {
-            // Whoever chooses ticks wants the points to fill the frame; a little air keeps markers off its edge.
+            // With chosen ticks the points should fill the frame; a little air keeps markers off its edge.
             if !is_log && low < high {
                 let air = 0.04 * (high - low);
                 (stretch.low, stretch.high) = (low - air, high + air);
@@ -117,7 +117,7 @@ impl Axis {
 /// Beyond this nothing can be drawn.
 const FAR: f64 = 1e100;
 
-/// The part of an axis that is in sight.
+/// The visible part of an axis.
 pub(super) struct Stretch {
     pub(super) low: f64,
     pub(super) high: f64,
@@ -126,7 +126,7 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// Where a value stands between the ends, from 0 to 1 (a little beyond is possible for a value out of sight).
+    /// Where a value lies between the ends, from 0 to 1 (a little beyond for a value that is not visible).
     pub(super) fn share(&self, value: f64) -> f64 {
         let (low, high, value) =
             if self.is_log { (self.low.ln(), self.high.ln(), value.ln()) } else { (self.low, self.high, value) };
@@ -143,7 +143,7 @@ pub(super) fn readable(value: f64, is_percent: bool) -> String {
     } else if !(1e-4..1e9).contains(&size) {
         format!("{value:.2e}")
     } else {
-        // Percentages are read faster than they are compared: three digits.
+        // Percentages are read rather than compared, so three digits are enough.
         let digits = (if is_percent { 2 } else { 3 } - size.log10().floor() as i32).clamp(0, 8) as usize;
         ticks::grouped(&ticks::trimmed(format!("{value:.digits$}")))
     };

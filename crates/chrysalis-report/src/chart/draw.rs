@@ -5,7 +5,7 @@ use super::style::{AXIS, GRID, INK, Look, PAPER, SOFT, STYLE};
 use super::svg::{Svg, px, shortened, width};
 use super::{Chart, Mark, Point, Series};
 
-/// Bars get their value written beside them as long as there are no more than this.
+/// Up to this many bars have their values written beside them.
 const MAX_WRITTEN: usize = 40;
 
 pub(super) fn svg(chart: &Chart) -> String {
@@ -65,7 +65,7 @@ struct Picture<'a> {
     chart: &'a Chart,
     geometry: &'a ChartGeometry,
     svg: Svg,
-    /// Where markers and labels stand already.
+    /// Where there are markers and labels already.
     taken: Vec<Box>,
 }
 
@@ -168,7 +168,7 @@ impl Picture<'_> {
                 Mark::Line => self.curve(Look(index), series),
                 Mark::Points => self.markers(Look(index), series),
                 Mark::Bars | Mark::Intervals => {
-                    // Side by side, the whole in the middle of its place.
+                    // Side by side, and together in the middle of their place.
                     let wide = self.geometry.slot / n_slots as f64;
                     let shift = wide * (slot as f64 + 0.5) - self.geometry.slot / 2.0;
                     slot += 1;
@@ -188,7 +188,7 @@ impl Picture<'_> {
         }
     }
 
-    /// What a pointer finds at a point.
+    /// The tooltip of a point.
     fn said(&self, series: &Series, point: &Point) -> String {
         let chart = self.chart;
         let coordinate = |axis: &super::Axis, value: f64| match axis.label.as_str() {
@@ -240,7 +240,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Names beside points, where nothing else stands; the others are found with a pointer.
+    /// Names beside points, where there is room; the others appear only in tooltips.
     fn labels(&mut self, look: Look, series: &Series) {
         for point in series.points.iter().filter(|point| self.chart.shows(point)) {
             let Some(label) = &point.label else { continue };
@@ -315,7 +315,7 @@ impl Picture<'_> {
         }
     }
 
-    /// A number beside the end of a lying bar; inside of it where there is no room outside.
+    /// A number beside the end of a horizontal bar, or inside the bar if there is no room outside.
     fn beside(&mut self, end: f64, away: f64, middle: f64, words: &str) {
         if end + away + width(words, SMALL) < self.geometry.width - 4.0 {
             return self.text(end + away, middle + 4.0, "start", true, SMALL, words);

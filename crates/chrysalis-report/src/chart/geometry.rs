@@ -1,4 +1,4 @@
-//! Where things stand: the frame, its margins, and pixels for values.
+//! Where things are: the frame, its margins, and pixels for values.
 
 use super::axis::Stretch;
 use super::svg::width;
@@ -6,14 +6,14 @@ use super::{Chart, Mark, Series};
 
 pub(super) const FONT: f64 = 13.0;
 pub(super) const SMALL: f64 = 12.0;
-/// A line of the legend.
+/// The height of a line of the legend.
 pub(super) const LINE: f64 = 20.0;
-/// Names of categories beside the y axis get no more than this.
+/// The most room for the names of categories beside the y axis.
 pub(super) const NAME_ROOM: f64 = 230.0;
-/// Names of categories below the x axis, where they are slanted.
+/// The same for slanted names below the x axis.
 const SLANTED_ROOM: f64 = 130.0;
 
-/// A chart with all its places.
+/// A chart with the places of everything in it.
 pub(super) struct ChartGeometry {
     pub(super) width: f64,
     pub(super) height: f64,
@@ -25,11 +25,11 @@ pub(super) struct ChartGeometry {
     pub(super) y: Stretch,
     /// Categories on the y axis go down, numbers go up.
     y_goes_down: bool,
-    /// Room for the name of a category below the x axis, where names are slanted.
+    /// Room for the name of a category below the x axis, if names are slanted.
     pub(super) slanted: Option<f64>,
     /// Series (by index) per line of the legend, with the x of each.
     pub(super) legend: Vec<Vec<(usize, f64)>>,
-    /// How many pixels bars and intervals of one place share.
+    /// How many pixels the bars and intervals at one place share.
     pub(super) slot: f64,
 }
 
@@ -86,7 +86,7 @@ impl ChartGeometry {
         self.height - 10.0 - LINE * self.legend.len() as f64
     }
 
-    /// The place of a category, or what the closest two numbers leave between them; most of it is used.
+    /// Most of the room of a category, or of the gap between the two closest numbers.
     fn find_slot(&self, chart: &Chart) -> f64 {
         let along_y = chart.y.is_categories();
         let in_slots = chart.series.iter().filter(|series| in_slots(series)).flat_map(|series| &series.points);
@@ -107,7 +107,7 @@ impl ChartGeometry {
     }
 }
 
-/// Series that stand side by side where they share a place.
+/// Whether a series is drawn side by side with others that share its places.
 pub(super) fn in_slots(series: &Series) -> bool {
     matches!(series.mark, Mark::Bars | Mark::Intervals)
 }
@@ -118,7 +118,7 @@ fn slanted(chart: &Chart, x: &Stretch, room: f64) -> Option<f64> {
     (chart.x.is_categories() && widest > place - 8.0).then(|| widest.min(SLANTED_ROOM))
 }
 
-/// Fills lines from left to right; one series alone needs none.
+/// Fills lines from left to right; a single series needs no legend.
 fn legend(series: &[Series], total: f64) -> Vec<Vec<(usize, f64)>> {
     if series.len() < 2 {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! Line, scatter, bar and interval charts as SVG text.
 //!
-//! A chart stands alone (write it to a `.svg` file) and inside a page: it carries its own colours for paper and for
-//! bright and dark screens, a title and a description for screen readers, and a few words at every marker.
+//! A chart works on its own (write it to a `.svg` file) and inside a page: it carries its own colours for paper and for
+//! light and dark screens, a title and a description for screen readers, and a tooltip at every marker.
 
 mod axis;
 mod draw;
@@ -30,7 +30,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// A chart without points. Its id is made of the title.
+    /// A chart without points. Its id is made from the title.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         let title = title.into();
         Chart { id: slug(&title), title, description: String::new(), x, y, series: Vec::new(), size: (760, 320) }
@@ -75,7 +75,8 @@ impl Chart {
         draw::svg(self)
     }
 
-    /// Bars and intervals reach along this axis: the one without categories, the vertical one if neither has.
+    /// Whether bars and intervals reach along x: they reach along the axis without categories, or the vertical one if
+    /// neither has categories.
     fn reach_along_x(&self) -> bool {
         self.y.is_categories()
     }
@@ -86,13 +87,13 @@ impl Chart {
         self.x.shows(point.x) && self.y.shows(point.y) && ends
     }
 
-    /// Points that cannot be drawn although they are numbers: not positive on a logarithmic axis, out of all bounds.
+    /// Points that cannot be drawn although they are numbers: not positive on a logarithmic axis, or too far away.
     fn n_left_out(&self) -> usize {
         let points = self.series.iter().flat_map(|series| &series.points);
         points.filter(|point| !point.x.is_nan() && !point.y.is_nan() && !self.shows(point)).count()
     }
 
-    /// Everything that must be in sight along one axis.
+    /// Everything that must be visible along one axis.
     fn values(&self, along_x: bool) -> impl Iterator<Item = f64> + '_ {
         let reaches = self.reach_along_x() == along_x;
         let is_log = if along_x { self.x.scale == axis::Scale::Log } else { self.y.scale == axis::Scale::Log };
@@ -100,7 +101,7 @@ impl Chart {
             // A bar begins at zero.
             (series.mark == Mark::Bars && reaches && !is_log).then_some(0.0)
         };
-        // A standing bar wears its value as a hat.
+        // A vertical bar has its value written above it.
         let hats = self.series.iter().filter(move |series| series.mark == Mark::Bars && reaches && !along_x);
         let hats = hats.flat_map(|series| &series.points).filter(|point| self.shows(point)).map(|point| 1.08 * point.y);
         let points = self.series.iter().flat_map(|series| &series.points).filter(|point| self.shows(point));

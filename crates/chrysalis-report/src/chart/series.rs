@@ -5,22 +5,22 @@ pub enum Mark {
     Line,
     /// A marker at each point; its label is written beside it where there is room.
     Points,
-    /// A bar from zero to each point; bars lie where the y axis has categories.
+    /// A bar from zero to each point; bars are horizontal if the y axis has categories.
     Bars,
     /// A line from the low to the high end of each point, with a marker at the point itself.
     Intervals,
 }
 
-/// One point, in the units of the axes; for categories a coordinate is the index of one, from 0.
+/// One point, in the units of the axes; on an axis of categories a coordinate is an index, from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// Along the horizontal axis.
     pub x: f64,
     /// Along the vertical axis.
     pub y: f64,
-    /// For intervals: both ends, along the axis that has no categories (the vertical one where neither has).
+    /// For intervals: both ends, along the axis that has no categories (the vertical one if neither has).
     pub ends: Option<(f64, f64)>,
-    /// What the point is called, beyond its coordinates.
+    /// The name of the point, beyond its coordinates.
     pub label: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Colours and markers. A series is told by both, and a line by its dashes too, so that neither colour-blind readers
-//! nor a printer without colours are left out.
+//! Colours and markers. A series is recognized by both, and a line by its dashes, too, so that neither colour-blind
+//! readers nor printers without colours are left out.
 
 use super::svg::{Svg, px};
 
@@ -12,7 +12,7 @@ pub(super) const N_COLORS: usize = LIGHT.len();
 
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "4 2"];
 
-/// The picture as it is on paper stands in attributes, so that every viewer gets it; this adds dark screens.
+/// Colours for paper are in attributes, so that every viewer gets them; this adds those for dark screens.
 pub(crate) const STYLE: &str = "\
 .chr-chart text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif}\
 @media screen and (prefers-color-scheme:dark){\
@@ -24,15 +24,15 @@ pub(crate) const STYLE: &str = "\
 .chr-chart .f6{fill:#e07a9b}.chr-chart .k6{stroke:#e07a9b}.chr-chart .f7{fill:#a99bf0}.chr-chart .k7{stroke:#a99bf0}\
 .chr-chart .f8{fill:#c3cc4a}.chr-chart .k8{stroke:#c3cc4a}.chr-chart .f9{fill:#b8b8b8}.chr-chart .k9{stroke:#b8b8b8}}";
 
-/// Text that must be read.
+/// Main text.
 pub(super) const INK: &str = "#1f2328";
-/// Text that may be read.
+/// Secondary text.
 pub(super) const SOFT: &str = "#57606a";
 pub(super) const GRID: &str = "#e3e6ea";
 pub(super) const AXIS: &str = "#6e7781";
 pub(super) const PAPER: &str = "#ffffff";
 
-/// The looks of the n-th series.
+/// The look of the n-th series.
 #[derive(Clone, Copy)]
 pub(super) struct Look(pub(super) usize);
 
@@ -46,7 +46,7 @@ impl Look {
         [("class", format!("f{}", self.color())), ("fill", LIGHT[self.color()].to_owned())]
     }
 
-    /// Attributes of something that is drawn.
+    /// Attributes of something that is drawn as a line.
     pub(super) fn stroke(self) -> [(&'static str, String); 2] {
         [("class", format!("k{}", self.color())), ("stroke", LIGHT[self.color()].to_owned())]
     }
@@ -55,12 +55,12 @@ impl Look {
         DASHES[self.0 % DASHES.len()]
     }
 
-    /// Draws the series' marker; `said` is what a pointer or a screen reader finds there.
+    /// Draws the series' marker; `said` is its tooltip, which screen readers find, too.
     pub(super) fn marker(self, svg: &mut Svg, x: f64, y: f64, said: Option<&str>) {
         // Ten shapes with ten colours, then the shapes move on by one.
         let shape = (self.0 + self.0 / N_COLORS) % 10;
         let path = path(shape, x, y);
-        // Rings, crosses and the like are lines; the others are faces.
+        // Rings, crosses and the like are lines; the others are filled.
         let mut attributes = if matches!(shape, 5 | 6 | 8 | 9) { self.stroke() } else { self.fill() }.to_vec();
         if matches!(shape, 5 | 6 | 8 | 9) {
             attributes.extend([("fill", "none".to_owned()), ("stroke-width", "2.2".to_owned())]);

@@ -20,7 +20,7 @@ impl Svg {
         self.text.push_str(&format!("</{tag}>\n"));
     }
 
-    /// An element that stands alone.
+    /// An element without content.
     pub(super) fn leaf(&mut self, tag: &str, attributes: Attributes) {
         self.tag(tag, attributes);
         self.text.push_str("/>\n");

@@ -6,7 +6,7 @@ fn errors() -> Chart {
         .with(Series::line("generalize", [(2.0, 0.08), (4.0, 0.19), (6.0, 0.31)]))
 }
 
-/// Every number in the attributes named, in order.
+/// The numbers in all attributes of this name, in order.
 fn numbers(svg: &str, attribute: &str) -> Vec<f64> {
     let start = format!(" {attribute}=\"");
     svg.split(&start).skip(1).map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()
@@ -73,7 +73,7 @@ fn lying_bars_are_as_long_as_their_numbers() {
     // The first width is the picture's, the second the paper's.
     let widths = &numbers(&svg, "width")[2..];
     assert!((widths[1] / widths[0] - 2.0).abs() < 0.01 && (widths[2] / widths[0] - 4.0).abs() < 0.01, "{widths:?}");
-    // The first category is on top.
+    // Bars are thick enough to be seen.
     let y: Vec<f64> = numbers(&svg, "height")[2..].to_vec();
     assert!(y.iter().all(|height| *height > 10.0), "{y:?}");
 }

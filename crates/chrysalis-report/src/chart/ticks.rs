@@ -28,7 +28,7 @@ pub(super) fn linear(low: f64, high: f64, is_percent: bool) -> Stretch {
     Stretch { low: first * step, high: last * step, is_log: false, ticks }
 }
 
-/// Powers of ten; where they are few, twice and five times them as well.
+/// Powers of ten; if these are few, also twice and five times each.
 pub(super) fn log(low: f64, high: f64, is_percent: bool) -> Stretch {
     let text = |at: f64| if is_percent { power_text(100.0 * at) + " %" } else { power_text(at) };
     let (first, last) = (low.log10(), high.log10());
@@ -53,7 +53,7 @@ pub(super) fn log(low: f64, high: f64, is_percent: bool) -> Stretch {
     Stretch { low: below, high: above, is_log: true, ticks }
 }
 
-/// Two ends that differ.
+/// The ends of an axis, moved apart if they are equal.
 fn apart(low: f64, high: f64) -> (f64, f64) {
     let least = 1e-9 * low.abs().max(high.abs());
     if high - low > least {
@@ -104,7 +104,7 @@ fn power_text(value: f64) -> String {
     }
 }
 
-/// Without the zeros that say nothing.
+/// Without zeros at the end.
 pub(super) fn trimmed(text: String) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

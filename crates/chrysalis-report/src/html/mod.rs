@@ -1,8 +1,8 @@
 //! A report as one HTML file: text, tables and charts, with everything it needs inside.
 //!
 //! The page works from a disk without a network: its Content-Security-Policy allows no request at all and no style or
-//! script but its own, told by their hashes, so a value that slipped through as markup could still do nothing. Nothing
-//! depends on the script (it sorts tables), and the style sheet knows bright and dark screens and paper.
+//! script except its own, identified by their hashes, so a value that slipped through as markup could still do nothing.
+//! Nothing depends on the script (it sorts tables), and the style sheet covers light and dark screens and paper.
 //!
 //! Every text is escaped when the page is written; charts are the only markup a caller can put in.
 
@@ -65,7 +65,7 @@ pub enum Block {
 /// A point of a list, or a word and what it means.
 #[derive(Clone, Debug, Serialize)]
 pub struct Item {
-    /// What stands out at its start; empty for nothing.
+    /// The emphasized words at its start; may be empty.
     pub term: String,
     /// The rest.
     pub text: String,
@@ -111,7 +111,7 @@ impl Page {
     /// The whole file.
     ///
     /// # Panics
-    /// Never: the template is a constant and fits this type, which the tests of this crate see.
+    /// Never: the template is a constant and fits this type, which the tests of this crate check.
     pub fn to_html(&self) -> String {
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -122,13 +122,13 @@ impl Page {
             script => Value::from_safe_string(SCRIPT.to_owned()),
         };
         let written = environment.template_from_str(TEMPLATE).and_then(|template| template.render(values));
-        // PROOF: template and values are fixed by this file but for texts, which any template takes; every test that makes a
-        // page runs this line.
+        // PROOF: template and values are fixed by this file, except for texts, and the template takes any text; every
+        // test that makes a page runs this line.
         readable(&written.expect("the template is a constant that fits the page"))
     }
 }
 
-/// Characters that no page may have (a terminal's escapes, a file's zero bytes) are replaced.
+/// Replaces characters that no page may have (a terminal's escapes, a file's zero bytes).
 fn readable(html: &str) -> String {
     let is_fine = |letter: char| letter == '\n' || !letter.is_control();
     html.chars().map(|letter| if is_fine(letter) { letter } else { '\u{fffd}' }).collect()

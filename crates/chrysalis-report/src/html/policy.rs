@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// A Content-Security-Policy that allows these styles and scripts, told by their hashes, and no request at all.
+/// A Content-Security-Policy that allows these styles and scripts, identified by their hashes, and no request at all.
 pub(super) fn policy(styles: &[&str], scripts: &[&str]) -> String {
     let listed = |texts: &[&str]| texts.iter().map(|text| source(text)).collect::<Vec<_>>().join(" ");
     let (styles, scripts) = (listed(styles), listed(scripts));

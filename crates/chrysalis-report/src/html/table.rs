@@ -49,19 +49,19 @@ impl Column {
         Column { title: title.into(), is_number: true, ..Column::default() }
     }
 
-    /// With a sentence that a pointer finds.
+    /// With a sentence as a tooltip.
     pub fn hinted(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
         self
     }
 }
 
-/// What stands in a table.
+/// One cell of a table.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cell {
     text: String,
     class: &'static str,
-    /// By what rows are sorted, where the text is not it.
+    /// What rows are sorted by, if it is not the text.
     sort: Option<String>,
 }
 
@@ -81,18 +81,18 @@ impl Cell {
         Cell { text: text.into(), class: "brief", sort: None }
     }
 
-    /// A number as it is written and as rows are sorted by it; one that is not finite counts as none.
+    /// A number as text, and as the value that rows are sorted by; one that is not finite counts as none.
     pub fn number(text: impl Into<String>, value: f64) -> Self {
         let sort = if value.is_finite() { value.to_string() } else { String::new() };
         Cell { text: text.into(), class: "number", sort: Some(sort) }
     }
 
-    /// No number.
+    /// A cell without a number.
     pub fn none() -> Self {
         Cell { text: "–".to_owned(), class: "number", sort: Some(String::new()) }
     }
 
-    /// The best of its column.
+    /// Marks the best of its column.
     pub fn best(mut self) -> Self {
         self.class = match self.class {
             "number" => "number best",
@@ -101,7 +101,7 @@ impl Cell {
         self
     }
 
-    /// Something is wrong here.
+    /// Marks something that is wrong.
     pub fn bad(mut self) -> Self {
         self.class = "bad";
         self

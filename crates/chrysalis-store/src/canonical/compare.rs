@@ -1,4 +1,4 @@
-//! Where a CSV file leaves what the writer would write, and what is there instead.
+//! Where a CSV file departs from what the writer would write, and what it has instead.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use chrysalis_table::{Progress, Table};
 use crate::Format;
 use crate::folder::write_bytes;
 
-/// What is different about a file whose table would be written in another way, with the line where it begins.
+/// How a file differs from what the writer would write for its table, with the line where that begins.
 pub(super) fn csv(path: &Path, table: &Table, progress: Progress<'_>) -> io::Result<String> {
     let mut start = Vec::new();
     File::open(path)?.take(4).read_to_end(&mut start)?;
@@ -28,7 +28,7 @@ pub(super) fn csv(path: &Path, table: &Table, progress: Progress<'_>) -> io::Res
     Ok(format!("{what}, in line {line}"))
 }
 
-/// What a byte is that stands where the writer would have put another, after one that is the same.
+/// Describes the file's first byte that differs, after the last byte that was the same.
 fn describe(theirs: Option<u8>, last: u8) -> &'static str {
     match theirs {
         Some(b' ' | b'\t') => "there are blanks round a cell",
@@ -46,7 +46,7 @@ struct Against {
     line: u64,
     /// The last byte that was the same.
     last: u8,
-    /// The line, and what the file has there; nothing where it has ended.
+    /// The line, and what the file has there; nothing if it has ended.
     found: Option<(u64, Option<u8>)>,
 }
 

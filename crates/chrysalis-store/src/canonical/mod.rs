@@ -1,12 +1,12 @@
 //! Whether the files of a release hold its tables and nothing else.
 //!
-//! LEAK: a file can say more than the table that is read from it: in metadata, in the order of a dictionary, in blanks
-//! round a cell, in the way a number is spelled. A list of such places never ends. So the tables that were read are
-//! written once more, and the bytes must be the same: then whatever the file says follows from its table. That needs
-//! the writer's byte layout, the manifest's `encoding`. Where this program does not write that layout, CSV is held
-//! against our own all the same, because it leaves nothing open, and the structure of Parquet is looked at.
+//! LEAK: a file can say more than the table that is read from it: in metadata, in the order of a dictionary, in spaces
+//! around a cell, in the way a number is spelled. No list of such places is ever complete. So the tables that were read
+//! are written once more, and the bytes must be the same: then everything in the file follows from its table. That
+//! needs the writer's byte layout, the manifest's `encoding`. If this program does not write that layout, CSV is
+//! compared with our own layout anyway, because CSV leaves nothing open, and the structure of Parquet is examined.
 //!
-//! Only an audit pays for this: reading and asking a release do not come here.
+//! Only an audit pays for this; reading and querying a release do not.
 
 mod compare;
 mod pages;
@@ -29,9 +29,9 @@ use crate::{Format, MANIFEST, StoreError};
 /// What the files of a release turned out to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesReport {
-    /// Files of tables that have the bytes that our writer would write.
+    /// Files of tables with exactly the bytes that our writer would write.
     pub written_again: u64,
-    /// Parquet files in another layout than we write, of which the structure is in order.
+    /// Parquet files in a layout that we do not write, whose structure is in order.
     pub looked_at: u64,
     /// What differs, in a sentence each.
     pub findings: Vec<String>,
@@ -44,7 +44,7 @@ enum Seen {
     Differs(String),
 }
 
-/// Looks at the bytes of a release that was read from a folder: its manifest, and the files of all its tables.
+/// Examines the bytes of a release that was read from a folder: its manifest, and the files of all its tables.
 pub fn look_at_files(folder: &Path, release: &Release, progress: Progress<'_>) -> Result<FilesReport, StoreError> {
     let mut report =
         FilesReport { findings: manifest(folder, &release.manifest)?.into_iter().collect(), ..FilesReport::default() };
@@ -65,7 +65,7 @@ pub fn look_at_files(folder: &Path, release: &Release, progress: Progress<'_>) -
 
 /// What is wrong with the text of the manifest.
 fn manifest(folder: &Path, manifest: &Manifest) -> Result<Option<String>, StoreError> {
-    // How large it may be was decided when it was read.
+    // Its size was checked when it was read.
     let bytes = manifest_bytes(folder, Memory::of(u64::MAX))?;
     let error = |error| StoreError::Release { path: folder.join(MANIFEST).display().to_string(), error };
     let expected = manifest.rewritten(&bytes).map_err(error)?;
@@ -106,14 +106,14 @@ fn files_of(
     Ok(seen)
 }
 
-/// What a file is, whatever it is called.
+/// The format of a file, whatever its name.
 fn format_of(path: &Path) -> io::Result<Format> {
     let mut start = Vec::new();
     File::open(path)?.take(4).read_to_end(&mut start)?;
     Ok(if start == b"PAR1" { Format::Parquet } else { Format::Csv })
 }
 
-/// Names come from whoever wrote the manifest.
+/// Escapes a name, which may come from a hostile manifest.
 fn shown(name: &str) -> String {
     name.escape_debug().to_string()
 }
@@ -140,7 +140,7 @@ fn file(
     }
     let mut hashed = HashingWriter { file: io::sink(), hash: Sha256::new() };
     write_bytes(table, &mut hashed, format, &|_| progress(0))?;
-    // The file has the hash that the manifest says: it was read only because of that.
+    // The file has the hash that the manifest gives, or it would not have been read.
     if hex(&hashed.hash.finalize()) == part.sha256 {
         return Ok(Seen::WrittenAgain);
     }

@@ -1,16 +1,16 @@
-//! Where the values of a Parquet page end: bytes behind them belong to nobody, and no reader looks there.
+//! Where the values of a Parquet page end: bytes after them belong to nothing, and no reader looks there.
 
-/// How the values of a page are written, as far as their length goes.
+/// How the values of a page are written, as far as it determines their length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plain {
-    /// So many bytes each.
+    /// This many bytes each.
     Fixed(usize),
-    /// A length of four bytes, and so many more.
+    /// A length in four bytes, and then that many bytes.
     Texts,
 }
 
 impl Plain {
-    /// Of a physical type of the format; `None` for those that no table of ours has.
+    /// For a physical type of the format; `None` for types that no table of ours has.
     pub(super) fn of_type(number: i64) -> Option<Plain> {
         match number {
             1 | 4 => Some(Plain::Fixed(4)),
@@ -20,7 +20,7 @@ impl Plain {
         }
     }
 
-    /// Whether bytes are just so many values.
+    /// Whether the bytes are exactly `n` values.
     pub(super) fn fills(self, bytes: &[u8], n: usize) -> bool {
         match self {
             Plain::Fixed(width) => n.checked_mul(width) == Some(bytes.len()),
@@ -41,22 +41,22 @@ impl Plain {
     }
 }
 
-/// Splits off the levels that say which rows have a value: four bytes that tell their length, and runs of one bit each.
-/// `None` where they are not just so many.
+/// Splits off the levels that say which rows have a value: four bytes with their length, then runs of one bit each.
+/// `None` if they are not exactly `n` levels.
 pub(super) fn without_levels(bytes: &[u8], n: usize) -> Option<&[u8]> {
     let length = bytes.get(..4)?.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
     let (levels, values) = bytes.get(4..)?.split_at_checked(length)?;
     (runs_end(levels, 1, n)? == levels.len()).then_some(values)
 }
 
-/// Whether bytes are just so many places in a dictionary: a byte for the width, and runs.
+/// Whether the bytes are exactly `n` places in a dictionary: a byte for the width, then runs.
 pub(super) fn are_places(bytes: &[u8], n: usize) -> bool {
     let Some((&width, runs)) = bytes.split_first() else { return n == 0 };
     width <= 32 && runs_end(runs, usize::from(width), n) == Some(runs.len())
 }
 
-/// Where runs of so many numbers end. A run is one number over and over, or eight at a time packed closely; what is
-/// left over of the last eight is zero.
+/// Where the runs of `n` numbers end. A run repeats one number, or packs numbers tightly, eight at a time; unused bits
+/// of the last eight are zero.
 fn runs_end(bytes: &[u8], width: usize, n: usize) -> Option<usize> {
     let (mut at, mut left) = (0, n);
     while left > 0 {

@@ -1,8 +1,8 @@
-//! What a Parquet file holds beside its table, whoever wrote it: metadata, statistics, indexes, filters, dictionary
+//! What a Parquet file holds besides its table, whoever wrote it: metadata, statistics, indexes, filters, dictionary
 //! entries that no row has, and bytes that belong to nothing.
 //!
-//! The footer and the headers of pages are read here once more and strictly ([`thrift`]): readers of Parquet skip what
-//! they do not know, which is just what could carry something. Numbers are those of the fields in the format's own
+//! The footer and the page headers are read again here, and strictly ([`thrift`]): readers of Parquet skip fields that
+//! they do not know, which are just the ones that could carry something. Field numbers are those of the format's own
 //! description.
 
 use std::fs::File;
@@ -16,7 +16,7 @@ use super::pages::{Plain, are_places, without_levels};
 use super::thrift::{self, Fields, Thrift};
 
 const MAGIC: &[u8] = b"PAR1";
-/// Who wrote a file, and what it calls the root of its schema.
+/// The name of our writer in a file, and of the root of its schema.
 const OURS: &[u8] = b"chrysalis";
 
 const DATA: i64 = 0;
@@ -27,7 +27,7 @@ const PLAIN: i64 = 0;
 const RLE: i64 = 3;
 const IN_DICTIONARY: i64 = 8;
 
-/// What a file holds beside its table, in the order in which it was met; nothing where all is well.
+/// What a file holds besides its table, in the order in which it was found; nothing if all is well.
 pub(super) fn look(path: &Path, table: &Table, progress: Progress<'_>) -> io::Result<Vec<&'static str>> {
     let mut file = File::open(path)?;
     let length = file.seek(SeekFrom::End(0))?;
@@ -41,7 +41,7 @@ struct Look<'a> {
     length: u64,
     table: &'a Table,
     found: Vec<&'static str>,
-    /// The stretches of the file that are known to be something.
+    /// The stretches of the file that are accounted for.
     taken: Vec<(u64, u64)>,
     progress: Progress<'a>,
 }
@@ -49,7 +49,7 @@ struct Look<'a> {
 /// One page, without its bytes.
 struct Page {
     start: u64,
-    /// Header and all.
+    /// Including the header.
     length: u64,
     uncompressed: u64,
     kind: i64,
@@ -103,7 +103,7 @@ impl Look<'_> {
         self.add_if(fields.get(6) != Some(&Thrift::Bytes(OURS.to_vec())), "another name of its writer");
         self.add_if(fields.beyond(&[1, 2, 3, 4, 5, 6, 7]).is_some(), FIELDS);
         self.add_if(fields.int(3) != i64::try_from(self.table.rows()).ok() || fields.int(1) != Some(1), UNTRUE);
-        // By type, or for reals by their bits.
+        // Values are ordered by type, or, for reals, by their bits.
         let is_plain_order = |order: &Fields| {
             order.beyond(&[1, 2]).is_none()
                 && [1, 2].iter().filter_map(|&field| order.fields(field)).all(Fields::is_empty)
@@ -293,8 +293,8 @@ impl Look<'_> {
         self.add_if(!fills, "pages with more than their values, or packed in another way than ours");
     }
 
-    /// A dictionary has as many entries as its rows have values. Each of these needs one, so no entry is left over or
-    /// repeated.
+    /// A dictionary must have as many entries as its rows have distinct values. Each value needs one, so no entry is
+    /// left over or repeated.
     fn dictionary(&mut self, pages: &[Page], column: &Column, start: usize) {
         let entries: usize = pages.iter().filter(|page| page.kind == DICTIONARY).map(|page| page.values).sum();
         let has_places = |page: &&Page| page.kind == DATA && page.encoding == IN_DICTIONARY;
@@ -307,7 +307,7 @@ impl Look<'_> {
         self.add_if(values.count() != entries || !is_first, "dictionary entries that no row has, or repeated ones");
     }
 
-    /// Our writers tell where pages begin, and how long their texts are.
+    /// Checks the offset index, in which our writers say where pages begin and how long their texts are.
     fn offset_index(&mut self, chunk: &Fields, (data, column): (&[&Page], &Column), start: usize) -> io::Result<()> {
         let said = |field: i64| chunk.int(field).and_then(|number| u64::try_from(number).ok());
         let (Some(offset), Some(length)) = (said(4), said(5)) else {
@@ -338,7 +338,7 @@ impl Look<'_> {
     }
 }
 
-/// Whether the encodings that a chunk lists are those of its pages, and the numbers of pages as well.
+/// Whether the encodings that a chunk lists, and the numbers of pages it gives, are those of its pages.
 fn says_encodings(meta: &Fields, pages: &[Page]) -> bool {
     let mut used: Vec<i64> = pages.iter().map(|page| page.encoding).chain([RLE]).collect();
     used.sort_unstable();
@@ -360,8 +360,8 @@ const METADATA: &str = "key-value metadata";
 const FIELDS: &str = "fields that our writers do not write";
 const UNTRUE: &str = "numbers about itself that are not true";
 
-/// A header is some ten numbers; statistics in it could be longer, and are then found to be there.
+/// A header has about ten numbers. One that is longer, because of statistics, cannot be read, and that is reported.
 const MAX_HEADER: u64 = 1 << 16;
-/// Pages of our writers have a megabyte at most, and one text more.
+/// Pages of our writers have at most a megabyte, plus one text.
 const MAX_PAGE: usize = 1 << 28;
 const ZSTD_FRAME: &[u8] = b"\x28\xb5\x2f\xfd";

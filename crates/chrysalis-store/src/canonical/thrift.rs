@@ -1,7 +1,7 @@
 //! The compact protocol of Thrift, in which Parquet writes its footer and the headers of its pages, read strictly: a
-//! number that is spelled longer than it must be is an error, because the spelling itself could tell something.
+//! number that is spelled longer than it must be is an error, because the spelling itself could carry information.
 
-/// A value. What it is called in the format is said by the number of its field.
+/// A value. The number of its field says what it means in the format.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Thrift {
     Bool(bool),
@@ -61,11 +61,11 @@ impl Fields {
     }
 }
 
-/// Structs inside structs: Parquet has seven, and nobody shall exhaust our stack.
+/// How deep structs may be nested: Parquet has seven levels, and no file may exhaust our stack.
 const DEEPEST: usize = 16;
 
-/// Reads one struct from the start of some bytes, and says how many it takes. `None` where they end too soon, or are
-/// spelled as no writer spells them.
+/// Reads one struct from the start of some bytes, and says how many it takes. `None` if they end too soon, or are not
+/// spelled as a writer spells them.
 pub(super) fn read(bytes: &[u8]) -> Option<(Fields, usize)> {
     let mut reader = Reader { bytes, at: 0 };
     let fields = reader.fields(0)?;
@@ -91,7 +91,7 @@ impl Reader<'_> {
         Some(bytes)
     }
 
-    /// Seven bits a byte, the lowest first; the last one is not zero unless it is the only one.
+    /// Seven bits per byte, the lowest first; the last byte is not zero unless it is the only one.
     fn unsigned(&mut self) -> Option<u64> {
         let mut number = 0u64;
         for shift in (0..64).step_by(7) {
@@ -125,7 +125,7 @@ impl Reader<'_> {
                 return Some(Fields(fields));
             }
             let field = match i64::from(header >> 4) {
-                // Written out only where the step is too large for four bits.
+                // Written out only if the step is too large for four bits.
                 0 => self.signed().filter(|&field| field > last.saturating_add(15))?,
                 step => last + step,
             };

@@ -5,7 +5,7 @@ use crate::TableError;
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
 const SAMPLE_LINES: usize = 50;
 
-/// Other encodings announce themselves; guessing at them would corrupt names silently.
+/// Refuses a file whose byte order mark announces another encoding; guessing would silently corrupt names.
 pub(super) fn check_encoding(start: &[u8]) -> Result<(), TableError> {
     if start.is_empty() {
         return Err(TableError::Empty);
@@ -18,7 +18,8 @@ pub(super) fn check_encoding(start: &[u8]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// The candidate that cuts the first lines into the most equal number of fields, more than one; a comma otherwise.
+/// The candidate for which the most sample lines have as many fields as the header, at least two; of several, the one
+/// with the most fields. A comma if there is none.
 pub(super) fn detect_delimiter(start: &[u8]) -> u8 {
     let whole = memchr::memrchr(b'\n', start).map_or(start, |end| &start[..end]);
     let lines: Vec<&[u8]> =

@@ -11,7 +11,7 @@ use crate::{Code, Codes};
 const WORD: usize = 8;
 
 const RECENT: usize = 256;
-/// No field: a key with a zero byte below a byte that is not zero, which no text has.
+/// Marks an empty slot: a zero byte below a nonzero one. No key looks like that, because no text contains a zero byte.
 const NO_KEY: u64 = 1 << 63;
 
 fn hash(value: impl Hash) -> u64 {
@@ -23,13 +23,13 @@ fn hash(value: impl Hash) -> u64 {
 pub(super) struct LocalColumn {
     codes: Codes,
     texts: Texts,
-    /// The fields met last, by a few bits of their hash: in most columns almost every field is found here.
+    /// The most recent short fields, by a few bits of their hash: in most columns almost every lookup ends here.
     recent: Box<[(u64, Code); RECENT]>,
     short: HashTable<(u64, Code)>,
     long: HashTable<Code>,
 }
 
-/// What is left of a piece's column when no more fields come: tables for looking up are larger than all the rest.
+/// A piece's column once all its fields are read, without the lookup tables, which are larger than all the rest.
 pub(super) struct ParsedColumn {
     codes: Codes,
     texts: Texts,
@@ -136,7 +136,7 @@ fn word(bytes: &[u8], start: usize, len: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Spreads a word over all bits: the table takes its place from the low and its tag from the high ones.
+/// Spreads a word over all bits: the table takes the slot from the low bits and the tag from the high ones.
 fn mix(key: u64) -> u64 {
     let product = u128::from(key ^ 0x9e37_79b9_7f4a_7c15) * 0xa076_1d64_78bd_642f;
     (product as u64) ^ ((product >> 64) as u64)
@@ -150,7 +150,7 @@ pub(super) struct MergedTexts {
 }
 
 impl MergedTexts {
-    /// Adds a piece's texts; gives back its codes with the way to ours.
+    /// Adds a piece's texts; returns its codes with their mapping into this dictionary.
     pub(super) fn absorb(&mut self, local: ParsedColumn) -> DictionaryChunk {
         let to_dictionary = local.texts.iter().map(|text| self.code(text)).collect();
         DictionaryChunk { codes: local.codes, to_dictionary }

@@ -1,7 +1,7 @@
-//! CSV in: delimiter detected or given, quotes, a byte order mark, any line ends but a lone carriage return.
+//! CSV input: delimiter detected or given, quotes, a byte order mark, any line ending except a lone carriage return.
 //!
-//! One thread cuts the stream at record borders, the others turn each piece into codes of a small dictionary of its
-//! own, and the text is forgotten. At the end the dictionaries are merged and sorted. So memory follows the codes.
+//! One thread cuts the stream at record borders; the others turn each piece into codes of a small dictionary of its own
+//! and drop the text. At the end the dictionaries are merged and sorted. So memory follows the codes.
 
 mod dialect;
 mod dictionary;
@@ -29,7 +29,7 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
     /// How many bytes a thread gets at a time.
     pub piece_len: usize,
-    /// Whether a header without rows is a table. A source is not, a table of a release may be.
+    /// Whether a header without rows is a table. It is not for a source; it may be for a table of a release.
     pub allow_empty: bool,
     /// How many rows there may be. Reading stops soon after there are more.
     pub most_rows: u64,
@@ -92,7 +92,7 @@ impl<R: Read> CsvReader<R> {
         self.read_with(wanted, &no_progress)
     }
 
-    /// The same, telling how many bytes are done.
+    /// Like [`CsvReader::read`], and reports how many bytes are done.
     pub fn read_with(self, wanted: &[ColumnRequest], progress: Progress<'_>) -> Result<Table, TableError> {
         let selection = FieldSelection::new(self.delimiter, self.header.len(), &resolve(&self.header, wanted)?);
         let parsed = parse_all(self.pieces, &selection, self.most_rows, progress)?;
@@ -114,10 +114,11 @@ impl<R: Read> CsvReader<R> {
     }
 }
 
-/// Pieces in flight for every thread: enough to keep all busy, few enough to keep memory small.
+/// Pieces in flight per thread: enough to keep all threads busy, few enough to keep memory small.
 const PIECES_PER_THREAD: usize = 3;
 
-/// Cuts and parses; the first error in file order wins, whatever thread met it. More rows than allowed are such an error.
+/// Cuts and parses. The first error in file order wins, whichever thread met it; having more rows than allowed is such
+/// an error.
 fn parse_all<R: Read>(
     mut pieces: Pieces<R>,
     selection: &FieldSelection,
@@ -150,7 +151,8 @@ fn parse_all<R: Read>(
                 lock(done).push((index, result));
                 *lock(&in_flight.0) -= 1;
                 in_flight.1.notify_one();
-                // Last, because it does not return where the work is to stop, and the thread that cuts waits for the others.
+                // Last, because it does not return once the work is to stop, and the cutting thread waits for the count
+                // above.
                 progress(n_bytes);
             });
             progress(0);
@@ -180,7 +182,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Waits for a free place. On a thread of the pool it works meanwhile, so that a pool of one cannot lock itself up.
+/// Waits for a free slot. A thread of the pool does other work meanwhile, so that a pool of one cannot deadlock.
 fn wait_below(limit: usize, (count, freed): &(Mutex<usize>, Condvar)) {
     let mut busy = lock(count);
     while *busy >= limit {

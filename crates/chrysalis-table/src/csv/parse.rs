@@ -1,4 +1,5 @@
-//! Records into fields. Spaces round an unquoted field do not belong to it; a quoted empty field is missing too.
+//! Splits records into fields. Spaces around an unquoted field do not belong to it; a quoted empty field is missing,
+//! too.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use super::dictionary::{LocalColumn, ParsedColumn};
 use super::pieces::after_quoted;
 use crate::TableError;
 
-/// More columns than anybody's table has. Every one of them costs some kilobytes for every piece that is read.
+/// More columns than any real table has. Each one costs a few kilobytes for every piece that is read.
 const MAX_COLUMNS: usize = 20_000;
 
 /// Which fields of a record are wanted, and where they go.
@@ -27,7 +28,7 @@ impl FieldSelection {
     }
 }
 
-/// What a piece became.
+/// A piece after parsing.
 pub(super) struct ParsedPiece {
     pub(super) columns: Vec<ParsedColumn>,
     pub(super) rows: usize,
@@ -175,7 +176,7 @@ fn quoted_field(bytes: &[u8], at: usize, delimiter: u8, scratch: &mut Vec<u8>) -
     if tail_start == tail_end && memchr::memchr(b'"', inner).is_none() {
         return Some(field);
     }
-    // Doubled quotes stand for one; what follows the closing quote belongs to the field, as other readers have it.
+    // A doubled quote stands for one; text after the closing quote belongs to the field, as in other readers.
     scratch.clear();
     let mut rest = inner;
     while let Some(quote) = memchr::memchr(b'"', rest) {

@@ -38,7 +38,7 @@ impl<R: Read> Pieces<R> {
         self.delimiter = delimiter;
     }
 
-    /// The first bytes of what is left.
+    /// The next bytes of the stream, without consuming them.
     pub(super) fn peek(&mut self) -> Result<&[u8], TableError> {
         self.fill(self.piece_len.max(SAMPLE))?;
         Ok(&self.pending)
@@ -48,7 +48,7 @@ impl<R: Read> Pieces<R> {
         self.pending.drain(..n);
     }
 
-    /// The first record with its line end, blank lines before it passed over.
+    /// The next record with its line end; blank lines before it are skipped.
     pub(super) fn take_record(&mut self) -> Result<Option<Vec<u8>>, TableError> {
         loop {
             let border = loop {
@@ -136,7 +136,7 @@ fn last_border(bytes: &[u8], delimiter: u8) -> Option<usize> {
     borders(bytes, delimiter).last()
 }
 
-/// One past every line end outside quotes. A quote opens a field only where the field begins, as the parser has it.
+/// One past every line end outside quotes. As in the parser, a quote opens a field only where the field begins.
 fn borders(bytes: &[u8], delimiter: u8) -> impl Iterator<Item = usize> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Published columns and the values a manifest speaks of.
+//! Published columns, and the values that a manifest names.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ impl Positions {
         (0..domain.len() as Code).map(|code| self.of_value(domain.value(code))).collect()
     }
 
-    /// The place of a value of the manifest; `None` for what is no value of the attribute.
+    /// The place of a value of the manifest; `None` if it is not a value of the attribute.
     pub(crate) fn of_json(&self, value: &serde_json::Value) -> Option<i64> {
         self.of_value(from_json(self.kind, value).as_ref())
     }

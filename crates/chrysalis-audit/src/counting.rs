@@ -14,7 +14,7 @@ use crate::near::{Width, exact};
 /// Which values count when a promise is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// Every value by itself, a missing one too: what releases of version 1 were made for.
+    /// Every value by itself, including a missing one: how releases of version 1 were made.
     Plain,
     /// Values that look alike, and numbers that are near each other, are one; a missing value protects nobody.
     Strict,
@@ -27,18 +27,18 @@ impl Reading {
     }
 }
 
-/// What counts as one value of a column, and what as none.
+/// Which values of a column count as one, and which as none.
 #[derive(Clone, Debug)]
 pub(crate) struct Counting<'a> {
     domain: &'a Domain,
     pub(crate) reading: Reading,
-    /// The least code of all that look like each code.
+    /// For every code, the least code that looks like it.
     pub(crate) looks: Vec<Code>,
     is_missing: Vec<bool>,
-    /// Only where some neighbours are nearer than that.
+    /// How far apart values must be to differ; only where some neighbouring values are nearer than that.
     near: Option<Width>,
     smallest: Option<BigRational>,
-    /// Whether every value is one, and none is missing.
+    /// Whether every value counts by itself, and none is missing.
     is_plain: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Counting<'a> {
         Counting { domain, reading: Reading::Strict, looks, is_missing, near, smallest, is_plain }
     }
 
-    /// Whether every value is one, and none is missing.
+    /// Whether every value counts by itself, and none is missing.
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -86,7 +86,7 @@ impl<'a> Counting<'a> {
         (0..).zip(&self.looks).any(|(code, &first): (Code, _)| first != code)
     }
 
-    /// What is counted otherwise than word for word, in words.
+    /// Where counting differs from taking every value by itself, in words.
     pub(crate) fn words(&self) -> Vec<String> {
         if self.reading == Reading::Plain {
             return vec!["every value counts by itself, as version 1 counted".to_owned()];
@@ -104,13 +104,13 @@ impl<'a> Counting<'a> {
         words
     }
 
-    /// Rows of a group without a value.
+    /// Rows of a group whose value is missing.
     pub(crate) fn missing(&self, group: Group<'_>) -> u64 {
         let missing = group.values.iter().filter(|(code, _)| self.is_missing[*code as usize]);
         missing.map(|&(_, count)| u64::from(count)).sum()
     }
 
-    /// Values that are there and count, ascending by code.
+    /// Values that are not missing and for which `counts` is true, ascending by code.
     fn present<'g>(
         &'g self,
         group: Group<'g>,
@@ -124,7 +124,7 @@ impl<'a> Counting<'a> {
     fn most(&self, group: Group<'_>, counts: impl Fn(Code) -> bool) -> u64 {
         let present = self.present(group, counts);
         if let Some(near) = &self.near {
-            // For every value as the largest of its stretch, the rows from the first on that is near it.
+            // For every value as the largest of its stretch: the rows from the first value that is near it.
             let values: Vec<(Code, u64)> = present.collect();
             let (mut first, mut rows, mut most) = (0, 0, 0);
             for &(code, count) in &values {
@@ -142,7 +142,7 @@ impl<'a> Counting<'a> {
         by_look.into_values().max().unwrap_or(0)
     }
 
-    /// The largest share of one value among the rows that have one, or of missing ones among all rows.
+    /// The largest share of one value among the rows that have one, or the share of missing values if that is larger.
     pub(crate) fn share(&self, group: Group<'_>) -> Fraction {
         if self.is_plain() {
             return Fraction::new(group.max().into(), group.size.into());
@@ -150,18 +150,18 @@ impl<'a> Counting<'a> {
         self.share_among(group, |_| true)
     }
 
-    /// The same for values that count.
+    /// The same for values for which `counts` is true.
     pub(crate) fn share_among(&self, group: Group<'_>, counts: impl Fn(Code) -> bool + Copy) -> Fraction {
         let missing = group.values.iter().filter(|(code, _)| self.is_missing[*code as usize] && counts(*code));
         let missing: u64 = missing.map(|&(_, count)| u64::from(count)).sum();
         let of_missing = Fraction::new(missing.into(), group.size.into());
         let there = group.size - self.missing(group);
         let of_values = Fraction::new(self.most(group, counts).into(), there.into());
-        // Of no rows with a value none share one.
+        // Where no row has a value, only missing ones are left.
         if there == 0 || of_values.compare(&of_missing).is_lt() { of_missing } else { of_values }
     }
 
-    /// How many values count as different. A group of missing values alone has one.
+    /// How many values count as different. A group with nothing but missing values has one.
     pub(crate) fn different(&self, group: Group<'_>) -> u64 {
         if self.is_plain() {
             return group.values.len() as u64;
@@ -169,7 +169,7 @@ impl<'a> Counting<'a> {
         let codes: Vec<Code> = self.present(group, |_| true).map(|(code, _)| code).collect();
         let n = match &self.near {
             Some(near) => {
-                // From the largest down, each far enough below the last.
+                // From the largest down, every value that is far enough below the last one counted.
                 let mut last = None;
                 let far = codes.iter().rev().filter(|&&code| {
                     let is_far = last.is_none_or(|last| !near.is_near(self.domain, code, last));
@@ -190,8 +190,9 @@ impl<'a> Counting<'a> {
         n.max(1) as u64
     }
 
-    /// Places for all codes in which equal ones count as one value, for measures of all frequencies, which must hold by each:
-    /// by looks, or by bins as wide as what is near, from the smallest value on and from half a bin before it.
+    /// Layouts for principles that measure all frequencies, and must hold in each layout. A layout has a place for
+    /// every code; codes with equal places count as one value. Places follow looks or, where numbers can be near each
+    /// other, bins of that width, which start at the smallest value in one layout and half a bin before it in another.
     pub(crate) fn layouts(&self) -> Vec<Vec<i128>> {
         let Some((near, smallest)) = self.near.as_ref().zip(self.smallest.as_ref()) else {
             return vec![self.looks.iter().map(|&code| i128::from(code)).collect()];
@@ -201,7 +202,8 @@ impl<'a> Counting<'a> {
             let Some(value) = self.domain.value(code) else { return -1 };
             let float = value.number().map(|value| (value - first) / near.float);
             let float = float.map(|steps| steps + half as f64 / 2.0);
-            // Clear of every border a float tells; each of its operations is off by less than one part in 2^50.
+            // A float decides if it is clear of every border; each of its operations is off by less than one part in
+            // 2^50.
             let size = value.number().map_or(0.0, f64::abs).max(first.abs()) / near.float;
             if let Some(steps) = float.filter(|steps| steps.is_finite() && *steps < 1e12)
                 && (steps - steps.round()).abs() > (size + 1.0) * 1e-12
@@ -215,8 +217,8 @@ impl<'a> Counting<'a> {
         [0, 1].map(|half| (0..self.domain.len() as Code).map(|code| bin(code, half)).collect()).to_vec()
     }
 
-    /// The frequencies of a group's values by every layout: with missing values as one value, and without them, unless there
-    /// is nothing else.
+    /// The frequencies of a group's values in every layout: without missing values, unless there is nothing else, and
+    /// with them as one more value.
     pub(crate) fn readings(&self, layouts: &[Vec<i128>], group: Group<'_>) -> Vec<Vec<u64>> {
         if self.is_plain() {
             return vec![group.counts().collect()];
@@ -244,7 +246,7 @@ impl<'a> Counting<'a> {
         !self.is_missing[code as usize]
     }
 
-    /// The same groups with values that look alike as the first of them.
+    /// The same groups, with values that look alike replaced by the first of them.
     pub(crate) fn by_looks(&self, sample: &GroupCounts) -> GroupCounts {
         let n_groups = sample.sizes().len();
         let lines = (0..n_groups).flat_map(|group| {
@@ -255,7 +257,7 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// The least code of all that look like each code; numbers and dates look like nothing else.
+/// For every code, the least code that looks like it; numbers and dates look like nothing else.
 pub(crate) fn looks(domain: &Domain) -> Vec<Code> {
     let mut codes: Vec<Code> = (0..domain.len() as Code).collect();
     if domain.kind().has_distances() {

@@ -1,7 +1,7 @@
-//! What a release gives away whatever it promises: rows whose group leaves one single sensitive value.
+//! What a release gives away whatever it promises: rows whose group leaves a single sensitive value.
 //!
-//! Measured from the published tables and what the manifest says of the sensitive column, by counts of values per group; the
-//! publisher counts rows on its own way.
+//! Measured from the published tables and what the manifest says about the sensitive column, by counts of values per
+//! group; the publisher counts rows in its own way.
 
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_release::{Attribute, Manifest};
@@ -19,43 +19,43 @@ use crate::{AuditError, Groups};
 /// Rows whose sensitive value follows from what is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disclosure {
-    /// Rows whose group leaves one single value, or numbers that count as one.
+    /// Rows whose group leaves a single value, or values that count as one.
     pub certain_rows: u64,
     /// Those of them whose value is not ordinary.
     pub disclosed_rows: u64,
-    /// Whether the manifest says that the owner accepted it.
+    /// Whether the manifest says that the owner accepted this.
     pub is_accepted: bool,
-    /// Whether the release was made before rows were counted so: then it cannot have been accepted, either.
+    /// Whether the release was made before disclosed rows were counted, and so could not be accepted.
     pub is_older: bool,
-    /// What is called ordinary, and how close numbers count as one, in words.
+    /// Which values are ordinary, and how close numbers must be to count as one, in words.
     pub rule: String,
-    /// To which range `ke` leaves a value known, in words; empty where no such thing is promised.
+    /// How wide a range of values `ke` leaves possible, in words; empty where `ke` is not promised.
     pub ranges: String,
 }
 
 impl Disclosure {
-    /// Whether nothing is disclosed that the owner did not accept.
+    /// Whether nothing is disclosed, or the owner accepted it, or the release is older than acceptance.
     pub fn ok(&self) -> bool {
         self.disclosed_rows == 0 || self.is_accepted || self.is_older
     }
 }
 
-/// Somebody knows the columns that are kept as they are, too.
+/// An attacker who also knows the columns that are kept as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bystander {
-    /// These columns.
+    /// The columns that are kept as they are.
     pub columns: Vec<String>,
-    /// Whether they stand beside the sensitive values of their own rows.
+    /// Whether the sensitive values of their own rows are shown beside them.
     pub is_beside: bool,
-    /// Rows that no other row of their group shares these columns' values with.
+    /// Rows whose values in these columns no other row of their group has.
     pub alone_rows: u64,
-    /// Rows whose sensitive value follows from group and columns.
+    /// Rows whose sensitive value follows from their group and these columns.
     pub certain_rows: u64,
     /// Those of them whose value is not ordinary.
     pub disclosed_rows: u64,
 }
 
-/// What a group leaves open.
+/// What a group reveals about its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     #[default]
@@ -64,7 +64,7 @@ enum Level {
     Disclosed,
 }
 
-/// What somebody sees: which rows stand together, and their sensitive values.
+/// What a user sees: which rows share a group, and the sensitive values of groups.
 pub(crate) struct SeenRows<'a> {
     pub(crate) groups: &'a Groups,
     pub(crate) values: &'a GroupCounts,
@@ -74,10 +74,10 @@ pub(crate) struct SeenRows<'a> {
 struct Rule<'a> {
     domain: &'a Domain,
     ordinary: Vec<bool>,
-    /// The least code of all that look like each code.
+    /// For every code, the least code that looks like it.
     looks: Vec<Code>,
     near: Option<Width>,
-    /// How often each code occurs, where the owner does not name what is ordinary.
+    /// How often each code occurs, where the owner does not name ordinary values.
     counts: Option<Vec<u64>>,
     words: String,
 }
@@ -138,7 +138,7 @@ impl<'a> Rule<'a> {
         }
     }
 
-    /// Codes ascend with values, and the missing value, which is near to nothing, comes first.
+    /// Codes ascend with values, and the missing value, which is near nothing, comes first.
     fn is_near(&self, first: Code, last: Code) -> bool {
         self.near.as_ref().is_some_and(|near| near.is_near(self.domain, first, last))
     }
@@ -169,9 +169,9 @@ pub(crate) fn ordinary(attribute: &Attribute, domain: &Domain, whole: &[u64]) ->
     Ok(ordinary)
 }
 
-/// Counts what a release gives away: to everybody in the same way, or to several users, of whom one is enough.
+/// Counts the rows that a release gives away: to everybody alike, or to at least one of several users.
 ///
-/// `others` are the columns kept as they are; `beside` is the sensitive column where it stands in the same rows as they do.
+/// `others` are the columns kept as they are; `beside` is the sensitive column where it is shown in the same rows.
 pub(crate) fn judge(
     manifest: &Manifest,
     (attribute, domain): (&Attribute, &Domain),
@@ -227,7 +227,7 @@ pub(crate) fn judge(
     Ok((disclosure, bystander))
 }
 
-/// Groups of rows that also agree on other columns.
+/// Divides groups into rows that also agree on the other columns.
 fn finer(groups: &Groups, others: &[(&Attribute, &Column)], watch: &dyn Watch) -> Groups {
     let of_group = Codes::collect(groups.n_groups, groups.of_row.iter().copied());
     let mut keys = vec![Key { codes: &of_group, n_codes: groups.n_groups }];
@@ -250,7 +250,7 @@ fn of_rows(levels: &[Level]) -> (u64, u64) {
     (count(Level::Ordinary), count(Level::Disclosed))
 }
 
-/// Whoever is surest of a row counts.
+/// Raises the level of every row to that of its group in what this user sees.
 fn raise(levels: &mut [Level], seen: &SeenRows<'_>, rule: &Rule<'_>) {
     let of_group: Vec<Level> =
         (0..seen.values.sizes().len()).map(|index| rule.level(seen.values.group(index))).collect();
@@ -259,7 +259,7 @@ fn raise(levels: &mut [Level], seen: &SeenRows<'_>, rule: &Rule<'_>) {
     }
 }
 
-/// What (k,e) leaves known.
+/// What a promise of (k,e) leaves known.
 fn ranges(manifest: &Manifest, name: &str) -> String {
     let promised = manifest.promises.iter().filter_map(|promise| match promise.principle() {
         PrincipleSpec::Ke { k, e } => Some((k, e)),
@@ -272,7 +272,7 @@ fn ranges(manifest: &Manifest, name: &str) -> String {
 }
 
 impl Bystander {
-    /// In words.
+    /// The attack in words.
     pub(crate) fn finding(found: Option<&Bystander>, rows: u64) -> Finding {
         let Some(found) = found else {
             return Finding::not_run("bystander", "Does not apply: no column is kept as it is.");
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn numbers_that_lie_close_together_are_one() {
-        // Percentiles: 1,000 and 100,000, so that less than 990 apart is one.
+        // The 5th and 95th percentiles are 5,000 and 95,000, so values less than 900 apart are one.
         let mut wages: Vec<i64> = (1..=100).map(|n| n * 1_000).collect();
         let groups: Vec<i64> = (0..100).map(|n| n / 2).map(|n| n + 1).collect();
         assert_eq!(of_numbers(&wages, &groups, &["k=2"]).disclosed_rows, 0);

@@ -8,7 +8,7 @@ use crate::form::{judge, names_of};
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AuditError {
-    /// A table whose values are not its rows' own.
+    /// A release whose sensitive values are not those of their own rows.
     #[error(
         "a release by method `{method}` shows everybody the value of somebody else, so that it rules out nothing when it is intersected with others"
     )]
@@ -16,13 +16,13 @@ pub enum AuditError {
         /// The method.
         method: Form,
     },
-    /// More combinations of groups than can be looked at one by one.
+    /// More combinations of groups than can be examined one by one.
     #[error("the releases have {combinations} combinations of groups, too many to look at without the microdata")]
     TooManyPairs {
         /// How many.
         combinations: usize,
     },
-    /// Groups that overlap so much that everybody is in very many.
+    /// Groups that overlap so much that people may be in too many combinations of them.
     #[error("the groups of the releases overlap too much: people may be in more than {least} combinations of them")]
     TooManyOverlaps {
         /// How many are too many.
@@ -36,7 +36,7 @@ pub enum AuditError {
         /// How many can be tried.
         most: usize,
     },
-    /// Releases whose sensitive columns are not the same, so that they say nothing of each other.
+    /// Releases whose sensitive columns are not the same, so that they say nothing about each other.
     #[error(
         "{name} protects another column: `{theirs}`, and this release `{ours}`, so they rule out nothing of each other"
     )]
@@ -45,10 +45,10 @@ pub enum AuditError {
         name: String,
         /// Its sensitive attribute.
         theirs: String,
-        /// The sensitive attribute of the release at hand.
+        /// The sensitive attribute of this release.
         ours: String,
     },
-    /// A form whose rows show people as they are, beside a release that does nothing but hide people.
+    /// A form that does not hide people among others, together with a release that does nothing else.
     #[error(
         "one of the releases has no sensitive column, so that people are counted, but a release by method `{method}` hides nobody among others"
     )]
@@ -56,7 +56,7 @@ pub enum AuditError {
         /// The method.
         method: Form,
     },
-    /// Releases without a sensitive column, and nobody to find in them.
+    /// A release without a sensitive column, and no microdata to count people with.
     #[error(
         "one of the releases has no sensitive column, and without the microdata nobody knows how many people share their groups in all of them"
     )]
@@ -79,9 +79,9 @@ pub enum AuditError {
     /// A promise that means nothing for this release.
     #[error("the manifest promises `{principle}`, which cannot be checked: {problem}")]
     Promise {
-        /// What stands there.
+        /// The promise.
         principle: String,
-        /// Why not.
+        /// Why it cannot be checked.
         problem: String,
     },
     /// An attribute described in a way that makes no sense.
@@ -92,7 +92,7 @@ pub enum AuditError {
         /// What is wrong.
         problem: String,
     },
-    /// A form that is about a sensitive attribute, without one.
+    /// A form that needs a sensitive attribute, in a manifest without one.
     #[error("a release by method `{method}` needs a sensitive attribute, the manifest has none")]
     NoSensitive {
         /// The method.
@@ -118,17 +118,17 @@ pub enum AuditError {
         /// The column.
         column: String,
     },
-    /// A column that somebody named.
+    /// A column that was named but does not exist.
     #[error("the {what} has no column `{column}`")]
     UnknownColumn {
         /// The table or the microdata.
         what: &'static str,
         /// The column.
         column: String,
-        /// What there is.
+        /// The columns that exist.
         columns: Vec<String>,
     },
-    /// Microdata read with another kind than the release was made with.
+    /// Microdata that were read with a different kind than the release was made with.
     #[error("column `{column}` of the microdata is {found}, the release has it as {expected}")]
     MicrodataKind {
         /// The column.

@@ -2,7 +2,7 @@ use chrysalis_table::Watch;
 
 use crate::Check;
 
-/// Looks at one thing after another; between any two the audit can be stopped.
+/// Runs one check after another; between any two the audit can be stopped.
 pub(crate) fn in_turn(looks: &[&dyn Fn() -> Check], watch: &dyn Watch) -> Vec<Check> {
     let look = |look: &&dyn Fn() -> Check| {
         watch.pause();
@@ -14,7 +14,7 @@ pub(crate) fn in_turn(looks: &[&dyn Fn() -> Check], watch: &dyn Watch) -> Vec<Ch
 /// How many findings of one kind are spelled out.
 const LISTED: usize = 5;
 
-/// Collects what is wrong in one respect.
+/// Collects the findings of one check.
 pub(crate) struct Findings {
     name: &'static str,
     kinds: Vec<Kind>,
@@ -49,7 +49,7 @@ impl Findings {
         self.kinds.is_empty()
     }
 
-    /// The check: fine, with what was seen, or all findings.
+    /// The check: all findings, or `fine` where there are none.
     pub(crate) fn check(self, fine: String) -> Check {
         let mut findings = Vec::new();
         for kind in self.kinds {

@@ -4,10 +4,10 @@ use hashbrown::HashMap;
 
 /// Tables of up to this many bits are indexed directly instead of hashed: 4M counters of four bytes.
 const DENSE_BITS: u32 = 22;
-/// Rows that are numbered between two places to stop.
+/// Rows that are numbered before the work can be stopped again.
 const STRETCH: usize = 1 << 16;
 
-/// Which rows stand together.
+/// Which rows share a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
     /// The group of every row, below `n_groups`.
@@ -33,7 +33,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// Bits that tell `n` things apart.
+/// The number of bits that tell `n` things apart.
 fn bits(n: usize) -> u32 {
     usize::BITS - n.saturating_sub(1).leading_zeros()
 }
@@ -45,7 +45,8 @@ impl Groups {
         Groups::of_keys(&keys, rows, watch)
     }
 
-    /// Packs as many codes into 64 bits as fit, numbers the combinations, and goes on with the number as a first key.
+    /// Packs as many codes into 64 bits as fit, numbers the combinations, and continues with that number as the first
+    /// key.
     pub(crate) fn of_keys(keys: &[Key<'_>], rows: usize, watch: &dyn Watch) -> Groups {
         let mut groups = Groups { of_row: vec![0; rows], n_groups: usize::from(rows > 0) };
         let mut rest = keys;
@@ -79,7 +80,7 @@ impl Groups {
     }
 }
 
-/// Groups that agree on the earlier groups and on more keys, numbered by first appearance.
+/// Groups of rows that agree on the earlier groups and on more keys, numbered by first appearance.
 fn number(earlier: &Groups, keys: &[Key<'_>], watch: &dyn Watch) -> Groups {
     let n_bits = bits(earlier.n_groups) + keys.iter().map(Key::bits).sum::<u32>();
     let mut packed: Vec<u64> = earlier.of_row.iter().map(|&group| u64::from(group)).collect();
@@ -173,7 +174,7 @@ mod tests {
             n_codes in prop::sample::select(vec![1usize, 2, 300, 70_000, 3_000_000_000]),
             seed in prop::collection::vec(prop::collection::vec(0u32..3, 12), 0..5),
         ) {
-            // Three codes spread over the domain, so that rows meet however large it is.
+            // Three codes spread over the domain, so that rows agree sometimes, however large it is.
             let spread = |code: u32| (code as usize * (n_codes - 1) / 2) as u32;
             let columns: Vec<Vec<u32>> = seed.iter().map(|codes| codes.iter().map(|&code| spread(code)).collect()).collect();
             check(&columns, n_codes);

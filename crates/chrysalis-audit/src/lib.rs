@@ -80,7 +80,7 @@ pub use report::{
 use chrysalis_release::Release;
 use chrysalis_table::{Table, Unwatched, Watch};
 
-/// Recomputes everything a release promises from its own tables; with the microdata, also that it is faithful.
+/// Recomputes everything a release promises from its own tables; with the microdata, also checks that it is faithful.
 ///
 /// The microdata hold at least the published attributes, read with the manifest's kinds and with missing values as
 /// values of their own.
@@ -88,22 +88,23 @@ use chrysalis_table::{Table, Unwatched, Watch};
 /// # Guarantees
 /// A report that is [`ok`](AuditReport::ok) means: every promised principle holds in every published group, decided
 /// exactly; the tables have the shape the manifest describes, agree with each other, and keep nothing of the input's
-/// order; ids are numbers from 1 on, and the manifest says nothing that its form and tables do not call for. With
-/// microdata also that nothing published contradicts them:
+/// order; ids are numbered from 1, and the manifest says nothing that its form and tables do not call for. With the
+/// microdata, it also means that nothing published contradicts them:
 ///
 /// - generalized and butterfly: some one-to-one assignment of people to published rows exists under which every cell is true;
-/// - anatomy, permuted and shuffled: people can be assigned to groups such that every group has the values it shows. That
-///   is NP-complete, so it is decided where it can be in reasonable time: the detail of the check `faithful` says whether
-///   an assignment was found, or else what was checked and for how many people it is open;
+/// - anatomy, permuted and shuffled: people can be assigned to groups so that every group has the values it shows. That
+///   is NP-complete, so it is decided where it can be in reasonable time: the detail of the check `faithful` says
+///   whether an assignment was found, or else what was checked and for how many people the question is open;
 /// - angel: in every generalized table some one-to-one assignment of people to rows makes every cell true, also for the
-///   people of each sensitive value alone, among the rows whose batches have it; that all of them hold at once is not decided;
+///   people of each sensitive value alone, among the rows whose batches have it; whether one assignment does all of
+///   this at once is not decided;
 /// - swapped: the same quasi rows and the same sensitive values; which belong together cannot be known.
 ///
 /// # Cost
 /// n log n in the rows; with microdata, plus a maximum flow over the rows that fit several groups (generalized), or a
 /// bounded search (the other forms).
 ///
-/// Long work: `watch` may stop it, and nothing comes back then (see [`Watch`]).
+/// This may take long: `watch` may stop it, and then nothing is returned (see [`Watch`]).
 pub fn audit(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Result<AuditReport, AuditError> {
     let mut report = judged(release, microdata, watch)?;
     report.checks.extend(manifest::ids(release));
@@ -111,7 +112,7 @@ pub fn audit(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) ->
     Ok(report)
 }
 
-/// What the judge of its form says of a release. Whether it holds anything besides is another matter.
+/// What the judge of its form says about a release. Whether the release holds anything else is checked separately.
 fn judged(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Result<AuditReport, AuditError> {
     let mut report = form::judge(release.manifest.method).audit(release, microdata, watch)?;
     if release.manifest.partitioner == "sequential" {
@@ -121,11 +122,11 @@ fn judged(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Re
     Ok(report)
 }
 
-/// What canonical rows do not hide.
+/// What the canonical order of rows does not hide.
 const SEQUENTIAL: &str =
     "canonical, but groups by `sequential` are stretches of the input: they tell who stood beside whom";
 
-/// Attacks a release with another one of the same data: [`intersect_all`] with one other, and nobody who looks on.
+/// Attacks a release with another one of the same data: [`intersect_all`] with one other release, unwatched.
 pub fn intersect(
     release: &Release,
     other: &Release,
@@ -136,19 +137,19 @@ pub fn intersect(
 }
 
 /// Attacks a release with others of the same data, by any method but rank swapping: who is left with fewer sensitive
-/// values than promised, once only those count that all releases allow? Where one of them protects no column, people
-/// are counted instead: who shares their groups in all releases with fewer others than promised?
+/// values than promised, once only values that all releases allow are counted? Where one of them protects no column,
+/// people are counted instead: who shares their groups in all releases with fewer others than promised?
 ///
-/// Beside the values that are left their shares are counted, over all worlds that fit the releases ([`Shares`]): the check
-/// fails where somebody can be bet on above the largest share that one of the releases allows.
+/// Besides the values that are left, their shares are counted over all worlds that fit the releases ([`Shares`]): the
+/// check fails where somebody can be bet on above the largest share that one of the releases allows.
 ///
-/// The findings call the other releases by the names that come with them. With the microdata everybody in them is tried;
+/// The findings call the other releases by the names given with them. With the microdata, everybody in them is tried;
 /// without, one conceivable person wherever groups of all releases meet.
 ///
 /// # Cost
 /// With the microdata n log n, times the groups that may hold a person; without, up to the product of the numbers of
-/// groups, 20 million at most. Shares: at most 300 rounds over people, their groups and the values of these. Long work:
-/// `watch` may stop it.
+/// groups, 20 million at most. Shares: at most 300 rounds over people, their groups and the values of these. This may
+/// take long: `watch` may stop it.
 pub fn intersect_all(
     release: &Release,
     others: &[(&str, &Release)],

@@ -1,4 +1,4 @@
-//! How far apart numbers must be to be different, exactly.
+//! How far apart numbers must be to count as different, decided exactly.
 
 use chrysalis_criteria::{PrincipleSpec, parse_rational};
 use chrysalis_release::{Attribute, Manifest};
@@ -23,8 +23,8 @@ impl Width {
         Width { exact, float }
     }
 
-    /// The largest e that is promised, what the owner says, or a hundredth of the width from the 5th to the 95th percentile;
-    /// `None` where any two values are different.
+    /// The largest e that is promised, else the width that the owner names, else a hundredth of the range from the 5th
+    /// to the 95th percentile; `None` where any two values are different.
     pub(crate) fn of(
         manifest: &Manifest,
         attribute: &Attribute,
@@ -52,7 +52,7 @@ impl Width {
             let width = parse_rational(text).map(ratio).ok_or_else(bad)?;
             return Ok(Some(width).filter(|width| !width.is_zero()).map(Width::new));
         }
-        // The numbers present, one entry per row, as ranks.
+        // The values that occur, ascending, and how many rows have each.
         let present: Vec<(Code, u64)> =
             (0..).zip(whole.iter().copied()).filter(|&(code, n)| n > 0 && domain.value(code).is_some()).collect();
         let total: u64 = present.iter().map(|(_, n)| n).sum();
@@ -69,15 +69,15 @@ impl Width {
         Ok(width.filter(|width| !width.is_zero()).map(Width::new))
     }
 
-    /// Whether two values of a domain, the smaller one first, count as one. The missing value is near to nothing.
+    /// Whether two values of a domain, the smaller one first, count as one. The missing value is near nothing.
     pub(crate) fn is_near(&self, domain: &Domain, first: Code, last: Code) -> bool {
         let (Some(low), Some(high)) = (domain.value(first), domain.value(last)) else { return false };
         let far = low.number().zip(high.number()).map(|(low, high)| high - low - self.float);
-        // Rounding is below a part in 2^50 of the numbers themselves.
+        // Rounding errors are below one part in 2^50 of the numbers themselves.
         let size = low.number().map_or(0.0, f64::abs).max(high.number().map_or(0.0, f64::abs)).max(self.float);
         match far {
             Some(far) if far.is_finite() && far.abs() > size * 1e-12 => far < 0.0,
-            // Doubt means that they are one.
+            // In doubt, the two count as one.
             _ => exact(low).zip(exact(high)).is_none_or(|(low, high)| high - low < self.exact),
         }
     }

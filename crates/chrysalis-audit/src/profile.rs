@@ -17,7 +17,7 @@ pub struct Levels {
     pub k: u64,
     /// What depends on the sensitive column; absent without one.
     pub sensitive: Option<SensitiveLevels>,
-    /// How far each quasi column, each pair and all together single people out.
+    /// How far each quasi column, each pair of them and all together single people out.
     pub uniqueness: Vec<Uniqueness>,
 }
 
@@ -63,8 +63,8 @@ pub struct Uniqueness {
 
 /// Measures a table: quasi columns and the sensitive column by name, and the sensitive column's taxonomy if it has one.
 ///
-/// Without quasi columns the whole table is one group. Definitions are those of pycanon, without its slips: entropy l
-/// is decided exactly, and the counts of recursive diversity descend.
+/// Without quasi columns the whole table is one group. Definitions are those of pycanon, without its mistakes: entropy
+/// l is decided exactly, and the counts of recursive diversity descend.
 pub fn profile(
     table: &Table,
     quasi: &[impl AsRef<str>],

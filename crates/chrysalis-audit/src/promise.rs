@@ -17,7 +17,7 @@ use crate::{AuditError, PrincipleResult};
 
 /// Measures every promise of a manifest, in its order.
 ///
-/// `evidence` says what there is to hold a promise of some scope against: one entry, one per user, or `None` where a
+/// `evidence` gives the groups that a promise of some scope is measured on: one entry, one per user, or `None` where a
 /// release of this form has nothing of the kind.
 pub(crate) fn judge<'e>(
     manifest: &Manifest,
@@ -51,7 +51,7 @@ fn unusable(promise: &Promise, problem: String) -> AuditError {
     AuditError::Promise { principle: promise.principle().to_string(), problem }
 }
 
-/// How many sensitive values some promises leave everybody, at least.
+/// The least number of sensitive values that these promises leave to everybody.
 pub(crate) fn promised_values(promises: &[Promise]) -> u64 {
     let least = |l: Rational| l.ceil().to_integer();
     let of_promise = |promise: &Promise| match *promise.principle() {
@@ -68,19 +68,19 @@ pub(crate) fn promised_values(promises: &[Promise]) -> u64 {
         PrincipleSpec::KAnonymity { .. }
         | PrincipleSpec::AlphaK { .. }
         | PrincipleSpec::TCloseness { .. }
-        // Nothing is said of ordinary values.
+        // It says nothing about ordinary values.
         | PrincipleSpec::OthersL { .. }
         | PrincipleSpec::Beta { .. } => 1,
     };
     promises.iter().map(of_promise).max().unwrap_or(1)
 }
 
-/// How many rows some promises leave every group, at least. Different values are in different rows.
+/// The least number of rows that these promises leave in every group. Different values are in different rows.
 pub(crate) fn promised_rows(promises: &[Promise]) -> u64 {
     Promise::largest_k(promises.iter()).unwrap_or(1).max(promised_values(promises))
 }
 
-/// The largest share of one value that some promises allow a group, if they speak of that: 1/l or α.
+/// The largest share of one value that these promises allow in a group, if they bound it: 1/l or α.
 pub(crate) fn promised_share(promises: &[Promise]) -> Option<Rational> {
     let of_promise = |promise: &Promise| match *promise.principle() {
         PrincipleSpec::FrequencyL { l } if l > Rational::from_integer(0) => Some(l.recip()),
@@ -90,8 +90,8 @@ pub(crate) fn promised_share(promises: &[Promise]) -> Option<Rational> {
     promises.iter().filter_map(of_promise).min()
 }
 
-/// The largest share of one value that one of several releases allows: the weakest promise, as whoever has that release alone
-/// may bet so well. Releases that promise no share are left out; `None` where all are.
+/// The largest share of one value that one of several releases allows: the weakest promise, because an attacker who has
+/// that release alone can already bet that well. Releases that promise no share are left out; `None` where all are.
 pub(crate) fn weakest_share<'a>(releases: impl Iterator<Item = &'a [Promise]>) -> Option<Rational> {
     releases.filter_map(promised_share).max()
 }
@@ -109,7 +109,7 @@ struct Sensitive<'a> {
     sample: &'a GroupCounts,
 }
 
-/// What a promise is held against: groups of some kind, as somebody sees them.
+/// The groups that a promise is measured on, as a user sees them.
 pub(crate) struct JudgedGroups<'a> {
     /// Rows of every group.
     sizes: &'a [u64],
@@ -156,7 +156,7 @@ impl<'a> JudgedGroups<'a> {
     }
 }
 
-/// One condition of a principle, at its worst.
+/// One condition of a principle, and its worst level.
 struct Clause {
     holds: bool,
     level: f64,
@@ -184,14 +184,14 @@ impl JudgedGroups<'_> {
         })
     }
 
-    /// How a promise was measured, in words, where that is not said by the principle itself.
+    /// How a promise was measured, in words, where the principle does not say so itself.
     fn measured(&self, promise: &Promise) -> String {
         self.sensitive.as_ref().map_or_else(|_| String::new(), |sensitive| sensitive.measured(promise.principle()))
     }
 
     /// Every condition of a principle; none where there are no rows.
     fn clauses(&self, promise: &Promise) -> Result<Vec<Clause>, String> {
-        // Whatever else promises may come to count is not measured here, and must not be taken for rows.
+        // If promises ever count anything else, it is not measured here and must not be taken for rows.
         match promise.unit() {
             Unit::Rows => {}
         }
@@ -280,7 +280,8 @@ impl Sensitive<'_> {
         }
     }
 
-    /// The largest distance: of values as they are and, where an order or a tree has some that look alike, with these as one.
+    /// The larger of two distances: of values as they are and, where an order or a tree has values that look alike,
+    /// with these as one.
     fn closeness(&self) -> Option<Worst<BigRational>> {
         let ground = self.ground();
         let plain = measure::closeness(self.sample, ground)?;
@@ -320,7 +321,7 @@ impl Sensitive<'_> {
         Ok(vec![at_least(self.different(), *l, " values"), weight, extra])
     }
 
-    /// How often what counts as one value and is not ordinary occurs; a group that has none of them is as good as can be.
+    /// The largest share of one value that is not ordinary; a group without such values is as good as can be.
     fn frequency_of_others(&self, l: &Rational) -> Option<Clause> {
         let most = |group: Group<'_>| self.counting.share_among(group, |code| !self.ordinary[code as usize]);
         let Worst { level, group } = self.sample.worst(most, Fraction::compare)?;
@@ -348,7 +349,7 @@ impl Sensitive<'_> {
         words.join("; ")
     }
 
-    /// The distance of t by its name, and how near equal distance would have found it.
+    /// The name of the distance behind t, and the level by equal distance.
     fn distance_words(&self) -> String {
         let ground = self.ground();
         let name = match ground {
@@ -371,7 +372,7 @@ impl Sensitive<'_> {
     }
 }
 
-/// `a < b < c`, or the ends of a long one.
+/// `a < b < c`, or the ends of a long order.
 fn order(domain: &Domain) -> String {
     let names: Vec<String> = domain.values().iter().map(|value| format!("`{value}`")).collect();
     match &names[..] {
@@ -402,7 +403,7 @@ fn weight_words(weights: &[BigRational]) -> String {
     }
 }
 
-/// The largest of the ratios of several countings.
+/// The largest ratio of several readings.
 fn worst_ratio(readings: Vec<Vec<u64>>, l: u64) -> Fraction {
     let ratios = readings.into_iter().map(|counts| measure::recursive_ratio(counts.into_iter(), l));
     let worse = |a: Fraction, b: Fraction| if b.compare(&a) == Ordering::Greater { b } else { a };
@@ -445,7 +446,7 @@ fn recursive(worst: Option<Worst<Fraction>>, c: &Rational, name: &str) -> Option
     })
 }
 
-/// The least e^H by any of several countings; where a group fails, the least among those that do, as decided exactly.
+/// The least e^H by any of several readings; where groups fail, as decided exactly, the least among these.
 fn entropy(
     sample: &GroupCounts,
     l: Rational,
@@ -463,7 +464,7 @@ fn entropy(
         levels.max_by(|a, b| badness(a, b)).unwrap_or((Decision::Fails, 0.0))
     };
     let Worst { level: (decision, level), group } = sample.worst(level, badness)?;
-    // What holds exactly must not look as if it fell short by a rounding error.
+    // A level that holds exactly must not look as if it fell short by a rounding error.
     let line = l.to_f64().unwrap_or(0.0);
     let level = if decision.holds() { level.max(line) } else { level };
     let number = format!("{level:.9}");

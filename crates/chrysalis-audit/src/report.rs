@@ -11,17 +11,17 @@ pub struct AuditReport {
     pub reading: Reading,
     /// Every promised principle, in the manifest's order.
     pub principles: Vec<PrincipleResult>,
-    /// Every other thing that was looked at.
+    /// Everything else that was checked.
     pub checks: Vec<Check>,
     /// What an attacker can do with the release.
     pub attacks: Attacks,
-    /// What it gives away whatever it promises; absent where there are no groups, or nothing is sensitive.
+    /// What the release gives away whatever it promises; absent where there are no groups, or nothing is sensitive.
     pub disclosure: Option<Disclosure>,
-    /// What the release costs in truth; absent for forms that pa does not measure.
+    /// How much accuracy the release costs; absent for forms that pa does not measure.
     pub utility: Option<Utility>,
     /// Rows that were published.
     pub rows: u64,
-    /// Groups they stand in: distinct group ids; 0 for a form without groups.
+    /// Groups that they are in: distinct group ids; 0 for a form without groups.
     pub groups: u64,
 }
 
@@ -37,7 +37,7 @@ impl AuditReport {
     }
 }
 
-/// One promise and how far it is kept.
+/// One promise, and how well it is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrincipleResult {
     /// The principle as the manifest writes it.
@@ -57,16 +57,16 @@ pub struct PrincipleResult {
     pub measured: String,
 }
 
-/// Something that was looked at.
+/// Something that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
-    /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `intersection`, `faithful`, `permuted`, `ids`, `manifest`; the
-    /// hall adds `files` and `roles`.
+    /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `marginals`, `intersection`, `faithful`, `permuted`,
+    /// `swapped`, `ids`, `manifest`; the hall adds `files` and `roles`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,
-    /// In one line: what was seen, or the findings.
+    /// In one line: what was found to be fine, or the findings.
     pub detail: String,
     /// One sentence each; at most five of a kind, then how many more there are.
     pub findings: Vec<String>,
@@ -77,11 +77,11 @@ pub struct Check {
 pub struct Attacks {
     /// Linking a known person to a sensitive value; absent where nothing sensitive is published, or without groups.
     pub linking: Option<Linking>,
-    /// Telling which row is a known person's.
+    /// Telling which row belongs to a known person.
     pub row_linking: Option<RowLinking>,
     /// Finding out whether a known person is in the data at all.
     pub presence: Option<Presence>,
-    /// Learning how bad a person's sensitive value is; absent where the manifest has no categories, or without groups.
+    /// Learning how sensitive a person's value is; absent where the manifest has no categories, or without groups.
     pub similarity: Option<Similarity>,
     /// Joining the release with others; one entry per other release, and one for all where there are several.
     pub intersection: Vec<Intersection>,
@@ -96,10 +96,10 @@ pub struct Attacks {
     pub learned: Option<Learned>,
     /// Knowing the columns that are kept as they are; absent where there are none.
     pub bystander: Option<Bystander>,
-    /// Replaying the algorithm on small groups; absent where that says nothing.
+    /// Replaying the algorithm on small groups; absent where it was not run.
     pub minimality: Option<Minimality>,
-    /// Publishing again after two members of a group exchanged their values; absent where it was not run, and always here: who can
-    /// publish runs it.
+    /// Publishing again after two members of a group exchanged their values; absent where it was not run. This crate
+    /// never runs it, because it cannot publish.
     pub replay: Option<Replay>,
     /// Publishing the same table again and again; absent where that gives the same groups, and where nothing is sensitive.
     pub republishing: Option<Republishing>,
@@ -111,26 +111,27 @@ pub struct Attacks {
     pub findings: Vec<Finding>,
 }
 
-/// An attacker finds the rows that cover a person in every generalized table of a release, and keeps those whose batches all
-/// tables allow (angel). Values stay hidden by their batches; k is promised of the buckets of each table alone.
+/// An attacker finds the rows that cover a person in every generalized table of a release, and keeps those whose
+/// batches all tables allow (angel). Values stay hidden by their batches; k is promised for the buckets of each table
+/// alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joining {
     /// Tables that were joined.
     pub tables: u64,
     /// People who were tried.
     pub people: u64,
-    /// Rows that every bucket is promised to have; 1 where nothing is.
+    /// Rows that every bucket is promised to have; 1 where nothing is promised.
     pub promised: u64,
     /// Rows that the worst off keep, in the table where they are fewest.
     pub fewest: u64,
-    /// People who keep fewer rows than promised of buckets.
+    /// People who keep fewer rows than promised for buckets.
     pub narrowed: u64,
     /// People who keep one row.
     pub alone: u64,
 }
 
-/// Two users put together what they know of a person, which nobody promised to withstand unless colluding users were
-/// allowed for.
+/// Two users pool what they know about a person, which no release promises to withstand unless it was made for
+/// colluding users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pooling {
     /// The attributes that they know together.
@@ -141,47 +142,47 @@ pub struct Pooling {
     pub smallest: u64,
     /// The k that was promised to each of them; 1 if none was.
     pub promised: u64,
-    /// Rows in classes below that.
+    /// Rows in smaller classes.
     pub rows_below: u64,
     /// The chance of guessing a person's sensitive value right in the worst class; absent where nothing sensitive is published.
     pub confidence: Option<f64>,
 }
 
-/// An attacker finds a person in several releases of the same data and keeps what all of them allow.
+/// An attacker finds a person in several releases of the same data and keeps only values that all of them allow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intersection {
     /// The other release or releases, as the caller names them.
     pub with: String,
     /// What is counted.
     pub left: IntersectionLeft,
-    /// How many of them the releases say everybody keeps.
+    /// How many of these the releases promise to everybody.
     pub promised: u64,
-    /// How many somebody keeps in the worst case; absent where the releases have nobody in common.
+    /// The fewest that anybody keeps; absent where the releases have nobody in common.
     pub fewest: Option<u64>,
     /// People who keep fewer than promised.
     pub narrowed: u64,
     /// People who were tried.
     pub people: u64,
-    /// People of the microdata to whom the releases leave nothing: one of these is not of the same data.
+    /// People of the microdata to whom the releases leave nothing: one of the releases is not of the same data.
     pub contradicted: u64,
-    /// Who they are.
+    /// Who was tried.
     pub over: IntersectionOver,
-    /// By how many sensitive values the counts of both releases differ, those that came and those that went together. Absent
+    /// By how many sensitive values the counts of both releases differ: those that came plus those that went. Absent
     /// where there are several others, or one protects no column.
     pub counts_differ_by: Option<u64>,
     /// How likely everybody's value is over all worlds that fit the releases, or why that was not counted.
     pub shares: Result<Shares, NotCounted>,
 }
 
-/// An estimated share counts as above what is promised where it is so by more than this many percent of it. Of random people
-/// of whom that is said 99 in 100 are above it, once all worlds are counted (see `intersection/spec.md`).
+/// An estimated share counts as above the promise if it exceeds it by more than this many percent of it. Of random
+/// people who count as above, 99 in 100 are, once all worlds are counted (see `intersection/spec.md`).
 pub const SHARE_ERROR_PERCENT: u64 = 10;
 
-/// Bets on people's values by all worlds that fit several releases: those in which every group of every release has the
-/// values that it shows, all equally likely.
+/// Bets on people's values over all worlds that fit several releases: those in which every group of every release has
+/// the values that it shows, all equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
-    /// The largest share of a value that one of the releases allows its groups; absent where none speaks of that.
+    /// The largest share of a value that one of the releases allows in its groups; absent where none bounds it.
     pub promised: Option<Rational>,
     /// The largest share that somebody's value has; absent where nobody is in all releases.
     pub largest: Option<f64>,
@@ -189,16 +190,16 @@ pub struct Shares {
     pub is_largest_exact: bool,
     /// People whose shares are known: those whom all releases can hold.
     pub people: u64,
-    /// Of them, people whose shares are an estimate.
+    /// How many of them have estimated shares.
     pub estimated: u64,
-    /// People with a value whose share is above what is promised. Estimates count only where they are so by more than
+    /// People with a value whose share is above the promise. Estimates count only if they exceed it by more than
     /// [`SHARE_ERROR_PERCENT`].
     pub above: u64,
-    /// Of these, people who do have that value; absent without the microdata.
+    /// How many of these do have that value; absent without the microdata.
     pub right: Option<u64>,
-    /// People who fit all releases one by one, and no world together with the others.
+    /// People who fit each release, but whom no world fits together with the others.
     pub impossible: u64,
-    /// Who they are.
+    /// Who was tried.
     pub over: SharesOver,
 }
 
@@ -264,9 +265,9 @@ pub struct SimilarityOf {
 
 /// An attacker knows all quasi values of a person and asks which row is theirs, given that they are in some group.
 ///
-/// Behind ranges and labels δ = 1/n: any of the n rows of a group may be. Where columns were permuted δ = Π n_i / n^d
-/// (pa, Lemma 1), where n_i of the n rows have the person's value of attribute i: the chance that one given row has all of
-/// them if values are combined at random. Whether the person is in the data at all is [`Presence`].
+/// Behind ranges and labels δ = 1/n: any of the n rows of a group may be theirs. Where columns were permuted δ = Π n_i
+/// / n^d (pa, Lemma 1), where n_i of the n rows have the person's value of attribute i: the chance that one given row
+/// has all of them if values are combined at random. Whether the person is in the data at all is [`Presence`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowLinking {
     /// The largest δ.
@@ -282,20 +283,22 @@ pub struct RowLinking {
 /// Over whom the chance of a row was maximised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLinkingOver {
-    /// Nobody needs to be tried: quasi values are published as they are, so whoever looks like nobody else is found.
+    /// Nobody needs to be tried: quasi values are published as they are, so a person who looks like nobody else is
+    /// found.
     ExactValues,
-    /// Every row that one could put together from the values of a group: no person can be worse off.
+    /// Every row that could be put together from the values of a group: no person can be worse off.
     Conceivable,
     /// The people of the microdata, each in every group that has all their values.
     People,
-    /// Ranges and labels: any row of a group that covers a person could be theirs, so it is one in the rows of the group.
+    /// Ranges and labels: any row of a group that covers a person could be theirs, so the chance is one over the rows
+    /// of the group.
     Covered,
 }
 
 /// An attacker knows all quasi values of a person and asks whether the person is in the data at all.
 ///
-/// Nothing protects that, and nothing bounds it: who could have been in the data and is not, a release does not know. What
-/// can be said is where presence is certain, and how little the groups leave open.
+/// Nothing protects against that, and nothing bounds it, because a release does not know who could have been in the
+/// data and is not. What can be said is where presence is certain, and how little the groups cover.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Presence {
     /// Rows that show somebody's quasi values for certain: exact values, one value per attribute, or permuted columns of
@@ -303,8 +306,8 @@ pub struct Presence {
     pub certain_rows: u64,
     /// A group that has such rows; the lowest id where there are several. Absent where there are no groups.
     pub certain_group: Option<i64>,
-    /// At most this share of the combinations of quasi values that the manifest allows is covered by some group, from 0 to
-    /// 1: the smaller it is, the surer is a bet that whoever is covered is there.
+    /// At most this share of the combinations of quasi values that the manifest allows is covered by some group, from 0
+    /// to 1: the smaller it is, the surer a bet that a covered person is in the data.
     pub covered: f64,
 }
 
@@ -316,8 +319,8 @@ pub struct Utility {
     /// That is pa's sum over the people themselves where no more than one quasi attribute repeats values in a group,
     /// as in pa Table 4, and for exact quasi values; elsewhere the sum depends on who is who.
     pub rce: f64,
-    /// pa's lower bound for the frequency l-diversity that was promised; absent without such a promise, where it is
-    /// broken, and where the theorem does not hold because a group repeats a sensitive value (errata pa-thm2).
+    /// pa's lower bound for the frequency l-diversity that was promised; absent where there is no such promise, where
+    /// it is broken, and where the theorem does not hold because a group repeats a sensitive value (errata pa-thm2).
     pub rce_bound: Option<f64>,
 }
 

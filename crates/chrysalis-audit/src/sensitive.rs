@@ -1,4 +1,4 @@
-//! The sensitive attribute: what the manifest says of it, and the attack on it.
+//! The sensitive attribute: what the manifest says about it, and the attacks on it.
 
 use chrysalis_release::Attribute;
 use chrysalis_table::{Domain, Kind, Taxonomy, TaxonomyFile, Value};
@@ -12,7 +12,7 @@ use crate::{AuditError, Check, Linking, Similarity, SimilarityOf};
 
 /// Sensitive values are those of the domain, each as often as the manifest says.
 ///
-/// `found` says how often each code of the published domain occurs.
+/// The counts say how often each code of the published domain occurs.
 pub(crate) fn sensitive_values(shown: Option<(&Attribute, &Domain, &[u64])>) -> Check {
     let mut findings = Findings::new("sensitive values");
     let Some((attribute, domain, found)) = shown else {
@@ -54,7 +54,7 @@ pub(crate) fn sensitive_values(shown: Option<(&Attribute, &Domain, &[u64])>) -> 
 /// The taxonomy of the sensitive attribute, if it has one.
 pub(crate) fn taxonomy(attribute: &Attribute, domain: &Domain) -> Result<Option<Taxonomy>, AuditError> {
     let Some(lines) = &attribute.taxonomy else { return Ok(None) };
-    // Nothing but missing values has no lines, and nothing to be far apart.
+    // A domain of nothing but missing values has no lines, and no values that could be far apart.
     if lines.is_empty() && domain.values().is_empty() {
         return Ok(None);
     }
@@ -71,7 +71,7 @@ pub(crate) fn categories(attribute: &Attribute, domain: &Domain) -> Result<Optio
     Categories::new(domain, names, weights).map(Some).map_err(bad)
 }
 
-/// The best an attacker can do who knows every quasi value: bet on the most frequent value of the worst group.
+/// The best that an attacker who knows every quasi value can do: bet on the most frequent value of the worst group.
 pub(crate) fn linking(sample: &GroupCounts, ids: &[Option<i64>]) -> Option<Linking> {
     let worst = measure::share(sample)?;
     let is_worst = |fraction: Fraction| fraction.compare(&worst.level).is_eq();
@@ -88,8 +88,8 @@ pub(crate) fn linking(sample: &GroupCounts, ids: &[Option<i64>]) -> Option<Linki
     })
 }
 
-/// The groups all of whose sensitive values lie in one category (lalpha, section 2), and which they are; `None` without
-/// categories.
+/// How many groups have all their sensitive values in one category (lalpha, section 2), and which groups these are;
+/// `None` without categories.
 pub(crate) fn similarity(
     shown: Option<(&Attribute, &Domain, &GroupCounts)>,
 ) -> Result<(Option<Similarity>, Vec<usize>), AuditError> {

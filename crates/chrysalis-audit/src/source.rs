@@ -1,4 +1,4 @@
-//! The microdata beside what was published of them.
+//! The microdata, compared with what was published of them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::AuditError;
 
 /// The published attributes of the microdata, in the manifest's order.
 ///
-/// A release without missing values may come from microdata with some: publishing dropped those rows, so do we.
+/// A release without missing values may come from microdata with some: publishing dropped those rows, and so do we.
 pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<(Table, usize), AuditError> {
     let drop = manifest.attributes.iter().all(|attribute| !attribute.domain.missing);
     dropped(columns_of(manifest, microdata)?, drop)
@@ -38,8 +38,8 @@ fn dropped(columns: Vec<Column>, drop: bool) -> Result<(Table, usize), AuditErro
     Table::new(columns).with_missing(policy).map_err(|_| AuditError::NoRows { what: "the microdata" })
 }
 
-/// The people of the microdata who are in all of several releases, with all that these say of them. Who misses a value
-/// that a release without missing values has was dropped from it by publishing.
+/// The people of the microdata who are in all of several releases, with all attributes that these publish. People with
+/// a missing value were dropped by publishing from releases without missing values.
 pub(crate) fn people(manifests: &[&Manifest], microdata: &Table) -> Result<Table, AuditError> {
     let mut columns: Vec<Column> = Vec::new();
     let mut keep = vec![true; microdata.rows()];
@@ -62,7 +62,7 @@ pub(crate) fn people(manifests: &[&Manifest], microdata: &Table) -> Result<Table
     Ok(table.gather(&rows))
 }
 
-/// How many values occur another number of times in one column than in the other.
+/// How many values occur a different number of times in the two columns.
 pub(crate) fn different_counts(source: &Column, published: &Column) -> usize {
     different_totals(source, published.domain(), &published.histogram())
 }
@@ -79,7 +79,7 @@ pub(crate) fn different_totals(source: &Column, published: &Domain, totals: &[u6
     counts.values().filter(|(found, shown)| found != shown).count()
 }
 
-/// Two columns under one numbering: the source's codes, and beyond them the values that only the other one has.
+/// Two columns under one numbering: the source's codes, and beyond them the values that only the published one has.
 pub(crate) fn join(source: &Column, published: &Column) -> (Codes, usize) {
     let n_source = source.domain().len();
     let translate = |code: Code| {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{AuditError, AuditReport, Check};
 
-/// An audit that nobody looks on at, of releases made by hand: ids with gaps and idle words in the manifest are let pass.
+/// An unwatched audit of releases made by hand, which lets ids with gaps and idle words in the manifest pass.
 pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
     crate::judged(release, microdata, &Unwatched)
 }
@@ -16,7 +16,7 @@ pub(crate) fn promises(form: Form, sensitive: Option<&str>, guarantees: &[&str])
     parsed(form, sensitive, guarantees).unwrap()
 }
 
-/// The same, if a reader takes them.
+/// The same, if a reader accepts them.
 pub(crate) fn parsed(form: Form, sensitive: Option<&str>, guarantees: &[&str]) -> Result<Vec<Promise>, ReleaseError> {
     let attribute =
         |name: &str| json!({"name": name, "role": "sensitive", "kind": "category", "published": "exact", "domain": {}});
@@ -58,7 +58,7 @@ pub(crate) fn check<'a>(report: &'a AuditReport, name: &str) -> &'a Check {
     report.checks.iter().find(|check| check.name == name).unwrap()
 }
 
-/// The findings of one check, and that all others (but those allowed) are fine.
+/// Asserts that these findings are there, and that all checks without one of them are fine.
 pub(crate) fn expect(report: &AuditReport, findings: &[(&str, &str)]) {
     assert!(!report.ok());
     for (name, sentence) in findings {

@@ -1,6 +1,6 @@
-//! Releases as large as the census, made by the simplest partition that does: halve the widest attribute.
+//! Releases as large as the census, made by the simplest partition that works: halve the widest attribute.
 
-// Clippy knows tests by their attribute; helpers of tests have none.
+// Clippy recognizes tests by their attribute, which helpers lack.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod common;
@@ -11,9 +11,9 @@ use chrysalis_audit::{audit, profile};
 use chrysalis_release::{Attribute, DomainEntry, ENCODING, Form, Manifest, Published, Release, RoleName, VERSION};
 use chrysalis_table::{Code, Codes, Column, Table, Unwatched, Value};
 
-/// Halves rows at the median of the attribute with most distinct codes, while both halves have k rows.
+/// Halves rows at the median of the widest attribute that leaves k rows in both halves, as long as there is one.
 ///
-/// Strictly: rows with equal values stay together. Otherwise a cut goes right through them, and ranges overlap.
+/// If `strict`, rows with equal values stay together. Otherwise a cut may go through them, and ranges overlap.
 fn halve(table: &Table, n_quasi: usize, rows: Vec<u32>, k: usize, strict: bool, groups: &mut Vec<Vec<u32>>) {
     let width = |column: &Column| {
         let codes = rows.iter().map(|&row| column.code(row as usize));

@@ -1,6 +1,6 @@
-//! Releases that show values, as large as the census, by the simplest partitions that do.
+//! Releases that show values, as large as the census, made by the simplest partitions that work.
 
-// Clippy knows tests by their attribute; helpers of tests have none.
+// Clippy recognizes tests by their attribute, which helpers lack.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod common;
@@ -11,9 +11,10 @@ use chrysalis_audit::{AuditReport, audit};
 use chrysalis_release::{Attribute, DomainEntry, ENCODING, Form, Manifest, Published, Release, RoleName, VERSION};
 use chrysalis_table::{Column, Table, Unwatched};
 
-/// Rows in some order, cut into groups of l: the i-th of each l-th part of the rows by sensitive value.
+/// Groups of about l rows, whose sensitive values are spread over the values of their block.
 ///
-/// Along the order of the quasi values groups lie close together, as those of a good partitioner do.
+/// If `nearby`, blocks follow the order of quasi values, so that groups lie close together, as those of a good
+/// partitioner do.
 fn groups_of(table: &Table, l: usize, nearby: bool) -> Vec<i64> {
     let n_quasi = table.columns().len() - 1;
     let sensitive = &table.columns()[n_quasi];
@@ -32,7 +33,7 @@ fn groups_of(table: &Table, l: usize, nearby: bool) -> Vec<i64> {
     groups
 }
 
-/// A fixed shuffle, so that a column's values say nothing of their rows.
+/// A fixed shuffle, so that a column's values say nothing about their rows.
 fn mixed(group: i64, at: usize, column: usize) -> u64 {
     let mut x = (group as u64) << 24 ^ (at as u64) << 4 ^ column as u64;
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

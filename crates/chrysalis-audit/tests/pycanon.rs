@@ -1,7 +1,7 @@
 //! Levels of Adult as pycanon 1.3.6 gives them, typed in from its output.
 //!
 //! Recursive c is the exception: pycanon sorts counts the wrong way round, so there the numbers follow from the
-//! definition, worked out apart from this crate.
+//! definition, worked out independently of this crate.
 
 mod common;
 

@@ -8,22 +8,23 @@ use super::view::AttackTarget;
 use crate::measure::{self, Fraction, Group, to_float};
 use crate::promise::{promised_values, show};
 
-/// More values than anybody can rule out.
+/// The most values that an attacker is assumed to rule out.
 const MOST_RULED_OUT: u64 = 8;
 
-/// An attacker finds a person's group, rules out some of its values and bets on the most frequent of what is left.
+/// An attacker finds a person's group, rules out some of its values and bets on the most frequent of the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Background {
-    /// The number of values that the promises leave everybody, or else the fewest that a group has.
+    /// The number of values that the promises leave possible for everybody; without such a promise, the fewest values
+    /// in a group.
     pub l: u64,
     /// One step per number of values ruled out, from 1.
     pub steps: Vec<RuledOut>,
 }
 
-/// What is left once some values are ruled out.
+/// How sure the attacker is once some values are ruled out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledOut {
-    /// How many.
+    /// How many values are ruled out.
     pub values: u64,
     /// The chance of being right in the worst case.
     pub confidence: f64,
@@ -81,23 +82,23 @@ impl Counts {
         Counts { sorted, size: group.size }
     }
 
-    /// How sure the attacker becomes of the value at some place once the `j` most frequent others are ruled out.
+    /// How sure the attacker becomes of the value at `place` once the `j` most frequent others are ruled out.
     fn confidence(&self, place: usize, j: usize) -> Fraction {
         let others = self.sorted.iter().enumerate().filter(|(at, _)| *at != place).take(j);
         let ruled_out: u64 = others.map(|(_, count)| count).sum();
         Fraction::new(self.sorted[place].into(), u128::from(self.size - ruled_out))
     }
 
-    /// PROOF: among the values up to place j the same ones are left beside it, so the most frequent is the surest; a value
-    /// beyond has more left beside it and is less frequent.
+    /// PROOF: for every value up to place j the same other values remain, so the most frequent is the surest; a value
+    /// beyond place j is less frequent and has more others left beside it.
     fn worst(&self, j: usize) -> Fraction {
         if self.sorted.is_empty() { Fraction::new(0, 1) } else { self.confidence(0, j) }
     }
 
-    /// Rows whose value is guessed with at least some chance.
+    /// Rows whose value is guessed with a chance of at least `level`.
     fn rows_open_to(&self, j: usize, level: &Fraction) -> u64 {
         let is_open = |place: &usize| self.confidence(*place, j).compare(level).is_ge();
-        // Equal counts are equally sure, and smaller ones never surer: stop at the first that is not.
+        // Equal counts give equal confidence and smaller counts never more, so stop at the first value below the level.
         (0..self.sorted.len()).take_while(is_open).map(|place| self.sorted[place]).sum()
     }
 }
@@ -178,7 +179,7 @@ mod tests {
         let group = Counts { sorted: vec![3, 3, 2, 1], size: 9 };
         // With one ruled out: 3/(9 − 3), for either value of three rows.
         assert_eq!(group.rows_open_to(1, &group.worst(1)), 6);
-        // With three ruled out everybody is sure.
+        // With three ruled out, every value is certain.
         assert_eq!(group.rows_open_to(3, &group.worst(3)), 9);
     }
 }

@@ -5,7 +5,7 @@ use chrysalis_table::{Code, Domain};
 use super::finding::{Finding, WorstGroup, counted};
 use super::view::AttackTarget;
 
-/// Somebody knows who has the smallest or the largest value.
+/// An attacker who knows who has the smallest or the largest value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extremes {
     /// Whether quasi values are shown as ranges at all.
@@ -13,25 +13,26 @@ pub struct Extremes {
     /// People who are the only ones with a quasi value at which a range of their group ends. Absent without ranges, and
     /// where the microdata are not known.
     pub placed_people: Option<u64>,
-    /// Whether the largest sensitive value occurs once; absent where these are no numbers.
+    /// Whether the largest sensitive value occurs once; absent where sensitive values are not numbers.
     pub largest_once: Option<bool>,
-    /// The same of the smallest.
+    /// The same for the smallest.
     pub smallest_once: Option<bool>,
-    /// Rows of the group that has the largest value; absent where several have it, and without groups.
+    /// Rows of the group that has the largest value; absent where several groups have it, and where there are no
+    /// groups.
     pub group_of_largest: Option<u64>,
 }
 
-/// Who is put into a group by where its ranges end.
+/// Whether the ends of ranges reveal who is in which group.
 pub(crate) enum EndPlacement {
     /// No ranges are shown.
     NoRanges,
-    /// That takes the microdata.
+    /// The microdata are needed to tell, and are not known.
     CannotTell,
-    /// So many people, in these groups among others.
+    /// The number of people placed this way, and some of their groups.
     People(u64, Vec<WorstGroup>),
 }
 
-/// The smallest and the largest of published numbers.
+/// The smallest and the largest published number.
 pub(crate) struct NumberEnds<'a> {
     name: &'a str,
     group_word: &'a str,
@@ -41,7 +42,7 @@ pub(crate) struct NumberEnds<'a> {
 }
 
 impl<'a> NumberEnds<'a> {
-    /// From how often every value occurs; `None` where these are no numbers.
+    /// From how often every value occurs; `None` where the values are not numbers.
     pub(crate) fn of_counts(name: &'a str, domain: &Domain, whole: &[u64]) -> Option<NumberEnds<'a>> {
         let (smallest, largest) = ends(domain, whole)?;
         let once = |code: Code| whole[code as usize] == 1;
@@ -49,7 +50,7 @@ impl<'a> NumberEnds<'a> {
         Some(NumberEnds { name, group_word: "group", largest_once, smallest_once, group: None })
     }
 
-    /// The same with the group that has the largest, if one has it alone.
+    /// The same, with the group that has the largest number if only one group does.
     pub(crate) fn of_groups(target: &AttackTarget<'a>) -> Option<NumberEnds<'a>> {
         let (sample, word) = (target.sample, target.group_word);
         let found = NumberEnds::of_counts(target.sensitive, target.domain, sample.whole())?;
@@ -92,7 +93,7 @@ fn ends(domain: &Domain, whole: &[u64]) -> Option<(Code, Code)> {
     Some((first, codes.next_back().unwrap_or(first)))
 }
 
-/// Puts both together.
+/// Combines both into one finding.
 pub(crate) fn extremes(numbers: Option<NumberEnds<'_>>, placed: EndPlacement) -> (Option<Extremes>, Finding) {
     let mut sentences = Vec::new();
     let mut preventions = Vec::new();

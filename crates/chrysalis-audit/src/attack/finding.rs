@@ -1,4 +1,4 @@
-//! What an attack comes to, in words that somebody without the papers can read.
+//! The result of an attack, in words for readers who do not know the papers.
 
 use std::cmp::Ordering;
 
@@ -8,10 +8,10 @@ use rayon::iter::ParallelIterator;
 use crate::measure::{Fraction, Group, GroupCounts, to_float};
 use crate::promise::show;
 
-/// More groups than anybody looks into.
+/// The most groups that a finding lists.
 const LISTED: usize = 5;
 
-/// What an attack comes to: who can do it, to how many, how sure, and what would prevent it.
+/// The result of an attack: who can mount it, how many people it reaches, how sure it is, and what would prevent it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Which attack: `linking`, `row_linking`, `presence`, `similarity`, `background`, `learned`, `minimality`, `replay`,
@@ -21,7 +21,7 @@ pub struct Finding {
     pub was_run: bool,
     /// One or two sentences.
     pub sentence: String,
-    /// What would prevent it; empty where nothing needs to.
+    /// What would prevent it; empty where nothing needs preventing.
     pub prevention: String,
     /// The groups it hits hardest, worst first, at most five.
     pub worst_groups: Vec<WorstGroup>,
@@ -68,7 +68,7 @@ impl Finding {
     }
 }
 
-/// The groups with the highest levels; of equal ones those that come first.
+/// The groups with the highest levels; ties go to the groups that come first.
 pub(crate) fn worst_groups(
     sample: &GroupCounts,
     ids: &[Option<i64>],
@@ -113,7 +113,7 @@ pub(crate) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.000_95 { format!("{:.3} %", 100.0 * share) } else { format!("{:.1} %", 100.0 * share) }
 }
 
-/// A chance as people say it: `25.0 %`, and the fraction where it tells more.
+/// A chance for people to read: `25.0 %`, with the fraction where that is more precise.
 pub(crate) fn chance(exact: &BigRational) -> String {
     let text = show(exact);
     let share = percent(to_float(Some(exact)));

@@ -47,29 +47,29 @@ use chrysalis_release::Manifest;
 use crate::Attacks;
 use crate::form::judge;
 
-/// How groups that mondrian cut are replayed.
+/// Whether groups that mondrian cut can be replayed, and how.
 pub(crate) enum ReplayOfCuts<'a> {
-    /// It says nothing of this release, or cannot be run, for this reason.
+    /// The replay does not apply to this release, or cannot be run, for this reason.
     Not(String),
     /// It can be run.
     Of(Box<Setting<'a>>),
 }
 
 impl ReplayOfCuts<'_> {
-    /// What can be said of a form whose groups are not replayed.
+    /// The reason for a form whose groups are not replayed.
     pub(crate) fn none(manifest: &Manifest) -> ReplayOfCuts<'static> {
         let reason = judge(manifest.method).against_replay(manifest);
         ReplayOfCuts::Not(reason.unwrap_or_else(|| "Does not apply.".to_owned()))
     }
 }
 
-/// What attacks need to know that go beyond the groups of this release.
+/// What attacks that go beyond the groups of this release need to know.
 pub(crate) struct Beyond {
-    /// What is drawn where the table is published once more.
+    /// What is drawn at random when the table is published again.
     pub(crate) draws: Draws,
-    /// The people of every group who can be found again in every release; all of them where it is absent.
+    /// How many people of each group can be found again in every release; absent where all can.
     pub(crate) found_again: Option<Vec<u64>>,
-    /// Whom the ends of ranges put into a group.
+    /// Whom the ends of ranges place in a group.
     pub(crate) placed: EndPlacement,
 }
 

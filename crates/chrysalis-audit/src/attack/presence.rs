@@ -6,7 +6,7 @@ use super::finding::{Finding, WorstGroup, counted, percent};
 use crate::form::names_of;
 use crate::{Presence, RowLinking, RowLinkingOver};
 
-/// Telling which row is somebody's who is known to be there.
+/// Telling which row belongs to a person who is known to be in the data.
 pub(crate) fn row_linking(found: Option<&RowLinking>, rows: u64, worst: Vec<WorstGroup>) -> Finding {
     let Some(found) = found else {
         return Finding::not_run("row_linking", "Not run: the release shows no group to be found in.");
@@ -90,7 +90,7 @@ fn covered(share: f64) -> String {
 /// The forms that show less, in words.
 fn instead_of_exact_values() -> String {
     let with = |is_meant: fn(Detail) -> bool| {
-        // Where several users are told apart, that is a question of its own.
+        // Forms for several users are left out: they answer a different need.
         names_of(|form| !form.shape().has_users && is_meant(form.shape().detail)).join(", ")
     };
     format!(

@@ -1,4 +1,5 @@
-//! An attacker who runs the algorithm again on candidate worlds; see `spec.md`, replay. Who can publish runs it: this crate cannot.
+//! An attacker who runs the algorithm again on candidate worlds; see `spec.md`, replay. It is run by crates that can
+//! publish; this one cannot.
 
 use super::finding::{Finding, counted, percent};
 
@@ -23,18 +24,18 @@ pub struct Replay {
     pub with_exchanged: u64,
     /// Exchanges after which the group never came out, although it did with the true values.
     pub vanished: u64,
-    /// Per exchange, (runs in which the group came out with true values + 1) / (those with exchanged values + 1), in the middle
-    /// of all exchanges whose group came out often enough to tell; absent where none did.
+    /// The median of (runs in which the group came out with true values + 1) / (runs in which it did with exchanged
+    /// values + 1), over all exchanges whose group came out often enough to tell; absent where none did.
     pub median_ratio: Option<f64>,
     /// Exchanges whose group came out often enough to tell.
     pub told: u64,
 }
 
-/// A group that came out less often in all tells nothing of a ratio.
+/// A group that came out in fewer runs, true and exchanged together, says nothing about the ratio.
 const LEAST_TOLD: u64 = 3;
 
 impl Replay {
-    /// Sums up exchanges: how often each group came out with true and with exchanged values.
+    /// Summarizes exchanges, given how often each group came out with true and with exchanged values.
     pub fn of(counts: &[(u64, u64)], runs: u64, rows: u64, is_whole: bool) -> Replay {
         let told = counts.iter().filter(|(own, other)| own + other >= LEAST_TOLD);
         let mut ratios: Vec<f64> = told.map(|&(own, other)| (own + 1) as f64 / (other + 1) as f64).collect();
@@ -81,7 +82,8 @@ impl Replay {
             ),
         });
         sentence.push_str(&format!(" {NOT_PROMISED}"));
-        // Such groups come out as often in both worlds: to rename two members of a group renames nothing that it looks at.
+        // Groups by anatomize come out equally often in both worlds: swapping two members of a group changes nothing
+        // that it looks at.
         let prevention = match self.median_ratio {
             Some(ratio) if ratio > 1.5 => "the partitioner anatomize, which does not look at quasi values.",
             _ => "",
@@ -89,7 +91,7 @@ impl Replay {
         Finding::new("replay", sentence, prevention)
     }
 
-    /// Why it was not run.
+    /// The finding that says why the attack was not run.
     pub fn not_run(reason: &str) -> Finding {
         Finding::not_run("replay", format!("{reason} {NOT_PROMISED}"))
     }
@@ -101,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_middle_of_the_ratios_leaves_out_groups_that_hardly_come_out() {
-        // Ratios 21/1, 11/6 and 6/6; the last two exchanges tell nothing.
+        // Ratios 21/1, 11/6 and 6/6; the last two exchanges say nothing.
         let found = Replay::of(&[(20, 0), (10, 5), (5, 5), (1, 0), (0, 0)], 20, 300, true);
         assert_eq!((found.exchanges, found.told, found.vanished), (5, 3, 2));
         assert_eq!((found.with_true, found.with_exchanged), (36, 10));

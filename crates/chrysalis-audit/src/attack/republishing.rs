@@ -1,4 +1,5 @@
-//! The same table published again and again, and only what all releases allow; see `spec.md`, republishing.
+//! The same table published again and again, so that only values that all releases allow remain; see `spec.md`,
+//! republishing.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +7,29 @@ use super::finding::{Finding, count, counted};
 use super::view::AttackTarget;
 use crate::measure::{Group, GroupCounts};
 
-/// How often the table is published in all.
+/// How many times the table is published in total.
 const RELEASES: u64 = 10;
 
-/// Somebody has several releases of one table, each with groups of its own, and keeps what all of them allow.
+/// An attacker who has several releases of one table, each with groups of its own, and keeps only values that all of
+/// them allow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Republishing {
-    /// Releases in all, this one included.
+    /// The number of releases, including this one.
     pub releases: u64,
     /// People who can be found again in every release.
     pub people: u64,
-    /// How many of them are expected to keep one single sensitive value.
+    /// How many of them are expected to be left with a single sensitive value.
     pub expected_determined: f64,
 }
 
-/// What is drawn at random where a table is published once more.
+/// What is drawn at random when a table is published again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Draws {
-    /// Who stands together, at least in part.
+    /// Who shares a group, at least in part.
     Groups,
-    /// Which of several people with the same sensitive value stands where: the values of groups do not change.
+    /// Which of several people with the same sensitive value is in which group; the values of groups do not change.
     EqualValues,
-    /// Who stands together, among people who lie close together.
+    /// Who shares a group, among people who lie close together.
     Near,
     /// So little that most groups come out the same again, for this reason.
     Little(&'static str),
@@ -36,7 +38,7 @@ pub(crate) enum Draws {
 }
 
 impl Draws {
-    /// Who is not known here may do anything.
+    /// A partitioner that is not known here may draw anything.
     pub(crate) fn of(partitioner: &str) -> Draws {
         match partitioner {
             "mondrian" => Draws::Nothing(
@@ -52,12 +54,12 @@ impl Draws {
         }
     }
 
-    /// Where nothing else is drawn than who of several people who look alike stands where.
+    /// All that is drawn is which of several people who look alike is in which group.
     pub(crate) const LOOK_ALIKES: Draws =
         Draws::Little("all that is drawn is which of several people who look alike stands where");
 }
 
-/// Runs the attack. `found` has the people of every group who can be found again; all of them where it is absent.
+/// Runs the attack. `found` says how many people of every group can be found again; it is absent where all can.
 pub(super) fn attack(
     target: &AttackTarget<'_>,
     draws: Draws,
@@ -104,7 +106,7 @@ pub(super) fn attack(
     (Some(republishing), finding)
 }
 
-/// Adds up what `rows_alone` says of every group, where a part of the people can be found.
+/// Adds up `rows_alone` over all groups, each scaled by the share of its people who can be found.
 fn expected(sample: &GroupCounts, found: &[u64], rows_alone: &dyn Fn(usize) -> f64) -> f64 {
     let of_group = |index: usize| match sample.sizes()[index] {
         0 => 0.0,
@@ -113,8 +115,8 @@ fn expected(sample: &GroupCounts, found: &[u64], rows_alone: &dyn Fn(usize) -> f
     (0..sample.sizes().len().min(found.len())).map(of_group).sum()
 }
 
-/// For every value, how likely it is that a person's groups in the other releases do not all have it: each has it as often as
-/// a group of this one has it.
+/// For every value, how likely it is that a person's groups in the other releases do not all have it. Each has it with
+/// the share of this release's groups that have it.
 fn ruled_out(sample: &GroupCounts, releases: u64) -> Vec<f64> {
     let mut groups_with = vec![0_u64; sample.whole().len()];
     let mut n_groups = 0_u64;
@@ -127,7 +129,8 @@ fn ruled_out(sample: &GroupCounts, releases: u64) -> Vec<f64> {
     groups_with.into_iter().map(|groups| 1.0 - share(groups).powi(releases as i32 - 1)).collect()
 }
 
-/// Rows of a group that are expected to keep their own value alone, once all others of the group are ruled out.
+/// How many rows of a group are expected to be left with their own value alone, all others of the group being ruled
+/// out.
 fn alone(group: Group<'_>, gone: &[f64]) -> f64 {
     // The product over all values but one, from both ends: a factor may be zero, so it cannot be divided out.
     let mut after = vec![1.0; group.values.len() + 1];
@@ -143,14 +146,14 @@ fn alone(group: Group<'_>, gone: &[f64]) -> f64 {
     rows
 }
 
-/// Groups that keep their values, between which rows with equal values change places.
+/// Groups whose values stay the same while rows with equal values move between them.
 struct Borders<'a> {
     sample: &'a GroupCounts,
     /// The groups that have each value.
     groups_with: Vec<Vec<u32>>,
 }
 
-/// Nobody is looked for in more groups than these; sorted values are in two or three.
+/// The most other groups that a value is looked for in; where values are sorted, each is in two or three groups.
 const MOST_GROUPS: usize = 16;
 
 impl<'a> Borders<'a> {
@@ -163,8 +166,8 @@ impl<'a> Borders<'a> {
         Borders { sample, groups_with }
     }
 
-    /// Rows of a group that are alone with their value because they have also stood in a group with which theirs has nothing
-    /// else in common.
+    /// How many rows of a group are expected to be left with their own value, because in another release they were in a
+    /// group that has nothing else in common with this one.
     fn alone(&self, index: usize, releases: u64) -> f64 {
         let group = self.sample.group(index);
         if group.values.len() == 1 {
@@ -190,7 +193,7 @@ impl<'a> Borders<'a> {
     }
 }
 
-/// How many values two groups have in common; more than one is two.
+/// How many values two groups have in common, counted up to two.
 fn n_common(a: Group<'_>, b: Group<'_>) -> usize {
     let (few, many) = if a.values.len() <= b.values.len() { (a, b) } else { (b, a) };
     let is_common = |(code, _): &&(u32, u32)| many.values.binary_search_by_key(code, |&(code, _)| code).is_ok();
@@ -220,7 +223,7 @@ fn finding(target: &AttackTarget<'_>, draws: Draws, found: &Republishing) -> Fin
     Finding::new("republishing", sentence, prevention)
 }
 
-/// How many of some people, on average.
+/// An expected number of people, in words.
 fn average(expected: f64, people: u64) -> String {
     match expected {
         0.0 => "nobody".to_owned(),
@@ -245,7 +248,8 @@ mod tests {
         GroupCounts::new(&Groups { of_row: group_of_row.to_vec(), n_groups }, &codes, n_codes)
     }
 
-    /// Groups of `l` rows with different values, from the values with most rows left, all ties drawn.
+    /// Groups of `l` rows with different values, taken from the values with the most rows left; ties are drawn at
+    /// random.
     fn dealt(values: &[u32], l: usize, seed: u64) -> Vec<u32> {
         let mut left: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         (0..values.len()).for_each(|row| left.entry(values[row]).or_default().push(row));
@@ -266,7 +270,7 @@ mod tests {
         groups
     }
 
-    /// How many rows keep one value after some releases, on average over the trials.
+    /// How many rows are left with one value after some releases, on average over the trials.
     fn simulated(values: &[u32], releases: u64, trials: u64, partition: &dyn Fn(u64) -> Vec<u32>) -> f64 {
         let mut alone = 0;
         for trial in 0..trials {
@@ -298,14 +302,14 @@ mod tests {
             let gone = ruled_out(&sample, releases);
             let score = expected(&sample, &all, &|index| alone(sample.group(index), &gone));
             let truth = simulated(&values, releases, 60, &deal);
-            // Values that a group has leave less room for others, so in truth they are ruled out a little sooner.
+            // Every value in a group leaves less room for others, so in truth others are ruled out a little sooner.
             assert!(score <= truth * 1.05 && score >= truth * (1.0 - below) - 0.5, "{releases}: {score}, {truth}");
         }
     }
 
     #[test]
     fn products_leave_out_the_own_value_also_where_others_are_never_ruled_out() {
-        // Value 0 is in every group, so that nobody but its owner is ever left alone.
+        // Value 0 is in every group, so nobody but its owners is ever left with one value.
         let sample = counts(&[0, 1, 0, 2, 0, 3], &[0, 0, 1, 1, 2, 2]);
         let gone = ruled_out(&sample, 2);
         assert_eq!(gone[0], 0.0);
@@ -346,7 +350,7 @@ mod tests {
             let truth = simulated(&values, releases, 2_000, &drawn);
             assert!((score - truth).abs() < 0.15, "{releases}: {score}, {truth}");
         }
-        // Of those whose quasi values are shared by nobody, a part.
+        // Only the people of the first group can be found again.
         let part = expected(&sample, &[5, 0, 0], &|index| Borders::new(&sample).alone(index, 2));
         assert!((part - 3.0 * (1.0 - 3.0 / 4.0)).abs() < 1e-12, "{part}");
         // Groups that have two values in common tell nobody apart.

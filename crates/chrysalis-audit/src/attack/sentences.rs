@@ -1,4 +1,4 @@
-//! The attacks that need no more than counts, in words.
+//! The findings of attacks that need only counts, in words.
 
 use chrysalis_release::{Promise, Scope};
 
@@ -14,7 +14,7 @@ pub(crate) fn linking(target: &AttackTarget<'_>, found: Option<&Linking>, worst:
     let Some(found) = found else { return Finding::not_run("linking", NOTHING_SENSITIVE) };
     let level = share(target.sample).and_then(|worst| worst.level.exact());
     let likely = match level {
-        // Of buckets the share is a mixture, which the level of batches does not tell.
+        // For buckets the share is a mixture, which differs from the level of the batches.
         Some(level) if worst.is_none() => chance(&level),
         _ => percent(found.confidence),
     };
@@ -25,7 +25,7 @@ pub(crate) fn linking(target: &AttackTarget<'_>, found: Option<&Linking>, worst:
         target.sensitive,
         counted(found.rows, "row is", "rows are"),
     );
-    // Twice the l that is reached, promised or not.
+    // Twice the l that the release reaches, promised or not.
     let l = ((1.0 / found.confidence + 1e-9).floor().max(2.0) as u64).saturating_mul(2);
     let prevention = format!("a larger l; l={l} keeps every such bet at {} or less.", percent(1.0 / l as f64));
     let own = |group: crate::measure::Group<'_>| Fraction::new(group.max().into(), group.size.into());
@@ -41,7 +41,7 @@ pub(crate) fn nothing_sensitive() -> Vec<Finding> {
         .to_vec()
 }
 
-/// Learning how bad a value is from groups that lie in one category.
+/// Learning how sensitive a value is from groups whose values all lie in one category.
 pub(crate) fn similarity(target: &AttackTarget<'_>, found: Option<&Similarity>, worst: Vec<WorstGroup>) -> Finding {
     let Some(found) = found else {
         let reason = "Not run: the manifest puts the sensitive values into no categories.";

@@ -1,8 +1,8 @@
 //! What a release shows of one quasi attribute: cells, and the values each may stand for.
 //!
-//! Values are put in at most 256 bins: neighbours together for ordered kinds, rare words together for others. Below 257
-//! values, which is the rule, a bin is a value. A cell is one bin where values are shown as they are, and several where
-//! it is a range or a label.
+//! Values are put in at most 256 bins: neighbours together for ordered kinds, rare words together for others. With up
+//! to 256 values, the usual case, every value is a bin of its own. A cell is one bin where values are shown as they
+//! are, and several where it is a range or a label.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::Groups;
 use crate::columns::Positions;
 use crate::grouping::Key;
 
-/// Bins per attribute.
+/// The most bins per attribute.
 const MOST_BINS: usize = 256;
 
 /// One quasi attribute.
@@ -82,7 +82,7 @@ impl<'a> ShownAttribute<'a> {
         }
         let (mut starts, mut bins) = (vec![0], Vec::new());
         for (first, last) in of_cell {
-            // A range that ends before it begins is somebody's mistake or trick; it stands for its beginning.
+            // A range that ends before it begins is a mistake or a trick; it stands for its first bin.
             bins.extend(first..=last.max(first));
             starts.push(bins.len() as u32);
         }
@@ -161,8 +161,8 @@ fn places(positions: &Positions, column: &Column) -> Vec<i128> {
     positions.of_column(column).into_iter().map(place).collect()
 }
 
-/// Puts values in at most [`MOST_BINS`] bins: by even shares of their weights where they have an order, else the most
-/// frequent each on its own and the others together.
+/// Puts values in at most [`MOST_BINS`] bins: in even shares of their weights where they have an order; otherwise the
+/// most frequent get a bin each and the others share one.
 pub(crate) fn pool(weights: &[u64], is_ordered: bool) -> (Vec<u32>, usize) {
     if weights.len() <= MOST_BINS {
         return ((0..weights.len() as u32).collect(), weights.len());

@@ -1,12 +1,12 @@
-//! One person leaves or comes between two releases, and the counts of the whole table tell the rest; see `spec.md`,
-//! subtraction.
+//! One person leaves or joins between two releases, and the counts of the whole table reveal that person's value; see
+//! `spec.md`, subtraction.
 
 use super::finding::Finding;
 
-/// Somebody who knows who left or came subtracts the published counts of two releases.
+/// An attacker who knows who left or joined subtracts the published counts of two releases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Subtraction {
-    /// How sure that makes of the person's sensitive value, from 0 to 1.
+    /// How sure the attacker becomes of the person's sensitive value, from 0 to 1.
     pub confidence: f64,
 }
 

@@ -6,7 +6,7 @@ use chrysalis_table::{Domain, Watch};
 use super::shown::ShownAttribute;
 use crate::measure::GroupCounts;
 
-/// Groups with their sensitive values: what is needed to attack who is known to stand in one.
+/// Groups with their sensitive values: what is needed to attack people whose group is known.
 #[derive(Clone, Copy)]
 pub(crate) struct AttackTarget<'a> {
     /// The sensitive values of every group.
@@ -18,13 +18,13 @@ pub(crate) struct AttackTarget<'a> {
     pub(crate) domain: &'a Domain,
     /// What is promised.
     pub(crate) promises: &'a [Promise],
-    /// What a group is called: `group`, `batch`, or the class of somebody who knows some attributes.
+    /// What a group is called: `group`, `batch`, or the class of a user who knows some attributes.
     pub(crate) group_word: &'a str,
-    /// Who may stop an attack.
+    /// Stops an attack when asked to.
     pub(crate) watch: &'a dyn Watch,
 }
 
-/// The same with what is shown of every row: groups (batches, or the classes of one user, where there are such), and
+/// The same, with what is shown of every row: its group (a batch, or a class of one user, in forms that have them) and
 /// the quasi attributes.
 pub(crate) struct AttackerView<'a> {
     pub(crate) target: AttackTarget<'a>,

@@ -1,4 +1,4 @@
-//! The published columns, found and of the right kind.
+//! Finds the published columns and checks their kinds.
 
 use chrysalis_release::{
     Attribute, MEMBERS_COLUMNS, Manifest, Release, ReleaseError, RoleName, Shape, max_column, min_column,
@@ -12,7 +12,7 @@ use crate::columns::{find, only_sensitive};
 use crate::profile::check_size;
 use crate::shape::ExpectedTable;
 
-/// A table of people whose columns are all there. What they hold is not yet believed.
+/// A table of people whose columns are all there. Their contents are not yet trusted.
 pub(crate) struct BoxTable<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) name: String,
@@ -34,9 +34,9 @@ pub(crate) struct Members<'a> {
 /// The cells of one quasi attribute.
 pub(crate) struct Cells<'a> {
     pub(crate) attribute: &'a Attribute,
-    /// Where the lower ends stand, or the labels.
+    /// The column of lower ends, or of labels.
     pub(crate) low: &'a Column,
-    /// Where the upper ends stand, or the labels again.
+    /// The column of upper ends, or of labels again.
     pub(crate) high: &'a Column,
 }
 
@@ -70,7 +70,7 @@ impl<'a> BoxTable<'a> {
         })
     }
 
-    /// The columns that cells stand in, each once.
+    /// The columns that hold cells, each once.
     pub(crate) fn cell_columns(&self) -> Vec<&'a Column> {
         let columns = |cells: &Cells<'a>| if cells.is_range() { vec![cells.low, cells.high] } else { vec![cells.low] };
         self.quasi.iter().flat_map(columns).collect()
@@ -128,7 +128,7 @@ pub(crate) fn cells<'a>(table: &'a Table, name: &str, attribute: &'a Attribute) 
     }
 }
 
-/// The column by which rows stand together.
+/// The name of the column with group ids.
 pub(crate) fn group_id(manifest: &Manifest, shape: &Shape) -> Result<&'static str, ReleaseError> {
     shape.group_id.ok_or(ReleaseError::NoGroups { method: manifest.method })
 }
@@ -155,7 +155,7 @@ impl<'a> Members<'a> {
         ExpectedTable { name: self.name, table: self.table, columns: MEMBERS_COLUMNS.to_vec() }
     }
 
-    /// By what its rows ascend.
+    /// The columns by which its rows ascend.
     pub(crate) fn order(self) -> (&'a str, Vec<&'a Column>) {
         (self.name, MEMBERS_COLUMNS.iter().filter_map(|name| self.table.column(name)).collect())
     }

@@ -69,7 +69,7 @@ fn representatives(groups: &Groups) -> Vec<usize> {
     rows
 }
 
-/// Every label of every table stands for values of the domain, and `members` speaks of nothing else.
+/// Every label of every table stands for values of the domain, and `members` mentions nothing else.
 pub(super) fn labels(tables: &[BoxTable<'_>]) -> Check {
     let mut findings = Findings::new("labels");
     let Some(published) = tables.first() else { return findings.check(String::new()) };
@@ -123,7 +123,7 @@ fn stray_members(
     }
 }
 
-/// A label that says itself what it stands for has no other members: a value, `{a,b}`, and `*` for the whole domain.
+/// A label that says what it stands for (a value, `{a,b}`, or `*` for the whole domain) has exactly those members.
 fn wrong_members(
     attribute: &str,
     label: &str,
@@ -132,7 +132,7 @@ fn wrong_members(
     findings: &mut Findings,
 ) {
     let said = match label {
-        // A value may be written like a set, and stands for itself: no taxonomy calls a group of others by its name.
+        // A value that is written like a set stands for itself: no taxonomy gives a node the name of a value.
         _ if domain.contains(label) => Some(BTreeSet::from([label.to_owned()])),
         "*" => Some(domain.clone()),
         _ => label::set(label),

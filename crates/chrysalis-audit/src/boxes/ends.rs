@@ -1,5 +1,5 @@
-//! Whom the ends of ranges put into a group: a tight range ends at values that people of its group have, so where one person
-//! alone has such a value, this person is in the group for certain.
+//! Whom the ends of ranges place in a group: a tight range ends at values that people of its group have, so if only one
+//! person has such a value, that person is in the group for certain.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,20 @@ use super::suppressed::show_nothing;
 use crate::Groups;
 use crate::attack::{EndPlacement, WorstGroup, foremost};
 
-/// What is shown to somebody, and how it is divided into groups.
+/// The cells that a user sees, and how their rows are divided into groups.
 pub(super) struct Ranges<'a> {
     cells: Vec<&'a Cells<'a>>,
     sets: &'a LabelSets,
     groups: &'a Groups,
     ids: &'a [Option<i64>],
-    /// Groups that show nothing, because their rows were suppressed: their ranges are those of the domain.
+    /// Groups that show nothing because their rows were suppressed: their ranges are the whole domain.
     hidden: Vec<bool>,
-    /// Whether several groups may show the range of what they were divided from.
+    /// Whether several groups may share a range, that of the larger group they were divided from.
     may_share: bool,
 }
 
 impl<'a> Ranges<'a> {
-    /// All cells of a table, or those that somebody knows.
+    /// From all cells of a table, or from those that one user knows.
     pub(super) fn new(
         (cells, sets): (Vec<&'a Cells<'a>>, &'a LabelSets),
         (groups, ids): (&'a Groups, &'a [Option<i64>]),
@@ -44,14 +44,14 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// Somebody who alone has a value, at which a range of one group ends.
+/// A person who is the only one with a value at which a range of one group ends.
 struct Candidate {
     attribute: usize,
     person: usize,
     group: u32,
 }
 
-/// Counts them; see `attack/spec.md`, extremes.
+/// Counts the people whom ends of ranges place in a group; see `attack/spec.md`, extremes.
 pub(super) fn placed(shown: &Ranges<'_>, people: Option<&Table>, watch: &dyn Watch) -> EndPlacement {
     let ranges: Vec<&Cells<'_>> = shown.cells.iter().copied().filter(|cells| cells.is_range()).collect();
     if ranges.is_empty() {
@@ -70,7 +70,7 @@ pub(super) fn placed(shown: &Ranges<'_>, people: Option<&Table>, watch: &dyn Wat
         true => Vec::new(),
         false => Places::new(shown.cells.iter().copied(), shown.sets, shown.groups, people).of(&persons, watch),
     };
-    // A range that ends at the value of somebody who is not in its group is not tight, and neither are the others.
+    // If a range ends at the value of a person who is not in its group, the ranges of the attribute are not tight.
     let mut is_tight = vec![true; ranges.len()];
     for (candidate, places) in candidates.iter().zip(&places) {
         is_tight[candidate.attribute] &= places.binary_search(&candidate.group).is_ok();
@@ -89,7 +89,7 @@ pub(super) fn placed(shown: &Ranges<'_>, people: Option<&Table>, watch: &dyn Wat
     EndPlacement::People(placed.len() as u64, worst)
 }
 
-/// What ends at a value.
+/// The groups with a range that ends at a value.
 #[derive(Clone, Copy)]
 enum EndsOf {
     Nobody,
@@ -97,8 +97,8 @@ enum EndsOf {
     Several,
 }
 
-/// The people who alone have a value at which the range of one group ends, and the group; `None` where ranges end at
-/// something else than people's values.
+/// The people who are the only ones with a value at which the range of one group ends, and that group; `None` where
+/// ranges end at other values than those of people.
 fn holders(shown: &Ranges<'_>, cells: &Cells<'_>, column: &Column) -> Option<Vec<(usize, u32)>> {
     let counts = column.histogram();
     let known = |ends: &Column| -> Vec<Option<Code>> {
@@ -124,7 +124,7 @@ fn holders(shown: &Ranges<'_>, cells: &Cells<'_>, column: &Column) -> Option<Vec
     for (person, code) in column.codes().iter().enumerate().filter(|(_, code)| counts[*code as usize] == 1) {
         match ends[code as usize] {
             EndsOf::One(group) => found.push((person, group)),
-            // One person is in one group.
+            // A person is in one group only, so these ranges are not tight.
             EndsOf::Several if !shown.may_share => return None,
             EndsOf::Nobody | EndsOf::Several => {}
         }

@@ -14,7 +14,7 @@ use crate::profile::check_size;
 use crate::source::{different_counts, join, relevant};
 use crate::{AuditError, Check, Groups};
 
-/// Some one-to-one assignment of people to published rows makes every published cell true.
+/// There must be a one-to-one assignment of people to published rows that makes every published cell true.
 pub(super) fn check(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Watch) -> Result<Check, AuditError> {
     let mut findings = Findings::new("faithful");
     let (table, n_dropped) = relevant(published.manifest, microdata)?;
@@ -48,8 +48,8 @@ pub(super) fn check(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Wat
     Ok(findings.check(format!("each of {found} rows of the microdata has a published row of its own{dropped}")))
 }
 
-/// Rows with other exact values can never take each other's place, so each combination of those is a problem of its
-/// own.
+/// Assigns people to rows. Rows with different exact values cannot replace each other, so each combination of these is
+/// a problem of its own.
 pub(super) fn place(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Watch) -> MatchingResult {
     let sets = published.label_sets();
     let quasi: Vec<&Column> =
@@ -74,7 +74,7 @@ pub(super) fn place(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Wat
     })
 }
 
-/// The combination of other and sensitive values of every row, numbered alike on both sides.
+/// The combination of `other` and sensitive values of every row, with the same numbering on both sides.
 struct Payloads {
     of_source: Vec<u32>,
     of_published: Vec<u32>,
@@ -94,7 +94,7 @@ impl Payloads {
     }
 }
 
-/// For every payload the distinct rows under some columns: one row of each, and how many there are.
+/// For every payload, the rows that differ in some columns: one row of each kind, and how many there are.
 pub(super) fn distinct(
     payload_of_row: &[u32],
     n_payloads: usize,

@@ -1,13 +1,13 @@
-//! Which boxes cover a point: a tree of bounding boxes, from which boxes can be taken for a while.
+//! Which boxes cover a point: a tree of bounding boxes, from which boxes can be removed temporarily.
 
 use chrysalis_table::Watch;
 
 use super::space::{Axis, Interval};
 
-/// Boxes below this number are looked at one by one.
+/// Up to this many boxes are examined one by one.
 const LEAF: usize = 8;
 
-/// Boxes side by side, one interval per axis each.
+/// Boxes one after another, each with one interval per axis.
 pub(crate) struct Boxes<'a> {
     pub(crate) axes: &'a [Axis<'a>],
     pub(crate) intervals: Vec<Interval>,
@@ -19,7 +19,7 @@ impl Boxes<'_> {
         self.intervals[index * self.axes.len() + axis]
     }
 
-    /// The sides of a box, each from 0 to 2²⁰ of its axis, added up.
+    /// The sum of the sides of a box, each as a fraction of its axis scaled to 2²⁰.
     fn girth(&self, index: usize) -> u64 {
         let side = |axis: usize| {
             let cell = self.interval(index, axis);
@@ -35,12 +35,12 @@ impl Boxes<'_> {
     }
 }
 
-/// Two ways in which a box can be there or not.
+/// Two properties by which boxes can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// It has room.
+    /// The box has room.
     Open = 0,
-    /// The search at hand has not met it.
+    /// The current search has not met the box.
     Unseen = 1,
 }
 
@@ -50,7 +50,7 @@ struct Node {
     right: u32,
     start: u32,
     end: u32,
-    /// Boxes below that have each mark.
+    /// The number of boxes below with each mark.
     marked: [u32; 2],
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Index<'a> {
     boxes: &'a Boxes<'a>,
     order: Vec<u32>,
     nodes: Vec<Node>,
-    /// Lower ends and ends of every node, one pair per axis.
+    /// The low and high (exclusive) bounds of every node, one pair per axis.
     bounds: Vec<(u32, u32)>,
     leaf_of: Vec<u32>,
     marked: Vec<[bool; 2]>,
@@ -85,7 +85,7 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// Depth is logarithmic, as every split halves.
+    /// The depth is logarithmic, because every split halves the boxes.
     fn build(&mut self, start: usize, end: usize, parent: u32, watch: &dyn Watch) -> u32 {
         watch.pause();
         let id = self.nodes.len() as u32;
@@ -121,12 +121,12 @@ impl<'a> Index<'a> {
         spreads.filter(|(_, spread)| *spread > 0.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(axis, _)| axis)
     }
 
-    /// How small a box is, smallest first.
+    /// A key that sorts small boxes first.
     pub(crate) fn tightness(&self, index: u32) -> u64 {
         self.girth[index as usize]
     }
 
-    /// Calls `visit` with boxes that carry a mark and cover a point, until it says stop.
+    /// Calls `visit` with boxes that carry a mark and cover a point, until it returns `false`.
     pub(crate) fn visit(&self, mark: Mark, point: &[u32], mut visit: impl FnMut(u32) -> bool) {
         let mut stack: Vec<u32> = Vec::with_capacity(32);
         stack.extend((!self.nodes.is_empty()).then_some(0));
@@ -163,7 +163,7 @@ impl<'a> Index<'a> {
         found
     }
 
-    /// Sets or takes a mark.
+    /// Sets or clears a mark.
     pub(crate) fn set(&mut self, mark: Mark, index: u32, to: bool) {
         let known = &mut self.marked[index as usize][mark as usize];
         if *known == to {

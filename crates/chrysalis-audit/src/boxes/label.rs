@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use chrysalis_release::set_label;
 
-/// The values of a label such as `{a,b}` or `{"",a}`; `None` for what is not written as a set is written, as the nodes of
-/// a taxonomy.
+/// The values of a label such as `{a,b}` or `{"",a}`; `None` for a label that is not written exactly like a set, such
+/// as a node of a taxonomy.
 pub(super) fn set(label: &str) -> Option<BTreeSet<String>> {
     let mut rest = label.strip_prefix('{')?;
     let mut values = Vec::new();
@@ -28,7 +28,7 @@ fn plain(text: &str) -> Option<(String, &str)> {
     Some((text[..end].to_owned(), &text[end..]))
 }
 
-/// A value in quotes, in which a backslash stands before quotes and backslashes.
+/// A value in quotes, in which a backslash escapes quotes and backslashes, and what follows it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let inside = text.strip_prefix('"')?;
     let mut value = String::new();

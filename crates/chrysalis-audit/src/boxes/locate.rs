@@ -10,7 +10,7 @@ use crate::Groups;
 use crate::attack;
 use crate::measure::GroupCounts;
 
-/// Boxes of groups over the values of some people.
+/// The boxes of groups, in the space of the people's values.
 pub(super) struct Places<'a> {
     axes: Vec<Axis<'a>>,
     columns: Vec<&'a Column>,
@@ -19,7 +19,7 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// The groups of a table as told by some of its cells.
+    /// The groups of a table, by some of its cells.
     pub(super) fn new(
         cells: impl Iterator<Item = &'a Cells<'a>>,
         sets: &LabelSets,
@@ -57,7 +57,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The groups that may hold each of these people, with their rows.
+/// The groups that may hold each of these people, with their numbers of rows.
 pub(super) fn weighed(places: &Places<'_>, rows: &[usize], sample: &GroupCounts, watch: &dyn Watch) -> attack::Places {
     let with_rows =
         |groups: Vec<u32>| groups.into_iter().map(|group| (group, sample.sizes()[group as usize] as f32)).collect();

@@ -1,11 +1,12 @@
 //! Whether every row of the microdata finds a published row of its own.
 //!
-//! A class is some rows with the same values; a slot is some published rows that take people. A class may go to any slot that
-//! has a box which covers it, as far as the slot has room. Mostly a slot is the published rows with the same cells, and has
-//! one box. Most classes have only one slot to go to, and nothing needs to be searched. For the rest: fill what is open, then look for augmenting paths in phases. In a phase, a tree grows
-//! breadth first from every class that has rows left; no two trees share a slot, so a phase costs one look at
-//! everything. A tree that reaches an open slot moves rows along the way back and is done. A phase in which no tree
-//! does has met all slots that can be reached, and all of them are full: what is left over then is left over in every
+//! A class is the rows of the microdata with the same values; a slot is some published rows that people can be assigned
+//! to. A class may go to any slot with a box that covers it, as long as the slot has room. Usually a slot is the
+//! published rows with the same cells, and has one box. Most classes have only one slot to go to, and nothing needs to
+//! be searched. For the rest: fill open slots, then look for augmenting paths in phases. In a phase, a tree grows
+//! breadth-first from every class that has rows left; no two trees share a slot, so a phase looks at everything at most
+//! once. A tree that reaches an open slot moves rows along the path back and is done. A phase in which no tree does so
+//! has met all slots that can be reached, and all of them are full: rows that are left over then are left over in every
 //! assignment (Berge).
 
 use chrysalis_table::Watch;
@@ -19,19 +20,19 @@ pub(super) struct Class {
     pub(super) rows: u32,
 }
 
-/// Classes with this many choices are all alike.
+/// Choices are counted up to this number.
 const MANY: u32 = 16;
 
-/// How a best assignment comes out.
+/// The result of a best assignment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MatchingResult {
     /// Rows that no published row covers, full or not.
     pub(super) uncovered: u64,
-    /// Rows that find no place in a best assignment, those not covered included.
+    /// Rows that find no place in a best assignment, including those not covered.
     pub(super) left_over: u64,
 }
 
-/// Where rows can go: room for so many in every slot, and the slots behind every box.
+/// Where rows can go: the room in every slot, and the slots behind every box.
 pub(super) struct Slots {
     room: Vec<u32>,
     /// Where the slots of a box begin in `of_box`, and one past the last.
@@ -40,13 +41,13 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Every box is the only one of a slot.
+    /// One slot per box.
     pub(super) fn of_boxes(room: Vec<u32>) -> Slots {
         let n = room.len() as u32;
         Slots { room, starts: (0..=n).collect(), of_box: (0..n).collect() }
     }
 
-    /// The slots behind every box are listed, box after box.
+    /// Boxes may share slots; `of_box` lists the slots behind every box.
     pub(super) fn shared<'a>(room: Vec<u32>, of_box: impl Iterator<Item = &'a [u32]>) -> Slots {
         let mut slots = Slots { room, starts: vec![0], of_box: Vec::new() };
         for list in of_box {
@@ -65,7 +66,7 @@ struct Matching<'a> {
     classes: &'a [Class],
     index: Index<'a>,
     slots: Slots,
-    /// Per box the first of its slots that may have room: a slot that is full stays so.
+    /// Per box, the first of its slots that may have room: a slot that is full stays full.
     next_open: Vec<u32>,
     /// Which classes a slot holds, and how many rows of each.
     held: Vec<Vec<(u32, u32)>>,
@@ -80,7 +81,7 @@ pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, slots: Slots, watch: 
     let mut matching = Matching { classes, index, slots, next_open, held, left };
     let choices = matching.choices(watch);
     let uncovered = choices.iter().zip(classes).filter(|(n, _)| **n == 0).map(|(_, class)| u64::from(class.rows)).sum();
-    // Who has one choice goes first, then those with few: most of what is certain follows from that alone.
+    // Classes with one choice go first, then those with few: that alone settles most of what is certain.
     let mut order: Vec<u32> = (0..classes.len() as u32).collect();
     order.sort_by_key(|&class| choices[class as usize]);
     for class in order {
@@ -93,7 +94,7 @@ pub(super) fn assign(classes: &[Class], boxes: &Boxes<'_>, slots: Slots, watch: 
 }
 
 impl Matching<'_> {
-    /// How many boxes cover each class, counted up to a few.
+    /// How many boxes cover each class, counted up to [`MANY`].
     fn choices(&self, watch: &dyn Watch) -> Vec<u32> {
         let count = |class: &Class| {
             watch.pause();
@@ -107,7 +108,7 @@ impl Matching<'_> {
         self.classes.par_iter().with_min_len(256).map(count).collect()
     }
 
-    /// Fills open slots with what is left of a class, those of tight boxes first: fewer others could use them.
+    /// Fills open slots with the rows left of a class, slots of tight boxes first: fewer other classes could use them.
     fn fill(&mut self, class: u32) {
         let mut open = Vec::new();
         self.index.visit(Mark::Open, &self.classes[class as usize].point, |index| {
@@ -128,7 +129,7 @@ impl Matching<'_> {
         }
     }
 
-    /// A slot with room behind some box; without one the box is no longer open.
+    /// A slot with room behind this box; if there is none, the box is marked as no longer open.
     fn open_behind(&mut self, index: u32) -> Option<u32> {
         let end = self.slots.behind(index).end;
         let next = &mut self.next_open[index as usize];
@@ -189,7 +190,7 @@ impl Search {
         }
     }
 
-    /// Grows a tree from every class that has rows left; tells whether any made room.
+    /// Grows a tree from every class that has rows left; says whether any tree found room.
     fn phase(&mut self, matching: &mut Matching<'_>, watch: &dyn Watch) -> bool {
         self.phase += 1;
         self.queue.clear();
@@ -263,8 +264,8 @@ impl Search {
         while class != source {
             let (home, position) = self.home[class as usize];
             let held = &mut matching.held[home as usize];
-            // PROOF: a slot belongs to one tree, a path passes through it once, and the tree is done afterwards. So
-            // no position noted for this slot is used again, and those noted for others stay good.
+            // PROOF: a slot belongs to one tree, a path passes through it once, and the tree is done afterwards. So no
+            // position noted for this slot is used again, and those noted for others stay valid.
             held[position as usize].1 -= rows;
             if held[position as usize].1 == 0 {
                 held.swap_remove(position as usize);

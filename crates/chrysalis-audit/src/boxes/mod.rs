@@ -37,8 +37,8 @@ use cells::BoxTable;
 use ends::Ranges;
 use locate::Places;
 
-/// Judges a release that shows boxes by group. Groups are the rows with one group id; the check `groups` sees to it
-/// that all of them show the same cells, so that an attacker can tell no two of them apart.
+/// Judges a release that shows boxes by group. Groups are the rows with one group id; the check `groups` makes sure
+/// that all rows of a group show the same cells, so that an attacker cannot tell them apart.
 pub(crate) fn audit(
     release: &Release,
     microdata: Option<&Table>,
@@ -86,7 +86,7 @@ pub(crate) fn audit(
     })
 }
 
-/// What a table whose sensitive values stand in its rows gives away, and what who knows its other columns can do.
+/// What a table with sensitive values in its rows discloses, and what an attacker who knows its `other` columns can do.
 fn disclosed(
     published: &BoxTable<'_>,
     seen: &[SeenRows<'_>],

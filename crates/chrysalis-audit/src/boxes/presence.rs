@@ -1,4 +1,4 @@
-//! Which row is whose behind ranges and labels, and how little these leave open of who is there.
+//! Which row is whose behind ranges and labels, and how much these reveal about who is in the data.
 
 use chrysalis_table::{Code, Column, Kind, Value};
 
@@ -9,7 +9,7 @@ use crate::columns::{Positions, from_json};
 use crate::measure::Fraction;
 use crate::{Groups, Presence, RowLinking, RowLinkingOver};
 
-/// What an attacker knows who finds the group that covers a person.
+/// What an attacker who finds the group that covers a person knows.
 pub(super) struct Found {
     pub(super) row_linking: Option<RowLinking>,
     pub(super) presence: Option<Presence>,
@@ -17,8 +17,9 @@ pub(super) struct Found {
     pub(super) findings: [Finding; 2],
 }
 
-/// Any of the n rows of a group that covers a person could be theirs: 1/n. Where all cells are single values, whoever has
-/// them is there for sure. Groups that show nothing because their rows were suppressed cover nobody in particular.
+/// Any of the n rows of a group that covers a person could be theirs: 1/n. Where all cells are single values, whoever
+/// has them is in the data for certain. Groups that show nothing because their rows were suppressed cover nobody in
+/// particular.
 pub(super) fn attack<'a>(
     cells: &[&'a Cells<'a>],
     sets: &LabelSets,
@@ -57,7 +58,7 @@ pub(super) fn attack<'a>(
     Found { row_linking: linked, presence: found, findings }
 }
 
-/// An upper bound for the share of conceivable combinations that some group covers: the shares of all groups added up.
+/// An upper bound on the share of conceivable combinations that some group covers: the shares of all groups added up.
 fn covered(cells: &[&Cells<'_>], sets: &LabelSets, groups: &Groups, may_be_suppressed: bool) -> f64 {
     let shares: Vec<Box<dyn Fn(usize) -> f64 + '_>> = cells.iter().map(|cells| share(cells, sets)).collect();
     let each = groups.some_rows().into_iter().filter(|&row| row < groups.of_row.len());
@@ -65,8 +66,8 @@ fn covered(cells: &[&Cells<'_>], sets: &LabelSets, groups: &Groups, may_be_suppr
     each.filter(|&share| !may_be_suppressed || share < 1.0).sum::<f64>().min(1.0)
 }
 
-/// The share of an attribute's domain that a row's cell covers at most: whole numbers, days and words are counted, stretches
-/// of reals measured.
+/// An upper bound on the share of an attribute's domain that a row's cell covers: whole numbers, days and words are
+/// counted, ranges of reals are measured.
 fn share<'a>(cells: &'a Cells<'_>, sets: &LabelSets) -> Box<dyn Fn(usize) -> f64 + 'a> {
     let (attribute, domain) = (cells.attribute, &cells.attribute.domain);
     let n_words = domain.order().len().max(1) as f64;
@@ -96,7 +97,8 @@ fn share<'a>(cells: &'a Cells<'_>, sets: &LabelSets) -> Box<dyn Fn(usize) -> f64
     let (lows, highs) = (of_codes(cells.low), of_codes(cells.high));
     Box::new(move |row| {
         let (Some(first), Some(last)) = (first, last) else { return 1.0 };
-        // A missing value comes before all others: as a lower end it is below the first, as an upper end the only one.
+        // A missing value comes before all others: as a lower end it is below the first value, as an upper end it is
+        // the only value.
         let low = lows[cells.low.code(row) as usize].unwrap_or(first);
         let Some(high) = highs[cells.high.code(row) as usize] else { return 1.0 };
         let whole = last - first + unit;
@@ -104,7 +106,7 @@ fn share<'a>(cells: &'a Cells<'_>, sets: &LabelSets) -> Box<dyn Fn(usize) -> f64
     })
 }
 
-/// Whether every cell of a row stands for one value: then it hides nothing of whoever has these values.
+/// Whether every cell of a row stands for one value: then it hides nothing about a person who has these values.
 fn shows_all<'a>(cells: impl Iterator<Item = &'a Cells<'a>>, sets: &LabelSets, rows: usize) -> Vec<bool> {
     let mut shows_all = vec![true; rows];
     for cells in cells {

@@ -1,4 +1,4 @@
-//! Whether ranges end where somebody stands.
+//! Whether ranges end at values that people have.
 
 use std::cmp::Reverse;
 
@@ -8,8 +8,8 @@ use super::cells::{BoxTable, Cells};
 use crate::columns::Positions;
 use crate::findings::Findings;
 
-/// LEAK: where a range may end anywhere, its ends can say something. A range is as narrow as its group, so it ends at values
-/// that people have; or it is an interval of the owner's, and of two intervals one holds the other or they lie apart.
+/// LEAK: if a range may end anywhere, its ends can carry information. So a range must be as narrow as its group, and
+/// end at values that people have, or be one of the owner's intervals, any two of which are nested or disjoint.
 pub(super) fn look(published: &BoxTable<'_>, microdata: &Table, findings: &mut Findings) {
     for cells in published.quasi.iter().filter(|cells| cells.is_range()) {
         let Some(source) = microdata.column(&cells.attribute.name) else { continue };
@@ -37,8 +37,9 @@ fn strange_ends(ends: &Column, source: &Column) -> usize {
     (0..).zip(&shown).filter(|&(code, &rows)| rows > 0 && !is_known(code)).count()
 }
 
-/// Whether of any two ranges one holds the other, or they have no more than an end in common. What lies below the smallest value
-/// or above the largest does not count: the first and the last interval reach beyond them, and the whole does not.
+/// Whether any two ranges are nested or have at most an end in common. The parts of ranges below the smallest value or
+/// above the largest are ignored: the first and the last interval reach beyond these values, and the whole domain does
+/// not.
 fn are_intervals(cells: &Cells<'_>, source: &Column) -> bool {
     let positions = Positions::of(cells.attribute);
     let places = |column: &Column| -> Vec<i64> {

@@ -1,4 +1,4 @@
-//! Who stands in which group of a release whose groups can be replayed.
+//! Who is in which group of a release whose groups can be replayed.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(super) fn setting<'a>(
     if let Some(reason) = judge(manifest.method).against_replay(manifest) {
         return ReplayOfCuts::Not(reason);
     }
-    // The replay counts values word for word.
+    // The replay counts only exactly equal values as one.
     let is_plain = published.sensitive.is_none_or(|(attribute, column)| {
         let counting = Counting::new(manifest, attribute, column.domain(), &column.histogram());
         counting.is_ok_and(|counting| counting.is_plain())
@@ -50,14 +50,14 @@ pub(super) fn setting<'a>(
             watch.pause();
             is_tight(cells, row, column, members, &sets)
         });
-        // Then the attribute has no taxonomy, and is cut by its order.
+        // If all cells are tight, the attribute has no taxonomy and is cut by its order.
         is_tight.all(|is_tight| is_tight).then_some((column, !cells.is_range()))
     };
     let columns = published.quasi.iter().filter_map(column).collect();
     ReplayOfCuts::Of(Box::new(Setting { members, columns, sensitive }))
 }
 
-/// The people of every group. A group that somebody fits who fits another as well gets nobody.
+/// The people of every group; none for a group that covers somebody whom another group covers as well.
 fn members(
     published: &BoxTable<'_>,
     sets: &LabelSets,

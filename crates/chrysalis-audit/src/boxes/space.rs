@@ -11,17 +11,17 @@ use crate::columns::Positions;
 /// What `members` says, as (attribute, label) → values.
 pub(crate) type LabelSets = BTreeMap<(String, String), BTreeSet<String>>;
 
-/// One quasi attribute: its values in a row, and which stretch of the row every published cell covers.
+/// One quasi attribute: its values along a line, and which stretch of the line every published cell covers.
 ///
-/// Values are numbered by *rank*. For ordered kinds that is their order; for words it is chosen such that the sets
-/// behind the labels are stretches where possible, which they are for a taxonomy and for neighbouring codes.
+/// Values are numbered by *rank*. For ordered kinds that is their order; for words it is chosen so that the sets behind
+/// the labels are stretches where possible, as they are for a taxonomy and for neighbouring codes.
 pub(crate) struct Axis<'a> {
     rank_of_code: Vec<u32>,
     low_column: &'a Column,
     high_column: &'a Column,
     /// The first rank covered, by code of the low column.
     low: Vec<u32>,
-    /// The first rank no longer covered, by code of the high column.
+    /// The first rank beyond those covered, by code of the high column.
     high: Vec<u32>,
     /// For labels whose set has holes: which ranks it covers, as bits.
     sets: Vec<Option<Vec<u64>>>,
@@ -31,13 +31,13 @@ pub(crate) struct Axis<'a> {
 
 /// Some ranks per cell, ascending.
 struct Lists {
-    /// Where those of every cell begin; one more than there are cells.
+    /// Where the ranks of every cell begin; one more entry than there are cells.
     starts: Vec<u32>,
     ranks: Vec<u32>,
 }
 
 impl Lists {
-    /// From cells with one rank each, as often as they like.
+    /// From pairs of a cell and a rank, in any order; pairs may be repeated.
     fn new(mut pairs: Vec<(Code, u32)>, n_cells: usize) -> Lists {
         pairs.sort_unstable();
         pairs.dedup();
@@ -51,7 +51,7 @@ impl Lists {
     }
 }
 
-/// A cell: the ranks from `low` up to but without `high`, and the label it came from.
+/// A cell: the ranks from `low` up to but not including `high`, and the label it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interval {
     pub(crate) low: u32,
@@ -185,7 +185,8 @@ fn bits_with_holes(ranks: &[u32], n_ranks: usize) -> Option<Vec<u64>> {
     Some(bits)
 }
 
-/// Ranks under which the sets are stretches, where possible: code order if it does, else nested sets side by side.
+/// Ranks under which the sets are stretches, where possible: code order if that is enough, otherwise an order that
+/// keeps nested sets together.
 ///
 /// PROOF: with larger sets first, compare two codes by the first set that has only one of them. For nested or disjoint
 /// sets, all codes of a set agree on every set before it, so no code from outside can come between them.
@@ -207,7 +208,7 @@ fn arrange(n_codes: usize, sets: &[Vec<usize>]) -> Vec<u32> {
     inverse(&codes)
 }
 
-/// Who is in the first set that tells two codes apart comes first.
+/// Of two codes, the one in the first set that has only one of them comes first.
 fn compare(a: &[usize], b: &[usize]) -> Ordering {
     let differ = a.iter().zip(b).find(|(a, b)| a != b);
     differ.map_or_else(|| b.len().cmp(&a.len()), |(a, b)| a.cmp(b))

@@ -19,12 +19,12 @@ pub(super) fn tables(release: &Release, published: &BoxTable<'_>) -> Check {
     shape::tables(release, &once(main).chain(members).collect::<Vec<_>>(), fits)
 }
 
-/// Whether an attribute of a role may be said to be shown so.
+/// Whether the manifest may say that an attribute of this role is shown in this way.
 pub(super) fn fits(role: RoleName, shown: Published) -> bool {
     shown == if role == RoleName::Quasi { Published::Generalized } else { Published::Exact }
 }
 
-/// Every row has a group, there are as many as promised, and all rows of one show the same cells.
+/// Every row has a group, there are as many groups as the manifest says, and all rows of a group show the same cells.
 pub(super) fn groups(published: &BoxTable<'_>, groups: &Groups, sizes: &[u64], watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("groups");
     let n_missing = if published.group.domain().has_missing() { sizes.first().copied().unwrap_or(0) } else { 0 };
@@ -64,7 +64,7 @@ fn rows_that_differ(column: &Column, groups: &Groups) -> Vec<usize> {
     rows
 }
 
-/// Rows ascend by group id, then by the other columns, then by sensitive value; `members` by its texts.
+/// Rows ascend by group id, then by `other` columns, then by sensitive value; the rows of `members` by their texts.
 pub(super) fn row_order(published: &BoxTable<'_>, watch: &dyn Watch) -> Check {
     let exact = published.others.iter().chain(&published.sensitive).map(|(_, column)| *column);
     let main = (published.name.as_str(), once(published.group).chain(exact).collect());

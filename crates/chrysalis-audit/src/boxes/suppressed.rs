@@ -10,7 +10,8 @@ use crate::columns::Positions;
 use crate::findings::Findings;
 use crate::{Check, Groups};
 
-/// If rows were suppressed: exactly one group shows the whole domain of every attribute, and it has as many rows.
+/// If rows were suppressed, exactly one group shows the whole domain of every attribute, and it has as many rows as
+/// were suppressed.
 ///
 /// It is a group like any other: every promise is measured on it too.
 pub(super) fn check(published: &BoxTable<'_>, groups: &Groups, sizes: &[u64]) -> Option<Check> {
@@ -56,7 +57,7 @@ pub(super) fn show_nothing<'a>(
     shows_nothing
 }
 
-/// Says of a row whether its cell stands for the attribute's whole domain.
+/// A function that says whether a row's cell stands for the attribute's whole domain.
 fn whole_cells<'a>(cells: &'a Cells<'_>, sets: &LabelSets) -> Box<dyn Fn(usize) -> bool + 'a> {
     let (attribute, domain) = (cells.attribute, &cells.attribute.domain);
     if !cells.is_range() {
@@ -78,7 +79,7 @@ fn whole_cells<'a>(cells: &'a Cells<'_>, sets: &LabelSets) -> Box<dyn Fn(usize) 
             (place(&domain.min), place(&domain.max))
         }
     };
-    // Before all others comes the missing value, which has no place.
+    // The missing value, which has no place, comes before all others.
     let first = if domain.missing { None } else { first };
     Box::new(move |row| lows[cells.low.code(row) as usize] <= first && highs[cells.high.code(row) as usize] >= last)
 }

@@ -36,8 +36,8 @@ impl Judge for AngelJudge {
         Some(attack::against_replay_of_batches(&manifest.partitioner))
     }
 
-    /// Batches of people who stand close together exchange rows afterwards, in an order that is drawn. Where a simple
-    /// generalization serves better its groups take their place, and that is most likely so again.
+    /// Batches of people who lie close together exchange rows afterwards, in an order that is drawn at random. Where
+    /// the groups of a simple generalization serve better, they replace the batches, and most likely will again.
     fn draws(&self, partitioner: &str) -> Draws {
         match partitioner {
             "nearby" => Draws::Groups,

@@ -31,7 +31,7 @@ impl Judge for GeneralizeJudge {
         true
     }
 
-    /// Groups that mondrian cut out can be replayed, as long as counts decide.
+    /// Groups that mondrian cut can be replayed, as long as counts alone decide the promises.
     fn against_replay(&self, manifest: &Manifest) -> Option<String> {
         attack::against_replay_of_cuts(manifest)
     }

@@ -1,8 +1,8 @@
-//! What is judged differently from form to form, one file each.
+//! What is judged differently from form to form, one file per form.
 //!
 //! Everything else in this crate goes by what a release looks like (its [`Shape`](chrysalis_release::Shape)), or asks
-//! the judge of its form. Judges decode releases on their own: nothing here is shared with those who answer questions
-//! from them.
+//! the judge of its form. Judges decode releases on their own: nothing here is shared with the code that answers
+//! questions from releases.
 
 mod anatomy;
 mod angel;
@@ -21,26 +21,26 @@ use crate::attack::Draws;
 use crate::intersection::{JoinedReleases, JoinedView};
 use crate::{AuditError, AuditReport};
 
-/// Who judges the releases of one form.
+/// Judges the releases of one form.
 pub(crate) trait Judge: Sync {
     /// Judges a release.
     fn audit(&self, release: &Release, microdata: Option<&Table>, watch: &dyn Watch)
     -> Result<AuditReport, AuditError>;
 
-    /// A release as an attacker sees it who has others too: one view per table or user.
+    /// A release as seen by an attacker who has others too: one view per table or user.
     fn views<'a>(
         &self,
         release: &'a Release,
         joined: &mut JoinedReleases<'_>,
     ) -> Result<Vec<JoinedView<'a>>, AuditError>;
 
-    /// Whether people are hidden among others, so that it can be counted among how many.
+    /// Whether people are hidden among others, so that these others can be counted.
     fn hides_people(&self) -> bool;
 
     /// Why nothing can be concluded from what was not cut, or at least not here; `None` where groups can be replayed.
     fn against_replay(&self, manifest: &Manifest) -> Option<String>;
 
-    /// What is drawn at random where the same table is published once more.
+    /// What is drawn at random when the same table is published again.
     fn draws(&self, partitioner: &str) -> Draws {
         Draws::of(partitioner)
     }

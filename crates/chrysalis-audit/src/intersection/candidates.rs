@@ -1,7 +1,7 @@
 //! The people among whom everybody hides in several tables at once.
 //!
-//! Two people can be taken for each other where one group may hold both of them, in every table. What counts is therefore
-//! how many people share such a combination of groups with a person.
+//! Two people can be taken for each other if every table has a group that may hold both. So what counts is how many
+//! people share such a combination of groups with a person.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,11 +15,11 @@ use super::views::JoinedView;
 use crate::AuditError;
 use crate::boxes::index::{Boxes, Index};
 
-/// Combinations of groups that are looked at.
+/// The most combinations of groups that are examined.
 const MAX_COMBINATIONS: usize = 20_000_000;
 
-/// How many people share the groups of everybody in all tables. Where that is at least `promised` and groups overlap, no
-/// more than those of one combination are counted.
+/// For everybody, how many people share their groups in all tables. If one combination of groups already gives at least
+/// `promised` people, only those are counted, even where groups overlap.
 pub(super) fn together(
     views: &[&JoinedView<'_>],
     people: &Table,
@@ -60,7 +60,7 @@ pub(super) fn together(
     Ok(count(&alike.into_iter().collect::<Vec<_>>(), promised, watch))
 }
 
-/// From the groups that may hold people in every table, and how many people those are.
+/// Counts from the groups that may hold people in every table, and how many people those are.
 fn count(alike: &[(Vec<Vec<u32>>, u64)], promised: u64, watch: &dyn Watch) -> IntersectionTally {
     let mut sharing: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
     for (at, (places, _)) in alike.iter().enumerate() {
@@ -91,7 +91,7 @@ fn count(alike: &[(Vec<Vec<u32>>, u64)], promised: u64, watch: &dyn Watch) -> In
     alike.iter().map(of).fold(IntersectionTally::default(), IntersectionTally::and)
 }
 
-/// One group of every table, in all ways.
+/// All ways to pick one group of every table.
 fn combinations(places: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let longer = |known: Vec<Vec<u32>>, groups: &Vec<u32>| {
         let with =
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// Everybody against everybody.
+    /// Compares everybody with everybody.
     fn slow(alike: &[(Vec<Vec<u32>>, u64)], at: usize) -> u64 {
         let meets =
             |other: &Vec<Vec<u32>>| alike[at].0.iter().zip(other).all(|(a, b)| a.iter().any(|group| b.contains(group)));
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!((0..4).map(|at| slow(&alike, at)).collect::<Vec<_>>(), [3, 4, 2, 1]);
         let expected = IntersectionTally { fewest: Some(1), narrowed: 2, people: 5, contradicted: 0 };
         assert_eq!(count(&alike, 3, &Unwatched), expected);
-        // Nobody keeps more than four.
+        // Nobody hides among more than four.
         assert_eq!(count(&alike, 5, &Unwatched).narrowed, 5);
         assert_eq!(count(&alike, 1, &Unwatched).narrowed, 0);
         let nowhere = [(vec![vec![0], vec![]], 3)];

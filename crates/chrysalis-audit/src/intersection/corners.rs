@@ -1,4 +1,4 @@
-//! People who could be there: one wherever groups of all releases meet.
+//! People who could be in the data: one wherever groups of all releases meet.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::AuditError;
 use crate::boxes::cells::Cells;
 use crate::columns::Positions;
 
-/// Times that groups are compared without the help of the microdata.
+/// The most comparisons of groups that are made where the microdata are not known.
 const MAX_PAIRS: usize = 20_000_000;
 
 /// A value and its place; missing comes before all others.
@@ -20,13 +20,13 @@ type PlacedValue = (Option<i64>, Option<Value>);
 enum GroupCell {
     /// From one end to the other.
     Range(PlacedValue, Option<i64>),
-    /// One of these, from the lowest up.
+    /// One of these values, ascending.
     Values(Vec<PlacedValue>),
     /// One of these words; empty is missing.
     Words(Vec<String>),
 }
 
-/// One group, or what several have in common: what is shown of every attribute, `None` where no table has it.
+/// A group, or the intersection of several: what is shown of every attribute, `None` where no table has it.
 type Corner = Vec<Option<GroupCell>>;
 
 /// One row per combination of groups of all tables that have a point in common: the lowest such point.
@@ -43,7 +43,7 @@ pub(super) fn people(views: &[&JoinedView<'_>], watch: &dyn Watch) -> Result<Tab
         }
     }
     let tables: Vec<Vec<Corner>> = views.iter().map(|view| shown(view, &all)).collect();
-    // The first table's groups are compared with nothing.
+    // The groups of the first table count as comparisons, although there is nothing yet to compare them with.
     let left = MAX_PAIRS + tables.first().map_or(0, Vec::len);
     let mut search = Search { points: Vec::new(), left, watch };
     let anywhere: Corner = all.iter().map(|_| None).collect();
@@ -85,7 +85,7 @@ fn shown(view: &JoinedView<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
     view.groups.iter().map(|group| all.iter().map(|wanted| of(group.row, wanted)).collect()).collect()
 }
 
-/// The same where a group shows the values of its rows and not what stands beside what.
+/// The same where a group shows the values of its rows, but not which of them belong together.
 fn permuted(view: &JoinedView<'_>, all: &[&Cells<'_>]) -> Vec<Corner> {
     let group = view.published.group;
     let mut shown: Vec<Corner> = view.groups.iter().map(|_| Vec::with_capacity(all.len())).collect();
@@ -130,7 +130,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Adds a point for every way to go on from here; false where there are too many.
+    /// Adds a point for every way to continue from here; false where there are too many.
     fn descend(&mut self, here: &Corner, tables: &[Vec<Corner>]) -> bool {
         let Some((table, rest)) = tables.split_first() else {
             self.points.push(here.iter().map(|shown| shown.as_ref().and_then(GroupCell::lowest)).collect());
@@ -158,7 +158,7 @@ impl GroupCell {
         }
     }
 
-    /// What is in both; `None` where that is nothing.
+    /// The intersection of two cells; `None` where it is empty.
     fn common(&self, other: &GroupCell) -> Option<GroupCell> {
         match (self, other) {
             (GroupCell::Range(a, a_end), GroupCell::Range(b, b_end)) => {
@@ -186,7 +186,7 @@ impl GroupCell {
         (!values.is_empty()).then_some(GroupCell::Values(values))
     }
 
-    /// Whether it stands for anything.
+    /// Whether the cell stands for any value.
     fn is_something(&self) -> bool {
         match self {
             GroupCell::Range(low, end) => low.0 <= *end,
@@ -196,7 +196,7 @@ impl GroupCell {
     }
 }
 
-/// What two have in common; `None` where that is nothing.
+/// The intersection of two corners; `None` where it is empty.
 fn meeting(a: &Corner, b: &Corner) -> Option<Corner> {
     let common = |(a, b): (&Option<GroupCell>, &Option<GroupCell>)| match (a, b) {
         (Some(a), Some(b)) => a.common(b).map(Some),

@@ -1,4 +1,5 @@
-//! By how much the sensitive values of two releases differ: who came or left between them takes the difference along.
+//! By how much the counts of sensitive values differ between two releases: the difference reveals the values of people
+//! who joined or left.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +7,8 @@ use chrysalis_release::{Attribute, Release};
 
 use crate::columns::only_sensitive;
 
-/// How many values one of two releases has more than the other, over all values and both ways. `None` where there are several
-/// others, or a manifest has no counts.
+/// The difference of the counts of two releases, added up over all values. `None` where there are several others, or a
+/// manifest has no counts.
 pub(super) fn differ_by(release: &Release, others: &[(&str, &Release)]) -> Option<u64> {
     let [(_, other)] = others else { return None };
     let sensitive = |release| only_sensitive(release).ok().flatten();
@@ -22,7 +23,7 @@ pub(super) fn differ_by(release: &Release, others: &[(&str, &Release)]) -> Optio
     Some(counts.values().map(|(own, other)| own.abs_diff(*other)).fold(0, u64::saturating_add))
 }
 
-/// How often every value occurs, as the manifest says; the check `sensitive values` sees to it that this is true.
+/// How often every value occurs, as the manifest says; the check `sensitive values` makes sure that this is true.
 fn listed(attribute: &Attribute) -> Option<impl Iterator<Item = (String, u64)> + '_> {
     let (values, counts) = (attribute.domain.values.as_ref()?, attribute.domain.counts.as_ref()?);
     Some(values.iter().map(ToString::to_string).zip(counts.iter().copied()))
@@ -43,7 +44,7 @@ mod tests {
         verbatim(Form::Anatomy, &table, &vec![1; values.len()], &["distinct-l=2"])
     }
 
-    /// What is said of two releases, after the difference was counted value by value.
+    /// What the audit says about two releases, after comparing their difference with one counted value by value.
     fn check(one: &[u64], other: &[u64]) -> (u64, String) {
         let (_, found) = intersect(&release(one), &release(other), "the other", None).unwrap();
         let n = |all: &[u64], value: u64| all.iter().filter(|known| **known == value).count() as u64;

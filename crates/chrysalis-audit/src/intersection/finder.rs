@@ -8,7 +8,7 @@ use crate::boxes::cells::Cells;
 use crate::boxes::index::{Boxes, Index, Mark};
 use crate::boxes::space::Axis;
 
-/// The different kinds of people that some tables can tell apart: one row of each, and how many there are.
+/// The kinds of people that these tables can tell apart: one row of each kind, and how many people are of it.
 pub(super) fn kinds(views: &[&JoinedView<'_>], people: &Table, watch: &dyn Watch) -> Vec<(usize, u64)> {
     let classes = classes(views, people, watch);
     let mut rows = vec![(0_usize, 0_u64); classes.n_groups];
@@ -18,7 +18,7 @@ pub(super) fn kinds(views: &[&JoinedView<'_>], people: &Table, watch: &dyn Watch
     rows
 }
 
-/// People whom some tables cannot tell apart.
+/// Groups of people whom these tables cannot tell apart.
 pub(super) fn classes(views: &[&JoinedView<'_>], people: &Table, watch: &dyn Watch) -> Groups {
     let names: Vec<&str> = views.iter().flat_map(|view| view.attributes()).collect();
     let columns: Vec<&Column> = people.columns().iter().filter(|column| names.contains(&column.name())).collect();
@@ -35,7 +35,7 @@ pub(super) struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// By its own quasi attributes, or also by what it shows of those of other releases.
+    /// Finds groups by the table's own quasi attributes, or also by what it shows of those of other releases.
     pub(super) fn new(view: &'a JoinedView<'a>, people: &'a Table, is_own: bool, watch: &dyn Watch) -> Self {
         let n_cells = if is_own { view.n_own } else { view.published.quasi.len() };
         let known = view
@@ -75,7 +75,7 @@ impl<'a> Finder<'a> {
                     values.push(value);
                 }
             }
-            // Where all values are possible no other group matters.
+            // Once all values are possible, no other group matters.
             values.len() < self.values.len()
         });
         values.sort_unstable();
@@ -93,7 +93,7 @@ impl<'a> Finder<'a> {
         groups
     }
 
-    /// As long as `visit` wants more.
+    /// Calls `visit` with groups that may hold the person of a row, until it returns `false`.
     fn visit(&self, index: &Index<'_>, row: usize, visit: impl FnMut(u32) -> bool) {
         let point: Vec<u32> =
             self.axes.iter().zip(&self.columns).map(|(axis, column)| axis.rank(column.code(row))).collect();

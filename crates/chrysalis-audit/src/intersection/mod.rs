@@ -1,14 +1,14 @@
 //! The intersection attack: several releases of the same data, and what a person's groups in all of them leave open.
 //!
-//! Who knows a person's quasi values finds the groups that may hold the person in every release. Each gives a set of
-//! sensitive values, and only what is in all sets is possible. Angel tables 2b and 2c are both 2-diverse, and together
-//! leave Alan one disease. Three releases may do what no two of them do.
+//! An attacker who knows a person's quasi values finds the groups that may hold the person in every release. Each
+//! release gives a set of sensitive values, and only values in all sets are possible. Angel tables 2b and 2c are both
+//! 2-diverse, and together leave Alan one disease. Three releases may do what no two of them do.
 //!
-//! Where columns are permuted inside groups, a person may be in every group that has each of the person's
-//! values, whichever rows they stand in.
+//! Where columns are permuted inside groups, a person may be in every group that has each of the person's values, in
+//! whichever rows.
 //!
-//! What one release shows as it is may be a quasi attribute of another. Then who has both need not know it of anybody:
-//! rows are joined by it (butterfly tables II and III).
+//! A column that one release shows as it is may be a quasi attribute of another. An attacker who has both need not know
+//! it about anybody: rows are joined by it (butterfly tables II and III).
 //!
 //! Values that are left need not be equally likely: `shares` counts over all worlds that fit the releases (see `spec.md`).
 //!
@@ -41,11 +41,11 @@ use shares::{Tried, shown_people};
 use tally::{IntersectionTally, worse_shares};
 pub(crate) use views::{JoinedReleases, JoinedView, of_buckets, of_groups, of_users, of_values};
 
-/// Combinations of tables that are tried: a release has one per marginal or user.
+/// The most combinations of tables that are tried; a release has one table per marginal or user.
 const MAX_COMBINATIONS: usize = 1_000;
 
-/// Attacks a release with the help of others. With the microdata the people are those; without, whoever could stand where
-/// groups meet.
+/// Attacks a release with the help of others. With the microdata, their people are tried; without, everybody who could
+/// be where groups meet.
 pub(crate) fn attack(
     release: &Release,
     others: &[(&str, &Release)],
@@ -113,8 +113,8 @@ pub(crate) fn attack(
     Ok((intersection.check(), intersection))
 }
 
-/// Where groups meet too often to try all: the rows of a table that shows people, if it has all attributes of the others, since
-/// nobody else is conceivable then.
+/// If groups meet too often to try everybody: the rows of a table that shows people, if it has all attributes of the
+/// others, since then nobody else is conceivable.
 fn rows_instead(views: &[&JoinedView<'_>]) -> Option<Table> {
     let people = shown_people(views)?;
     let has_all = views.iter().flat_map(|view| view.attributes()).all(|name| people.column(name).is_some());
@@ -141,7 +141,7 @@ fn what_is_left(release: &Release, others: &[(&str, &Release)]) -> Result<Inters
     Ok(left)
 }
 
-/// People can be counted where every release hides them among others, and where it is known who they are.
+/// People can be counted if every release hides them among others, and if it is known who they are.
 fn check_hiding(all: &[&Release], microdata: Option<&Table>) -> Result<(), AuditError> {
     if let Some(release) = all.iter().find(|release| !judge(release.manifest.method).hides_people()) {
         return Err(AuditError::HidesNobody { method: release.manifest.method });
@@ -149,7 +149,7 @@ fn check_hiding(all: &[&Release], microdata: Option<&Table>) -> Result<(), Audit
     microdata.map(|_| ()).ok_or(AuditError::NobodyToCount)
 }
 
-/// One table of every release, in all ways.
+/// All ways to pick one table of every release.
 fn combinations<'a, 'b>(views: &'b [Vec<JoinedView<'a>>]) -> Result<Vec<Vec<&'b JoinedView<'a>>>, AuditError> {
     let n = views.iter().map(Vec::len).fold(1, usize::saturating_mul);
     if n > MAX_COMBINATIONS {

@@ -41,7 +41,7 @@ impl Intersection {
                 format!("together with {with}, {contradicted} of {n} {whom} {}", self.contradiction())
             });
         }
-        // Rows of a release are not known to be people of the others; of microdata somebody says so.
+        // Rows of one release need not be people of the others; the microdata are said to be those of all of them.
         let is_known = |shares: &&Shares| shares.impossible > 0 && shares.over == SharesOver::People;
         if let Some(shares) = self.shares.as_ref().ok().filter(is_known) {
             findings.add("impossible", || format!("together with {with}, {}", shares.impossible_in_words()));
@@ -52,7 +52,7 @@ impl Intersection {
         })
     }
 
-    /// The other half of a check that holds.
+    /// The second half of what a check that holds says.
     fn shares_kept(&self) -> String {
         match &self.shares {
             Err(NotCounted::NothingProtected) => String::new(),
@@ -68,7 +68,7 @@ impl Intersection {
         }
     }
 
-    /// What cannot be, if all releases are of this table.
+    /// What contradicts the claim that all releases are of this table.
     pub(crate) fn contradiction(&self) -> &'static str {
         match self.left {
             IntersectionLeft::Values => {
@@ -150,7 +150,7 @@ impl Intersection {
 }
 
 impl NotCounted {
-    /// Why, in words.
+    /// The reason in words.
     pub fn sentence(self) -> &'static str {
         match self {
             NotCounted::NobodyKnown => {
@@ -185,7 +185,7 @@ impl Shares {
         format!("{about}{}", percent(self.largest.unwrap_or(0.0)))
     }
 
-    /// The largest share beside the promise.
+    /// The largest share, compared with the promise.
     fn largest_in_words(&self) -> String {
         let largest = self.largest_said();
         let of = "of the worlds that fit all releases";
@@ -204,14 +204,14 @@ impl Shares {
         }
     }
 
-    /// Whether nobody is counted as above a promise and somebody's estimate is.
+    /// Whether nobody is counted as above a promise although somebody's estimate is.
     fn is_within_error(&self) -> bool {
         let promised = self.promised.map(|promised| *promised.numer() as f64 / *promised.denom() as f64);
         let is_over = promised.zip(self.largest).is_some_and(|(promised, largest)| largest > promised * 1.000_1);
         self.above == 0 && !self.is_largest_exact && is_over
     }
 
-    /// Whom the releases together let somebody bet on; `None` where nobody is above a promise.
+    /// How many people the releases together let an attacker bet on; `None` where nobody is above a promise.
     fn above_in_words(&self) -> Option<String> {
         let promised = self.promised.filter(|_| self.above > 0)?;
         let (above, tried, whom) = (self.above, self.tried(), self.whom());

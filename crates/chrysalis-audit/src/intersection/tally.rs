@@ -1,22 +1,22 @@
-//! What an intersection leaves people, added up.
+//! What an intersection leaves to people, added up.
 
 use crate::{NotCounted, Shares};
 
-/// What some tables together leave some people.
+/// What some tables together leave to some people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct IntersectionTally {
-    /// What is left to the worst off.
+    /// What the worst off are left with.
     pub(super) fewest: Option<u64>,
-    /// People who are left less than they should.
+    /// People who are left with less than they should be.
     pub(super) narrowed: u64,
     /// People who were tried.
     pub(super) people: u64,
-    /// People whom the tables cannot hold all at once.
+    /// People who do not fit all tables.
     pub(super) contradicted: u64,
 }
 
 impl IntersectionTally {
-    /// Of other people beside these.
+    /// Adds the tally of other people.
     pub(super) fn and(self, other: IntersectionTally) -> IntersectionTally {
         IntersectionTally {
             fewest: least(self.fewest, other.fewest),
@@ -26,7 +26,7 @@ impl IntersectionTally {
         }
     }
 
-    /// Of the same people by other tables: the worse of both.
+    /// The worse of two tallies of the same people, by different tables.
     pub(super) fn worse(self, other: IntersectionTally) -> IntersectionTally {
         IntersectionTally {
             fewest: least(self.fewest, other.fewest),
@@ -37,7 +37,8 @@ impl IntersectionTally {
     }
 }
 
-/// Of the same people by other tables: the worse of both. Somebody above a promise is worse than what cannot be told.
+/// The worse of two results for the same people, by different tables. Somebody above a promise is worse than shares
+/// that were not counted.
 pub(super) fn worse_shares(
     known: Option<Result<Shares, NotCounted>>,
     other: Result<Shares, NotCounted>,

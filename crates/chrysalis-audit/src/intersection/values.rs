@@ -1,4 +1,4 @@
-//! The sensitive values that several tables leave everybody.
+//! The sensitive values that several tables leave to everybody.
 
 use chrysalis_table::{Table, Watch};
 use rayon::prelude::*;
@@ -9,8 +9,8 @@ use super::views::JoinedView;
 use crate::IntersectionOver;
 use crate::boxes::index::{Boxes, Index};
 
-/// What the tables together say of everybody. A promise of nothing still means that nobody is told for sure, unless one
-/// table alone does.
+/// What the tables together say about everybody. Even where nothing is promised, they must not make anybody's value
+/// certain, unless one table alone does.
 pub(super) fn together(
     views: &[&JoinedView<'_>],
     (people, over): (&Table, IntersectionOver),
@@ -20,7 +20,7 @@ pub(super) fn together(
     let finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, false, watch)).collect();
     let boxes: Vec<Boxes<'_>> = finders.iter().map(Finder::boxes).collect();
     let indexes: Vec<Index<'_>> = boxes.iter().map(|boxes| Index::new(boxes, watch)).collect();
-    // What each release says to who knows nothing beyond its own quasi attributes.
+    // What each release says to an attacker who knows nothing beyond its own quasi attributes.
     let own_finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, true, watch)).collect();
     let own_boxes: Vec<Boxes<'_>> = own_finders.iter().map(Finder::boxes).collect();
     let own_indexes: Vec<Index<'_>> = own_boxes.iter().map(|boxes| Index::new(boxes, watch)).collect();
@@ -35,7 +35,7 @@ pub(super) fn together(
                 IntersectionOver::People => {
                     IntersectionTally { people: n, contradicted: n, ..IntersectionTally::default() }
                 }
-                // Nobody stands where the tables contradict each other.
+                // Nobody can be where the tables contradict each other.
                 IntersectionOver::Conceivable => IntersectionTally::default(),
             };
         }

@@ -14,41 +14,41 @@ use crate::{AuditError, Groups};
 
 /// One table with boxes.
 pub(crate) struct JoinedView<'a> {
-    /// Its cells are those of its own quasi attributes, then those it shows as they are and another release treats as
-    /// quasi: who knows these can tell its rows apart by them.
+    /// The table, with the cells of its own quasi attributes, then those of attributes that it shows as they are and
+    /// another release treats as quasi: an attacker who knows these can tell its rows apart by them.
     pub(super) published: BoxTable<'a>,
-    /// How many are its own.
+    /// How many of the attributes are its own.
     pub(super) n_own: usize,
     pub(super) sets: LabelSets,
     pub(super) groups: Vec<GroupView>,
-    /// Whether a group shows the values of every attribute, and not what stands beside what: then the cells of all its
-    /// rows are the group's.
+    /// Whether a group shows the values of every attribute, but not which belong together: then the cells of all its
+    /// rows are those of the group.
     pub(super) is_permuted: bool,
-    /// Whether every row shows somebody's own values side by side: then its rows are people.
+    /// Whether every row shows the values of one person: then its rows are people.
     pub(super) has_people: bool,
     /// The sensitive values that are shown together.
     pub(super) blocks: Vec<Block>,
 }
 
-/// The rows that look the same.
+/// Rows that look the same.
 pub(super) struct GroupView {
     /// One of them.
     pub(super) row: usize,
-    /// The sensitive values one of which a member has, numbered alike in all releases, ascending. None where nothing
+    /// The sensitive values that a member may have, ascending, numbered alike in all releases. Empty where nothing
     /// sensitive is published.
     pub(super) values: Vec<u32>,
-    /// In which blocks its rows are.
+    /// The blocks that its rows are in.
     pub(super) places: Vec<Place>,
 }
 
-/// Some of the rows that look the same: those of one block.
+/// Rows that look the same and are in the same block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) block: u32,
     pub(super) rows: u64,
 }
 
-/// Rows of which it is told which sensitive values they have, and not which has which: a group, a class, a batch.
+/// Rows whose sensitive values are shown together, without saying which row has which: a group, a class or a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Block {
     /// Values and how many rows have each, ascending.
@@ -136,7 +136,7 @@ fn generalized<'a>(
         }
     }
     let rows = published.table.rows();
-    // Only what a set shows tells a user's rows apart.
+    // A user can tell rows apart only by the attributes of their set.
     let groups = match set {
         Some(_) => Groups::of_columns(&published.cell_columns(), rows, joined.watch),
         None => {
@@ -193,8 +193,8 @@ pub(crate) fn of_buckets<'a>(
     Ok(angel.tables.into_iter().map(view).collect())
 }
 
-/// Values as they are: who has the values of a row may be it, and has a sensitive value of its group. Where columns are
-/// permuted, who has a value of every column of a group may be in it.
+/// Values as they are: a person with the values of a row may be the person of that row, and has a sensitive value of
+/// its group. Where columns are permuted, a person with a value of every column of a group may be in it.
 fn verbatim<'a>(rows: RowsWithValues<'a>, joined: &mut JoinedReleases<'_>) -> JoinedView<'a> {
     let (number, is_permuted) = (joined.numbered(rows.sensitive), rows.is_permuted);
     let cells = |&(attribute, values): &(&'a Attribute, &'a Column)| Cells { attribute, low: values, high: values };
@@ -240,7 +240,7 @@ fn blocks(sample: &GroupCounts, number: &[u32]) -> Vec<Block> {
     (0..sample.sizes().len()).map(block).collect()
 }
 
-/// Every number once, ascending, and how often it was there.
+/// Every number once, ascending, and how often it occurs.
 fn counted(mut numbers: Vec<u32>) -> Vec<(u32, u64)> {
     numbers.sort_unstable();
     numbers.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()

@@ -1,4 +1,4 @@
-//! Domains are no wider than what is published of them.
+//! Checks that domains are no wider than what is published of them.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(super) fn check(release: &Release, layout: &Layout, at: usize, findings: &mu
     }
 }
 
-/// The same, down to the spelling of numbers: `1` and `1.0`, `0.0` and `-0.0` are not.
+/// Whether two domains are the same, down to the spelling of numbers: `1` and `1.0` are not, nor are `0.0` and `-0.0`.
 fn is_same(attribute: &Attribute, expected: &DomainEntry) -> bool {
     let text = |domain: &DomainEntry| serde_json::to_string(domain).ok();
     let is_real = Kind::from(attribute.kind) == Kind::Real;
@@ -46,8 +46,8 @@ fn is_of_column(attribute: &Attribute, column: &Column) -> bool {
     is_same(attribute, &DomainEntry::of(column.domain(), counts))
 }
 
-/// Where ranges are published, both ends lie in some range, words each in one, and missing values where a range begins
-/// with nothing. Every table shows all people, so each must cover the domain.
+/// Where ranges are published, both ends of the domain lie in some range, or each of its words does, and it has missing
+/// values exactly if some range has no lower end. Every table shows all people, so each must cover the domain.
 fn is_covered(attribute: &Attribute, lows: &[&Column], highs: &[&Column]) -> bool {
     let Some((domain, places)) = described(attribute) else { return false };
     let positions = Positions::of(attribute);
@@ -56,8 +56,8 @@ fn is_covered(attribute: &Attribute, lows: &[&Column], highs: &[&Column]) -> boo
         let has_missing = lows.contains(&None);
         let are_covered = match domain.kind() {
             Kind::Ordinal => are_all_covered((*low, lows.as_slice()), (*high, highs.as_slice()), &places),
-            // PROOF: no range lies outside the domain, which another check sees to; so the lowest has the least value
-            // in it.
+            // PROOF: no range lies outside the domain, as another check makes sure; so a range that begins at or below
+            // the least value contains it.
             Kind::Integer | Kind::Real | Kind::Date | Kind::Category => {
                 let (lowest, highest) = (lows.iter().flatten().min(), highs.iter().flatten().max());
                 places.first().is_none_or(|place| has_missing || lowest <= Some(place))
@@ -78,7 +78,7 @@ fn are_all_covered(
     let mut ranges = BTreeSet::new();
     let mut last = None;
     for pair in low.codes().iter().zip(high.codes().iter()) {
-        // Rows of a group show the same.
+        // Rows of a group show the same range.
         if last != Some(pair) {
             ranges.insert((lows[pair.0 as usize], highs[pair.1 as usize]));
             last = Some(pair);
@@ -88,7 +88,7 @@ fn are_all_covered(
     places.iter().all(lies_in_one)
 }
 
-/// A domain with the ends or the words that the manifest says, and the places that must be covered.
+/// A domain with the ends or the words that the manifest names, and the places that must be covered.
 fn described(attribute: &Attribute) -> Option<(Domain, Vec<i64>)> {
     let (kind, said) = (Kind::from(attribute.kind), &attribute.domain);
     let values: Vec<Value> = match kind {
@@ -109,7 +109,7 @@ fn described(attribute: &Attribute) -> Option<(Domain, Vec<i64>)> {
     Some((Domain::new(kind, values, said.missing), places))
 }
 
-/// Where labels are published, every value stands behind one of them.
+/// Where labels are published, every value must be a member of one of them.
 fn is_labelled(attribute: &Attribute, release: &Release, layout: &Layout) -> bool {
     let Some((domain, _)) = described(attribute) else { return false };
     let members = layout.shape.members.and_then(|name| release.table(name).ok());

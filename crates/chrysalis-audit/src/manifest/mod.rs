@@ -1,9 +1,9 @@
 //! Whether a manifest says what an honest publisher of its form would say, and nothing else.
 //!
-//! LEAK: whatever a reader skips, or takes on trust, can carry a message or comfort nobody: ids with gaps, values that
-//! no row has, rows that are said to be suppressed where none can be. Only what tables and manifest decide is judged
-//! here. The owner's own choices (the order of columns and of promises, what is called ordinary) can say something,
-//! too, and nobody can tell.
+//! LEAK: whatever a reader skips or takes on trust can carry a message or give false comfort: ids with gaps, values
+//! that no row has, rows that are said to be suppressed where none can be. Only what follows from the tables and the
+//! manifest is judged here. The owner's own choices (the order of columns and of promises, which values are ordinary)
+//! can carry a message, too, which nobody can detect.
 
 mod domains;
 #[cfg(test)]
@@ -19,7 +19,7 @@ use crate::columns::{from_json, only_sensitive};
 use crate::findings::Findings;
 use crate::{Check, Disclosure};
 
-/// Everything that a manifest says beside its promises.
+/// Checks everything that a manifest says besides its promises.
 pub(crate) fn check(release: &Release, disclosure: Option<&Disclosure>, watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("manifest");
     let manifest = &release.manifest;
@@ -35,7 +35,7 @@ pub(crate) fn check(release: &Release, disclosure: Option<&Disclosure>, watch: &
     findings.check("nothing that the form and the tables do not call for".to_owned())
 }
 
-/// Who may have formed the groups of a release.
+/// The partitioners that may have formed the groups of a release.
 const PARTITIONERS: [&str; 17] = [
     "compact",
     "mondrian",
@@ -55,12 +55,12 @@ const PARTITIONERS: [&str; 17] = [
     "given",
     NOBODY,
 ];
-/// Those that may leave rows out of the groups they belong to: groups that come from elsewhere may come from such a one.
+/// Those that may suppress rows: groups that come from elsewhere may come from such a partitioner.
 const SUPPRESS: [&str; 2] = ["full-domain", "given"];
-/// Where there are no groups.
+/// The partitioner's name where there are no groups.
 const NOBODY: &str = "none";
 
-/// Whether groups of a release may be said to be formed by a partitioner of that name.
+/// Whether a manifest may name this partitioner.
 pub fn knows_partitioner(name: &str) -> bool {
     PARTITIONERS.contains(&name)
 }
@@ -100,7 +100,8 @@ fn groups(manifest: &Manifest, findings: &mut Findings) {
     }
 }
 
-/// Quasi columns come first, then those that are kept, then the sensitive one, which alone has more to say.
+/// Quasi columns come first, then those that are kept, then the sensitive one, which alone may have a taxonomy and
+/// categories.
 fn attributes(manifest: &Manifest, findings: &mut Findings) {
     let place = |attribute: &Attribute| match attribute.role {
         RoleName::Quasi => 0,
@@ -135,7 +136,7 @@ fn attributes(manifest: &Manifest, findings: &mut Findings) {
     }
 }
 
-/// Lines stand for the values of the domain, each once and in their order.
+/// The lines of a taxonomy are those of the domain's values, each once and in their order.
 fn taxonomy(attribute: &Attribute, findings: &mut Findings) {
     let Some(lines) = &attribute.taxonomy else { return };
     let kind = Kind::from(attribute.kind);
@@ -162,7 +163,7 @@ fn repeats<T: PartialEq>(all: &[T]) -> bool {
     (1..all.len()).any(|at| all[..at].contains(&all[at]))
 }
 
-/// The tables of the form, in its order, and their columns in theirs.
+/// Tables and their columns are those of the form, in its order.
 fn tables(manifest: &Manifest, layout: &Layout, findings: &mut Findings) {
     let listed = manifest.tables.iter().map(|table| (&table.name, table.columns.iter().map(|column| &column.name)));
     let mut expected = layout.tables.iter();
@@ -184,7 +185,7 @@ fn tables(manifest: &Manifest, layout: &Layout, findings: &mut Findings) {
     }
 }
 
-/// Whether the table of a marginal has a name that its attributes have, in any order, and a number where that is taken.
+/// Whether the table of a marginal is named after its attributes, in any order, with a number where that name is taken.
 fn is_named_after(manifest: &Manifest, table: &TableLayout) -> bool {
     let start = manifest.method.shape().marginals.unwrap_or_default();
     let shown = table.shows.iter().map(|&at| manifest.attributes[at].name.as_str());
@@ -202,7 +203,8 @@ fn is_named_after(manifest: &Manifest, table: &TableLayout) -> bool {
 
 fn accepted(manifest: &Manifest, disclosure: Option<&Disclosure>, findings: &mut Findings) {
     let disclosed = disclosure.map_or(0, |found| found.disclosed_rows);
-    // To users who see several classes alike, a publisher counts the finer ones, and asks for more.
+    // Where several classes look the same to a user, the publisher counts the finer ones, and asks for acceptance more
+    // often.
     let is_counted_alike = !manifest.method.shape().has_users;
     if manifest.accepted.contains(&Accepted::Disclosure) && disclosed == 0 && is_counted_alike {
         findings.add("idle acceptance", || "disclosure is accepted, and nothing is disclosed".to_owned());
@@ -212,7 +214,7 @@ fn accepted(manifest: &Manifest, disclosure: Option<&Disclosure>, findings: &mut
     }
 }
 
-/// Ids are the numbers from 1 on, in every table that has them: others could say anything.
+/// Ids are the numbers from 1 on, in every table that has them: any others could carry a message.
 pub(crate) fn ids(release: &Release) -> Option<Check> {
     let layout = release.manifest.layout();
     let word = layout.shape.group_word;

@@ -1,4 +1,4 @@
-//! Releases made by hand that are honest, and then say something besides.
+//! Honest releases made by hand, which are then made to say something more.
 
 use chrysalis_release::{Accepted, Form, Release};
 use chrysalis_table::{Column, Table, Unwatched};

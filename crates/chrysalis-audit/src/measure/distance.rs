@@ -13,10 +13,10 @@ pub enum Ground<'a> {
     Equal,
     /// By rank: 1/(m−1) for neighbours, 1 for the ends.
     Ordered,
-    /// The height of the lowest common ancestor over the height of the tree. A height counts branchings between values that
-    /// occur: what does not part any two of them adds nothing.
+    /// The height of the lowest common ancestor over the height of the tree. A height counts branchings between values
+    /// that occur: a level that separates no two of them adds nothing.
     Hierarchical(&'a Taxonomy, &'a Domain),
-    /// The same with heights in steps of the taxonomy as it is written, as version 1 had it.
+    /// The same, with heights in steps of the taxonomy as it is written, as in version 1.
     Written(&'a Taxonomy),
 }
 
@@ -30,7 +30,7 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// The distance as version 1 had it.
+    /// The distance as in version 1.
     pub fn as_written(self) -> Self {
         match self {
             Ground::Hierarchical(taxonomy, _) => Ground::Written(taxonomy),
@@ -74,16 +74,16 @@ impl Ground<'_> {
         }
     }
 
-    /// How many levels of labels part values that occur: the height of the whole tree; 0 without a tree.
+    /// How many levels of labels separate values that occur: the height of the whole tree; 0 without a tree.
     pub fn levels(&self, whole: &[u64]) -> usize {
         self.heights(whole).first().copied().unwrap_or(0)
     }
 }
 
-/// Branchings on the longest way from every node down to a value that occurs.
+/// The number of branchings on the longest path from every node down to a value that occurs.
 ///
-/// A node parts values where more of them lie below it than below any one of its children. A missing value is beside all others,
-/// whatever there is between them and the root.
+/// A node separates values if more of them lie below it than below any one of its children. A missing value is a
+/// sibling of all others, whatever lies between these and the root.
 fn branchings(taxonomy: &Taxonomy, domain: &Domain, whole: &[u64]) -> Vec<usize> {
     let occurs = |code: Code| whole[code as usize] > 0;
     let values: Vec<Code> =
@@ -120,10 +120,10 @@ fn equal(sample: &GroupCounts, group: Group<'_>) -> u128 {
     group.values.iter().map(excess).sum()
 }
 
-/// The values that occur, side by side. What must be carried over the gap after value i is |Σ_{j≤i} (p_j − q_j)|.
+/// The values that occur, in a line. The amount carried over the gap after value i is |Σ_{j≤i} (p_j − q_j)|.
 struct Line {
     rank_of_code: Vec<usize>,
-    /// Rows of the table up to and with each rank.
+    /// Rows of the table up to and including each rank.
     up_to: Vec<u128>,
     /// Sums of `up_to` before each rank.
     sums: Vec<u128>,
@@ -152,7 +152,7 @@ impl Line {
 
     /// n·N·(m−1) times the distance.
     ///
-    /// Between two values of the group its own share stays put while the table's grows, so a stretch of ranks is
+    /// Between two values of the group, its own share stays the same while the table's grows, so a stretch of ranks is
     /// summed at once: the cost follows the group, not the column.
     fn distance(&self, rows: u128, group: Group<'_>) -> u128 {
         let size = u128::from(group.size);
@@ -195,10 +195,11 @@ impl<'a> Tree<'a> {
         self.heights.first().map_or(0, |&height| height as u128).max(1)
     }
 
-    /// n·N·H times the distance: at every inner node, what its children have too much is matched with what they lack.
+    /// n·N·H times the distance: at every inner node, the surplus of its children is matched with what other children
+    /// lack.
     ///
-    /// Children without rows of the group only lack. So nodes off the paths from the group's values to the root cost
-    /// nothing, and on the paths the lack is the surplus minus the balance of the node itself.
+    /// Children without rows of the group have no surplus. So nodes off the paths from the group's values to the root
+    /// cost nothing, and on the paths the lack is the surplus minus the balance of the node itself.
     fn distance(&self, rows: u128, group: Group<'_>) -> u128 {
         let mut total = 0;
         let mut waiting: BTreeMap<(Reverse<usize>, NodeId), (u128, u128)> = BTreeMap::new();

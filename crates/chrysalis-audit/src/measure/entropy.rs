@@ -9,7 +9,7 @@ use super::{GroupCounts, Worst};
 /// Beyond this many rows (after division by the common factor) the exact test would take too long.
 const MAX_EXACT_ROWS: u64 = 200_000;
 
-/// How a comparison with the line came out.
+/// The result of comparing a level with the line that it must reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// At or above the line.

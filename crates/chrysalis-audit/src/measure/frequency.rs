@@ -45,7 +45,7 @@ pub fn ratio(sample: &GroupCounts) -> Option<Worst<Fraction>> {
     worst_pair(sample, |in_group, in_table| Fraction::new(in_group.max(in_table), in_group.min(in_table)))
 }
 
-/// The worst over all values of a group, given c·N and C·n, which stand to each other as the two shares.
+/// The worst over all values of a group, given c·N and C·n, whose ratio is that of the two shares.
 fn worst_pair(sample: &GroupCounts, level: impl Fn(u128, u128) -> Fraction + Sync) -> Option<Worst<Fraction>> {
     let rows = u128::from(sample.rows());
     let of_group = |group: Group<'_>| {

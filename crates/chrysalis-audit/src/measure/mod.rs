@@ -1,7 +1,7 @@
-//! The level that groups reach, measured independently of whoever formed them.
+//! The levels that groups reach, measured independently of the code that formed them.
 //!
-//! A [`GroupCounts`] holds the sensitive values of every group; each function finds the group that is worst off and says
-//! how badly, as a [`Fraction`] or a whole number that is exact.
+//! A [`GroupCounts`] holds the sensitive values of every group; each function finds the worst group and its level, as
+//! an exact [`Fraction`] or whole number.
 //!
 //! Rows are numbered in 32 bits. That is what makes 128-bit arithmetic exact below: a group's size n and the table's
 //! N stay under 2³², their product under 2⁶⁴, and a sum over the values of a column under 2⁹⁶.
@@ -81,7 +81,7 @@ impl GroupCounts {
         let (by_code, whole) = rows_by_code(codes, n_codes);
         let mut ends = starts.clone();
         let mut values = vec![(0, 0); next];
-        // Rows come in the order of their codes, so every group's stretch ascends and equal codes meet.
+        // Rows come in the order of their codes, so every group's stretch ascends and equal codes are adjacent.
         for row in by_code {
             let group = groups.of_row[row as usize] as usize;
             let code = codes.get(row as usize);
@@ -96,7 +96,7 @@ impl GroupCounts {
         GroupCounts { starts, ends, values, sizes, whole }
     }
 
-    /// The same from counts of (group, code) that somebody made already. Together they stay below 2³².
+    /// The same from existing counts, as (group, code, count). Together they must stay below 2³².
     pub fn from_counts(n_groups: usize, n_codes: usize, mut lines: Vec<(u32, Code, u32)>) -> GroupCounts {
         lines.sort_unstable();
         lines.dedup_by(|next, kept| {
@@ -144,7 +144,7 @@ impl GroupCounts {
         all.map(|index| (index, self.group(index))).filter(|(_, group)| group.size > 0)
     }
 
-    /// The group that comes out greatest in an order from good to bad; the first of several.
+    /// The group whose level is greatest in an order from good to bad; the first of several.
     ///
     /// `None` when there are no rows.
     pub fn worst<T: Send>(
@@ -200,7 +200,7 @@ impl Fraction {
         Fraction { numerator, denominator }
     }
 
-    /// Which is greater.
+    /// Compares two fractions.
     pub fn compare(&self, other: &Fraction) -> Ordering {
         (self.numerator * other.denominator).cmp(&(other.numerator * self.denominator))
     }

@@ -97,7 +97,7 @@ proptest! {
         prop_assert!(close(float(Ground::Ordered), most(&ordered)));
     }
 
-    /// Under a tree of one level all values are equally far, and under a deeper one nobody is farther.
+    /// Under a tree of one level all values are equally far apart, and under a deeper one none are farther.
     #[test]
     fn hierarchies_only_shorten_distances((rows, n_codes) in rows()) {
         let sample = sample(&rows, n_codes);
@@ -115,7 +115,7 @@ proptest! {
         prop_assert!(distance(true) <= equal);
     }
 
-    /// Against the recursion of the paper, with floats.
+    /// Compares with the recursion of the paper, in floats.
     #[test]
     fn hierarchical_distance_agrees_with_its_definition((rows, n_codes) in rows()) {
         let lines: Vec<Vec<String>> =
@@ -134,7 +134,7 @@ proptest! {
         prop_assert!(close(to_float(Some(&found)), expected));
     }
 
-    /// Levels that part nothing and values that nobody has change no distance, wherever they are put in.
+    /// Levels that separate nothing and values that nobody has change no distance, wherever they are inserted.
     #[test]
     fn padding_a_taxonomy_changes_no_distance(
         (rows, n_codes) in rows(),
@@ -143,7 +143,7 @@ proptest! {
     ) {
         let domain = words(n_codes);
         let plain = |i: usize| vec![format!("v{i:03}"), format!("g{}", i / 2), format!("h{}", i / 6), "*".to_owned()];
-        // Above every label so many of its own that no other label lies under.
+        // Above every label, inserts some labels that have no other label below them.
         let padded = |i: usize| {
             let mut line: Vec<String> = Vec::new();
             for label in plain(i).into_iter().filter(|label| label != "*") {
@@ -206,7 +206,7 @@ fn even_groups_reach_their_number_of_values() {
         }
         assert_eq!(entropy_floor(&one_group(&vec![7; l as usize])), Some(l));
     }
-    // Summed naively, l = 3, 6, 7 and 10 fall short (STYLE section 8).
+    // Summed naively, l = 3, 6, 7 and 10 fall short.
     let naive = |l: usize| -> f64 { -(0..l).map(|_| 1.0 / l as f64 * (1.0 / l as f64).ln()).sum::<f64>() };
     assert!([3, 6, 7, 10].into_iter().any(|l| naive(l) < (l as f64).ln()));
 }

@@ -45,7 +45,7 @@ impl Categories {
         self.counts_of(group, |_| true)
     }
 
-    /// The same for rows whose code counts.
+    /// The same for rows for whose code `counts` is true.
     pub fn counts_of(&self, group: Group<'_>, counts: impl Fn(Code) -> bool) -> Vec<u64> {
         let mut rows = vec![0; self.weights.len()];
         for &(code, count) in group.values.iter().filter(|(code, _)| counts(*code)) {
@@ -54,8 +54,8 @@ impl Categories {
         rows
     }
 
-    /// The same categories, with every value in the most sensitive one that any value has which looks like it: `looks` tells for
-    /// every code the least code that does.
+    /// The same categories, with every value in the most sensitive category of all values that look like it. `looks`
+    /// gives, for every code, the least code that looks like it.
     pub fn by_looks(&self, looks: &[Code]) -> Categories {
         let mut lowest = self.category_of.clone();
         for (code, &first) in looks.iter().enumerate() {
@@ -101,7 +101,7 @@ fn exact(text: &str) -> Option<BigRational> {
 
 /// (l,α)-diversity: the least sum of weights over the rows of any group.
 ///
-/// `counts` tells how many rows of a group weigh something, by category.
+/// `counts` gives the rows of a group that have a weight, by category.
 pub fn least_weight(
     sample: &GroupCounts,
     categories: &Categories,
@@ -115,7 +115,7 @@ pub fn least_weight(
     Some(Worst { level: BigRational::new(worst.level, denominator), group: worst.group })
 }
 
-/// (k,e)-anonymity: the fewest distinct numbers in any group. A missing value is none.
+/// (k,e)-anonymity: the fewest distinct numbers in any group. A missing value does not count.
 pub fn distinct_numbers(sample: &GroupCounts, domain: &Domain) -> Option<Worst<u64>> {
     let is_missing =
         |group: Group<'_>| domain.has_missing() && group.values.first().is_some_and(|&(code, _)| code == 0);

@@ -74,7 +74,8 @@ pub(super) fn grouped(
     Ok(attacks)
 }
 
-/// The rows of every group whose quasi values no other row of the table has: these people are found in every release.
+/// How many rows of every group have quasi values that no other row of the table has: these people are found in every
+/// release.
 fn unique_rows(tables: &ValueTables<'_>, tally: &Tally, watch: &dyn Watch) -> Vec<u64> {
     let columns: Vec<&Column> = tables.quasi.iter().map(|(_, column)| *column).collect();
     let alike = Groups::of_columns(&columns, tables.table.rows(), watch);

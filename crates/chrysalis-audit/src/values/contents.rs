@@ -36,13 +36,13 @@ fn values_of(attribute: &Attribute, column: &Column, findings: &mut Findings) {
             format!("a value of `{name}` that is not in the domain occurs {count} times")
         });
     }
-    // Rows are compared by code, so the order of codes must be the one that everybody knows.
+    // Rows are compared by code, so the order of codes must be the one that the manifest gives.
     if domain.kind() == Kind::Ordinal && !Positions::of(attribute).of_column(column).is_sorted() {
         findings.add("order", || format!("the manifest lists the values of `{name}` in another order"));
     }
 }
 
-/// Tells whether a domain holds a value: by its ends where it is one of numbers or dates, by its words otherwise.
+/// A function that says whether the domain holds a value: by its ends for numbers and dates, by its words otherwise.
 fn known(attribute: &Attribute) -> impl Fn(&Column, Code) -> bool {
     let kind = Kind::from(attribute.kind);
     let positions = Positions::of(attribute);

@@ -19,7 +19,8 @@ struct Side {
     shown: ShownAttribute,
 }
 
-/// Quasi values that belong together are there as often as in the microdata, and so are sensitive values. No groups.
+/// For releases without groups: combinations of quasi values occur as often as in the microdata, and so do sensitive
+/// values.
 pub(super) fn ungrouped(
     tables: &ValueTables<'_>,
     (microdata, n_dropped): (&Table, usize),
@@ -36,7 +37,7 @@ pub(super) fn ungrouped(
     )))
 }
 
-/// The same for groups, and that people can be assigned to them such that all values come out.
+/// The same for releases with groups, and people can be assigned to these so that every group has the values it shows.
 pub(super) fn grouped(
     tables: &ValueTables<'_>,
     tally: &Tally,
@@ -96,7 +97,7 @@ fn dropped(n_dropped: usize) -> String {
     if n_dropped > 0 { format!(", {n_dropped} rows with missing values left out") } else { String::new() }
 }
 
-/// As many rows, and in every column every value as often.
+/// There are as many rows as in the microdata and, in every column, every value occurs as often.
 fn totals(
     tables: &ValueTables<'_>,
     microdata: &Table,
@@ -126,13 +127,13 @@ fn totals(
 }
 
 impl ValueTables<'_> {
-    /// Whether a column's values stand beside counts.
+    /// Whether a column lists values with their counts.
     fn is_counted(&self, column: &Column) -> bool {
         self.counts.is_some() && self.sensitive.is_some_and(|(_, sensitive)| std::ptr::eq(sensitive, column))
     }
 }
 
-/// The quasi and other values of every row as one number, people first, then what is published.
+/// The quasi and other values of every row as one number, people first, then published rows.
 fn tuples(tables: &ValueTables<'_>, microdata: &Table, findings: &mut Findings, watch: &dyn Watch) -> Groups {
     let shown = tables.quasi.iter().chain(&tables.others);
     let joined = shown.filter_map(|(attribute, column)| {

@@ -7,9 +7,9 @@ use super::tally::Tally;
 use crate::Check;
 use crate::findings::Findings;
 
-/// How far a published number may lie from ours, as a share of it. Whole numbers must be equal.
+/// How far a published number may lie from the recomputed one, as a share of it. Whole numbers must be equal.
 const TOLERANCE: f64 = 1e-9;
-/// Sums of reals lose digits to the largest of them; such a share of all values together is forgiven.
+/// Sums of reals lose digits to the largest of them; an error of this share of all values together is allowed.
 const SLACK: f64 = 1e-12;
 
 /// Every group has one row for every possible number of hits, and every number in it is right.
@@ -46,7 +46,7 @@ pub(super) fn check(tables: &ValueTables<'_>, tally: &Tally, watch: &dyn Watch) 
     Some(findings.check(format!("{} rows, every number recomputed", help.table.rows())))
 }
 
-/// Which row of the help table speaks of which group and number of hits.
+/// Which row of the help table is about which group and number of hits.
 struct Lines {
     starts: Vec<usize>,
     /// One more than the row; 0 where there is none.
@@ -117,7 +117,7 @@ struct Bounds {
     /// Sums of the smallest values, exact for whole numbers: none, one, two, …
     whole: Vec<i128>,
     real: Vec<f64>,
-    /// All values together, without their signs.
+    /// The sum of all values without their signs.
     size: f64,
     variance: f64,
     least: Extremes,
@@ -200,7 +200,7 @@ impl Bounds {
     }
 }
 
-/// What to expect of the least of 1, 2, … values, all choices equally likely: moments of how far it lies above the first value.
+/// The expected least of 1, 2, … values, all choices equally likely: moments of how far it lies above the first value.
 struct Extremes {
     first: f64,
     span: f64,
@@ -216,7 +216,7 @@ impl Extremes {
     fn of(values: &[f64]) -> Extremes {
         let (n, first) = (values.len(), values.first().copied().unwrap_or(0.0));
         let (mut mean, mut square) = (vec![0.0; n], vec![0.0; n]);
-        // Every step from one value to the next is made if all values drawn lie above it.
+        // The least value drawn lies beyond a step from one value to the next if all values drawn do.
         for (at, pair) in values.windows(2).enumerate().filter(|(_, pair)| pair[0] < pair[1]) {
             let (from, to) = (pair[0] - first, pair[1] - first);
             let above = n - at - 1;
@@ -247,7 +247,7 @@ impl Extremes {
     }
 }
 
-/// What should stand there; reals with what is forgiven besides the tolerance.
+/// The number that should be there; reals with the error that is allowed besides the tolerance.
 enum Target {
     Whole(i128),
     Real(f64, f64),

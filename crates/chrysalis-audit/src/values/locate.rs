@@ -1,4 +1,4 @@
-//! Where a person may stand in a release that shows values.
+//! Where a person may be in a release that shows values.
 
 use chrysalis_table::{Code, Codes, Column, Table, Watch};
 use rayon::prelude::*;
@@ -41,7 +41,7 @@ pub(super) fn among_rows(
     people.par_iter().map(of_person).collect()
 }
 
-/// Equal neighbours as one with their number.
+/// Runs of equal groups, each with its length.
 fn runs(groups: impl Iterator<Item = u32>) -> Vec<(u32, f32)> {
     let mut runs: Vec<(u32, f32)> = Vec::new();
     for group in groups {
@@ -108,7 +108,7 @@ struct Holders {
 }
 
 impl Holders {
-    /// Whether a group has the value, as far as bits tell.
+    /// Whether a group has the value, as far as the bits tell.
     fn may_have(&self, group: u32) -> bool {
         self.bits.get(group as usize / 64).is_none_or(|word| word >> (group % 64) & 1 == 1)
     }

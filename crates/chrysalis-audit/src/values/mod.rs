@@ -42,7 +42,7 @@ pub(crate) struct RowsWithValues<'a> {
     pub(crate) is_permuted: bool,
     /// The column that holds the sensitive values, in whichever table.
     pub(crate) sensitive: &'a Column,
-    /// The group of every row, and what it has.
+    /// The group of every row, and the sensitive values of every group.
     pub(crate) of_row: Vec<u32>,
     pub(crate) sample: GroupCounts,
 }
@@ -129,7 +129,7 @@ fn grouped(
     })
 }
 
-/// Which row is whose, who is there, and the reconstruction error.
+/// Which row is whose, who is in the data, and the reconstruction error.
 fn measured(
     tables: &ValueTables<'_>,
     tally: &Tally,

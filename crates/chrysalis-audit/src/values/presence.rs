@@ -1,4 +1,5 @@
-//! Which row is whose where values are shown as they are (pa, Lemma 1), and how little that leaves open of who is there.
+//! Which row is whose where values are shown as they are (pa, Lemma 1), and how much that reveals about who is in the
+//! data.
 
 use std::cmp::Ordering;
 
@@ -54,12 +55,12 @@ impl Chance {
     }
 }
 
-/// Exact values: whoever looks like nobody else has one row.
+/// Exact values: a person who looks like nobody else has one row.
 pub(super) fn own_row() -> RowLinking {
     RowLinking { delta: 1.0, delta_text: "1".into(), group: None, over: RowLinkingOver::ExactValues }
 }
 
-/// Exact values: whoever is in the data stands there.
+/// Exact values: everybody in the data is shown.
 pub(super) fn certain(tables: &ValueTables<'_>) -> Presence {
     let combinations: f64 =
         tables.quasi.iter().map(|(attribute, column)| conceivable_values(attribute, column)).product();
@@ -67,14 +68,14 @@ pub(super) fn certain(tables: &ValueTables<'_>) -> Presence {
     Presence { certain_rows: rows as u64, certain_group: None, covered: (rows as f64 / combinations).min(1.0) }
 }
 
-/// Permuted columns: a group covers whoever has a value of each of its columns.
+/// Permuted columns: a group covers everybody who has a value of each of its columns.
 pub(super) fn covered(tables: &ValueTables<'_>, tally: &Tally, samples: &[GroupCounts]) -> Presence {
     let sizes: Vec<f64> =
         tables.quasi.iter().map(|(attribute, column)| conceivable_values(attribute, column)).collect();
     let n_values = |group: usize| samples.iter().map(move |sample| sample.group(group).values.len());
     let groups = || (0..tally.sizes.len()).filter(|&group| tally.sizes[group] > 0);
     let share = |group: usize| n_values(group).zip(&sizes).map(|(n, size)| n as f64 / size).product::<f64>();
-    // Where one column alone differs, its values stand in true rows whatever their order.
+    // Where only one column has different values, all rows are true whatever its order.
     let is_certain = |&group: &usize| n_values(group).filter(|&n| n > 1).count() <= 1;
     Presence {
         certain_rows: groups().filter(is_certain).map(|group| tally.sizes[group]).sum(),
@@ -107,7 +108,7 @@ pub(super) fn samples(tables: &ValueTables<'_>, tally: &Tally, watch: &dyn Watch
     tables.quasi.iter().map(|(_, column)| sample(column)).collect()
 }
 
-/// The groups in which a row that one could put together is likeliest to be there; none where values are exact.
+/// The groups in which a conceivable row is likeliest to be; none where values are exact.
 pub(super) fn likeliest(samples: &[GroupCounts], tally: &Tally) -> Vec<WorstGroup> {
     if samples.is_empty() {
         return Vec::new();
@@ -128,7 +129,7 @@ fn most(samples: &[GroupCounts], tally: &Tally, group: usize) -> Option<Chance> 
     (rows > 0).then(|| Chance { counts: samples.iter().filter_map(most).collect(), rows })
 }
 
-/// The worst anyone could be off: a person with the most frequent value of every column of a group.
+/// The worst case of every group, a person with the most frequent value of each of its columns; the worst group first.
 fn conceivable(samples: &[GroupCounts], tally: &Tally, watch: &dyn Watch) -> Vec<(Chance, usize)> {
     let groups = 0..tally.sizes.len();
     let mut chances: Vec<(Chance, usize)> =
@@ -166,7 +167,7 @@ pub(super) fn attack(
     Some(chance.row_linking(tally.ids[group], RowLinkingOver::People))
 }
 
-/// The different people under the published codes, sorted. Who has a value that is published nowhere is left out.
+/// The different people by published codes, sorted. People with a value that is published nowhere are left out.
 struct People {
     rows: Vec<Vec<Code>>,
 }
@@ -193,7 +194,7 @@ impl People {
     }
 }
 
-/// Depth first through the people as a tree of values, leaving out what cannot beat the best.
+/// A depth-first search through the people as a tree of values, which skips branches that cannot beat the best.
 struct Search<'a> {
     samples: &'a [GroupCounts],
     people: &'a People,

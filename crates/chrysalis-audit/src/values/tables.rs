@@ -1,4 +1,4 @@
-//! The tables of a release, found and of the right kind.
+//! Finds the tables of a release and checks their kinds.
 
 use std::iter::once;
 
@@ -12,7 +12,7 @@ use crate::columns::{find, only_sensitive};
 use crate::profile::check_size;
 use crate::shape::ExpectedTable;
 
-/// A release whose columns are all there. What they hold is not yet believed.
+/// A release whose columns are all there. Their contents are not yet trusted.
 pub(super) struct ValueTables<'a> {
     pub(super) shape: Shape,
     pub(super) manifest: &'a Manifest,
@@ -22,7 +22,7 @@ pub(super) struct ValueTables<'a> {
     pub(super) group: Option<&'a Column>,
     pub(super) quasi: Vec<(&'a Attribute, &'a Column)>,
     pub(super) others: Vec<(&'a Attribute, &'a Column)>,
-    /// The sensitive attribute and where its values stand, in whichever table.
+    /// The sensitive attribute and the column of its values, in whichever table.
     pub(super) sensitive: Option<(&'a Attribute, &'a Column)>,
     pub(super) counts: Option<Counts<'a>>,
     pub(super) help: Option<Help<'a>>,
@@ -88,10 +88,10 @@ impl<'a> ValueTables<'a> {
         }
     }
 
-    /// Whether an attribute of a role may be said to be shown so.
+    /// Whether the manifest may say that an attribute of this role is shown in this way.
     ///
-    /// LEAK: of values that are counted by group two words are true (they are exact, and nobody knows whose they are), and which
-    /// of them is said could carry a message.
+    /// LEAK: two words are true of values that are counted by group (they are exact, and nobody knows whose they are),
+    /// and the choice between them could carry a message.
     pub(super) fn fits(&self, role: RoleName, shown: Published) -> bool {
         match role {
             RoleName::Sensitive => shown == self.shape.sensitive(),
@@ -100,12 +100,12 @@ impl<'a> ValueTables<'a> {
         }
     }
 
-    /// The sensitive column, where it stands beside the quasi values.
+    /// The sensitive column, where it is shown beside the quasi values.
     pub(super) fn sensitive_column(&self) -> Option<&'a Column> {
         self.sensitive.filter(|_| self.counts.is_none()).map(|(_, column)| column)
     }
 
-    /// All tables of the form with their columns, that of the people first.
+    /// All tables of the form with their columns, the table of people first.
     pub(super) fn expected_tables(&self) -> Vec<ExpectedTable<'a>> {
         let columns = self.quasi.iter().chain(&self.others).map(|(_, column)| *column);
         let columns = columns.chain(self.group).chain(self.sensitive_column()).map(Column::name).collect();
@@ -123,7 +123,7 @@ impl<'a> ValueTables<'a> {
         once(main).chain(counts).chain(help).collect()
     }
 
-    /// By what the rows of every table ascend: group id, then the other columns as they stand.
+    /// The columns by which the rows of every table ascend: group id, then the other columns in their order.
     pub(super) fn orders(&self) -> Vec<(&'static str, Vec<&'a Column>)> {
         let by = |table: &'a Table, group: Option<&'a Column>| {
             let others =
@@ -132,7 +132,7 @@ impl<'a> ValueTables<'a> {
         };
         let main = (self.name, by(self.table, self.group));
         let counts = self.counts.as_ref().map(|counts| (counts.name, by(counts.table, Some(counts.group))));
-        // By hits and group or the other way round: either is told by the numbers alone.
+        // Rows may ascend by hits and group, or the other way round: either order follows from the numbers alone.
         let help = self.help.as_ref().map(|help| {
             let by_hits = (1..help.table.rows()).all(|row| help.hits.code(row - 1) <= help.hits.code(row));
             (help.name, if by_hits { vec![help.hits, help.group] } else { vec![help.group, help.hits] })

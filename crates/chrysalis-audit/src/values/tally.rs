@@ -1,4 +1,4 @@
-//! Who stands together, and which sensitive values their group has.
+//! Which rows share a group, and which sensitive values every group has.
 
 use chrysalis_table::{Code, Column, Value};
 
@@ -16,12 +16,12 @@ pub(super) struct Tally {
     pub(super) groups: Groups,
     /// Rows of every group.
     pub(super) sizes: Vec<u64>,
-    /// Sensitive values of every group; those that are counted come without impossible counts.
+    /// Sensitive values of every group; impossible counts are left out.
     pub(super) sample: Option<GroupCounts>,
 }
 
 impl Tally {
-    /// `side` is the column of group ids in the second table, if there is one.
+    /// Numbers the groups of all tables, and counts their sensitive values.
     pub(super) fn new(tables: &ValueTables<'_>, group: &Column) -> Result<Tally, AuditError> {
         let side = tables.counts.as_ref().map(|counts| counts.group).or(tables.help.as_ref().map(|help| help.group));
         let mut ids: Vec<Option<i64>> = group_ids(group);
@@ -78,7 +78,8 @@ fn counted(counts: &Counts<'_>, values: &Column, ids: &[Option<i64>], rows: usiz
     Ok(GroupCounts::from_counts(ids.len(), values.domain().len(), lines))
 }
 
-/// Every row has a group, there are as many as promised, and all of them are in both tables with the same size.
+/// Every row has a group, there are as many groups as the manifest says, and all of them are in both tables with the
+/// same size.
 pub(super) fn groups(tables: &ValueTables<'_>, tally: &Tally) -> Check {
     let mut findings = Findings::new("groups");
     let n_missing = match (tally.ids.first(), tally.sizes.first()) {
@@ -119,7 +120,7 @@ fn sizes(name: &str, counts: &Counts<'_>, tally: &Tally, sample: &GroupCounts, f
     }
 }
 
-/// Counts are positive and no larger than the release, and no value is listed twice for a group.
+/// Counts are positive and no larger than the release, and no group lists a value twice.
 pub(super) fn counts(tables: &ValueTables<'_>, tally: &Tally) -> Option<Check> {
     let (counts, (_, values)) = (tables.counts.as_ref()?, tables.sensitive?);
     let mut findings = Findings::new("counts");

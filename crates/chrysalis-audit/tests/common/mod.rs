@@ -1,6 +1,6 @@
-//! The shared data sets, where they are, and what manifests say of tables.
+//! The shared data sets, if they are there, and manifest entries of tables.
 
-// Clippy knows tests by their attribute; helpers of tests have none. No test uses all of them.
+// Clippy recognizes tests by their attribute, which helpers lack. No test uses all helpers.
 #![allow(clippy::unwrap_used, clippy::print_stdout, dead_code)]
 
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ pub(crate) fn promises(form: Form, sensitive: &str, guarantees: &[&str]) -> Vec<
     Manifest::parse(manifest.to_string().as_bytes()).unwrap().promises
 }
 
-/// Whether nothing is wrong with a release made by hand, whose ids and idle words are let pass.
+/// Whether nothing is wrong with a release made by hand, apart from its ids and idle words.
 pub(crate) fn is_sound(report: &AuditReport) -> bool {
     let is_fine = |check: &Check| check.ok || check.name == "ids" || check.name == "manifest";
     report.principles.iter().all(|result| result.holds) && report.checks.iter().all(is_fine)

@@ -1,4 +1,4 @@
-//! What an attacker believes of people, where it is known which group they are in and where it is open.
+//! What an attacker believes about people, whether or not their groups are known.
 
 use chrysalis_table::Code;
 use rayon::prelude::*;
@@ -9,10 +9,10 @@ use super::model::Model;
 use super::people::{Places, Victims};
 use crate::measure::Group;
 
-/// Shares this close are equally likely.
+/// Values whose weights are this close to the largest count as equally likely.
 const TIED: f64 = 1.0 - 1e-6;
 
-/// What is believed of one kind of people.
+/// What is believed about one kind of people, after learning and from the groups alone.
 pub(super) struct Minds {
     pub(super) learned: Mind,
     pub(super) groups: Mind,
@@ -27,7 +27,7 @@ impl Minds {
         Minds { learned: Mind(vec![0.0; n_values]), groups: Mind(vec![0.0; n_values]), touched: Vec::new() }
     }
 
-    /// Adds what is believed of people who stand in a group with some weight.
+    /// Adds what is believed about people who are in `group` with this weight.
     pub(super) fn add(&mut self, group: Group<'_>, weight: f64, line: &[f32]) {
         for (&(code, count), &share) in group.values.iter().zip(line) {
             let at = code as usize;
@@ -58,18 +58,20 @@ impl Mind {
     }
 }
 
-/// What the attacker believes of a kind of people; the group that tells most of them, or `None` where they are nowhere.
+/// What the attacker believes about a kind of people. `of` fills in the minds and returns the group that most of the
+/// people's weight is in, or `None` where no group can hold them.
 pub(super) trait Beliefs: Sync {
     fn of(&self, place: usize, kind: u32, minds: &mut Minds) -> Option<u32>;
 }
 
-/// It is open which group people stand in: every group that may hold them counts by how many of its rows could be theirs.
+/// Beliefs where people's groups are not known: every group that may hold them counts by how many of its rows could be
+/// theirs.
 pub(super) struct Open<'a> {
     evidence: Likelihoods<'a>,
     places: &'a Places,
     view: &'a AttackerView<'a>,
-    /// Per group, how much rarer its values are than its rows look: what its rows have in common says nothing of who of
-    /// them has what.
+    /// Per group, how much rarer its values are than its rows suggest: features that its rows have in common say
+    /// nothing about which of them has which value.
     rarity: Vec<Vec<f32>>,
 }
 
@@ -111,13 +113,13 @@ fn foremost_place(places: &[(u32, f32)]) -> Option<u32> {
     most.map(|&(group, _)| group)
 }
 
-/// It is known who is in every group: beliefs about all of a group's members were worked out together.
+/// Beliefs where it is known who is in every group: those about all members of a group are worked out together.
 pub(super) struct SettledBeliefs<'a> {
     view: &'a AttackerView<'a>,
     places: &'a Places,
-    /// Per kind's place and group, the line of beliefs.
+    /// Per group, one line of beliefs for each of its members.
     lines: Vec<Vec<f32>>,
-    /// Where the line of a place's group stands: (group, line in the group).
+    /// Per kind and group that it may be in, the index of its line in that group.
     line_of: Vec<Vec<u32>>,
 }
 

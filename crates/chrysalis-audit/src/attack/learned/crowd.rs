@@ -1,17 +1,17 @@
-//! Who stands in which group, and what an attacker believes of them there.
+//! Who is in which group, and what an attacker believes about them there.
 
 use chrysalis_table::Codes;
 
 use crate::measure::Group;
 
-/// Sweeps of the matching; more change the third digit of a belief.
+/// Sweeps of the matching; more would change only the third digit of a belief.
 const SWEEPS: usize = 4;
 
 /// Members by group. A member is a published row, or all people with the same quasi values.
 pub(super) struct Crowd {
     starts: Vec<u32>,
     members: Vec<u32>,
-    /// Rows that a member stands for.
+    /// How many rows each member stands for.
     weights: Vec<f32>,
 }
 
@@ -49,7 +49,7 @@ impl Crowd {
         (&self.members[range.clone()], &self.weights[range])
     }
 
-    /// Groups in stretches of about equally many members, which depend on the crowd alone.
+    /// At most `n` stretches of groups with about equally many members, which depend on the crowd alone.
     pub(super) fn stretches(&self, n: usize) -> Vec<std::ops::Range<usize>> {
         let total = self.members.len();
         let end = |part: usize| self.starts.partition_point(|&start| (start as usize) < total * part / n);
@@ -58,7 +58,8 @@ impl Crowd {
     }
 }
 
-/// What is seen of every member: a code per attribute, and a table of log-likelihoods that the code leads into.
+/// What is seen of every member: a code per attribute, which selects a line of that attribute's table of
+/// log-likelihoods.
 pub(super) struct Likelihoods<'a> {
     pub(super) codes: Vec<&'a Codes>,
     pub(super) tables: Vec<&'a [f32]>,
@@ -85,7 +86,7 @@ impl Likelihoods<'_> {
         self.weighed(group, member, 1.0, out);
     }
 
-    /// The same with likelihoods to some power.
+    /// The same with likelihoods raised to some power.
     fn weighed(&self, group: Group<'_>, member: u32, power: f32, out: &mut [f32]) {
         self.likelihoods(member, group.values, out);
         let most = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -95,22 +96,23 @@ impl Likelihoods<'_> {
         normalize(out);
     }
 
-    /// The same for all members of a group, one line each. Every value is handed out as often as the group has it: lines and
-    /// columns are scaled in turns (Sinkhorn). Scaling alone is too shy in small groups (of two it takes the root of the
-    /// odds), so likelihoods are raised to n/(n − 1) first, which makes it exact for two.
+    /// The same for all members of a group, one line each. Every value is handed out as often as the group has it:
+    /// lines and columns are scaled alternately (Sinkhorn). Scaling alone is too timid in small groups (for two members
+    /// it gives the square root of the odds), so likelihoods are first raised to n/(n − 1), which makes it exact for
+    /// two.
     pub(super) fn together(&self, group: Group<'_>, crowd: (&[u32], &[f32]), out: &mut Vec<f32>) {
         let rows: f32 = crowd.1.iter().sum();
         let power = if rows > 1.0 { rows / (rows - 1.0) } else { 1.0 };
         self.scaled(group, crowd, power, out);
     }
 
-    /// How much rarer every value of a group is than its members' looks would have it: somebody else who might stand there
-    /// is weighed by c(v)·P(evidence | v) times this.
+    /// How much rarer every value of a group is than its members suggest: anybody else who might be in the group is
+    /// weighed by c(v)·P(evidence | v) times this.
     pub(super) fn rarity(&self, group: Group<'_>, crowd: (&[u32], &[f32])) -> Vec<f32> {
         self.scaled(group, crowd, 1.0, &mut Vec::new())
     }
 
-    /// Fills in the lines; tells what the columns were multiplied with altogether.
+    /// Fills in the lines; returns the factor that each column was multiplied by in total.
     fn scaled(&self, group: Group<'_>, crowd: (&[u32], &[f32]), power: f32, out: &mut Vec<f32>) -> Vec<f32> {
         let (members, weights) = crowd;
         let n_values = group.values.len();
@@ -158,7 +160,7 @@ mod tests {
     use super::*;
     use crate::measure::GroupCounts;
 
-    /// Two members, two values: the first member is surer of value 0.
+    /// Two members and two values.
     fn evidence<'a>(codes: &'a Codes, table: &'a [f32]) -> Likelihoods<'a> {
         Likelihoods { codes: vec![codes], tables: vec![table], class_of: &[0, 1], n_classes: 2 }
     }

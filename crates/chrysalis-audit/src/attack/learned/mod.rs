@@ -19,9 +19,9 @@ use super::view::AttackerView;
 use crate::measure::Group;
 use crate::promise::promised_share;
 
-/// Beliefs about all members of all groups together: rows times the values of their groups.
+/// The most beliefs that are worked out: rows times values, summed over all groups.
 const MOST_BELIEFS: u64 = 64_000_000;
-/// A belief is above a line if it is above by more than floats err.
+/// A belief exceeds a limit only if it does so by more than rounding errors.
 const SLACK: f64 = 1.0 + 1e-4;
 
 /// An attacker learns from all groups what people with a sensitive value are like, and bets on the likeliest value of a
@@ -30,13 +30,13 @@ const SLACK: f64 = 1.0 + 1e-4;
 pub struct Learned {
     /// On whom the attack was tried.
     pub over: LearnedOver,
-    /// How many they are.
+    /// How many rows or people that are.
     pub tried: u64,
     /// How sure the attacker is, on average, of the value bet on.
     pub mean_confidence: f64,
     /// The same for an attacker who bets on the most frequent value of the group.
     pub baseline: f64,
-    /// The one divided by the other.
+    /// `mean_confidence` divided by `baseline`.
     pub lift: f64,
     /// How many bets the attacker expects to win.
     pub expected_right: f64,
@@ -44,9 +44,9 @@ pub struct Learned {
     pub confidence: f64,
     /// The group where it is made; the lowest number where there are several.
     pub group: Option<i64>,
-    /// The largest share that was promised of a value in a group; absent where nothing of the kind was.
+    /// The promised limit on a value's share of a group; absent where nothing of the kind was promised.
     pub promised: Option<f64>,
-    /// Bets that the attacker is surer of than was promised.
+    /// Bets that the attacker is surer of than the promised limit.
     pub above_promise: u64,
     /// Bets that the attacker is surer of than the group alone allows.
     pub above_group: u64,
@@ -65,7 +65,7 @@ pub enum LearnedOver {
     People,
 }
 
-/// Bets held against the microdata. Of people with the same quasi values, who look alike, the average counts.
+/// Bets compared with the microdata. People with the same quasi values look alike, so each counts with their average.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BetScore {
     /// People bet on.
@@ -74,20 +74,20 @@ pub struct BetScore {
     pub right: f64,
     /// Bets won by an attacker who looks at groups alone.
     pub right_from_groups: f64,
-    /// Bets won by an attacker without the release who was taught by the microdata themselves; absent where sensitive values
-    /// are too many to tell one by one.
+    /// Bets won by an attacker who has no release but learned from the microdata themselves; absent where there are too
+    /// many sensitive values to tell them all apart.
     pub right_from_truth: Option<f64>,
     /// `right` divided by `right_from_groups`.
     pub lift: f64,
-    /// People whose quasi values nobody shares: no others blur what is believed of them.
+    /// People whose quasi values nobody shares, so that nobody else blurs what is believed about them.
     pub unique_people: u64,
     /// Bets on them won by the learned attack.
     pub unique_right: f64,
-    /// Bets on them won by who looks at groups alone.
+    /// Bets on them won by an attacker who looks at groups alone.
     pub unique_right_from_groups: f64,
 }
 
-/// What came out for some members.
+/// The results for some members.
 #[derive(Clone, Debug, Default)]
 struct Bets {
     tried: f64,
@@ -106,7 +106,7 @@ struct Bets {
 }
 
 impl Bets {
-    /// `rows` members are bet on with this confidence; the group alone would give `baseline`.
+    /// Adds bets on `rows` members with this confidence, where the group alone would give `baseline`.
     fn add(&mut self, rows: f64, confidence: f64, baseline: f64, promised: Option<f64>) {
         self.tried += rows;
         self.confidence += rows * confidence;
@@ -161,7 +161,7 @@ pub(crate) fn attack(view: &AttackerView<'_>, known: Option<&KnownPeople<'_>>) -
     (Some(learned), finding)
 }
 
-/// Every published row is bet on.
+/// Bets on every published row.
 fn bets_on_rows(view: &AttackerView<'_>, model: &Model, crowd: &Crowd) -> Bets {
     let evidence = model.of_cells(&view.quasi);
     let promised = promised(view);
@@ -233,7 +233,7 @@ fn summary(view: &AttackerView<'_>, over: LearnedOver, bets: &Bets, left_out: Ve
     }
 }
 
-/// Beliefs rest on logarithms of single precision, whose last digits depend on the machine.
+/// Cuts off digits that depend on the machine: beliefs rest on single-precision logarithms.
 fn rounded(number: f64) -> f64 {
     (number * 1e5).round() / 1e5
 }

@@ -8,12 +8,12 @@ use super::super::view::AttackerView;
 use super::crowd::{Crowd, Likelihoods};
 use crate::measure::{Group, GroupCounts};
 
-/// Times that beliefs and likelihoods are worked out from each other. On CENSUS three win most bets and are about as sure as
-/// they are right; with more, beliefs feed on themselves.
+/// How often beliefs and likelihoods are worked out from each other. On CENSUS three rounds win the most bets and are
+/// about as sure as they are right; with more, beliefs reinforce themselves.
 pub(super) const ROUNDS: usize = 3;
-/// Numbers in all tables of cells together.
+/// The most numbers in all tables of cells together.
 const MOST_NUMBERS: usize = 4_000_000;
-/// Numbers in all sums that are worked out side by side.
+/// The most numbers in all sums that are worked out in parallel.
 const MOST_SUMS: usize = 32_000_000;
 /// Tasks of a round; fixed, so that sums do not depend on the number of threads.
 const STRETCHES: usize = 16;
@@ -22,7 +22,7 @@ const STRETCHES: usize = 16;
 pub(super) struct Model {
     pub(super) class_of: Vec<u32>,
     pub(super) n_classes: usize,
-    /// Per attribute: which of the view's it is, and its tables.
+    /// Per attribute in use: its index in the view, and its tables.
     pub(super) tables: Vec<LikelihoodTable>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct LikelihoodTable {
 }
 
 impl Model {
-    /// Knows nothing yet: every likelihood is one.
+    /// A model that knows nothing yet: every likelihood is one.
     pub(super) fn new(sample: &GroupCounts, domain: &Domain, quasi: &[ShownAttribute<'_>]) -> Model {
         let (class_of, n_classes) = pool(sample.whole(), domain.kind().is_ordered());
         let mut used: Vec<usize> = (0..quasi.len()).collect();
@@ -62,7 +62,8 @@ impl Model {
         model
     }
 
-    /// Learns from people whose sensitive values are known: (bin per used attribute, class) with their number.
+    /// Learns from people whose sensitive values are known: (kind, class, number of people), and the bin of every kind
+    /// per attribute.
     pub(super) fn of_truth(
         view: &AttackerView<'_>,
         people: impl Iterator<Item = (usize, u32, f64)>,
@@ -101,7 +102,7 @@ impl Model {
         let n_numbers: usize = self.tables.iter().map(|table| table.cells.len()).sum();
         let n = (MOST_SUMS / n_numbers.max(1)).clamp(1, STRETCHES);
         let whole = self.of_cells(&view.quasi);
-        // Columns that were permuted on their own say nothing of each other's rows.
+        // Columns that were permuted on their own say nothing about each other's rows.
         let parts: Vec<Likelihoods<'_>> = if view.is_joint {
             vec![whole]
         } else {
@@ -147,7 +148,7 @@ impl Model {
         }
     }
 
-    /// Likelihoods from sums. What was seen behind a range or label goes to its bins as likely as they are.
+    /// Likelihoods from sums. The sum of a range or label is divided among its bins in proportion to their likelihoods.
     fn learn(&mut self, quasi: &[ShownAttribute<'_>], sums: &[Vec<f64>]) {
         let n_classes = self.n_classes;
         self.tables.par_iter_mut().zip(sums).for_each(|(table, sums)| {
@@ -179,8 +180,8 @@ impl Model {
     }
 }
 
-/// ln P(bin | class), with as many rows added to every class as there are bins, spread as the whole table is: what is rare
-/// must not look like evidence.
+/// ln P(bin | class), with as many rows added to every class as there are bins, spread like the whole table, so that
+/// rarity does not look like evidence.
 fn smoothed(sums: &[f64], n_classes: usize) -> Vec<f32> {
     let n_bins = sums.len() / n_classes.max(1);
     let mut of_class = vec![0.0; n_classes];

@@ -1,4 +1,4 @@
-//! The people of the microdata, where they may stand in a release, and whether bets on them are won.
+//! The people of the microdata, where they may be in a release, and whether bets on them are won.
 
 use chrysalis_table::{Code, Codes, Column, Table};
 use rayon::prelude::*;
@@ -10,19 +10,19 @@ use super::{Bets, promised, surer};
 use crate::Groups;
 use crate::attack::finding::foremost;
 
-/// Groups where people may stand, and how many of their rows could be theirs.
+/// The groups that people may be in, and how many rows of each could be theirs.
 pub(crate) type Places = Vec<Vec<(u32, f32)>>;
 
 /// The people, as far as they are known.
 pub(crate) struct KnownPeople<'a> {
     pub(crate) microdata: &'a Table,
-    /// Where the people of these rows may stand.
+    /// Finds the groups that the people of these rows may be in.
     pub(crate) locate: &'a (dyn Fn(&[usize]) -> Places + Sync),
     /// Whether quasi values are published as they are, so that it is known who is in every group.
     pub(crate) is_exact: bool,
 }
 
-/// Kinds of people bet on, where it is open which groups they are in and every one of many must be looked into.
+/// The most kinds of people bet on where their groups are not known, so that many groups must be searched for each.
 const MOST_KINDS: usize = 20_000;
 
 /// People by kind: those of one kind have the same quasi values.
@@ -73,7 +73,7 @@ impl Victims {
         model.n_classes == model.class_of.len()
     }
 
-    /// Bets on everybody, or on some kinds where all groups that may hold them must be looked into.
+    /// Bets on everybody, or on a sample of kinds where every group that may hold them must be searched.
     pub(super) fn bets(&self, view: &AttackerView<'_>, model: &Model, known: &KnownPeople<'_>) -> Bets {
         let shown: Vec<u32> = (0..self.rows.len() as u32).filter(|&kind| self.is_shown[kind as usize]).collect();
         let locate =
@@ -90,7 +90,7 @@ impl Victims {
         self.judge(view, model, &shown, &settled)
     }
 
-    /// Bets on some kinds, given what is believed of them, and how they come out.
+    /// Bets on some kinds, given the beliefs about them, and scores the bets.
     fn judge(&self, view: &AttackerView<'_>, model: &Model, kinds: &[u32], beliefs: &dyn Beliefs) -> Bets {
         let truth = self.is_told_apart(model).then(|| self.taught(view, model));
         let n_values = view.target.domain.len();
@@ -136,7 +136,7 @@ impl Victims {
         values.iter().map(people).sum::<f64>() / values.len().max(1) as f64
     }
 
-    /// The likeliest value of every kind for who was taught by the microdata and has no release.
+    /// The likeliest value of every kind, for an attacker who learned from the microdata and has no release.
     fn taught(&self, view: &AttackerView<'_>, model: &Model) -> Vec<Code> {
         let of_kind = |kind: usize| {
             let known = self.truth(kind).iter().filter(|(code, _)| (*code as usize) < model.class_of.len());

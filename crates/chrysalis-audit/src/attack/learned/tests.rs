@@ -9,7 +9,7 @@ use crate::testing::audit;
 
 const ROWS: u64 = 1_200;
 
-/// Six sensitive values; `clue` follows them in `strength` of ten cases, `noise` never, and tells people apart.
+/// Six sensitive values; `clue` follows them in `strength` of ten cases, `noise` never does, and tells people apart.
 fn people(strength: u64) -> (Table, Vec<u64>) {
     let sensitive: Vec<u64> = (0..ROWS).map(|row| row % 6).collect();
     let clue: Vec<u64> =
@@ -33,7 +33,8 @@ fn a_planted_clue_is_learned_from_random_groups() {
     let release = verbatim(Form::Anatomy, &table, &dealt(&sensitive, 3), &["l=3"]);
     let scored = learned(&release, &table).scored.unwrap();
     let share = |right: f64| right / scored.people as f64;
-    // By the groups alone a third is right; who knew the clue's strength would be right in four of five.
+    // From the groups alone a third is right; an attacker who knew the clue's strength would be right four times in
+    // five.
     assert!(share(scored.right) > share(scored.right_from_groups) + 0.15, "{scored:?}");
     assert!(share(scored.right) > 0.7, "{scored:?}");
     let rows = audit(&release, None).unwrap().attacks.learned.unwrap();
@@ -88,7 +89,8 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     assert_eq!(with(1), with(3));
 }
 
-/// The same attack, slowly: likelihoods as plain arrays, beliefs by all assignments of a group's values to its rows.
+/// The same attack, slowly: likelihoods as plain arrays, beliefs by enumerating all assignments of a group's values to
+/// its rows.
 fn slow_lift(clues: &[usize], secrets: &[usize], groups: &[i64], n_rounds: usize) -> f64 {
     let (n_clues, n_secrets) = (6, 6);
     let mut likely = vec![vec![1.0; n_secrets]; n_clues];

@@ -1,5 +1,5 @@
-//! An attacker who knows the algorithm and everybody's quasi values, and concludes from what was *not* cut (minimality,
-//! Wong et al. 2007); see `../spec.md`, minimality.
+//! An attacker who knows the algorithm and everybody's quasi values, and draws conclusions from what was *not* cut
+//! (minimality, Wong et al. 2007); see `../spec.md`, minimality.
 
 mod reasons;
 mod replay;
@@ -20,15 +20,15 @@ use super::view::AttackTarget;
 use crate::measure::{Fraction, to_float};
 use crate::promise::{promised_share, show};
 
-/// Larger groups are left alone.
+/// Larger groups are not replayed.
 const MOST_ROWS: u64 = 12;
-/// Ways of handing out values that are looked at over all groups; the smallest groups come first.
+/// The most ways of handing out values ("states") that are examined over all groups, the smallest groups first.
 const MOST_STATES: u64 = 5_000_000;
-/// Groups replayed side by side between two looks at what is left of that: few, as each may take 200,000.
+/// Groups replayed in parallel before the states are counted again: few, as each may take 200,000 states.
 const BLOCK: usize = 16;
 
-/// An attacker who knows everybody's quasi values and how mondrian cuts: had a small group's values been spread otherwise, it
-/// would have been cut again, so they were not.
+/// An attacker who knows everybody's quasi values and how mondrian cuts: had a small group's values been spread
+/// differently, the group would have been cut again, so they were not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Minimality {
     /// Groups that were replayed.
@@ -37,30 +37,30 @@ pub struct Minimality {
     pub skipped: u64,
     /// People in the replayed groups.
     pub people: u64,
-    /// The largest share of the remaining assignments in which somebody has one value.
+    /// The largest share of the remaining assignments in which somebody has the same value.
     pub confidence: f64,
     /// The same as an exact fraction.
     pub confidence_text: String,
     /// The group where it is reached; the lowest id where there are several.
     pub group: Option<i64>,
-    /// People of whom some value is likelier than the group alone makes it.
+    /// People for whom some value is likelier than the group alone makes it.
     pub narrowed: u64,
-    /// People of whom some value is likelier than was promised.
+    /// People for whom some value is likelier than was promised.
     pub above_promise: u64,
-    /// Of the narrowed, those whose likeliest value is their own.
+    /// How many of the `narrowed` people have the value that is likeliest for them.
     pub right: u64,
 }
 
 /// What a replay needs to know beyond the groups.
 pub(crate) struct Setting<'a> {
-    /// Per group, the rows of the microdata that it must hold; empty where that is open.
+    /// Per group, the rows of the microdata that it must hold; empty where that is not certain.
     pub(crate) members: Vec<Vec<usize>>,
     /// The quasi columns of the microdata that are cut by their order, and whether single values may be cut off.
     pub(crate) columns: Vec<(&'a Column, bool)>,
     pub(crate) sensitive: &'a Column,
 }
 
-/// What came out of one group.
+/// The result for one group.
 struct ReplayResult {
     group: usize,
     level: Fraction,
@@ -70,8 +70,8 @@ struct ReplayResult {
     right: u64,
 }
 
-/// Tries groups in their order, some of them side by side, until more than `most` states were looked at. `try_one` says how
-/// many it took, whatever came out of them.
+/// Tries groups in order, some of them in parallel, until more than `most` states were examined. `try_one` says how
+/// many it examined, whether or not it found anything.
 fn within<T: Send>(groups: &[usize], most: u64, try_one: impl Fn(usize) -> (u64, Option<T>) + Sync) -> Vec<T> {
     let mut found = Vec::new();
     let mut states = 0;
@@ -155,7 +155,7 @@ fn one(target: &AttackTarget<'_>, setting: &Setting<'_>, rules: &Rules, group: u
     }
 }
 
-/// Every member's own value, by its place in the group; `None` where they are not those of the group.
+/// Every member's own value, as an index into the group's values; `None` where the members' values are not the group's.
 fn own_values(target: &AttackTarget<'_>, setting: &Setting<'_>, members: &[usize], group: usize) -> Option<Vec<usize>> {
     let values = target.sample.group(group).values;
     let domain = setting.sensitive.domain();

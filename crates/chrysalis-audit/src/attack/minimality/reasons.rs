@@ -1,4 +1,4 @@
-//! Why groups are not replayed, by who formed them.
+//! Why groups are not replayed, by the partitioner that formed them.
 
 use chrysalis_release::{Manifest, Promise};
 
@@ -27,11 +27,11 @@ fn against_rules(promises: &[Promise]) -> Option<&'static str> {
 
 /// What a partitioner looks at when it forms groups.
 enum Forms {
-    /// Sensitive values alone, and lots.
+    /// Sensitive values and random draws alone.
     BySensitive,
     /// Quasi and sensitive values together.
     ByBoth,
-    /// Nobody here knows.
+    /// Not known here.
     Somehow,
 }
 
@@ -45,12 +45,12 @@ impl Forms {
     }
 }
 
-/// Why groups by some partitioner are not replayed.
+/// Why groups formed by this partitioner are not replayed.
 pub(crate) fn against_replay_by(partitioner: &str) -> String {
     let name: String = partitioner.chars().take(40).collect();
     match Forms::of(partitioner) {
-        // Two members of a group may exchange their names: nothing that such a partitioner looks at changes, so the group comes out
-        // as often.
+        // If two members of a group swapped identities, nothing that such a partitioner looks at would change, so the
+        // group would come out just as often.
         Forms::BySensitive => format!(
             "Does not apply: groups by `{name}` are formed without a look at quasi values, so that they came out tells nothing of \
              who in a group has which value."
@@ -71,7 +71,7 @@ pub(crate) fn against_replay_by(partitioner: &str) -> String {
     }
 }
 
-/// The same for batches. The manifest does not tell whether these are what the partitioner formed.
+/// The same for batches. The manifest does not say whether batches are the groups that the partitioner formed.
 pub(crate) fn against_replay_of_batches(partitioner: &str) -> String {
     if partitioner == MONDRIAN {
         return against_replay_by(partitioner);

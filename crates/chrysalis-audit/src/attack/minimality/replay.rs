@@ -1,37 +1,38 @@
-//! One group, replayed: all ways to hand its sensitive values to its members under which no cut would have stood.
+//! One group, replayed: all ways to hand out its sensitive values to its members under which no cut would have been
+//! allowed.
 
 use std::collections::BTreeSet;
 
 use super::rule::Rules;
 
-/// Ways of handing out values that are looked at in one group.
+/// The most ways of handing out values ("states") that are examined in one group.
 pub(super) const MOST_STATES: u64 = 200_000;
 
 /// The values of the members of a group in one quasi attribute.
 pub(super) struct Attribute {
-    /// By rank.
+    /// The rank of every member's value.
     pub(super) ranks: Vec<u32>,
     /// Whether one value may also be cut off from all others.
     pub(super) is_set: bool,
 }
 
-/// What is left of a group once it is known that nothing could be cut off it.
+/// The assignments of a group's values that remain possible once it is known that the group could not be cut.
 #[derive(Debug, PartialEq)]
 pub(super) struct RemainingGroup {
-    /// Which members are told apart by some cut.
+    /// The class of every member: members of one class are on the same side of every cut.
     pub(super) class_of: Vec<usize>,
     /// Members per class.
     pub(super) sizes: Vec<u64>,
-    /// Per class and value: in how many assignments a member has it, summed over the members of the class.
+    /// Per class and value: in how many assignments a member has the value, summed over the members of the class.
     pub(super) hits: Vec<Vec<u128>>,
     /// Assignments that remain.
     pub(super) worlds: u128,
-    /// Ways looked at.
+    /// States examined.
     pub(super) states: u64,
 }
 
-/// The cuts that mondrian looks at, as sets of members on one side: between neighbouring ranks, and one value against all
-/// others. Only those whose sides are large enough to stand at all.
+/// The cuts that mondrian looks at, as sets of members on one side: between neighbouring ranks, and one value against
+/// all others. Only cuts both of whose sides are large enough to be groups.
 pub(super) fn cuts(attributes: &[Attribute], n: usize, rules: &Rules) -> BTreeSet<u32> {
     let everybody = (1_u32 << n) - 1;
     let mut cuts = BTreeSet::new();
@@ -39,7 +40,7 @@ pub(super) fn cuts(attributes: &[Attribute], n: usize, rules: &Rules) -> BTreeSe
     let mut add = |side: u32| {
         let other = everybody & !side;
         if side != 0 && other != 0 && is_large(side) && is_large(other) {
-            // A cut and its mirror image are one.
+            // A cut and its mirror image are the same.
             cuts.insert(side.min(other));
         }
     };
@@ -58,9 +59,10 @@ pub(super) fn cuts(attributes: &[Attribute], n: usize, rules: &Rules) -> BTreeSe
     cuts
 }
 
-/// Hands out `counts` in every way that leaves the group whole. Where there are too many ways, how many were looked at.
+/// Hands out `counts` in every way that leaves the group whole. The error, where there are too many ways, is how many
+/// were examined.
 pub(super) fn replay(cuts: &BTreeSet<u32>, n: usize, counts: &[u64], rules: &Rules) -> Result<RemainingGroup, u64> {
-    // Members on the same side of every cut change places without anybody noticing.
+    // Members on the same side of every cut are interchangeable.
     let side_of = |member: usize| cuts.iter().map(|cut| cut >> member & 1 == 1).collect::<Vec<bool>>();
     let sides: Vec<Vec<bool>> = (0..n).map(side_of).collect();
     let kinds: BTreeSet<&Vec<bool>> = sides.iter().collect();
@@ -98,7 +100,7 @@ struct Search<'a> {
     given: Vec<Vec<u64>>,
     /// Values still to be handed out.
     rest: Vec<u64>,
-    /// The values on both sides of the cut at hand.
+    /// The values on both sides of the current cut.
     left: Vec<u64>,
     right: Vec<u64>,
     hits: Vec<Vec<u128>>,
@@ -107,8 +109,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Class by class, value by value: how many of `value` go to `class`, of which `room` members are still without one.
-    /// `ways` counts the assignments behind what was handed out so far.
+    /// Class by class, value by value: chooses how many of `value` go to `class`, of which `room` members have no value
+    /// yet. `ways` counts the assignments that agree with the choices so far.
     fn descend(&mut self, class: usize, value: usize, room: u64, ways: u128) -> Option<()> {
         if class == self.sizes.len() {
             self.states += 1;
@@ -152,7 +154,7 @@ impl Search<'_> {
     }
 }
 
-/// n over k, for groups of a dozen.
+/// n choose k, for groups of at most a dozen rows.
 fn choose(n: u64, k: u64) -> u128 {
     (0..k).fold(1, |product, at| product * u128::from(n - at) / u128::from(at + 1))
 }
@@ -214,21 +216,21 @@ mod tests {
 
     #[test]
     fn a_group_that_was_not_cut_betrays_why() {
-        // Wong et al. 2007, in small: two pairs of people who could stand alone, values HIV, HIV, flu, flu, distinct-l=2.
-        // The pairs were not parted, so one of them has the same value twice, and so has the other.
+        // Wong et al. 2007, in small: two pairs of people who could be groups of their own, values HIV, HIV, flu, flu,
+        // distinct-l=2. The pairs were not separated, so one of them has the same value twice, and so has the other.
         let left = check(&[(&[1, 1, 2, 2], false)], &[2, 2], &["distinct-l=2"]);
         assert_eq!((left.worlds, left.sizes.len()), (2, 2));
-        // Everybody still has either value in half of the assignments: nothing is learned of one person alone.
+        // Everybody still has either value in half of the assignments: nothing is learned about a single person.
         assert_eq!(left.hits[0], [2, 2]);
     }
 
     #[test]
     fn values_are_narrowed_where_one_side_must_fail() {
-        // HIV once, flu three times, in two pairs, promise l=2 in every group would be 4/2: distinct-l=2 asks for two values.
-        // Any way of handing out leaves one pair with flu alone, so nothing is learned.
+        // HIV once and flu three times, in two pairs; distinct-l=2 asks for two values. Every assignment leaves one
+        // pair with flu alone, so nothing is learned.
         let left = check(&[(&[1, 1, 2, 2], false)], &[1, 3], &["distinct-l=2"]);
         assert_eq!(left.worlds, 4);
-        // Six people, three values twice each, l=3: three and three could be parted if both had all values.
+        // Six people, three values twice each, l=3: the two halves could be separated if each had all three values.
         let left = check(&[(&[1, 1, 1, 2, 2, 2], false)], &[2, 2, 2], &["l=3"]);
         assert_eq!(left.worlds, 90 - 36);
     }

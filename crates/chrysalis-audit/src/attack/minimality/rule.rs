@@ -5,7 +5,7 @@ use chrysalis_release::Promise;
 
 use crate::measure::{entropy_at_least, recursive_ratio};
 
-/// The principles of a release that a cut is held against.
+/// The principles of a release that both sides of a cut must satisfy.
 pub(super) struct Rules(Vec<PrincipleSpec>);
 
 impl Rules {
@@ -36,7 +36,7 @@ impl Rules {
         self.0.iter().any(PrincipleSpec::needs_sensitive)
     }
 
-    /// Whether rows with these sensitive values could stand alone.
+    /// Whether rows with these sensitive values could be a group.
     pub(super) fn allow(&self, counts: &[u64]) -> bool {
         let size: u64 = counts.iter().sum();
         let most = counts.iter().copied().max().unwrap_or(0);
@@ -58,7 +58,7 @@ impl Rules {
         })
     }
 
-    /// Whether so many rows could stand alone if they had the kindest values.
+    /// Whether `size` rows could be a group if all their values were different.
     pub(super) fn allow_size(&self, size: u64) -> bool {
         self.allow(&vec![1; size as usize])
     }

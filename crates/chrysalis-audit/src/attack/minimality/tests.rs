@@ -15,10 +15,11 @@ fn by_mondrian(people: &Table, groups: &[i64], guarantees: &[&str]) -> Release {
     release
 }
 
-/// In the spirit of Wong et al. 2007, Table 2: two people of one age, three of another, and one with HIV among them.
+/// In the spirit of Wong et al. 2007, Table 2: two people of one age and three of another, with HIV, HIV, flu, cold and
+/// cough.
 ///
-/// With `alpha-k=0.5,2` the ages could be parted unless that leaves HIV alone too frequent: HIV, HIV, flu, cold, cough.
-/// Parting fails exactly when both people of the first age have HIV (share 1), or one age has a value in more than half.
+/// With `alpha-k=0.5,2` the ages can be separated unless that makes HIV too frequent in one of them: where both people
+/// of the first age have it (share 1), or two of the second (share 2/3).
 fn people() -> Table {
     Table::new(vec![Column::integers("age", &[30, 30, 40, 40, 40]), words("disease", "d", &[1, 1, 2, 3, 4])])
 }
@@ -38,8 +39,9 @@ fn who_would_have_been_parted_is_betrayed() {
 
 #[test]
 fn a_promise_on_groups_is_broken_by_what_was_not_cut() {
-    // Two people of one age, three of another, d1 three times, d2, d3; l=1.5 allows a share of two thirds. Parting fails only
-    // if the two have d1 both (6 ways for d1, d2, d3 among the three), or the three have it all (2 ways for d2, d3).
+    // Two people of one age, three of another, d1 three times, d2, d3; l=1.5 allows a share of two thirds. Separating
+    // the ages fails only if both of the two have d1 (6 ways for d1, d2, d3 among the three), or all of the three do (2
+    // ways for d2, d3).
     let table =
         Table::new(vec![Column::integers("age", &[30, 30, 40, 40, 40]), words("disease", "d", &[1, 1, 1, 2, 3])]);
     let report = audit(&by_mondrian(&table, &[1; 5], &["l=1.5"]), Some(&table)).unwrap();
@@ -55,7 +57,8 @@ fn a_promise_on_groups_is_broken_by_what_was_not_cut() {
 
 #[test]
 fn groups_that_stay_even_betray_nobody() {
-    // Four people of two ages, d1, d1, d2, d3, l=2: they were not parted, so two of one age have d1. Which, stays open.
+    // Four people of two ages, d1, d1, d2, d3, l=2: they were not separated, so the two of one age have d1. Which age
+    // stays open.
     let table = Table::new(vec![Column::integers("age", &[30, 30, 40, 40]), words("disease", "d", &[1, 1, 2, 3])]);
     let report = audit(&by_mondrian(&table, &[1; 4], &["k=2", "l=2", "distinct-l=2"]), Some(&table)).unwrap();
     let found = report.attacks.minimality.unwrap();
@@ -64,7 +67,7 @@ fn groups_that_stay_even_betray_nobody() {
 
 #[test]
 fn a_group_that_could_have_been_cut_is_not_replayed() {
-    // Cutting by age gives d1, d2 and d2, d1, which l=2 allows: whoever left this group whole was not mondrian.
+    // Cutting by age gives d1, d2 and d2, d1, which l=2 allows: mondrian would not have left this group whole.
     let table = Table::new(vec![
         Column::integers("age", &[30, 30, 40, 40]),
         Column::integers("zip", &[1, 2, 1, 2]),
@@ -133,7 +136,7 @@ fn groups_that_are_given_up_use_the_budget_up() {
     let groups: Vec<usize> = (0..1000).collect();
     assert!(within(&groups, 5_000_000, give_up).is_empty());
     assert_eq!(calls.into_inner(), 2 * BLOCK as u64, "25 groups use it up, a block is not stopped half way");
-    // What is found comes in order, until others have used up what there is.
+    // Results come in order until the budget is used up.
     let every_third = |group: usize| (1000, group.is_multiple_of(3).then_some(group));
     let found = within(&groups, 100_000, every_third);
     assert_eq!(found, (0..7 * BLOCK).step_by(3).collect::<Vec<_>>());
@@ -141,7 +144,7 @@ fn groups_that_are_given_up_use_the_budget_up() {
 
 #[test]
 fn an_attribute_with_a_taxonomy_is_not_cut_by_its_order() {
-    // The label says more than its members' values do: it comes from a taxonomy that the attacker cannot see here.
+    // The range is wider than its members' values: it comes from a taxonomy that the attacker cannot see here.
     let mut release = by_mondrian(&people(), &[7; 5], &["alpha-k=0.5,2"]);
     let wide = |column: &Column| match column.name() {
         "age_max" => Column::integers("age_max", &[49; 5]),

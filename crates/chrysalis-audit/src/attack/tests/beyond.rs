@@ -6,7 +6,7 @@ use super::*;
 use crate::testing::audit;
 use crate::{Attacks, Extremes};
 
-/// Ages and rooms are numbers, some of them one person's alone; costs are numbers, too.
+/// Ages and rooms are numbers, some of which only one person has; costs are numbers, too.
 fn people(n: u64, seed: u64) -> Table {
     let number = |offset: u64, below: u64| -> Vec<i64> {
         (0..n).map(|row| mixed(row + offset + seed * 1_000, below) as i64).collect()
@@ -23,7 +23,7 @@ fn groups(n: u64, seed: u64) -> Vec<i64> {
     (0..n).map(|row| 1 + mixed(row * 7 + seed, n / 5) as i64).collect()
 }
 
-/// People who alone have a number at which a range of their own group ends.
+/// People who are the only ones with a number at which a range of their own group ends.
 fn placed_by_hand(table: &Table, groups: &[i64]) -> u64 {
     let is_placed = |person: &usize| {
         table.columns()[..2].iter().any(|column| {
@@ -99,7 +99,8 @@ fn intervals_place_nobody() {
 
 #[test]
 fn rows_that_show_nothing_place_nobody() {
-    // The oldest is suppressed, with the youngest: their group shows the whole domain, and says nothing of who is in it.
+    // The oldest is suppressed, with the youngest: their group shows the whole domain, and says nothing about who is in
+    // it.
     let table = Table::new(vec![
         Column::integers("age", &[10, 20, 30, 40, 50, 60]),
         words("disease", "d", &[1, 2, 1, 2, 1, 2]),
@@ -136,11 +137,11 @@ fn the_largest_number_tells_its_group_in_every_form() {
         let finding = finding(&report.attacks.findings, "extremes");
         assert!(finding.sentence.contains("the largest occurs once, the smallest more often"), "{finding:?}");
         assert!(!finding.prevention.is_empty() && finding.worst_groups.len() == 1, "{form}");
-        // No value of a person.
+        // The sentence must not show a person's value.
         assert!(!finding.sentence.contains("80"), "{finding:?}");
         assert_eq!(found.has_ranges, finding.sentence.contains("cannot be told"), "{form}");
     }
-    // A number that is missing is neither, and the largest in two groups tells none.
+    // A missing number is neither the smallest nor the largest, and a largest number in two groups points to no group.
     let values = vec![None, Some(Value::Integer(4)), Some(Value::Integer(6))];
     let codes = Codes::collect(3, [0, 1, 2, 0, 2, 1].into_iter());
     let cost = Column::from_entries("cost", Kind::Integer, values, &[], vec![codes]);
@@ -186,7 +187,8 @@ fn groups_that_are_drawn_anew_leave_nobody_a_choice_for_long() {
             let finding = finding(&attacks.findings, "republishing");
             assert!(attacks.republishing.is_none() && finding.sentence.contains("same groups again"), "{finding:?}");
         }
-        // Batches exchange rows in an order that is drawn, and give way to cuts only where these serve better.
+        // Batches exchange rows in an order that is drawn at random, and give way to cuts only where these serve
+        // better.
         for (partitioner, said, of_batches) in [
             ("nearby", "among people who lie close together", None),
             ("compact", "among people who lie close together", Some("among people who lie close together")),

@@ -8,7 +8,7 @@ use super::*;
 use crate::testing::audit;
 use crate::{AuditReport, LearnedOver, RowLinkingOver};
 
-/// 48 people: a number, a word, and one of six values that leans on the word.
+/// 48 people: a number, a word, and one of six values that is correlated with the word.
 fn people() -> (Table, Vec<u64>) {
     let sensitive: Vec<u64> = (0..48).map(|row| row % 6).collect();
     let word: Vec<u64> = (0..48).map(|row| if mixed(row, 10) < 7 { row % 6 } else { mixed(row + 99, 6) }).collect();
@@ -91,7 +91,8 @@ fn ranges_hide_one_in_their_rows_unless_they_show_one_value() {
     assert_eq!((linked.delta_text.as_str(), linked.over), ("1/3", RowLinkingOver::Covered));
     let linked = audit(&releases[4], None).unwrap().attacks.row_linking.unwrap();
     assert_eq!((linked.delta_text.as_str(), linked.group), ("0.25", None));
-    // Two people alike share a group: who has these values is there, and either row is theirs.
+    // Two people with the same quasi values share a group: each of them is certainly in the data, and either row may be
+    // theirs.
     let twins = Table::new(vec![
         Column::integers("age", &[30, 30, 40, 50]),
         words("job", "j", &[1, 1, 2, 3]),
@@ -117,7 +118,7 @@ fn ranges_hide_one_in_their_rows_unless_they_show_one_value() {
     );
 }
 
-/// What is said of presence is said of every form, and in none of them that it is protected.
+/// Presence is reported for every form, and never as protected.
 #[test]
 fn no_form_claims_to_hide_who_is_there() {
     let (table, releases) = forms();
@@ -196,7 +197,7 @@ fn releases_whose_tables_disagree_do_not_stop_an_attack() {
     let (table, _) = forms();
     let (_, sensitive) = people();
     let groups = dealt(&sensitive, 3);
-    // Sensitive values of other groups than the rows', in both directions.
+    // Some rows are in groups without sensitive values, and some values in groups without rows.
     for form in [Form::Anatomy, Form::Permute] {
         let mut release = verbatim(form, &table, &groups, &["l=3"]);
         let far: Vec<i64> = groups.iter().map(|group| group + 8).collect();
@@ -227,7 +228,7 @@ fn two_anatomies_with_other_groups_tell_more_than_one() {
     let table = Table::new(vec![Column::integers("age", &[20, 30, 40, 50]), words("disease", "d", &[1, 2, 3, 4])]);
     let one = verbatim(Form::Anatomy, &table, &[1, 1, 2, 2], &["l=2"]);
     let other = verbatim(Form::Anatomy, &table, &[1, 2, 1, 2], &["l=2"]);
-    // Who is 20 has d1 or d2 here and d1 or d3 there.
+    // The person aged 20 has d1 or d2 here and d1 or d3 there.
     let (check, found) = crate::intersect(&one, &other, "other", Some(&table)).unwrap();
     assert!(!check.ok);
     assert_eq!((found.fewest, found.narrowed, found.people), (Some(1), 4, 4));
@@ -242,7 +243,7 @@ fn two_anatomies_with_other_groups_tell_more_than_one() {
     assert!(check.ok && found.fewest == Some(2), "{found:?}");
 }
 
-/// Stops the work once it was asked so often.
+/// Stops the work once it has been asked `times` times.
 struct Until {
     times: u64,
     asked: AtomicU64,

@@ -24,7 +24,8 @@ pub(crate) fn words(name: &str, prefix: &str, numbers: &[u64]) -> Column {
     Column::texts(name, texts.iter().map(String::as_str))
 }
 
-/// Groups of `l` rows with different sensitive values, as anatomize forms them: from the values with most rows left.
+/// Groups of `l` rows with different sensitive values, as anatomize forms them: from the values with the most rows
+/// left.
 pub(super) fn dealt(sensitive: &[u64], l: usize) -> Vec<i64> {
     let mut left: std::collections::BTreeMap<u64, Vec<usize>> = std::collections::BTreeMap::new();
     (0..sensitive.len()).for_each(|row| left.entry(sensitive[row]).or_default().push(row));
@@ -87,7 +88,7 @@ pub(crate) fn release_of(
     }
 }
 
-/// How often each sensitive value occurs in each group, as (group, row with the value, count).
+/// How often each sensitive value occurs in each group, as (group, value, count).
 fn counted(people: &Table, groups: &[i64], id: &str) -> Table {
     let sensitive = &people.columns()[people.columns().len() - 1];
     let mut lines: Vec<(i64, u32)> =
@@ -107,7 +108,7 @@ fn n_groups(groups: &[i64]) -> usize {
     groups.iter().collect::<std::collections::BTreeSet<_>>().len()
 }
 
-/// Rows by group; `key` settles the order inside.
+/// Rows by group; `key` decides the order within a group.
 fn by_group(groups: &[i64], key: impl Fn(usize) -> u64) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..groups.len() as u32).collect();
     rows.sort_by_key(|&row| (groups[row as usize], key(row as usize)));

@@ -1,11 +1,11 @@
-//! Several releases of one table, and what they tell together.
+//! Several releases of one table, and what they reveal together.
 
 use chrysalis_table::Unwatched;
 
 use super::*;
 
-/// Three of everybody with one of four diseases. Every group lacks one disease, and which one it is for a person differs
-/// from release to release: two releases leave two diseases, all three the true one.
+/// Four diseases, of three people each. Every group lacks one disease, and which one a person's group lacks differs
+/// from release to release: two releases leave two diseases, all three leave the true one.
 #[test]
 fn three_releases_may_tell_what_no_two_of_them_do() {
     let people = || (0..4_u64).flat_map(|value| (0..3).map(move |copy| (value, copy)));
@@ -43,7 +43,7 @@ fn releases_that_leave_a_person_nothing_are_not_of_one_table() {
     assert!(!check.ok && check.detail.contains("2 of 4 people of the microdata are left with no"), "{check:?}");
     assert_eq!((found.fewest, found.narrowed, found.contradicted), (Some(2), 0, 2));
     assert!(found.finding().sentence.contains("one of them is not of this table"), "{:?}", found.finding());
-    // Who misses a value was dropped from a release without missing values, and is in nobody's way.
+    // A person with a missing value was dropped from the release without missing values, and is not counted.
     let all = Table::new(vec![
         Column::integers("age", &[20, 30, 40, 50, 60]),
         Column::texts("job", ["a", "a", "a", "a", ""].into_iter()),
@@ -84,7 +84,7 @@ fn releases_that_protect_no_column_leave_people_to_hide_among() {
     };
     let pairs = release(&[1, 1, 2, 2, 3, 3], "k=2");
     let triples = release(&[1, 1, 1, 2, 2, 2], "k=3");
-    // Who is 40 or 50 is in a group of two and one of three, and alone in both.
+    // The people aged 40 and 50 are each in a group of two and a group of three that have nobody else in common.
     let (check, found) = crate::intersect(&pairs, &triples, "triples", Some(&table)).unwrap();
     assert_eq!((found.promised, found.fewest, found.narrowed, found.people), (2, Some(1), 2, 6));
     let said = "together with triples, 2 of 6 people of the microdata hide among fewer people than promised (1 in the \
@@ -95,7 +95,7 @@ fn releases_that_protect_no_column_leave_people_to_hide_among() {
         "{:?}",
         found.finding()
     );
-    // Groups that overlap: who is 30 may be in either group of the other release, and hides those who are 20.
+    // Groups that overlap: the person aged 30 may be in either group of the other release, and hides the one aged 20.
     let nested = release(&[1, 2, 2, 2, 2, 1], "k=2");
     let (check, found) = crate::intersect(&pairs, &nested, "nested", Some(&table)).unwrap();
     assert!(check.ok && found.fewest == Some(2), "{found:?}");

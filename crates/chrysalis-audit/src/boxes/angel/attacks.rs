@@ -1,4 +1,5 @@
-//! What an attacker can do with batches and buckets: who finds a person's bucket knows the batches of its rows.
+//! What an attacker can do with batches and buckets: an attacker who finds a person's bucket knows the batches of its
+//! rows.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +17,8 @@ use crate::sensitive::similarity;
 use crate::source::relevant;
 use crate::{Attacks, AuditError, Groups};
 
-/// Background and learning are run as if it were known which rows of a batch are somebody's; buckets blur that, so it is the
-/// worst that can be.
+/// The background and learned attacks treat the batch of every row as known; buckets blur that, so this is the worst
+/// case.
 pub(super) fn attacks(
     angel: &BatchTables<'_>,
     batches: &Batches,

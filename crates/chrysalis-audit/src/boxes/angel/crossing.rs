@@ -14,11 +14,11 @@ use crate::promise::{promised_values, show};
 use crate::source::relevant;
 use crate::{AuditError, Check, Groups, Joining};
 
-/// Theorem 1: whatever buckets a person is in, what is left is a mixture of batches, so nobody becomes more certain of a
-/// value than the worst batch makes them. With the microdata the attack is run on everybody in them.
+/// Theorem 1: whatever buckets a person is in, the values left are a mixture of batches, so no attacker can be more
+/// certain of a value than the worst batch allows. With the microdata, the attack is run on everybody in them.
 ///
-/// Of rows there is no such theorem: a bucket has k of them, and the other tables may leave fewer. That is a finding, as k is
-/// promised of the buckets of each table alone.
+/// There is no such theorem about rows: a bucket has k of them, and the other tables may leave fewer. That is a finding
+/// and breaks no promise, because k is promised for the buckets of each table alone.
 pub(super) fn check(
     angel: &BatchTables<'_>,
     batches: &Batches,
@@ -75,11 +75,11 @@ pub(super) fn check(
     Ok((findings.check(fine), joining))
 }
 
-/// What joining all tables says of everybody.
+/// What joining all tables reveals about everybody.
 struct JoinOutcome {
     /// The fewest values that anybody keeps; none where there is nobody.
     fewest: Option<u64>,
-    /// People who keep fewer than promised.
+    /// People who keep fewer values than promised.
     narrowed: u64,
     /// People for whom one batch is left.
     one_batch: u64,
@@ -166,7 +166,7 @@ type Batched<'a> = &'a [(u32, u32)];
 /// The rows of one table that may be a person's once only some batches are left.
 fn rows_left(buckets: &[Batched<'_>], left: &[u32]) -> u64 {
     let in_bucket = |bucket: &Batched<'_>| -> u64 {
-        // The shorter list is gone through, the longer one searched.
+        // Iterate over the shorter list and search the longer one.
         if left.len() < bucket.len() {
             let rows = |batch: &u32| bucket.binary_search_by_key(batch, |it| it.0).map_or(0, |at| bucket[at].1);
             left.iter().map(|batch| u64::from(rows(batch))).sum()
@@ -177,11 +177,11 @@ fn rows_left(buckets: &[Batched<'_>], left: &[u32]) -> u64 {
     buckets.iter().map(in_bucket).sum()
 }
 
-/// The batches that are in one list at least of every table, ascending. The lists are ascending, and a bucket's each.
+/// The batches that are in at least one list of every table, ascending. Each list is that of one bucket, ascending.
 ///
 /// # Cost
-/// That of the table with the fewest batches, times a search in the lists of every other: a bucket of half the table is
-/// looked into, never copied.
+/// The batches of the table with the fewest, times a search in the lists of every other table: a bucket of half the
+/// table is searched, never copied.
 fn common(tables: &[Vec<Batched<'_>>]) -> Vec<u32> {
     let total = |lists: &Vec<Batched<'_>>| lists.iter().map(|list| list.len()).sum::<usize>();
     let mut tables: Vec<&Vec<Batched<'_>>> = tables.iter().collect();
@@ -189,7 +189,7 @@ fn common(tables: &[Vec<Batched<'_>>]) -> Vec<u32> {
     let Some((fewest, others)) = tables.split_first() else { return Vec::new() };
     let mut left = merged(fewest);
     for lists in others {
-        // Many small buckets are sooner put together than searched one by one.
+        // Many small buckets are faster to merge than to search one by one.
         if lists.len() > 1 && left.len() * lists.len() > total(lists) {
             let all = merged(lists);
             left.retain(|batch| all.binary_search(batch).is_ok());

@@ -17,8 +17,8 @@ use crate::profile::check_size;
 use crate::source::{different_totals, relevant};
 use crate::{AuditError, Check};
 
-/// In every table everybody has a row of their own, and so have the people of each sensitive value among the rows whose
-/// batches have that value.
+/// In every table everybody must have a row of their own, and so must the people of each sensitive value, among the
+/// rows whose batches have that value.
 pub(super) fn check(
     angel: &BatchTables<'_>,
     batches: &Batches,
@@ -64,8 +64,9 @@ pub(super) fn check(
     )))
 }
 
-/// How many people find no row, value by value: a batch has room for as many people of a value as `bt` says, and a bucket for
-/// as many as its batches have rows and values for. Whether one assignment does for all values at once is not decided.
+/// How many people find no row, value by value: a batch has room for as many people of a value as `bt` says, and a
+/// bucket for as many as its batches have rows and values for. Whether one assignment works for all values at once is
+/// not decided.
 fn by_value(
     (published, batches): (&BoxTable<'_>, &Batches),
     values: &Column,
@@ -99,7 +100,7 @@ fn by_value(
 struct Bucket {
     /// One of its rows.
     row: u32,
-    /// How many people with the value fit there at most.
+    /// The most people with the value who fit in it.
     room: u32,
     /// Its batches, numbered among those that have the value.
     batches: Vec<u32>,
@@ -107,7 +108,7 @@ struct Bucket {
 
 /// The rows of a table by bucket and batch.
 struct Places {
-    /// Per batch: a row of the bucket, and how many rows of the batch are in it.
+    /// Per batch and bucket: a row of the bucket, and how many rows of the batch are in it.
     of_batch: Vec<Vec<(u32, u32)>>,
     /// Per value: batches that have it, and how many rows.
     of_value: Vec<Vec<(u32, u32)>>,
@@ -117,7 +118,7 @@ impl Places {
     fn new(published: &BoxTable<'_>, batches: &Batches, watch: &dyn Watch) -> Self {
         let of_row = batches.of_rows(published.group);
         let mut of_batch = faithful::distinct(&of_row, batches.ids.len(), &published.cell_columns(), watch);
-        // All rows of a bucket are covered alike, so one of them stands for the others.
+        // All rows of a bucket have the same cells, so one of them stands for the others.
         let buckets = super::tables::buckets(published, watch);
         let some_rows = buckets.some_rows();
         let same = |row: u32| some_rows[buckets.of_row[row as usize] as usize] as u32;

@@ -1,4 +1,4 @@
-//! What an attacker learns who finds a person's bucket.
+//! What an attacker who finds a person's bucket learns.
 
 use chrysalis_table::Watch;
 use chrysalis_table::exact::BigRational;
@@ -15,8 +15,8 @@ use crate::{Groups, Linking, WorstGroup};
 /// Shares that differ by less come from the same fraction.
 const SLACK: f64 = 1e-12;
 
-/// Equation 2: a bucket's distribution is that of its rows' batches, mixed. The worst bucket of all tables, and the rows
-/// of the buckets where some value is that likely.
+/// Equation 2: a bucket's distribution is a mixture of those of its rows' batches. Finds the worst bucket of all
+/// tables, and counts the rows of all buckets in which some value is that likely.
 pub(super) fn attack(
     angel: &BatchTables<'_>,
     batches: &Batches,

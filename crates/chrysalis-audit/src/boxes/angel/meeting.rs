@@ -10,11 +10,11 @@ use crate::Check;
 use crate::columns::Positions;
 use crate::findings::Findings;
 
-/// Batches of more rows than these are not looked at: pairs of rows grow with the square.
+/// Batches of more rows are not examined: the number of pairs grows with the square.
 const MOST_ROWS: usize = 200;
 
-/// Everybody has a row in every table, under the same batch, and both rows cover the person. So inside a batch the rows of
-/// two tables can be paired such that in every attribute that both show some value is in both cells.
+/// Everybody has a row in every table, under the same batch, and both rows cover the person. So inside a batch the rows
+/// of two tables can be paired so that, in every attribute that both show, some value is in both cells.
 pub(super) fn check(angel: &BatchTables<'_>, batches: &Batches, watch: &dyn Watch) -> Option<Check> {
     let (people, marginals) = angel.tables.split_first()?;
     if marginals.is_empty() {
@@ -32,7 +32,7 @@ pub(super) fn check(angel: &BatchTables<'_>, batches: &Batches, watch: &dyn Watc
             if ours.len() > MOST_ROWS {
                 return None;
             }
-            // Where numbers of rows differ, another check says so.
+            // If the numbers of rows differ, another check says so.
             let meets = |a: usize, b: usize| pairs.iter().all(|pair| pair.meets(ours[a] as usize, theirs[b] as usize));
             Some(ours.len() != theirs.len() || can_be_paired(ours.len(), meets))
         };
@@ -122,7 +122,7 @@ impl<'a> RangeEnds<'a> {
     }
 }
 
-/// What every label stands for; itself where nothing is said of it.
+/// What every label stands for; itself where the release says nothing about it.
 fn values_of_labels(cells: &Cells<'_>, sets: &LabelSets) -> Vec<Vec<String>> {
     let domain = cells.low.domain();
     let values = |code: Code| {
@@ -133,7 +133,7 @@ fn values_of_labels(cells: &Cells<'_>, sets: &LabelSets) -> Vec<Vec<String>> {
     (0..domain.len() as Code).map(values).collect()
 }
 
-/// Whether `n` rows can be paired with as many others. Augmenting paths, one row after the other.
+/// Whether `n` rows can be paired with as many others: augmenting paths, one row after the other.
 fn can_be_paired(n: usize, meets: impl Fn(usize, usize) -> bool) -> bool {
     let mut partner: Vec<Option<usize>> = vec![None; n];
     (0..n).all(|row| {

@@ -1,7 +1,7 @@
 //! Sensitive values per batch, quasi values per bucket (angel).
 //!
-//! Batches are the rows with one batch id, and the same in every table. A bucket is the rows of one generalized table that
-//! show the same labels: nothing else tells an attacker who stands together.
+//! A batch is the rows with one batch id, and is the same in every table. A bucket is the rows of one generalized table
+//! that show the same ranges and labels: nothing else tells an attacker who shares a group.
 
 mod attacks;
 mod crossing;
@@ -53,7 +53,7 @@ pub(crate) fn audit(
     let shown = Some((attribute, values.domain().as_ref(), &batches.sample));
     let sizes: Vec<u64> = in_tables.iter().flat_map(Groups::sizes).collect();
     let of_batches = [JudgedGroups::new(&release.manifest, batches.sample.sizes(), &batches.ids, shown)?];
-    // Buckets have no id, and who stands in one may have any value of their batch.
+    // Buckets have no id, and a person in one may have any value of their batch.
     let of_buckets = [JudgedGroups::of_rows(&sizes, &[], "buckets have no sensitive values of their own")];
     let evidence = |scope: Scope| match scope {
         Scope::Batch => Some(&of_batches[..]),

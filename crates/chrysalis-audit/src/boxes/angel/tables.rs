@@ -1,4 +1,4 @@
-//! The tables of batches and buckets, found and of the right kind, and whether they agree.
+//! Finds the tables of batches and buckets, checks their kinds, and checks whether they agree.
 
 use std::iter::once;
 
@@ -14,10 +14,10 @@ use crate::profile::check_size;
 use crate::shape::{self, ExpectedTable};
 use crate::{AuditError, Check, Groups};
 
-/// A release of batches and buckets whose columns are all there. What they hold is not yet believed.
+/// A release of batches and buckets whose columns are all there. Their contents are not yet trusted.
 pub(crate) struct BatchTables<'a> {
     pub(super) manifest: &'a Manifest,
-    /// The one with all quasi attributes, then the marginals.
+    /// The table with all quasi attributes, then the marginals.
     pub(crate) tables: Vec<BoxTable<'a>>,
     /// The table of batches.
     bt_name: &'static str,
@@ -68,7 +68,7 @@ impl<'a> BatchTables<'a> {
         Ok(BatchTables { manifest, tables, bt_name, bt, batch: integers(id)?, count: integers(COUNT)?, sensitive })
     }
 
-    /// Every batch that some table speaks of.
+    /// Every batch that some table mentions.
     pub(crate) fn batches(&self) -> Result<Batches, AuditError> {
         let columns = self.tables.iter().map(|table| table.group).chain(once(self.batch));
         let mut ids: Vec<Option<i64>> = columns.flat_map(group_ids).collect();
@@ -107,7 +107,7 @@ impl<'a> BatchTables<'a> {
         self.tables.first().and_then(|table| table.members)
     }
 
-    /// Rows ascend by batch, then by what they show.
+    /// Rows ascend by batch, then by their cells.
     pub(super) fn row_order(&self, watch: &dyn Watch) -> Check {
         let mut orders: Vec<(&str, Vec<&Column>)> = self.tables.iter().map(order).collect();
         orders.push((self.bt_name, vec![self.batch, self.sensitive.1]));
@@ -145,12 +145,13 @@ pub(super) fn numbered(ids: &[Option<i64>], column: &Column) -> Vec<u32> {
     column.codes().iter().map(|code| of_code[code as usize]).collect()
 }
 
-/// Rows of one table that show the same labels.
+/// Groups the rows of one table that show the same ranges and labels.
 pub(crate) fn buckets(published: &BoxTable<'_>, watch: &dyn Watch) -> Groups {
     Groups::of_columns(&published.cell_columns(), published.table.rows(), watch)
 }
 
-/// Every batch has as many rows in every generalized table as it has sensitive values, and there are as many as promised.
+/// Every batch has as many rows in every generalized table as it has sensitive values, and there are as many batches as
+/// the manifest says.
 pub(super) fn batch_sizes(angel: &BatchTables<'_>, batches: &Batches) -> Check {
     let mut findings = Findings::new("batches");
     let (totals, bt) = (batches.sample.sizes(), angel.bt_name);
@@ -178,7 +179,7 @@ pub(super) fn batch_sizes(angel: &BatchTables<'_>, batches: &Batches) -> Check {
     findings.check(format!("{n_batches} batches, of the same size in `{bt}` and {n_tables} generalized tables"))
 }
 
-/// Counts are positive and no larger than the release, and no value is listed twice for a batch.
+/// Counts are positive and no larger than the release, and no batch lists a value twice.
 pub(super) fn counts(angel: &BatchTables<'_>, batches: &Batches) -> Check {
     let mut findings = Findings::new("counts");
     let (of_code, of_row) = (angel.possible(), batches.of_rows(angel.batch));
@@ -197,7 +198,7 @@ pub(super) fn counts(angel: &BatchTables<'_>, batches: &Batches) -> Check {
     findings.check(format!("{} counts, all positive, none twice", angel.bt.rows()))
 }
 
-/// What the buckets of every table are; whether they are large enough is a matter of the promise `k=`.
+/// Counts the buckets of every table. Whether they are large enough is judged by the promise `k=`.
 pub(super) fn bucket_counts(angel: &BatchTables<'_>, buckets: &[Groups]) -> Check {
     let mut findings = Findings::new("buckets");
     let (whole, rows) = angel.tables.first().map_or(("", 0), |table| (table.name.as_str(), table.table.rows()));

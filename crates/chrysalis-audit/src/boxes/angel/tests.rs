@@ -17,7 +17,7 @@ fn members() -> Table {
     Table::new(vec![texts("attribute", ["sex", "sex"]), texts("label", ["F", "M"]), texts("value", ["F", "M"])])
 }
 
-/// Rows by batch, then by what they show, as a publisher would write them.
+/// Sorts rows by batch, then by their cells, as a publisher would.
 fn ordered(table: &Table, keys: &[&str]) -> Table {
     let columns: Vec<&Column> = keys.iter().map(|name| table.column(name).unwrap()).collect();
     let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
@@ -114,7 +114,7 @@ fn a_batch_that_is_not_diverse_breaks_the_promise() {
     assert_eq!((result.worst_text.as_str(), result.worst_group), ("1", Some(2)));
 }
 
-/// Batch 1 has zip codes up to 58000 in `gt`, and from 78000 on in the marginal.
+/// Batch 1 has zip codes up to 58000 in `gt`, and of 78000 and more in the marginal.
 #[test]
 fn rows_of_a_batch_are_the_same_people_in_every_table() {
     let check = |release: &Release| {
@@ -138,7 +138,7 @@ fn a_bucket_of_one_row_breaks_k() {
     assert_eq!(result.worst_text, "1");
 }
 
-/// Buckets are counted, batches are counted and have values, and there is nothing else that could be promised of.
+/// Promises may be about the rows of buckets, or about the rows and values of batches; there is nothing else.
 #[test]
 fn promises_are_held_against_what_they_are_made_of() {
     let judged = |from: &str, to: &str| {
@@ -189,7 +189,7 @@ fn ranges_that_nobody_fits_are_unfaithful() {
     check_found(&release, "faithful", "1 rows of the microdata find no row of `gt_zipcode` of their own");
 }
 
-/// Everybody fits somewhere, but people with the flu do not fit rows of batches that have it.
+/// Everybody fits somewhere, but people with the flu do not fit the rows of batches that have it.
 #[test]
 fn batches_with_other_values_are_unfaithful() {
     let release = with("gt", "batch_id", &[2, 2, 1, 1, 3, 3]);
@@ -211,7 +211,7 @@ fn tables_that_contradict_each_other_are_found() {
         "2 generalized tables joined for 6 people: everybody keeps at least 2 sensitive values (6 people are left with one \
          batch); no value of anybody is more likely than 0.5, however they are joined"
     );
-    // Batch 3, alone in its bucket, changes names with batch 1 in one table only.
+    // Batch 3, alone in its bucket, swaps ids with batch 1 in one table only.
     let release = with("gt_zipcode", "batch_id", &[3, 3, 2, 2, 1, 1]);
     let report = report(&release);
     let check = report.checks.iter().find(|check| check.name == "intersection").unwrap();

@@ -1,4 +1,4 @@
-//! What each of several users can do. The worst of them is reported; what they can do together is pooling.
+//! What each of several users can do. The worst is reported; what they can do together is *pooling*.
 
 use std::cmp::Reverse;
 
@@ -32,11 +32,11 @@ pub(super) fn attacks(
     Ok(worst)
 }
 
-/// Each attack as the user runs it who gets furthest.
+/// Each attack as run by the user who gets furthest with it.
 fn worse(one: Attacks, other: Attacks) -> Attacks {
     let linking = |attacks: &Attacks| attacks.linking.as_ref().map_or(0.0, |found| found.confidence);
     let row_linking = |attacks: &Attacks| attacks.row_linking.as_ref().map_or(0.0, |found| found.delta);
-    // More rows of which it is certain, or less that is covered.
+    // Worse means more certain rows or, with as many, a smaller covered share.
     let presence = |attacks: &Attacks| attacks.presence.as_ref().map_or((0, 0.0), |it| (it.certain_rows, -it.covered));
     let similar = |attacks: &Attacks| attacks.similarity.as_ref().map_or(0, |found| found.rows);
     let background = |attacks: &Attacks| {
@@ -44,7 +44,7 @@ fn worse(one: Attacks, other: Attacks) -> Attacks {
     };
     let learned = |attacks: &Attacks| attacks.learned.as_ref().map_or(0.0, |found| found.mean_confidence);
     let republished = |attacks: &Attacks| attacks.republishing.as_ref().map_or(0.0, |found| found.expected_determined);
-    // More people who are put into their class, or a smaller class where the largest number stands.
+    // Worse means more people placed in their class or, with as many, a smaller class that has the largest number.
     let extreme = |attacks: &Attacks| {
         let group = |found: &Extremes| found.group_of_largest.unwrap_or(u64::MAX);
         attacks.extremes.as_ref().map(|found| (found.placed_people, found.has_ranges, Reverse(group(found))))

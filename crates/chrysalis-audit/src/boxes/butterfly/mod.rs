@@ -1,7 +1,7 @@
 //! Generalized rows for several users, each of whom knows one quasi-identifier.
 //!
-//! To a user, rows look the same that show the same labels on the attributes the user knows. These classes are found in
-//! the table alone, and every promise is measured on them, quasi-identifier by quasi-identifier.
+//! To a user, rows look the same if they show the same ranges and labels in the attributes that the user knows. These
+//! classes are found from the table alone, and every promise is measured on them, quasi-identifier by quasi-identifier.
 
 mod attacks;
 #[cfg(test)]
@@ -19,7 +19,7 @@ use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::{linking, sensitive_values};
 use crate::{AuditError, AuditReport, Check, Groups, Linking, Pooling, PrincipleResult, Reading};
 
-/// What somebody sees who knows some attributes.
+/// What a user who knows some attributes sees.
 struct UserView {
     attributes: Vec<String>,
     classes: Groups,
@@ -93,7 +93,7 @@ pub(crate) fn audit(
     })
 }
 
-/// There are quasi-identifiers, and group ids tell nothing that labels do not.
+/// There are quasi-identifiers, and group ids tell nothing that ranges and labels do not.
 fn sets(published: &BoxTable<'_>, users: &[UserView], sizes: &[u64], watch: &dyn Watch) -> Check {
     let mut findings = Findings::new("quasi-identifiers");
     if users.is_empty() || users.iter().any(|user| user.attributes.is_empty()) {
@@ -101,7 +101,7 @@ fn sets(published: &BoxTable<'_>, users: &[UserView], sizes: &[u64], watch: &dyn
     }
     let n_groups = sizes.iter().filter(|&&size| size > 0).count();
     let n_looks = Groups::of_columns(&published.cell_columns(), published.table.rows(), watch).n_groups;
-    // LEAK: ids could tell butterflies apart that look the same, or carry anything else.
+    // LEAK: ids could tell apart butterflies that look the same, or carry anything else.
     if n_groups != n_looks {
         findings.add("ids", || format!("{n_groups} group ids tell {n_looks} different rows of cells apart"));
     }
@@ -128,7 +128,7 @@ fn principles(
     judge(published.manifest, of_users, watch)
 }
 
-/// More pairs than anybody reads about.
+/// The most pairs of users that are reported.
 const MOST_PAIRS: usize = 100;
 
 /// What every two users learn together.

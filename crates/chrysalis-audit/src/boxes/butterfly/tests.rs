@@ -8,7 +8,7 @@ use super::super::tests::attribute;
 use crate::testing::{audit, entry, promises};
 use crate::{AuditReport, intersect};
 
-/// Rows of cells of `generalized`, by column; the first is `group_id`, `a` is a range, `b` and `c` have labels.
+/// Rows of `generalized`: `group_id`, the range of `a`, the labels of `b` and `c`, and the value of `s`.
 type Rows = Vec<(i64, (i64, i64), &'static str, &'static str, &'static str)>;
 
 /// Everybody is between 30 and 33: the body. `b` and `c` are wings of two classes each.
@@ -146,7 +146,7 @@ fn cells_that_cover_nobody_are_not_faithful() {
     expect(&report(&release_of(&rows)), "faithful", "covered by no published row");
 }
 
-/// Butterfly tables II and III as releases: what one user may not know exactly, the other's table shows as it is.
+/// Butterfly tables II and III as releases: the column that one table generalizes, the other shows as it is.
 fn accidents(path: &str, label: &str, exact: &str) -> Release {
     let (rows, source) = (papers::table(path), papers::table("butterfly/table-1.csv"));
     let labels: Vec<String> = papers::cells(&rows, &[label]).into_iter().map(|row| row[0].clone()).collect();

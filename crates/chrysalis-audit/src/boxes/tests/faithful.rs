@@ -1,4 +1,4 @@
-//! People and published rows, paired off.
+//! Assignments of people to published rows.
 
 use chrysalis_table::{Date, Unwatched};
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn outcome(release: &Release, microdata: &Table) -> MatchingResult {
 
 #[test]
 fn a_greedy_choice_is_taken_back() {
-    // Whoever of the two takes [1,2] first, the other must be able to push them to the wider range.
+    // Whichever person takes [1,2] first, another must be able to push them to a wider range.
     for ranges_of in [[(1, 2), (1, 9), (2, 9)], [(2, 9), (1, 9), (1, 2)], [(1, 9), (1, 2), (2, 9)]] {
         let (release, microdata) = ranges(&ranges_of, &[1, 2, 2]);
         assert_eq!(outcome(&release, &microdata), MatchingResult::default());
@@ -47,7 +47,7 @@ fn three_people_do_not_fit_two_ranges() {
     assert!(check(&report, "faithful").findings.contains(&sentence.to_owned()));
 }
 
-/// How many people are left over where every range opens the way to some slots, which have room for so many.
+/// How many people are left over if every range leads to the slots `behind` it, each with this `room`.
 fn left_over(ages: &[i64], ranges_of: &[(i64, i64)], behind: &[Vec<u32>], room: &[u32]) -> u64 {
     let (release, microdata) = ranges(ranges_of, ages);
     let published = BoxTable::open(&release).unwrap();
@@ -63,7 +63,8 @@ fn left_over(ages: &[i64], ranges_of: &[(i64, i64)], behind: &[Vec<u32>], room: 
     assign(&classes, &boxes, slots, &Unwatched).left_over
 }
 
-/// A batch with one row of the value takes one of two people, although each has a row there.
+/// A batch that has a value once can hold only one of two people with it, although a row of the batch covers each of
+/// them.
 #[test]
 fn boxes_share_the_room_of_their_slot() {
     let (ages, ranges) = ([1, 5], [(1, 2), (4, 5)]);

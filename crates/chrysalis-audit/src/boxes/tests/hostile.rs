@@ -72,7 +72,7 @@ fn categories_taxonomies_and_numbers_are_taken_from_the_manifest() {
 
 #[test]
 fn other_methods_and_promises_are_refused() {
-    // What no program knows is refused before there is anything to audit.
+    // Unknown methods and principles are refused when the manifest is read, before there is anything to audit.
     let refused_by_reading = |from: &str, to: &str, message: &str| {
         let text = release().manifest.to_json().unwrap();
         assert!(text.contains(from), "{text}");
@@ -110,7 +110,7 @@ fn other_methods_and_promises_are_refused() {
     assert_eq!((report.principles[0].holds, report.attacks.linking), (true, None));
 }
 
-/// Promises as a forger may write them: of things that the form does not have, or about another attribute.
+/// Promises as a forger may write them: of groups that the form does not have, or about another attribute.
 #[test]
 fn promises_about_something_else_are_refused() {
     let forged = |from: &str, to: &str, problem: &str| {

@@ -106,7 +106,7 @@ pub(crate) fn attribute(role: RoleName, column: &Column) -> Attribute {
     }
 }
 
-/// A release of those rows, described after the microdata.
+/// A release of these rows, whose manifest describes the microdata.
 fn release_of(rows: &[Row], microdata: &Table, guarantees: &[&str]) -> Release {
     let roles = [RoleName::Quasi, RoleName::Quasi, RoleName::Other, RoleName::Sensitive];
     let mut groups: Vec<i64> = rows.iter().map(|row| row.group).collect();
@@ -141,7 +141,7 @@ fn release() -> Release {
     release_of(&rows(), &microdata(), &["k=2", "distinct-l=2"])
 }
 
-/// The same manifest with other rows, as somebody would leave it who altered the files and fixed up the hashes.
+/// The same manifest with other rows, as left by somebody who altered the files and fixed the hashes.
 fn with_rows(rows: &[Row]) -> Release {
     let mut release = release();
     release.tables[0] = generalized(rows);

@@ -1,4 +1,4 @@
-//! Every way of altering a release is noticed, whatever hashes say.
+//! Every alteration of a release is noticed, whatever the hashes say.
 
 use super::*;
 
@@ -64,7 +64,7 @@ fn a_value_stands_for_itself_alone() {
     assert_eq!(check.findings, ["label `F` of `sex` does not stand for `M`, which is among its members"]);
 }
 
-/// A wider range is no lie about its members, but where it ends could say something.
+/// A wider range is still true of its members, but its ends could carry information.
 #[test]
 fn a_range_that_ends_where_nobody_stands_is_noticed() {
     let mut rows = rows();
@@ -181,7 +181,7 @@ fn members_must_say_what_labels_stand_for() {
     noticed(&with(("age", "*", "F")), &[("labels", "`members` speaks of `age`, which has no labels")]);
     noticed(&with(("sex", "F", "F")), &[("labels", "1 rows of `members` repeat another")]);
 
-    // A label that names its values has all of them and no others, whether or not the microdata are there.
+    // A label that names its values must have exactly those members; the microdata are not needed to check that.
     let lacking = ("labels", "label `{F,M}` of `sex` stands for `M` too, which is not among its members");
     noticed(&MEMBERS[..3], &[lacking]);
     noticed(

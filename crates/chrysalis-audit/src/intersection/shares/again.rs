@@ -1,15 +1,15 @@
-//! Releases whose groups are those of another one.
+//! Releases that repeat the groups of another.
 
 use std::collections::BTreeMap;
 
 use super::puzzle::{Likes, Side};
 
-/// What a block shows, its sensitive values and those of permuted columns, and who can be in its places: how many rows each
-/// has, and which kinds of people.
+/// What a block shows: its sensitive values, the values of its permuted columns and, for each of its places, how many
+/// rows it has and which kinds of people can be there.
 type Picture = (Vec<(u32, u64)>, Vec<(u32, u32, u64)>, Vec<(u64, Vec<u32>)>);
 
-/// The releases that tell something new, by number. One with the same groups as an earlier one does not, whatever their ids:
-/// who is where in it is where they are in the other.
+/// The releases that say something new, by number. One with the same groups as an earlier one does not, whatever their
+/// ids: everybody is in the same group in both.
 pub(super) fn new_ones(sides: &[Side], kinds: &[Likes]) -> Vec<usize> {
     let mut known: BTreeMap<Vec<Picture>, usize> = BTreeMap::new();
     (0..sides.len()).filter(|&at| *known.entry(pictures(&sides[at], at, kinds)).or_insert(at) == at).collect()

@@ -1,25 +1,25 @@
-//! How many people of a cell have a value, at least and at most, in whole numbers.
+//! The least and the most people of a cell who can have a value, in whole numbers.
 
 use chrysalis_table::Watch;
 
 use super::links::Links;
 use super::puzzle::Puzzle;
 
-/// Rounds of drawing conclusions. Each looks at everything once; hardly any table needs ten.
+/// The most rounds of drawing conclusions. Each looks at everything once; hardly any table needs ten.
 const MAX_ROUNDS: usize = 100;
 
-/// Between how many people of its cell and how many have the value, for every entry.
+/// For every entry, the least and the most people of its cell who have the value.
 pub(super) struct Bounds {
     pub(super) least: Vec<u64>,
     pub(super) most: Vec<u64>,
     /// Cells that no number of people fits.
     pub(super) is_impossible: Vec<bool>,
-    /// Cells that hang together with such a one: of them nothing is known for certain.
+    /// Cells that are connected with an impossible one: nothing is certain about them.
     pub(super) is_doubtful: Vec<bool>,
 }
 
 impl Bounds {
-    /// A row of a block that others must have cannot be one's own, and what others cannot take up one has.
+    /// A cell cannot have those rows of a block that others must have, and must have those that others cannot.
     pub(super) fn new(puzzle: &Puzzle, watch: &dyn Watch) -> Bounds {
         let n = puzzle.values.len();
         let mut bounds = Bounds {
@@ -65,8 +65,8 @@ impl Bounds {
                 continue;
             }
             for entry in entries {
-                // PROOF: sums from before this round only count others for less than they must, or more than they can:
-                // what follows from them is true.
+                // PROOF: totals from before this round count others for no more than they must have, or no less than
+                // they can have, so conclusions from them are true.
                 let (mut low, mut high) = (self.least[entry], self.most[entry]);
                 high = high.min(people.saturating_sub(least - self.least[entry]));
                 low = low.max(people.saturating_sub(most - self.most[entry]));
@@ -88,7 +88,7 @@ impl Bounds {
         is_new
     }
 
-    /// Where one cell is impossible, conclusions about all that hangs together with it are worth nothing.
+    /// If a cell is impossible, conclusions about everything connected with it are worthless.
     fn doubt(&mut self, puzzle: &Puzzle) {
         if !self.is_impossible.contains(&true) {
             return;
@@ -114,13 +114,13 @@ impl Bounds {
         }
     }
 
-    /// Whether it is certain how many have the value.
+    /// Whether it is certain how many people have the value.
     pub(super) fn is_settled(&self, entry: usize) -> bool {
         self.least[entry] == self.most[entry]
     }
 }
 
-/// Whether the counts of a cell's blocks bind it: it is certain where it is, and its blocks have no more people than rows.
+/// Whether the counts of a cell's blocks bind it: its place is certain, and its blocks have no more people than rows.
 fn is_bound(puzzle: &Puzzle, cell: usize) -> bool {
     let mut ties = puzzle.entries(cell).flat_map(|entry| puzzle.all_ties(entry));
     puzzle.cells[cell].is_placed && ties.all(|tie| !puzzle.stretched.contains_key(&tie.count))

@@ -1,8 +1,8 @@
-//! Shares of cells that hang together in too large a part, estimated by iterative proportional fitting.
+//! Shares of cells in parts that are too large to count, estimated by iterative proportional fitting.
 //!
-//! Every person is believed to have each possible value, and to be at each possible seat, in proportion to one factor per count
-//! and slot. The factors are scaled in turns until the people expected for every count and slot are as many as its rows. Of
-//! all beliefs with these margins these are the most even ones.
+//! Every person is believed to have each possible value, and to be at each possible seat, in proportion to one factor
+//! per count and slot. The factors are scaled in turn until as many people are expected for every count and slot as it
+//! has rows. Of all beliefs with these margins, these are the most even.
 
 use chrysalis_table::Watch;
 
@@ -10,16 +10,16 @@ use super::bounds::Bounds;
 use super::exact::Free;
 use super::puzzle::{Puzzle, Tie};
 
-/// Rounds, if it does not come near enough before.
+/// The most rounds, if the fit is not near enough before.
 const MAX_ROUNDS: usize = 300;
-/// Ties that are looked at over all rounds.
+/// The most ties that are examined over all rounds.
 const MAX_LOOKS: usize = 1_000_000_000;
 /// How far the people expected for a count may be from its rows.
 const NEAR: f64 = 1e-4;
 /// Factors stay within this and its inverse.
 const LARGEST: f64 = 1e100;
 
-/// Expected people of every entry of some cells; settled entries have what is settled.
+/// The expected people of every entry of some cells; for settled entries, the settled number.
 pub(super) fn fit(
     puzzle: &Puzzle,
     bounds: &Bounds,
@@ -53,16 +53,17 @@ enum Margin {
 
 struct Fitting<'a> {
     puzzle: &'a Puzzle,
-    /// The entries of all cells that are not settled, where those of every cell begin, and the people who have them.
+    /// The entries of all cells that are not settled, where those of every cell begin, and how many of its people have
+    /// one of them.
     open: Vec<usize>,
     starts: Vec<usize>,
     people: Vec<f64>,
-    /// What counts and slots are to come to, and their factors.
+    /// How many people counts and slots should have, and their factors.
     wanted_counts: Vec<f64>,
     wanted_slots: Vec<f64>,
     counts: Vec<f64>,
     slots: Vec<f64>,
-    /// The factors of a seat's slots, multiplied.
+    /// The product of the factors of each seat's slots.
     seats: Vec<f64>,
     /// How likely every open entry is in every release; 1 where its cell is not in it.
     likely: Vec<f64>,
@@ -120,7 +121,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// What a person of a cell is believed to have, adding up to one.
+    /// How likely a person of a cell is believed to have each open entry, adding up to one.
     fn believe(&self, cell: usize, beliefs: &mut Vec<f64>) {
         let (from, to) = (self.starts[cell], self.starts[cell + 1]);
         let n_sides = self.puzzle.n_sides;
@@ -131,7 +132,7 @@ impl<'a> Fitting<'a> {
         beliefs.iter_mut().for_each(|belief| *belief = if sum > 0.0 { *belief / sum } else { even });
     }
 
-    /// Scales the counts or the slots of a release; by how much they were off.
+    /// Scales the counts or the slots of a release; returns by how much they were off.
     fn scale(&mut self, side: usize, margin: Margin, watch: &dyn Watch) -> f64 {
         let mut now = vec![0.0; if margin == Margin::Slots { self.slots.len() } else { self.counts.len() }];
         let mut beliefs = Vec::new();

@@ -1,21 +1,21 @@
-//! All worlds of a few cells, counted.
+//! Counts all worlds of a few cells.
 //!
-//! Cells are gone through one after the other. What matters of all that was decided before is which rows are still free, so
-//! ways that leave the same rows are counted together, forwards and backwards.
+//! Cells are handled one after the other. All that matters about earlier choices is which rows they left free, so ways
+//! that leave the same rows free are counted together, forwards and backwards.
 
 use std::collections::BTreeMap;
 
 use super::bounds::Bounds;
 use super::puzzle::Puzzle;
 
-/// Cells of one part.
+/// The most cells of one part.
 pub(super) const MAX_CELLS: usize = 64;
-/// Steps from one state to the next, over all cells of one part.
+/// The most steps from one state to the next, over all cells of one part.
 pub(super) const MAX_STEPS: usize = 200_000;
-/// How a person can have a value: one seat in every release.
+/// The most ways for a person of a cell to have a value, with one seat in every release each.
 const MAX_OPTIONS: usize = 200;
 
-/// How many worlds there are, and how many people have a value over all of them, for every entry of every cell.
+/// How many worlds there are and, for every entry, how many people have the value, added up over all worlds.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Worlds {
     pub(super) n: u128,
@@ -26,9 +26,9 @@ pub(super) struct Worlds {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
-/// What is left of counts and slots once what is settled is taken out.
+/// What is left of counts and slots once settled entries are taken out.
 ///
-/// Below zero where more is settled than there is.
+/// Negative where more is settled than there is.
 pub(super) struct Free {
     pub(super) counts: Vec<i64>,
     pub(super) slots: Vec<i64>,
@@ -39,7 +39,7 @@ impl Free {
         let signed = |rows: &[u64]| rows.iter().map(|&rows| i64::try_from(rows).unwrap_or(i64::MAX)).collect();
         let mut free = Free { counts: signed(&puzzle.counts), slots: signed(&puzzle.slots) };
         for entry in (0..puzzle.values.len()).filter(|&entry| bounds.is_settled(entry)) {
-            // PROOF: no more than the rows of a table, which have 32 bits.
+            // PROOF: no more than the rows of a table, which fit in 32 bits.
             let n = bounds.least[entry] as i64;
             for tie in puzzle.all_ties(entry).iter().filter(|_| n > 0) {
                 free.counts[tie.count as usize] -= n;
@@ -51,7 +51,8 @@ impl Free {
     }
 }
 
-/// One way for a person of a cell to have a value: the entry, and what it takes, by number in this part.
+/// One way for a person of a cell to have a value: the entry, and the counts and slots it takes a row of, by number in
+/// this part.
 struct Choice {
     entry: usize,
     takes: Vec<usize>,
@@ -65,10 +66,10 @@ struct Step {
     people: Vec<u64>,
 }
 
-/// Counts all worlds of some cells that hang together. `left` steps may be taken.
+/// Counts all worlds of some connected cells, in at most `left` steps.
 ///
-/// PROOF of what is left out: a settled entry is the same in every world. A cell's ways to hand n people's values out are
-/// n!/∏N!, so that settled ones are one factor of all worlds.
+/// PROOF that settled entries may be left out: a settled entry is the same in every world. The values of a cell of n
+/// people can be handed out in n!/∏N! ways, so settled entries give all worlds the same factor.
 pub(super) fn count(
     puzzle: &Puzzle,
     bounds: &Bounds,
@@ -117,7 +118,7 @@ pub(super) fn count(
             let mut hand = Hand { choices: &choices[index], left, found: &mut found };
             hand.out(0, people, &mut state.clone(), &mut Vec::new(), 1)?;
             for (state, people, of_step) in found {
-                // Rows that nobody after this can have must be taken.
+                // Rows that no later cell can have must be taken by now.
                 if last.iter().zip(&state).any(|(&last, &left)| last == at && left > 0) {
                     continue;
                 }
@@ -138,9 +139,10 @@ pub(super) fn count(
         states = sorted;
         layers.push(steps);
     }
-    // PROOF: every row that is taken at all is taken up by the last cell that can, so one state is left, or none.
+    // PROOF: after the last cell that can take rows of a count or slot, all of them are taken, so one state is left, or
+    // none.
     let n: u128 = states.iter().map(|(_, ways)| *ways).sum();
-    // So that the people of settled entries can be added up over all worlds too.
+    // The people of settled entries must fit when added up over all worlds, too.
     cells
         .iter()
         .try_for_each(|&cell| u128::from(puzzle.cells[cell].people).checked_mul(n).map(|_| ()).ok_or(TooMany))?;
@@ -164,7 +166,7 @@ pub(super) fn count(
     Ok(Worlds { n, people: people.into_iter().collect() })
 }
 
-/// One seat of every release, for every value that is not settled.
+/// All ways to pick one seat of every release, for every value that is not settled.
 fn choices_of(
     puzzle: &Puzzle,
     bounds: &Bounds,
@@ -191,7 +193,8 @@ fn choices_of(
     Ok(choices)
 }
 
-/// Cells in an order that leaves few rows open at a time: next comes who opens fewest and closes most.
+/// Cells in an order that keeps few counts and slots open at a time: next comes the cell that opens fewest and closes
+/// most.
 fn order(choices: &[Vec<Choice>], n_takes: usize) -> Vec<usize> {
     let takes = |choices: &Vec<Choice>| {
         let mut takes: Vec<usize> = choices.iter().flat_map(|choice| choice.takes.iter().copied()).collect();
@@ -222,7 +225,7 @@ fn order(choices: &[Vec<Choice>], n_takes: usize) -> Vec<usize> {
     order
 }
 
-/// Hands the values of a cell out to its people in all ways.
+/// Hands out the values of a cell to its people in all ways.
 struct Hand<'a> {
     choices: &'a [Choice],
     /// Steps that may still be taken, whether or not they lead anywhere.
@@ -247,9 +250,9 @@ impl Hand<'_> {
             return Ok(());
         };
         let most = choice.takes.iter().map(|&take| state[take]).min().unwrap_or(0).min(people);
-        // The last choice takes all that are left.
+        // The last choice takes everybody who is left.
         let first = if at + 1 == self.choices.len() { people } else { 0 };
-        // `among` is how many ways there are to pick n of those left for this choice.
+        // `among` is how many ways there are to pick n of the people left for this choice.
         let mut among: u128 = 1;
         for n in 0..=most {
             if n > 0 {

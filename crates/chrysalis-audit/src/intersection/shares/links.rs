@@ -1,6 +1,6 @@
-//! What hangs together.
+//! Which things are connected (union–find).
 
-/// Things that are joined two by two.
+/// Things that are joined in pairs.
 pub(super) struct Links {
     parent: Vec<u32>,
 }
@@ -10,11 +10,11 @@ impl Links {
         Links { parent: (0..n as u32).collect() }
     }
 
-    /// The first of all that hang together with a thing.
+    /// The first of all things that are connected with this one.
     pub(super) fn root(&mut self, thing: u32) -> u32 {
         let mut root = thing;
         while self.parent[root as usize] != root {
-            // Halves the way for whoever comes next.
+            // Halves the path for later look-ups.
             let above = self.parent[root as usize];
             self.parent[root as usize] = self.parent[above as usize];
             root = self.parent[root as usize];

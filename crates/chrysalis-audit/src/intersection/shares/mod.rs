@@ -1,8 +1,8 @@
 //! The shares of sensitive values over all worlds that fit several releases.
 //!
-//! A world says who has which value, and who is where, such that every group of every release has the values it shows. All
-//! worlds are equally likely; a person's share of a value is the part of the worlds in which the person has it. `spec.md` has
-//! the definition, the steps and what is not exact.
+//! A world says who has which value, and who is where, so that every group of every release has the values it shows.
+//! All worlds are equally likely; a person's share of a value is the fraction of worlds in which the person has it.
+//! `spec.md` has the definition, the steps and what is not exact.
 
 mod again;
 mod bounds;
@@ -29,10 +29,10 @@ use again::new_ones;
 use puzzle::{Likes, Puzzle, Side};
 use solve::solve;
 
-/// Places that are looked at over all kinds of people.
+/// The most places that are examined over all kinds of people.
 const MAX_PLACES: usize = 10_000_000;
 
-/// Who is tried.
+/// The people who are tried.
 pub(super) struct Tried<'a> {
     pub(super) people: &'a Table,
     /// The sensitive column of the people, where it is known, and the numbers of its values.
@@ -45,7 +45,7 @@ pub(super) fn shown_people(views: &[&JoinedView<'_>]) -> Option<Table> {
     Some(Table::new(view.published.quasi.iter().map(|cells| cells.low.clone()).collect()))
 }
 
-/// What several tables together say of everybody's value.
+/// What several tables together say about everybody's value.
 pub(super) fn together(
     views: &[&JoinedView<'_>],
     tried: &Tried<'_>,
@@ -99,15 +99,15 @@ pub(super) fn together(
     Ok(shares)
 }
 
-/// People by what all tables show of them, where every table can hold them and all have a value in common.
+/// The kinds of people who fit: every table has groups that may hold them, and these have a value in common.
 struct Fitting {
     kinds: Vec<Likes>,
-    /// The kind of every class of people.
+    /// The kind of every class of people; `None` where they do not fit.
     kind_of: Vec<Option<u32>>,
 }
 
 impl Fitting {
-    /// With the class of every row.
+    /// Also returns the class of every row.
     fn new(views: &[&JoinedView<'_>], people: &Table, watch: &dyn Watch) -> Result<(Fitting, Vec<u32>), NotCounted> {
         let finders: Vec<Finder<'_>> = views.iter().map(|view| Finder::new(view, people, false, watch)).collect();
         let boxes: Vec<Boxes<'_>> = finders.iter().map(Finder::boxes).collect();
@@ -145,7 +145,7 @@ impl Fitting {
     }
 }
 
-/// Whether some value is one of some group of every table.
+/// Whether some value is in one of these groups of every table.
 fn has_common_value(views: &[&JoinedView<'_>], groups: &[Vec<u32>]) -> bool {
     let mut left: Option<Vec<u32>> = None;
     for (view, groups) in views.iter().zip(groups) {
@@ -183,7 +183,7 @@ impl PlaceNumbers {
 fn side(view: &JoinedView<'_>, watch: &dyn Watch) -> Side {
     let mut margins = BTreeMap::new();
     if view.is_permuted {
-        // PROOF: permuted rows have one place per group, and its rows are all of the block.
+        // PROOF: a group of permuted rows has one place, whose rows are all rows of the block.
         let of_group: BTreeMap<u32, u32> = view
             .groups
             .iter()
@@ -206,7 +206,7 @@ fn side(view: &JoinedView<'_>, watch: &dyn Watch) -> Side {
     }
 }
 
-/// The values of a permuted column, as the people have them.
+/// The people's values of a permuted column.
 struct Margin<'a> {
     number: u32,
     people: &'a Column,

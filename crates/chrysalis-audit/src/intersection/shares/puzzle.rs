@@ -1,7 +1,7 @@
-//! What every world must fit, in numbers: who can be where, and how many of whom there are.
+//! What every world must fit, in numbers: who can be where, and how many people there are.
 //!
-//! People who can be in the same places of every release are one *cell*: they look alike, so their shares are equal. The
-//! people whom a release has and nobody knows are cells too, which are in this release alone.
+//! People who can be in the same places of every release are one *cell*: they look alike, so their shares are equal.
+//! People of a release who are not known are cells too, which are in that release alone.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use chrysalis_table::Watch;
 use super::super::views::{Block, Place};
 use super::links::Links;
 
-/// Pairs of a place and a value that are looked at, over all cells: as many as fit into memory beside a large table.
+/// The most pairs of a seat and a value, over all cells: as many as fit into memory beside a large table.
 const MAX_TIES: usize = 10_000_000;
 
-/// One release, as far as it says who can have what.
+/// One release, as far as it says who can have which value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side {
     pub(super) blocks: Vec<Block>,
@@ -33,7 +33,7 @@ pub(super) struct Likes {
     pub(super) margins: Vec<Vec<(u32, u32)>>,
 }
 
-/// Where a cell can be: in a block, taking a row of every slot.
+/// Where the people of a cell can be: in a block, taking a row of each of these slots.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Seat {
     pub(super) side: u32,
@@ -52,11 +52,11 @@ pub(super) struct Tie {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) people: u64,
-    /// Whether they are known, and not only rows that somebody must have.
+    /// Whether they are known people, and not merely rows that somebody must have.
     pub(super) is_known: bool,
     /// Whether it is certain where they are, in every release.
     pub(super) is_placed: bool,
-    /// The first of the values that they can have; up to that of the next cell.
+    /// The first entry of the cell; the last is the one before the next cell's first.
     start: usize,
 }
 
@@ -66,25 +66,26 @@ pub(super) struct Puzzle {
     pub(super) n_sides: usize,
     /// How many rows of a block have a value, for all values of all blocks of all releases.
     pub(super) counts: Vec<u64>,
-    /// Counts of blocks that more people fit than they have rows: what they are to be multiplied by.
+    /// For counts of blocks that more people fit than they have rows: the factor to multiply the count by.
     pub(super) stretched: BTreeMap<u32, f64>,
-    /// How many rows there are of a kind that only some people can have.
+    /// The rows of every slot: rows of a kind that only some people can have.
     pub(super) slots: Vec<u64>,
     pub(super) seats: Vec<Seat>,
     pub(super) cells: Vec<Cell>,
-    /// The value of every entry: one per cell and value that it can have.
+    /// The value of every entry; a cell has one entry per value that its people can have.
     pub(super) values: Vec<u32>,
-    /// Where the ties of every entry and release begin; one more than there are.
+    /// Where the ties of every entry and release begin, and one past the last.
     starts: Vec<u32>,
     ties: Vec<Tie>,
     /// The cell of every kind of people.
     pub(super) cell_of: Vec<u32>,
-    /// Blocks of which the releases tell more than is counted here: shares beside them are estimates.
+    /// Counts of blocks about which the releases say more than is considered here: shares that depend on them are
+    /// estimates.
     loose: Vec<bool>,
 }
 
 impl Puzzle {
-    /// `None` where there are too many ways for who could be where. Everybody fits a place of every release.
+    /// `None` where people could be in too many places. Every kind must fit a place of every release.
     pub(super) fn new(sides: &[Side], kinds: &[Likes], watch: &dyn Watch) -> Option<Puzzle> {
         let mut puzzle = Puzzle { n_sides: sides.len(), ..Puzzle::default() };
         let mut first_count: Vec<Vec<u32>> = Vec::with_capacity(sides.len());
@@ -137,7 +138,7 @@ impl Puzzle {
         Some(puzzle)
     }
 
-    /// A cell, with every value that some seat of every release allows.
+    /// Adds a cell, with every value that some seat of every release allows.
     fn add(
         &mut self,
         sides: &[Side],
@@ -162,7 +163,7 @@ impl Puzzle {
         let is_placed = own.iter().all(|seats| seats.len() <= 1);
         self.cells.push(Cell { people, is_known, is_placed, start: self.values.len() });
         let mut at: Vec<&[(u32, Tie)]> = found.iter().map(Vec::as_slice).filter(|ties| !ties.is_empty()).collect();
-        // The next value that all of them have, as long as there is one.
+        // The next value that all releases allow, as long as there is one.
         while let Some(value) = at.iter().map(|ties| ties.first().map(|tie| tie.0)).max().flatten() {
             at.iter_mut().for_each(|ties| *ties = &ties[ties.partition_point(|tie| tie.0 < value)..]);
             if at.iter().any(|ties| ties.is_empty()) {
@@ -202,13 +203,13 @@ impl Puzzle {
         &self.ties[self.starts[at] as usize..self.starts[at + self.n_sides] as usize]
     }
 
-    /// Whether all that the releases tell of a count is counted.
+    /// Whether everything that the releases say about a count is considered.
     pub(super) fn is_strict(&self, count: u32) -> bool {
         !self.loose[count as usize] && !self.stretched.contains_key(&count)
     }
 }
 
-/// Seats and slots, as they come up.
+/// Seats and slots, numbered as they come up.
 #[derive(Default)]
 struct Seating {
     seats: Vec<Seat>,
@@ -253,13 +254,13 @@ impl Seating {
     }
 }
 
-/// Places that are linked by people who can be in either, and how many rows they have too many or too few.
+/// Rooms: places that are linked by people who can be in several of them, with their rows and people.
 struct Rooms<'a> {
     side: &'a Side,
     at: u32,
     /// Rows of every block.
     rows: Vec<u64>,
-    /// Places of somebody who can also be elsewhere.
+    /// Whether people who can be in a place can also be elsewhere.
     is_open: Vec<bool>,
     is_loose: Vec<bool>,
     stretch: Vec<Option<f64>>,
@@ -297,7 +298,7 @@ impl<'a> Rooms<'a> {
         for (places, rows, people) in rooms.values() {
             for &place in places {
                 let block = side.places[place as usize].block as usize;
-                // Of rows that nobody known has it is not told what stands beside what.
+                // It is not known which values belong together in rows that no known person has.
                 is_loose[block] |= side.is_permuted && is_open[place as usize] && rows != people;
                 if people > rows && *rows > 0 {
                     stretch[block] = Some(*people as f64 / *rows as f64);
@@ -308,7 +309,7 @@ impl<'a> Rooms<'a> {
         Rooms { side, at: at as u32, rows, is_open, is_loose, stretch, rooms }
     }
 
-    /// Rows that nobody known has: where they can be, and how many.
+    /// Rows that no known person has: in which places they can be, and how many there are.
     fn strangers(&self) -> impl Iterator<Item = (&[u32], u64)> + '_ {
         let rooms = self.rooms.values().filter(|(_, rows, people)| rows > people);
         rooms.map(|(places, rows, people)| (places.as_slice(), rows - people))

@@ -12,13 +12,13 @@ use super::exact::{Free, MAX_STEPS, count};
 use super::links::Links;
 use super::puzzle::Puzzle;
 
-/// Steps that counting may take over all parts, the small ones first.
+/// The most steps that counting may take over all parts, the small ones first.
 const MAX_ALL_STEPS: usize = 8_000_000;
 
-/// How much is known of a cell's shares.
+/// How much is known about a cell's shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownPeople {
-    /// Counted over all worlds: of so many.
+    /// Counted over all worlds, of which there are this many.
     Exactly(u128),
     /// Estimated.
     About,
@@ -29,21 +29,21 @@ pub(super) enum KnownPeople {
 /// The shares of all cells.
 pub(super) struct Solution {
     pub(super) known: Vec<KnownPeople>,
-    /// People who have the value, expected, for every entry.
+    /// For every entry, the expected number of people who have the value.
     pub(super) expected: Vec<f64>,
     /// The same summed over all worlds, where these were counted.
     pub(super) sums: Vec<u128>,
-    /// At least so many people have the value, in every world.
+    /// The least number of people who have the value in any world.
     least: Vec<u64>,
 }
 
-/// The value that somebody is best bet on.
+/// The best bet on the people of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Best {
     pub(super) value: u32,
     pub(super) share: f64,
     pub(super) is_exact: bool,
-    /// Whether the share is above what was promised, beyond doubt.
+    /// Whether the share is above the promise beyond doubt.
     pub(super) is_above: bool,
 }
 
@@ -100,7 +100,7 @@ pub(super) fn solve_within(puzzle: &Puzzle, max_steps: usize, watch: &dyn Watch)
     solution
 }
 
-/// Cells that hang together by what is not settled, the smallest parts first.
+/// Cells that are connected by entries that are not settled, the smallest parts first.
 fn parts(puzzle: &Puzzle, bounds: &Bounds) -> Vec<Vec<usize>> {
     let n_counts = puzzle.counts.len() as u32;
     let mut links = Links::new(puzzle.counts.len() + puzzle.slots.len());
@@ -123,9 +123,10 @@ fn parts(puzzle: &Puzzle, bounds: &Bounds) -> Vec<Vec<usize>> {
 }
 
 impl Solution {
-    /// What the people of a cell are best bet on; `None` where no world fits them, or they can have nothing.
+    /// The best bet on the people of a cell; `None` where no world fits them, or they can have no value.
     ///
-    /// An estimate is above a promise where it is so by more than `error`, or where every world says so.
+    /// An estimate is above a promise if it exceeds it by more than `error`, or if the share is above it in every
+    /// world.
     pub(super) fn best(&self, puzzle: &Puzzle, cell: usize, promised: Option<Rational>, error: f64) -> Option<Best> {
         let people = puzzle.cells[cell].people;
         let entries = puzzle.entries(cell).filter(|_| people > 0);
@@ -152,7 +153,7 @@ impl Solution {
     }
 }
 
-/// Whether people over all worlds are a larger share than promised, in whole numbers.
+/// Whether `sum`, added up over all worlds, is a larger share than promised, in whole numbers.
 fn is_above(sum: u128, worlds: u128, people: u64, promised: Rational) -> bool {
     BigUint::from(sum) * *promised.denom() > BigUint::from(worlds) * people * *promised.numer()
 }

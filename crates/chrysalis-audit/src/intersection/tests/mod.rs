@@ -1,4 +1,4 @@
-//! Angel table 2: two tables that keep a promise each, and not together.
+//! Angel table 2: two tables that each keep a promise, but not together.
 
 use chrysalis_release::{ENCODING, Form, Manifest, Release, RoleName, VERSION};
 use chrysalis_table::{Column, Table};
@@ -74,7 +74,7 @@ fn intersecting_angel_tables_2b_and_2c_reveals_alan() {
         contradicted: 0,
         counts_differ_by: Some(0),
         over: IntersectionOver::People,
-        // Counting what is left tells two more: only two worlds remain (docs/errata.md).
+        // Counting worlds reveals two more people: only two worlds remain (docs/errata.md).
         shares: Ok(Shares {
             promised: Some(chrysalis_criteria::Rational::new(1, 2)),
             largest: Some(1.0),
@@ -97,7 +97,7 @@ fn intersecting_angel_tables_2b_and_2c_reveals_alan() {
              releases a value of theirs has a share of up to 100.0 %, at most 50.0 % promised"
         ]
     );
-    // Without the microdata, whoever could be where groups meet.
+    // Without the microdata, everybody who could be where groups meet is tried.
     let (check, found) = intersect(&one, &other, "2c", None).unwrap();
     assert!(!check.ok && found.fewest == Some(1) && found.over == IntersectionOver::Conceivable, "{found:?}");
 }
@@ -111,7 +111,7 @@ fn a_release_tells_nothing_new_about_itself() {
     }
 }
 
-/// Closeness promises no number of values, but nobody is told for sure by two tables that do not do it alone.
+/// `k` promises no number of values, but two tables together must not make certain what neither does alone.
 #[test]
 fn what_neither_table_gives_away_both_must_not() {
     let (check, found) = intersect(&table_2b(&["k=2"]), &table_2c(&["k=2"]), "2c", None).unwrap();

@@ -26,7 +26,7 @@ fn release(form: Form, people: &[Person], tables: Vec<(&str, Table)>) -> Release
     release_of(form, &microdata(people), tables, 2, &["distinct-l=2"])
 }
 
-/// The tables of `anatomy`, or with ages and sexes sorted inside their groups those of `permute`.
+/// The tables of `anatomy` or, with ages and sexes each sorted inside their groups, those of `permute`.
 fn by_values(is_permuted: bool, people: &[Person], groups: &[i64]) -> Release {
     let mut rows: Vec<(i64, i64, &str)> =
         people.iter().zip(groups).map(|(person, &group)| (group, person.0, person.1)).collect();
@@ -70,8 +70,8 @@ fn by_ranges() -> Release {
     release(Form::Generalize, &PEOPLE, vec![("generalized", table), ("members", Table::new(members))])
 }
 
-/// Groups by sex, and groups across: the ages 31 and 50 are in one group each, so that flu and gastritis are ruled out for
-/// who has them. Whoever is 30 may be in either group across, whichever the sex, and loses nothing.
+/// Groups by sex, and groups across: the ages 31 and 50 are in one group each, so flu and gastritis are ruled out for
+/// the people of these ages. People aged 30 may be in either group across, whatever their sex, and lose nothing.
 #[test]
 fn permuted_releases_pin_whom_both_locate() {
     let (by_sex, across) = ([1, 1, 2, 2], [1, 2, 1, 2]);
@@ -83,7 +83,7 @@ fn permuted_releases_pin_whom_both_locate() {
         assert_eq!((found.fewest, found.narrowed, found.people), (Some(1), 2, 4), "{}", one.manifest.method);
         assert_eq!(found.over, IntersectionOver::People);
     }
-    // Rows that belong together tell more: then everybody is pinned.
+    // Rows whose values belong together tell more: then everybody is pinned.
     let (_, found) = intersect(&first, &by_values(false, &PEOPLE, &across), "across", Some(&people)).unwrap();
     assert_eq!((found.fewest, found.narrowed), (Some(1), 4));
 }
@@ -95,7 +95,7 @@ fn permuted_releases_without_the_microdata_are_tried_where_groups_meet() {
         for (a, b) in [(&one, &across), (&across, &one)] {
             let (_, found) = intersect(a, b, "the other", None).unwrap();
             assert_eq!(found.over, IntersectionOver::Conceivable);
-            // Wherever groups meet somebody may be 30, who keeps two diseases.
+            // Wherever groups meet, somebody aged 30 may be there, who keeps two diseases.
             assert_eq!((found.fewest, found.narrowed), (Some(2), 0), "{found:?}");
         }
     }
@@ -105,7 +105,7 @@ fn permuted_releases_without_the_microdata_are_tried_where_groups_meet() {
     assert_eq!((found.fewest, found.people), (None, 0), "nobody has an age of both");
 }
 
-/// Everybody of one age and sex is possible everywhere, so that a second release rules nothing out.
+/// People of one age and sex may be in any group, so a second release rules nothing out.
 #[test]
 fn permuted_releases_of_people_who_look_alike_rule_nothing_out() {
     let people = PEOPLE.map(|person| (40, "F", person.2));
@@ -117,7 +117,7 @@ fn permuted_releases_of_people_who_look_alike_rule_nothing_out() {
     }
 }
 
-/// What a release allows a person, looked up group by group.
+/// The values that a release allows a person, looked up group by group.
 fn allowed(people: &[Person], groups: &[i64], person: Person) -> BTreeSet<&'static str> {
     let in_group = |group: i64| people.iter().zip(groups).filter(move |(_, known)| **known == group).map(|(it, _)| *it);
     let is_possible = |group: i64| {

@@ -1,4 +1,5 @@
-//! Shares over all worlds that fit two releases: who can be bet on, what is said of it, and when it cannot be told.
+//! Shares over all worlds that fit two releases: who can be bet on, what the report says about it, and when it cannot
+//! be told.
 
 use chrysalis_criteria::Rational;
 use chrysalis_release::{Form, Release};
@@ -7,7 +8,7 @@ use chrysalis_table::{Column, Table, Unwatched};
 use crate::attack::tests::{verbatim, words};
 use crate::{Intersection, IntersectionOver, NotCounted, Shares, SharesOver, intersect, intersect_all};
 
-/// Six people, each of an age of their own.
+/// People who each have an age of their own.
 fn people(values: &[u64]) -> Table {
     let ages: Vec<i64> = (0..values.len() as i64).collect();
     Table::new(vec![Column::integers("age", &ages), words("disease", "d", values)])
@@ -23,8 +24,8 @@ const VALUES: [u64; 6] = [1, 2, 3, 3, 1, 2];
 const FIRST: [i64; 6] = [1, 1, 1, 2, 2, 2];
 const SECOND: [i64; 6] = [1, 1, 2, 1, 2, 2];
 
-/// By hand: 2 and 3 must have the same value (what 0 and 1 leave over in either release), so that worlds are 3 values for
-/// them times 2 ways for 0 and 1 times 2 for 4 and 5. Nobody's value is surer than 1/3.
+/// By hand: 2 and 3 must have the same value (the one that 0 and 1 leave in either release), so the worlds are 3 values
+/// for them times 2 ways for 0 and 1 times 2 for 4 and 5. Nobody's value is surer than 1/3.
 #[test]
 fn groups_that_cross_need_not_tell_anything() {
     let (one, other) = (anatomy(&VALUES, &FIRST, "l=3"), anatomy(&VALUES, &SECOND, "l=3"));
@@ -147,7 +148,7 @@ fn a_share_that_nobody_promised_is_told_and_fails_nothing() {
     assert!(said.contains("no release promises how large such a share may be. All shares are exact."), "{said}");
 }
 
-/// Rows with exact values are people; ranges are nobody.
+/// Rows with exact values are taken for people; rows with ranges are not.
 #[test]
 fn without_the_microdata_rows_with_exact_values_are_people() {
     let (one, other) = (anatomy(&MORE, &LEFT, "l=2"), anatomy(&MORE, &ACROSS, "l=2"));
@@ -181,13 +182,13 @@ fn without_people_it_cannot_be_told() {
         said.contains("Shares were not counted: so many groups may hold the same people that it cannot be told"),
         "{said}"
     );
-    // That shares do not apply is another thing, and is not worth a sentence.
+    // That shares do not apply is a different case, and not worth a sentence.
     let tried = Intersection { shares: Err(NotCounted::NothingProtected), ..found };
     assert!(!tried.finding().sentence.contains("hares"), "{:?}", tried.finding());
     assert_eq!(NotCounted::NothingProtected.sentence(), "shares do not apply: a release protects no column");
 }
 
-/// The second month lacks the third person and has another one.
+/// The second month lacks the third person and has another instead.
 #[test]
 fn shares_of_two_months_are_over_those_in_both() {
     let table = people(&VALUES);
@@ -203,7 +204,7 @@ fn shares_of_two_months_are_over_those_in_both() {
     assert!(said.contains("of 5 people of the microdata, who fit all releases, 0 can be bet on"), "{said}");
 }
 
-/// Everybody fits every release, and the counts do not.
+/// Everybody fits every release, but the counts do not.
 #[test]
 fn releases_that_no_world_fits_are_told() {
     let table = people(&[1, 2, 1, 2]);
@@ -216,12 +217,12 @@ fn releases_that_no_world_fits_are_told() {
                 of another month), and for these people nothing was counted";
     assert!(check.findings.contains(&format!("together with april, {said}")), "{check:?}");
     assert!(found.finding().sentence.contains(&format!(" N{}. ", &said[1..])), "{:?}", found.finding());
-    // Rows of a release are not said to be people of the other.
+    // Nobody says that the rows of one release are people of the other.
     let (check, _) = intersect(&one, &other, "april", None).unwrap();
     assert!(!check.findings.iter().any(|found| found.contains("no way to hand out")), "{check:?}");
 }
 
-/// What is said of shares that were estimated.
+/// What the report says about shares that were estimated.
 #[test]
 fn estimates_are_called_so() {
     let (one, other) = (anatomy(&VALUES, &FIRST, "l=3"), anatomy(&VALUES, &SECOND, "l=3"));

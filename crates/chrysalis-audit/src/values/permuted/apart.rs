@@ -11,7 +11,7 @@ use super::{Rows, Test, beside, surprise};
 use crate::measure::GroupCounts;
 use crate::source::join;
 
-/// People whose groups are looked for: more would not make a test sharper that a few thousand do not.
+/// The most people whose groups are looked for: if a few thousand do not make a test sharp, more would not either.
 const PEOPLE: usize = 5_000;
 
 pub(super) fn tests(
@@ -27,7 +27,7 @@ pub(super) fn tests(
         return Vec::new();
     };
     let shown: Vec<&Column> = tables.quasi.iter().map(|(_, column)| *column).collect();
-    // The column with most values in its groups tells most.
+    // The column with the most values in its groups tells the most.
     let variety = |column: &GroupCounts| (0..rows.n_groups()).map(|at| column.group(at).values.len()).sum::<usize>();
     let variety: Vec<usize> = columns.iter().map(variety).collect();
     let richest = (0..columns.len()).rev().max_by_key(|&at| variety[at]).unwrap_or(0);
@@ -51,7 +51,7 @@ pub(super) fn tests(
     tests
 }
 
-/// One column beside all others as they are shown: given these, it is in any order with the same chance.
+/// One column beside all others as they are shown: given these, all its orders are equally likely.
 fn jointly(
     names: &[&str],
     sources: &[&Column],
@@ -63,11 +63,11 @@ fn jointly(
     let (own, _) = joined.remove(moved);
     let n_people = sources[moved].codes().len();
     let evidence = beside::evidence(&joined, &own, n_people, rows, watch);
-    // Which rows the true order would show is not known from what is shown now: the pairs say whether it would be noticed.
+    // What the true order would show does not follow from what is shown now: the pairs say whether it would be noticed.
     Test { what: format!("`{}` beside all other columns", names[moved]), evidence: evidence.without_true_order() }
 }
 
-/// People of whom it is known in which group they stand.
+/// People whose group is known.
 struct Located {
     /// Their group and their place in `codes`, ascending.
     people: Vec<(u32, u32)>,
@@ -100,7 +100,7 @@ impl Located {
     }
 }
 
-/// What the rows of a group show of column b beside column a, where its people are known.
+/// What the rows of a group show of column b beside column a, where some of its people are known.
 fn board(
     (a, b): (usize, usize),
     people: &[(u32, u32)],

@@ -23,7 +23,7 @@ pub(super) fn tests(tables: &ValueTables<'_>, rows: &Rows, microdata: &Table, wa
     vec![Test { what: format!("`{}`", attribute.name), evidence }]
 }
 
-/// What the groups say of one moved column beside fixed ones. Columns hold people first, then published rows.
+/// What the groups say about one moved column beside fixed ones. Columns hold people first, then published rows.
 pub(super) fn evidence(
     fixed: &[(Codes, usize)],
     moved: &Codes,
@@ -54,9 +54,9 @@ pub(super) fn evidence(
     evidence
 }
 
-/// The values of people by what they show beside them, each with the number of people.
+/// The values of people by kind, which is what the fixed columns show of them; each value with its number of people.
 struct People {
-    /// Where those of every kind begin; one more at the end.
+    /// Where the values of every kind begin; one more entry at the end.
     starts: Vec<u32>,
     /// Values and people, ascending by value.
     values: Vec<(u32, u32)>,
@@ -80,7 +80,8 @@ impl People {
     }
 }
 
-/// What a group's rows want and show; none where it has one value alone. `shown` holds kind and value of every row.
+/// What a group's rows want and show; `None` where the group has only one value. `shown` holds the kind and value of
+/// every row.
 fn board(people: &People, mut shown: Vec<(u32, u32)>) -> Option<Board> {
     let n = shown.len();
     let mut values: Vec<u32> = shown.iter().map(|&(_, value)| value).collect();
@@ -94,7 +95,7 @@ fn board(people: &People, mut shown: Vec<(u32, u32)>) -> Option<Board> {
     for run in shown.chunk_by(|a, b| a.0 == b.0) {
         let own = people.of(run[0].0);
         let mut wishes: Vec<(u32, usize)> = Vec::new();
-        // The shorter list is gone through, the longer one searched.
+        // Iterate over the shorter list and search the longer one.
         if own.len() <= copies.len() {
             let at = |value: u32| copies.binary_search_by_key(&value, |&(value, _)| value).ok();
             wishes.extend(own.iter().filter_map(|&(value, people)| Some((people, at(value)?))));
@@ -109,7 +110,8 @@ fn board(people: &People, mut shown: Vec<(u32, u32)>) -> Option<Board> {
         let block = &mut blocks[at];
         block.wanting += rows;
         block.found += run.iter().filter(|(_, shown)| *shown == value).count() as u32;
-        // Rows of one wish have it; where several are possible, only if everybody of this kind stands here.
+        // Rows of a kind with one wish would show it; with several wishes, only if everybody of this kind is in this
+        // group.
         let n_of_kind: u32 = own.iter().map(|&(_, people)| people).sum();
         block.if_true += match wishes.len() {
             1 => rows,

@@ -20,9 +20,9 @@ use odds::Evidence;
 /// An honest release fails with a chance below one in ten to this power.
 const DIGITS: i32 = 9;
 
-/// One question: do these values stand beside each other more or less often than by chance?
+/// One question: are these values shown beside each other more or less often than by chance?
 struct Test {
-    /// Of which columns, for messages.
+    /// Which columns it is about, for messages.
     what: String,
     evidence: Evidence,
 }
@@ -48,7 +48,7 @@ pub(super) fn check(
 }
 
 fn judged(tests: &[Test]) -> Check {
-    // PROOF: each test says so wrongly with a chance of at most its own, so one of them does with at most the sum.
+    // PROOF: each test fails an honest release with at most its own chance, so any of them does with at most the sum.
     let ln_tests = (tests.len() as f64).ln();
     let level = -f64::from(DIGITS) * std::f64::consts::LN_10;
     let mut findings = Findings::new("permuted");
@@ -79,7 +79,7 @@ fn judged(tests: &[Test]) -> Check {
     findings.check(passed(tests, level - ln_tests))
 }
 
-/// What a release that passes may be told: nothing, where its true order would have passed as well.
+/// What is said about a release that passes: "cannot tell", where its true order would have passed as well.
 fn passed(tests: &[Test], level: f64) -> String {
     let sharpest =
         tests.iter().min_by(|a, b| a.evidence.ln_chance_if_true().total_cmp(&b.evidence.ln_chance_if_true()));
@@ -138,7 +138,7 @@ impl Rows {
     }
 }
 
-/// How surprising it is that people stand beside a value that a group of n rows has so often.
+/// How surprising it is that this many people are shown beside a value of which a group of n rows has this many copies.
 fn surprise(people: u32, copies: u32, n: usize) -> f64 {
     f64::from(people) * (n as f64 / f64::from(copies)).ln()
 }

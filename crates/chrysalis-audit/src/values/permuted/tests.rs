@@ -25,7 +25,7 @@ impl Numbers {
     }
 }
 
-/// People by what they show and what they have, in groups.
+/// People in groups: what the fixed columns show of them, and the values they have.
 #[derive(Clone)]
 struct People {
     kinds: Vec<u32>,
@@ -34,7 +34,7 @@ struct People {
 }
 
 impl People {
-    /// So many people in groups of `size`, with values below `n_values`; everybody looks different.
+    /// `rows` people in groups of `size`, with values below `n_values`; everybody looks different.
     fn new(rows: usize, size: usize, n_values: u32, numbers: &mut Numbers) -> People {
         People {
             kinds: (0..rows as u32).collect(),
@@ -74,7 +74,7 @@ impl People {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
-    /// One in a thousand million may fail; none of these thousands does.
+    /// One in a billion may fail; none of these thousands does.
     #[test]
     fn honest_releases_of_any_size_pass(
         rows in 2usize..51, size in 2usize..51, n_values in 1u32..60, n_kinds in 1u32..60, seed in any::<u64>(),
@@ -114,7 +114,7 @@ fn rows_in_their_true_order_are_noticed() {
             count(rows as u64)
         )));
     }
-    // As the attack that was reported: 130 rows, 26 groups of five, and 25 of them by chance.
+    // The attack that was reported: 130 rows in 26 groups of five, where chance leaves 26 rows in place on average.
     let people = People::new(130, 5, 1_000_000, &mut numbers);
     assert_eq!(
         people.judged(&people.values).findings,
@@ -125,7 +125,7 @@ fn rows_in_their_true_order_are_noticed() {
     );
 }
 
-/// Of 4,000 people, so many stay where they are on top of those whom chance leaves there.
+/// Of 4,000 people, a tenth stay in place, besides those whom chance leaves there.
 #[test]
 fn people_who_are_left_in_place_are_noticed() {
     let mut numbers = Numbers(2);
@@ -135,7 +135,7 @@ fn people_who_are_left_in_place_are_noticed() {
         let check = people.judged(&shown);
         assert!(!check.ok && check.detail.contains("were not permuted at random"), "{size}: {}", check.detail);
     }
-    // A tenth of 423 in large groups, where chance leaves one of a hundred.
+    // A ninth of all people in groups of 100, where chance leaves one in a hundred in place.
     let people = People::new(4_000, 100, 1_000_000, &mut numbers);
     let shown = people.permuted(&mut numbers, |row| row % 9 != 0);
     assert!(!people.judged(&shown).ok);
@@ -174,7 +174,7 @@ fn where_nothing_could_be_noticed_nothing_is_claimed() {
     }
 }
 
-/// Columns as they stand in a release, each in an order of its own.
+/// A release whose columns are each in an order of their own.
 fn release(people: &Table, groups: &[i64], orders: &[Vec<u32>]) -> Release {
     let last = people.columns().len() - 1;
     let mut columns: Vec<Column> =
@@ -191,7 +191,7 @@ fn release(people: &Table, groups: &[i64], orders: &[Vec<u32>]) -> Release {
     release_of(Form::Permute, people, vec![("pqt", Table::new(columns)), ("pst", side)], n_groups, &["k=10"])
 }
 
-/// Rows of a group in any order; the same for all groups of ten.
+/// Rows in groups of ten, each group in random order.
 fn orders(rows: usize, numbers: &mut Numbers) -> Vec<u32> {
     let mut order: Vec<u32> = (0..rows as u32).collect();
     order.chunks_mut(10).for_each(|rows| numbers.shuffle(rows));
@@ -239,7 +239,7 @@ fn columns_that_stayed_together_are_named() {
         let own: Vec<u32> = (0..rows as u32).collect();
         let true_order = permuted_check(&people, &groups, &vec![own; 3]);
         assert!(!true_order.ok, "{rows}: {}", true_order.detail);
-        // Age and zip go together, which nobody who looks at whole rows sees.
+        // Age and zip are permuted together, which does not show in whole rows.
         let (both, alone) = (orders(rows, &mut numbers), orders(rows, &mut numbers));
         let pair = permuted_check(&people, &groups, &[both.clone(), both, alone]);
         let is_named =

@@ -32,7 +32,8 @@ fn attribute(form: Form, role: RoleName, column: &Column) -> Attribute {
     }
 }
 
-/// A release of some tables, described after the microdata: the last column is sensitive, `city` is kept as it is.
+/// A release of some tables, whose manifest describes the microdata: the last column is sensitive, `city` is kept as it
+/// is.
 fn release_of(form: Form, microdata: &Table, tables: Vec<(&str, Table)>, guarantees: &[&str]) -> Release {
     let n = microdata.columns().len();
     let role = |(at, column): (usize, &Column)| match column.name() {
@@ -81,7 +82,7 @@ fn reals(name: &str, numbers: &[f64]) -> Column {
     Column::from_dictionary(name, Kind::Real, values, &[], vec![chunk])
 }
 
-/// The table with another column in place of one of the same name.
+/// The table with a column replaced by another of the same name.
 fn with_column(table: &Table, column: Column) -> Table {
     let other = |known: &Column| if known.name() == column.name() { column.clone() } else { known.clone() };
     Table::new(table.columns().iter().map(other).collect())
@@ -126,7 +127,7 @@ fn anatomy() -> Release {
     release_of(Form::Anatomy, &microdata(), tables, &["k=2", "distinct-l=2", "l=1.5"])
 }
 
-/// The same with every column permuted, and without cities.
+/// The eight without their cities, which a permuted release does not keep.
 fn people_of_permute() -> Table {
     let table = microdata();
     Table::new(["age", "sex", "disease"].map(|name| table.column(name).unwrap().clone()).to_vec())

@@ -119,7 +119,7 @@ fn ke_release() -> Release {
     // Population variances 2/3 and 50/3 (thousands squared); h(3 − h)/2 is 1, 1, 0.
     let (low, high) = (2e6 / 3.0, 50e6 / 3.0);
     help.push(reals("variance", &[low, low, 0.0, high, high, 0.0, high, high, 0.0]));
-    // Of three values one hit is any of them; two hits leave the first out once in three, and so for the greatest.
+    // Of three values, one hit is any of them; two hits leave out the least once in three, and likewise the greatest.
     let (third, two) = (1e3 / 3.0, 2e6 / 9.0);
     let means =
         |one: [f64; 3], two: [f64; 3], three: [f64; 3]| [0, 1, 2].map(|at| [one[at], two[at], three[at]]).concat();

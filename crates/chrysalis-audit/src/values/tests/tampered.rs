@@ -1,4 +1,4 @@
-//! Every way of altering a release is noticed, whatever hashes say.
+//! Every alteration of a release is noticed, whatever the hashes say.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn honest_releases_pass() {
     assert_eq!((linking.confidence_text.as_str(), linking.group, linking.rows), ("2/3", Some(9), 2));
     let report = judged(&permute());
     assert!(report.ok(), "{report:?}");
-    // 38 twice of three, M thrice of three.
+    // Two of three are 38, and three of three are M.
     let linked = report.attacks.row_linking.unwrap();
     assert_eq!((linked.delta_text.as_str(), linked.group), ("2/3", Some(9)));
 }
@@ -123,7 +123,7 @@ fn a_changed_quasi_value_is_noticed() {
         let outside = "a value of `age` that is not in the domain occurs 1 times";
         expect(&judged(&release), &[("values", outside), ("faithful", values)]);
     }
-    // Two ages exchanged: every column is right, the rows are not.
+    // Two cities exchanged: every column is right, the rows are not.
     let mut release = anatomy();
     let ages = Column::integers("age", &[21, 25, 29, 31, 33, 38, 38, 45]);
     let cities = Column::texts("city", ["Ulm", "Bonn", "Ulm", "Bonn", "Ulm", "Bonn", "Bonn", "Ulm"].into_iter());

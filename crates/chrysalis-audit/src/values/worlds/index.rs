@@ -25,9 +25,9 @@ pub(super) struct Lists {
 }
 
 impl Problem {
-    /// Per column what is shown; per kind of people its values and number.
+    /// From what is shown, per column, and the values and number of every kind of people.
     ///
-    /// Every column shows every value as often as people have it.
+    /// Every column must show every value as often as people have it.
     pub(in crate::values) fn new(
         shown: Vec<ShownAttribute>,
         codes: Vec<u32>,
@@ -48,7 +48,7 @@ impl Problem {
         &self.codes[kind as usize * n..(kind as usize + 1) * n]
     }
 
-    /// The column in which a kind of people has fewest groups to look through.
+    /// The column in which a kind of people has the fewest groups to look through.
     pub(super) fn shortest(&self, kind: u32) -> Option<usize> {
         let values = self.values(kind);
         (0..values.len()).min_by_key(|&column| self.columns[column].places(values[column]).len())
@@ -70,7 +70,7 @@ impl Lists {
         let n_words = n_groups.div_ceil(64);
         let mut n_bits = 0;
         let mut row_of_bits = |value: usize| {
-            // Going through all words takes no longer than through a list of some times their number.
+            // Going through all words takes no longer than going through a list that is a few times as long.
             let is_long = group_starts[value + 1] - group_starts[value] > 2 * n_words;
             is_long.then(|| {
                 n_bits += n_words;
@@ -93,7 +93,7 @@ impl Lists {
         self.group_starts.len() - 1
     }
 
-    /// Where the groups that show a value stand.
+    /// The places of the groups that show a value.
     pub(super) fn places(&self, value: u32) -> std::ops::Range<usize> {
         self.group_starts[value as usize]..self.group_starts[value as usize + 1]
     }
@@ -115,7 +115,7 @@ impl Lists {
         words
     }
 
-    /// Where a group shows a value.
+    /// The place where a group shows a value.
     pub(super) fn place(&self, value: u32, group: u32) -> Option<usize> {
         let places = self.places(value);
         self.groups[places.clone()].binary_search(&group).ok().map(|place| places.start + place)

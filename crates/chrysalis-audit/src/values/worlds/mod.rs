@@ -1,15 +1,17 @@
-//! Whether people can be assigned to groups such that every group has, column by column, the values it shows.
+//! Whether people can be assigned to groups so that every group has, column by column, the values it shows.
 //!
 //! With two columns this asks for a table of three dimensions whose three sets of two-dimensional margins are given, which
 //! is NP-complete (Irving and Jerrum 1994); more columns are no easier. So the search is exact but not patient:
 //!
-//! 1. What is forced is done. A value that only one group has left sends everyone who has it there; a value that only
-//!    one kind of people has left takes them wherever it is shown.
-//! 2. For everyone left, the groups that have all their values; for every value a group still shows, who could bring it.
-//!    No group, or too few people, is a contradiction; one group, or just enough people, is forced.
-//! 3. What is still open falls apart into components that share no group; in each, all choices are tried.
+//! 1. Do what is forced. A value that only one group still shows sends everyone who has it there; a value that only one
+//!    kind of people left has sends them wherever it is shown.
+//! 2. For everyone left, find the groups that have all their values; for every value that a group still shows, the
+//!    people who could bring it. No group, or too few people, is a contradiction; one group, or just enough people, is
+//!    forced.
+//! 3. The rest falls into components that share no group; in each, try all choices.
 //!
-//! Steps 2 and 3 stop after a fixed amount of work. What they have not settled by then is called open, never faithful.
+//! Steps 2 and 3 stop after a fixed amount of work. Whatever they have not settled by then is reported as open, never
+//! as faithful.
 
 mod index;
 mod propagate;
@@ -20,38 +22,38 @@ use chrysalis_table::Watch;
 pub(super) use index::{Problem, ShownAttribute};
 use propagate::State;
 
-/// How it ends.
+/// The result of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// An assignment was found.
     Possible,
-    /// There is none: nobody can bring a group what it shows in a column.
+    /// There is none: a group shows something in a column that nobody can bring.
     Contradiction(Contradiction),
     /// There is none: all choices were tried.
     Impossible,
-    /// Nothing speaks against it, but not all was tried.
+    /// No contradiction was found, but not everything was tried.
     Open {
-        /// People for whom no group was settled on.
+        /// People whose group was not settled.
         people: u64,
-        /// Whether step 2 came to its end: everyone has a group to go to, and every shown value somebody to bring it.
+        /// Whether step 2 was completed: everyone has a group to go to, and somebody can bring every shown value.
         is_swept: bool,
     },
 }
 
-/// A group, and a column of which it shows something that cannot be.
+/// A group, and a column in which it shows something impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Contradiction {
     pub(super) group: u32,
     pub(super) column: usize,
 }
 
-/// Looks at this many places in groups before giving up on what is forced.
+/// The most places in groups that are examined to find what is forced.
 const SWEEPS: u64 = 100_000_000;
-/// And at this many while trying the choices of one component, and of all.
+/// The most that are examined while trying the choices of one component, and of all components.
 const TRIES: u64 = 2_000_000;
 const ALL_TRIES: u64 = 40_000_000;
 
-/// What may still be looked at before giving up. Spending some of it is a place to stop.
+/// How many places may still be examined before giving up. The audit can be stopped whenever some are spent.
 struct Work<'a> {
     left: u64,
     watch: &'a dyn Watch,

@@ -15,7 +15,7 @@ pub(super) struct State {
     /// By column and value: groups that still show it, and kinds of people left that have it.
     n_groups: Vec<Vec<u32>>,
     n_kinds: Vec<Vec<u32>>,
-    /// Columns and values of which one of the two numbers came down to one.
+    /// Columns and values for which one of these two numbers has come down to one.
     queue: Vec<(usize, u32)>,
 }
 
@@ -27,10 +27,10 @@ type Choice = (u32, Vec<u32>);
 /// By column and place: how many people could bring what a group shows.
 type Supply = Vec<Vec<u64>>;
 
-/// What came of looking at everyone once.
+/// The result of looking at everyone once.
 struct Round {
     n_settled: u64,
-    /// The kind with fewest groups, as long as nobody was settled.
+    /// The kind with the fewest groups, and those groups; current only if nobody was settled.
     fewest: Option<Choice>,
 }
 
@@ -120,7 +120,7 @@ impl State {
         Ok(())
     }
 
-    /// Steps 1 and 2 as long as they settle more than a few people; whether step 2 came to its end at least once.
+    /// Steps 1 and 2 as long as they settle more than a few people; returns whether step 2 was completed at least once.
     pub(super) fn settle_most(&mut self, problem: &Problem, work: &mut Work<'_>) -> OrContradiction<bool> {
         let mut is_swept = false;
         while let Some(round) = self.round(problem, work)? {
@@ -132,7 +132,7 @@ impl State {
         Ok(is_swept)
     }
 
-    /// Steps 1 and 2 until nothing more is forced: the kind with fewest groups, and those groups.
+    /// Steps 1 and 2 until nothing more is forced; returns the kind with the fewest groups, and those groups.
     ///
     /// `None` when all is assigned, or when there is no work left to spend.
     pub(super) fn settle(&mut self, problem: &Problem, work: &mut Work<'_>) -> OrContradiction<Option<Choice>> {
@@ -170,7 +170,7 @@ impl State {
                 places.iter().enumerate().for_each(|(column, &place)| supply[column][place] += u64::from(most));
             }
             match candidates[..] {
-                // The place where most is known: any group that shows the value.
+                // Any group that shows the value will do for the report.
                 [] => {
                     let place = problem.columns[shortest].places(values[shortest]).start;
                     let group = problem.columns[shortest].groups.get(place).copied().unwrap_or(0);
@@ -192,7 +192,7 @@ impl State {
         Ok(Some((supply, fewest)))
     }
 
-    /// Groups among which all are that a kind of people can go to.
+    /// A superset of the groups that a kind of people can go to.
     fn likely(&self, problem: &Problem, kind: u32, shortest: usize, work: &mut Work<'_>) -> Vec<u32> {
         let values = problem.values(kind);
         let columns = problem.columns.iter().zip(&self.bits).zip(values);
@@ -244,14 +244,15 @@ impl State {
         Some(most)
     }
 
-    /// Shown values that just as many people could bring as are needed take all of them.
+    /// Where just enough people could bring a shown value, assigns all of them.
     fn demand(&mut self, problem: &Problem, supply: &Supply, watch: &dyn Watch) -> OrContradiction<()> {
         let mut places = vec![0; problem.columns.len()];
         for (column, lists) in problem.columns.iter().enumerate() {
             for value in 0..lists.n_values() as u32 {
                 watch.pause();
                 for place in lists.places(value) {
-                    // Supply only shrinks, so what was more than enough may have become too little: the next sweep sees.
+                    // Supply only shrinks, so what was more than enough may have become too little: the next sweep will
+                    // notice.
                     if self.shown[column][place] == 0 || supply[column][place] > u64::from(self.shown[column][place]) {
                         continue;
                     }

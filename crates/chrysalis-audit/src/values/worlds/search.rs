@@ -4,7 +4,7 @@ use super::Work;
 use super::index::{Problem, ShownAttribute};
 use super::propagate::State;
 
-/// What is left, cut into problems that share no group and no people.
+/// The rest, divided into problems that share no group and no people.
 pub(super) fn components(problem: &Problem, state: &State, work: &mut Work<'_>) -> Vec<Problem> {
     let mut parents: Vec<u32> = (0..problem.n_groups as u32).collect();
     let kinds: Vec<u32> = (0..state.people.len() as u32).filter(|&kind| state.people[kind as usize] > 0).collect();

@@ -1,4 +1,4 @@
-//! Every share of small tables, equal to what counting all worlds one by one gives.
+//! Every share of small tables equals what counting all worlds one by one gives.
 
 use chrysalis_testkit::oracle::{ReleaseSeen, worlds};
 
@@ -8,19 +8,19 @@ use super::*;
 struct Drawn {
     values: Vec<usize>,
     n_values: usize,
-    /// True groups per release; `None` for who is not in it.
+    /// Everybody's true group, per release; `None` for people who are not in it.
     groups: Vec<Vec<Option<usize>>>,
     /// Groups that may hold everybody, per release.
     candidates: Vec<Vec<Vec<usize>>>,
-    /// What can be seen of everybody beside the groups, per release and column: a group shows how many have what.
+    /// Everybody's visible values, per release and column: a group shows how many people have which value.
     columns: Vec<Vec<Vec<usize>>>,
     sides: Vec<Side>,
     kinds: Vec<Likes>,
-    /// The person of every kind, one of it.
+    /// One person of every kind.
     people: Vec<usize>,
 }
 
-/// What groups show, by group, column and value: how many have it. Column 0 is the sensitive one.
+/// What groups show: by group, column and value, how many people have it. Column 0 is the sensitive one.
 fn shown(groups: &[Option<usize>], values: &[usize], columns: &[Vec<usize>]) -> [u8; 64] {
     let mut shown = [0; 64];
     for (person, group) in groups.iter().enumerate() {
@@ -37,7 +37,7 @@ fn shown(groups: &[Option<usize>], values: &[usize], columns: &[Vec<usize>]) -> 
 type ShownBy<'a> = dyn Fn(&[Option<usize>], &[usize]) -> bool + 'a;
 
 impl Drawn {
-    /// Shares by hand, and as they are counted.
+    /// Compares shares over all worlds, one by one, with those that are counted.
     fn check(&self, seed: u64) {
         let is_shown: Vec<Box<ShownBy<'_>>> = (0..self.groups.len())
             .map(|at| {
@@ -96,7 +96,7 @@ fn shares_of_known_groups_are_those_of_all_worlds() {
     }
 }
 
-/// Some people look alike: exact rows tell how many of them are in a group, and not who.
+/// Some people look alike: exact rows tell how many of them are in a group, but not who.
 #[test]
 fn shares_of_people_who_look_alike_are_those_of_all_worlds() {
     for seed in 0..1_000 {
@@ -177,7 +177,8 @@ fn shares_of_people_in_ranges_are_those_of_all_worlds() {
     }
 }
 
-/// Columns permuted inside groups: who has a value of each column of a group may be in it, and all of them are somebody's.
+/// Columns permuted inside groups: a person with a value of each column of a group may be in it, and every value shown
+/// is somebody's.
 #[test]
 fn shares_of_permuted_columns_are_those_of_all_worlds() {
     for seed in 0..1_500 {
@@ -227,7 +228,7 @@ fn shares_of_permuted_columns_are_those_of_all_worlds() {
     }
 }
 
-/// Two months: some people are in one release only, and their rows are somebody's whom nobody knows.
+/// Two months: some people are in one release only, and their rows belong to unknown people.
 #[test]
 fn shares_of_people_in_both_months_are_those_of_all_worlds() {
     for seed in 0..1_500 {

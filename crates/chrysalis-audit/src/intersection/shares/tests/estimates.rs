@@ -1,16 +1,17 @@
-//! How far estimates are from counts, where both can be had.
+//! How far estimates are from counts, where both are available.
 
 use super::*;
 
-/// How far the largest shares of estimated cells are from those that were counted, relative to these, ascending.
+/// How far the largest shares of estimated cells are from the counted ones, relative to these.
 struct Errors {
     all: Vec<f64>,
-    /// Cells that are said to be above a promise of 1/l by an estimate, and of them those that are not.
+    /// How many cells an estimate puts above a promise of 1/l, and how many of these are not.
     above: usize,
     wrong: usize,
 }
 
-/// Random releases of some people in groups of `size`, as anatomize deals them: equal values far from each other.
+/// Random releases of some people in groups of `size`, as anatomize deals them: people with equal values go to
+/// different groups.
 fn compare(n: usize, size: usize, n_values: usize, n_releases: usize, cases: u64) -> Errors {
     let mut errors = Errors { all: Vec::new(), above: 0, wrong: 0 };
     for seed in 0..cases {
@@ -57,8 +58,8 @@ impl Errors {
     }
 }
 
-/// The figures of `spec.md`, observed over 8,489 cells: means of 0.4 to 6.3 %, nine in ten within 17 %, 99 in 100 within 32 %; 62
-/// of 8,151 that are said to be above a promise are not.
+/// The figures of `spec.md`, observed over 8,489 cells: means of 0.4 to 6.3 %, nine in ten within 17 %, 99 in 100
+/// within 32 %; 62 of 8,151 that an estimate puts above a promise are not.
 #[test]
 fn estimates_are_near_what_is_counted() {
     let (mut n_cells, mut above, mut wrong) = (0, 0, 0);
@@ -82,7 +83,7 @@ fn estimates_are_near_what_is_counted() {
     assert!(n_cells > 8_000 && above > 8_000 && wrong * 100 <= above, "{wrong} of {above} of {n_cells}");
 }
 
-/// What is never larger than a promise is never said to be: one release, and the same groups twice.
+/// An estimate for one release never exceeds the largest share of its groups.
 #[test]
 fn estimates_of_one_release_are_its_own_shares() {
     for seed in 0..50 {

@@ -1,4 +1,4 @@
-//! Shares against all worlds of small tables, and estimates against counts.
+//! Compares shares with all worlds of small tables, and estimates with counts.
 
 mod all_worlds;
 mod estimates;
@@ -27,7 +27,7 @@ impl Draw {
     }
 }
 
-/// One group per number, in the order of the numbers: how many rows, and how often each value.
+/// One block per group number, ascending: how often each value occurs in it.
 pub(super) fn blocks(groups: &[usize], values: &[usize]) -> Vec<Block> {
     let n_groups = groups.iter().max().map_or(0, |last| last + 1);
     let mut counts: Vec<BTreeMap<u32, u64>> = vec![BTreeMap::new(); n_groups];
@@ -35,7 +35,7 @@ pub(super) fn blocks(groups: &[usize], values: &[usize]) -> Vec<Block> {
     counts.into_iter().map(|counts| Block { values: counts.into_iter().collect() }).collect()
 }
 
-/// A release whose groups are all that can be told of people.
+/// A release that shows nothing about people but their groups.
 pub(super) fn by_groups(groups: &[usize], values: &[usize]) -> Side {
     let blocks = blocks(groups, values);
     let places = (0..).zip(&blocks).map(|(block, known)| Place { block, rows: known.rows() }).collect();
@@ -52,7 +52,8 @@ pub(super) fn placed(releases: &[Vec<usize>]) -> Vec<Likes> {
     (0..releases[0].len()).map(likes).collect()
 }
 
-/// People in everybody's cell who have a value, over all worlds, times what the worlds of the cell are.
+/// A share as a fraction: the people of the kind's cell who have a value, added up over all worlds, and all people of
+/// the cell in all worlds.
 pub(super) fn exact_share(puzzle: &Puzzle, solution: &Solution, kind: usize, value: usize) -> (u128, u128) {
     let cell = puzzle.cell_of[kind] as usize;
     let KnownPeople::Exactly(worlds) = solution.known[cell] else { panic!("not counted: {:?}", solution.known[cell]) };
@@ -62,7 +63,8 @@ pub(super) fn exact_share(puzzle: &Puzzle, solution: &Solution, kind: usize, val
 
 #[test]
 fn what_one_release_settles_for_another() {
-    // Groups {0, 1} {2, 3} with values a, b and c, d; across {0, 2} {1, 3} with a, c and b, d: everybody is told.
+    // Groups {0, 1} {2, 3} with values a, b and c, d; across {0, 2} {1, 3} with a, c and b, d: everybody's value is
+    // certain.
     let values = [0, 1, 2, 3];
     let releases = [vec![0, 0, 1, 1], vec![0, 1, 0, 1]];
     let sides: Vec<Side> = releases.iter().map(|groups| by_groups(groups, &values)).collect();
@@ -71,7 +73,7 @@ fn what_one_release_settles_for_another() {
     for (person, &value) in values.iter().enumerate() {
         assert_eq!(exact_share(&puzzle, &solution, person, value), (1, 1));
     }
-    // Values that both groups have leave both open.
+    // Values that both groups of a person have stay possible.
     let values = [0, 1, 0, 1];
     let sides: Vec<Side> = releases.iter().map(|groups| by_groups(groups, &[0, 1, 1, 0])).collect();
     let puzzle = Puzzle::new(&sides, &placed(&releases), &Unwatched).unwrap();
@@ -123,7 +125,7 @@ fn a_release_again_tells_nothing_new_whatever_its_ids() {
         places([&[1], &[0], &[1]]),
     ];
     assert_eq!(super::again::new_ones(&[one.clone(), renamed, other.clone()], &kinds), [0, 2]);
-    // Somebody else in a group makes another release of it.
+    // With different people in its groups, it is a different release.
     let kinds = [places([&[0], &[0], &[0]]), places([&[0], &[1], &[1]]), places([&[1], &[1], &[0]])];
     assert_eq!(super::again::new_ones(&[one.clone(), one, other], &kinds), [0, 1, 2]);
 }

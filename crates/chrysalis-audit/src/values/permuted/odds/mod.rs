@@ -1,4 +1,4 @@
-//! How likely a random permutation shows what a release shows; `spec.md` has the formulas.
+//! How likely a random permutation is to show what a release shows; `spec.md` has the formulas.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ const LEFT: [f64; 10] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9, 0.99, 0.9
 const RARER: [f64; 6] = [0.0, 0.3, 0.6, 0.8, 0.9, 0.97];
 /// Tests of one board.
 const TESTS: usize = LEFT.len() + RARER.len();
-/// Groups up to this size are counted exactly: beyond, terms leave the range of a float, and bounds take over.
+/// Groups up to this size are counted exactly: beyond it, terms leave the range of a float, and bounds take over.
 const EXACT: usize = 512;
 /// Groups up to this size need no logarithms: no term is above 999^64·2^64·e^64.
 const SMALL: usize = 64;
-/// What rounding may add to a sum of terms of both signs, relative to that of their sizes.
+/// What rounding may add to a sum of terms of both signs, relative to the sum of their absolute values.
 const ROUNDING: f64 = 1e-10;
 /// What rounding may take from a logarithm of positive terms.
 const SLACK: f64 = 1e-9;
 
-/// Rows of one group that would show their person's own value if these had not been permuted.
+/// The rows of one group, and which of them would show their person's own value if nothing had been permuted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Board {
     /// Rows of the group.
@@ -30,9 +30,9 @@ pub(super) struct Board {
 /// One value of a group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Block {
-    /// Rows whose person has it, and no other value is asked of them.
+    /// Rows that want this value: their person has it, and they want no other.
     pub(super) wanting: u32,
-    /// How often the group has it.
+    /// How often the group has the value.
     pub(super) copies: u32,
     /// Rows among `wanting` that show it.
     pub(super) found: u32,
@@ -57,7 +57,7 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// ln of an upper bound for the chance that a random permutation shows so many or so few.
+    /// ln of an upper bound on the chance that a random permutation shows so many or so few.
     ///
     /// PROOF: every ratio has mean one or less under a random permutation, so it reaches 1/p with a chance of at most p
     /// (Markov), and one of `TESTS` of them does so with a chance of at most `TESTS`·p.
@@ -70,7 +70,7 @@ impl Evidence {
         Evidence { if_true: [f64::NEG_INFINITY; LEFT.len()], ..self }
     }
 
-    /// The same had nothing been permuted: where that is no small chance, nothing could have been noticed.
+    /// The same if nothing had been permuted: unless that chance is small, nothing could have been noticed.
     pub(super) fn ln_chance_if_true(&self) -> f64 {
         ln_chance(self.if_true.iter())
     }
@@ -98,7 +98,7 @@ pub(super) struct Odds {
 }
 
 impl Odds {
-    /// For groups of up to so many rows.
+    /// For groups of up to `most_rows` rows.
     pub(super) fn new(most_rows: usize) -> Odds {
         let mut ln_factorials = vec![0.0; most_rows + 1];
         (1..=most_rows).for_each(|k| ln_factorials[k] = ln_factorials[k - 1] + (k as f64).ln());
@@ -132,7 +132,7 @@ impl Odds {
             evidence.if_true[at] -= mean;
         }
         for (at, (&rarer, mean)) in RARER.iter().zip(&means.few).enumerate() {
-            // 0·ln 0 is 0: who sees nothing has ruled nothing out.
+            // 0·ln 0 counts as 0, because 0^0 is 1.
             evidence.few[at] += if found == 0 { 0.0 } else { f64::from(found) * rarer.ln() };
             evidence.few[at] -= mean;
         }
@@ -191,7 +191,7 @@ impl Odds {
         k as f64 * (n as f64).ln() + self.ln_factorials[n - k] - self.ln_factorials[n]
     }
 
-    /// ln Σ C(D,k)·κ^k·n^k·(n−k)!/n!: the mean where all values differ, and no less than it where they do not.
+    /// ln Σ C(D,k)·κ^k·n^k·(n−k)!/n!: the mean where all values differ, and an upper bound on it where they do not.
     fn all_different(&self, n: usize, wanting: usize, odds: f64) -> f64 {
         let ln = &self.ln_factorials;
         let term = |k: usize| ln[wanting] - ln[k] - ln[wanting - k] + k as f64 * odds.ln() + self.ln_places(n, k);
@@ -231,7 +231,7 @@ fn ln_sum(logarithms: &[f64]) -> f64 {
     most + logarithms.iter().map(|ln| (ln - most).exp()).sum::<f64>().ln()
 }
 
-/// ln of a bound for the mean of z^X, whatever the board: X has mean μ, and ln E e^{θ(X−μ)} ≤ μθ² for θ ≤ 0
+/// ln of an upper bound on the mean of z^X, whatever the board: X has mean μ, and ln E e^{θ(X−μ)} ≤ μθ² for θ ≤ 0
 /// (Chatterjee 2007, theorem 1.5 with proposition 1.1).
 fn lower_bound(mean: f64, rarer: f64) -> f64 {
     let theta = rarer.ln().max(-0.5);

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What every row wants and which values there are, as numbers; 0 is nobody's wish.
+/// What every row wants and which values there are, as numbers; 0 is no wish.
 fn listed(rows: u32, blocks: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
     let list = |of: fn(&(u32, u32)) -> u32| -> Vec<u32> {
         let named = (1..).zip(blocks).flat_map(|(value, block)| std::iter::repeat_n(value, of(block) as usize));
@@ -48,7 +48,7 @@ fn boards() -> impl Strategy<Value = (u32, Vec<(u32, u32)>)> {
 }
 
 proptest! {
-    /// Over all orders, every ratio has mean one, and the chance that is told is never below the true one.
+    /// Over all orders, every ratio has mean one, and the chance reported is never below the true one.
     #[test]
     fn ratios_have_mean_one_over_all_orders((rows, blocks) in boards()) {
         let (wishes, values) = listed(rows, &blocks);
@@ -69,7 +69,8 @@ proptest! {
         }
         for (test, rarer) in RARER.iter().enumerate() {
             let mean = evidence.iter().map(|it| it.few[test].exp()).sum::<f64>() / n;
-            // Nobody can be without their own where all copies are theirs: then nothing has the mean zero.
+            // Where somebody must get their own value, the chance that nobody does is zero, and so is the mean for
+            // zero.
             prop_assert!(mean < 1.0 + 1e-6 && (mean > 0.99 || RARER[test] == 0.0), "{mean} for {rarer}");
         }
         let expected = evidence.iter().map(|it| it.found as f64).sum::<f64>() / n;
@@ -95,7 +96,7 @@ fn large_groups_agree_with_small_ones() {
         // The chance that nobody keeps their own is 1/e.
         assert!((exact.few[0] + 1.0).abs() < 1e-6, "{n}: {}", exact.few[0]);
     }
-    // Repeated values: the bound for large groups is one.
+    // With repeated values, the formula for large groups is an upper bound.
     let repeated = odds.computed(&(60, vec![(5, 5); 12]));
     for (at, &left) in LEFT.iter().enumerate() {
         assert!(odds.all_different(60, 60, super::odds(left)) > repeated.many[at] - 1e-6, "{left}");
@@ -114,7 +115,7 @@ fn the_true_order_is_one_of_all() {
         let mut odds = Odds::new(n as usize);
         odds.add(&Board { rows: n, blocks: vec![block; n as usize] }, &mut evidence);
         let orders = (1..=n).map(|k| f64::from(k).ln()).sum::<f64>();
-        // Every one of the tests is given its share.
+        // The chance is divided among all tests.
         let told = (TESTS as f64).ln() - evidence.ln_chance();
         assert!((orders - told).abs() < 0.01, "{n}: {orders} {told}");
         assert_eq!(evidence.ln_chance(), evidence.ln_chance_if_true());

@@ -86,7 +86,7 @@ impl fmt::Debug for Hospital {
     }
 }
 
-/// The last of the ascending `starts`, whose first is 0, that `age` has reached.
+/// The index of the last of the ascending `starts` that `age` has reached; the first start is 0.
 fn position(starts: &[u8], age: u8) -> usize {
     starts.partition_point(|&start| start <= age) - 1
 }
@@ -142,10 +142,10 @@ fn diseases(band: usize, sex: usize, season: usize) -> WeightedDraw<&'static Dis
 /// Roughly log-normal around what the disease costs at that age: the middle half of the stays lies
 /// between two thirds and one and a half times that, the extremes at an eighth and at eight times.
 fn cost(disease: &Disease, age: u8, word: u64) -> u32 {
-    // The sum of four even draws is nearly normal. Here 0 to 6 in units of 2^-16.
+    // The sum of four uniform draws is nearly normal. The exponent is 0 to 6, in units of 2^-16.
     let sum = (0..4).map(|i| (word >> (16 * i)) & 0xffff).sum::<u64>();
     let exponent = sum * 3 / 2;
-    // 2^exponent, linear between the powers of two: no library's rounding gets in.
+    // 2^exponent, interpolated between the powers of two, so that no library's rounding matters.
     let factor = ((1 << 16) + (exponent & 0xffff)) << (exponent >> 16);
     let typical = u64::from(disease.cost) * (160 + u64::from(age));
     // Undo the 2^16 of the units, the 2^3 of the middle exponent and the 200 of the age.
@@ -154,8 +154,8 @@ fn cost(disease: &Disease, age: u8, word: u64) -> u32 {
     ((typical * factor + unit / 2) / unit) as u32
 }
 
-/// Hands out unique numbers in an order that looks random: a keyed permutation of `0..10^8`, then of
-/// the next 10^8 numbers, and so on. Nothing is remembered but the count.
+/// Hands out unique numbers in an order that looks random: a keyed permutation of `0..10^8`, then of the next 10^8
+/// numbers, and so on. Only the count is remembered.
 struct PatientIds {
     keys: [u64; 4],
     issued: u64,

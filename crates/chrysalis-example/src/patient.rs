@@ -1,4 +1,4 @@
-//! What is known of one patient, and how it is written.
+//! What is known about one patient, and how it is written.
 
 use std::fmt;
 use std::io::{self, Write};

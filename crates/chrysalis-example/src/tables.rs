@@ -21,8 +21,8 @@ pub(crate) const ADMISSIONS_BY_SEASON: [u32; 4] = [112, 100, 92, 100];
 /// Empty occupation fields, out of 1000.
 pub(crate) const MISSING_OCCUPATIONS: u32 = 10;
 
-/// Zip codes that share their first three digits: `first`, `first + step`, … The first is the town,
-/// the rest send fewer patients the later they come.
+/// Zip codes that share their first three digits: `first`, `first + step`, … The first code is the town; the others
+/// send fewer patients the later they come.
 pub(crate) struct Region {
     pub(crate) first: u32,
     pub(crate) step: u32,

@@ -19,7 +19,7 @@ struct Cell<T> {
 }
 
 impl<T: Copy> WeightedDraw<T> {
-    /// Weights are relative; one at least is positive and their sum is below 2^32.
+    /// Weights are relative; at least one is positive, and their sum is below 2^32.
     pub(crate) fn new(items: impl IntoIterator<Item = (T, u32)>) -> Self {
         let mut cells: Vec<Cell<T>> =
             items.into_iter().map(|(item, weight)| Cell { keep: weight.into(), own: item, other: item }).collect();

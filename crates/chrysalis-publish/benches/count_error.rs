@@ -96,7 +96,7 @@ fn queries(table: &Table, n: usize, w: f64, s: f64, seed: u64) -> Vec<Query> {
         .collect()
 }
 
-/// The relative errors of both forms, sorted; queries without an answer are left out.
+/// The relative errors of both forms, sorted; queries whose true count is 0 are left out.
 fn errors(table: &Table, partition: &Partition, queries: &[Query]) -> [Vec<f64>; 2] {
     // Group after group, so that a query reads straight ahead.
     let rows: Vec<u32> = partition.groups().flatten().copied().collect();

@@ -126,7 +126,7 @@ fn similar(data: &Microdata, partition: &Partition) -> [u64; 4] {
 /// The ranks a group's labels cover, how many cells that is, and its sensitive values.
 type Shown = (Vec<(u32, u32)>, f64, [u32; 8]);
 
-/// KL-divergence over quasi × sensitive. A row is thought to lie anywhere under its group's labels, with equal chance.
+/// KL-divergence over quasi × sensitive. A row is taken to be anywhere under its group's labels with equal probability.
 fn kl(data: &Microdata, partition: &Partition) -> f64 {
     let quasi: Vec<_> = data.quasi().map(|(column, tree)| (column, tree.unwrap())).collect();
     let health = data.sensitive().unwrap();

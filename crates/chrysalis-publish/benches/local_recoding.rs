@@ -5,7 +5,7 @@
 //!     --sensitive occupation --require k=10;distinct-l=4 --taxonomies FOLDER --only mondrian,compact
 //! ```
 //!
-//! Principles are set apart by `;`. A folder of taxonomies has one file `COLUMN.csv` for every quasi column; those
+//! Principles are separated by `;`. A folder of taxonomies has one file `COLUMN.csv` for every quasi column; those
 //! columns are then read as words and published under the taxonomy's labels. Also `--category a,b` (columns to read as
 //! words, shown as sets), `--number a,b` (columns to read as numbers although they have a taxonomy), `--seed N` and
 //! `--rows N`.

@@ -5,9 +5,9 @@
 //!     --sensitive occupation --require l=4 --exchanges 25 --runs 200 --seeds 1,2,3 --only nearby,compact
 //! ```
 //!
-//! For every seed: some rows are drawn and grouped. Then two members of one of these groups exchange their values, and the
-//! partitioner runs again and again, with the true and with the exchanged values: how often does the group come out? Principles
-//! are set apart by `;`. Also `--category a,b` (columns to read as words).
+//! For every seed, some rows are drawn and grouped. Then two members of one of these groups exchange their values, and
+//! the partitioner runs again and again, with the true and with the exchanged values: how often does the group come
+//! out? Principles are separated by `;`. Also `--category a,b` (columns to read as words).
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to look at numbers with")]
 
@@ -27,7 +27,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-/// What came of one exchange: how often the group came out with true and with exchanged values.
+/// The result of one exchange: how often the group came out with the true and with the exchanged values.
 type Exchange = (usize, usize);
 
 fn main() {
@@ -141,7 +141,7 @@ impl World<'_> {
         groups.iter().map(|group| runs.iter().filter(|run| run.contains(group)).count()).collect()
     }
 
-    /// Exchanges, and in how many of them the group did not come out in a first run.
+    /// The exchanges, and in how many of them the group did not come out in a first run with the exchanged values.
     fn replayed(
         &self,
         by: &(dyn Partitioner + Sync),
@@ -185,7 +185,7 @@ impl World<'_> {
     }
 }
 
-/// The groups, whatever their order and that of their rows.
+/// The groups, sorted, each with its rows sorted.
 fn sorted(partition: &Partition) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = partition.groups().map(<[u32]>::to_vec).collect();
     groups.iter_mut().for_each(|group| group.sort_unstable());

@@ -1,4 +1,4 @@
-//! What groups give away, whatever is promised of them.
+//! What groups give away, regardless of what is promised about them.
 
 use chrysalis_criteria::{Alike, Near, PrincipleSpec};
 use chrysalis_table::{Code, Column, Watch};
@@ -8,28 +8,29 @@ use rayon::prelude::*;
 
 use crate::{Microdata, Partition};
 
-/// How many rows a release gives away.
+/// For how many rows a release gives the sensitive value away.
 ///
-/// A row is *certain* when what is shown of its group leaves one single sensitive value, or numbers closer together than the
-/// column's `near`; values that look alike are one. It is *disclosed* when such a value is not ordinary.
+/// A row is *certain* when what is shown of its group leaves only one possible sensitive value, or only numbers closer
+/// together than the column's `near`. Values that look alike count as one. A certain row is *disclosed* when its value
+/// is not ordinary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Disclosure {
     /// Rows whose sensitive value follows from what is shown.
     pub certain_rows: u64,
-    /// Those of them whose value is not ordinary.
+    /// Certain rows whose value is not ordinary.
     pub disclosed_rows: u64,
-    /// Those of these that only columns kept as they are give away: without them their groups leave more.
+    /// Disclosed rows that only the columns kept as they are give away: their groups alone would not disclose them.
     pub disclosed_by_others: u64,
 }
 
-/// What may be concluded of a row.
+/// What can be concluded about a row's sensitive value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Conclusion {
     #[default]
     Open,
-    /// It is certain, and ordinary.
+    /// The value is certain, and ordinary.
     Ordinary,
-    /// It is certain.
+    /// The value is certain, and not ordinary.
     Disclosed,
 }
 
@@ -39,27 +40,28 @@ struct Judge<'a> {
     ordinary: &'a [bool],
     near: &'a Near,
     looks: &'a Alike,
-    /// Rows with a lower code, for every code and for the end; empty where the owner names what is ordinary.
+    /// For every code, and for one past the last, the number of rows with a lower code; empty if the owner names the
+    /// ordinary values.
     below: Vec<u64>,
 }
 
 impl Judge<'_> {
-    /// What a group of rows with these codes leaves open.
+    /// What can be concluded about the rows of a group with these codes.
     fn known(&self, codes: impl Iterator<Item = Code> + Clone) -> Conclusion {
-        // What looks alike is one value.
+        // Values that look alike are one value.
         let firsts = codes.clone().map(|code| self.looks.first(code));
         let Some((low, high)) = firsts.fold(None, |ends: Option<(Code, Code)>, code| {
             Some(ends.map_or((code, code), |(low, high)| (low.min(code), high.max(code))))
         }) else {
             return Conclusion::Open;
         };
-        // The missing value is the lowest code and near to no other.
+        // The missing value has the lowest code and is near no other value.
         let ends = self.column.domain().value(low).zip(self.column.domain().value(high));
         let is_one = low == high || ends.is_some_and(|(low, high)| self.near.is_one(low, high));
         if !is_one {
             return Conclusion::Open;
         }
-        // A stretch of numbers that at least half of all rows have is as ordinary as one such value.
+        // A range of numbers that covers at least half of all rows is as ordinary as a single value that does.
         let is_ordinary = match (self.below.get(low as usize), self.below.get(high as usize + 1), self.below.last()) {
             (Some(before), Some(until), Some(all)) if low != high => 2 * (until - before) >= *all,
             _ => codes.into_iter().all(|code| self.ordinary[code as usize]),
@@ -69,8 +71,8 @@ impl Judge<'_> {
 }
 
 impl Microdata {
-    /// When two sensitive numbers count as one: within `e`, where (k,e) is required; within what the owner says; or else within a
-    /// hundredth of the column's usual width.
+    /// When two sensitive numbers count as one: within `e` if (k,e) is required; otherwise within the width that the
+    /// owner names; otherwise within a hundredth of the column's usual width.
     pub fn near(&self, require: &[PrincipleSpec]) -> Near {
         let e = require.iter().filter_map(|spec| match spec {
             PrincipleSpec::Ke { e, .. } => Some(*e),
@@ -83,9 +85,9 @@ impl Microdata {
         }
     }
 
-    /// Counts what groups give away. Several partitions are what different users see of the same rows: a row counts as soon as
-    /// one of them can be sure of it. `is_beside`: whether columns that are kept as they are stand beside the sensitive values of
-    /// their own rows.
+    /// Counts the rows that groups give away. Several partitions are the views that different users have of the same
+    /// rows: a row counts as soon as one user can be certain of its value. `is_beside` says whether the columns that
+    /// are kept as they are stand beside the sensitive values of their own rows.
     pub(crate) fn disclosure(
         &self,
         partitions: &[&Partition],
@@ -138,7 +140,7 @@ impl Microdata {
         }
     }
 
-    /// One number per combination of the columns that are kept as they are.
+    /// For every row, the number of its combination of values in the columns that are kept as they are.
     fn numbered_others(&self) -> Vec<u32> {
         let mut numbers = vec![0u32; self.rows()];
         for column in self.other() {
@@ -161,7 +163,7 @@ fn raise(known: &mut (Conclusion, Conclusion), by: (Conclusion, Conclusion)) {
     *known = (known.0.max(by.0), known.1.max(by.1));
 }
 
-/// Groups that everybody sees, and no other columns: on all cores, without a note per row.
+/// The simple case of one partition and no other columns: runs on all cores and keeps no state per row.
 fn in_one(judge: &Judge<'_>, partition: &Partition, watch: &dyn Watch) -> Disclosure {
     let of_group = |group: usize| {
         watch.pause_at(group);

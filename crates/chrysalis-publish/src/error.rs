@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// A principle that the whole table fails, and so every partition of it.
+    /// The whole table fails a principle, and therefore so does every partition of it.
     #[error("cannot reach {principle}: {reason}")]
     Infeasible {
         /// The principle, as written.
@@ -15,10 +15,10 @@ pub enum PublishError {
         reason: String,
         /// The strongest variant that would work.
         possible: Option<String>,
-        /// What to do where none would.
+        /// What to do if no variant would work.
         instead: Remedy,
     },
-    /// A group that was given, and fails.
+    /// A group that came with the input fails a principle.
     #[error(
         "cannot keep {principle}: group `{group}` of column `{column}` fails it ({n_failing} of {n_groups} groups do)"
     )]
@@ -29,15 +29,15 @@ pub enum PublishError {
         column: String,
         /// The first failing group.
         group: String,
-        /// How many fail.
+        /// How many groups fail.
         n_failing: usize,
-        /// Of how many.
+        /// How many groups there are.
         n_groups: usize,
     },
-    /// No column is known to an attacker.
+    /// No column is named that an attacker may know.
     #[error("no quasi-identifier is named")]
     NoQuasi,
-    /// A column name that the release needs for itself.
+    /// Two columns of a published table would have the same name.
     #[error("the published table would have two columns `{column}`")]
     NameClash {
         /// The name.
@@ -51,7 +51,7 @@ pub enum PublishError {
         /// What is wrong.
         error: TaxonomyError,
     },
-    /// A method that needs something the request lacks.
+    /// A request that cannot be carried out.
     #[error("{problem}")]
     Request {
         /// What is wrong.
@@ -62,7 +62,7 @@ pub enum PublishError {
     /// A principle that does not fit the column.
     #[error(transparent)]
     Criteria(#[from] CriteriaError),
-    /// The table itself.
+    /// A problem with the table itself.
     #[error(transparent)]
     Table(#[from] TableError),
     /// A bug.
@@ -71,7 +71,7 @@ pub enum PublishError {
 }
 
 impl PublishError {
-    /// A request that cannot be carried out; the manual says what can.
+    /// A request that cannot be carried out; the hint points to the manual.
     pub(crate) fn request(problem: impl Into<String>) -> Self {
         PublishError::remedied(problem, Remedy::from("see ").manual())
     }
@@ -101,7 +101,7 @@ impl PublishError {
         }
     }
 
-    /// Whether the request was fine and the data cannot meet it.
+    /// Whether the request was valid but the data cannot meet it.
     pub fn is_infeasible(&self) -> bool {
         matches!(self, PublishError::Infeasible { .. } | PublishError::GroupFails { .. })
     }

@@ -1,4 +1,4 @@
-//! What a method is asked to do, and the groups it asks for in turn.
+//! What a method is asked to do, and the groups that it asks for in turn.
 
 use chrysalis_criteria::{All, HeldPrinciples, Principle, PrincipleSpec};
 use chrysalis_release::{Form, Promise, Scope, Values};
@@ -10,8 +10,8 @@ use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError};
 
 /// A table to publish, and everything a method may ask for on the way.
 ///
-/// A method asks for groups ([`Job::group`]), or forms its own and has them looked at ([`Job::check`]). Either way it gets a
-/// [`Grouping`], and a release takes its promises from nowhere else.
+/// A method asks for groups ([`Job::group`]), or forms its own and has them checked ([`Job::check`], [`Job::promise`]).
+/// Either way, a release promises only what the job has checked.
 pub struct Job<'a> {
     data: &'a Microdata,
     require: &'a [PrincipleSpec],
@@ -20,7 +20,7 @@ pub struct Job<'a> {
     watch: &'a dyn Watch,
 }
 
-/// Groups in which principles hold: all of them were looked at.
+/// Groups in which principles hold: every group was checked.
 #[derive(Clone, Debug)]
 pub struct Grouping {
     partition: Partition,
@@ -34,7 +34,7 @@ impl Grouping {
         &self.partition
     }
 
-    /// Who formed them.
+    /// The name of the partitioner that formed them.
     pub fn partitioner(&self) -> &str {
         &self.partitioner
     }
@@ -44,7 +44,7 @@ impl Grouping {
         &self.promises
     }
 
-    /// The groups alone, without what was promised of them.
+    /// The groups alone, without their promises.
     pub fn into_partition(self) -> Partition {
         self.partition
     }
@@ -62,7 +62,8 @@ impl<'a> Job<'a> {
         Job { data, require, partitioner, rng, watch }
     }
 
-    /// Publishes the table. Stops before any work where the whole table fails a principle, or the form cannot show it.
+    /// Publishes the table. Fails before any work is done if the whole table fails a principle, or if the form cannot
+    /// show it.
     pub fn run(&mut self, method: &dyn Method) -> Result<Outcome, PublishError> {
         self.data.goal(self.require)?;
         method.check(self.data)?;
@@ -79,17 +80,18 @@ impl<'a> Job<'a> {
         self.rng
     }
 
-    /// Who looks on.
+    /// Where progress is reported, and where work can be stopped.
     pub fn watch(&self) -> &'a dyn Watch {
         self.watch
     }
 
-    /// What is required of groups of a kind: where there are buckets, rows are counted there and values in batches.
+    /// The requirements that apply to groups of this scope. In a form with buckets, requirements on the number of rows
+    /// apply to buckets, and requirements on values to batches.
     pub fn required(&self, scope: Scope) -> Vec<PrincipleSpec> {
         self.require.iter().filter(|spec| scope.takes(spec)).cloned().collect()
     }
 
-    /// Everything that is required, bound to the table.
+    /// All requirements of this scope, bound to the table.
     pub fn goal(&self, scope: Scope) -> Result<All, PublishError> {
         self.data.goal(&self.required(scope))
     }
@@ -99,7 +101,7 @@ impl<'a> Job<'a> {
         self.partitioner.name()
     }
 
-    /// Forms groups, and looks at every one of them.
+    /// Forms groups with the partitioner, and checks every one of them.
     pub fn group(&mut self, scope: Scope) -> Result<Grouping, PublishError> {
         let goal = self.goal(scope)?;
         let (total, counted) = self.partitioner.total(self.data)?;
@@ -110,32 +112,33 @@ impl<'a> Job<'a> {
         self.check(partition, scope, self.partitioner.name())
     }
 
-    /// From here on the release is made.
+    /// Reports that groups are formed and the release is being made.
     pub fn publishing(&self) {
         self.watch.phase("publish", None, Counted::Rows);
     }
 
-    /// Looks at groups that a method formed itself: they are what is published.
+    /// Checks groups that are to be published, whoever formed them.
     pub fn check(&self, partition: Partition, scope: Scope, partitioner: &str) -> Result<Grouping, PublishError> {
         let goal = self.goal(scope)?;
         let held = self.hold(&goal, &[&partition])?.map_err(|group| failed(&goal, group))?;
         Ok(Grouping { promises: self.promised(&held, scope), partition, partitioner: partitioner.to_owned() })
     }
 
-    /// The same for groups of several partitions at once, of which only the promises are wanted.
+    /// Checks the groups of several partitions at once, and returns only the promises.
     pub fn promise(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
         let goal = self.goal(scope)?;
         let held = self.hold(&goal, partitions)?.map_err(|group| failed(&goal, group))?;
         Ok(self.promised(&held, scope))
     }
 
-    /// The same where it is no mistake that something fails: then nothing is promised.
+    /// Like [`Job::promise`], but a group that fails is no error: then nothing is promised.
     pub fn promise_if_held(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
         let held = self.hold(&self.goal(scope)?, partitions)?;
         Ok(held.map_or_else(|_| Vec::new(), |held| self.promised(&held, scope)))
     }
 
-    /// What groups give away, whatever is promised of them. Several partitions are what different users see of the rows.
+    /// What groups give away, regardless of what is promised. Several partitions are the views that different users
+    /// have of the rows.
     pub fn disclosure(&self, partitions: &[&Partition], form: Form) -> Disclosure {
         let shape = form.shape();
         let is_beside = shape.values == Values::Beside && shape.detail.is_labelled();
@@ -146,7 +149,8 @@ impl<'a> Job<'a> {
         Promise::of(held, self.data.sensitive().map(chrysalis_table::Column::name), scope)
     }
 
-    /// Evidence, or the first group that fails. Groups that leave out or repeat a row are no evidence of anything.
+    /// Evidence that the goal holds in every group, or else the first group that fails. Groups that leave out or repeat
+    /// a row are an error.
     fn hold(&self, goal: &All, partitions: &[&Partition]) -> Result<Result<HeldPrinciples, usize>, PublishError> {
         let is_whole = |partition: &&Partition| partition.covers_once(self.data.rows());
         if partitions.is_empty() || !partitions.iter().all(is_whole) {

@@ -3,10 +3,11 @@
 //! Three choices make a release. A *principle* says what every group must satisfy ([`chrysalis_criteria`]), a
 //! [`Partitioner`] forms groups that do, and a *method* ([`method`]) decides what is shown of them. They are
 //! orthogonal: any principle works with any partitioner that supports it, any partition can be shown in any form that
-//! fits. A [`Job`] holds them together: a method asks it for groups, and what a release promises is what was seen to hold in them.
+//! fits. A [`Job`] holds the three together: the method asks it for groups, and a release promises only what was
+//! checked in these groups.
 //!
-//! Randomness is a parameter everywhere: `&mut dyn CryptoRng`, which `chrysalis::Seed` draws from the operating system. The
-//! result does not depend on the number of threads.
+//! Randomness is a parameter everywhere: a `&mut dyn CryptoRng`, which `chrysalis::Seed` makes, by default from the
+//! operating system's randomness. Results do not depend on the number of threads.
 
 mod disclosure;
 mod error;

@@ -26,7 +26,7 @@ impl TaxonomySource {
     }
 }
 
-/// What the owner says of one column.
+/// What the owner says about one column.
 #[derive(Clone, Debug)]
 pub struct AttributeSpec {
     /// The column's name.
@@ -37,7 +37,7 @@ pub struct AttributeSpec {
     pub taxonomy: Option<TaxonomySource>,
     /// For the sensitive column: its categories, most sensitive first, and their weights.
     pub categories: Option<(Vec<Vec<String>>, Weights)>,
-    /// For the sensitive column: the values that the owner calls ordinary; `None` where nobody says.
+    /// For the sensitive column: the values that the owner calls ordinary; `None` if the owner does not say.
     pub ordinary: Option<Vec<String>>,
     /// For a sensitive column of numbers or dates: values closer together than this count as one (dates by days).
     pub near: Option<Rational>,
@@ -50,7 +50,7 @@ impl AttributeSpec {
     }
 }
 
-/// The source table with a role for every column that is used: the only thing partitioners see of it.
+/// The source table with a role for every column that is used: all that partitioners see of the data.
 #[derive(Debug)]
 pub struct Microdata {
     table: Table,
@@ -182,28 +182,31 @@ impl Microdata {
         self.categories.as_ref()
     }
 
-    /// The values that the owner calls ordinary, where one said so.
+    /// The values that the owner calls ordinary, if the owner named any.
     pub fn named_ordinary(&self) -> Option<&[Code]> {
         self.named_ordinary.as_deref()
     }
 
-    /// How close numbers count as one, where the owner said so.
+    /// The width within which numbers count as one, if the owner named it.
     pub fn owner_near(&self) -> Option<Rational> {
         self.near
     }
 
-    /// Which sensitive codes are ordinary: those that the owner names, or else those that at least half of all rows have.
-    /// Being sure of one of these at most doubles what everybody could believe before.
+    /// Which sensitive codes are ordinary: those that the owner names, or otherwise those that at least half of all
+    /// rows have. To be certain of such a value at most doubles the probability that anybody would have given it
+    /// before.
     pub fn ordinary(&self) -> &[bool] {
         &self.ordinary
     }
 
-    /// Which sensitive values look alike, so that they are one value in every promise; numbers are not among them.
+    /// Which sensitive values look alike and therefore count as one value in every promise. Numbers that are near each
+    /// other are not included.
     pub fn looks(&self) -> &Alike {
         &self.looks
     }
 
-    /// Which sensitive values count as one under some requirements: words that look alike, and numbers that are near each other.
+    /// Which sensitive values count as one under the given requirements: words that look alike, and numbers that are
+    /// near each other.
     pub fn alike(&self, require: &[PrincipleSpec]) -> Alike {
         match self.sensitive() {
             Some(column) if column.domain().kind().has_distances() => Alike::new(column.domain(), &self.near(require)),
@@ -216,7 +219,7 @@ impl Microdata {
         &self.sensitive_counts
     }
 
-    /// Some of the quasi attributes and nothing else, as far as it takes to form groups by them.
+    /// Some of the quasi attributes and no other column: enough to form groups by them.
     pub(crate) fn projected(&self, attributes: &[usize]) -> Microdata {
         let kept: Vec<usize> = attributes.iter().map(|&at| self.quasi[at]).collect();
         let mut sensitive_counts = SaCounts::new(1);
@@ -236,7 +239,7 @@ impl Microdata {
         }
     }
 
-    /// Binds principles to the sensitive column, and stops when the whole table fails one of them.
+    /// Binds principles to the sensitive column. It is an error if the whole table fails one of them.
     pub fn goal(&self, specs: &[PrincipleSpec]) -> Result<All, PublishError> {
         let alike = self.alike(specs);
         let sensitive = self.bound_sensitive(&alike);
@@ -250,7 +253,7 @@ impl Microdata {
         Ok(goal)
     }
 
-    /// How each of some requirements is measured, in words, where it does not say so itself.
+    /// Each requirement that does not itself say how it is measured, with its measure in words.
     pub fn measured(&self, specs: &[PrincipleSpec]) -> Vec<(String, String)> {
         let alike = self.alike(specs);
         let Ok(goal) = All::bind(specs, self.bound_sensitive(&alike).as_ref()) else { return Vec::new() };
@@ -272,7 +275,7 @@ impl Microdata {
     }
 }
 
-/// The codes of values as they are written, and of all that look like them.
+/// The codes of the given values, and of all values that look like them.
 fn codes_of(column: &Column, values: &[String], looks: &Alike) -> Result<Vec<Code>, PublishError> {
     let domain = column.domain();
     let code = |value: &String| {

@@ -13,7 +13,7 @@ pub struct Recoding {
     pub levels: Vec<ShownLevel>,
     /// The group of suppressed rows, which shows every attribute at its top; it is always the last group.
     pub suppressed: Option<usize>,
-    /// What the search that chose the levels can say for itself.
+    /// How far the search that chose the levels went.
     pub search: SearchReport,
 }
 
@@ -35,12 +35,12 @@ pub struct SearchReport {
     pub checked: u64,
     /// All combinations there are.
     pub nodes: u128,
-    /// Whether no combination is better; not if time ran out.
+    /// Whether it is proven that no combination is better; `false` if the search was stopped early.
     pub proven: bool,
 }
 
 impl Partition {
-    /// From row numbers put group after group, and the size of each group.
+    /// From row numbers, group after group, and the size of each group.
     pub fn new(rows: Vec<u32>, sizes: &[u32]) -> Self {
         let ends: Vec<u32> = sizes
             .iter()
@@ -70,7 +70,7 @@ impl Partition {
         group.map_or(0, |group| self.group(group).len() as u64)
     }
 
-    /// Whether every one of so many rows stands in exactly one group.
+    /// Whether each of `n_rows` rows is in exactly one group, and no group is empty.
     pub(crate) fn covers_once(&self, n_rows: usize) -> bool {
         let mut is_seen = vec![false; n_rows];
         let is_first = |&row: &u32| is_seen.get_mut(row as usize).is_some_and(|seen| !std::mem::replace(seen, true));

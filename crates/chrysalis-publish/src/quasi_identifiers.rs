@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{Microdata, PublishError};
 
-/// At most so many sets are protected at once; users who collude multiply fast.
+/// The most sets that are protected at once: the number of ways to collude grows fast.
 const MOST_SETS: usize = 1_000;
 
 /// Sets of quasi attributes, by name: one per user.
@@ -13,19 +13,19 @@ pub struct QuasiIdentifiers {
     sets: Vec<Vec<String>>,
 }
 
-/// The parts of a butterfly: attributes by their place among the quasi attributes.
+/// The parts of a butterfly: attributes by their index among the quasi attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BodyAndWings {
-    /// The sets that no other contains.
+    /// The sets that no other set contains.
     pub(crate) sets: Vec<Vec<usize>>,
-    /// In two sets or more.
+    /// The attributes that are in two or more of these sets.
     pub(crate) body: Vec<usize>,
-    /// Per set that no other contains: the attributes that it alone has.
+    /// For each of these sets, the attributes that it alone has.
     pub(crate) wings: Vec<Vec<usize>>,
 }
 
 impl QuasiIdentifiers {
-    /// Sets as the owner names them. Each has an attribute at least, and none twice.
+    /// The sets as the owner names them. Each must have at least one attribute, and none twice.
     pub fn new(sets: Vec<Vec<String>>) -> Result<Self, PublishError> {
         if sets.is_empty() {
             return Err(PublishError::NoQuasi);
@@ -47,7 +47,7 @@ impl QuasiIdentifiers {
         &self.sets
     }
 
-    /// What any `c` users know together: all unions of `c` sets, without those that others contain.
+    /// What any `c` users know together: all unions of `c` sets, except those that another union contains.
     pub fn colluding(&self, c: usize) -> Result<Self, PublishError> {
         if c == 0 || c > self.sets.len() {
             let n = self.sets.len();
@@ -85,7 +85,7 @@ impl QuasiIdentifiers {
         union
     }
 
-    /// Body and wings. Sets that others contain are protected with these, and have no wing.
+    /// The body and the wings. A set that another set contains is protected along with it, and has no wing.
     pub(crate) fn body_and_wings(&self, data: &Microdata) -> Result<BodyAndWings, PublishError> {
         let place = |name: &String| {
             let place = data.quasi().position(|(column, _)| column.name() == name);
@@ -107,7 +107,7 @@ impl QuasiIdentifiers {
     }
 }
 
-/// The places of sets that no other contains; of equal ones, the first.
+/// The indices of the sets that no other set contains; of equal sets, only the first.
 fn maximal(sets: &[Vec<String>]) -> Vec<usize> {
     let sets: Vec<BTreeSet<&String>> = sets.iter().map(|set| set.iter().collect()).collect();
     let is_covered = |at: usize| {

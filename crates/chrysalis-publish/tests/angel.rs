@@ -37,7 +37,7 @@ fn publish(angel: &Angel, data: &Microdata, batches: &Partition, promise: &[&str
     Job::new(data, &guarantees, batches, &mut rng(7), &Unwatched).run(angel)
 }
 
-/// Whatever its id, a batch is its rows in every table; batches sorted.
+/// Every batch as its rows in every table, without its id; batches are sorted.
 fn by_batch(tables: &[&Table]) -> Vec<Vec<Vec<Vec<String>>>> {
     let mut batches: BTreeMap<String, Vec<Vec<Vec<String>>>> = BTreeMap::new();
     for (at, table) in tables.iter().enumerate() {
@@ -108,7 +108,7 @@ fn with_k_1_angel_says_what_anatomy_says() {
     assert_eq!(shown, exact);
 }
 
-/// Where sensitive values follow quasi values, cutting under everything at once keeps more than mixing batches.
+/// Where sensitive values follow quasi values, cutting under all requirements at once keeps more than mixing batches.
 #[test]
 fn the_simple_generalization_is_published_where_it_reconstructs_better() {
     let data = plain(
@@ -127,7 +127,7 @@ fn the_simple_generalization_is_published_where_it_reconstructs_better() {
     assert_eq!(outcome.release.manifest.groups, 2);
     let kept = Angel { fallback: Fallback::Never, ..angel(2, &[], &[]) };
     assert_eq!(publish(&kept, &data, &batches, &promise).unwrap().release.manifest.groups, 4);
-    // A k that the simple generalization does not keep is promised no more, unless it must be kept.
+    // A k that the simple generalization does not keep is no longer promised, unless it must be kept.
     let alone = Angel { fallback: Fallback::PrinciplesAlone, ..angel(5, &[], &[]) };
     let outcome = publish(&alone, &data, &batches, &["l=2", "k=5"]).unwrap();
     assert!(outcome.angelization.unwrap().is_simple);
@@ -140,7 +140,7 @@ fn the_simple_generalization_is_published_where_it_reconstructs_better() {
     let outcome = publish(&angel(5, &[], &[]), &data, &batches, &["l=2", "k=5"]).unwrap();
     assert_eq!(outcome.angelization.unwrap().buckets[0].sizes, (8, 8));
     assert_eq!(outcome.release.manifest.guarantees(), ["l=2", "k=5"]);
-    // Batches that are as good as the simple generalization stay.
+    // Batches that reconstruct as well as the simple generalization stay.
     let same = Partition::new((0..8).collect(), &[4, 4]);
     assert!(!publish(&angel(2, &[], &[]), &data, &same, &promise).unwrap().angelization.unwrap().is_simple);
 }
@@ -185,7 +185,7 @@ fn marginals_that_look_alike_get_different_tables() {
     assert_eq!(tables, ["bt", "gt", "gt_a_b", "gt_a_b_2", "members"]);
 }
 
-/// How often each value of the columns occurs together.
+/// How often each combination of values of the columns occurs.
 fn counted(table: &Table, columns: &[&str]) -> BTreeMap<Vec<String>, u64> {
     let mut counts = BTreeMap::new();
     papers::cells(table, columns).into_iter().for_each(|row| *counts.entry(row).or_default() += 1);
@@ -268,7 +268,7 @@ fn the_number_of_threads_does_not_show_in_a_release() {
     let release = |threads| common::in_threads(threads, || publish(&angel, &data, &batches, &["l=4", "k=10"]).unwrap());
     let (one, two) = (release(1), release(3));
     assert_eq!(one.release.tables, two.release.tables);
-    // What rows lost by changing places, they would not have changed them for.
+    // Rows did change places: without exchanges the release is different.
     let kept = Angel { for_reconstruction: false, ..angel };
     assert_ne!(publish(&kept, &data, &batches, &["l=4", "k=10"]).unwrap().release.tables, one.release.tables);
 }

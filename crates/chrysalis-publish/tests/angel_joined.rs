@@ -1,5 +1,5 @@
-//! What joining the tables of one angel release leaves: the publisher and the audit count rows, and so does brute force over all
-//! rows that belong together.
+//! What joining the tables of one angel release leaves: the counts of the publisher and of the audit, against brute
+//! force over all rows that belong together.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -33,7 +33,7 @@ fn release(people: &Table, k: u64, marginals: &[&[&str]]) -> Option<(Release, Op
     Some((outcome.release, outcome.angelization.unwrap().joined))
 }
 
-/// The rows of a table that cover a person, with their batches.
+/// The batches of the rows of a table that cover a person.
 fn covering(table: &Table, attributes: &[&str], person: &[i64]) -> Vec<i64> {
     let numbers = |name: &str| -> Vec<i64> {
         papers::cells(table, &[name]).into_iter().map(|row| row[0].parse().unwrap()).collect()
@@ -50,8 +50,8 @@ fn covering(table: &Table, attributes: &[&str], person: &[i64]) -> Vec<i64> {
     (0..table.rows()).filter(covers).map(|row| batches[row]).collect()
 }
 
-/// For every person: all (row of gt, row of gt_a_b, row of gt_c) that cover them and have one batch; the rows of each table that
-/// stand in one, and the fewest of these.
+/// For every person: takes all triples of rows of `gt`, `gt_a_b` and `gt_c` that cover the person and share a batch,
+/// counts the rows of each table that are in a triple, and returns the smallest count.
 fn by_force(release: &Release, people: &[Vec<i64>]) -> Vec<u64> {
     let tables: [(&str, &[&str]); 3] = [("gt", &QUASI), ("gt_a_b", MARGINALS[0]), ("gt_c", MARGINALS[1])];
     let left = |person: &Vec<i64>| {
@@ -106,7 +106,7 @@ proptest! {
         };
         let report = audit(&release, Some(&microdata), &Unwatched).unwrap();
         prop_assert_eq!(report.attacks.joining.as_ref(), Some(&expected));
-        // It is told and breaks no promise: k is one of each table alone.
+        // This is reported, but breaks no promise: k is promised for each table by itself.
         prop_assert!(report.promises_hold());
         // Ranges of mondrian do not overlap, so the publisher says the same.
         let told = told.unwrap();
@@ -143,7 +143,7 @@ fn people_whom_a_join_leaves_below_k_are_told_in_words() {
         "{}",
         row.sentence
     );
-    // Without the microdata nobody is looked for, and the report says so.
+    // Without the microdata nobody can be looked up, and the report says so.
     let report = audit(&release_3, None, &Unwatched).unwrap();
     assert_eq!(report.attacks.joining, None);
     let finding = report.attacks.findings.iter().find(|finding| finding.attack == "joining").unwrap();
@@ -153,7 +153,7 @@ fn people_whom_a_join_leaves_below_k_are_told_in_words() {
         "Not run: how many rows are left of a person once tables are joined cannot be told without the microdata. k=5 is promised \
          of each table alone."
     );
-    // One table joins with nothing.
+    // A single table has nothing to join with.
     let (alone, told) = release(&microdata, 5, &[]).unwrap();
     let report = audit(&alone, Some(&microdata), &Unwatched).unwrap();
     assert!(told.is_none() && report.attacks.joining.is_none());

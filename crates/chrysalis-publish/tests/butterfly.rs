@@ -1,4 +1,4 @@
-//! Butterflies: the paper's tables, every principle for every user, and never more lost than by the union run.
+//! Butterflies: the paper's tables, every principle for every user, and never more loss than in the union run.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -45,7 +45,7 @@ fn shown<'a>(table: &'a Table, attributes: &[String]) -> Vec<&'a Column> {
     table.columns().iter().filter(is_shown).collect()
 }
 
-/// Rows that look the same to who knows these attributes.
+/// Rows that look the same to a user who knows these attributes.
 fn classes(release: &Release, attributes: &[String]) -> Vec<Vec<u32>> {
     let table = release.table("generalized").unwrap();
     let columns = shown(table, attributes);
@@ -89,7 +89,7 @@ fn butterfly_table_1_shows_trucks_and_sedans_beside_medicine_and_finance() {
     assert_eq!(outcome.release.manifest.quasi_identifiers, both.sets());
 }
 
-/// Figure 1 and table IV: what is 2-anonymous for every user already loses nothing, and the union run does.
+/// Figure 1 and table IV: a table that is already 2-anonymous for every user loses nothing, while the union run does.
 #[test]
 fn what_every_user_cannot_tell_apart_stays_as_it_is() {
     let figure = Table::new(vec![
@@ -127,7 +127,7 @@ fn columns_that_no_user_knows_and_unknown_ones_are_refused() {
     }
 }
 
-/// Some users, each with some of the attributes; every attribute is somebody's.
+/// Some users, each with some of the attributes; every attribute is known to somebody.
 fn random_users(data: &RandomTable, masks: &[u8]) -> QuasiIdentifiers {
     let names: Vec<&String> = data.quasi.iter().map(|(name, _)| name).collect();
     let set = |mask: u8| {
@@ -160,12 +160,13 @@ fn body_first(random: &RandomTable, users: &QuasiIdentifiers) -> Microdata {
         (knowing(name) == 1, if knowing(name) == 1 { (first(name), in_set) } else { (0, 0) })
     };
     let mut attributes = common::attributes(random);
-    // Stable, and the sensitive attribute stays last.
+    // The sort is stable, and the sensitive attribute stays last.
     attributes.sort_by_key(|it| if it.name == "s" { (true, (usize::MAX, 0)) } else { place(&it.name) });
     Microdata::new(random.table.clone(), &attributes).unwrap()
 }
 
-/// Every principle holds for every user in the published table, groups are looks, and nothing is worse than the union run.
+/// Every principle holds for every user in the published table, groups are the rows that look alike, and nothing is
+/// worse than the union run.
 fn check(random: &RandomTable, require: &[PrincipleSpec], users: &QuasiIdentifiers, hierarchy: Option<Hierarchy>) {
     let data = microdata(random);
     let Ok(goal) = data.goal(require) else { return };

@@ -20,7 +20,7 @@ fn by_column(table: &Table, column: &str, sensitive: &str, principles: &[&str]) 
     common::partition(&ByColumn { column: column.into() }, &data, &specs(principles), 1)
 }
 
-/// The groups of a column are refused with these words.
+/// Checks that the groups of a column are refused with this message.
 fn check(table: &Table, column: &str, sensitive: &str, principles: &[&str], message: &str) {
     let error = by_column(table, column, sensitive, principles).unwrap_err();
     assert_eq!(error.to_string(), message);
@@ -100,7 +100,7 @@ fn a_column_that_was_not_read_is_our_fault() {
 proptest! {
     #![proptest_config(fixed(300))]
 
-    /// Published exactly when every group satisfies every principle, by the oracle.
+    /// Groups are published exactly when all of them satisfy every principle, by the oracle.
     #[test]
     fn groups_stand_exactly_when_all_of_them_pass(
         (data, group, specs) in (1..=20usize).prop_flat_map(|n| {

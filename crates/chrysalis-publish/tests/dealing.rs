@@ -1,4 +1,4 @@
-//! Anatomize, similar and nearby: groups that cover, hold, and are as small as promised.
+//! Anatomize, similar and nearby: groups that cover all rows, satisfy the principles, and are as small as promised.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -24,7 +24,7 @@ fn table(numbers: &[i64], words: &[u8], sensitive: &[i64]) -> Microdata {
     plain(Table::new(columns), &["a", "b"], Some("s"))
 }
 
-/// A disjoint cover, and the largest count of a value, the distinct values and the size of every group.
+/// Checks for a disjoint cover. Returns the largest count of a value, the distinct values and the size of every group.
 fn check_cover(partition: &Partition, data: &Microdata) -> Vec<(usize, usize, usize)> {
     let mut rows: Vec<u32> = partition.groups().flatten().copied().collect();
     rows.sort_unstable();

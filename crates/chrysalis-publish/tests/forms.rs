@@ -24,7 +24,7 @@ fn publish(method: &dyn Method, data: &Microdata, partition: &Partition, seed: u
     Job::new(data, &[], partition, &mut rng(seed), &Unwatched).run(method).unwrap().release
 }
 
-/// The rows of a table as sorted texts, group ids replaced by what their group looks like in `by`.
+/// The rows of a table as sorted texts.
 fn sorted(table: &Table, columns: &[&str]) -> Vec<Vec<String>> {
     let mut rows = papers::cells(table, columns);
     rows.sort();
@@ -132,7 +132,7 @@ fn permutations_are_uniform() {
     check_uniform(24, runs);
 }
 
-/// Chi-square over all outcomes, at one in a hundred thousand.
+/// A chi-square test over all outcomes, at a level of one in a hundred thousand.
 fn check_uniform(n_outcomes: usize, runs: impl Iterator<Item = Vec<Vec<String>>>) {
     let mut seen: BTreeMap<Vec<Vec<String>>, u64> = BTreeMap::new();
     runs.for_each(|run| *seen.entry(run).or_default() += 1);
@@ -176,7 +176,7 @@ fn releases_do_not_depend_on_the_order_of_the_input() {
     }
 }
 
-/// It asks for no groups, so none are given.
+/// Rank-swap asks for no groups, so none are given.
 fn swapped(data: &Microdata, within: &str) -> Release {
     Job::new(data, &specs(&[within]), &Nobody, &mut rng(4), &Unwatched).run(&RankSwap).unwrap().release
 }
@@ -192,8 +192,8 @@ fn rank_swap_keeps_everybody_and_moves_values_within_reach() {
     assert!(release.manifest.promises.is_empty(), "it promises nothing");
 }
 
-/// With values 0, 1, 2, … and three distinct ones within reach, nobody's value comes from farther than two places: the
-/// radius is one, but for the first and last, which have nobody beyond them.
+/// With values 0, 1, 2, … and three distinct ones within reach, no value comes from farther than two places away: the
+/// radius is one, except for the first and the last, which have nobody beyond them.
 #[test]
 fn rank_swap_exchanges_once_so_that_nothing_drifts() {
     let numbers: Vec<i64> = (0..2000).collect();

@@ -63,7 +63,7 @@ impl Attribute {
     }
 }
 
-/// What a code loses at a level (DESIGN, section 9).
+/// The penalty of a code at a level (DESIGN, section 9).
 fn ncp(column: &Column, file: Option<&TaxonomyFile>, labels: &[Vec<String>], level: usize, code: u32) -> f64 {
     let domain = column.domain();
     let label = &labels[level][code as usize];
@@ -186,7 +186,7 @@ fn check(
     let attributes = table.attributes().into_iter().map(|(column, file)| Attribute::new(column, file)).collect();
     let oracle = Oracle { attributes, data: &data, goal: &goal, limit: limit as usize };
 
-    // What was chosen is what it says it is.
+    // The result is what its report says.
     let recoding = partition.recoding().unwrap();
     let levels: Vec<usize> = recoding.levels.iter().map(|shown| shown.level).collect();
     let chosen = oracle.solution(&levels, metric).expect("the chosen node is feasible");
@@ -323,7 +323,7 @@ fn a_search_of_so_many_nodes_gives_the_same_on_any_number_of_threads() {
 fn many_attributes_with_many_values_need_wide_keys() {
     for n_columns in [5, 9, 30] {
         let names: Vec<String> = (0..n_columns).map(|at| format!("q{at}")).collect();
-        // 3,000 rows with up to 3,000 values per attribute: 12 bits each.
+        // 3,000 rows with 1,500 values per attribute: 11 bits each.
         let columns = names.iter().enumerate().map(|(at, name)| {
             Column::integers(name, &(0..3_000).map(|row| (row / 2) * (at as i64 + 1)).collect::<Vec<_>>())
         });

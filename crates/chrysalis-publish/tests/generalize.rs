@@ -1,4 +1,4 @@
-//! What `generalize` shows: every row is covered, nothing else is told, and the penalty is that of what is shown.
+//! What `generalize` shows: every row is covered, nothing else is revealed, and the penalty is that of what is shown.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -49,7 +49,7 @@ fn traced(table: &Table, attributes: &[AttributeSpec]) -> Microdata {
     Microdata::new(Table::new(columns), &attributes).unwrap()
 }
 
-/// Whether an end of a range lies on the right side of a value; an empty end is the missing value, before all others.
+/// The position of a value, or of the end of a range; `None` for the missing value, which comes before all others.
 fn position(domain: &Domain, text: &str) -> Option<f64> {
     let rank = |text: &str| (0..domain.len() as Code).find(|&code| domain.text(code) == text).map(f64::from);
     let value = || Value::parse(domain.kind(), text).and_then(|value| value.number());
@@ -102,7 +102,7 @@ fn check(data: &Microdata, partition: &Partition) -> Result<Outcome, TestCaseErr
     Ok(outcome)
 }
 
-/// Width over width of the domain; from missing to something costs 1.
+/// The width of a range as a share of the domain's; from missing to a value costs 1.
 fn range_ncp(domain: &Domain, from: Option<f64>, to: Option<f64>) -> f64 {
     let all = || (0..domain.len() as Code).filter_map(|code| position(domain, &domain.text(code)));
     match (from, to) {
@@ -168,7 +168,7 @@ proptest! {
         check(&traced(&table, &attributes), &partition)?;
     }
 
-    /// Row order is a channel: nothing of it survives.
+    /// Row order could carry information: nothing of it survives.
     #[test]
     fn a_shuffled_input_gives_the_same_groups(
         (data, partition, order) in (1..=25usize).prop_flat_map(|n| {
@@ -297,7 +297,7 @@ fn butterfly_table_iii_from_table_i() {
 #[test]
 fn lalpha_table_5_from_table_1() {
     let taxonomy = |name: &str| Some(TaxonomySource::File(papers::taxonomy(&format!("lalpha/{name}.taxonomy.csv"))));
-    // Ages and zip codes as words: their labels are not ranges in print.
+    // Ages and zip codes are read as words, because their labels are not ranges in print.
     let words = |table: Table| {
         let texts = |name: &str| papers::cells(&table, &[name]).concat();
         let column = |name: &str| Column::texts(name, texts(name).iter().map(String::as_str));
@@ -313,7 +313,7 @@ fn lalpha_table_5_from_table_1() {
     let outcome = publish(&data, &by_column(&data, "group_id", &["distinct-l=2"]), 1);
     let columns = ["age", "country", "zip_code", "disease"];
     let mut printed = papers::cells(&papers::table("lalpha/table-5.csv"), &columns);
-    // Between the forties and `>40` our file has a node of its own, which stands lower.
+    // The paper prints `>40`. Our file has the node `4*` below it, which is the lowest one above these values.
     printed.iter_mut().for_each(|row| row[0] = row[0].replace(">40", "4*"));
     assert_eq!(sorted(cells(&outcome, &columns)), sorted(printed));
 }
@@ -388,7 +388,7 @@ fn interval_widths_in_tenths_nest() {
     }
 }
 
-/// A zip code that came masked already looks like the label of those that did not.
+/// A zip code that is already masked in the input looks like the label of codes that are not.
 #[test]
 fn a_masked_prefix_never_stands_for_two_sets() {
     let table = read("z,g\nA12,1\nA13,1\nA1*,2\nB77,3\n", &[]);
@@ -421,7 +421,7 @@ fn ordered_attributes_may_share_a_name_with_nothing_else() {
     assert!(Generalize.check(&data).is_ok());
 }
 
-/// Ids are dealt anew: over a few seeds every group gets every id, and none depends on the input.
+/// Ids are drawn anew: over a few seeds every group gets every id, and none depends on the input.
 #[test]
 fn group_ids_are_a_random_permutation() {
     let data = plain(read("a,s,g\n1,x,7\n2,y,8\n3,z,9\n", &[]), &["a"], Some("s"));

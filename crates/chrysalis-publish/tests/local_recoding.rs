@@ -19,7 +19,8 @@ fn all_hold(data: &RandomTable, specs: &[PrincipleSpec], rows: &[u32]) -> bool {
     specs.iter().all(|spec| oracle::holds(spec, &column, &data.counts(rows)))
 }
 
-/// The groups are a disjoint cover and each satisfies every principle; the result is the partition, if there is one.
+/// Checks that the groups are a disjoint cover and that each satisfies every principle. Returns the partition, if there
+/// is one.
 fn check(
     data: &RandomTable,
     specs: &[PrincipleSpec],

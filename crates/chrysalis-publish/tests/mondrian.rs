@@ -23,7 +23,8 @@ fn all_hold(data: &RandomTable, specs: &[PrincipleSpec], rows: &[u32]) -> bool {
     specs.iter().all(|spec| oracle::holds(spec, &column, &data.counts(rows)))
 }
 
-/// The groups are a disjoint cover and each satisfies every principle; the result is the partition, if there is one.
+/// Checks that the groups are a disjoint cover and that each satisfies every principle. Returns the partition, if there
+/// is one.
 fn check(data: &RandomTable, specs: &[PrincipleSpec], mondrian: Mondrian) -> Result<Option<Partition>, TestCaseError> {
     let rows: Vec<u32> = (0..data.table.rows() as u32).collect();
     let result = match partition(&mondrian, &microdata(data), specs, 1) {
@@ -80,7 +81,7 @@ proptest! {
         check(&data, &specs, RELAXED)?;
     }
 
-    /// What is left could not be cut any further between two neighbouring values of a plain attribute.
+    /// No group can be cut any further between two neighbouring values of a plain attribute.
     #[test]
     fn no_allowed_cut_is_left_standing((data, specs) in with_principles(tables(1..=40))) {
         let Some(result) = check(&data, &specs, STRICT)? else { return Ok(()) };
@@ -135,7 +136,7 @@ proptest! {
     }
 }
 
-/// Believable enough: ages, towns, dates and a skewed disease, from a generator that fits on a line.
+/// Plausible enough: ages, towns, dates and a skewed disease, from a generator that fits on a line.
 fn town(n: u32) -> Table {
     let mut state = 42u64;
     let mut draw = |below: u64| {
@@ -185,7 +186,7 @@ fn large_groups_satisfy_their_principles_too() {
     }
 }
 
-/// More than 65,536 values: records four bytes wide, and only 255 cuts looked at per group.
+/// More than 65,536 values: records four bytes wide, and only about 256 cuts looked at per group.
 #[test]
 fn a_column_of_many_values_is_cut_as_far_as_k_allows() {
     let numbers: Vec<i64> = (0..70_000).map(|number| number * 7_919 % 70_000).collect();
@@ -199,7 +200,7 @@ fn a_column_of_many_values_is_cut_as_far_as_k_allows() {
     }
 }
 
-/// The sizes of the groups of one column under k=5, in rising order.
+/// Checks the sizes of the groups of one column under k=5, in rising order.
 fn check_sizes(column: Column, expected: &[u64]) {
     let data = plain(Table::new(vec![column]), &["a"], None);
     let mut sizes: Vec<u64> = partition(&STRICT, &data, &specs(&["k=5"]), 1).unwrap().sizes().collect();

@@ -1,4 +1,4 @@
-//! What the audit says of publishing a table again and again, against doing so.
+//! What the audit says about publishing a table again and again, compared with doing so.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -17,7 +17,7 @@ use chrysalis_table::{Column, Role, Table, Unwatched};
 use chrysalis_testkit::papers;
 use common::{as_sets, partition, quasi, rng, specs};
 
-/// A number that looks random and is not, below `n`.
+/// A number below `n` that looks random and is not.
 fn mixed(seed: u64, n: u64) -> u64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -26,7 +26,7 @@ fn mixed(seed: u64, n: u64) -> u64 {
 
 const PEOPLE: u64 = 400;
 
-/// People nobody else looks like, with a sensitive number, a ward, and a column that tells who is who in a release.
+/// People who all look different, with a sensitive number, a ward, and a column that identifies them in a release.
 fn people() -> Microdata {
     let number =
         |offset: u64, below: u64| -> Vec<i64> { (0..PEOPLE).map(|row| mixed(row + offset, below) as i64).collect() };
@@ -45,7 +45,7 @@ fn people() -> Microdata {
     Microdata::new(table, &attributes).unwrap()
 }
 
-/// The values of everybody's group, by who is who. Groups are told by an id, or by what is shown of them.
+/// The values of everybody's group, by person. Groups are known by an id, or by the columns in `shown`.
 fn allowed(release: &Release, shown: &[&str]) -> Vec<BTreeSet<String>> {
     let shape = release.manifest.method.shape();
     let people = release.table(shape.people).unwrap();
@@ -68,7 +68,8 @@ fn allowed(release: &Release, shown: &[&str]) -> Vec<BTreeSet<String>> {
     rows.into_iter().map(|(_, values)| values).collect()
 }
 
-/// How many of the people keep one single value in ten releases; with what the audit expects from the first.
+/// How many people are left with a single value after ten releases; what the audit expects from the first release; and
+/// its finding.
 fn check(
     partitioner: &dyn Partitioner,
     method: &dyn Method,
@@ -93,7 +94,8 @@ fn check(
 
 #[test]
 fn random_groups_tell_everybody_apart_as_the_audit_expects() {
-    // Parts of people who are alike are drawn by `similar`, and have more values in common than parts of anybody.
+    // `similar` draws groups from parts of people who are alike, and who have more values in common than people at
+    // large.
     for (partitioner, least) in [(&Anatomize as &dyn Partitioner, 0.99), (&Similar::default(), 0.8)] {
         let (alone, expected, finding) = check(partitioner, &Anatomy, "l=4", &[]);
         let expected = expected.unwrap();
@@ -143,7 +145,7 @@ fn groups_drawn_among_people_who_lie_close_together_narrow_people_and_are_not_sc
     let all: [(&dyn Partitioner, &dyn Method); 2] = [(&Nearby, &Anatomy), (&Compact, &Generalize)];
     for (partitioner, method) in all {
         let (alone, expected, finding) = check(partitioner, method, "l=4", &[]);
-        // A hundredth, at least, and far from all.
+        // More than a hundredth of the people, and not all of them.
         assert!(alone > PEOPLE as f64 / 100.0 && alone < PEOPLE as f64, "{}: {alone}", partitioner.name());
         let said =
             finding.sentence.starts_with("Not scored: groups are drawn anew among people who lie close together");

@@ -1,6 +1,6 @@
-//! Databases as referees: DuckDB, SQLite and Spark through Python, and a PostgreSQL server of a test's own.
+//! Databases as referees: DuckDB, SQLite and Spark through Python, and a PostgreSQL server that a test starts.
 //!
-//! A referee that is not there is no failure: the functions print why and return `None`, and the test skips.
+//! A missing referee is no failure: the functions print why and return `None`, and the test is skipped.
 
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
@@ -29,7 +29,8 @@ impl Engine {
         Engine::of_referee("sqlite", file)
     }
 
-    /// Spark over the Parquet files of a release's folder, only where somebody names a Python that has it: it is large, and needs Java.
+    /// Spark over the Parquet files of a release's folder, only if the environment names a Python that has it: Spark is
+    /// large, and needs Java.
     pub fn spark(folder: &Path) -> Option<Engine> {
         let python = env::var_os("CHRYSALIS_SPARK_PYTHON");
         if python.is_none() {
@@ -55,7 +56,7 @@ impl Engine {
         Engine { child, input, output }
     }
 
-    /// The rows of a statement, as JSON; or what the database says against it.
+    /// The rows of a statement, as JSON; or the database's error message.
     ///
     /// # Errors
     /// When the database refuses the statement.
@@ -82,7 +83,7 @@ impl Drop for Engine {
     }
 }
 
-/// The Python that `cargo xtask referees` makes, from the environment or from where it puts it.
+/// The Python of the referees: the one that the environment names, or the one that `cargo xtask referees` makes.
 fn python() -> Option<PathBuf> {
     if let Some(python) = env::var_os("CHRYSALIS_REFEREE_PYTHON") {
         return Some(python.into());
@@ -124,7 +125,7 @@ impl PostgresServer {
             let options = "-U chrysalis --auth=trust -E UTF8 -N";
             server.run("initdb", &format!("-D '{}' {options} {locale}", data.display()))
         };
-        // An order of words that is not that of their bytes, where there is one.
+        // Prefer a collation in which the order of words is not that of their bytes.
         if let Err(said) = init("--locale=C --locale-provider=icu --icu-locale=en-US") {
             let _ = fs::remove_dir_all(&data);
             init("--locale=C").unwrap_or_else(|again| panic!("initdb failed: {said}\n{again}"));
@@ -155,7 +156,7 @@ impl PostgresServer {
         if is_root() {
             command.args(["nobody", "-s", "/bin/sh"]);
         }
-        // To a file, not a pipe: the server keeps what it inherits open.
+        // Output goes to a file, not a pipe: the server keeps what it inherits open.
         let said = tempfile::NamedTempFile::new().unwrap();
         let output = said.reopen().unwrap();
         command.args(["-c", &line]).stdin(Stdio::null());
@@ -167,7 +168,7 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        // By the pid file in its own folder, and only that one.
+        // Finds the server by the pid file in its own folder, and stops no other.
         let _ = self.run("pg_ctl", &format!("-D '{}' -m immediate -w stop", self.data().display()));
     }
 }
@@ -176,7 +177,7 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
-/// Where `initdb` and its like are: on the path, or where Debian puts them.
+/// The folder of `initdb` and `pg_ctl`: where Debian puts them, or on the path.
 fn programs() -> Option<PathBuf> {
     let on_path = env::var_os("PATH").into_iter().flat_map(|path| env::split_paths(&path).collect::<Vec<_>>());
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();

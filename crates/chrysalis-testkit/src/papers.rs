@@ -1,4 +1,4 @@
-//! The papers' worked tables; `papers/README.md` says where each stands in print.
+//! The papers' worked tables; `papers/README.md` says where each is printed.
 
 use chrysalis_table::{Code, ColumnRequest, CsvOptions, CsvReader, SaCounts, Table, TaxonomyFile};
 

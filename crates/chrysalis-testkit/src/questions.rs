@@ -1,7 +1,7 @@
 //! A survey with every kind of column, and random questions about it.
 //!
-//! Everything follows from a seed. A question comes twice: as an analyst writes it, and as SQLite understands it over the raw
-//! table, where dates are texts and the order of an ordinal's words is nobody's business.
+//! Everything follows from a seed. A question comes twice: as an analyst writes it, and as SQLite understands it over
+//! the raw table, where dates are texts and the words of an ordinal have no order.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub enum Sensitive {
 
 /// The values of `grade`, from lowest to highest; not the order of their letters.
 pub const GRADES: [&str; 5] = ["low", "fair", "good", "high", "best"];
-/// The values of `city`: what a careless quoting would stumble over.
+/// The values of `city`: texts that trip careless quoting.
 pub const CITIES: [&str; 8] =
     ["Aachen", "aachen", "L'Aquila", "d''Or", "Back\\slash\\'s", "Zürich", "100% \"up\"", "_under{a,b}"];
 /// The values of `pay` where it is a word.
@@ -122,12 +122,12 @@ fn column(name: &str, kind: Kind, values: Vec<Option<Value>>) -> Column {
     if kind != Kind::Ordinal {
         return raw;
     }
-    // All grades are listed, in their order, whether they occur or not; here all do.
+    // All grades are listed, in their order: here all of them occur.
     let listed = Domain::new(kind, raw.domain().values().to_vec(), raw.domain().has_missing());
     Column::new(name, Arc::new(listed), raw.codes().clone())
 }
 
-/// A question in both readings.
+/// A question, written both ways.
 #[derive(Clone, Debug)]
 pub struct RandomQuestion {
     /// For `chrysalis`.
@@ -138,7 +138,7 @@ pub struct RandomQuestion {
     pub n_keys: usize,
 }
 
-/// A condition in both readings.
+/// A condition, written both ways.
 struct Both {
     asked: String,
     truth: String,
@@ -158,7 +158,7 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Those of a seed. `keys` are the quasi attributes that may stand in GROUP BY.
+    /// The questions of a seed. `keys` are the quasi attributes that may stand in GROUP BY.
     pub fn new(sensitive: Sensitive, keys: &[&'static str], seed: u64) -> Self {
         Questions { dice: Dice::new(seed ^ 0x5eed), sensitive, keys: keys.to_vec() }
     }

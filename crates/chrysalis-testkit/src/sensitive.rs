@@ -68,13 +68,13 @@ impl SensitiveColumn {
         }
     }
 
-    /// The same column, whose numbers are different from another width on.
+    /// The same column, with another measure of how far apart its numbers must be to be different.
     #[must_use]
     pub fn with_near(self, near: Near) -> Self {
         SensitiveColumn { alike: Alike::new(&self.domain, &near), near, ..self }
     }
 
-    /// The same column where all of this is required: the e of `ke` says what is near.
+    /// The same column under these requirements: the largest e of a `ke` says what is near.
     #[must_use]
     pub fn under(&self, specs: &[PrincipleSpec]) -> Self {
         let e = specs.iter().filter_map(|spec| if let PrincipleSpec::Ke { e, .. } = spec { Some(*e) } else { None });

@@ -1,4 +1,4 @@
-//! The oracle is itself checked against what is known: Bell numbers, hand-made transports, ke's only optimum.
+//! The oracle itself is checked against known results: Bell numbers, hand-made transports, ke's only optimum.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! What benchmarks are told: a file, then `--name value` in any order.
+//! The arguments of benchmarks: a file, then `--name value` in any order.
 
 use std::collections::BTreeMap;
 

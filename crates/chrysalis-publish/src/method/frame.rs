@@ -1,4 +1,4 @@
-//! What the forms share: random group ids, canonical order, and what a manifest says of every release.
+//! What the forms share: random group ids, canonical order, and the parts of the manifest that every release has.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use rayon::prelude::*;
 
 use crate::{Grouping, Microdata, Partition, PublishError};
 
-/// The groups of a partition in the random order of their ids: the k-th entry is the group with the id k+1.
+/// The groups of a partition in the random order of their ids: entry k is the group with id k + 1.
 pub(super) fn draw_ids(partition: &Partition, rng: &mut dyn CryptoRng) -> Vec<u32> {
     let mut shown: Vec<u32> = (0..partition.n_groups() as u32).collect();
     shown.shuffle(rng);
     shown
 }
 
-/// Rows in the order they are published, and for each the place of its group.
+/// The rows in the order in which they are published, and for each the position of its group.
 pub(super) struct Order {
     pub(super) rows: Vec<u32>,
     pub(super) place: Vec<u32>,
@@ -46,7 +46,7 @@ impl Order {
     }
 }
 
-/// Sorts rows by several columns, the first counting most.
+/// Sorts rows by several columns, the first one being the most significant.
 pub(crate) fn sort_by_codes(rows: &mut [u32], keys: &[&Codes]) {
     let width = |codes: &Codes| match codes {
         Codes::U8(_) => 8,
@@ -66,18 +66,18 @@ pub(crate) fn sort_by_codes(rows: &mut [u32], keys: &[&Codes]) {
         rows.sort_unstable_by_key(|&row| packed(row));
         return;
     }
-    // Large groups: every key is put together once, not once per comparison.
+    // Large groups: build every key once instead of once per comparison.
     let mut packed: Vec<(u128, u32)> = rows.par_iter().map(|&row| (packed(row), row)).collect();
     packed.par_sort_unstable();
     rows.iter_mut().zip(packed).for_each(|(place, (_, row))| *place = row);
 }
 
-/// Ids from 1 on, for rows whose groups stand at these places.
+/// The column of group ids, from 1 on, for rows whose groups are at these positions.
 pub(super) fn group_ids(n_groups: usize, place: &[u32]) -> Column {
     ids(GROUP_ID, n_groups, place)
 }
 
-/// The same under another name.
+/// Like `group_ids`, under another column name.
 pub(super) fn ids(name: &str, n_groups: usize, place: &[u32]) -> Column {
     let ids = (1..=n_groups as i64).map(Value::Integer).collect();
     let codes = Codes::collect(n_groups, place.iter().copied());
@@ -128,11 +128,11 @@ pub(super) fn release(data: &Microdata, form: Form, groups: ShownGroups<'_>, tab
     Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }
 }
 
-/// What a manifest says of the groups that are shown.
+/// What a manifest says about the groups that are shown.
 pub(super) struct ShownGroups<'a> {
     pub(super) partitioner: &'a str,
     pub(super) n_groups: usize,
-    /// They come from groups that were looked at: nobody can make them up.
+    /// Promises come only from groups that were checked, so they cannot be made up.
     pub(super) promises: Vec<Promise>,
 }
 
@@ -158,7 +158,7 @@ fn attribute(column: &Column, role: RoleName, published: Published) -> Attribute
     }
 }
 
-/// What the manifest says of a table; the store fills in files and hashes.
+/// What the manifest says about a table; the store fills in files and hashes.
 fn table_entry(name: &str, table: &Table) -> TableEntry {
     let entry = |column: &Column| ColumnEntry { name: column.name().to_owned(), kind: column.domain().kind().into() };
     TableEntry {

@@ -31,14 +31,14 @@ pub use toy::Toy;
 /// A way to show groups.
 ///
 /// # Contract
-/// A method asks the job for groups, or forms its own and has them checked; a release promises what the groups that it shows
-/// were seen to satisfy. The release depends on the data as sets of rows, on the groups and on what the job's generator yields;
-/// never on the order of the input nor on the number of threads.
+/// A method asks the job for groups, or forms its own and has them checked. A release promises only what was checked in
+/// the groups that it shows. It depends on the data as a multiset of rows, on the groups and on the job's random
+/// generator, never on the order of the input or the number of threads.
 pub trait Method {
-    /// What comes out.
+    /// The form of the release.
     fn form(&self) -> Form;
 
-    /// Finds out, before any work is done, whether this form can show these data.
+    /// Checks, before any work is done, whether this form can show these data.
     fn check(&self, data: &Microdata) -> Result<(), PublishError>;
 
     /// Makes the release.
@@ -50,21 +50,22 @@ pub trait Method {
 pub struct Outcome {
     /// What may be published.
     pub release: Release,
-    /// What it costs.
+    /// The penalty of what is shown.
     pub ncp: Ncp,
     /// The penalty per quasi attribute, summed over rows; empty where quasi values are exact.
     pub ncp_by_attribute: Vec<(String, f64)>,
     /// Σ n² over groups.
     pub discernibility: u128,
-    /// The smallest and the largest group.
+    /// The sizes of the smallest and the largest group.
     pub group_sizes: (u64, u64),
-    /// For groups that follow from levels of taxonomies: which, and how far the search went.
+    /// For groups that follow from levels of taxonomies: the levels, and how far the search went.
     pub recoding: Option<Recoding>,
-    /// For angel: what its buckets are.
+    /// For angel: facts about its buckets.
     pub angelization: Option<Angelization>,
-    /// For butterfly: what its butterflies are.
+    /// For butterfly: facts about its butterflies.
     pub butterflies: Option<ButterflyFacts>,
-    /// What it gives away, whatever is promised; `None` where there are no groups from which that could be told.
+    /// What the release gives away, regardless of its promises; `None` for forms without groups, where this cannot be
+    /// counted.
     pub disclosure: Option<Disclosure>,
 }
 
@@ -79,7 +80,7 @@ impl Outcome {
         let sizes = || partition.sizes();
         Outcome {
             ncp: Ncp {
-                // From 0, so that no loss at all is not the negative zero.
+                // The fold starts from 0.0 because the sum of no floats would be negative zero.
                 sum: ncp_by_attribute.iter().fold(0.0, |sum, (_, ncp)| sum + ncp),
                 cells: (partition.n_rows() * n_quasi) as u64,
             },

@@ -3,7 +3,7 @@
 use chrysalis_criteria::Principle;
 use chrysalis_table::{Code, SaCounts};
 
-/// Which values are dealt as one, because they count as one, and which rows are dealt last, because they protect nobody.
+/// Which values are dealt as one, because they count as one, and which are missing, so that their rows protect nobody.
 pub(super) struct Dealing {
     /// Empty where every value is dealt by itself.
     classes: Vec<Code>,
@@ -12,7 +12,7 @@ pub(super) struct Dealing {
 }
 
 impl Dealing {
-    /// What a goal minds, over a domain of so many codes.
+    /// The classes and the missing values that a goal distinguishes, over a domain of `n_values` codes.
     pub(super) fn of(goal: &dyn Principle, n_values: usize) -> Dealing {
         let Some(alike) = goal.alike() else { return Dealing { classes: Vec::new(), is_missing: Vec::new() } };
         let is_missing: Vec<bool> = (0..n_values as Code).map(|code| alike.is_missing(code)).collect();
@@ -20,17 +20,17 @@ impl Dealing {
         Dealing { classes: alike.classes(), is_missing: if has_missing { is_missing } else { Vec::new() } }
     }
 
-    /// The code that stands for all that count as one with this one.
+    /// The code that stands for all codes that count as one with this one.
     pub(super) fn class(&self, code: Code) -> Code {
         self.classes.get(code as usize).copied().unwrap_or(code)
     }
 
-    /// Whether the code says that there is no value.
+    /// Whether the code stands for a missing value.
     pub(super) fn is_missing(&self, code: Code) -> bool {
         self.is_missing.get(code as usize).copied().unwrap_or(false)
     }
 
-    /// Rows that have a value, and how many of them share what is dealt as one.
+    /// The number of rows that have a value, and the size of the largest class among them.
     fn present(&self, counts: &SaCounts) -> (u64, u64) {
         if self.classes.is_empty() && self.is_missing.is_empty() {
             return (counts.total(), counts.max());
@@ -46,8 +46,8 @@ impl Dealing {
         (of_class(&classes), most)
     }
 
-    /// How many rows that have a value a group starts with: as few as the goal allows, and no more than there can be with
-    /// different ones.
+    /// The number of rows with a value that a group starts with: as few as the goal allows, and no more than can have
+    /// different values.
     pub(super) fn group_size(&self, goal: &dyn Principle, counts: &SaCounts) -> usize {
         let n = counts.total();
         let least = goal.least_size().clamp(1, n.max(1));
@@ -57,7 +57,8 @@ impl Dealing {
     }
 }
 
-/// Groups of so many rows each, and further rows that join them: places, group after group, and the sizes.
+/// Adds rows to groups. `order` and `sizes` are the groups, `joining` pairs of a group and a row. Returns all rows,
+/// group after group, and the new sizes.
 pub(super) fn joined(order: &[u32], sizes: &[u32], mut joining: Vec<(u32, u32)>) -> (Vec<u32>, Vec<u32>) {
     joining.sort_unstable();
     let mut joining = joining.into_iter().peekable();

@@ -1,11 +1,12 @@
 use super::mondrian::axis::{Axis, Shape};
 
-/// How far an attribute can be coarsened: per level the label of every rank and its penalty; the finest first.
+/// The levels to which an attribute can be coarsened, the finest first: per level, the label of every rank and its
+/// penalty.
 pub(super) struct Ladder {
     pub(super) steps: Vec<Vec<(u32, f64)>>,
 }
 
-/// The finest ranges of an ordered attribute without taxonomy: this share of its width.
+/// The finest ranges of an ordered attribute without a taxonomy divide its width into this many parts.
 const FINEST_RANGE: u32 = 32;
 
 impl Ladder {
@@ -31,7 +32,7 @@ impl Ladder {
                 let height = tree.node(0).height;
                 for level in 1..=height {
                     for label in &mut labels {
-                        // Every value is lifted once its label is as deep as the level allows.
+                        // Every label is lifted until it is no deeper than the level allows.
                         while tree.node(*label).depth > height - level {
                             *label = tree.node(*label).parent.unwrap_or(0);
                         }

@@ -47,7 +47,7 @@ pub trait Partitioner {
     /// The name in requests and manifests.
     fn name(&self) -> &'static str;
 
-    /// What the progress of [`Partitioner::partition`] sums up to, and what it counts.
+    /// The total that the progress of [`Partitioner::partition`] adds up to, and what it counts.
     fn total(&self, data: &Microdata) -> Result<(u64, Counted), PublishError> {
         Ok((data.rows() as u64, Counted::Rows))
     }
@@ -62,7 +62,7 @@ pub trait Partitioner {
     ) -> Result<Partition, PublishError>;
 }
 
-/// For methods that form their own groups, or none: there is nobody to ask.
+/// For methods that form their own groups, or none, and never ask for any.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nobody;
 
@@ -82,7 +82,7 @@ impl Partitioner for Nobody {
     }
 }
 
-/// Groups that somebody has already.
+/// Groups that are already formed.
 impl Partitioner for Partition {
     fn name(&self) -> &'static str {
         "given"

@@ -1,36 +1,39 @@
-//! Lots drawn over finished groups, so that who replays the algorithm cannot tell worlds apart by which groups come out.
+//! Random exchanges between finished groups, so that replaying the algorithm on possible worlds hardly tells them apart
+//! by the groups that come out.
 //!
-//! Two rows of different groups are picked, whatever their sensitive values, and change places with a chance that falls with
-//! what that costs (Metropolis and others 1953). Where this is done often enough, groups π come out as often as exp(−cost(π)/heat)
-//! says, among all that pass. Let two members of a group exchange their values: whatever holds that group passes in both worlds
-//! and costs the same, so its chance differs only by what all that pass sum up to, and that hardly depends on two rows.
+//! Two rows of different groups are picked, whatever their sensitive values, and change places with a probability that
+//! falls with the cost of the exchange (Metropolis and others 1953). If this is done often enough, a grouping π that
+//! passes comes out with a probability proportional to exp(−cost(π)/heat). Now let two members of a group exchange
+//! their values. Every grouping with that group passes in both worlds or in neither, and costs the same. So its
+//! probability changes only by the ratio of the sums over all groupings that pass, and these sums hardly depend on two
+//! rows.
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::SaCounts;
 use rand::rngs::ChaCha8Rng;
 use rand::{CryptoRng, RngExt, SeedableRng};
 
-/// What an exchange may cost, in what a row costs on average: the higher, the less groups tell, and the more they lose.
+/// The heat, in units of the average cost of a row: the higher it is, the less groups reveal, and the more they lose.
 pub(super) const HEAT: f64 = 0.25;
-/// About so many rows are looked at in all: small tables are stirred longer.
+/// About this many rows are looked at in all: small tables are stirred longer.
 const LOOKS_IN_ALL: u64 = 16_000_000;
-/// Groups are put into another order so often at most, and every row is picked so often in each.
+/// The most orders into which groups are put, and the most times that every row is picked in each order.
 const MOST_ROUNDS: u64 = 8;
 const MOST_SWEEPS: u64 = 16;
 
 /// In how many orders to stir groups of these sizes, and how often to pick every row in each.
 pub(super) fn rounds_and_sweeps(sizes: impl Iterator<Item = u32>) -> (usize, usize) {
-    // To judge an exchange takes a look at every row of both groups.
+    // Judging an exchange takes a look at every row of both groups.
     let looks: u64 = sizes.map(|size| u64::from(size) * u64::from(size)).sum();
     let sweeps = (LOOKS_IN_ALL / looks.max(1)).clamp(1, MOST_ROUNDS * MOST_SWEEPS);
     let rounds = sweeps.min(MOST_ROUNDS);
     (rounds as usize, (sweeps / rounds) as usize)
 }
 
-/// Rows that stand this many bits of places apart, in the order of groups, do not change places.
+/// Rows that are 2 to this power or more positions apart, in the order of groups, do not change places.
 const BITS_APART: u32 = 7;
 
-/// A row that can stand in a group.
+/// A row that can be a member of a group.
 pub(super) trait Member: Copy {
     /// Its sensitive code.
     fn value(&self) -> u32;
@@ -38,11 +41,11 @@ pub(super) trait Member: Copy {
 
 /// What groups cost.
 pub(super) trait Cost<T> {
-    /// By how much the cost of two groups rises where row `a` of the first and row `b` of the second change places.
+    /// By how much the cost of two groups rises if row `a` of the first and row `b` of the second change places.
     fn rise(&self, first: &[T], a: usize, second: &[T], b: usize) -> f64;
 }
 
-/// Randomness that can be divided among blocks of groups, whichever thread works on them.
+/// Randomness that is divided among blocks of groups, whichever threads work on them.
 pub(super) struct Lots {
     key: [u8; 32],
 }
@@ -54,7 +57,7 @@ impl Lots {
         Lots { key }
     }
 
-    /// The lots of one block in one round.
+    /// The generator of one block in one round.
     pub(super) fn of(&self, round: usize, block: usize) -> ChaCha8Rng {
         let mut lots = ChaCha8Rng::from_seed(self.key);
         lots.set_stream((round as u64) << 32 | block as u64);
@@ -65,18 +68,19 @@ impl Lots {
 /// How groups are stirred.
 pub(super) struct Stirrer<'a> {
     pub(super) goal: &'a dyn Principle,
-    /// Whether values that are apart are kept apart: where no group holds one twice, none will.
+    /// Whether values stay apart: if no group holds a value twice, none ever will.
     pub(super) keeps_apart: bool,
-    /// What an exchange may cost, about.
+    /// About what an exchange may cost.
     pub(super) heat: f64,
     /// How often each row is picked, on average.
     pub(super) sweeps: usize,
-    /// By how much the cost of a row may rise in all, on average.
+    /// By how much the cost may rise in all, on average per row.
     pub(super) slack: f64,
 }
 
 impl Stirrer<'_> {
-    /// Exchanges rows between groups that stand one after the other. Sizes stay as they are, and every group passes.
+    /// Exchanges rows between groups, which `members` holds one after the other. Sizes stay as they are, and every
+    /// group passes.
     pub(super) fn stir<T: Member>(
         &self,
         members: &mut [T],
@@ -99,9 +103,10 @@ impl Stirrer<'_> {
         let slack = self.slack * n as f64;
         let mut risen = 0.0;
         for _ in 0..n * self.sweeps {
-            // The same two places are picked as often whoever stands there: that makes the way back as likely as the way there.
+            // Two positions are picked with the same probability whichever rows are there, so an exchange is proposed
+            // as often as its reverse.
             let i = lots.random_range(0..n);
-            // Near places more often than far ones.
+            // Near positions are picked more often than far ones.
             let least = 1 << lots.random_range(0..BITS_APART);
             let j = i + lots.random_range(least..2 * least);
             if j >= n || group_of[i] == group_of[j] {
@@ -144,7 +149,7 @@ impl Stirrer<'_> {
     }
 }
 
-/// Whether no row meets its own value where two change places.
+/// Whether no row meets its own value in its new group when two rows change places.
 fn stay_apart<T: Member>(first: &[T], a: usize, second: &[T], b: usize) -> bool {
     let lacks = |group: &[T], but: usize, value: u32| {
         group.iter().enumerate().all(|(at, member)| at == but || member.value() != value)
@@ -274,8 +279,8 @@ mod tests {
         }
     }
 
-    /// What somebody who replays it sees: with two members' values exchanged, a pair's chance changes by the same factor in whatever
-    /// company it comes out.
+    /// What somebody who replays the algorithm sees: if the members of a pair exchange their values, the probability of
+    /// every grouping with that pair changes by the same factor.
     #[test]
     fn an_exchange_inside_a_group_changes_its_chance_by_one_factor() {
         let (own, other) = (expected([0, 0, 1, 2, 1, 3], 1.5), expected([1, 0, 0, 2, 1, 3], 1.5));
@@ -289,7 +294,7 @@ mod tests {
 
     #[test]
     fn nothing_costs_more_than_it_may() {
-        // Whatever is given up on the way, no pairs cost more than those at the start.
+        // Whatever happens on the way, no grouping that comes out costs more than the one at the start.
         let seen = shares([0, 0, 1, 2, 1, 3], 1.5, 0.0);
         let cost = |pairs: &Vec<(u32, u32)>| {
             let people = people([0; 6]);

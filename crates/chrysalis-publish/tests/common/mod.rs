@@ -66,7 +66,7 @@ pub(crate) fn partition_for(
     partitioner.partition(data, goal, &mut rng(seed), &no_progress)
 }
 
-/// The groups, whatever their order and that of their rows.
+/// The groups as sets, so that neither their order nor that of their rows matters.
 pub(crate) fn as_sets(partition: &Partition) -> BTreeSet<BTreeSet<u32>> {
     partition.groups().map(|group| group.iter().copied().collect()).collect()
 }

@@ -29,7 +29,7 @@ pub fn cell_ncp(column: &Column, taxonomy: Option<&TaxonomyFile>, rows: &[u32]) 
             if ends.0.is_none() || domain.kind() == Kind::Ordinal || path(file, "").contains(&label) {
                 ends
             } else {
-                // A label stands for all its values, also those that do not occur.
+                // A label stands for all its values, including those that do not occur.
                 let leaves = file.lines().filter(|line| line.contains(&label.as_str())).map(|line| line[0]);
                 let numbers: Vec<f64> =
                     leaves.map(|leaf| Value::parse(domain.kind(), leaf).unwrap().number().unwrap()).collect();

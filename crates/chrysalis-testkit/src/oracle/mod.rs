@@ -1,4 +1,5 @@
-//! Slow and obviously right: definitions written down once more, every partition of a few rows, and every world of a few people.
+//! Slow and obviously right: definitions written down a second time, every partition of a few rows, and every world of
+//! a few people.
 
 mod loss;
 mod partitions;

@@ -22,8 +22,8 @@ fn share(part: u64, all: u64) -> BigRational {
     BigRational::new(part.into(), all.into())
 }
 
-/// Whether a group satisfies a principle, word for word as DESIGN.md section 3 defines it, with what counts as one value and
-/// what counts as none. No group of no rows does.
+/// Whether a group satisfies a principle, word for word as DESIGN.md section 3 defines it, including what counts as one
+/// value and what counts as none. A group without rows satisfies nothing.
 ///
 /// # Panics
 /// When the principle needs what the column lacks: numbers, or categories.
@@ -69,7 +69,8 @@ pub fn holds(spec: &PrincipleSpec, column: &SensitiveColumn, group: &SaCounts) -
     }
 }
 
-/// The largest share of what counts as one value among the rows that have one, or of missing values among all rows.
+/// The largest share of what counts as one value among the rows that have a value, or the share of missing values among
+/// all rows if that is larger.
 ///
 /// # Panics
 /// When the group has no rows.
@@ -86,7 +87,7 @@ fn largest_share_among(column: &SensitiveColumn, group: &SaCounts, is_counted: &
     }
 }
 
-/// How far apart numbers must be to be different; nothing where any two are.
+/// How far apart numbers must be to be different; `None` where any two are.
 fn near(column: &SensitiveColumn) -> Option<BigRational> {
     match &column.near {
         Near::Nothing => None,
@@ -116,7 +117,7 @@ fn missing(column: &SensitiveColumn, group: &SaCounts) -> u64 {
     group.iter().filter(|(code, _)| is_missing(column, *code)).map(|(_, count)| count).sum()
 }
 
-/// Whether two values that are there count as one.
+/// Whether two values, neither of which is missing, count as one.
 fn is_one(column: &SensitiveColumn, a: Code, b: Code) -> bool {
     let (Some(low), Some(high)) = (column.domain.value(a), column.domain.value(b)) else { return a == b };
     match near(column) {
@@ -126,19 +127,19 @@ fn is_one(column: &SensitiveColumn, a: Code, b: Code) -> bool {
     }
 }
 
-/// The codes of a group that have a value.
+/// The codes of a group that are not missing.
 fn present(column: &SensitiveColumn, group: &SaCounts) -> Vec<Code> {
     (0..column.domain.len() as Code).filter(|&code| group.count(code) > 0 && !is_missing(column, code)).collect()
 }
 
-/// The most rows of which any two values count as one; the values come in order, so the first tells the rest.
+/// The most rows whose values count as one pairwise. Values are in order, so comparing with the lowest is enough.
 fn heaviest(column: &SensitiveColumn, group: &SaCounts, is_counted: &dyn Fn(Code) -> bool) -> u64 {
     let codes: Vec<Code> = present(column, group).into_iter().filter(|&code| is_counted(code)).collect();
     let of = |&low: &Code| codes.iter().filter(move |&&code| code >= low && is_one(column, low, code));
     codes.iter().map(|low| of(low).map(|&code| group.count(code)).sum()).max().unwrap_or(0)
 }
 
-/// The most values no two of which count as one, by trying all sets; 1 where all values are missing.
+/// The most values no two of which count as one, found by trying all sets; 1 if all values are missing.
 pub fn different(column: &SensitiveColumn, group: &SaCounts) -> u64 {
     let codes = present(column, group);
     let is_apart = |set: u32| {
@@ -149,11 +150,12 @@ pub fn different(column: &SensitiveColumn, group: &SaCounts) -> u64 {
     (0..1u32 << codes.len()).filter(|&set| is_apart(set)).map(u32::count_ones).max().map_or(1, |n| u64::from(n.max(1)))
 }
 
-/// The frequencies of a group's values in every way that they must be diverse: those that look alike as one; numbers by bins as
-/// wide as what is near and by bins half a width further on; each with missing values as one value, and without them.
+/// The frequencies of a group's values in every reading that must be diverse. Words that look alike are one value.
+/// Numbers are put into bins of the width `near`, and in another reading into bins that are shifted by half of it. Each
+/// reading comes with missing values as one value, and without them.
 ///
 /// # Panics
-/// Never, for columns that were put together.
+/// Never, for columns made by `SensitiveColumn::new`.
 pub fn readings(column: &SensitiveColumn, group: &SaCounts) -> Vec<Vec<u64>> {
     let half = BigRational::new(1.into(), 2.into());
     let keys: Vec<Box<dyn Fn(Code) -> String>> = match near(column) {
@@ -189,7 +191,7 @@ fn number(column: &SensitiveColumn, code: Code) -> Option<BigRational> {
     }
 }
 
-/// −Σ p ln p ≥ ln l: in floats where they are clear, by multiplying out where they are not.
+/// −Σ p ln p ≥ ln l: in floats where the result is clear, otherwise by multiplying out.
 fn is_entropy_at_least_ln(counts: &[u64], l: &BigRational) -> bool {
     let n: u64 = counts.iter().sum();
     let present = counts.iter().copied().filter(|&count| count > 0);
@@ -233,7 +235,7 @@ fn weighted_categories(column: &SensitiveColumn) -> (Vec<usize>, Vec<BigRational
         Weights::Sensitivity(beta) => by_gaps(*beta),
         Weights::Custom(weights) => weights.iter().map(|weight| big(*weight)).collect(),
     };
-    // Values that look alike are in the most sensitive of their categories.
+    // Values that look alike belong to the most sensitive of their categories.
     let lowest = |code: Code| {
         let alike = (0..column.domain.len() as Code).filter(|&other| look(column, other) == look(column, code));
         alike.map(category).min().unwrap()
@@ -265,13 +267,13 @@ fn category_counts(column: &SensitiveColumn, group: &SaCounts) -> Vec<Vec<u64>> 
     [counted(true), counted(false)].into_iter().filter(|counts| counts.iter().sum::<u64>() > 0).collect()
 }
 
-/// The earth mover's distance between a group and the whole table, by carrying (Li et al., sections 4.1–4.3): the largest of those
-/// that t must bound.
+/// The earth mover's distance between a group and the whole table, as a transport problem (Li et al., sections
+/// 4.1–4.3): the largest of the distances that t must bound.
 pub fn distance(column: &SensitiveColumn, group: &SaCounts) -> BigRational {
     distances(column, group).into_iter().max().unwrap()
 }
 
-/// With every value by itself, and with those that look alike in the place of the first of them.
+/// The distances with every value by itself, and with values that look alike in the place of the first of them.
 fn distances(column: &SensitiveColumn, group: &SaCounts) -> Vec<BigRational> {
     let first = |code: Code| (0..code).find(|&other| look(column, other) == look(column, code)).unwrap_or(code);
     vec![carried(column, group, |code| code), carried(column, group, first)]
@@ -299,9 +301,10 @@ fn carried(column: &SensitiveColumn, group: &SaCounts, place: impl Fn(Code) -> C
     BigRational::new(cost.into(), (scale.max(1) * n * all).into())
 }
 
-/// The branchings above some values: for two of them, how many branchings lie one below the other from where they part.
+/// The branchings above some values. Two values are as far apart as there are branchings on the longest way down from
+/// where they part.
 struct Heights {
-    /// For every value the sets of values under each label above it, the smallest first, each set once.
+    /// For every value, the sets of values under each label above it, the smallest first, each set once.
     above: Vec<Vec<u64>>,
 }
 
@@ -320,7 +323,7 @@ impl Heights {
             sets.sort_by_key(|set| set.count_ones());
             sets.dedup();
             if (0..paths.len()).any(|at| !is_there(at)) && paths.len() > 2 {
-                // What holds all values but the missing one is no branching beyond the root.
+                // The set of all values but the missing one is no branching of its own beside the root.
                 let missing = (0..paths.len()).find(|&at| !is_there(at)).unwrap();
                 sets.retain(|&set| set != everything & !(1 << missing));
             }

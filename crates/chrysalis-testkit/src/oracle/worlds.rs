@@ -1,22 +1,23 @@
-/// Whether people in these groups with these values give what is shown.
+/// Whether people in these groups with these values would give what a release shows.
 pub(crate) type IsShown<'a> = dyn Fn(&[Option<usize>], &[usize]) -> bool + 'a;
 
-/// A release, as far as it says in which groups people may be and what groups show.
+/// What a release says about the groups that people may be in, and what its groups show.
 pub struct ReleaseSeen<'a> {
-    /// For every person the groups that may hold them; none for who is not in this release.
+    /// For every person, the groups that may hold them; none for a person who is not in this release.
     pub candidates: Vec<Vec<usize>>,
-    /// Whether people in these groups (`None` for who is not in the release) with these values give what is shown.
+    /// Whether people in these groups (`None` for a person who is not in the release) with these values would give what
+    /// is shown.
     pub is_shown: &'a IsShown<'a>,
 }
 
-/// In how many worlds every person has every value, and how many worlds there are: all ways to give each person a value
-/// below `n_values`, and a group in every release, such that every release shows what it does.
+/// The number of worlds; and for every person and value, in how many of them the person has the value. A world gives
+/// each person a value below `n_values`, and a group in every release, so that every release shows what it does.
 pub fn worlds(n_people: usize, n_values: usize, releases: &[ReleaseSeen<'_>]) -> (u128, Vec<Vec<u128>>) {
     let mut n_worlds = 0;
     let mut having = vec![vec![0; n_values]; n_people];
     let mut values = vec![0; n_people];
     loop {
-        // Who is where in one release does not depend on another, once values are given.
+        // Once values are given, who is in which group of one release does not depend on the others.
         let n: u128 = releases.iter().map(|release| memberships(release, &values)).product();
         n_worlds += n;
         having.iter_mut().zip(&values).for_each(|(having, &value)| having[value] += n);
@@ -26,7 +27,7 @@ pub fn worlds(n_people: usize, n_values: usize, releases: &[ReleaseSeen<'_>]) ->
     }
 }
 
-/// All ways to place people that give what a release shows.
+/// The number of ways to place people that give what a release shows.
 fn memberships(release: &ReleaseSeen<'_>, values: &[usize]) -> u128 {
     let choices = |person: usize| release.candidates[person].len().max(1);
     let mut chosen = vec![0; values.len()];
@@ -43,7 +44,7 @@ fn memberships(release: &ReleaseSeen<'_>, values: &[usize]) -> u128 {
     }
 }
 
-/// Counts on, each digit below its own base; false after the last number.
+/// Advances to the next number, each digit below its own base; `false` after the last number.
 fn advance(digits: &mut [usize], base: impl Fn(usize) -> usize) -> bool {
     for (at, digit) in digits.iter_mut().enumerate() {
         *digit += 1;

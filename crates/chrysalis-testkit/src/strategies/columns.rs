@@ -7,17 +7,17 @@ use proptest::prelude::*;
 use super::taxonomies::taxonomy_over;
 use crate::SensitiveColumn;
 
-/// Words that labels must quote are among them.
+/// These include words that labels must quote.
 const CATEGORIES: [&str; 7] = ["Flu", "HIV", "a,b", "say \"hi\"", "x y", "{Flu,HIV}", "ä\\"];
 /// From lowest to highest, which is not the order of the alphabet.
 const ORDINALS: [&str; 7] = ["none", "low", "middle", "high", "extreme", "beyond", "all"];
 
-/// Some of them look alike.
+/// Some of these look alike.
 const LOOK_ALIKES: [&str; 7] = ["Flu", "HIV", "HIV ", "hiv", "hiv\u{a0}", "x  y", "x y"];
-/// Some of them lie close together.
+/// Some of these lie close together.
 const CROWD: [i32; 7] = [0, 1, 3, 400, 401, 1_000, 1_009];
 
-/// How values are to be told apart.
+/// Whether values are easy to tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     Different,
@@ -104,7 +104,7 @@ pub fn sensitive_columns(kind: impl Strategy<Value = Kind>) -> impl Strategy<Val
 
 /// A group over a domain of that many codes; it may be empty.
 pub fn groups(domain_len: usize) -> impl Strategy<Value = SaCounts> {
-    // Order of arrival is the order of `present`: principles must not depend on it.
+    // The order of arrival is the order of `present`: principles must not depend on it.
     let order = Just((0..domain_len as u32).collect::<Vec<_>>()).prop_shuffle();
     (order, prop::collection::vec(skewed(0), domain_len)).prop_map(move |(order, counts)| {
         let mut group = SaCounts::new(domain_len);

@@ -1,4 +1,5 @@
-//! Random inputs. All of them small and skewed, so that lines are hit and failures shrink to something readable.
+//! Random inputs, all of them small and skewed, so that they reach thresholds and failures shrink to something
+//! readable.
 
 mod columns;
 mod principles;

@@ -34,7 +34,7 @@ pub fn principle(name: &str) -> BoxedStrategy<PrincipleSpec> {
     with_reach(name, 1)
 }
 
-/// Parameters that many whole tables miss.
+/// Parameters that many whole tables do not reach.
 ///
 /// # Panics
 /// When there is no principle of that name.

@@ -27,7 +27,7 @@ pub fn taxonomy_over(domain: &Domain) -> BoxedStrategy<TaxonomyFile> {
         .boxed()
 }
 
-/// For every member the group above it: for ordered kinds they never step back.
+/// For every member, the group above it; for ordered kinds these never step back.
 fn parents(n: usize, picks: &[usize], is_ordered: bool) -> Vec<usize> {
     if !is_ordered {
         return (0..n).map(|at| picks[at % picks.len()]).collect();

@@ -56,7 +56,7 @@ impl Method for Anatomy {
     }
 }
 
-/// These forms part quasi values from sensitive ones.
+/// The error of forms that separate quasi values from sensitive ones, when no sensitive column is named.
 pub(super) fn nothing_sensitive(form: Form) -> PublishError {
     PublishError::request(format!("{form} parts quasi values from sensitive ones, and no sensitive column is named"))
 }
@@ -65,13 +65,13 @@ fn shown_columns(data: &Microdata) -> impl Iterator<Item = &Column> {
     data.quasi().map(|(column, _)| column).chain(data.other())
 }
 
-/// The table of sensitive values has two columns of its own.
+/// Refuses a sensitive column whose name clashes with the other two columns of its table.
 pub(super) fn check_sensitive_name(data: &Microdata) -> Result<(), PublishError> {
     let sensitive = data.sensitive().map(|column| column.name().to_owned());
     frame::check_names([GROUP_ID.to_owned(), COUNT.to_owned()].into_iter().chain(sensitive))
 }
 
-/// One row per group and value, by group id and value.
+/// One row per group and value, sorted by group id, then by value.
 pub(super) fn sensitive_table(
     column: &Column,
     partition: &Partition,

@@ -19,7 +19,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Step 1, by `mondrian`: cut where it makes boxes small, or where it serves the reconstruction.
+    /// Step 1, by `mondrian`: makes cuts that keep boxes small, or cuts that serve the reconstruction.
     pub(super) fn cut(
         job: &mut Job<'_>,
         attributes: &[usize],
@@ -46,7 +46,7 @@ impl Buckets {
         Ok(Buckets::of(&data.projected(attributes), partition, watch))
     }
 
-    /// A partition, shown in these attributes.
+    /// A partition, with a summary of every quasi attribute of `data`.
     pub(super) fn of(data: &Microdata, partition: Partition, watch: &dyn Watch) -> Self {
         Buckets { summaries: Summary::all(data, &partition, watch), partition }
     }
@@ -57,7 +57,7 @@ impl Buckets {
         (0..self.partition.n_groups()).map(product).collect()
     }
 
-    /// Step 5. Batches stand in the order `shown`; `kept` columns are shown as they are.
+    /// Step 5. `shown` is the order of the batches; `kept` columns are shown as they are.
     pub(super) fn table(&self, batches: &Partition, shown: &[u32], kept: &[&Column], watch: &dyn Watch) -> Table {
         let mut bucket_of = vec![0; self.partition.n_rows()];
         for (bucket, rows) in (0u32..).zip(self.partition.groups()) {
@@ -81,7 +81,8 @@ impl Buckets {
         Table::new(columns)
     }
 
-    /// The place of every bucket's labels among all labels, and how many there are: buckets that look the same share one.
+    /// The rank of every bucket's labels among all distinct labels, and the number of ranks. Buckets that look the same
+    /// share a rank.
     fn ranks(&self) -> (Vec<u32>, usize) {
         let labels: Vec<&Codes> = self.summaries.iter().flat_map(Summary::columns).map(Column::codes).collect();
         let key = |bucket: u32| labels.iter().map(move |codes| codes.get(bucket as usize));

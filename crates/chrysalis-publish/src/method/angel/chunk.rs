@@ -3,33 +3,34 @@
 use chrysalis_criteria::Principle;
 use chrysalis_table::{SaCounts, Watch};
 
-/// No batch: one that reaches beyond this chunk and stays as it is.
+/// Stands in for a batch that reaches beyond this chunk and stays as it is.
 const FIXED: u32 = u32::MAX;
-/// An exchange must raise the log-likelihood by this much: rounding must not make rows wander.
+/// An exchange must raise the log-likelihood by more than this, so that rounding does not make rows wander.
 const WORTHWHILE: f32 = 1e-3;
 /// Passes over all rows, for each kind of exchange.
 const PASSES: usize = 8;
-/// Rows of its bucket whose batches a row looks at.
+/// How many other rows of its bucket a row looks at to find batches.
 const MATES: u32 = 40;
-/// Batches that a row looks at for an exchange with a row of another value: those with most rows of its bucket.
+/// How many batches a row looks at for an exchange with a row of another value: those with the most rows of its bucket.
 const NEAREST: usize = 3;
 
 /// A sensitive value of a bucket.
 #[derive(Clone, Copy)]
 struct Entry {
     value: u32,
-    /// Rows that have it.
+    /// Rows of the bucket that have the value.
     count: f32,
-    /// Rows that are expected to have it: Σ over the bucket's rows of its share in their batch.
+    /// The expected number of such rows: the sum, over the bucket's rows, of the value's share in the row's batch.
     expected: f32,
 }
 
-/// Rows are numbered bucket after bucket.
+/// The buckets of a chunk and their batches. Rows are numbered bucket after bucket.
 pub(super) struct ExchangeChunk {
     values: Vec<u32>,
     bucket: Vec<u32>,
-    /// Where each bucket's rows and entries begin; one more at the end.
+    /// Where the rows of each bucket begin, and where those of the last one end.
     starts: Vec<u32>,
+    /// The same for the entries of each bucket.
     entry_starts: Vec<u32>,
     entries: Vec<Entry>,
     /// The batch of every row.
@@ -62,7 +63,8 @@ impl ExchangeChunk {
         ExchangeChunk { values, bucket, starts, entry_starts, entries, batch, members, shares, counts, changes }
     }
 
-    /// Adds a batch: those of its rows that are here, and all its values. It may be changed if it is the chunk's own.
+    /// Adds a batch: `rows` are its rows in this chunk, and `all` the values of all its rows. Only a batch that lies
+    /// wholly in this chunk (`is_own`) may be changed.
     pub(super) fn add(&mut self, rows: &[u32], all: Vec<u32>, is_own: bool) {
         let shares = shares(all);
         for &row in rows {
@@ -81,7 +83,7 @@ impl ExchangeChunk {
         &self.members
     }
 
-    /// First exchanges rows of the same value, which change no batch's values, then others.
+    /// First exchanges rows with the same value, which changes no batch's values, then rows with different values.
     pub(super) fn improve(&mut self, goal: &dyn Principle, mut tries: u64, watch: &dyn Watch) {
         for is_general in [false, true] {
             for _ in 0..PASSES {
@@ -94,7 +96,7 @@ impl ExchangeChunk {
                     }
                     n_exchanged += usize::from(self.better_place(row, is_general, goal, &mut tries));
                 }
-                // The last few are not worth another look at all the others.
+                // So few exchanges are not worth another pass over all rows.
                 if n_exchanged * 200 < n_before {
                     break;
                 }
@@ -102,7 +104,8 @@ impl ExchangeChunk {
         }
     }
 
-    /// Exchanges a row with the one for which that is worth most, among batches with rows of its bucket.
+    /// Makes the exchange of a row that gains most, among the batches that hold rows of its bucket. Returns whether
+    /// there was one.
     fn better_place(&mut self, row: u32, is_general: bool, goal: &dyn Principle, tries: &mut u64) -> bool {
         let (own, bucket) = (self.batch[row as usize], self.bucket[row as usize]);
         if own == FIXED {
@@ -110,7 +113,7 @@ impl ExchangeChunk {
         }
         let mut near: Vec<(u32, u32)> = Vec::new();
         let (start, end) = (self.starts[bucket as usize], self.starts[bucket as usize + 1]);
-        // A large bucket is not looked through for each of its rows: those that stand next will do, in an order of chance.
+        // In a large bucket not every row is looked at: the next few will do, because rows are in random order.
         for step in 1..(end - start).min(MATES + 1) {
             let other = start + (row - start + step) % (end - start);
             let batch = self.batch[other as usize];
@@ -143,7 +146,7 @@ impl ExchangeChunk {
                     let gain = self.gain_of_same(row, other);
                     best = if gain > best.0 { (gain, Some(other)) } else { best };
                 } else {
-                    // Principles may take long to judge, so they are asked last.
+                    // Principles may be slow to check, so they come last.
                     let gain = self.gain_of_others(row, other);
                     if gain > best.0 && self.may_exchange(goal, row, other) {
                         best = (gain, Some(other));
@@ -178,7 +181,8 @@ impl ExchangeChunk {
         self.counts.iter().all(|counts| goal.holds(counts))
     }
 
-    /// The same gain for rows of different values: what batches show changes as well, for all their rows.
+    /// The gain for two rows of different values, which also changes the values that both batches show for all their
+    /// rows.
     fn gain_of_others(&mut self, row: u32, other: u32) -> f32 {
         let (from, to) = (self.batch[row as usize] as usize, self.batch[other as usize] as usize);
         let mut changes = std::mem::take(&mut self.changes);
@@ -195,7 +199,7 @@ impl ExchangeChunk {
                 }
             }
         }
-        // The two rows themselves: each leaves a batch as it is for one as it will be.
+        // The two rows themselves: each leaves its batch as it is now for the other batch as it will be.
         for (mover, (left, joined), (loses, wins)) in
             [(row, (from, to), (new, value)), (other, (to, from), (value, new))]
         {
@@ -240,7 +244,7 @@ impl ExchangeChunk {
         }
     }
 
-    /// Adds what a batch says of the buckets of its rows, or takes it away.
+    /// Adds the contribution of a batch to the buckets of its rows, or takes it away if `sign` is −1.
     fn count(&mut self, batch: u32, sign: f32) {
         for &member in &self.members[batch as usize] {
             let entries = &mut self.entries[range(&self.entry_starts, self.bucket[member as usize])];
@@ -260,14 +264,14 @@ fn shares(mut values: Vec<u32>) -> Vec<(u32, f32)> {
     values.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as f32 / size)).collect()
 }
 
-/// What changes in the log-likelihood of an entry's rows when they expect more or less of its value.
+/// How the log-likelihood of an entry's rows changes when the expected number of its value changes.
 fn worth(entry: Entry, change: f32) -> f32 {
-    // A row's own batch always has its value, so something is left; rounding must not say otherwise.
+    // A row's own batch always has its value, so the expected number stays positive; the clamps guard against rounding.
     let after = (entry.expected + change).max(f32::MIN_POSITIVE);
     entry.count * (after / entry.expected.max(f32::MIN_POSITIVE)).ln()
 }
 
-/// The entries whose values a batch has, by their place, with the value's share.
+/// Calls `found` with the index of every entry whose value a batch has, and with the value's share.
 fn each_index(entries: &[Entry], shares: &[(u32, f32)], mut found: impl FnMut(u32, f32)) {
     let mut rest = shares.iter().peekable();
     for (at, entry) in (0u32..).zip(entries) {
@@ -288,7 +292,7 @@ fn each_change(entries: &mut [Entry], shares: &[(u32, f32)], sign: f32, mut chan
     }
 }
 
-/// What a bucket gains when one of its rows leaves a batch for another.
+/// The gain of a bucket when one of its rows moves from one batch to another.
 fn gain(entries: &[Entry], from: &[(u32, f32)], to: &[(u32, f32)]) -> f32 {
     let (mut left, mut joined) = (from.iter().peekable(), to.iter().peekable());
     let mut gain = 0.0;

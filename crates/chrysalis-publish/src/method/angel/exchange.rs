@@ -1,8 +1,9 @@
-//! Better batches: rows change places between batches while the reconstruction gains by it.
+//! Better batches: rows change places between batches as long as the reconstruction gains.
 //!
-//! The paper asks for better angelization "directly, without resorting to simple generalization". Given buckets, what is left
-//! of the error is −Σ ln f(x) over the rows, f being the mixture of the batches in a row's bucket (equation 2). A row that moves
-//! to a batch with more of its bucket's values makes those values likelier there.
+//! The paper asks for better angelization "directly, without resorting to simple generalization". With the buckets
+//! fixed, the remaining error is −Σ ln f(x) over the rows, where f is the mixture of the batches in a row's bucket
+//! (equation 2). A row that moves to a batch with more of its bucket's values makes those values likelier in the
+//! bucket.
 
 use std::ops::Range;
 
@@ -15,15 +16,16 @@ use rayon::prelude::*;
 use super::chunk::ExchangeChunk;
 use crate::Partition;
 
-/// Rows of a chunk of the table that is worked on by itself.
+/// Rows per chunk. Chunks of the table are worked on independently.
 const CHUNK: usize = 100_000;
-/// Exchanges looked at over all, and the least and most per row: one costs about half a microsecond.
+/// How many exchanges are tried in all, then the fewest and the most tries per row. A try takes about half a
+/// microsecond.
 const TRIES: u64 = 12_000_000;
 const TRIES_PER_ROW: (u64, u64) = (1, 120);
-/// Tables of more rows get fewer in all, so that publishing keeps pace with reading.
+/// Tables with more rows get fewer tries in all, so that publishing keeps pace with reading.
 const MANY_ROWS: u64 = 400_000;
 
-/// Batches with the same sizes that satisfy the goal as before, and reconstruct at least as well.
+/// Batches of the same sizes that still satisfy the goal, and reconstruct at least as well.
 pub(super) fn improved(
     sensitive: &Column,
     goal: &dyn Principle,
@@ -39,7 +41,7 @@ pub(super) fn improved(
     for bucket in buckets.groups() {
         let start = by_bucket.len();
         by_bucket.extend_from_slice(bucket);
-        // LEAK: who is looked at first must not depend on where rows stood in the input.
+        // LEAK: which row is looked at first must not depend on the order of the input.
         by_bucket[start..].shuffle(rng);
         ends.push(by_bucket.len());
     }
@@ -47,7 +49,7 @@ pub(super) fn improved(
     (0u32..).zip(&by_bucket).for_each(|(place, &row)| places[row as usize] = place);
     let n = slots.len().max(1) as u64;
     let tries = (TRIES * n.min(MANY_ROWS) / n / n).clamp(TRIES_PER_ROW.0, TRIES_PER_ROW.1);
-    // Batches that reach over the border of a chunk wait for the next round, if there is one, in which borders lie elsewhere.
+    // Batches that cross the border of a chunk wait for a second round with other borders, if there is one.
     let has_one_round = slots.len() <= CHUNK + CHUNK / 2 || n > MANY_ROWS;
     let shifts: &[usize] = if has_one_round { &[0] } else { &[0, CHUNK / 2] };
     for &shift in shifts {
@@ -69,20 +71,20 @@ pub(super) fn improved(
 /// The table as it is before a round.
 struct Whole<'a> {
     sensitive: &'a Column,
-    /// Of batches.
+    /// The sizes of the batches.
     sizes: &'a [u32],
     /// Rows, batch after batch.
     slots: &'a [u32],
     /// Rows, bucket after bucket.
     by_bucket: &'a [u32],
-    /// Where every row stands there.
+    /// The position of every row in `by_bucket`.
     places: &'a [u32],
-    /// Where each bucket ends there.
+    /// Where each bucket ends in `by_bucket`.
     ends: &'a [usize],
 }
 
 impl Whole<'_> {
-    /// Stretches of whole buckets with about the same number of rows. They depend on the table alone.
+    /// Runs of whole buckets with about the same number of rows. They depend on the table alone.
     fn chunks(&self, shift: usize) -> Vec<Range<usize>> {
         if self.slots.len() <= CHUNK + CHUNK / 2 {
             return vec![0..self.ends.len(); 1];
@@ -99,7 +101,7 @@ impl Whole<'_> {
         chunks
     }
 
-    /// For every chunk the batches with a row in it: where their slots begin and end.
+    /// For every chunk, the batches with a row in it, as ranges of slots.
     fn touching(&self, chunks: &[Range<usize>]) -> Vec<Vec<Range<u32>>> {
         let ends: Vec<u32> = chunks.iter().map(|chunk| self.ends[chunk.end - 1] as u32).collect();
         let mut touching = vec![Vec::new(); chunks.len()];
@@ -116,7 +118,8 @@ impl Whole<'_> {
         touching
     }
 
-    /// Works on the batches all of whose rows lie in these buckets; tells what slots hold afterwards.
+    /// Improves the batches that lie wholly in these buckets. Returns their slots, with the rows that these hold
+    /// afterwards.
     fn work(
         &self,
         buckets: Range<usize>,

@@ -1,4 +1,4 @@
-//! What joining the tables of one release leaves of everybody.
+//! How far joining the tables of one release narrows people down.
 
 use chrysalis_table::Watch;
 use rayon::prelude::*;
@@ -6,22 +6,23 @@ use rayon::prelude::*;
 use super::buckets::Buckets;
 use crate::Partition;
 
-/// Rows that people keep once the generalized tables are joined by their batches. k is promised of each table alone.
+/// How many rows still match a person once the generalized tables are joined on their batches. k is promised only for
+/// each table by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinedFacts {
-    /// Rows that the worst off keep, in the table where they are fewest.
+    /// The rows that match the worst-off person, in the table where they are fewest.
     pub fewest: u64,
-    /// People who keep fewer rows than a bucket has at least.
+    /// People who are matched by fewer than `k` rows.
     pub narrowed: u64,
-    /// What a bucket has at least.
+    /// The least number of rows in a bucket.
     pub k: u64,
 }
 
 /// The batches with rows in a bucket, ascending, and how many each has there.
 type Batched = Vec<(u32, u32)>;
 
-/// Everybody is looked for in their own buckets. Where labels of several buckets cover somebody, an attacker is left with more
-/// rows, so nobody is worse off than this says.
+/// Looks up every person in their own bucket of each table. Where the labels of several buckets cover a person, an
+/// attacker is left with more rows, so nobody is worse off than this says.
 pub(super) fn joined(batches: &Partition, tables: &[Buckets], k: u64, watch: &dyn Watch) -> Option<JoinedFacts> {
     if tables.len() < 2 {
         return None;
@@ -40,7 +41,7 @@ pub(super) fn joined(batches: &Partition, tables: &[Buckets], k: u64, watch: &dy
             (places(&buckets.partition), groups.par_iter().map(|rows| batched(rows)).collect())
         })
         .collect();
-    // People in the same buckets everywhere are left with the same rows.
+    // People who share a bucket in every table are left with the same rows.
     let key = |row: u32| of_tables.iter().map(move |(bucket_of, _)| bucket_of[row as usize]);
     let mut rows: Vec<u32> = (0..batches.n_rows() as u32).collect();
     rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
@@ -68,7 +69,7 @@ fn places(partition: &Partition) -> Vec<u32> {
     places
 }
 
-/// Rows of the batches that all buckets have, in the bucket with fewest of them.
+/// The number of rows in batches that occur in all of these buckets, in the bucket that has the fewest of them.
 fn left(mut buckets: Vec<&Batched>) -> u64 {
     buckets.sort_by_key(|batched| batched.len());
     let rows_in = |batched: &Batched, batch: u32| {

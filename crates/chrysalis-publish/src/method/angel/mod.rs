@@ -26,47 +26,51 @@ use reconstruction::{Batches, surprise};
 /// The publication `angel`.
 ///
 /// # Guarantees
-/// Every bucket of every table alone has at least k rows ([`JoinedFacts`] tells what is left once tables are joined), unless the manifest promises no `k=` ([`Fallback`]); every batch satisfies the principles its partition was made under, and
-/// so does what an attacker can learn of anybody, for principles that look at distributions alone.
+/// Every bucket of every table by itself has at least k rows, unless the manifest promises no `k=` ([`Fallback`]);
+/// [`JoinedFacts`] says what is left once the tables are joined. Every batch satisfies the principles under which it
+/// was formed. For principles that depend on distributions alone, so does what an attacker can learn about any person.
 /// # Against whom
-/// Who knows all quasi values of everybody and sees all tables.
+/// An attacker who knows all quasi values of everybody and sees all tables.
 /// # Cost
-/// One run of `mondrian` per table, one for the simple generalization, and one of `compact` where that may be better: O(n log n).
+/// One run of `mondrian` per table, one for the simple generalization, and up to two of `compact` where it may be
+/// better: O(n log n).
 /// # Paper
 /// angel, sections 3 and 4.
 #[derive(Clone, Debug)]
 pub struct Angel {
-    /// What every bucket must have at least; 1 shows quasi values as they are.
+    /// The least number of rows in a bucket; 1 shows quasi values as they are.
     pub k: u64,
     /// Sets of quasi attributes, by name, that get a table of their own.
     pub marginals: Vec<Vec<String>>,
-    /// Columns that hold the buckets of `gt` and, in order, of the marginals; where there is none, `mondrian` forms them.
+    /// Columns of the input that hold the buckets of `gt` and, in order, of the marginals. `mondrian` forms the buckets
+    /// of tables that have no column.
     pub bucket_columns: Vec<String>,
-    /// Whether buckets are cut, and rows exchanged between batches, for the sake of the reconstruction.
+    /// Whether buckets are cut, and rows exchanged between batches, to improve the reconstruction.
     pub for_reconstruction: bool,
-    /// What to do where the simple generalization can be reconstructed better.
+    /// What to do if the simple generalization allows a better reconstruction.
     pub fallback: Fallback,
 }
 
-/// Whether the equivalent of the simple generalization is published where that can be reconstructed better.
+/// Whether the equivalent of the simple generalization is published if it allows a better reconstruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// Never: batches and buckets are what they are.
+    /// Never: batches and buckets stay as they are.
     Never,
-    /// From all that is promised, `k=` included.
+    /// Yes, formed under all requirements, `k=` included.
     KeepingK,
-    /// From the principles of batches alone, as in the paper. `k=` is then promised only if it happens to hold.
+    /// Yes, formed under the principles of batches alone, as in the paper. `k=` is then promised only if it happens to
+    /// hold.
     PrinciplesAlone,
 }
 
 /// What an angel release is made of.
 #[derive(Clone, Debug)]
 pub struct Angelization {
-    /// Per table of generalized rows.
+    /// The buckets of every generalized table.
     pub buckets: Vec<BucketFacts>,
     /// Whether batches and buckets are the groups of the simple generalization.
     pub is_simple: bool,
-    /// What joining the tables leaves; absent where there is one.
+    /// What joining the tables leaves; `None` if there is only one.
     pub joined: Option<JoinedFacts>,
 }
 
@@ -77,7 +81,7 @@ pub struct BucketFacts {
     pub table: String,
     /// How many buckets it has.
     pub buckets: u64,
-    /// The smallest and the largest.
+    /// The sizes of the smallest and the largest.
     pub sizes: (u64, u64),
 }
 
@@ -160,7 +164,7 @@ impl Method for Angel {
             buckets: buckets.partition.n_groups() as u64,
             sizes: (buckets.partition.sizes().min().unwrap_or(0), buckets.partition.sizes().max().unwrap_or(0)),
         };
-        // Rows look alike by bucket, so that is what they are charged for.
+        // Rows look alike within a bucket, so buckets are what discernibility counts.
         outcome.discernibility = discernibility(tables[0].partition.sizes());
         outcome.angelization = Some(Angelization {
             buckets: names.iter().zip(&tables).map(facts).collect(),
@@ -171,7 +175,7 @@ impl Method for Angel {
     }
 }
 
-/// Promises as the owner asked for them, those of batches and of buckets mixed.
+/// The promises of batches and buckets together, in the order in which the owner asked for them.
 fn in_order<'a>(job: &Job<'_>, promises: impl Iterator<Item = &'a Promise>) -> Vec<Promise> {
     let asked = job.required(Scope::Group);
     let place = |promise: &Promise| asked.iter().position(|spec| spec == promise.principle());
@@ -181,7 +185,7 @@ fn in_order<'a>(job: &Job<'_>, promises: impl Iterator<Item = &'a Promise>) -> V
 }
 
 impl Angel {
-    /// The quasi attributes of every table, `gt` first, by their place.
+    /// The quasi attributes of every table, `gt` first, by index.
     fn attributes(&self, data: &Microdata) -> Result<Vec<Vec<usize>>, PublishError> {
         let place = |name: &String| {
             let place = data.quasi().position(|(column, _)| column.name() == name);
@@ -201,7 +205,7 @@ impl Angel {
         Ok(tables)
     }
 
-    /// Different names, also where attributes look alike once they are part of one.
+    /// A distinct name for every table, even if attribute names become alike as parts of a table name.
     fn table_names(&self) -> Vec<String> {
         let shape = self.form().shape();
         let mut names = vec![shape.people.to_owned()];
@@ -224,7 +228,7 @@ impl Angel {
         }
     }
 
-    /// The batches that were formed, with rows exchanged between them where that is asked for.
+    /// The batches that were formed, with rows exchanged between them if `for_reconstruction` is set.
     fn batches(
         &self,
         job: &mut Job<'_>,
@@ -240,7 +244,7 @@ impl Angel {
         Ok(exchange::improved(sensitive, &goal, &partition, &buckets.partition, job.rng(), watch))
     }
 
-    /// The simple generalization and who formed it, if that is the better reconstruction.
+    /// The simple generalization and the partitioner that formed it, if it allows a better reconstruction.
     fn simpler(
         &self,
         job: &mut Job<'_>,
@@ -286,9 +290,9 @@ impl Angel {
     }
 }
 
-/// Up to so many rows `compact` competes in any case.
+/// Up to this many rows, `compact` always competes.
 const ROWS_FOR_COMPACT_ANYWAY: usize = 100_000;
-/// Larger tables than these are compared with what `mondrian` makes of them only.
+/// Beyond this many rows, only `mondrian` competes.
 const ROWS_FOR_COMPACT: usize = 500_000;
-/// Nats per row by which `compact` might reconstruct large tables better than `mondrian`: on CENSUS it is up to a ninth.
+/// How many nats per row `compact` may gain over `mondrian` on large tables; on CENSUS it gains up to a ninth of a nat.
 const CATCHES_UP: f64 = 0.5;

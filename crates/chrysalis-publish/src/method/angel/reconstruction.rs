@@ -36,7 +36,7 @@ impl Batches {
     }
 }
 
-/// −Σ ln D*(Q,x) over all rows: up to what does not depend on the release, n times the KL-divergence.
+/// −Σ ln D*(Q,x) over all rows: n times the KL-divergence, up to terms that do not depend on the release.
 ///
 /// `points` says for every bucket how many points of the quasi space its labels cover.
 pub(super) fn surprise(sensitive: &Column, batches: &Batches, buckets: &Partition, points: &[f64]) -> f64 {
@@ -53,7 +53,7 @@ pub(super) fn surprise(sensitive: &Column, batches: &Batches, buckets: &Partitio
     each.iter().sum()
 }
 
-/// Room for equation 2.
+/// Buffers for equation 2.
 struct Mixture {
     shares: Vec<f64>,
     batches: Vec<u32>,
@@ -65,7 +65,7 @@ impl Mixture {
         Mixture { shares: vec![0.0; n_values], batches: Vec::new(), codes: Vec::new() }
     }
 
-    /// Σ ln f(x) over the rows of a bucket, f being the mixture of their batches.
+    /// Σ ln f(x) over the rows of a bucket, where f is the mixture of their batches.
     fn log_likelihood(&mut self, sensitive: &Column, batches: &Batches, rows: &[u32]) -> f64 {
         let Mixture { shares, batches: ids, codes } = self;
         ids.clear();

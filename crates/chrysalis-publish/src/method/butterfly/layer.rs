@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::super::generalize::Summary;
 use crate::{Microdata, Partition};
 
-/// Some attributes, by their place among the quasi attributes, and their classes.
+/// Some quasi attributes, by index, and their classes.
 pub(super) struct Layer<'a> {
     pub(super) classes: &'a Partition,
     pub(super) places: &'a [usize],
@@ -27,7 +27,7 @@ impl<'a> Layer<'a> {
         Layer { classes, places, summaries: Summary::some(data, places, classes, watch), of_row }
     }
 
-    /// For every class the place of its labels among all labels: classes that look the same share one.
+    /// For every class, the rank of its labels among all distinct labels. Classes that look the same share a rank.
     fn looks(&self) -> Vec<u32> {
         let labels: Vec<&Codes> = self.summaries.iter().flat_map(Summary::columns).map(Column::codes).collect();
         let key = |class: u32| labels.iter().map(move |codes| codes.get(class as usize));
@@ -40,7 +40,7 @@ impl<'a> Layer<'a> {
         looks
     }
 
-    /// What every attribute loses, with its name.
+    /// The loss of every attribute, with its name.
     pub(super) fn lost(&self) -> Vec<(usize, (String, f64))> {
         let each = self.places.iter().zip(&self.summaries);
         each.map(|(&place, summary)| (place, (summary.name().to_owned(), summary.ncp(self.classes)))).collect()
@@ -58,10 +58,10 @@ impl<'a> Layer<'a> {
     }
 }
 
-/// Rows that look alike: one group per combination of labels, whatever butterflies they come from.
+/// Groups the rows that look alike: one group per combination of labels, whichever butterflies the rows come from.
 ///
-/// LEAK: a group is what anybody can see in the labels anyway, so that group ids tell nothing more. Which butterfly a row
-/// comes from is not told.
+/// LEAK: anybody can derive the groups from the labels, so group ids reveal nothing more. They do not reveal which
+/// butterfly a row comes from.
 pub(super) fn alike(n_rows: usize, layers: &[Layer<'_>], watch: &dyn Watch) -> Partition {
     let mut of_row = vec![0_u32; n_rows];
     let mut n_groups = usize::from(n_rows > 0);
@@ -84,7 +84,7 @@ pub(super) fn alike(n_rows: usize, layers: &[Layer<'_>], watch: &dyn Watch) -> P
     Partition::new(rows, &sizes)
 }
 
-/// Keys by their order among all keys, and how many there are.
+/// The rank of every key among the distinct keys, and the number of distinct keys.
 fn numbered(keys: &[u64]) -> (Vec<u32>, usize) {
     let mut known: HashMap<u64, u32, FixedState> = HashMap::default();
     let mut distinct = Vec::new();

@@ -20,40 +20,42 @@ use layer::{Layer, alike};
 /// # Guarantees
 /// For every quasi-identifier, the rows that show the same labels on its attributes satisfy every principle.
 /// # Against whom
-/// Users each of whom knows the attributes of one quasi-identifier of everybody, and sees the whole release. For users who
-/// pool what they know, protect [`QuasiIdentifiers::colluding`].
+/// Users who each know the attributes of one quasi-identifier for everybody, and see the whole release. Against users
+/// who pool their knowledge, protect [`QuasiIdentifiers::colluding`].
 /// # Cost
-/// One run of `mondrian` over all attributes, one over those of the body, and for every level of either up to one over
-/// every wing.
+/// One run of `mondrian` over all attributes, one over those of the body, and for every level of either tree up to two
+/// over every wing.
 /// # Paper
 /// butterfly, section III.
 #[derive(Clone, Debug)]
 pub struct Butterfly {
     /// What each user knows.
     pub quasi_identifiers: QuasiIdentifiers,
-    /// Look in this hierarchy only, for comparisons; otherwise in both, and publish what loses less.
+    /// Searches this hierarchy only, for comparisons. Otherwise both are searched, and the one that loses less is
+    /// published.
     pub hierarchy: Option<Hierarchy>,
 }
 
 /// What a butterfly release is made of.
 #[derive(Clone, Debug)]
 pub struct ButterflyFacts {
-    /// Butterflies.
+    /// The number of butterflies.
     pub butterflies: u64,
     /// The hierarchy they come from.
     pub hierarchy: Hierarchy,
-    /// What became of its nodes.
+    /// How its inner nodes were treated.
     pub tally: Tally,
-    /// What every hierarchy that was tried would lose in all.
+    /// The total loss of every hierarchy that was tried.
     pub tried: Vec<(Hierarchy, f64)>,
-    /// What every quasi attribute would lose in the union run: `mondrian` over all of them, for one user who knows everything.
+    /// The loss of every quasi attribute in the union run: `mondrian` over all attributes, for one user who knows
+    /// everything.
     pub union_by_attribute: Vec<(String, f64)>,
-    /// Per quasi-identifier that no other contains.
+    /// One entry per quasi-identifier that no other contains.
     pub users: Vec<UserFacts>,
 }
 
 impl ButterflyFacts {
-    /// What the union run would lose in all.
+    /// The total loss of the union run.
     pub fn union_loss(&self) -> f64 {
         self.union_by_attribute.iter().map(|(_, loss)| loss).sum()
     }
@@ -64,13 +66,13 @@ impl ButterflyFacts {
 pub struct UserFacts {
     /// The attributes that the user knows.
     pub attributes: Vec<String>,
-    /// Classes that the user can tell apart, at most.
+    /// The most classes that the user can tell apart.
     pub classes: u64,
-    /// The smallest and the largest.
+    /// The sizes of the smallest and the largest class.
     pub sizes: (u64, u64),
 }
 
-/// Butterflies that were found and can be shown.
+/// The butterflies that were found, with the body and wings that they show.
 struct Butterflies {
     flight: Flight,
     parts: BodyAndWings,
@@ -94,7 +96,7 @@ impl Butterfly {
         Ok(Butterflies { flight, parts })
     }
 
-    /// How often progress hears of every row.
+    /// How many times progress counts every row.
     fn passes(&self) -> u64 {
         if self.hierarchy == Some(Hierarchy::Union) { 1 } else { 2 }
     }

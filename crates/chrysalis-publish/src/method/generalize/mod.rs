@@ -63,7 +63,7 @@ impl Method for Generalize {
     }
 }
 
-/// A table of people and what its labels stand for.
+/// The table of people, and the table of what its labels stand for.
 pub(super) fn labelled<'a>(
     form: Form,
     people: Table,

@@ -21,23 +21,23 @@ pub(in crate::method) struct Summary {
     members: Vec<(String, Vec<String>)>,
     /// The penalty of one row, per group.
     ncp: Vec<f64>,
-    /// How many values a row of the group may have, for all that is shown of it.
+    /// How many values a row of the group may have, given what is shown.
     points: Vec<f64>,
 }
 
-/// The names of the columns an attribute becomes.
+/// The names of the columns in which an attribute is published.
 pub(in crate::method) fn column_names(column: &Column) -> Vec<String> {
     let name = column.name();
     if column.domain().kind().is_ordered() { vec![min_column(name), max_column(name)] } else { vec![name.to_owned()] }
 }
 
 impl Summary {
-    /// Every quasi attribute.
+    /// Summarizes every quasi attribute.
     pub(in crate::method) fn all(data: &Microdata, partition: &Partition, watch: &dyn Watch) -> Vec<Summary> {
         Summary::some(data, &(0..data.quasi().len()).collect::<Vec<_>>(), partition, watch)
     }
 
-    /// Some of the quasi attributes, by their place.
+    /// Summarizes some of the quasi attributes, by index.
     pub(in crate::method) fn some(
         data: &Microdata,
         places: &[usize],
@@ -78,12 +78,13 @@ impl Summary {
         &self.members
     }
 
-    /// For every group, how many values a row may have: whole numbers and days of a range, values of the domain otherwise.
+    /// For every group, how many values a row may have: whole numbers or days in a range, otherwise values of the
+    /// domain.
     pub(in crate::method) fn points(&self) -> &[f64] {
         &self.points
     }
 
-    /// The penalty over all rows, in the order of the groups.
+    /// The penalty summed over all rows of the partition.
     pub(in crate::method) fn ncp(&self, partition: &Partition) -> f64 {
         self.ncp.iter().zip(partition.sizes()).map(|(ncp, size)| ncp * size as f64).sum()
     }
@@ -112,7 +113,7 @@ impl LevelOfGroup {
     }
 }
 
-/// The smallest and largest code of every group.
+/// The smallest and largest rank in every group.
 fn extremes(column: &Column, partition: &Partition, rank: impl Fn(Code) -> u32, watch: &dyn Watch) -> Vec<(u32, u32)> {
     let codes = column.codes();
     let extreme = |(at, group): (usize, &[u32])| {
@@ -136,7 +137,7 @@ fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup
     let end_column = |name: String, codes: Vec<u32>| {
         let all: Vec<u32> = (0..codes.len() as u32).collect();
         watch.pause();
-        // Values that are nobody's end leave the domain.
+        // Values that are no group's end leave the domain.
         Column::new(name, Arc::clone(domain), Codes::collect(domain.len(), codes.into_iter())).gather(&all)
     };
     Summary {
@@ -151,7 +152,8 @@ fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup
     }
 }
 
-/// Values between two codes: all whole numbers and days, of other kinds those that occur. Missing is one more.
+/// The number of values between two codes: all whole numbers or days, for other kinds those that occur. A missing value
+/// counts as one more.
 fn range_points(domain: &Domain, low: Code, high: Code) -> f64 {
     let lowest = Code::from(domain.has_missing());
     if high < lowest {
@@ -166,7 +168,7 @@ fn range_points(domain: &Domain, low: Code, high: Code) -> f64 {
     points + missing
 }
 
-/// The same for a node.
+/// The number of values that a node stands for.
 fn node_points(domain: &Domain, tree: &Taxonomy, node: &Node) -> f64 {
     let ends = node.bounds.as_ref().and_then(|(low, high)| low.number().zip(high.number()));
     let has_missing = domain.has_missing() && node.ranks.contains(&tree.rank(0));
@@ -209,7 +211,7 @@ fn of_nodes(
     let domain = column.domain();
     let ends = extremes(column, partition, |code| tree.rank(code), watch);
     let node = |(group, &(low, high)): (usize, &(u32, u32))| match levels {
-        // All rows of the group have the same node there; the group may have a narrower one in common.
+        // All rows of a group have the same node at its level, even if they share a narrower one.
         Some(levels) => tree.at_level(tree.code_at(low), levels.of(group)),
         None => tree.common_ancestor(low..=high),
     };
@@ -299,7 +301,7 @@ fn of_sets(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>,
         .iter()
         .map(|set| {
             let values = texts(set);
-            // A level of the whole column has a name of its own, unless a value has taken it.
+            // The level that covers the whole column is called `*`, unless a value has that name.
             let is_star = levels.is_some() && set.len() > 1 && !values.iter().any(|value| value == "*");
             let label = if is_star { "*".to_owned() } else { set_label(values.iter().map(String::as_str)) };
             (label, values)

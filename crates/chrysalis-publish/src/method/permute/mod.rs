@@ -77,7 +77,7 @@ impl Method for Permute {
     }
 }
 
-/// A key for a generator of its own, so that columns can be permuted side by side.
+/// A key for a separate generator, so that columns can be permuted in parallel.
 pub(super) fn key(rng: &mut dyn CryptoRng) -> [u8; 32] {
     let mut key = [0; 32];
     rng.fill_bytes(&mut key);
@@ -101,7 +101,7 @@ impl RowsByGroup {
         }
     }
 
-    /// The same with every group's rows in the order of these columns: what meets what is up to the generator alone.
+    /// Sorts the rows of every group by these columns, so that only the generator decides which row gets which value.
     pub(super) fn sorted_by(mut self, keys: &[&Codes], watch: &dyn Watch) -> Self {
         let mut rest = &mut self.rows[..];
         for (at, &size) in self.sizes.iter().enumerate() {
@@ -118,7 +118,7 @@ impl RowsByGroup {
         &self.rows
     }
 
-    /// A column's codes, group after group, each group's in a random order.
+    /// A column's codes, group after group, each group in random order.
     ///
     /// Every group is sorted first: the result depends on its values and the generator, not on the order of the input.
     pub(super) fn permuted(&self, column: &Column, rng: &mut impl Rng) -> Codes {
@@ -133,7 +133,7 @@ impl RowsByGroup {
         Codes::collect(column.domain().len(), codes.into_iter())
     }
 
-    /// The order of places that sorts every group by these columns.
+    /// The permutation of positions that sorts every group by these columns.
     pub(super) fn order(&self, columns: &[Codes]) -> Vec<u32> {
         let keys: Vec<&Codes> = columns.iter().collect();
         let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();

@@ -1,10 +1,11 @@
-//! Which places are still free, and the n-th free one of a stretch: a Fenwick tree, so that each step costs O(log n).
+//! Which positions are still free, and the n-th free one in a range: a Fenwick tree, so that each operation takes
+//! O(log n).
 
 use std::ops::Range;
 
-/// Places from 0 on, all of them free at first.
+/// Positions from 0 on, all of them free at first.
 pub(super) struct Free {
-    /// At `at`, one less than its index: the free places among the last `at & -at` up to it.
+    /// The entry at index `at - 1` counts the free positions among the last `at & -at` of the first `at` positions.
     sums: Vec<u32>,
     n_places: usize,
 }
@@ -15,7 +16,7 @@ impl Free {
         Free { sums: (1..=n_places).map(lowest_bit).collect(), n_places }
     }
 
-    /// How many places before one are free.
+    /// How many positions before `at` are free.
     fn before(&self, mut at: usize) -> u32 {
         let mut sum = 0;
         while at > 0 {
@@ -29,7 +30,7 @@ impl Free {
         self.before(places.end) - self.before(places.start)
     }
 
-    /// Takes a place that is free.
+    /// Takes a position that is free.
     pub(super) fn take(&mut self, place: usize) {
         let mut at = place + 1;
         while at <= self.n_places {
@@ -38,7 +39,8 @@ impl Free {
         }
     }
 
-    /// The free place of some with `skip` free ones before it; there are more than that.
+    /// The free position in a range that has `skip` free ones before it in the range. The range must have more than
+    /// `skip`.
     pub(super) fn nth(&self, places: &Range<usize>, skip: u32) -> usize {
         let mut left = self.before(places.start) + skip;
         let mut at = 0;

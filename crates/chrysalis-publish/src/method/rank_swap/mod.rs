@@ -17,13 +17,13 @@ use crate::partitioner::SortedRows;
 use crate::{Job, Microdata, Partition, PublishError};
 use free::Free;
 
-/// The publication `rank-swap`. It forms no groups, and promises nothing: what is required says how many rows, distinct values
-/// and how wide a span a value may move within, at least.
+/// The publication `rank-swap`. It forms no groups and promises nothing. The requirements give the least number of rows
+/// and of distinct values, and the least span, of the window in which a value moves.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RankSwap;
 
 impl RankSwap {
-    /// What values move within, if the principles say nothing else.
+    /// The requirements as minimum numbers; an error if they say anything else.
     fn minimum(job: &Job<'_>) -> Result<Minimum, PublishError> {
         let goal = job.goal(Scope::Group)?;
         goal.minimum().ok_or_else(|| {
@@ -81,7 +81,7 @@ impl Method for RankSwap {
     }
 }
 
-/// Every code after the exchange: each changes places once at most.
+/// All codes after the exchanges. Each code changes places at most once.
 fn exchanged(sorted: &SortedRows, rng: &mut dyn CryptoRng, watch: &dyn Watch) -> Vec<u32> {
     let mut codes: Vec<u32> = sorted.keys().iter().map(|key| key.code()).collect();
     let mut free = Free::new(codes.len());
@@ -91,7 +91,7 @@ fn exchanged(sorted: &SortedRows, rng: &mut dyn CryptoRng, watch: &dyn Watch) ->
             continue;
         }
         free.take(at);
-        // All before it are taken.
+        // All positions before it are taken.
         let others = at + 1..window(sorted, at).end;
         let n_free = free.count(&others);
         if n_free > 0 {
@@ -103,12 +103,12 @@ fn exchanged(sorted: &SortedRows, rng: &mut dyn CryptoRng, watch: &dyn Watch) ->
     codes
 }
 
-/// The places within the least radius that reaches the least numbers; all of them where none does.
+/// The positions within the smallest radius that reaches the minimum numbers; all positions if none does.
 fn window(sorted: &SortedRows, at: usize) -> std::ops::Range<usize> {
     let n = sorted.keys().len();
     let range = |radius: usize| at.saturating_sub(radius)..n.min(at + radius + 1);
     let (mut low, mut high) = (0, n);
-    // Wider windows reach all that narrower ones do: search by halving.
+    // A wider window reaches all that a narrower one does, so bisection finds the radius.
     while low < high {
         let middle = low + (high - low) / 2;
         let window = range(middle);

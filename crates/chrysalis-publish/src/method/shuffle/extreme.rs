@@ -1,26 +1,27 @@
-//! What to expect of the least and of the greatest of so many values drawn from a group without replacement.
+//! Mean and variance of the least and of the greatest of some values drawn from a group without replacement.
 
-/// Mean and variance of a number that is left to chance.
+/// Mean and variance of a random number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Moments {
     pub(super) mean: f64,
     pub(super) variance: f64,
 }
 
-/// What a value may add to the variance is forgotten below such a share of what the second value adds.
+/// A value is left out once it can add no more than this share of what the second value adds to the variance.
 const FORGOTTEN: f64 = 1e-34;
 
-/// Of the least of 1, 2, … up to all values; `runs` are the distinct values, ascending, with how often each occurs.
+/// The moments of the least of 1, 2, … up to all values drawn. `runs` are the distinct values, ascending, with how
+/// often each occurs.
 pub(super) fn least(runs: &[(f64, usize)]) -> Vec<Moments> {
     let n: usize = runs.iter().map(|(_, times)| times).sum();
-    // For every value but the last how many are greater, and the chance that all that were drawn are.
+    // For every value but the last: how many values are greater, and the chance that all drawn values are.
     let mut chances: Vec<(usize, f64)> = Vec::with_capacity(runs.len());
     let mut greater = n;
     for (_, times) in &runs[..runs.len().saturating_sub(1)] {
         greater -= times;
         chances.push((greater, 1.0));
     }
-    // How much more than the second value any other may weigh, its distance from the first being squared.
+    // How much more than the second value any other may weigh: distances from the first value count squared.
     let weight = match runs {
         [first, second, .., last] => ((last.0 - first.0) / (second.0 - first.0)).powi(2),
         _ => 1.0,
@@ -41,14 +42,15 @@ pub(super) fn least(runs: &[(f64, usize)]) -> Vec<Moments> {
     all
 }
 
-/// Of the greatest: the least of the negated values.
+/// The moments of the greatest: those of the least of the negated values.
 pub(super) fn greatest(runs: &[(f64, usize)]) -> Vec<Moments> {
     let negated: Vec<(f64, usize)> = runs.iter().rev().map(|(value, times)| (-value, *times)).collect();
-    // From 0, so that no mean is the negative zero.
+    // Subtracting from 0.0 keeps a mean from being negative zero.
     least(&negated).into_iter().map(|moments| Moments { mean: 0.0 - moments.mean, ..moments }).collect()
 }
 
-/// From the chances of being greater than the first values; what is greater than the last of them is the value after it.
+/// From the chances that the least drawn value is greater than each of the first values. If it is greater than the last
+/// of those, it counts as the value after it.
 fn moments(runs: &[(f64, usize)], chances: &[(usize, f64)]) -> Moments {
     let Some((first, _)) = runs.first() else { return Moments { mean: 0.0, variance: 0.0 } };
     let steps = runs.windows(2).map(|pair| pair[1].0 - pair[0].0);
@@ -105,7 +107,8 @@ mod tests {
 
     #[test]
     fn what_is_far_away_matters_however_unlikely() {
-        // 77 of 1..100 and 10¹³..10¹³+99: the chance that none is of the first hundred, C(100,77)/C(200,77), is below 10⁻²⁹.
+        // 77 of 1..100 and 10¹³..10¹³+99: the chance that none is among the first hundred, C(100,77)/C(200,77), is
+        // below 10⁻²⁹.
         let runs: Vec<(f64, usize)> =
             (1..=100).map(f64::from).chain((0..100).map(|at| 1e13 + f64::from(at))).map(|it| (it, 1)).collect();
         let mut chance = 1.0;

@@ -10,8 +10,8 @@ use super::super::frame;
 use super::extreme::{self, Moments};
 use crate::{Partition, PublishError};
 
-/// One row per group and number of hits, by hits and group id: a database that looks up a few numbers of hits without an
-/// index then passes over most of the table.
+/// One row per group and number of hits, sorted by hits, then by group id, so that a database that looks up a few
+/// numbers of hits without an index can skip most of the table.
 pub(super) fn table(
     sensitive: &Column,
     partition: &Partition,
@@ -51,10 +51,10 @@ pub(super) fn table(
     Ok(Table::new(columns))
 }
 
-/// The places of the rows, which stand group after group, in the order of hits and group.
+/// The order of the rows by hits, then by group; the rows themselves are stored group after group.
 fn by_hits(groups: &[Group<'_>]) -> Vec<u32> {
     let most = groups.iter().map(Group::n).max().unwrap_or(0);
-    // How many groups reach each number of hits, and from that where its rows begin.
+    // How many groups reach each number of hits, and from that, where its rows begin.
     let mut next = vec![0u32; most + 2];
     groups.iter().for_each(|group| next[group.n()] += 1);
     (1..most).rev().for_each(|hits| next[hits] += next[hits + 1]);
@@ -120,7 +120,7 @@ fn too_large() -> PublishError {
     PublishError::request("sums or squares of the sensitive column leave the range of 64-bit numbers")
 }
 
-/// Sums over 1, 2, … hits, when `next` says which value comes with each hit; exact for integers.
+/// Running sums over 1, 2, … hits, where `next` gives the value that each hit adds; exact for integers.
 fn sums(name: &str, groups: &[Group<'_>], next: fn(&Group<'_>, usize) -> u32) -> Result<Column, PublishError> {
     let n_rows = groups.iter().map(Group::n).sum();
     if groups.first().is_some_and(|group| group.domain.kind() == Kind::Integer) {
@@ -158,7 +158,7 @@ impl<'a> Group<'a> {
         codes.sort_unstable();
         let values = || codes.iter().map(|&code| domain.position(code).unwrap_or(0.0));
         let n = codes.len() as f64;
-        // From 0, so that no sum is the negative zero.
+        // The folds start from 0.0 so that no sum is negative zero.
         let mean = values().fold(0.0, |sum, value| sum + value) / n;
         let variance = values().map(|value| (value - mean).powi(2)).fold(0.0, |sum, square| sum + square) / n;
         Group { domain, codes, mean, variance }
@@ -168,7 +168,8 @@ impl<'a> Group<'a> {
         self.codes.len()
     }
 
-    /// The least and the greatest of 1, 2, … values drawn without replacement, inside their bounds in spite of rounding.
+    /// The moments of the least and the greatest of 1, 2, … values drawn without replacement. Means are kept inside
+    /// their bounds in spite of rounding.
     fn extremes(&self) -> impl Iterator<Item = [Moments; 2]> {
         let position = |code: u32| self.domain.position(code).unwrap_or(0.0);
         let runs = self.codes.chunk_by(|a, b| a == b);
@@ -192,7 +193,7 @@ impl<'a> Group<'a> {
         if let Value::Real(number) = self.domain.values()[code as usize] { number } else { 0.0 }
     }
 
-    /// Of h values drawn without replacement.
+    /// The variance of the sum of h values drawn without replacement.
     fn variance_of_sum(&self, h: f64) -> f64 {
         let n = self.n() as f64;
         if n <= 1.0 { 0.0 } else { h * (n - h) / (n - 1.0) * self.variance }

@@ -1,4 +1,5 @@
-//! The least that a form takes, for the test that keeps CONTRIBUTING.md true: exact quasi values, and sensitive values counted by group.
+//! The smallest possible form, for the test that keeps CONTRIBUTING.md true: exact quasi values, and sensitive values
+//! counted by group.
 
 use chrysalis_release::{Form, GROUP_ID, Scope};
 use chrysalis_table::{Codes, Column, Table};

@@ -3,17 +3,17 @@ use rand::{CryptoRng, RngExt};
 
 /// Rows by sensitive value, the fullest bucket first.
 ///
-/// Buckets only ever lose one row at a time, so the order is kept by choosing well among equals: those at the end of
-/// their run stay in order when they shrink. No search, no heap.
+/// Buckets only ever lose one row at a time. Of several equally full buckets the last ones give rows, which keeps the
+/// order without a search or a heap.
 pub(super) struct Buckets {
     places: Vec<u32>,
-    /// Where the rows of a bucket end that are still there.
+    /// For each bucket, where its remaining rows end.
     ends: Vec<u32>,
-    /// How many rows are still there, from most to fewest.
+    /// The numbers of remaining rows, from most to fewest.
     left: Vec<u32>,
-    /// The bucket at each position of that order.
+    /// The bucket at each position of `left`.
     order: Vec<u32>,
-    /// How many buckets have at least so many rows.
+    /// For every number of rows, how many buckets have at least that many.
     n_at_least: Vec<u32>,
 }
 
@@ -49,12 +49,12 @@ impl Buckets {
         self.n_at_least.get(1).map_or(0, |&n| n as usize)
     }
 
-    /// Takes one row from each of the `l` fullest; among equals, chance decides.
+    /// Takes one row from each of the `l` fullest buckets; ties are broken at random.
     pub(super) fn take_from_largest(&mut self, l: usize, rng: &mut dyn CryptoRng, taken: &mut Vec<u32>) {
         let least = self.left[l - 1] as usize;
         let (run_start, run_end) = (self.n_at_least[least + 1] as usize, self.n_at_least[least] as usize);
         (0..run_start).for_each(|at| self.take(at, taken));
-        // The run of equals loses rows from its end, so that what shrinks comes to stand behind what does not.
+        // Of equally full buckets the last ones give rows, so that the buckets that shrink follow those that do not.
         for at in (run_end - (l - run_start)..run_end).rev() {
             if run_end - run_start > l - run_start {
                 let other = rng.random_range(run_start..=at);
@@ -72,7 +72,7 @@ impl Buckets {
         self.left[at] -= 1;
     }
 
-    /// What is still there.
+    /// The remaining rows.
     pub(super) fn into_leftovers(self) -> Vec<u32> {
         let part = |(&value, &left): (&u32, &u32)| {
             let end = self.ends[value as usize] as usize;

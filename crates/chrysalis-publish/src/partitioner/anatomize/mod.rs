@@ -40,7 +40,7 @@ impl Partitioner for Anatomize {
         let mut counts = SaCounts::new(n_values);
         let dealing = Dealing::of(goal, n_values);
         let size = dealing.group_size(goal, data.sensitive_counts());
-        // Step 1. Rows in random order: whichever is next in its bucket is a random one.
+        // Step 1. Rows in random order, so that the next row of a bucket is a random one.
         let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
         rows.shuffle(rng);
         let codes = sensitive_codes(data, &rows);
@@ -49,11 +49,11 @@ impl Partitioner for Anatomize {
         } else {
             deal_classes(&codes, n_values, size, &dealing, rng)
         };
-        // Step 4. Other principles than l may ask for more.
+        // Step 4. Principles other than l may ask for more.
         let codes_of = |order: &[u32]| -> Vec<u32> { order.iter().map(|&at| codes[at as usize]).collect() };
         let merged = merged_until_all_hold(goal, &mut counts, &codes_of(&order), &sizes);
         if merged.len() < sizes.len() {
-            // Groups formed one after the other have much the same values: join random ones instead.
+            // Groups formed one after the other have much the same values: merge random ones instead.
             shuffle_groups(&mut order, &mut sizes, rng);
             sizes = merged_until_all_hold(goal, &mut counts, &codes_of(&order), &sizes);
         }
@@ -83,15 +83,15 @@ pub(super) fn sensitive_codes(data: &Microdata, rows: &[u32]) -> Vec<u32> {
     }
 }
 
-/// Stretches of `size` rows or, as evenly as can be, a few more.
+/// The sizes of runs of `size` rows or, as evenly as possible, a few more.
 pub(super) fn stretches(n_rows: usize, size: usize) -> Vec<u32> {
     let n_groups = (n_rows / size).max(1);
     let size_of = |index: usize| (n_rows * (index + 1) / n_groups - n_rows * index / n_groups) as u32;
     (0..n_groups).map(size_of).filter(|&size| size > 0).collect()
 }
 
-/// Rows whose values count as one are dealt as if these were one. Rows without a value, which protect nobody, join the groups of the
-/// others at random, one for a group as far as they go.
+/// Deals rows whose values count as one as if they had the same value. Rows without a value protect nobody: they join
+/// the groups of the others at random, one per group as far as they go.
 fn deal_classes(
     codes: &[u32],
     n_values: usize,
@@ -136,7 +136,8 @@ fn deal(codes: &[u32], n_values: usize, l: usize, rng: &mut dyn CryptoRng) -> (V
                 || joining.iter().any(|&(joined, other)| joined == group && codes[other as usize] == value)
         };
         let first = rng.random_range(0..n_groups as u32);
-        // PROOF: fewer groups have the value than there are groups (spec, Why), so round the circle one lacks it.
+        // PROOF: fewer groups have the value than there are groups (spec, Why), so the full circle has one that lacks
+        // it.
         let mut tries = (0..n_groups as u32).map(|step| (first + step) % n_groups as u32);
         let group = tries.find(|&group| !holds_value(group, &joining)).unwrap_or(first);
         joining.push((group, place));

@@ -1,5 +1,5 @@
-//! Butterflies: rows that share what several users know, with classes of their own for what one user knows. See `spec.md`
-//! for the steps that the comments number.
+//! Butterflies: rows that share the attributes that several users know, with classes of their own for the attributes
+//! that only one user knows. See `spec.md` for the steps that the comments number.
 
 mod nearest;
 mod search;
@@ -43,12 +43,12 @@ impl fmt::Display for Hierarchy {
     }
 }
 
-/// What became of the inner nodes of a hierarchy.
+/// How the inner nodes of a hierarchy were treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Inner nodes.
     pub nodes: u64,
-    /// Passed over because the body alone would lose as much as the children do.
+    /// Passed over because the body alone would lose at least as much as the children do.
     pub passed_by_body: u64,
     /// Passed over because body and lower bound (theorem 4) together would.
     pub passed_by_bound: u64,
@@ -73,21 +73,21 @@ impl Tally {
 pub(crate) struct Flight {
     /// Rows that share the body.
     pub(crate) butterflies: Partition,
-    /// Per set that has a wing: its classes. `None` for a set all of whose attributes are in the body.
+    /// Per set that no other set contains: the classes of its wing. `None` if all its attributes are in the body.
     pub(crate) wings: Vec<Option<Partition>>,
     /// Where they were found.
     pub(crate) hierarchy: Hierarchy,
-    /// What became of its nodes.
+    /// How its inner nodes were treated.
     pub(crate) tally: Tally,
-    /// What every attribute loses in the union run, in the order of body and wings.
+    /// The loss of every attribute in the union run, in the order of body and wings.
     pub(crate) union_loss: Vec<f64>,
-    /// What is lost in every hierarchy that was tried.
+    /// The loss of every hierarchy that was tried.
     pub(crate) tried: Vec<(Hierarchy, f64)>,
 }
 
-/// Finds butterflies in these hierarchies and keeps the better result. The caller has made sure that the whole table
-/// satisfies the goal. `only` asks for one of them; the union run is made in any case. `progress` hears of every row once per
-/// hierarchy.
+/// Finds butterflies in both hierarchies, or in the one that `only` names, and keeps the better result. The union run
+/// is made in any case. The caller has made sure that the whole table satisfies the goal. `progress` counts every row
+/// once per hierarchy that is searched.
 pub(crate) fn find(
     data: &Microdata,
     parts: &BodyAndWings,
@@ -111,8 +111,8 @@ pub(crate) fn find(
 
 /// All rows in random order.
 ///
-/// LEAK: which of several equal rows fill up a class with rare values depends on this order: first that of the values,
-/// then that of the generator, never that of the input.
+/// LEAK: this order decides which of several equal rows fill up a class of rare values. It follows the values, then the
+/// generator, never the order of the input.
 fn shuffled(data: &Microdata, rng: &mut dyn CryptoRng) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
     let columns: Vec<&Codes> = data.table().columns().iter().map(Column::codes).collect();
@@ -168,7 +168,7 @@ struct FinishedButterflies {
     loss: f64,
 }
 
-/// Step 6. The classes of every wing, butterfly after butterfly, and what they lose less by exchanging rows.
+/// Step 6. The classes of every wing, butterfly after butterfly, and how much loss exchanging rows has saved.
 fn wings<T: Rank>(
     search: &Search<'_>,
     space: &Space<'_>,

@@ -1,7 +1,8 @@
 //! Lower bounds on what wings lose: distances to nearest neighbours (butterfly, theorem 4).
 //!
-//! The distance of two rows is what each would lose if they were shown as one. Whoever stands in a class of at least k
-//! rows loses at least the distance to the (k−1)-th nearest of all rows, because some row of the class is no nearer.
+//! The distance of two rows is what each would lose if they were shown as one. A row in a class of at least k rows
+//! loses at least its distance to the (k−1)-th nearest of all rows, because some row of the class is no nearer than
+//! that.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -10,12 +11,13 @@ use super::super::mondrian::axis::Axis;
 use super::super::mondrian::records::{Rank, Slice};
 use super::space::{Space, Wing};
 
-/// Up to so many distinct combinations of values, all distances are compared.
+/// Up to this many distinct combinations of values, all distances are compared.
 const COMPARED: usize = 1_500;
-/// Up to so many rows of one class, all distances are compared.
+/// Up to this many rows of one class, all distances are compared.
 const SMALL: usize = 32;
 
-/// For every row, by its number, what it loses at least on all wings together, in whatever class of at least `least` rows.
+/// For every row, by its number, a lower bound on its loss on all wings together, in any class of at least `least`
+/// rows.
 pub(super) fn floors<T: Rank>(space: &Space<'_>, group: &Slice<'_, T>) -> Vec<f64> {
     let mut floors = vec![0.0; group.len()];
     for wing in &space.wings {
@@ -60,7 +62,7 @@ impl Combinations {
         if self.ranks.len() <= COMPARED { self.exact(axes, least) } else { self.by_axis(axes, least) }
     }
 
-    /// The distance within which there are enough rows.
+    /// For every combination, the distance within which there are enough rows.
     fn exact(&self, axes: &[Axis], least: usize) -> Vec<f64> {
         let floor = |at: usize| {
             if self.counts[at] >= least {
@@ -74,7 +76,7 @@ impl Combinations {
         (0..self.ranks.len()).map(floor).collect()
     }
 
-    /// The largest distance on one axis alone: no more than the whole distance, and cheap.
+    /// The largest distance on one axis alone: no more than the whole distance, and cheap to compute.
     fn by_axis(&self, axes: &[Axis], least: usize) -> Vec<f64> {
         let mut floors = vec![0.0_f64; self.ranks.len()];
         for (at, axis) in axes.iter().enumerate() {
@@ -95,7 +97,7 @@ fn on_axis(axis: &Axis, counts: &[usize], least: usize) -> Vec<f64> {
     let mut floors = vec![0.0; counts.len()];
     for (place, &rank) in present.iter().enumerate() {
         let (mut below, mut above) = (place, place + 1);
-        // Farther along the line is never nearer.
+        // Ranks farther along the line are never nearer.
         let nearest = std::iter::from_fn(|| {
             let low = below.checked_sub(1).map(|at| (axis.width(present[at], rank, 2), present[at]));
             let high = present.get(above).map(|&other| (axis.width(rank, other, 2), other));
@@ -128,13 +130,13 @@ fn within(near: impl Iterator<Item = (f64, usize)>, least: usize) -> f64 {
     near.next().map_or(0.0, |(distance, _)| distance)
 }
 
-/// What two rows lose each if they are shown as one.
+/// What each of two rows loses if they are shown as one.
 fn distance(axes: &[Axis], a: &[u32], b: &[u32]) -> f64 {
     axes.iter().zip(a.iter().zip(b)).map(|(axis, (&a, &b))| axis.width(a.min(b), a.max(b), 2)).sum()
 }
 
-/// For i = 0, 1, … below `n`: the smallest distance of any row of a class to its i-th nearest in the class. Nothing is
-/// known of large classes.
+/// For i = 0, 1, … below `n`: the smallest distance of any row of a class to its i-th nearest row in the class. Large
+/// classes are not measured: for them all are 0.
 pub(super) fn in_class<T: Rank>(wing: &Wing, class: &Slice<'_, T>, n: usize) -> Vec<f64> {
     let mut smallest = vec![f64::INFINITY; n];
     if class.len() > SMALL {

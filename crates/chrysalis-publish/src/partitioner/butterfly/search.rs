@@ -1,4 +1,5 @@
-//! Bottom-up over a hierarchy: one butterfly here, or what the children are worth; see `spec.md` for the steps.
+//! Bottom-up search over a hierarchy: every node becomes one butterfly or keeps those of its children; see `spec.md`
+//! for the steps.
 
 use std::ops::Range;
 
@@ -17,26 +18,27 @@ pub(super) struct Search<'a> {
     hierarchy: Hierarchy,
     trunk: Chooser<'a>,
     wings: Vec<Chooser<'a>>,
-    /// What every row loses at least on its wings.
+    /// A lower bound on every row's loss on its wings.
     floors: &'a [f64],
     progress: Progress<'a>,
 }
 
-/// What has been found for some rows.
+/// The best butterflies found for some rows.
 pub(super) struct Best {
-    /// What the butterflies lose.
+    /// The loss of the butterflies.
     pub(super) loss: f64,
-    /// Where they stand among the records.
+    /// Where the butterflies are among the records.
     pub(super) butterflies: Vec<Range<usize>>,
-    /// For the union hierarchy: what its leaves lose as they are, by attribute.
+    /// For the union hierarchy: the loss of its leaves as they are, by attribute.
     pub(super) plain: Vec<f64>,
     pub(super) tally: Tally,
-    /// Leaves below, and per wing the smallest distances inside any of them.
+    /// The number of leaves below.
     n_leaves: usize,
+    /// Per wing, the smallest distances inside any of these leaves.
     near: Vec<Vec<f64>>,
 }
 
-/// Memory of one task.
+/// Buffers of one task.
 struct Room {
     trunk: Scratch,
     wings: Vec<WingRoom>,
@@ -52,7 +54,8 @@ impl<'a> Search<'a> {
         Search { space, hierarchy, trunk: chooser(&space.axes[..n_cut]), wings, floors, progress }
     }
 
-    /// Divides all records along the hierarchy, and finds the best butterflies for it. Butterflies stand side by side.
+    /// Divides all records along the hierarchy, and finds its best butterflies. The records of a butterfly end up side
+    /// by side.
     pub(super) fn run<T: Rank>(&self, records: &mut Slice<'_, T>) -> Best {
         let mut best = self.best(records, 0, &mut self.room());
         best.butterflies.sort_unstable_by_key(|place| place.start);
@@ -67,10 +70,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// `start` is where the group stands among all records.
+    /// `start` is the position of the group among all records.
     fn best<T: Rank>(&self, group: &mut Slice<'_, T>, start: usize, room: &mut Room) -> Best {
-        // Groups around what is still being divided, each with what its smaller half became. The call goes to the
-        // smaller half and the loop on with the larger, so the stack stays shallow.
+        // The groups around the one that is still being divided, each with the result for its smaller half. The smaller
+        // half is left to a recursive call and the larger one to this loop, so the stack stays shallow.
         let mut around: Vec<(Range<usize>, Best)> = Vec::new();
         let mut here = 0..group.len();
         let mut best = loop {
@@ -100,7 +103,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// What cannot be divided is a butterfly. It never loses more than one class for everybody would.
+    /// A group that cannot be divided is a butterfly. It never loses more than a single class of all its rows would.
     fn leaf<T: Rank>(&self, group: &Slice<'_, T>, place: Range<usize>, room: &mut Room) -> Best {
         (self.progress)(group.len() as u64);
         let space = self.space;
@@ -125,7 +128,7 @@ impl<'a> Search<'a> {
     /// Steps 4 and 5: one butterfly instead of the children's, if it loses less.
     fn better<T: Rank>(&self, group: &Slice<'_, T>, start: usize, children: Best, room: &mut Room) -> Best {
         let mut best = children;
-        // Some leaf gives a class at least its share of k rows, and they are at least so far apart.
+        // Of any class, some leaf holds at least its share of k rows, and these are at least this far apart.
         let share = self.space.least.div_ceil(best.n_leaves).saturating_sub(1);
         let apart = |near: &Vec<f64>| near.get(share).copied().unwrap_or(0.0);
         let in_leaves = best.near.iter().map(apart).sum::<f64>() * group.len() as f64;
@@ -137,7 +140,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// What one butterfly loses, if that is less than `most`. Its wings are known to lose at least `floor`.
+    /// The loss of one butterfly, if it is less than `most`. Its wings are known to lose at least `floor`.
     fn one<T: Rank>(
         &self,
         group: &Slice<'_, T>,
@@ -188,7 +191,7 @@ impl<'a> Search<'a> {
 }
 
 impl Best {
-    /// Both halves of a group.
+    /// The results of both halves of a group together.
     fn and(self, other: Best) -> Best {
         let (mut more, less) =
             if self.butterflies.len() >= other.butterflies.len() { (self, other) } else { (other, self) };

@@ -18,16 +18,16 @@ pub(super) struct Space<'a> {
     pub(super) n_body: usize,
     pub(super) wings: Vec<Wing>,
     pub(super) goal: &'a dyn Principle,
-    /// No group that passes has fewer rows.
+    /// No group with fewer rows passes.
     pub(super) least: usize,
     pub(super) n_sensitive: usize,
 }
 
 /// A wing that has attributes.
 pub(super) struct Wing {
-    /// Its set, among those that have a wing.
+    /// The index of its set among those that no other set contains.
     pub(super) set: usize,
-    /// Where its cells stand in a record.
+    /// Where its cells are in a record.
     pub(super) cells: Range<usize>,
     pub(super) axes: Vec<Axis>,
 }
@@ -61,7 +61,7 @@ impl<'a> Space<'a> {
     }
 }
 
-/// Tells how many distinct ranks a group has, without forgetting all of them in between.
+/// Measures what groups lose. Distinct ranks are marked with a stamp, so nothing has to be cleared between groups.
 pub(super) struct Extent {
     seen: Vec<u32>,
     stamp: u32,
@@ -73,12 +73,13 @@ impl Extent {
         Extent { seen: vec![0; sets.map(Axis::n_ranks).max().unwrap_or(0)], stamp: 0 }
     }
 
-    /// What all rows of some records lose together, if they are shown as one on these axes, whose first cell is `first`.
+    /// The total loss of a group's rows if they are shown as one on these axes, the first of which has the cell
+    /// `first`.
     pub(super) fn loss<T: Rank>(&mut self, axes: &[Axis], first: usize, group: &Slice<'_, T>) -> f64 {
         (0..axes.len()).map(|at| self.loss_on(&axes[at], first + at, group)).sum()
     }
 
-    /// The same on one axis.
+    /// The total loss on one axis.
     pub(super) fn loss_on<T: Rank>(&mut self, axis: &Axis, cell: usize, group: &Slice<'_, T>) -> f64 {
         let ends = |(low, high): (u32, u32), rank: u32| (low.min(rank), high.max(rank));
         let (low, high) = group.ranks(cell).fold((u32::MAX, 0), ends);

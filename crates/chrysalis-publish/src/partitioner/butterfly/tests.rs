@@ -22,7 +22,7 @@ fn microdata(random: &RandomTable) -> Microdata {
     Microdata::new(random.table.clone(), &quasi.collect::<Vec<_>>()).unwrap()
 }
 
-/// Every attribute in the body, in the first wing or in the second.
+/// Puts every attribute into the body, the first wing or the second.
 fn parts(n_attributes: usize, places: &[u8]) -> BodyAndWings {
     let of = |wanted: u8| (0..n_attributes).filter(|&at| places[at] == wanted).collect::<Vec<_>>();
     let (body, first, second) = (of(0), of(1), of(2));

@@ -9,14 +9,14 @@ use super::super::mondrian::cut::{Chooser, Scratch, Worth};
 use super::super::mondrian::records::{Rank, Records, Slice};
 use super::space::{Extent, Space};
 
-/// Rows class after class.
+/// The classes of a wing: records class after class.
 pub(super) struct Classes<T> {
     pub(super) records: Records<T>,
     pub(super) sizes: Vec<u32>,
     pub(super) loss: f64,
 }
 
-/// Memory for the wing of one set.
+/// Buffers for the wing of one set.
 pub(super) struct WingRoom {
     cuts: Scratch,
     counts: SaCounts,
@@ -29,7 +29,8 @@ impl WingRoom {
     }
 }
 
-/// Divides some rows: cut as they are, or with values that are frequent enough set apart before; whichever loses less.
+/// Divides some rows into classes: once as they are, and once after frequent combinations of values have been set
+/// apart. Takes the result that loses less.
 pub(super) fn classes<T: Rank>(
     space: &Space<'_>,
     at: usize,
@@ -52,7 +53,7 @@ pub(super) fn classes<T: Rank>(
     if rest.loss < whole.loss { rest } else { whole }
 }
 
-/// Divides what comes after the classes that are there already, which lose nothing.
+/// Divides the records after the classes that are already set apart, which lose nothing.
 fn cut<T: Rank>(
     space: &Space<'_>,
     at: usize,
@@ -79,8 +80,8 @@ fn cut<T: Rank>(
     Classes { records, sizes, loss }
 }
 
-/// Puts rows whose combination of values is frequent enough first, combination by combination; tells how many rows each
-/// has. What is left satisfies the goal too, or is nothing.
+/// Moves rows whose combination of values is frequent enough to the front, combination by combination, and returns how
+/// many rows each has. The remaining rows satisfy the goal too, or there are none.
 fn set_apart<T: Rank>(space: &Space<'_>, records: &mut Records<T>, counts: &mut SaCounts) -> Vec<u32> {
     let order = records.by_values();
     let mut holds = |all: &Slice<'_, T>, runs: &[&[u32]]| {

@@ -44,7 +44,7 @@ impl Groups {
         &self.pieces[start as usize..self.ends[index] as usize]
     }
 
-    /// Stretches of groups with about so many rows. Large pieces count less: they are one atom all the same.
+    /// Runs of groups with about `n_rows` rows each. Large pieces count as fewer rows, because each is a single atom.
     pub(super) fn stretches(&self, n_rows: usize) -> Vec<Vec<u32>> {
         let most = n_rows as u32 / 8;
         let mut stretches = Vec::new();
@@ -83,7 +83,7 @@ impl Groups {
 }
 
 impl Atoms {
-    /// Step 1. Rows of one atom stand in the order of `rows`.
+    /// Step 1. Rows of one atom keep the order of `rows`.
     pub(super) fn new(
         columns: &[&Column],
         axes: &[(usize, Axis)],
@@ -119,7 +119,7 @@ impl Atoms {
         atoms
     }
 
-    /// All of them as records.
+    /// All atoms as records.
     pub(super) fn tuples<'a>(&'a self, counts: &'a [u32]) -> Tuples<'a> {
         Tuples { stride: self.stride, cells: &self.cells, counts, values: &self.value }
     }
@@ -140,7 +140,7 @@ impl Atoms {
         &self.rows[start as usize..self.ends[atom as usize] as usize]
     }
 
-    /// As many rows as the pieces say. Which rows of an atom stand for a piece is decided at the end.
+    /// As many rows as the pieces say. Which rows of an atom a piece gets in the end is decided in step 6.
     pub(super) fn some_rows(&self, pieces: &mut [Piece]) -> Vec<u32> {
         pieces.sort_unstable_by_key(|piece| piece.atom);
         let runs = pieces.chunk_by(|a, b| a.atom == b.atom);
@@ -173,7 +173,7 @@ impl Atoms {
         &self.cells[atom as usize * self.stride..(atom as usize + 1) * self.stride]
     }
 
-    /// Step 5. Rows for pieces. Which of an atom's rows a group gets is what the order at the start says.
+    /// Step 6. Turns pieces into rows. The order of the rows at the start decides which of an atom's rows a group gets.
     pub(super) fn partition(&self, groups: &Groups, progress: Progress<'_>) -> Partition {
         let mut next: Vec<u32> =
             (0..self.ends.len()).map(|atom| if atom == 0 { 0 } else { self.ends[atom - 1] }).collect();
@@ -199,7 +199,7 @@ fn bits_of(limits: impl Iterator<Item = usize>) -> Vec<u32> {
     limits.map(|n| usize::BITS - n.saturating_sub(1).leading_zeros()).collect()
 }
 
-/// The places of records in the order of their cells; equal ones stay in their order.
+/// The positions of the records, sorted by their cells; equal records keep their order.
 fn sorted(records: &[u32], width: usize, bits: &[u32]) -> Vec<u32> {
     let n = records.len() / width;
     if bits.iter().sum::<u32>() <= u64::BITS {

@@ -2,18 +2,18 @@ use super::atoms::{Atoms, Groups, Piece};
 use super::line::{Line, Measure};
 use super::pool::Pool;
 
-/// A few groups that lie close together, with values renumbered so that all that is counted stays in the cache.
+/// A few groups that lie close together, with values renumbered so that all counts stay in the cache.
 pub(super) struct Block {
     pub(super) lines: Vec<Line>,
-    /// All values of all attributes.
+    /// The number of values of all attributes together.
     pub(super) n_held: usize,
-    /// Which atoms, ascending.
+    /// The atoms of the block, ascending.
     pub(super) atoms: Vec<u32>,
-    /// The values of every atom here.
+    /// The renumbered values of every atom.
     cells: Vec<u32>,
-    /// Its sensitive code.
+    /// The sensitive code of every atom.
     pub(super) values: Vec<u32>,
-    /// Its rows in this block.
+    /// The rows of every atom in this block.
     pub(super) counts: Vec<u32>,
 }
 
@@ -52,7 +52,7 @@ impl Block {
         &self.cells[atom * d..(atom + 1) * d]
     }
 
-    /// The groups it was made of.
+    /// The groups that the block was made of.
     pub(super) fn pool(&self, groups: &Groups, wanted: &[u32]) -> Pool<'_> {
         let mut pool = Pool::new(self);
         for &group in wanted {

@@ -41,7 +41,7 @@ impl Ord for Vector {
 }
 
 impl Vector {
-    /// Puts all vectors that follow from this one in line.
+    /// Queues all vectors that follow from this one.
     fn push_coarser(&self, ladders: &[Ladder], means: &[Vec<f64>], queue: &mut BinaryHeap<Vector>) {
         for at in self.from..ladders.len() {
             let level = self.levels[at] as usize;
@@ -55,11 +55,12 @@ impl Vector {
     }
 }
 
-/// At most so many vectors of levels are looked at, and tuples so often: this many times in all, or each of them.
+/// At most this many vectors of levels are looked at. Tuples are looked at `MOST_LOOKS` times in all, or
+/// `MOST_LOOKS_EACH` times each if that is more.
 const MOST_VECTORS: usize = 6_000;
 const MOST_LOOKS: usize = 8_000_000;
 const MOST_LOOKS_EACH: usize = 40;
-/// Penalties are averaged anew once the tuples left are this share of what they were.
+/// Mean penalties are computed anew once the remaining tuples are less than this share of what they were.
 const REFRESH: f64 = 0.8;
 
 /// Groups of tuples, and the tuples that found none.
@@ -148,7 +149,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Tuples with equal labels become a group where that passes, or where others can spare what it lacks.
+    /// Makes groups of tuples with equal labels, if these pass or if other groups can spare the rows that they lack.
     fn collect(&mut self, levels: &[u8], left: &mut Vec<u32>, groups: &mut Vec<Cell>) {
         self.find(levels, left);
         self.found.sort_unstable();
@@ -180,10 +181,10 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Lists tuples whose labels may be those of enough rows, or nearly enough, each with a key of its labels.
+    /// Lists the tuples whose labels may be shared by enough rows, or nearly enough, each with a key of its labels.
     fn find(&mut self, levels: &[u8], left: &[u32]) {
         let Tuples { stride, cells, counts, .. } = *self.tuples;
-        // Labels of different cells may meet in one key by chance; that makes a group wider, never unsafe.
+        // Labels of different cells may happen to have the same key; that makes a group wider, never unsafe.
         let marks: Vec<&[u64]> =
             self.marks.iter().zip(levels).map(|(marks, &level)| &marks[level as usize][..]).collect();
         let bits = (4 * left.len()).next_power_of_two().ilog2();

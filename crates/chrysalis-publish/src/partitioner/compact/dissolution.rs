@@ -25,14 +25,14 @@ pub(super) struct Dissolution {
 
 /// A new group.
 struct Fresh {
-    /// What it costs more than its members from other groups cost now.
+    /// How much more it costs than its members from other groups cost now.
     cost: f64,
     /// Rows of the group that is taken apart.
     n_own: u32,
     members: Vec<(u32, u32)>,
 }
 
-/// All groups as they are, and who stands near whom.
+/// All groups as they are, and which pieces are near each other.
 pub(super) struct Neighbourhood<'a> {
     pub(super) atoms: &'a Atoms,
     pub(super) lines: &'a [Line],
@@ -84,7 +84,7 @@ impl Neighbourhood<'_> {
             self.near(seed, &mut found);
             let join = self.best_join(seed, count, group, &found, &dissolution);
             let fresh = self.grow(seed, group, &left, &found, &taken, counts);
-            // Whichever costs less for every row of the group that finds its place.
+            // Take whichever costs less per row of the group that finds its place.
             let is_cheaper = |cost: f64, fresh: &Fresh| cost * f64::from(fresh.n_own) <= fresh.cost * f64::from(count);
             match (join, fresh) {
                 (Some((cost, home)), fresh) if fresh.as_ref().is_none_or(|fresh| is_cheaper(cost, fresh)) => {
@@ -112,7 +112,7 @@ impl Neighbourhood<'_> {
         Some(dissolution)
     }
 
-    /// The near group where a piece costs least, and what it costs there. Every group is joined once at most.
+    /// The near group where a piece costs least, and what it costs there. A group is joined at most once.
     fn best_join(
         &self,
         seed: u32,
@@ -141,7 +141,7 @@ impl Neighbourhood<'_> {
         best
     }
 
-    /// A new group round a piece of the old one, from its other pieces and from what near groups can spare.
+    /// A new group around a piece of the old one, from its other pieces and from what near groups can spare.
     fn grow(
         &self,
         seed: u32,
@@ -205,7 +205,7 @@ impl Neighbourhood<'_> {
         pieces.iter().filter(|(piece, _)| self.group_of[*piece as usize] == group).map(|(_, n)| n).sum()
     }
 
-    /// How many rows the group of a piece can spare once it has given those that are taken.
+    /// How many more rows the group of a piece can spare, beyond those that are already taken.
     fn spare(&self, piece: u32, taken: &[(u32, u32)]) -> u32 {
         let home = self.group_of[piece as usize];
         self.hulls[home as usize].size.saturating_sub(self.least).saturating_sub(self.n_of(home, taken))

@@ -7,7 +7,7 @@ use super::rules::Rules;
 /// A group that has this many times the least size and still fails is given up.
 const MOST_GROWTH: u32 = 4;
 
-/// New groups over the atoms of a block; `None` where some rows found no group that takes them.
+/// New groups over the atoms of a block; `None` if some rows found no group that takes them.
 pub(super) fn grown<'b>(block: &'b Block, rules: &mut Rules<'_>) -> Option<Pool<'b>> {
     let mut grower = Grower::new(block, rules);
     let mut leftovers = Vec::new();
@@ -45,7 +45,8 @@ impl<'b> Grower<'b> {
         }
     }
 
-    /// Atoms large enough for a group of their own, which costs nothing. They only give what they can spare.
+    /// Whether an atom is large enough for a group of its own, which costs nothing. Such atoms give only what they can
+    /// spare.
     fn is_dense(&self, atom: usize) -> bool {
         self.is_size_only && self.left[atom] >= self.least
     }
@@ -95,8 +96,8 @@ impl<'b> Grower<'b> {
         self.pool.close_last();
     }
 
-    /// The atom that widens a group least. With `rules`, size is not what the group lacks: one whose value is rarest
-    /// there.
+    /// The atom that widens a group least. With `rules`, the group is large enough but lacks values: then the atom
+    /// whose value is rarest in the group.
     fn nearest(&self, group: usize, rules: Option<&Rules<'_>>) -> Option<usize> {
         let mut best: Option<(u64, f64, usize)> = None;
         for &atom in &self.waiting {
@@ -117,7 +118,7 @@ impl<'b> Grower<'b> {
         best.map(|(_, _, atom)| atom)
     }
 
-    /// What is left of atoms that are large enough.
+    /// Makes a group of what is left of every atom that is large enough.
     fn dense(&mut self) {
         for atom in std::mem::take(&mut self.waiting) {
             let group = self.pool.open();

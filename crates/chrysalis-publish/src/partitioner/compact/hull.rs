@@ -13,12 +13,12 @@ pub(super) struct Hull {
 }
 
 impl Hull {
-    /// Of no rows.
+    /// The hull of no rows.
     pub(super) fn new(lines: &[Line]) -> Self {
         Hull { ends: vec![(u32::MAX, 0); lines.len()], sets: vec![Vec::new(); lines.len()], width: 0.0, size: 0 }
     }
 
-    /// Of the rows of some records.
+    /// The hull of the rows of some records.
     pub(super) fn of<'a>(lines: &[Line], records: impl Iterator<Item = (&'a [u32], u32)> + Clone) -> Self {
         let mut hull = Hull::new(lines);
         hull.size = records.clone().map(|(_, count)| count).sum();

@@ -1,17 +1,17 @@
 use super::super::mondrian::axis::{Axis, Shape};
 use super::super::mondrian::cut::Worth;
 
-/// What a stretch of one attribute costs, over all ranks.
+/// What a range of one attribute costs, over all ranks.
 pub(super) enum Measure {
     /// The share of the domain's width left of every rank; a missing value lies a whole width below.
     Range(Vec<f64>),
     /// Where every rank lies, for ranges that cost the logarithm of the points in them.
     Points(Vec<f64>),
-    /// The share of the domain that one value is.
+    /// The share of the domain that a single value makes up.
     Set(f64),
-    /// What sets of so many values cost.
+    /// The cost of a set, by its number of values.
     Sizes(Vec<f64>),
-    /// What the lowest node above a rank and the next one costs.
+    /// For every rank, the cost of the lowest node above it and the next rank.
     Tree(Vec<f64>),
 }
 
@@ -42,7 +42,7 @@ impl Measure {
         }
     }
 
-    /// What two unlike values cost about: attributes where that is much are looked at first.
+    /// About how much two different values cost; attributes where this is high are looked at first.
     pub(super) fn weight(&self, n_ranks: usize) -> f64 {
         match self {
             Measure::Range(_) => 1.0 / n_ranks as f64,
@@ -67,12 +67,13 @@ enum LineKind {
     Points(Vec<f64>),
     Set(f64),
     Sizes(Vec<f64>),
-    /// Level i: the largest penalty among 2^i neighbours. The node above a stretch is the dearest between neighbours.
+    /// Level i: the largest penalty among 2^i neighbours. The node above a range costs as much as the most expensive
+    /// node above two neighbours in it.
     Tree(Vec<Vec<f64>>),
 }
 
 impl Line {
-    /// Over all ranks.
+    /// The line over all ranks.
     pub(super) fn whole(measure: &Measure) -> Self {
         let n = match measure {
             Measure::Range(places) | Measure::Points(places) => places.len(),
@@ -82,7 +83,7 @@ impl Line {
         Line::new(measure, &(0..n as u32).collect::<Vec<_>>(), 0)
     }
 
-    /// Over the ranks that occur.
+    /// The line over the ranks that occur.
     pub(super) fn new(measure: &Measure, ranks: &[u32], offset: usize) -> Self {
         let at_ranks = |all: &[f64]| ranks.iter().map(|&rank| all[rank as usize]).collect();
         let kind = match measure {

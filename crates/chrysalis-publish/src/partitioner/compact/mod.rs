@@ -51,9 +51,10 @@ pub struct Compact;
 const GROUPS_PER_BLOCK: usize = 16;
 const FEWEST_ROWS_PER_BLOCK: usize = 256;
 const MOST_ROWS_PER_BLOCK: usize = 2_048;
-/// Larger blocks stay as they are.
+/// Blocks with more pieces stay as they are.
 const MOST_PIECES_PER_BLOCK: usize = 4_096;
-/// With more atoms than these, wide groups are taken apart once, or not at all; and beyond the last nothing is improved.
+/// Up to the first number of atoms, wide groups are taken apart up to twice; up to the second, once. Beyond the third
+/// number no group is improved.
 const ATOMS_FOR_TWO: usize = 50_000;
 const ATOMS_FOR_ONE: usize = 500_000;
 const ATOMS_FOR_BLOCKS: usize = 2_000_000;
@@ -76,8 +77,8 @@ impl Partitioner for Compact {
     }
 }
 
-/// The same, with groups in whose boxes the places of rows surprise a reader least (angel, equation 7) in place of those that lose
-/// least.
+/// Like `compact`, but with groups in whose boxes the positions of rows surprise a reader least (angel, equation 7)
+/// instead of groups that lose least.
 pub(crate) fn compact_by_density(
     data: &Microdata,
     goal: &dyn Principle,
@@ -121,8 +122,8 @@ fn groups(
         }
         groups = improved(&atoms, &measures, &groups, start.is_in_order, goal, n_values, progress);
     }
-    // Step 4. Groups of labels gain little from a second round, and so do those that must hold several sensitive values, unless
-    // they are very small.
+    // Step 4. Groups that come from labels gain little from a second round, and so do those that must hold several
+    // sensitive values, unless they are very small.
     let is_loose = goal.is_size_only() || goal.least_size() <= SMALL_GROUP;
     let has_second = start.is_in_order && is_loose && atoms.len() <= ATOMS_FOR_TWO;
     let n_rounds = usize::from(atoms.len() <= ATOMS_FOR_ONE) + usize::from(has_second);
@@ -139,13 +140,14 @@ fn groups(
     atoms.partition(&groups, progress)
 }
 
-/// Attributes where a difference is dear come first: a sum that is too large is seen early.
+/// Puts attributes where a difference is expensive first, so that a sum that is too large is recognized early.
 fn dearest_first(axes: &mut [(usize, Axis)], worth: Worth) {
     let weight = |axis: &Axis| Measure::new(axis, worth).weight(axis.n_ranks());
     axes.sort_by(|(_, a), (_, b)| weight(b).total_cmp(&weight(a)));
 }
 
-/// Step 3. Forms the groups of every block anew, or only changes them, and keeps those that lose less.
+/// Step 3. Forms the groups of every block anew (`anew`), or only changes them, and keeps the old groups where they
+/// lose no more.
 fn improved(
     atoms: &Atoms,
     measures: &[Measure],

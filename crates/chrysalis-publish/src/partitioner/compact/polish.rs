@@ -1,4 +1,4 @@
-//! Step 3, its second half: rows change groups while that lowers the penalty.
+//! The second half of step 3: rows change groups while that lowers the penalty.
 
 use super::grow::join_best;
 use super::pool::Pool;
@@ -6,7 +6,7 @@ use super::rules::Rules;
 
 /// A change must lower the penalty by more than rounding could.
 const WORTHWHILE: f64 = 1e-7;
-/// How often all rows are looked at.
+/// The most passes over all rows.
 const MOST_PASSES: usize = 3;
 
 /// Moves rows, exchanges rows and dissolves groups; no group ever fails on the way.
@@ -36,7 +36,7 @@ pub(super) fn polish(pool: &mut Pool<'_>, rules: &mut Rules<'_>) {
     }
 }
 
-/// What `count` rows of an atom cost in the group where they cost least, and which that is.
+/// The cost of `count` rows of an atom in the group where they cost least, and that group, if the cost is below `most`.
 fn best_home(pool: &Pool<'_>, from: usize, atom: usize, count: u32, most: f64) -> Option<(f64, usize)> {
     let mut best: Option<(f64, usize)> = None;
     for group in (0..pool.len()).filter(|&group| group != from) {
@@ -69,7 +69,8 @@ fn move_out(pool: &mut Pool<'_>, group: usize, atom: usize, count: u32, rules: &
     allowed
 }
 
-/// A row goes where it costs least, and another one comes in its place, from a group that can spare it or from there.
+/// Moves a row to the group where it costs least, and takes another row in its place: from a group that can spare it,
+/// or from the group that the row moves to.
 fn exchange(pool: &mut Pool<'_>, group: usize, atom: usize, rules: &mut Rules<'_>) -> bool {
     let whole = pool.cost_of(group);
     if whole == 0.0 {
@@ -93,7 +94,7 @@ fn exchange(pool: &mut Pool<'_>, group: usize, atom: usize, rules: &mut Rules<'_
         let (cost, n) = (pool.cost_of(giver), f64::from(pool.sizes[giver]));
         for &(other, _) in &pool.pieces[giver] {
             let other = other as usize;
-            // Whatever leaves, the giver costs nothing at best.
+            // Whichever row leaves, the giver costs nothing at best.
             let spare = if is_swap { -cost } else { added - cost };
             let limit = (bound - spare + whole) / size;
             if limit <= narrowed {

@@ -1,7 +1,7 @@
 use super::block::Block;
 use super::line::Line;
 
-/// Groups over a block's atoms, with what is needed to tell quickly what a change would cost.
+/// Groups over a block's atoms, with all that it takes to compute the cost of a change quickly.
 #[derive(Clone)]
 pub(super) struct Pool<'b> {
     pub(super) block: &'b Block,
@@ -39,7 +39,7 @@ impl<'b> Pool<'b> {
         self.sizes.len()
     }
 
-    /// An empty group.
+    /// Opens an empty group.
     pub(super) fn open(&mut self) -> usize {
         let d = self.block.lines.len();
         self.sizes.push(0);

@@ -1,4 +1,4 @@
-//! Steps 3 and 4 on groups that somebody else has formed of some rows.
+//! Steps 3 and 4 on groups of some rows that were formed elsewhere.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::Partition;
 
 /// Groups of some rows.
 pub(in crate::partitioner) struct Refined {
-    /// Group after group.
+    /// The rows, group after group.
     pub(in crate::partitioner) rows: Vec<u32>,
     pub(in crate::partitioner) sizes: Vec<u32>,
-    /// How much less they lose than those that were given.
+    /// How much less they lose than the groups that were given.
     pub(in crate::partitioner) gain: f64,
 }
 
@@ -36,7 +36,7 @@ pub(in crate::partitioner) struct Refiner<'a> {
 }
 
 impl<'a> Refiner<'a> {
-    /// For groups over these columns, which the axes are those of.
+    /// For groups over these columns, whose axes are `axes`.
     pub(in crate::partitioner) fn new(
         columns: &'a [&'a Column],
         axes: &[Axis],
@@ -52,10 +52,10 @@ impl<'a> Refiner<'a> {
         Refiner { columns, sensitive, axes, measures, lines, goal, n_values }
     }
 
-    /// Given groups that satisfy the goal: those, or better ones if any are found.
+    /// Returns the given groups, which must satisfy the goal, or better ones if any are found.
     pub(in crate::partitioner) fn refine(&self, given: Refined, seed: u64) -> Refined {
         let Refined { rows, sizes, .. } = &given;
-        // Codes keep their meaning: the axes and the goal know those of the whole table.
+        // Codes keep their meaning: the axes and the goal refer to the codes of the whole table.
         let selected =
             |column: &Column| Column::new(column.name(), Arc::clone(column.domain()), column.codes().gather(rows));
         let columns: Vec<Column> = self.columns.iter().map(|column| selected(column)).collect();

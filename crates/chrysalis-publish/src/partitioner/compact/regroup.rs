@@ -13,11 +13,11 @@ use super::line::{Line, Measure};
 
 /// In how many orders to look for partners.
 const N_ORDERS: usize = 6;
-/// Larger groups stay together, and so do those of goals that need more rows.
+/// Groups with more pieces stay together. If the goal needs more rows than `MOST_LEAST`, all groups do.
 const MOST_PIECES: usize = 512;
 const MOST_LEAST: u64 = 256;
 
-/// Plans the dissolution of all wide groups at once, then carries out those that do not get in each other's way.
+/// Plans the dissolution of all wide groups at once, then carries out the plans that do not conflict.
 pub(super) fn regroup(
     atoms: &Atoms,
     measures: &[Measure],
@@ -94,7 +94,7 @@ pub(super) fn side_by_side(
     sorted
 }
 
-/// Attributes in a random order in which the dear ones tend to come first.
+/// Attributes in a random order in which expensive ones tend to come first.
 fn priorities(measures: &[Measure], lines: &[Line], rng: &mut ChaCha20Rng) -> Vec<usize> {
     let mut wait = |weight: f64| -rng.random::<f64>().max(f64::MIN_POSITIVE).ln() / weight.max(1e-9);
     let weights = measures.iter().zip(lines).map(|(measure, line)| measure.weight(line.n.max(1)));
@@ -103,7 +103,7 @@ fn priorities(measures: &[Measure], lines: &[Line], rng: &mut ChaCha20Rng) -> Ve
     keyed.into_iter().map(|(_, at)| at).collect()
 }
 
-/// All pieces sorted by attributes in the order of `key`, and where each has come to stand.
+/// All pieces sorted by attributes in the order of `key`, and the position of each piece.
 fn order(atoms: &Atoms, groups: &Groups, key: &[usize]) -> (Vec<u32>, Vec<u32>) {
     let mut order: Vec<u32> = (0..groups.pieces.len() as u32).collect();
     let cells = |piece: u32| {
@@ -123,7 +123,7 @@ struct State<'a> {
     left: Vec<u32>,
     /// Rows left of every group.
     sizes: Vec<u32>,
-    /// Taken apart, or joined by others: what was planned for it no longer holds.
+    /// Groups that were taken apart, or joined by others: what was planned for them no longer holds.
     is_changed: Vec<bool>,
     has_given: Vec<bool>,
     joined: Vec<Vec<Piece>>,
@@ -150,7 +150,7 @@ impl<'a> State<'a> {
         Piece { atom: self.neighbourhood.groups.pieces[piece as usize].atom, count }
     }
 
-    /// Carries out a dissolution unless others have changed what it was made for.
+    /// Carries out a dissolution, unless others have changed the groups that it was planned for.
     fn carry_out(&mut self, dissolution: &Dissolution) {
         let given = self.given(dissolution);
         if !self.is_possible(dissolution, &given) {
@@ -175,7 +175,7 @@ impl<'a> State<'a> {
         self.is_changed[dissolution.group as usize] = true;
     }
 
-    /// What other groups give: every piece once, with all rows it gives.
+    /// The rows that other groups give: every piece once, with all rows it gives.
     fn given(&self, dissolution: &Dissolution) -> Vec<(u32, u32)> {
         let others = dissolution
             .fresh

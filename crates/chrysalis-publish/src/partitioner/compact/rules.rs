@@ -3,7 +3,7 @@ use chrysalis_table::SaCounts;
 
 use super::pool::Pool;
 
-/// Whether groups may be as they would become.
+/// Decides whether groups still pass after a change.
 pub(super) struct Rules<'a> {
     goal: &'a dyn Principle,
     /// No smaller group can pass.

@@ -10,22 +10,22 @@ use crate::partitioner::ladder::Ladder;
 /// A group of rows that share a label in every attribute.
 pub(super) struct Cell {
     pub(super) pieces: Vec<Piece>,
-    /// The penalty of a row, of those that were there first.
+    /// The penalty of a row under the labels that the pieces shared when the cell was formed.
     width: f64,
     size: u32,
 }
 
-/// What it may cost to complete a cell, for every row that finds its place so; in penalty of a row. Rows that find no place here
-/// find a dearer one later: by about this much, on tables of people with k from 5 to 50.
+/// The most that completing a cell may cost for every row that it places, in penalty of a row. Rows that are not placed
+/// here cost more later: about this much, on tables of people with k from 5 to 50.
 const PRICE: f64 = 0.1;
-/// A cell must have this share of the rows that it needs.
+/// A cell must have at least one in this many of the rows that it needs.
 const LEAST_SHARE: u32 = 2;
-/// The sets of tuples under all labels may take so many words; otherwise nothing is spared.
+/// The most words that the sets of tuples under all labels may take; beyond that, no cell is completed.
 const MOST_WORDS: usize = 1 << 22;
-/// Words that may be looked at in all.
+/// The most words that are looked at in all.
 const MOST_LOOKS: usize = 50_000_000;
 
-/// Which rows could go elsewhere, and under which labels they are.
+/// Which rows groups can spare, and under which labels these are.
 pub(super) struct Spare<'a> {
     tuples: &'a Tuples<'a>,
     ladders: &'a [Ladder],
@@ -33,7 +33,7 @@ pub(super) struct Spare<'a> {
     least: u32,
     n_values: usize,
     n_words: usize,
-    /// Per attribute, level and rank: which set holds the tuples under its label.
+    /// Per attribute, level and rank: the set that holds the tuples under the rank's label.
     set_of: Vec<Vec<Vec<u32>>>,
     /// A bit for every tuple, set after set.
     bits: Vec<u64>,
@@ -109,7 +109,7 @@ impl<'a> Spare<'a> {
         &self.tuples.cells[tuple as usize * stride..(tuple as usize + 1) * stride]
     }
 
-    /// Takes note of a new group of whole tuples under the labels of some levels.
+    /// Records a new group of whole tuples under the labels of some levels.
     pub(super) fn add(&mut self, group: &[u32], levels: &[u8], cells: &mut Vec<Cell>) {
         let pieces: Vec<Piece> =
             group.iter().map(|&atom| Piece { atom, count: self.tuples.counts[atom as usize] }).collect();
@@ -150,7 +150,7 @@ impl<'a> Spare<'a> {
     }
 
     /// Makes a group of tuples under the labels of some levels that do not pass by themselves, with rows that other
-    /// groups can spare. Says whether that was possible at a fair price.
+    /// groups can spare. Returns whether this was possible within the price limit.
     pub(super) fn complete(&mut self, own: &[u32], levels: &[u8], cells: &mut Vec<Cell>) -> bool {
         let size: u32 = own.iter().map(|&tuple| self.tuples.counts[tuple as usize]).sum();
         if size.saturating_mul(LEAST_SHARE) < self.least || self.n_looks < self.n_words * levels.len() {
@@ -181,7 +181,7 @@ impl<'a> Spare<'a> {
         true
     }
 
-    /// What groups can spare under the labels that a tuple has at some levels, the cheapest first.
+    /// The rows that groups can spare under the labels that a tuple has at some levels, the cheapest first.
     fn offers(&mut self, tuple: u32, levels: &[u8], cells: &[Cell]) -> Vec<Offer> {
         let record = self.record(tuple).to_vec();
         let step = |at: usize| &self.ladders[at].steps[levels[at] as usize];
@@ -206,7 +206,7 @@ impl<'a> Spare<'a> {
         offers
     }
 
-    /// The cheapest rows that make the size enough, where size is all that matters.
+    /// The cheapest rows that make the cell large enough, where size is all that matters.
     fn cheapest(&self, offers: Vec<Offer>, size: u32, most: f64, cells: &[Cell]) -> Option<Vec<(Offer, u32)>> {
         let mut lacking = self.least - size.min(self.least);
         let (mut taken, mut paid): (Vec<(Offer, u32)>, f64) = (Vec::new(), 0.0);
@@ -227,7 +227,8 @@ impl<'a> Spare<'a> {
         (lacking == 0 && paid <= most).then_some(taken)
     }
 
-    /// Rows, one by one, until the principles hold: once there are enough, of the value that is rarest so far.
+    /// Takes rows one by one until the principles hold. Once there are enough rows, takes those whose value is rarest
+    /// so far.
     fn fitting(&self, mut offers: Vec<Offer>, own: &[u32], most: f64, cells: &[Cell]) -> Option<Vec<(Offer, u32)>> {
         let mut counts = SaCounts::new(self.n_values);
         let value = |tuple: u32| self.tuples.values[tuple as usize];
@@ -256,7 +257,7 @@ impl<'a> Spare<'a> {
         Some(taken)
     }
 
-    /// Whether a group still passes once it has given one row more than those that are taken.
+    /// Whether a group still passes once it has given one row more than those that are already taken.
     fn can_give(&self, offer: Offer, taken: &[(Offer, u32)], cells: &[Cell]) -> bool {
         let home = &cells[offer.home as usize];
         let mut rest = SaCounts::new(self.n_values);

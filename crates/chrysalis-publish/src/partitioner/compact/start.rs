@@ -1,4 +1,4 @@
-//! Step 2: two ways to begin; the better one stays.
+//! Step 2: two partitions to start from, of which the better one is used.
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::{Progress, SaCounts};
@@ -22,7 +22,7 @@ pub(super) struct Start {
     pub(super) most: f64,
 }
 
-/// Labels must save this share of the penalty that `mondrian` leaves; otherwise its order is worth more.
+/// Labels must cost less than this share of what `mondrian` costs; otherwise the order of its groups is worth more.
 const WORTHWHILE: f64 = 0.95;
 
 impl Start {
@@ -36,11 +36,11 @@ impl Start {
         progress: Progress<'_>,
     ) -> Self {
         let cut = || cut(data, goal, atoms, worth, progress);
-        // Without a taxonomy there is hardly a label between a value and all values.
         let cost = |groups: &Groups| {
             let hulls = Hull::all(lines, atoms, groups);
             hulls.iter().map(Hull::cost).sum::<f64>()
         };
+        // Without a taxonomy there is hardly a label between a single value and all values.
         if !axes.iter().any(|(_, axis)| matches!(axis.shape(), Shape::Tree(..))) {
             let groups = cut();
             return Start { most: cost(&groups), groups, is_in_order: true };
@@ -82,7 +82,7 @@ fn labelled(
     let mut left: Vec<Piece> = left.iter().map(|&atom| Piece { atom, count: counts[atom as usize] }).collect();
     let mut values = SaCounts::of(n_values, []);
     left.iter().for_each(|piece| values.add_many(tuples.values[piece.atom as usize], piece.count));
-    // What is left may fail even as one group. The coarsest groups came last: they take it in.
+    // The remaining rows may fail even as one group. The coarsest groups were formed last: they take these rows in.
     while !goal.holds(&values) && groups.len() > 0 {
         for &piece in groups.group(groups.len() - 1) {
             left.push(piece);

@@ -11,7 +11,7 @@ use super::line::{Line, Measure};
 use super::regroup::side_by_side;
 use crate::partitioner::stir::{Cost, HEAT, Lots, Member, Stirrer, rounds_and_sweeps};
 
-/// Groups are stirred in blocks of at least so many rows.
+/// Groups are stirred in blocks of at least this many rows.
 const ROWS_PER_BLOCK: usize = 512;
 
 /// One row of an atom.
@@ -27,13 +27,13 @@ impl Member for Row {
     }
 }
 
-/// The penalty of all rows.
+/// The cost of groups: the penalty of all their rows.
 struct Penalty<'a> {
     atoms: &'a Atoms,
     lines: &'a [Line],
 }
 
-/// What groups are stirred by.
+/// What it takes to stir groups.
 pub(super) struct Stirring<'a> {
     pub(super) atoms: &'a Atoms,
     pub(super) measures: &'a [Measure],
@@ -45,7 +45,7 @@ pub(super) struct Stirring<'a> {
 }
 
 impl Stirring<'_> {
-    /// Groups that lose about as much as these.
+    /// Stirs the groups. The result loses about as much.
     pub(super) fn stirred(
         &self,
         mut groups: Groups,
@@ -93,7 +93,7 @@ fn expanded(atoms: &Atoms, groups: &Groups) -> (Vec<Row>, Vec<u32>) {
     (rows, sizes)
 }
 
-/// Groups of pieces again.
+/// Turns rows into groups of pieces again.
 fn collapsed(rows: &[Row], sizes: &[u32]) -> Groups {
     let mut groups = Groups::default();
     let mut rest = rows;
@@ -109,7 +109,7 @@ fn collapsed(rows: &[Row], sizes: &[u32]) -> Groups {
     groups
 }
 
-/// Stretches of groups, each with its rows.
+/// Runs of groups, each with its rows.
 fn blocks<'a>(rows: &'a mut [Row], sizes: &'a [u32]) -> Vec<(&'a mut [Row], &'a [u32])> {
     let mut blocks = Vec::new();
     let (mut rest, mut rest_sizes) = (rows, sizes);

@@ -11,7 +11,7 @@ pub(super) struct Problem<'a> {
     pub(super) copies: &'a [u64],
     /// Distinct values a group needs.
     pub(super) distinct: usize,
-    /// For every value the first one far enough above it; the number of values where there is none.
+    /// For every value, the first one far enough above it; the number of values if there is none.
     pub(super) reach: &'a [usize],
 }
 
@@ -31,7 +31,7 @@ struct Step {
     from: State,
     last: usize,
     first: usize,
-    /// Values that occur once, lie in the overlap and went to the closed group.
+    /// How many values that occur once and lie in the overlap went to the closed group.
     taken: usize,
 }
 
@@ -42,7 +42,7 @@ impl Problem<'_> {
         (0..self.values.len()).map(|low| (width(low) as f64).powi(3)).sum()
     }
 
-    /// The least largest range, and groups that reach it, if some reach a range up to `most`.
+    /// The least largest range, and groups that reach it, if it is at most `most`.
     pub(super) fn solve(&self, most: f64) -> Option<(f64, Groups)> {
         // The answer is a difference of two values, at least as large as every group's least range.
         let mut bounds: Vec<f64> = Vec::new();
@@ -62,7 +62,8 @@ impl Problem<'_> {
     fn family(&self, bound: f64) -> Option<Groups> {
         let n = self.values.len();
         let origin = State { next: 0, start: 0 };
-        // The most distinct values the open group can have, per state; states in order of `next`, so done before used.
+        // The most distinct values the open group can have, per state. States are visited in the order of `next`, so
+        // each is final before it is used.
         let mut reached: BTreeMap<State, (usize, Option<Step>)> = BTreeMap::from([(origin, (0, None))]);
         let mut todo = Some(origin);
         while let Some(state) = todo {

@@ -16,7 +16,7 @@ use crate::{Microdata, Partition, PublishError};
 use exact::Problem;
 use passes::Line;
 
-/// What the groups of sorted values should be best at.
+/// What the groups of sorted values should optimize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BySensitive {
     /// The least sum of ranges (ke 6.1).
@@ -98,9 +98,9 @@ impl BySensitive {
     }
 }
 
-/// Steps of `min-max-exact` beyond which it is refused: about a minute.
+/// The most steps that `min-max-exact` may take before it is refused: about a minute.
 const MOST_STEPS: f64 = 3e8;
-/// A counting sort by digits of so many bits stays within fast memory; one pass may go a little beyond.
+/// A counting sort by digits of this many bits stays within fast memory; a single pass may use a few more.
 const DIGIT_BITS: u32 = 12;
 const MOST_DIGIT_BITS: u32 = 16;
 
@@ -110,12 +110,12 @@ pub(crate) struct SortedRows {
     values: Vec<f64>,
     /// Code and row, from the lowest code up.
     keys: Vec<Key>,
-    /// For every code the first one far enough above it; the number of codes where there is none.
+    /// For every code, the first one far enough above it; the number of codes if there is none.
     reach: Vec<u32>,
     minimum: Minimum,
 }
 
-/// A code above a row, in one number.
+/// A code in the upper half of a number, and a row in the lower.
 #[derive(Clone, Copy)]
 pub(crate) struct Key(u64);
 
@@ -130,10 +130,10 @@ impl Key {
 }
 
 impl SortedRows {
-    /// Rows with equal values in random order.
+    /// Sorted rows, those with equal values in random order.
     pub(crate) fn shuffled(column: &Column, minimum: Minimum, rng: &mut dyn CryptoRng) -> Self {
         let mut sorted = SortedRows::new(column, minimum, &[]);
-        // LEAK: sorting keeps the input's order among equal values.
+        // LEAK: sorting keeps the input's order among equal values, so these are shuffled.
         sorted.keys.chunk_by_mut(|a, b| a.code() == b.code()).for_each(|run| run.shuffle(rng));
         sorted
     }
@@ -142,7 +142,7 @@ impl SortedRows {
         &self.keys
     }
 
-    /// Whether the rows from `start` up to, not including, `end` reach the least numbers.
+    /// Whether the rows from `start` up to, not including, `end` reach the minimum numbers.
     pub(crate) fn reaches_minimum(&self, start: usize, end: usize) -> bool {
         self.may_be_group(start, end)
     }
@@ -210,7 +210,7 @@ impl SortedRows {
         for (code, groups) in (0u32..).zip(&groups_of) {
             let mut rows: Vec<u32> = self.keys[self.run(code)].iter().map(|key| key.row()).collect();
             rows.shuffle(rng);
-            // One copy to every group that has the value, spare ones in turn.
+            // One row for every group that has the value; spare rows go to these groups in turn.
             for (row, &group) in rows.into_iter().zip(groups.iter().cycle()) {
                 members[group].push(row);
             }
@@ -240,7 +240,7 @@ fn sorted_keys(column: &Column) -> Vec<Key> {
     keys
 }
 
-/// Puts keys in the order of a digit; those with the same digit keep theirs.
+/// Puts keys in the order of a digit; keys with the same digit keep their order.
 fn scatter(keys: impl Iterator<Item = Key> + Clone, sorted: &mut [Key], n_digits: usize, digit: impl Fn(Key) -> usize) {
     let mut next = vec![0; n_digits];
     keys.clone().for_each(|key| next[digit(key)] += 1);
@@ -255,8 +255,9 @@ fn scatter(keys: impl Iterator<Item = Key> + Clone, sorted: &mut [Key], n_digits
     }
 }
 
-/// Two pointers over the distinct values, each comparison exact. `apart`: for every value the first that counts as another, where
-/// some do not; a stretch then has as many values that count as it takes steps of that kind.
+/// For every code, the first one far enough above it: two pointers over the distinct values, each comparison exact.
+/// `apart` is empty if all values count as different. Otherwise it holds, for every value, the first one above it that
+/// counts as different from it; l values that count are then l − 1 such steps.
 fn reach(domain: &Domain, minimum: Minimum, apart: &[u32]) -> Vec<u32> {
     let values = domain.values();
     let mut high = 0;

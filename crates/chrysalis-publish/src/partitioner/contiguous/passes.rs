@@ -8,7 +8,8 @@ pub(super) trait Line {
     fn len(&self) -> usize;
     /// The value at a place; does not decrease along the line.
     fn value(&self, at: usize) -> f64;
-    /// Whether the values from `start` up to, not including, `end` may form a group. A longer stretch may as well.
+    /// Whether the values from `start` up to, not including, `end` may form a group. If so, any longer stretch may,
+    /// too.
     fn may_be_group(&self, start: usize, end: usize) -> bool;
 }
 
@@ -85,7 +86,7 @@ pub(super) fn max_groups(line: &impl Line) -> Option<Vec<usize>> {
             start = end;
         }
     }
-    // What is left over joins the last group.
+    // The values that are left over join the last group.
     *ends.last_mut()? = n;
     Some(ends)
 }

@@ -32,7 +32,7 @@ impl Numbers {
         Some(bound)
     }
 
-    /// The groups are a solution, not only the bound right.
+    /// Checks that the groups are a solution, not only that the bound is right.
     fn check_family(&self, values: &[i64], copies: &[u64], bound: f64, groups: &[Vec<usize>]) {
         for (value, &copies) in copies.iter().enumerate() {
             let used = groups.iter().filter(|group| group.contains(&value)).count() as u64;
@@ -108,7 +108,7 @@ fn brute_sets(line: &Numbers) -> Option<i64> {
     best
 }
 
-/// A small generator of its own, so that the same 2,000 multisets are tried everywhere.
+/// A small generator of its own, so that the same 2,400 multisets are tried everywhere.
 fn multisets() -> impl Iterator<Item = Numbers> {
     let mut state = 0x2545_f491_4f6c_dd1du64;
     let mut below = move |n: u64| {

@@ -1,4 +1,4 @@
-//! What is known of the sensitive values of groups: no more than the goal looks at.
+//! What is kept of the sensitive values of groups: no more than the goal looks at.
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::SaCounts;
@@ -10,13 +10,13 @@ use super::tuples::ByGroup;
 pub(super) enum Needs {
     /// Nothing but sizes.
     Sizes,
-    /// So many rows and so many distinct values; which values occur is held in so many words for each group.
+    /// A minimum of rows and of distinct values. `words` words per group hold which values occur.
     Distinct { rows: u64, distinct: u32, words: usize },
     /// How often each value occurs.
     Counts,
 }
 
-/// Columns with more values than this many words have bits are counted instead.
+/// Columns with more values than bits in this many words are counted instead.
 const MOST_WORDS: usize = 4;
 
 impl Needs {
@@ -24,7 +24,7 @@ impl Needs {
         let words = n_values.div_ceil(64);
         match goal.minimum() {
             _ if goal.is_size_only() => Needs::Sizes,
-            // Where not every value counts as one, which occur does not say enough.
+            // If some values do not count as different, it is not enough to know which occur.
             Some(least) if least.span.is_none() && least.apart <= 1 && words <= MOST_WORDS => {
                 Needs::Distinct { rows: least.rows, distinct: u32::try_from(least.distinct).unwrap_or(u32::MAX), words }
             }
@@ -45,7 +45,7 @@ pub(super) enum GroupContents {
 }
 
 impl GroupContents {
-    /// Of groups of rows.
+    /// The contents of groups of rows.
     pub(super) fn of_rows(
         needs: Needs,
         group_of: &[u32],
@@ -76,7 +76,7 @@ impl GroupContents {
         }
     }
 
-    /// Of the groups above.
+    /// The contents of the groups of a higher node.
     pub(super) fn above(&self, group_of: &[u32], n_groups: usize, n_values: usize) -> GroupContents {
         match self {
             GroupContents::Nothing => GroupContents::Nothing,
@@ -87,7 +87,7 @@ impl GroupContents {
         }
     }
 
-    /// How much room it takes, in words of a list of values.
+    /// How much memory it takes, in entries of its lists.
     pub(super) fn weight(&self) -> usize {
         match self {
             GroupContents::Nothing => 0,
@@ -96,7 +96,7 @@ impl GroupContents {
         }
     }
 
-    /// Nothing yet, to which groups can be added.
+    /// An empty union, to which groups can be added.
     pub(super) fn union(&self, n_values: usize) -> Union {
         match self {
             GroupContents::Nothing => Union { rows: 0, bits: Vec::new(), counts: SaCounts::default() },
@@ -123,7 +123,7 @@ impl Sets {
         n_ones(self.of(group))
     }
 
-    /// The sets of the groups above.
+    /// The sets of the groups of a higher node.
     pub(super) fn above(&self, group_of: &[u32], n_groups: usize) -> Sets {
         let mut above = Sets { words: self.words, bits: vec![0; n_groups * self.words] };
         if self.words == 1 {
@@ -149,7 +149,7 @@ pub(super) struct Values {
     counts: Vec<(u32, u32)>,
 }
 
-/// A table of all counts of all groups may have this many entries for every value that is held below.
+/// A table of all counts of all groups may have this many entries for every value that the lower node holds.
 const ENTRIES_PER_VALUE: usize = 4;
 
 impl Values {
@@ -169,7 +169,8 @@ impl Values {
         self.ends.push(self.counts.len() as u32);
     }
 
-    /// Calls `visit` with the values of every group above, until it says stop. Gives them all if it never does.
+    /// Calls `visit` with the values of every group of a higher node, until it returns `false`. Returns them all if it
+    /// never does.
     pub(super) fn above(
         &self,
         group_of: &[u32],
@@ -201,7 +202,7 @@ impl Values {
         Some(values)
     }
 
-    /// How often every value occurs in every group above.
+    /// How often every value occurs in every group of a higher node.
     fn table(&self, group_of: &[u32], n_groups: usize, n_values: usize) -> Vec<u32> {
         let mut table = vec![0u32; n_groups * n_values];
         for (member, &group) in group_of.iter().enumerate() {

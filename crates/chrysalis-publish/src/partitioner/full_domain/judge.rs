@@ -1,4 +1,4 @@
-//! Whether a combination of levels will do, what it costs, and what follows for others.
+//! Whether a combination of levels is feasible, what it costs, and what follows for other combinations.
 
 use chrysalis_criteria::{Principle, Rational};
 use chrysalis_table::SaCounts;
@@ -25,31 +25,31 @@ pub(super) struct Problem<'a> {
     pub(super) needs: Needs,
 }
 
-/// What is known of a node once its groups were formed.
+/// What is known about a node once its groups have been formed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Verdict {
     pub(super) node: Node,
     /// The cost of the release it gives; `None` if too many rows would have to be suppressed.
     pub(super) cost: Option<f64>,
-    /// No node below will do either (spec, lemma 1).
+    /// No node below is feasible either (spec, lemma 1).
     pub(super) rules_out_below: bool,
-    /// Every node below costs at least so much more than its levels alone (lemma 2).
+    /// Every node below costs at least this much more than its levels alone (lemma 2).
     pub(super) extra_below: f64,
-    /// Every node above costs at least so much (lemma 3).
+    /// Every node above costs at least this much (lemma 3).
     pub(super) least_above: f64,
 }
 
-/// The groups of a node that pass, and those that become one.
+/// Which groups of a node are suppressed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Split {
     /// Groups whose rows are suppressed, ascending; `None` if that would be too many rows.
     pub(super) suppressed: Option<Vec<u32>>,
-    /// Rows that are suppressed in every node below, with the group they are in here.
+    /// Groups of this node, each with a number of rows that are suppressed in every node below.
     removals: Vec<(u32, u64)>,
     is_ruled_out: bool,
 }
 
-/// The largest number of rows that a share of them allows.
+/// The largest number of rows within a share of all rows.
 pub(super) fn allowance(rows: u64, share: Rational) -> u64 {
     let allowed = u128::from(rows) * u128::from(*share.numer()) / u128::from(*share.denom());
     u64::try_from(allowed).unwrap_or(rows).min(rows)
@@ -67,7 +67,7 @@ impl Problem<'_> {
         }
     }
 
-    /// What a row that shows a label loses more when it is suppressed.
+    /// How much more a row loses when it is suppressed than when it shows a label.
     fn surcharge(&self, axis: usize, level: usize, label: usize) -> f64 {
         let (here, top) = (&self.axes[axis], self.lattice.n_levels(axis) - 1);
         match self.metric {
@@ -78,7 +78,8 @@ impl Problem<'_> {
         }
     }
 
-    /// What suppressing some rows of some groups adds. Rows are counted per label first: the order of groups is no matter.
+    /// What suppressing some rows of some groups adds to the cost. Rows are counted per label first, so that the order
+    /// of groups does not matter.
     fn extra<K: Key>(&self, rolled: &RolledGroups<K>, parts: impl Iterator<Item = (u32, u64)> + Clone) -> f64 {
         if !matches!(self.metric, Metric::Loss | Metric::Precision) {
             return 0.0;
@@ -94,7 +95,8 @@ impl Problem<'_> {
         sum
     }
 
-    /// Forms the groups of a node from those of a lower one, and judges them. Gives the groups too if all were looked at.
+    /// Forms the groups of a node from those of a lower one, and judges them. Also returns the groups, if all were
+    /// looked at.
     pub(super) fn evaluate<K: Key>(&self, source: &Groups<K>, node: Node) -> (Verdict, Option<Groups<K>>) {
         let rolled = source.roll_up(self, node);
         let (split, contents) = self.split(source, &rolled);
@@ -132,8 +134,8 @@ impl Problem<'_> {
         self.rows as f64 / (n_groups - n_suppressed + usize::from(n_suppressed > 0)) as f64
     }
 
-    /// A group above that is not suppressed holds a group that is large enough here, or only small ones that are large
-    /// enough together; and there is one group of suppressed rows.
+    /// The most groups that a node above can have. Each of them holds a group that is large enough here, or only small
+    /// ones that are large enough together, or the suppressed rows.
     fn most_groups_above(&self, sizes: &[u32]) -> u64 {
         let least = self.goal.least_size().max(1);
         let small = sizes.iter().map(|&size| u64::from(size)).filter(|&size| size < least);
@@ -142,8 +144,8 @@ impl Problem<'_> {
         n.min(n - n_small + rows / least + 1)
     }
 
-    /// Which groups pass. Stops looking as soon as the node and all below are ruled out; otherwise gives what the groups
-    /// hold as well.
+    /// Which groups pass. Stops looking as soon as the node and all below are ruled out; otherwise also returns what
+    /// the groups hold.
     pub(super) fn split<K: Key>(&self, source: &Groups<K>, rolled: &RolledGroups<K>) -> (Split, Option<GroupContents>) {
         let least = self.goal.least_size();
         let is_small = |size: &&u32| u64::from(**size) < least;
@@ -152,7 +154,7 @@ impl Problem<'_> {
         let contents = if small > self.limit { None } else { self.look(source, rolled, &mut failing) };
         match contents {
             None => {
-                // Sizes alone are at hand all the same, and others may be rolled up from them.
+                // If only sizes matter they are known anyway, and other nodes may be rolled up from them.
                 let contents = matches!(source.contents, GroupContents::Nothing).then_some(GroupContents::Nothing);
                 (Split { is_ruled_out: true, ..Split::default() }, contents)
             }
@@ -245,7 +247,7 @@ impl FailingGroups {
         self.gone += removal;
     }
 
-    /// What falls short of a minimum still does after rows have left, so that none can stay.
+    /// A group that falls short of a minimum still does after rows have left, so none of its rows can stay.
     fn all_rows_of(&mut self, sizes: &[u32], passes: impl Fn(usize, u64) -> bool) {
         for (group, &size) in sizes.iter().enumerate().filter(|&(group, &size)| !passes(group, size.into())) {
             self.add(group as u32, size.into());

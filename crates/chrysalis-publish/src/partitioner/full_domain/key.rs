@@ -12,8 +12,8 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Both slots and what lies between them as one, if they are in the same word, `self` above, and that takes no more than
-    /// so many bits; with how far up the label of `self` stands in it.
+    /// One slot for both slots and the bits between them, and the shift of `self` in it; `None` unless they are in the
+    /// same word, with `self` above, and take at most `most_bits` bits together.
     pub(super) fn joined(self, below: Slot, most_bits: u32) -> Option<(Slot, u32)> {
         let up = self.shift.checked_sub(below.shift).filter(|_| self.word == below.word)?;
         let bits = up + self.n_bits();
@@ -25,20 +25,20 @@ impl Slot {
         u32::BITS - self.mask.leading_zeros()
     }
 
-    /// What a label of `part` is as a label of this slot, which covers it.
+    /// Moves a label of `part` to where it stands in this slot, which covers `part`.
     pub(super) fn lift(self, part: Slot, label: u32) -> u32 {
         label << (part.shift - self.shift)
     }
 }
 
-/// Packed labels. The first attribute stands highest, so keys order like lists of labels.
+/// Packed labels. The first attribute stands highest, so keys sort like lists of labels.
 pub(super) trait Key: Copy + Debug + Eq + Hash + Ord + Send + Sync {
     /// Bits of one word, and number of words.
     const SHAPE: (u32, usize);
     /// Every label 0.
     const ZERO: Self;
     fn get(self, slot: Slot) -> u32;
-    /// With a label in a slot that held 0.
+    /// The key with a label in a slot that held 0.
     fn with(self, slot: Slot, label: u32) -> Self;
 }
 
@@ -79,7 +79,7 @@ impl Key for Wide {
     }
 }
 
-/// A slot for every attribute with so many labels, if there is room in a key of type `K`.
+/// A slot for every attribute, given its number of labels, if a key of type `K` has room for all of them.
 pub(super) fn slots<K: Key>(n_labels: &[usize]) -> Option<Vec<Slot>> {
     let (bits_of_word, n_words) = K::SHAPE;
     let (mut word, mut free) = (0, bits_of_word);

@@ -1,6 +1,6 @@
 //! Combinations of levels, one per attribute, packed into one word each.
 
-/// A combination of levels. The first attribute stands in the highest bits, so numbers order like lists of levels.
+/// A combination of levels. The first attribute stands in the highest bits, so nodes sort like lists of levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Node(u128);
 
@@ -20,7 +20,7 @@ struct Field {
 }
 
 impl Lattice {
-    /// `None` when the levels of all attributes do not fit one word: then nobody could look at them anyway.
+    /// `None` when the levels of all attributes do not fit one word: such a lattice is too large to be searched anyway.
     pub(super) fn new(n_levels: &[usize]) -> Option<Lattice> {
         let mut lattice = Lattice { fields: Vec::new(), guards: 0 };
         let mut shift = u128::BITS;
@@ -90,19 +90,19 @@ impl Lattice {
         Node(if from >= u128::BITS { 0 } else { node.0 & (u128::MAX >> from) })
     }
 
-    /// How many combinations stand at or before one in descending order.
+    /// How many combinations there are up to and including this one, in descending order.
     pub(super) fn n_down_to(&self, node: Node) -> u128 {
         let before = |n: u128, axis: usize| n * self.n_levels(axis) as u128 + self.level(node, axis) as u128;
         self.size() - (0..self.n_axes()).fold(0, before)
     }
 
-    /// One attribute higher, where there is a higher level.
+    /// The node with one attribute a level higher, if there is a higher level.
     pub(super) fn raised(&self, node: Node, axis: usize) -> Option<Node> {
         let level = self.level(node, axis) + 1;
         (level < self.n_levels(axis)).then(|| self.with(node, axis, level))
     }
 
-    /// One attribute lower, where there is a lower level.
+    /// The node with one attribute a level lower, if there is a lower level.
     pub(super) fn lowered(&self, node: Node, axis: usize) -> Option<Node> {
         let level = self.level(node, axis).checked_sub(1)?;
         Some(self.with(node, axis, level))

@@ -6,7 +6,7 @@ use chrysalis_table::{Code, Column, Taxonomy};
 use crate::Microdata;
 use crate::method::node_ncp;
 
-/// One attribute. Levels that tell values apart exactly like a lower one are left out: they only lose.
+/// One attribute. Levels that tell values apart exactly like a lower one are left out: they could only cost more.
 #[derive(Debug)]
 pub(super) struct Axis {
     /// The level of the taxonomy behind each level here.
@@ -26,7 +26,7 @@ struct Level {
     rows: Vec<u64>,
     /// The penalty of such a row; never below that of a lower level.
     ncp: Vec<f64>,
-    /// For every level below: the label here of a label there.
+    /// For every level below, the label here of each of its labels.
     up: Vec<Vec<u32>>,
 }
 
@@ -89,7 +89,7 @@ impl Axis {
             let mut up = vec![0; below.n_labels];
             for (&here, &there) in level.label_of_code.iter().zip(&below.label_of_code) {
                 up[there as usize] = here;
-                // Bounds of intervals may be a rounding error off; the proofs want penalties that never fall.
+                // The bounds of intervals may be a rounding error off, but the proofs need penalties that never fall.
                 let least = below.ncp[there as usize];
                 level.ncp[here as usize] = level.ncp[here as usize].max(least);
             }

@@ -34,7 +34,7 @@ use crate::{Microdata, Partition, PublishError};
 /// When to stop and take the best so far.
 #[derive(Clone)]
 pub struct Stop {
-    /// Asked now and then.
+    /// Asked from time to time.
     is_over: Arc<dyn Fn() -> bool + Send + Sync>,
     /// Combinations of levels that may be judged.
     most_nodes: u64,
@@ -46,7 +46,7 @@ impl Stop {
         Stop { is_over: Arc::new(is_over), most_nodes: u64::MAX }
     }
 
-    /// Stops once about so many combinations of levels were judged: the same ones on every machine.
+    /// Stops once about `n_nodes` combinations of levels have been judged: the same ones on every machine.
     pub fn after(n_nodes: u64) -> Self {
         Stop { most_nodes: n_nodes, ..Stop::never() }
     }
@@ -75,7 +75,7 @@ pub enum Metric {
     Average,
     /// How high the levels are, as shares of their taxonomies' heights (one minus Sweeney's Prec).
     Precision,
-    /// The sum of all levels; rows may be suppressed for nothing.
+    /// The sum of all levels; suppressing rows costs nothing.
     Height,
 }
 

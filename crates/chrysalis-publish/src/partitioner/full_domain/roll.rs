@@ -1,22 +1,22 @@
-//! Rolling groups up to a higher node: labels are looked up, not counted anew.
+//! Rolling groups up to a higher node: labels are looked up, rows are not counted again.
 
 use super::judge::Problem;
 use super::key::{Key, Slot};
 use super::lattice::Node;
 use super::tuples::{Groups, number_by_hash};
 
-/// Groups of which only the sizes are known yet, and from which smaller groups they come.
+/// Groups of which only the sizes are known so far, and the smaller groups that they come from.
 #[derive(Debug)]
 pub(super) struct RolledGroups<K> {
     pub(super) node: Node,
-    /// The group of every group of the source.
+    /// For every group of the source, the group that it becomes part of.
     pub(super) group_of: Vec<u32>,
     pub(super) keys: Vec<K>,
     pub(super) sizes: Vec<u32>,
 }
 
-/// Attributes are looked up together while a table of all that can stand in their slots has no more bits than this, and
-/// no more entries than a share of the groups.
+/// Neighbouring attributes are looked up together as long as their slots have no more bits than this, and the table has
+/// at most one entry for every `GROUPS_PER_ENTRY` groups.
 const MOST_BITS: u32 = 12;
 const GROUPS_PER_ENTRY: usize = 4;
 
@@ -25,9 +25,9 @@ struct Step {
     slot: Slot,
     /// The attributes, first to last.
     axes: Vec<usize>,
-    /// For everything that can stand in the slot: what stands there above.
+    /// For every content of the slot, what it becomes in the higher node.
     above: Vec<u32>,
-    /// And what that adds to the number of a group.
+    /// For every content of the slot, what it adds to the number of a group.
     number: Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ impl<K: Key> Groups<K> {
         let rolled = |key: K| {
             steps.iter().fold(K::ZERO, |new, step| new.with(step.slot, step.above[key.get(step.slot) as usize]))
         };
-        // With few conceivable groups a table of all of them beats hashing.
+        // With few conceivable groups, a table of all of them is faster than hashing.
         if conceivable > (4 * self.keys.len() as u64).clamp(1 << 12, 1 << 31) {
             let (group_of, keys, sizes) =
                 number_by_hash(self.keys.len(), |at| rolled(self.keys[at]), |at| self.sizes[at]);
@@ -69,7 +69,8 @@ impl<K: Key> Groups<K> {
         Groups { node, keys, sizes, contents }
     }
 
-    /// Attributes that still tell groups apart above, as few steps as tables of a bearable size allow.
+    /// The attributes that still tell groups apart in the higher node, in as few steps as tables of a reasonable size
+    /// allow.
     fn steps(&self, problem: &Problem<'_>, to: Node) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         let is_told_apart = |axis: &usize| problem.axes[*axis].n_labels(problem.lattice.level(to, *axis)) > 1;
@@ -100,23 +101,23 @@ impl<K: Key> Groups<K> {
         problem.axes[axis].n_labels(problem.lattice.level(self.node, axis))
     }
 
-    /// Fills the tables of a step, the lowest attribute first: with each one more, what is there repeats for each of its
-    /// labels.
+    /// Fills the tables of a step, the lowest attribute first: each further attribute repeats the tables for every one
+    /// of its labels.
     fn fill(&self, problem: &Problem<'_>, to: Node, step: &mut Step, stride: &mut u64) {
         (step.above, step.number) = (vec![0], vec![0]);
         let mut n_filled = 1;
         for &axis in step.axes.iter().rev() {
             let slot = problem.slots[axis];
             let (from, level) = (problem.lattice.level(self.node, axis), problem.lattice.level(to, axis));
-            // Slots have room for more labels than there are; and what lies between two attributes of a step tells nothing
-            // apart above, whatever stands there.
+            // Slots have room for more labels than there are. And whatever lies between two attributes of a step tells
+            // no groups apart in the higher node.
             let n_below = step.slot.lift(slot, 1) as usize;
             let repeated = |table: &mut Vec<u32>| -> Vec<u32> {
                 table.resize(n_filled, 0);
                 table.iter().copied().cycle().take(n_below).collect()
             };
             let (above, number) = (repeated(&mut step.above), repeated(&mut step.number));
-            // Numbers that are too large are never used: then there are too many conceivable groups.
+            // Numbers that are too large are never used: then there are too many conceivable groups for a table.
             let unit = u32::try_from(*stride).unwrap_or(0);
             (step.above, step.number) = (Vec::new(), Vec::new());
             for label in 0..self.n_labels(problem, axis) as u32 {

@@ -16,11 +16,11 @@ use super::walk::Walk;
 
 /// Nodes that are looked at together. Fixed, so that the result does not depend on the number of threads.
 const ROUND: usize = 8;
-/// Groups of this many nodes are kept for rolling up.
+/// The groups of at most this many nodes are kept for rolling up.
 const MOST_KEPT: usize = 1024;
-/// Room for groups that are kept, beside twice that of the exact ones.
+/// Room for the groups that are kept, in addition to twice that of the exact groups.
 const LEAST_ROOM: usize = 1 << 22;
-/// A search that may judge so many nodes may ask for every one of them this often on its walk whether to stop.
+/// A search that is limited to n nodes also stops once its walk has asked this many times n whether to stop.
 const LOOKS_PER_NODE: u64 = 8;
 
 /// What a search knows so far.
@@ -34,14 +34,14 @@ pub(super) struct Search<'a, K> {
     base: Vec<Vec<f64>>,
     /// Nodes with nothing feasible at or below them, none below another.
     ruled_out: Vec<Node>,
-    /// Least costs of all nodes below, beyond their levels.
+    /// Nodes, and how much more than its levels every node below costs at least.
     extras: Vec<(Node, f64)>,
-    /// Least costs of all nodes above.
+    /// Nodes, and how much every node above costs at least.
     floors: Vec<(Node, f64)>,
     seen: HashSet<Node, FixedState>,
     pub(super) best: (f64, Node),
     pub(super) checked: u64,
-    /// Nodes that were told to be settled: judged, or passed over for good.
+    /// How many nodes were reported as settled: judged, or passed over for good.
     n_told: u128,
 }
 
@@ -68,7 +68,7 @@ impl<'a, K: Key> Search<'a, K> {
         }
     }
 
-    /// Searches until the best node is proven, or until it is told to stop. Says which.
+    /// Searches until the best node is proven (`true`) or the search is told to stop (`false`).
     pub(super) fn run(&mut self, progress: Progress<'_>) -> bool {
         // Step 3. The top always passes, so there is always something to publish.
         let top = self.problem.lattice.top();
@@ -87,7 +87,8 @@ impl<'a, K: Key> Search<'a, K> {
             };
             let found: Vec<Vec<JudgedNode<K>>> = round.par_iter().map(|&node| self.explore(node)).collect();
             found.into_iter().for_each(|judged| self.absorb(judged));
-            // Nodes below one of the round were passed over in good faith: go back to the first that disappoints.
+            // Nodes below those of this round were passed over in the hope that the round rules them out: go back to
+            // the first node that does not.
             let disappoints = |node: &&Node| !self.is_ruled_out(**node);
             let reached = round.iter().find(disappoints).copied().unwrap_or(last);
             self.tell(self.problem.lattice.n_down_to(reached), progress);
@@ -101,13 +102,13 @@ impl<'a, K: Key> Search<'a, K> {
         self.checked >= self.stop.most_nodes || (self.stop.is_over)()
     }
 
-    /// Tells how many nodes are settled in all: the walk never goes back before the last that it reached.
+    /// Reports how many nodes are settled in all. The walk never goes back before the last node that it reached.
     fn tell(&mut self, n_settled: u128, progress: Progress<'_>) {
         progress(u64::try_from(n_settled - self.n_told).unwrap_or(u64::MAX));
         self.n_told = n_settled;
     }
 
-    /// Rolls up to a few nodes of even height, from which higher ones cost less.
+    /// Rolls up to a few nodes of even height, from which higher nodes can be formed at less cost.
     fn lay_spine(&mut self) {
         let lattice = &self.problem.lattice;
         let axes = 0..lattice.n_axes();
@@ -140,8 +141,8 @@ impl<'a, K: Key> Search<'a, K> {
         }
     }
 
-    /// Judges a node. Where it rules out all below, looks for a higher one that rules out more; where all above it cost too
-    /// much, looks for a lower one.
+    /// Judges a node. If it rules out all nodes below, looks for a higher one that rules out more. If all nodes above
+    /// it cost too much, looks for a lower one of which this is true.
     fn explore(&self, node: Node) -> Vec<JudgedNode<K>> {
         let first = self.judge(node);
         let (fails, is_dear) = (first.0.rules_out_below, first.0.least_above >= self.best.0);
@@ -158,7 +159,8 @@ impl<'a, K: Key> Search<'a, K> {
         judged
     }
 
-    /// Looks for the last node on a path that is like the first; nodes after the first that is not are not either.
+    /// Looks for the last node on a path that is like the first. After the first node that is unlike it, none is like
+    /// it.
     fn last_on(
         &self,
         path: &[Node],
@@ -177,7 +179,8 @@ impl<'a, K: Key> Search<'a, K> {
         }
     }
 
-    /// From a node to the bottom, the last attribute first: nodes that come next in the walk are near.
+    /// The way from a node to the bottom, the last attribute first, because the nodes that come next in the walk are
+    /// near.
     fn way_down(&self, node: Node) -> Vec<Node> {
         let lattice = &self.problem.lattice;
         let mut path = vec![node];
@@ -191,7 +194,7 @@ impl<'a, K: Key> Search<'a, K> {
         path
     }
 
-    /// From a node to the top, always raising the attribute that costs least more.
+    /// The way from a node to the top, always raising the attribute that adds least to the cost.
     fn way_up(&self, node: Node) -> Vec<Node> {
         let lattice = &self.problem.lattice;
         let mut path = vec![node];
@@ -218,10 +221,10 @@ impl<'a, K: Key> Search<'a, K> {
         (verdict, groups.filter(is_worth_it))
     }
 
-    /// The smallest groups that a node's can be rolled up from.
+    /// The smallest groups from which those of a node can be rolled up.
     fn source(&self, node: Node) -> &Groups<K> {
         let fits = |source: &&Groups<K>| self.problem.lattice.is_below(source.node, node);
-        // PROOF: the exact groups are below every node and never leave.
+        // PROOF: the exact groups are below every node and are never dropped.
         self.sources.iter().find(fits).unwrap_or(&self.sources[self.sources.len() - 1])
     }
 
@@ -234,7 +237,7 @@ impl<'a, K: Key> Search<'a, K> {
         }
     }
 
-    /// Takes verdicts in their order.
+    /// Takes in verdicts, in their order.
     fn absorb(&mut self, judged: Vec<JudgedNode<K>>) {
         for (verdict, groups) in judged {
             if !self.seen.insert(verdict.node) {
@@ -268,8 +271,8 @@ impl<'a, K: Key> Search<'a, K> {
         self.ruled_out.iter().any(|&known| self.problem.lattice.is_below(node, known))
     }
 
-    /// The next nodes that could still be better, none below another, after `from` in descending order. `None` if time
-    /// ran out meanwhile.
+    /// The next nodes that could still be better, none below another, after `from` in descending order. `None` if the
+    /// search was stopped meanwhile.
     fn open_nodes(&self, from: Option<Node>, n_looks: &Cell<u64>) -> Option<Vec<Node>> {
         let mut round: Vec<Node> = Vec::new();
         let mut from = from;

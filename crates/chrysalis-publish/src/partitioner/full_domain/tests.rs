@@ -1,4 +1,4 @@
-//! Groups that are rolled up are those that counting rows anew gives.
+//! Groups that are rolled up equal those from counting rows anew.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -130,7 +130,7 @@ fn a_goal_is_given_no_more_than_it_looks_at() {
 fn progress_tells_of_every_combination_once_when_the_result_is_proven() {
     let data = people(7);
     let n_nodes = u64::try_from(FullDomain::n_nodes(&data).unwrap()).unwrap();
-    // Stops once so much was told.
+    // Stops once this much progress was reported.
     let told = |enough: u64| {
         let n_told = Arc::new(AtomicU64::new(0));
         let counter = n_told.clone();

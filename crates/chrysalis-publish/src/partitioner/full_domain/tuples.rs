@@ -24,7 +24,7 @@ pub(super) struct Groups<K> {
 }
 
 impl<K> Groups<K> {
-    /// How much room they take.
+    /// How much memory they take.
     pub(super) fn weight(&self) -> usize {
         self.keys.len() + self.contents.weight()
     }
@@ -45,8 +45,8 @@ pub(super) fn exact<K: Key>(data: &Microdata, problem: &Problem<'_>) -> (Groups<
     (Groups { node: problem.lattice.bottom(), keys, sizes, contents }, group_of)
 }
 
-/// Renumbers groups in the order of their keys: then those that look alike above stand near each other, and rolling up
-/// finds most of what it needs in the cache.
+/// Renumbers groups in the order of their keys. Then groups that look alike in higher nodes are near each other, and
+/// rolling up finds most of what it needs in the cache.
 fn in_order<K: Key>(group_of: &mut [u32], keys: &mut Vec<K>, sizes: &mut Vec<u32>) {
     let mut order: Vec<(K, u32)> = keys.iter().copied().zip(0u32..).collect();
     order.par_sort_unstable();

@@ -7,23 +7,24 @@ use super::lattice::{Lattice, Node};
 /// Walks over all nodes in descending order and passes over whole boxes of them that cannot be better.
 pub(super) struct Walk<'a> {
     lattice: &'a Lattice,
-    /// What every level of every attribute costs, and what is too much.
+    /// The cost of every level of every attribute.
     base: &'a [Vec<f64>],
+    /// Nodes that cost at least this much are no better.
     best: f64,
-    /// Says of a node that no box rules out, and of the cost of its levels, whether it may be better.
+    /// Whether a node that no box rules out may be better, given the cost of its levels.
     is_open: &'a dyn Fn(Node, f64) -> bool,
     stop: &'a dyn Fn() -> bool,
     n_visits: Cell<u32>,
     is_over: Cell<bool>,
 }
 
-/// All nodes with the levels of `prefix` before `axis`.
+/// A box: all nodes that have the levels of `prefix` before `axis`.
 #[derive(Clone, Copy)]
 struct Place {
     axis: usize,
     prefix: Node,
     cost: f64,
-    /// Only nodes after this one count, if the prefix is its own.
+    /// If this is given, the prefix is its own, and only nodes after it count.
     from: Option<Node>,
 }
 
@@ -37,19 +38,19 @@ impl<'a> Walk<'a> {
         Walk { lattice, base, best, is_open, stop, n_visits: Cell::new(0), is_over: Cell::new(false) }
     }
 
-    /// The next open node after `from`; none if there is none, or if time ran out.
+    /// The next open node after `from`; `None` if there is none, or if the walk was stopped.
     ///
-    /// Nodes below one of `ruled_out` and above one of `floors` are not open.
+    /// Neither nodes below one of `ruled_out` nor nodes above one of `floors` are open.
     pub(super) fn next(&self, from: Option<Node>, ruled_out: &[Node], floors: &[Node]) -> Option<Node> {
         self.visit(Place { axis: 0, prefix: self.lattice.bottom(), cost: 0.0, from }, ruled_out, floors)
     }
 
-    /// Whether time ran out on the way.
+    /// Whether the walk was stopped on the way.
     pub(super) fn was_stopped(&self) -> bool {
         self.is_over.get()
     }
 
-    /// Asks now and then whether to stop: in a large lattice even passing over boxes takes its time.
+    /// Asks from time to time whether to stop: in a large lattice even passing over boxes takes long.
     fn is_over(&self) -> bool {
         self.n_visits.set(self.n_visits.get().wrapping_add(1));
         if self.n_visits.get().is_multiple_of(256) && (self.stop)() {

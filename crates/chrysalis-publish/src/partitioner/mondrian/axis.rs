@@ -57,7 +57,8 @@ impl Axis {
         self.ranks.get(code as usize).copied().unwrap_or(code)
     }
 
-    /// How many values a row may have whose group has these ranks: whole numbers and days between them, values otherwise.
+    /// How many values a row of a group with these ranks may have: whole numbers or days between them, otherwise values
+    /// of the domain.
     pub(in crate::partitioner) fn points(&self, first: u32, last: u32, n_distinct: usize) -> f64 {
         match &self.shape {
             Shape::Range(_) => match (self.places.get(first as usize), self.places.get(last as usize)) {
@@ -75,7 +76,7 @@ impl Axis {
             _ if first == last => 0.0,
             Shape::Range(shares) => match (shares[first as usize], shares[last as usize]) {
                 (Some(low), Some(high)) => high - low,
-                // From missing to a number says almost nothing.
+                // A range from missing to a number says almost nothing.
                 _ => 1.0,
             },
             Shape::Set => set_ncp(n_distinct, self.n_ranks),

@@ -1,4 +1,5 @@
-//! Steps 1 to 4: which cuts there are, what they are worth, and the best one that stands.
+//! Steps 1 to 4: which cuts there are, what they are worth, and the best one that stands, because both sides satisfy
+//! the goal.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -52,7 +53,7 @@ pub(in crate::partitioner) struct Cut {
 }
 
 impl Cut {
-    /// Larger gain first; then the more even cut; then the order of attributes and ranks, so that the choice is one.
+    /// Larger gain first; then the more even cut; then the order of attributes and ranks, so that the choice is unique.
     fn order(&self, other: &Cut) -> Ordering {
         let place = |cut: &Cut| (cut.axis, cut.side.place());
         let by_worth = other.gain.total_cmp(&self.gain).then(other.smaller.cmp(&self.smaller));
@@ -63,7 +64,7 @@ impl Cut {
 /// The ranks of one attribute that occur in a group, ascending, with their counts.
 type Profile = Vec<(u32, u32)>;
 
-/// Memory that is used again from group to group.
+/// Buffers that are reused from group to group.
 pub(in crate::partitioner) struct Scratch {
     histogram: Vec<u32>,
     profiles: Vec<Profile>,
@@ -81,12 +82,13 @@ const TRIED_FIRST: usize = 4;
 /// Cuts looked at per attribute and group.
 const MOST_CUTS: usize = 256;
 
-/// What a cut is to make small.
+/// What cuts should minimize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::partitioner) enum Worth {
     /// The penalty of ranges and labels (NCP).
     Penalty,
-    /// The surprise at where rows lie: n·ln(points/n) of a group. What is spread evenly over its box surprises nobody.
+    /// The surprise at the positions of rows: n·ln(points/n) of a group. Rows that are spread evenly over their box
+    /// surprise nobody.
     Surprise,
 }
 
@@ -114,7 +116,7 @@ impl<'a> Chooser<'a> {
         Chooser { axes, worth, goal, relaxed, peels: false, least, size_only, n_sensitive }
     }
 
-    /// What `n` rows cost that have these ranks of an attribute: the first, the last, and how many distinct ones.
+    /// What `n` rows with these ranks of an attribute cost: the first, the last, and how many distinct ones.
     fn cost(&self, axis: usize, n: u32, (first, last): (u32, u32), n_distinct: usize) -> f64 {
         let (line, rows) = (&self.axes[axis], f64::from(n));
         match self.worth {
@@ -126,7 +128,7 @@ impl<'a> Chooser<'a> {
     /// Also cuts off the fewest rows that can stand alone: rare values at either end of an attribute, filled up with rows
     /// of the next value, so that its other rows need not share their label.
     ///
-    /// LEAK: which of several equal rows fill up is decided by where they stand, so that must be random.
+    /// LEAK: the order of equal rows decides which of them fill up, so that order must be random.
     pub(in crate::partitioner) fn peeling(self) -> Self {
         Chooser { peels: true, ..self }
     }
@@ -144,7 +146,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// The best cut both sides of which satisfy the goal.
+    /// The best cut whose two sides both satisfy the goal.
     pub(in crate::partitioner) fn best_cut<T: Rank>(&self, group: &Slice<'_, T>, scratch: &mut Scratch) -> Option<Cut> {
         let n = group.len() as u32;
         if n < self.least.saturating_mul(2) {
@@ -290,7 +292,7 @@ impl<'a> Chooser<'a> {
         cuts.push(Cut { axis, side: Side::Tie { rank, quota }, gain: before - after, smaller: half });
     }
 
-    /// As few rows as can be from below, and from above, where that divides equal values.
+    /// Cuts off as few rows as possible from below, and from above, where that divides equal values.
     fn peelings(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
         let (line, p, least) = (&self.axes[axis], profile.len(), self.least);
         if n < least.saturating_mul(2) {
@@ -403,7 +405,7 @@ impl<'a> Chooser<'a> {
     fn sweep<T: Rank>(&self, cuts: &[Cut], group: &Slice<'_, T>, scratch: &mut Scratch) -> Option<Cut> {
         let mut best: Option<&Cut> = None;
         for axis in 0..self.axes.len() {
-            // Cuts come best first: those behind the best found so far need no look.
+            // Cuts come best first: those behind the best found so far need not be looked at.
             let better = best.map_or(cuts.len(), |best| cuts.partition_point(|cut| cut.order(best).is_lt()));
             let mut here: Vec<&Cut> = cuts[..better].iter().filter(|cut| cut.axis == axis).collect();
             if here.is_empty() {

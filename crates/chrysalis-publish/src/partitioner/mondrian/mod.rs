@@ -40,8 +40,8 @@ impl Partitioner for Mondrian {
     ) -> Result<Partition, PublishError> {
         let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
         if self.relaxed {
-            // LEAK: which of several equal rows go left must not depend on where they stood in the input: the order is
-            // first that of the values, then that of the generator.
+            // LEAK: which of several equal rows go left must not depend on where they stood in the input, so rows are
+            // sorted by their values and then shuffled.
             let columns: Vec<&Codes> = data.table().columns().iter().map(Column::codes).collect();
             rows.par_sort_unstable_by(|&a, &b| {
                 let key = |row: u32| columns.iter().map(move |codes| codes.get(row as usize));
@@ -53,8 +53,8 @@ impl Partitioner for Mondrian {
     }
 }
 
-/// Cuts where it makes the rows' places least surprising to a reader who spreads every group evenly over its box, instead of
-/// where it makes boxes small (angel, equation 7).
+/// Makes the cuts after which the positions of rows least surprise a reader who spreads every group evenly over its box
+/// (angel, equation 7), instead of those that make boxes small.
 pub(crate) fn cut_by_density(data: &Microdata, goal: &dyn Principle, progress: Progress<'_>) -> Partition {
     let rows = (0..data.rows() as u32).collect();
     Mondrian::default().divided(data, goal, Worth::Surprise, rows, progress)
@@ -72,7 +72,7 @@ impl Mondrian {
         self.divided(data, goal, Worth::Penalty, rows, progress)
     }
 
-    /// The same, by another measure of what groups are worth.
+    /// Like `partition_rows`, with another measure of what groups are worth.
     pub(super) fn divided(
         &self,
         data: &Microdata,
@@ -113,7 +113,7 @@ impl CutContext<'_> {
         Partition::new(records.into_rows(), &sizes)
     }
 
-    /// Divides a group as far as it goes; tells the sizes of the groups it became, in the order of its rows.
+    /// Divides a group as far as possible. Returns the sizes of the groups it became, in the order of its rows.
     pub(super) fn split<T: Rank>(
         &self,
         chooser: &Chooser<'_>,
@@ -121,10 +121,10 @@ impl CutContext<'_> {
         scratch: &mut Scratch,
     ) -> Vec<u32> {
         let mut sizes = Vec::new();
-        // Sizes of groups to the right of what is still being divided, nearest last.
+        // The sizes of the groups to the right of the one that is still being divided, nearest last.
         let mut right_sizes: Vec<Vec<u32>> = Vec::new();
         loop {
-            // Large groups take long to look at, and the first that is done comes late.
+            // Large groups take long, and it is a while until the first one is done: give the caller a chance to stop.
             if group.len() >= ROWS_PER_TASK {
                 (self.progress)(0);
             }
@@ -133,7 +133,8 @@ impl CutContext<'_> {
                 sizes.push(group.len() as u32);
                 break;
             };
-            // Step 5. The call goes to the smaller side and the loop on with the larger, so the stack stays shallow.
+            // Step 5. The smaller side is left to a recursive call and the larger one to this loop, so the stack stays
+            // shallow.
             let (left, right) = group.divide(&cut);
             if left.len().min(right.len()) >= ROWS_PER_TASK {
                 let mut scratch_right = chooser.scratch();

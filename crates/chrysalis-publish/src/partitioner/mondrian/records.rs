@@ -93,7 +93,7 @@ impl<T: Rank> Records<T> {
         Records { cells, rows: group.rows[places].to_vec(), stride }
     }
 
-    /// Where the records would stand if they were sorted by their values; equal ones stay in their order.
+    /// The order of the records when sorted by their values; equal records keep their order.
     pub(in crate::partitioner) fn by_values(&self) -> Vec<u32> {
         let width = self.stride - 1;
         let values = |place: u32| self.cells[place as usize * self.stride..][..width].iter().map(|cell| cell.get());
@@ -131,7 +131,7 @@ impl<'a, T: Rank> Slice<'a, T> {
         self.rows
     }
 
-    /// Some of the records, for a while.
+    /// Borrows some of the records.
     pub(in crate::partitioner) fn part(&mut self, range: Range<usize>) -> Slice<'_, T> {
         Slice {
             cells: &mut self.cells[range.start * self.stride..range.end * self.stride],
@@ -140,7 +140,7 @@ impl<'a, T: Rank> Slice<'a, T> {
         }
     }
 
-    /// The records before a place and those from there on.
+    /// The records before a position, and those from there on.
     pub(in crate::partitioner) fn parted(&mut self, at: usize) -> (Slice<'_, T>, Slice<'_, T>) {
         let stride = self.stride;
         let (left_cells, right_cells) = self.cells.split_at_mut(at * stride);
@@ -185,14 +185,14 @@ impl<'a, T: Rank> Slice<'a, T> {
         tied.nth((quota as usize).saturating_sub(1)).map_or(0, |(at, _): (usize, u32)| at + 1)
     }
 
-    /// Puts the rows that go left first, and parts the group there.
+    /// Puts the rows that go left first, and splits the group there.
     pub(in crate::partitioner) fn divide(self, cut: &Cut) -> (Slice<'a, T>, Slice<'a, T>) {
         let border = self.border(cut);
         let Slice { cells, rows, stride } = self;
         let (mut low, mut high) = (0, rows.len());
         let goes_left = |cells: &[T], at: usize| cut.side.goes_left(cells[at * stride + cut.axis].get(), at, border);
-        // A record that has not been looked at still stands where it stood, so its place decides ties as it did when
-        // the cut was checked.
+        // A record that has not been looked at is still where it was, so its position decides ties as it did when the
+        // cut was checked.
         while low < high {
             if goes_left(cells, low) {
                 low += 1;

@@ -3,15 +3,15 @@ use super::points::Point;
 /// Fewer points than this are not worth another task.
 const POINTS_PER_TASK: usize = 4_096;
 
-/// What the spread of the attribute that is cut last counts beside that of the others.
+/// How much the spread of the attribute that is cut last counts; that of any other counts 1.
 const LAST: f64 = 1e-12;
 
-/// How many points tell where the middle is.
+/// How many points are sampled to find the middle.
 const SAMPLE: usize = 128;
 
 /// Step 3. Puts points in the order of a curve that stays close to itself: the leaves of a kd-tree, each half entered
-/// where the other was left. The attribute `last` is cut where no other tells points apart, so that its neighbours come
-/// to stand together.
+/// where the other was left. The attribute `last` is cut only where no other tells points apart, so that neighbours on
+/// it end up together.
 pub(super) fn order<const D: usize>(points: &mut [Point<D>], last: Option<usize>) {
     split(points, 0, last);
 }
@@ -24,7 +24,7 @@ fn split<const D: usize>(mut points: &mut [Point<D>], mut turned: u64, last: Opt
         let cut = near_median(points, axis);
         let mut middle = divide(points, |point| (point.at[axis] <= cut) != down);
         if middle == 0 || middle == points.len() {
-            // The sample saw one side only; the mean has points on both.
+            // The sample was on one side only; the mean has points on both sides.
             middle = divide(points, |point| (point.at[axis] <= mean) != down);
         }
         let (first, second) = points.split_at_mut(middle);
@@ -72,7 +72,7 @@ fn widest<const D: usize>(points: &[Point<D>], last: Option<usize>) -> Option<(u
     (spread > 0.0).then_some((axis, mean as u16))
 }
 
-/// The last coordinate of the lower half, such that equal coordinates stay together; judged by a sample.
+/// The last coordinate of the lower half, estimated from a sample. Equal coordinates stay together.
 fn near_median<const D: usize>(points: &[Point<D>], axis: usize) -> u16 {
     let mut sample = [0u16; SAMPLE];
     let mut n = 0;
@@ -88,7 +88,7 @@ fn near_median<const D: usize>(points: &[Point<D>], axis: usize) -> u16 {
     if below >= above { median.saturating_sub(1) } else { median }
 }
 
-/// Puts the points that go first before the others; tells how many they are.
+/// Puts the points that go first before the others, and returns how many they are.
 fn divide<const D: usize>(points: &mut [Point<D>], goes_first: impl Fn(&Point<D>) -> bool) -> usize {
     let mut middle = 0;
     for at in 0..points.len() {

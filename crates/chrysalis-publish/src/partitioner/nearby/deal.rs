@@ -8,7 +8,7 @@ use crate::partitioner::dealing::Dealing;
 /// How many groups on either side a leftover looks at first.
 const WINDOW: usize = 2_048;
 
-/// Step 4. Groups of `l` distinct values along the curve. Points come to stand group after group; tells the sizes.
+/// Step 4. Groups of `l` distinct values along the curve. Reorders the points group after group, and returns the sizes.
 pub(super) fn deal<const D: usize>(points: &mut [Point<D>], l: usize, dealing: &Dealing) -> Vec<u32> {
     let mut queues = Queues::new(points, dealing);
     let mut members: Vec<u32> = Vec::with_capacity(points.len());
@@ -35,7 +35,7 @@ struct Queues {
     n_left: usize,
     /// Heads of values that may still wait, the first on the curve on top.
     waiting: BinaryHeap<Reverse<(u32, u32)>>,
-    /// Values that are in every group from now on, since they have as many points as there are groups to come.
+    /// Values that are in every group from now on, because they have as many points as there are groups to come.
     pressing: Vec<u32>,
     is_pressing: Vec<bool>,
     /// When (in groups formed) a value could press at the earliest.
@@ -45,7 +45,7 @@ struct Queues {
 
 impl Queues {
     fn new<const D: usize>(points: &[Point<D>], dealing: &Dealing) -> Self {
-        // Values are numbered anew: a cell has few of the domain's.
+        // Values are numbered anew: a cell has few of the domain's values.
         let mut values: Vec<u32> = points.iter().map(|point| dealing.class(point.value)).collect();
         values.sort_unstable();
         values.dedup();
@@ -113,7 +113,7 @@ impl Queues {
     }
 
     /// A value presses once it has as many points as there are groups to come. Each group that it stays out of brings
-    /// it one step nearer, so it need not be looked at before that many groups.
+    /// it one step nearer, so it need not be looked at again before that many groups are formed.
     fn look_who_presses(&mut self, n_groups_left: u32) {
         while let Some(&Reverse((due, value))) = self.calendar.peek() {
             if due > self.n_formed {
@@ -157,7 +157,7 @@ fn nearest_lacking<const D: usize>(
         (!lacks, distance, index)
     };
     let nearest = |range: std::ops::Range<usize>| range.map(cost).min().unwrap_or((true, 0, 0));
-    // Groups were formed along the curve, so they are about sorted by their first member.
+    // Groups were formed along the curve, so they are roughly sorted by their first member.
     let (mut low, mut high) = (0, n_groups);
     while low < high {
         let middle = (low + high) / 2;

@@ -3,15 +3,15 @@ use chrysalis_table::SaCounts;
 
 use super::points::Point;
 
-/// About so many rows after a group are looked at for an exchange.
+/// About this many rows after a group are looked at for an exchange.
 const ROWS_AHEAD: usize = 32;
-/// A gain below this may be rounding. The width of a domain is some thousand times as much.
+/// A gain below this may be rounding. The width of a domain is 32,000 times as much.
 const LEAST_GAIN: f32 = 1.0;
 
-/// Rows with different sensitive values change places, or move, between neighbouring groups of a block where that
-/// brings both groups closer together, keeps values apart that were apart, and leaves the goal satisfied.
+/// Lets rows with different sensitive values change places, or move, between neighbouring groups of a block, if that
+/// makes the two groups more compact, gives no group a value that it already has, and leaves the goal satisfied.
 ///
-/// What is lowered is the sum over all groups of the mean distance between a member and the group.
+/// This lowers the sum over all groups of the mean distance between a member and the group.
 pub(super) fn improve<const D: usize>(
     points: &mut [Point<D>],
     sizes: &mut [u32],
@@ -49,9 +49,9 @@ pub(super) fn improve<const D: usize>(
 
 struct Group<const D: usize> {
     points: Vec<Point<D>>,
-    /// For every point the sum of its distances to the others.
+    /// For every point, the sum of its distances to the others.
     inside: Vec<f32>,
-    /// The sum over all pairs of points; 0 where all are equal, so that it cannot get better.
+    /// The sum over all pairs of points; 0 if all points are equal, and then nothing can be improved.
     total: f32,
 }
 
@@ -73,7 +73,7 @@ impl<const D: usize> Group<D> {
         self.points.len() as f32
     }
 
-    /// Whether no row of the group but the one that goes has the value that comes.
+    /// Whether no row of the group, except the one that leaves, has the value that comes in.
     fn stays_apart(&self, going: Option<usize>, coming: u32) -> bool {
         self.points.iter().enumerate().all(|(at, point)| Some(at) == going || point.value != coming)
     }
@@ -85,7 +85,7 @@ impl<const D: usize> Group<D> {
     }
 }
 
-/// What two groups can do; rows by their place in their group.
+/// A change between two groups; rows are given by their index in their group.
 #[derive(Clone, Copy)]
 enum Change {
     Exchange(usize, usize),
@@ -101,7 +101,7 @@ struct Pair {
     distances: Vec<f32>,
     from_first: Vec<f32>,
     from_second: Vec<f32>,
-    /// Groups keep at least so many rows, and fewer than twice as many.
+    /// Groups keep at least this many rows, and fewer than twice as many.
     least: usize,
 }
 
@@ -190,7 +190,7 @@ impl Pair {
     }
 }
 
-/// Carries a change out; tells what would undo it.
+/// Carries a change out, and returns the change that would undo it.
 fn carry_out<const D: usize>(g: &mut Group<D>, h: &mut Group<D>, change: Change) -> Change {
     match change {
         Change::Exchange(a, b) => {

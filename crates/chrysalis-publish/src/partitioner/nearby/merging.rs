@@ -1,11 +1,11 @@
 use chrysalis_criteria::Principle;
 use chrysalis_table::SaCounts;
 
-/// Joins neighbouring groups until each satisfies the goal; tells the new sizes.
+/// Merges neighbouring groups until each satisfies the goal, and returns the new sizes.
 ///
-/// `codes` are the sensitive codes of all rows, group after group; `open` is for counting. What satisfies the goal alone stays alone; what
-/// does not takes in the groups after it, and the last one, if need be, those before it. The whole table satisfies the
-/// goal, so this ends there at the latest.
+/// `codes` are the sensitive codes of all rows, group after group; `open` is a buffer for counting. A group that
+/// satisfies the goal by itself stays as it is. One that does not takes in the groups after it; the last one, if
+/// necessary, those before it. All rows together satisfy the goal, so this ends with a single group at the latest.
 pub(in crate::partitioner) fn merged_until_all_hold(
     goal: &dyn Principle,
     open: &mut SaCounts,
@@ -27,7 +27,7 @@ pub(in crate::partitioner) fn merged_until_all_hold(
             open.clear();
             (start, worth_a_test) = (end, 0);
         } else {
-            // A large group that failed is not asked again before it has grown a little: testing stays linear.
+            // A large group that failed is not tested again before it has grown a little, so testing stays linear.
             worth_a_test = (end - start) + (end - start) / 16;
         }
     }

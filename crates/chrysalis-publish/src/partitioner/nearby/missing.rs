@@ -5,13 +5,13 @@ use crate::partitioner::dealing::{Dealing, joined};
 /// How many groups on either side a row without a value looks at.
 const REACH: usize = 64;
 
-/// Step 4. Groups of `l` different values along the curve; rows without a value, which protect nobody, join them, one for a
-/// group as far as they go. Points come to stand group after group; tells the sizes.
+/// Step 4. Groups of `l` different values along the curve. Rows without a value protect nobody: they join these groups,
+/// one per group as far as they go. Reorders the points group after group, and returns the sizes.
 pub(super) fn deal<const D: usize>(points: &mut [Point<D>], l: usize, dealing: &Dealing) -> Vec<u32> {
     if points.iter().all(|point| !dealing.is_missing(point.value)) {
         return deal::deal(points, l, dealing);
     }
-    // Those with a value first, in their order; and of the others, after how many of these they come.
+    // The points with a value, in order; and the others, each with the number of points with a value before it.
     let mut present: Vec<Point<D>> = Vec::with_capacity(points.len());
     let mut missing: Vec<(usize, Point<D>)> = Vec::new();
     for point in points.iter() {
@@ -28,7 +28,7 @@ pub(super) fn deal<const D: usize>(points: &mut [Point<D>], l: usize, dealing: &
     let n_groups = sizes.len();
     let mut is_taken = vec![false; n_groups];
     let joining = (0u32..).zip(&missing).map(|(at, (before, _))| {
-        // Groups stand about in the order of the curve.
+        // Groups are roughly in the order of the curve.
         let here = (before * n_groups / present.len()).min(n_groups - 1);
         let around = (0..REACH).flat_map(|step| [here.checked_sub(step), Some(here + step)]).flatten();
         let free = around.filter(|&group| group < n_groups).find(|&group| !is_taken[group]);

@@ -34,7 +34,8 @@ use points::Point;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nearby;
 
-/// Groups of so few rows mostly have equal quasi values; for these `compact` finds better cells than `mondrian`.
+/// Groups of at most this many rows mostly have equal quasi values; for these `compact` finds better cells than
+/// `mondrian`.
 const SMALL_GROUP: u64 = 3;
 
 impl Partitioner for Nearby {
@@ -118,7 +119,7 @@ fn run<const D: usize>(
     Partition::new(points.iter().map(|point| point.row).collect(), &sizes)
 }
 
-/// The sizes of a cell's groups, whose points come to stand one group after the other.
+/// Forms the groups of a cell: reorders its points group after group, and returns the sizes.
 fn groups_of_cell<const D: usize>(
     goal: &dyn Principle,
     dealing: &Dealing,

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use crate::Microdata;
 use crate::method::node_ncp;
 
-/// A row as a point. Coordinates are positions on the quasi attributes, scaled such that the domain of each is one
+/// A row as a point. Coordinates are positions on the quasi attributes, scaled so that the domain of each is one
 /// [`UNIT`] long: the distance of two points is then what it would cost, in NCP, to put them into one box.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point<const D: usize> {
@@ -28,7 +28,7 @@ impl<const D: usize> Point<D> {
     }
 }
 
-/// Step 2. All rows, in the given order. Attributes beyond the 64th do not pull rows together.
+/// Step 2. All rows, in the given order.
 #[allow(clippy::unnecessary_cast, reason = "each_width! repeats the loop for every width of code, u32 among them")]
 pub(super) fn points<const D: usize>(data: &Microdata, rows: &[u32]) -> Vec<Point<D>> {
     let axes: Vec<(&Column, Vec<u16>)> =
@@ -58,7 +58,7 @@ pub(super) fn points<const D: usize>(data: &Microdata, rows: &[u32]) -> Vec<Poin
     points
 }
 
-/// Where each code lies: numbers by value, categories by code, those with a taxonomy by leaf, where
+/// Where each code lies: numbers by value, categories by code, and categories with a taxonomy by leaf, where
 /// neighbouring leaves are as far apart as their common label costs.
 fn positions(column: &Column, taxonomy: Option<&Taxonomy>) -> Vec<u16> {
     let domain = column.domain();

@@ -6,19 +6,19 @@ use super::points::Point;
 use super::{curve, exchange, swaps};
 use crate::partitioner::stir::{Cost, HEAT, Lots, Member, Stirrer, rounds_and_sweeps};
 
-/// Groups are improved in blocks of at least so many rows and groups.
+/// Groups are improved in blocks of at least this many rows and groups.
 const ROWS_PER_BLOCK: usize = 512;
 const GROUPS_PER_BLOCK: usize = 8;
-/// Small tables get more rounds: about so many rows are looked at in all.
+/// Small tables get more rounds: about this many rows are looked at in all.
 const ROWS_IN_ALL: usize = 4_000_000;
 
-/// In tables of more rows, groups so small that they come from `compact`'s cells are left as they are.
+/// In tables with more rows, groups small enough to come from `compact`'s cells are left as they are.
 const ROWS_FOR_SMALL_GROUPS: usize = 250_000;
 
 /// Neighbouring groups: their points and their sizes.
 type Block<'a, const D: usize> = (&'a mut [Point<D>], &'a mut [u32]);
 
-/// Step 6. Neighbouring groups exchange rows where that brings both closer together.
+/// Step 6. Neighbouring groups exchange rows if that makes both more compact.
 ///
 /// The points have `n_axes` coordinates that count, and sensitive codes below `n_values`.
 pub(super) fn improve<const D: usize>(
@@ -70,7 +70,7 @@ fn stir<const D: usize>(
     let heat = HEAT * mean_cost(points, sizes);
     let stirrer = Stirrer { goal, keeps_apart: true, heat, sweeps, slack: f64::INFINITY };
     for round in 0..n_rounds {
-        // A single round takes the order that is there.
+        // A single round keeps the order as it is.
         if n_rounds > 1 {
             reorder(points, sizes, (round > 0 && n_axes > 0).then(|| round % n_axes));
         }
@@ -84,10 +84,10 @@ fn stir<const D: usize>(
     }
 }
 
-/// Groups that tell what a row costs on average.
+/// At most this many groups are sampled for the average cost of a row.
 const SAMPLE: usize = 4_096;
 
-/// What a row costs on average.
+/// The average cost of a row, from a sample.
 fn mean_cost<const D: usize>(points: &[Point<D>], sizes: &[u32]) -> f64 {
     let step = sizes.len() / SAMPLE + 1;
     let (mut start, mut n, mut sum) = (0, 0, 0.0);
@@ -127,7 +127,7 @@ impl<const D: usize> Cost<Point<D>> for MeanDistance {
     }
 }
 
-/// Stretches of groups, each with its points.
+/// Runs of groups, each with its points.
 fn blocks<'a, const D: usize>(points: &'a mut [Point<D>], sizes: &'a mut [u32]) -> Vec<Block<'a, D>> {
     let mut blocks = Vec::new();
     let (mut rest, mut rest_sizes) = (points, sizes);

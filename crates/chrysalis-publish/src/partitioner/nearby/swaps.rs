@@ -1,8 +1,8 @@
 use super::points::Point;
 
-/// At most so many points of one value are compared with each other.
+/// At most this many points of one value are compared with each other.
 const MOST_SLOTS: usize = 64;
-/// How often all pairs of them are looked at.
+/// The most passes over all pairs of them.
 const MOST_PASSES: usize = 4;
 /// An exchange must lower the cost by more than rounding could.
 const WORTHWHILE: f32 = 0.999;
@@ -14,11 +14,11 @@ struct Slot {
     /// How many slots for that value its group has before this one.
     repeat: u32,
     group: u32,
-    /// Where its point stands.
+    /// The position of its point.
     place: u32,
 }
 
-/// Room for what is computed for a block.
+/// Buffers for the work on a block.
 pub(super) struct Scratch<const D: usize> {
     sums: Vec<[f32; D]>,
     /// What each point of a value would cost in each slot of that value.
@@ -34,8 +34,8 @@ impl<const D: usize> Scratch<D> {
     }
 }
 
-/// Points of one value change places between the groups of a block where that brings both closer together. No group's
-/// sensitive values change, so every principle still holds.
+/// Lets points of one value change places between the groups of a block, if that makes both groups more compact. No
+/// group's sensitive values change, so every principle still holds.
 pub(super) fn improve<const D: usize>(points: &mut [Point<D>], sizes: &[u32], scratch: &mut Scratch<D>) {
     scratch.sums.clear();
     let mut slots: Vec<Slot> = Vec::with_capacity(points.len());
@@ -76,7 +76,8 @@ fn tell_repeats_apart(slots: &mut [Slot]) {
 
 /// Exchanges the points of one value, two at a time, where that lowers the sum of squared distances inside groups.
 ///
-/// No two of the slots are in one group, so all else stands still: this is an assignment problem, solved by exchanges.
+/// No two of the slots are in one group, so everything else stays fixed: this is an assignment problem, solved by
+/// exchanges.
 fn improve_value<const D: usize>(points: &mut [Point<D>], sizes: &[u32], slots: &[Slot], scratch: &mut Scratch<D>) {
     let Scratch { sums, costs, holder, moved } = scratch;
     let n = slots.len();

@@ -25,7 +25,7 @@ use side::{Ranks, Side};
 /// pa, algorithms 1 and 2 (errata pa-alg1, pa-alg1-size).
 #[derive(Clone, Copy, Debug)]
 pub struct Similar {
-    /// How often a division is tried, each time with the rows in another order (the paper's k).
+    /// How many times a division is tried, each time with the rows in another order (the paper's k).
     pub n_tries: usize,
 }
 
@@ -95,7 +95,7 @@ impl Scratch {
 }
 
 impl SplitContext<'_> {
-    /// Algorithm 2. Puts the rows of each part side by side; tells the sizes of the parts.
+    /// Algorithm 2. Puts the rows of each part side by side, and returns the sizes of the parts.
     fn divide(&self, mut rows: &mut [u32], mut rng: ChaCha20Rng, scratch: &mut Scratch) -> Vec<u32> {
         let mut sizes = Vec::new();
         let mut right_sizes: Vec<Vec<u32>> = Vec::new();
@@ -127,7 +127,7 @@ impl SplitContext<'_> {
         sizes
     }
 
-    /// One try at two parts (lines 4 to 8); where the second begins, if both are eligible.
+    /// One try at two parts (lines 4 to 8). Returns where the second begins, if both are eligible.
     fn try_division(&self, rows: &mut [u32], rng: &mut ChaCha20Rng, scratch: &mut Scratch) -> Option<usize> {
         if rows.len() < 2 * self.size {
             return None;
@@ -170,15 +170,15 @@ impl SplitContext<'_> {
         Some(border)
     }
 
-    /// Theorem 3: at most n/l rows share a value (errata pa-alg1), and what else is asked of groups.
+    /// Theorem 3: at most n/l rows share a value (errata pa-alg1); the part must also satisfy the goal.
     fn is_eligible(&self, part: &SaCounts) -> bool {
         part.total() >= self.size as u64
             && (self.goal.is_size_only() || part.max() * self.size as u64 <= part.total())
             && self.goal.holds(part)
     }
 
-    /// Algorithm 1 for every part: sorted by sensitive value and dealt to ⌊n/l⌋ groups; tells their sizes. Rows without a value,
-    /// which protect nobody, are none of these n.
+    /// Algorithm 1 for every part: sorts it by sensitive value, deals it to ⌊n/l⌋ groups, and returns their sizes. Rows
+    /// without a value protect nobody, and n does not count them.
     fn deal(&self, rows: &mut [u32], parts: &[u32], dealing: &Dealing) -> Vec<u32> {
         let mut sizes = Vec::with_capacity(rows.len() / self.size);
         let mut sorted: Vec<u32> = Vec::new();

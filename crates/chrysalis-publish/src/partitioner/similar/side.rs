@@ -51,7 +51,7 @@ impl Axis {
             _ if low == high => 0.0,
             Shape::Range(shares) => match (shares[low as usize], shares[high as usize]) {
                 (Some(low), Some(high)) => high - low,
-                // From missing to a number says almost nothing.
+                // A range from missing to a number says almost nothing.
                 _ => 1.0,
             },
             Shape::Set => set_ncp(n_distinct, self.n_ranks),

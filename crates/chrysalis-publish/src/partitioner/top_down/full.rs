@@ -11,7 +11,7 @@ use crate::{Microdata, Partition};
 /// Nodes of the lattice that the search for the cheapest levels may judge.
 const MOST_NODES: u64 = 10_000;
 
-/// A node for every group of the cheapest levels for all rows; none where there are too many attributes to look for them.
+/// A node for every group under the cheapest levels for all rows; none if there are too many attributes to search.
 pub(super) fn nodes(data: &Microdata, context: &SearchContext<'_>, rows: &[u32], rng: &mut dyn CryptoRng) -> Vec<Node> {
     let search = FullDomain { stop: Stop::after(MOST_NODES), ..FullDomain::default() };
     let partition = search.partition(data, context.goal, rng, &no_progress);
@@ -24,7 +24,7 @@ pub(super) fn nodes(data: &Microdata, context: &SearchContext<'_>, rows: &[u32],
     })
 }
 
-/// The rows of every group in the order in which they are listed.
+/// The rows of every group, in the order of `rows`.
 fn in_order_of(partition: &Partition, rows: &[u32]) -> Vec<Vec<u32>> {
     let mut group_of = vec![0; rows.len()];
     for (group, members) in partition.groups().enumerate() {

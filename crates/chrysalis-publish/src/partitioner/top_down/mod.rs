@@ -97,7 +97,7 @@ impl SearchContext<'_> {
         self.ladders[attribute].steps[level as usize][self.ranks[attribute][row as usize] as usize]
     }
 
-    /// Rows by label at a level, in the order of labels.
+    /// The cost and the rows of every label at a level, in the order of labels.
     fn children(&self, attribute: usize, level: u8, rows: &[u32]) -> Vec<(f64, Vec<u32>)> {
         let mut keyed: Vec<(u32, u32, f64, u32)> = (0u32..)
             .zip(rows)
@@ -126,7 +126,7 @@ impl SearchContext<'_> {
         self.ladders.iter().enumerate().map(lowest).collect()
     }
 
-    /// Steps 2 to 5: a node as far down as it goes.
+    /// Steps 2 to 5: takes a node down as far as possible, and returns its groups.
     fn specialize(&self, mut node: Node) -> Vec<Vec<u32>> {
         let mut groups = Vec::new();
         while let Some(children) = node.step(self) {

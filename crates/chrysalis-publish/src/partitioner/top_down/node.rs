@@ -9,11 +9,11 @@ use super::SearchContext;
 pub(super) struct Node {
     pub(super) rows: Vec<u32>,
     levels: Vec<u8>,
-    /// Attributes that were tried in vain.
+    /// Attributes that were already tried.
     is_done: Vec<bool>,
 }
 
-/// What one level down in one attribute would give.
+/// The effect of going one level down in one attribute.
 struct Specialization {
     attribute: usize,
     /// Penalty saved by the children that pass.
@@ -32,7 +32,8 @@ impl Node {
         child
     }
 
-    /// Goes one level down where that saves most; what has to stay behind stays in this node. `None`: no way down.
+    /// Goes one level down in the attribute that saves most. Rows that cannot go down stay in this node. `None` if
+    /// there is no way down.
     pub(super) fn step(&mut self, context: &SearchContext<'_>) -> Option<Vec<Node>> {
         loop {
             // Step 2.
@@ -69,7 +70,7 @@ impl Node {
         (!gains.is_empty()).then(|| Specialization { attribute, gain: gains.iter().sum() })
     }
 
-    /// Children that pass. The rows of all others stay here, with as many more as they need to pass.
+    /// The children that pass. The rows of all others stay here, with as many more as they need to pass.
     fn divided(&mut self, context: &SearchContext<'_>, attribute: usize) -> Option<Vec<Vec<u32>>> {
         let children = context.children(attribute, self.levels[attribute] - 1, &self.rows);
         let with_counts = children.into_iter().map(|(_, rows)| (context.counts(&rows), rows));
@@ -114,7 +115,8 @@ impl Stock {
     }
 }
 
-/// Takes a row that a child can spare: of the value that is rarest among those that came back, from the largest child.
+/// Takes a row that a child can spare: of the value that is rarest among the rows that came back, from the largest
+/// child.
 fn spare(context: &SearchContext<'_>, stocks: &mut [Stock], held: &SaCounts) -> Option<u32> {
     let mut offers: Vec<(u64, Reverse<u64>, usize, usize)> = Vec::new();
     for (child, stock) in stocks.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! `cargo xtask bench-audit`: what auditing 500,000 rows and measuring 1,200,000 rows costs.
 //!
 //! CENSUS is published in every form; each release is then audited with all attacks, from its tables alone and with the
-//! microdata, as whole processes. Then `profile` on a larger table. The chore reports; it judges nobody.
+//! microdata, as whole processes. After that, `profile` on a larger table. The chore only reports; it enforces no
+//! limit.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,13 +16,13 @@ use crate::bench::{ACCEPTING, Bench, Options, default_threads};
 use crate::measure::{self, Timing, median};
 use crate::shell::Failure;
 
-/// Seconds that all attacks on 500,000 rows may take.
+/// The most seconds that all attacks on 500,000 rows may take.
 const MOST_SECONDS: f64 = 30.0;
-/// Seconds that `profile` may take, and for how many rows.
+/// The most seconds that `profile` may take, and for how many rows.
 const MOST_PROFILE_SECONDS: f64 = 2.0;
 const PROFILE_ROWS: usize = 1_200_000;
 
-/// A name, and how the release is made.
+/// A name, and the flags that make the release.
 const RELEASES: [(&str, &[&str]); 8] = [
     ("anatomy, nearby", &["--method", "anatomy", "--partitioner", "nearby", "--require", "l=10"]),
     ("anatomy, anatomize", &["--method", "anatomy", "--partitioner", "anatomize", "--require", "l=10"]),
@@ -82,7 +83,7 @@ fn line(name: &str, runs: &[Vec<Timing>; 2]) {
     println!("{name:<24}{alone:>12.2}{with:>12.2}{peak:>12}{peak_with:>12}  at most {MOST_SECONDS:.0} s: {verdict}");
 }
 
-/// Rows of CENSUS, then again with everybody a year older, then some with another country.
+/// Measures `profile` on rows of CENSUS that repeat with everyone a year older each time.
 fn profile(bench: &Bench, csv: &Path, repeat: usize) -> Result<(), Failure> {
     let text =
         fs::read_to_string(csv).map_err(|error| Failure::new(format!("cannot read {}: {error}", csv.display())))?;
@@ -105,7 +106,7 @@ fn profile(bench: &Bench, csv: &Path, repeat: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The header and `n_rows` rows: those there are, over and over, the first column (age) moved on by one each time.
+/// The header and `n_rows` rows: the given ones over and over, with the first column (age) increased by one each time.
 fn varied(text: &str, n_rows: usize) -> String {
     let mut lines = text.lines();
     let mut varied = format!("{}\n", lines.next().unwrap_or_default());

@@ -1,7 +1,7 @@
 //! `cargo xtask bench-full-domain`: what the search over all combinations of levels costs on one million rows.
 //!
-//! Rows made from CENSUS, eight quasi attributes with levels; once with all rows and once with half of them, in turns, because
-//! the cost should be linear in rows. Whole processes. The chore reports; it judges nobody.
+//! Rows made from CENSUS, eight quasi attributes with levels; all rows and half of them, alternating, because the cost
+//! should be linear in the rows. Whole processes. The chore only reports; it enforces no limit.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -24,7 +24,7 @@ const ROWS: usize = 1_000_000;
 const INTERVALS: &str = "occupation=5,10,20,40";
 const SEED: &str = "1";
 
-/// What is required, and what share of the rows may be suppressed.
+/// The requirements, and the share of rows that may be suppressed.
 const SETTINGS: [(&[&str], &str); 4] =
     [(&["k=5"], "0"), (&["k=5"], "0.05"), (&["k=5", "distinct-l=4"], "0"), (&["k=5", "distinct-l=4"], "0.05")];
 
@@ -52,7 +52,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One million rows like CENSUS, by the program that lies beside the data. They are made once.
+/// One million rows like CENSUS, made once by the program that is stored with the data.
 fn make_rows(bench: &Bench, data: &Path) -> Result<PathBuf, Failure> {
     let maker = data.join(MAKER);
     if !maker.is_file() {
@@ -72,7 +72,7 @@ fn make_rows(bench: &Bench, data: &Path) -> Result<PathBuf, Failure> {
     Ok(csv)
 }
 
-/// Copies the header and the first rows; says how many rows that were.
+/// Copies the header and the first rows; returns the number of rows.
 fn first_rows(source: &Path, n_rows: usize, target: &Path) -> io::Result<usize> {
     let mut target = BufWriter::new(File::create(target)?);
     let mut n_lines = 0;

@@ -1,7 +1,7 @@
 //! `cargo xtask bench-stop`: how long a run of two million rows takes to end after Ctrl-C, and what it leaves behind.
 //!
-//! Every form is published once to its end, then started again and interrupted at moments spread evenly over that time. A run
-//! that was stopped must end with exit code 130 and leave neither a release nor anything beside it.
+//! Every form is published once to its end, then started again and interrupted at moments spread evenly over that time.
+//! A run that was stopped must exit with code 130 and leave behind neither a release nor anything else.
 
 use std::fs;
 use std::path::Path;
@@ -15,21 +15,21 @@ use crate::bench::{ACCEPTING, Bench, Form, GENERALIZE, MONDRIAN, Options, defaul
 use crate::measure::median;
 use crate::shell::{self, Failure};
 
-/// Milliseconds that a stopped run may take to end.
+/// The most milliseconds that a stopped run may take to end.
 const MOST: f64 = 200.0;
 /// The exit code of a run that was stopped.
 const STOPPED: i32 = 130;
 
-/// Partitioners with long stretches between two places to stop.
+/// Partitioners that work for long stretches between two checks for a stop.
 const TOP_DOWN: Form =
     Form { arguments: &["--method", "generalize", "--partitioner", "top-down"], requirement: "k=10", limit: 0.0 };
 const FULL_DOMAIN: Form =
     Form { arguments: &["--method", "generalize", "--partitioner", "full-domain"], requirement: "k=10", limit: 0.0 };
 
-/// What came of one interruption.
+/// The result of one interruption.
 struct Stop {
     milliseconds: f64,
-    /// How far the run was, in seconds.
+    /// How far into the run it was, in seconds.
     at: f64,
 }
 
@@ -66,7 +66,7 @@ fn publish(bench: &Bench, input: &Input, form: &Form, out: &Path) -> Command {
     command
 }
 
-/// Interrupts a run after some seconds; `None` where it had ended before.
+/// Interrupts a run after some seconds; `None` if it had already ended.
 fn stop(command: &mut Command, delay: f64, ground: &Path) -> Result<Option<Stop>, Failure> {
     let cannot = |error: std::io::Error| Failure::new(format!("cannot run chrysalis: {error}"));
     let start = Instant::now();
@@ -80,7 +80,7 @@ fn stop(command: &mut Command, delay: f64, ground: &Path) -> Result<Option<Stop>
     let code = child.wait().map_err(cannot)?.code();
     let milliseconds = asked.elapsed().as_secs_f64() * 1e3;
     match code {
-        // The release was in its place already when the signal came.
+        // The release was already in its place when the signal came.
         Some(0) => Ok(None),
         Some(STOPPED) => left_behind(ground).map(|()| Some(Stop { milliseconds, at: delay })),
         other => Err(Failure::new(format!("a run that was stopped ended with {other:?}, not with {STOPPED}"))),

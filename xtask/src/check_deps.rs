@@ -1,8 +1,8 @@
 //! `cargo xtask check-deps`: the walls between our crates.
 //!
-//! The analyst's side cannot name microdata and the judge shares no code with the maker because
-//! the crates cannot see each other (STYLE, section 2). This chore reads the manifests and keeps
-//! those edges as they were decided. Dev-dependencies are free: tests may look anywhere.
+//! The analyst's side cannot name microdata, and the audit shares no code with the publisher, because the crates cannot
+//! see each other (ARCHITECTURE.md, invariants 1 and 2). This chore reads the manifests and enforces the decided edges.
+//! Dev-dependencies are free: tests may look anywhere.
 
 use serde_json::Value;
 
@@ -14,31 +14,32 @@ enum AllowedEdges {
     AllBut(&'static [&'static str]),
 }
 
-/// Short names: `table` is `chrysalis-table`, and `chrysalis` the library itself. `None`: nobody has decided yet.
+/// Short names: `table` is `chrysalis-table`, and `chrysalis` the library itself. `None` means that nothing was decided
+/// for this crate.
 fn allowed(krate: &str) -> Option<AllowedEdges> {
     use AllowedEdges::{AllBut, Only};
     Some(match krate {
-        // Pictures and pages know nothing of what they show.
+        // Charts and pages know nothing about what they show.
         "table" | "example" | "report" => Only(&[]),
         "criteria" | "arrow" => Only(&["table"]),
         // A promise is a principle that was seen to hold, so the format knows principles.
         "release" => Only(&["table", "criteria"]),
-        // The analyst's side is `query`: never `publish`, where microdata lives.
-        // So is `load`, which puts a release into a database.
+        // `query` is the analyst's side, so it never sees `publish`, where microdata lives. The same holds for `load`,
+        // which puts a release into a database.
         "query" | "load" => Only(&["table", "release"]),
         "sql" => Only(&["table", "release", "query"]),
         "store" => Only(&["table", "release", "arrow"]),
-        // The maker and the judge: the same shelf, but never each other.
+        // The publisher and the audit share these crates, but never see each other.
         "publish" | "audit" => Only(&["table", "criteria", "release"]),
-        // It measures what was published, not what the maker kept in memory, and asks its workloads through the same
+        // It measures published tables, not what the publisher kept in memory, and asks its workloads through the
         // engine that analysts use.
         "evaluate" => Only(&["table", "criteria", "release", "query"]),
-        // The hall behind every door. Databases, pages and charts are not for everybody who embeds it.
+        // The hall behind every door. Not everyone who embeds it needs databases, pages and charts.
         "chrysalis" => {
             Only(&["table", "criteria", "release", "arrow", "store", "publish", "query", "sql", "audit", "evaluate"])
         }
         "lab" => AllBut(&["cli", "door", "testkit"]),
-        // A door that stands for all others: what it needs, the hall must give.
+        // A door that stands for all others: whatever it needs, the hall must provide.
         "door" => Only(&["chrysalis"]),
         "testkit" => AllBut(&["cli", "chrysalis", "lab", "door"]),
         "cli" => AllBut(&["testkit", "door", "publish", "criteria"]),
@@ -46,7 +47,7 @@ fn allowed(krate: &str) -> Option<AllowedEdges> {
     })
 }
 
-/// One workspace member with what it needs to be built.
+/// One workspace member with its build dependencies.
 struct Package {
     name: String,
     dependencies: Vec<String>,
@@ -80,7 +81,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     }
 }
 
-/// What `cargo metadata` knows, without dev-dependencies. `None` if it has another shape.
+/// The packages in the output of `cargo metadata`, without dev-dependencies. `None` if the output has another shape.
 fn packages(metadata: &Value) -> Option<Vec<Package>> {
     metadata["packages"].as_array()?.iter().map(package).collect()
 }
@@ -92,7 +93,7 @@ fn package(value: &Value) -> Option<Package> {
     Some(Package { name: name_of(value)?, dependencies: needed.map(name_of).collect::<Option<_>>()? })
 }
 
-/// One sentence per edge that nobody decided on, in the order of the packages.
+/// One sentence per edge that is not allowed, in the order of the packages.
 fn violations(packages: &[Package]) -> Vec<String> {
     packages.iter().flat_map(violations_of).collect()
 }
@@ -100,7 +101,7 @@ fn violations(packages: &[Package]) -> Vec<String> {
 fn violations_of(package: &Package) -> Vec<String> {
     let name = &package.name;
     let edges = package.dependencies.iter();
-    // This package has chores, no product code, and the product has no chores.
+    // This package contains chores and no product code; the product contains no chores.
     if name == "xtask" {
         return edges
             .filter(|needed| is_ours(needed))
@@ -151,17 +152,17 @@ fn is_ours(name: &str) -> bool {
     name.starts_with("chrysalis-") || name == "chrysalis" || name == "xtask"
 }
 
-/// `table` of `chrysalis-table`; the library itself keeps its name.
+/// `table` for `chrysalis-table`; the library itself keeps its name.
 fn short(name: &str) -> &str {
     name.strip_prefix("chrysalis-").unwrap_or(name)
 }
 
-/// These compile for minutes; an edit of an algorithm must not wait for them.
+/// These take minutes to compile; an edit of an algorithm must not wait for them.
 fn is_heavy(name: &str) -> bool {
     name == "parquet" || name == "arrow" || name.starts_with("arrow-")
 }
 
-/// SQLite is compiled from C, and a client brings a runtime with it.
+/// SQLite is compiled from C, and a PostgreSQL client brings a runtime with it.
 fn is_database(name: &str) -> bool {
     name == "rusqlite" || name == "libsqlite3-sys" || name.ends_with("postgres")
 }

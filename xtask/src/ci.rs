@@ -8,18 +8,18 @@ use std::time::Instant;
 use crate::shell::{self, Failure};
 use crate::{check_deps, referees};
 
-/// What `cargo install` leaves out, and tests do not.
+/// Features that `cargo install` leaves out and tests include.
 const FEATURES: &str = "chrysalis-cli/databases";
 
-/// Programs that teach the library.
+/// Example programs of the library.
 const EXAMPLES: [&str; 3] = ["publish", "ask", "stop"];
 
-/// How much is run.
+/// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Long suites on a sample: what CI runs.
+    /// Long suites on a sample, as CI runs them.
     Sampled,
-    /// Long suites whole.
+    /// Long suites in full.
     All,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
             "clippy",
             &["clippy", "--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"],
         )?;
-        // As `cargo install` builds it.
+        // With the features of `cargo install`.
         cargo_step("clippy without features", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     } else {
         skip(&mut skipped, "lints are not checked: clippy is not installed");
@@ -68,11 +68,11 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
     let runner: &[&str] = if shell::has_cargo_command("nextest") {
         &["nextest", "run", "--workspace", "--features", FEATURES]
     } else {
-        // Not the doc tests, which have their own step.
+        // Without the doc tests, which have their own step.
         &["test", "--workspace", "--features", FEATURES, "--lib", "--bins", "--tests"]
     };
     step("tests", || shell::run(&mut testing(runner, python.as_deref(), extent)))?;
-    // What exists for a test alone is compiled for it alone; as a part of the workspace it shares everything else.
+    // Toys are compiled only for their test; running it in the workspace shares everything else.
     let toys = ["toy-form", "toy-principle", "toy-function"].map(|toy| format!("chrysalis-door/{toy}")).join(",");
     let toys = ["test", "--workspace", "--features", &format!("{FEATURES},{toys}"), "--test", "toys"];
     step("toys", || shell::run(&mut testing(&toys, python.as_deref(), extent)))?;
@@ -108,14 +108,14 @@ fn step<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, F
     done
 }
 
-/// Says it now, and again at the end, where it is not scrolled away.
+/// Prints the sentence now, and again at the end, where it cannot scroll away.
 fn skip(skipped: &mut Vec<String>, sentence: impl Into<String>) {
     let sentence = sentence.into();
     println!("{sentence}");
     skipped.push(sentence);
 }
 
-/// Tests that ask a referee find its Python in the environment, and skip if it is not there.
+/// Tests that use a referee find its Python in the environment, and skip if it is missing.
 fn testing(arguments: &[&str], python: Option<&Path>, extent: Extent) -> Command {
     let mut command = shell::cargo(arguments);
     if extent == Extent::All {

@@ -1,8 +1,7 @@
 //! Chores of this repository, run as `cargo xtask <chore>`.
 //!
-//! One file per chore. Chores are programs for people at a terminal: they print, start other
-//! programs and stop at the first failure. Nothing of the product lives here, and no crate of the
-//! product depends on this one.
+//! One file per chore. Chores are programs for people at a terminal: they print, start other programs and stop at the
+//! first failure. They contain no product code, and no crate of the product depends on this one.
 
 // Printing is what a chore is for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -104,7 +103,7 @@ fn no_options(rest: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// Cargo names this package's folder when it runs us; the repository is the folder above it.
+/// Cargo passes the folder of this package when it runs us; the repository is its parent.
 fn repository_root() -> PathBuf {
     let package =
         env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);

@@ -13,12 +13,11 @@ use crate::shell::{self, Failure};
 #[derive(Clone, Copy)]
 pub(crate) struct Timing {
     pub(crate) seconds: f64,
-    /// Largest resident set, where the system tells (Linux).
+    /// Peak resident set size, if the system reports it (Linux).
     pub(crate) peak_bytes: Option<u64>,
 }
 
-/// Runs `command` to the end. What it prints goes to `stdout_file`; its messages are shown only
-/// if it fails.
+/// Runs `command` to its end. Its output goes to `stdout_file`; its messages are shown only if it fails.
 pub(crate) fn run(command: &mut Command, stdout_file: &Path) -> Result<Timing, Failure> {
     let messages_file = stdout_file.with_extension("stderr");
     let create = |path: &Path| {
@@ -34,7 +33,7 @@ pub(crate) fn run(command: &mut Command, stdout_file: &Path) -> Result<Timing, F
     let mut child = command.spawn().map_err(cannot)?;
     let pid = child.id();
     let has_ended = AtomicBool::new(false);
-    // Waiting and watching are two threads, so that watching does not round the time up.
+    // Waiting and watching use two threads, so that watching does not round the time up.
     let (status, seconds, peak_bytes) = thread::scope(|scope| {
         let watcher = scope.spawn(|| watch_peak(pid, &has_ended));
         let status = child.wait();
@@ -50,8 +49,7 @@ pub(crate) fn run(command: &mut Command, stdout_file: &Path) -> Result<Timing, F
     Err(Failure::new(format!("{shown} failed ({status}): {}", said.trim())))
 }
 
-/// The kernel keeps the high-water mark itself, so a look every 10 ms misses at most what the
-/// process gained in its last 10 ms.
+/// The kernel keeps the high-water mark itself, so polling every 10 ms misses at most the growth of the last 10 ms.
 fn watch_peak(pid: u32, has_ended: &AtomicBool) -> Option<u64> {
     let status = format!("/proc/{pid}/status");
     let mut peak = None;
@@ -70,7 +68,7 @@ fn high_water_mark(status: &str) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// The middle value; of an even number, the mean of the two in the middle. NaN of none.
+/// The middle value; for an even number of values, the mean of the two in the middle. NaN if there are none.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);

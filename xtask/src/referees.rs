@@ -1,6 +1,6 @@
-//! The outside referees: Python packages that judge our numbers and our speed, in a virtual
-//! environment under `target/referee`. Nobody needs Python to build or to use Chrysalis, so their
-//! absence is a sentence, not a failure.
+//! The outside referees: Python packages that judge our numbers and our speed, in a virtual environment under
+//! `target/referee`. Python is not needed to build or use Chrysalis, so a missing referee is reported, but is not a
+//! failure.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,7 +25,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where PostgreSQL's programs are; Debian's package is installed where that is possible.
+/// Where PostgreSQL's programs are; installs Debian's package if possible.
 pub(crate) fn prepare_postgres() -> Result<PathBuf, String> {
     if let Some(folder) = postgres_programs() {
         return Ok(folder);
@@ -44,7 +44,7 @@ fn postgres_programs() -> Option<PathBuf> {
     folders.into_iter().rev().chain(on_path.into_iter().flatten()).find(found)
 }
 
-/// The browser in which tests open reports; Debian's package is installed where that is possible.
+/// The browser in which tests open reports; installs Debian's package if possible.
 pub(crate) fn prepare_chromium() -> Result<PathBuf, String> {
     if let Some(program) = chromium() {
         return Ok(program);
@@ -53,7 +53,7 @@ pub(crate) fn prepare_chromium() -> Result<PathBuf, String> {
     chromium().ok_or_else(|| "the package has no chromium".to_owned())
 }
 
-/// Where a variable says, or on the path under one of its names; the tests look in the same places.
+/// Where the environment variable says, or on the path under one of its names; the tests look in the same places.
 fn chromium() -> Option<PathBuf> {
     if let Some(program) = std::env::var_os("CHRYSALIS_CHROMIUM") {
         return Some(program.into());
@@ -70,12 +70,12 @@ fn install(name: &str, package: &str) -> Result<(), String> {
         quietly(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
     };
     let arguments = ["install", "--yes", "--no-install-recommends", package];
-    // A fresh machine has no list of packages yet, or an old one.
+    // A fresh machine has no package list yet, or an old one.
     apt(&arguments).or_else(|_| apt(&["update"]).and_then(|()| apt(&arguments)))
 }
 
-/// The Python of a virtual environment that holds exactly what `referee/requirements.txt` asks
-/// for, as an absolute path; or why there is none. A second call finds the first one's work.
+/// The Python of a virtual environment that contains exactly what `referee/requirements.txt` asks for, as an absolute
+/// path; or why there is none. A second call reuses the environment.
 pub(crate) fn prepare() -> Result<PathBuf, String> {
     let wanted = fs::read_to_string(REQUIREMENTS).map_err(|error| format!("cannot read {REQUIREMENTS}: {error}"))?;
     let environment = std::path::absolute(shell::target_dir().join("referee"))
@@ -98,7 +98,7 @@ pub(crate) fn prepare() -> Result<PathBuf, String> {
     let mut install = Command::new(&python);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     quietly(install.args(["--requirement", REQUIREMENTS]))?;
-    // Last, so that an install that was cut short is made anew.
+    // Written last, so that an interrupted install is repeated.
     fs::write(&stamp, stamp_of(&wanted)).map_err(|error| format!("cannot write the stamp: {error}"))?;
     Ok(python)
 }
@@ -107,7 +107,7 @@ fn python_of(environment: &Path) -> PathBuf {
     if cfg!(windows) { environment.join("Scripts").join("python.exe") } else { environment.join("bin").join("python") }
 }
 
-/// FNV-1a, 64 bits: the standard library's hasher may change from one Rust to the next.
+/// 64-bit FNV-1a: the standard library's hasher may change between Rust versions.
 fn stamp_of(requirements: &str) -> String {
     let hash = requirements
         .bytes()
@@ -115,7 +115,7 @@ fn stamp_of(requirements: &str) -> String {
     format!("{hash:016x}\n")
 }
 
-/// A system upgrade may take away the Python an environment points to.
+/// Whether the environment works: a system upgrade may remove the Python it points to.
 fn works(python: &Path) -> bool {
     Command::new(python)
         .args(["-c", "import duckdb, polars, pycanon"])
@@ -124,7 +124,7 @@ fn works(python: &Path) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// Runs without output; on failure the last thing the program said.
+/// Runs without output; on failure returns the last line the program printed.
 fn quietly(command: &mut Command) -> Result<(), String> {
     let output = command
         .stdin(Stdio::null())

@@ -8,7 +8,7 @@ use std::{env, fs, io};
 /// Why a chore stopped, and the exit code it stops with.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// One sentence for people; empty when the failing program has said it all.
+    /// One sentence for people; empty if the failing program has already explained it.
     pub(crate) message: String,
     pub(crate) code: u8,
 }
@@ -18,7 +18,7 @@ impl Failure {
         Self { message: message.into(), code: 1 }
     }
 
-    /// The chore was called wrongly.
+    /// The chore was called incorrectly.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: 2 }
     }
@@ -37,13 +37,13 @@ pub(crate) fn has_cargo_command(subcommand: &str) -> bool {
     cargo(&[subcommand, "--version"]).stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
 }
 
-/// Runs to the end with our own standard streams; its exit code becomes ours.
+/// Runs a command to its end with our own standard streams; its exit code becomes ours.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let status = command.status().map_err(|error| Failure::new(format!("cannot start {}: {error}", shown(command))))?;
     if status.success() {
         return Ok(());
     }
-    // Ended by a signal: there is no code to pass on.
+    // If it was ended by a signal, there is no code to pass on.
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Err(Failure { message: format!("{} failed ({status})", shown(command)), code: code.unwrap_or(1) })
 }
@@ -57,21 +57,21 @@ pub(crate) fn shown(command: &Command) -> String {
     format!("`{}`", line.join(" "))
 }
 
-/// Where cargo builds, seen from the repository's root.
+/// The folder where cargo builds, relative to the repository's root.
 pub(crate) fn target_dir() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 
-/// Builds `chrysalis` as users run it, with some features more, and says where it is.
+/// Builds `chrysalis` as users run it, with additional features, and returns its path.
 pub(crate) fn build_chrysalis(features: &[&str]) -> Result<PathBuf, Failure> {
     run(&mut cargo(&["build", "--release", "-p", "chrysalis-cli", "--features", &features.join(",")]))?;
     let name = format!("chrysalis{}", env::consts::EXE_SUFFIX);
     let binary = target_dir().join("release").join(name);
-    // A bare relative program name with a folder in it is looked up differently per system.
+    // Systems differ in how they look up a relative program name that contains a folder.
     std::path::absolute(&binary).map_err(|error| Failure::new(format!("cannot find {}: {error}", binary.display())))
 }
 
-/// A folder with nothing in it.
+/// Makes a folder empty, creating it if needed.
 pub(crate) fn empty_dir(folder: &Path) -> Result<(), Failure> {
     let made = match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -80,7 +80,7 @@ pub(crate) fn empty_dir(folder: &Path) -> Result<(), Failure> {
     made.map_err(|error| Failure::new(format!("cannot empty {}: {error}", folder.display())))
 }
 
-/// The value after an option such as `--rows`, as a whole number of at least one.
+/// The value after an option such as `--rows`: an integer of at least one.
 pub(crate) fn count(option: &str, value: Option<&String>) -> Result<usize, Failure> {
     value
         .and_then(|text| text.parse().ok())

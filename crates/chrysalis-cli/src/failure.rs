@@ -1,4 +1,4 @@
-//! What went wrong, in one sentence, what to do, in another, and the exit code that goes with it.
+//! What went wrong in one sentence, what to do in another, and the exit code.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ const BAD_INPUT: u8 = 2;
 const INFEASIBLE: u8 = 3;
 /// The audit failed.
 pub(crate) const AUDIT_FAILED: u8 = 4;
-/// Stopped by a signal, as shells have it.
+/// Stopped by a signal, with the exit code that shells use for that.
 pub(crate) const STOPPED: u8 = 130;
 
 /// How a command line spells a knob.
@@ -42,7 +42,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The user's request or data is at fault.
+    /// The request or the data is at fault.
     pub(crate) fn bad_input(message: impl Into<String>, remedy: impl Into<Remedy>) -> Self {
         Failure { message: message.into(), hint: remedy.into().spelled(&Flags), code: BAD_INPUT }
     }
@@ -64,19 +64,19 @@ impl Failure {
         Failure::bad_input(message, hint)
     }
 
-    /// We are.
+    /// A bug of ours.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Error::internal(message).into()
     }
 
-    /// SQLite and PostgreSQL take minutes to compile, and not everybody needs them.
+    /// SQLite and PostgreSQL take minutes to compile, and not everyone needs them.
     #[cfg(not(feature = "databases"))]
     pub(crate) fn without_databases() -> Self {
         let hint = "install it with them: cargo install --path crates/chrysalis-cli --features databases";
         Failure::bad_input("this chrysalis was built without databases", hint)
     }
 
-    /// The work is done, but nobody can be told.
+    /// The work is done, but its result cannot be printed.
     pub(crate) fn unprinted(error: &std::io::Error) -> Self {
         let message = format!("cannot print the result: {error}");
         Failure { message, hint: "the work itself is done; check where the output goes".into(), code: INTERNAL }
@@ -91,7 +91,7 @@ impl Failure {
     }
 }
 
-/// A line on standard error. Where nobody reads it any more, nobody need know.
+/// Prints a line to standard error. If nobody reads it any more, the error is ignored.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! The `chrysalis` command: parse, call, print. No algorithm lives here.
+//! The `chrysalis` command: parse, call, print. It contains no algorithms.
 
 mod args;
 mod command;
@@ -20,7 +20,7 @@ use failure::{DONE, Failure};
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // Whoever says nothing wants to know what can be said.
+        // Without arguments, print the help.
         Err(answer) if answer.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let shown = Cli::command().print_help();
             return shown.map_or_else(|error| Failure::unprinted(&error).report(), |()| ExitCode::from(DONE));
@@ -29,8 +29,8 @@ fn main() -> ExitCode {
         // Help and version are answers, not errors.
         Err(answer) => answer.exit(),
     };
-    // A panic is a bug of ours (or of a library that met a broken file, which is caught where it happens): it is
-    // reported like every other error.
+    // A panic is a bug of ours (a library's panic over a broken file is caught where it happens), and is reported like
+    // every other error.
     panic::set_hook(Box::new(|info| *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = info.to_string()));
     let result = panic::catch_unwind(AssertUnwindSafe(|| run(&cli))).unwrap_or_else(|payload| {
         if Stopped::is(&*payload) {
@@ -71,11 +71,11 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Room on every thread's stack for the deepest recursion there is; only what is used is ever real.
+/// Stack space on every thread for the deepest recursion possible; only pages that are used take memory.
 const STACK: usize = 64 << 20;
 
 fn start_threads(threads: Option<usize>) -> Result<(), Failure> {
-    // Zero threads mean as many as there are cores.
+    // Zero means as many threads as there are cores.
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).num_threads(threads.unwrap_or(0));
     pool.build_global().map_err(|error| Failure::internal(format!("cannot start threads: {error}")))
 }

@@ -1,4 +1,4 @@
-//! Progress bars and notes, on standard error; none when it is not a terminal or with `--quiet`. And the wish to stop.
+//! Progress bars and notes on standard error (none without a terminal or with `--quiet`), and requests to stop.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,15 +14,15 @@ use crate::args::Cli;
 use crate::failure::{Failure, STOPPED, say};
 use crate::render::printable;
 
-/// Whether somebody pressed Ctrl-C, or the system wants us to end.
+/// Whether the user pressed Ctrl-C, or the system asks us to end.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// How long the work may take to unwind before the process ends without it.
+/// How long the work may take to unwind before the process ends anyway.
 const PATIENCE: Duration = Duration::from_millis(60);
 
-/// From here on a signal asks the work to stop. Where it does not get there soon, and has put nothing in its place yet, what
-/// it has begun is removed and the process ends. Databases undo what they have begun only if they are asked to, so then
-/// (`is_patient`) it takes a second signal.
+/// From here on, a signal asks the work to stop. If it does not stop soon and has not put anything in its place yet,
+/// unfinished output is removed and the process ends. Databases roll back only if they are asked to, so with them
+/// (`is_patient`) that takes a second signal.
 pub(crate) fn listen_for_signals(is_patient: bool) -> Result<(), Failure> {
     let stop = move || {
         let is_second = STOP.swap(true, Ordering::Relaxed);
@@ -41,7 +41,7 @@ pub(crate) fn listen_for_signals(is_patient: bool) -> Result<(), Failure> {
     ctrlc::set_handler(stop).map_err(|error| Failure::internal(format!("cannot listen for signals: {error}")))
 }
 
-/// Only one thread tells how it ended; all others wait for the end.
+/// Only one thread reports how the process ended; all others wait for its end.
 pub(crate) fn last_word<T>(say: impl FnOnce() -> T) -> T {
     static SAID: Mutex<()> = Mutex::new(());
     let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +50,7 @@ pub(crate) fn last_word<T>(say: impl FnOnce() -> T) -> T {
     what
 }
 
-/// Nobody else will take the bar away.
+/// Clears the progress bar, which nobody else will do.
 fn clear_line() {
     let mut stderr = std::io::stderr();
     if stderr.is_terminal() {
@@ -69,10 +69,10 @@ pub(crate) struct Phases {
 
 struct State {
     bar: ProgressBar,
-    /// The phase that runs, and since when.
+    /// The current phase, and when it began.
     now: Option<(&'static str, Instant)>,
     done: Vec<(&'static str, f64)>,
-    /// Whether every phase is told when it is over.
+    /// Whether the end of every phase is reported.
     is_verbose: bool,
 }
 
@@ -104,7 +104,7 @@ impl Phases {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Every phase with its seconds. The one that runs is over with it.
+    /// Every phase with its seconds. Ends the current phase.
     pub(crate) fn finish(&self) -> Vec<(String, f64)> {
         let mut state = self.state();
         state.end();

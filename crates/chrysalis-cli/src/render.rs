@@ -26,7 +26,7 @@ impl Report {
         Ok(Report { json, blocks, rows })
     }
 
-    /// A report whose lines for spreadsheets are the leaves of its JSON.
+    /// A report whose rows for spreadsheets are the leaves of its JSON.
     pub(crate) fn flattened(blocks: Vec<String>, value: &impl Serialize) -> Result<Self, Failure> {
         let mut report = Report::new(blocks, value, Vec::new())?;
         let header = vec!["name".to_owned(), "value".to_owned()];
@@ -45,7 +45,7 @@ impl Report {
     }
 }
 
-/// Writes a result to standard output. A reader that went away is no error.
+/// Writes a result to standard output. It is no error if the reader has gone away.
 pub(crate) fn write(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -54,7 +54,7 @@ pub(crate) fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Control characters from data or file names, such as a terminal's escape sequences, written out.
+/// Writes out control characters from data or file names, such as terminal escape sequences.
 pub(crate) fn printable(text: &str) -> String {
     let is_safe = |letter: char| letter == '\n' || !letter.is_control();
     if text.chars().all(is_safe) {
@@ -76,7 +76,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
     table.load_style(RULED).set_content_arrangement(ContentArrangement::Dynamic);
     if table.width().is_none() {
-        // Not a terminal: lines as long as they need to be.
+        // Not a terminal: lines may be as long as necessary.
         table.set_content_arrangement(ContentArrangement::Disabled);
     }
     let is_number = |text: &str| text.chars().next().is_some_and(|first| first.is_ascii_digit() || first == '-');

@@ -1,4 +1,4 @@
-//! Real data: every principle on Adult is published, audited, and found out when one row is altered.
+//! Real data: Adult is published and audited under every principle, and the audit notices when one row is altered.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -14,7 +14,7 @@ const ADULT: &str = "adult_train_complete.csv.gz";
 const ROLES: &str =
     "--quasi age,workclass,education,marital_status,race,sex,native_country --sensitive occupation --method generalize";
 
-/// Publishes as Parquet and as CSV, audits both, then alters one cell of the CSV table in three ways.
+/// Publishes as Parquet and as CSV, audits both, then alters one cell of the CSV table, in each of four columns.
 fn check(principle: &str) {
     let Some(adult) = common::data(ADULT) else { return };
     let ground = tempfile::tempdir().unwrap();
@@ -34,13 +34,13 @@ fn check(principle: &str) {
     let release = Release::at(folder.join("csv"));
     let sound = release.cells("generalized.csv");
     let column = |name: &str| sound[0].iter().position(|column| column == name).unwrap();
-    // A row whose value differs from its neighbour's, so that the neighbour's is another one.
+    // A row whose value differs from the next row's, so that the next row's value is a change.
     for name in ["age_min", "race", "occupation", "group_id"] {
         let at = column(name);
         let row = (15_000..sound.len() - 1).find(|&row| sound[row][at] != sound[row + 1][at]).unwrap();
         let mut altered = sound.clone();
         altered[row][at] = sound[row + 1][at].clone();
-        // As careful a forger as can be keeps the canonical order too.
+        // The most careful forger keeps the canonical order, too.
         let mut rows = altered.split_off(1);
         rows.sort_by_key(|row| row[0].parse::<u64>().unwrap());
         altered.extend(rows);
@@ -188,7 +188,7 @@ fn the_order_of_the_input_does_not_matter_to_relaxed_cuts() {
     shuffled("--relaxed");
 }
 
-/// Publishes Adult as it is and shuffled, with one seed.
+/// Publishes Adult as it is and shuffled, with the same seed.
 fn shuffled(flag: &str) {
     let Some(adult) = common::data(ADULT) else { return };
     let ground = tempfile::tempdir().unwrap();
@@ -196,7 +196,7 @@ fn shuffled(flag: &str) {
     let mut text = String::new();
     flate2::read::GzDecoder::new(fs::File::open(&adult).unwrap()).read_to_string(&mut text).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
-    // A fixed shuffle: by a hash of the place.
+    // A fixed shuffle: by a hash of the position.
     let mut keyed: Vec<(u64, &str)> = (1_u64..).zip(lines.drain(1..)).collect();
     keyed.sort_by_key(|(at, _)| at.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     lines.extend(keyed.into_iter().map(|(_, line)| line));

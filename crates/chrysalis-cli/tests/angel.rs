@@ -1,4 +1,4 @@
-//! Angel through the command line: the paper's tables and example 6, the attack of table 2, and what is refused.
+//! Angel through the command line: the paper's tables and example 6, the attack of table 2, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -20,7 +20,7 @@ fn publish(folder: &Path, arguments: &str, out: &str) {
     run(folder, &format!("audit {out} --microdata data.csv")).expect(0);
 }
 
-/// A CSV as rows of texts in the order of the wanted columns.
+/// A CSV as rows of text, with the wanted columns in order.
 fn cells(text: &str, columns: &[&str]) -> Vec<Vec<String>> {
     let mut rows = parse_csv(text).into_iter();
     let header = rows.next().unwrap();
@@ -29,7 +29,7 @@ fn cells(text: &str, columns: &[&str]) -> Vec<Vec<String>> {
     rows.map(|row| places.iter().map(|&place| row[place].clone()).collect()).collect()
 }
 
-/// Batches by their rows in several tables, whatever their ids.
+/// Batches by their rows in several tables, regardless of their ids.
 fn by_batch(tables: &[(String, Vec<&str>)], id: &str) -> Vec<Vec<Vec<Vec<String>>>> {
     let mut batches: BTreeMap<String, Vec<Vec<Vec<String>>>> = BTreeMap::new();
     for (at, (text, columns)) in tables.iter().enumerate() {
@@ -45,7 +45,7 @@ fn by_batch(tables: &[(String, Vec<&str>)], id: &str) -> Vec<Vec<Vec<Vec<String>
     batches
 }
 
-/// Published tables beside printed ones: file, file in print, columns.
+/// Compares published tables with printed ones: file, printed file, columns.
 #[track_caller]
 fn check_printed(folder: &Path, out: &str, tables: &[(&str, &str, &[&str])]) {
     let read = |path: std::path::PathBuf| fs::read_to_string(path).unwrap();
@@ -192,7 +192,7 @@ fn evaluate_tells_how_far_a_release_is_from_its_microdata() {
         assert_eq!(found["divergences"][1]["attributes"], serde_json::json!(["age"]));
         found["divergences"][0]["kl"].as_f64().unwrap()
     };
-    // 1/8 at every person's point; rebuilt: 1/2 over 80 points, 1/4 over 6.
+    // 1/8 at every person's point; rebuilt: 1/2 over 80 points, and 1/4 over 6.
     assert!((kl("generalized") - 20f64.ln()).abs() < 1e-12 && (kl("angel") - 3f64.ln()).abs() < 1e-12);
     let said = run(folder, "evaluate angel --microdata data.csv").expect(0).stdout;
     assert!(said.contains("1.0986") && said.contains("CAVG"), "{said}");
@@ -202,7 +202,7 @@ fn evaluate_tells_how_far_a_release_is_from_its_microdata() {
     assert!(refused.contains("`name` is not a quasi attribute") && refused.contains("age, sex"), "{refused}");
 }
 
-/// Questions are answered from the narrowest table, and the same through a database.
+/// Questions are answered from the narrowest table, and a database gives the same answer.
 #[test]
 fn a_question_about_a_marginal_is_asked_of_its_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,7 +223,7 @@ fn a_question_about_a_marginal_is_asked_of_its_table() {
     assert!(!rewritten.contains("gt_zipcode") && rewritten.contains("gt"), "{rewritten}");
 }
 
-/// k holds in each table alone. What a join leaves is counted by the publisher and by the audit, and both say it.
+/// k holds in each table alone. Both the publisher and the audit count what remains after a join, and both report it.
 #[test]
 fn tables_that_are_joined_say_whom_they_leave_below_k() {
     let folder = tempfile::tempdir().unwrap();
@@ -244,7 +244,7 @@ fn tables_that_are_joined_say_whom_they_leave_below_k() {
     assert!(summary.contains("every bucket k=10, in each table alone") && summary.contains(&joined), "{summary}");
     let audit = run(folder, "audit release --microdata hospital/patients.csv --output json").expect(0).json();
     let joining = &audit["attacks"]["joining"];
-    // Labels of several buckets can cover a person, which leaves an attacker more rows.
+    // Labels of several buckets can cover a person, which leaves more rows to an attacker.
     let narrowed = joining["narrowed"].as_u64().unwrap();
     assert!(narrowed > 0 && narrowed <= below && joining["fewest"].as_u64().unwrap() >= fewest, "{joining}");
     assert_eq!((&joining["tables"], &joining["promised"], &joining["people"]), (&3.into(), &10.into(), &1000.into()));
@@ -259,7 +259,7 @@ fn tables_that_are_joined_say_whom_they_leave_below_k() {
         reason.ends_with("cannot be told without the microdata. k=10 is promised of each table alone."),
         "{reason}"
     );
-    // One table joins with nothing.
+    // A single table has nothing to join with.
     let made = run(folder, &format!("{publish} --out one")).expect(0);
     assert!(!made.stdout.contains("joined") && !made.stdout.contains("in each table alone"), "{}", made.stdout);
     let audit = run(folder, "audit one --microdata hospital/patients.csv --output json").expect(0).json();

@@ -1,5 +1,5 @@
-//! Files that are small until somebody reads them, at full size: each is refused with one sentence that says what was
-//! found, what was allowed and what to do, and the program never takes 500 MB over it.
+//! Files that are small on disk and huge when read, at full size: each is refused with one sentence that says what was
+//! found, what was allowed and what to do, and the program never takes 500 MB for that.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 
 /// The most memory that a refusal may take.
 const MOST: u64 = 500_000_000;
-/// Rows of the table that took an audit to 5.7 GB.
+/// The rows of the table that once took an audit to 5.7 GB.
 const ROWS: u64 = 210_000_000;
-/// Lines of the taxonomy that took 4.6 GB.
+/// The lines of the taxonomy that once took 4.6 GB.
 const LINES: usize = 2_000_000;
 
-/// Runs a command and gives back what it said and the most memory it had: the kernel keeps the mark, and a look every two
-/// milliseconds misses at most what was gained in the last two. 0 where the system does not tell.
+/// Runs a command and returns its output and peak memory: the kernel keeps the high-water mark, so polling every two
+/// milliseconds misses at most the growth of the last two. 0 if the system does not report it.
 fn run(folder: &Path, line: &str) -> (Outcome, u64) {
     let mut command = common::chrysalis(folder);
     command.args(common::split(line));
@@ -94,7 +94,7 @@ fn ground() -> tempfile::TempDir {
     ground
 }
 
-/// The table of the release with its first row repeated: whole members of gzip, which may stand one after the other.
+/// The table of the release with its first row repeated, as complete gzip members, which may be concatenated.
 fn repeated(table: &str, rows: u64) -> Vec<u8> {
     let (header, rest) = table.split_once('\n').unwrap();
     let row = format!("{}\n", rest.lines().next().unwrap());
@@ -122,7 +122,7 @@ fn two_hundred_million_packed_rows_are_refused() {
     for line in readers() {
         refused(ground.path(), line, "release/generalized.csv has more than 300 rows, the manifest says 300", CHANGED);
     }
-    // The manifest tells all of them, and is right.
+    // The manifest declares all of them, and is right.
     let mut manifest = release.manifest();
     manifest["rows"] = json!(ROWS);
     manifest["tables"][0]["rows"] = json!(ROWS);
@@ -165,14 +165,14 @@ fn a_manifest_of_a_hundred_megabytes_is_refused() {
     for line in readers() {
         refused(ground.path(), line, said, MORE);
     }
-    // One that is small enough to be read lists more than its rows can have.
+    // A manifest that is small enough to be read lists more values than its rows can have.
     let mut manifest = sound.clone();
     manifest["attributes"][at]["domain"]["values"] =
         Value::Array((0..2_000_000).map(|at| json!(format!("word {at:09}"))).collect());
     release.write_manifest(&manifest);
     let said = "release/release.json: the manifest lists 2000000 values of `sex`, and there can be 1300";
     refused(ground.path(), "audit release", said, CHANGED);
-    // The same of a taxonomy inside it.
+    // The same with a taxonomy inside the manifest.
     let mut manifest = sound;
     let at = manifest["attributes"].as_array().unwrap().iter().position(|it| it["role"] == "sensitive").unwrap();
     let line = |at: usize| json!([format!("v{at}"), format!("g{}", at / 1000), "*"]);
@@ -199,7 +199,7 @@ fn a_taxonomy_of_two_million_lines_is_refused() {
     ] {
         refused(ground.path(), &line, said, hint);
     }
-    // Whoever allows it gets another answer, and a line costs no more than was reckoned with.
+    // With enough memory allowed the answer is a different one, and a line takes no more memory than estimated.
     let line = format!("profile hospital/patients.csv {QUASI} --taxonomy disease=tree.csv --memory 2.3GB");
     let (outcome, peak) = run(ground.path(), &line);
     assert!(outcome.stderr.contains("has no line in the taxonomy"), "{outcome}");
@@ -210,7 +210,7 @@ fn a_taxonomy_of_two_million_lines_is_refused() {
     refused(ground.path(), "taxonomy deep.csv", said, "leave some levels out");
 }
 
-/// Files of a gigabyte that take no room on the disk.
+/// Files of a gigabyte that take no space on disk.
 #[test]
 fn files_of_a_gigabyte_are_no_specs_and_no_questions() {
     let ground = ground();
@@ -235,14 +235,14 @@ fn files_of_a_gigabyte_are_no_specs_and_no_questions() {
     let said = "wide.csv: the header has more than 20000 columns";
     let hint = "check that the first line holds names, and name the delimiter with --delimiter";
     refused(ground.path(), "profile wide.csv", said, hint);
-    // Brackets inside each other are no manifest.
+    // Nested brackets are no manifest.
     let nested = "[".repeat(50_000_000);
     fs::write(ground.path().join("release/release.json"), nested).unwrap();
     let said = "release/release.json: the manifest cannot be read: …";
     refused(ground.path(), "audit release", said, "name the folder of a release, which holds its `release.json`");
 }
 
-/// A knob without effect is an error, and so is an amount that is none.
+/// A knob without effect is an error, and so is an invalid amount.
 #[test]
 fn memory_is_asked_for_where_it_matters() {
     let ground = ground();

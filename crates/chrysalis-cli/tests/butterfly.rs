@@ -1,4 +1,4 @@
-//! Butterflies through the command line: the paper's tables, what joining two of them gives away, and what is refused.
+//! Butterflies through the command line: the paper's tables, what joining two of them reveals, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -22,7 +22,7 @@ fn accidents(folder: &Path) {
 
 const COLUMNS: [&str; 5] = ["occupation", "age", "vehicle", "postcode", "faulty"];
 
-/// A CSV as sorted rows of texts in the order of the paper's columns; a range shows its lower end.
+/// A CSV as sorted rows of text, in the order of the paper's columns; a range shows its lower end.
 fn cells(text: &str, columns: &[&str]) -> Vec<Vec<String>> {
     let mut rows = parse_csv(text).into_iter();
     let header = rows.next().unwrap();
@@ -68,13 +68,13 @@ fn butterfly_tables_2_and_3_are_open_to_a_join_and_the_butterfly_is_not() {
     assert_eq!(published(folder, "two"), printed("table-2.csv"));
     publish(folder, TABLE_III, "three");
     assert_eq!(published(folder, "three"), printed("table-3.csv"));
-    // Joined by what one table shows as it is, they tell who was at fault.
+    // Joined on what one table shows as it is, they reveal who was at fault.
     for microdata in ["", " --microdata data.csv"] {
         let audit = run(folder, &format!("audit two --with three{microdata} --output json")).expect(4).json();
         let found = &audit["attacks"]["intersection"][0];
         assert_eq!((&found["fewest"], &audit["ok"]), (&1.into(), &false.into()), "{audit}");
     }
-    // One release for both.
+    // One release for both users.
     let summary = publish(folder, BUTTERFLY, "butterfly");
     let rows = published(folder, "butterfly");
     let pair = |row: &Vec<String>| format!("{} {} {}", row[0], row[2], row[4]);
@@ -103,7 +103,7 @@ fn butterfly_table_4_is_2_anonymous_for_every_two_attributes_and_not_for_three()
     let summary = publish(folder, "--method butterfly --quasi a,b --quasi b,c", "release");
     assert_eq!(summary["ncp_sum"], 0.0);
     assert!(summary["union_ncp_sum"].as_f64().unwrap() > 0.0 && summary["saved"] == 1.0, "{summary}");
-    // Who colludes needs the union.
+    // Colluding users need the union.
     let summary = publish(folder, "--method butterfly --quasi a,b --quasi b,c --collude 2", "together");
     assert!(summary["ncp_sum"].as_f64().unwrap() > 0.0);
     let audit = run(folder, "audit together --output json").expect(0).json();

@@ -1,4 +1,4 @@
-//! `compare`: the runs a spec lists, the files it writes, and the page in a browser.
+//! `compare`: the runs that a spec lists, the files it writes, and the page in a browser.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -14,7 +14,7 @@ use std::path::Path;
 use browser::Browser;
 use serde_json::Value;
 
-/// Patients of the example and a spec that compares four methods for three values of l, and one that cannot be.
+/// The example's patients, and a spec that compares four methods for three values of l, and one that cannot be made.
 fn hospital() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     common::run(folder.path(), "example --rows 1500 --out hospital").expect(0);
@@ -62,11 +62,11 @@ fn runs_are_made_audited_and_measured() {
     }
     let batches = named(&report, "batches");
     assert_eq!((&batches["method"], &batches["guarantees"][0]), (&"angel".into(), &"k=10".into()), "{batches}");
-    // LEAK: nothing of the machine is on the page but what was passed.
+    // LEAK: nothing about the machine is on the page except what was passed.
     let page = fs::read_to_string(folder.path().join("out.html")).unwrap() + &report.to_string();
     let here = folder.path().file_name().unwrap().to_string_lossy().into_owned();
     let host = fs::read_to_string("/etc/hostname").unwrap_or_default();
-    // A host may be called like an ordinary word.
+    // A host name may be an ordinary word.
     let host = if host.trim().len() > 7 { host.trim() } else { "/etc" };
     for word in [here.as_str(), host, "/home/", "/root", "/tmp"] {
         assert!(!page.contains(word), "`{word}` is in the report");
@@ -76,13 +76,13 @@ fn runs_are_made_audited_and_measured() {
     assert!(failed["reason"].as_str().unwrap().starts_with("cannot reach l=50"), "{failed}");
 }
 
-/// What is printed, without what depends on the clock: the column of seconds and the advice about it.
+/// The output without what depends on the clock: the column of seconds and the advice about it.
 fn timeless(text: &str) -> String {
     let mut lines = String::new();
     for line in text.lines().filter(|line| !line.contains("It must be quick")) {
         let is_row = line.starts_with(' ') && !line.starts_with("  ");
         let line = if is_row { line.rsplit_once(' ').map_or(line, |(rest, _)| rest.trim_end()) } else { line };
-        // The rule is as long as the longest seconds.
+        // The rule's length depends on the longest seconds.
         let line = if line.starts_with('─') { "─────" } else { line };
         writeln!(lines, "{line}").unwrap();
     }
@@ -147,7 +147,7 @@ fn without_runs_the_usual_methods_are_compared() {
     ];
     assert_eq!(names, usual);
     assert!(rows[1..].iter().all(|row| row[4] == "holds"), "{rows:?}");
-    // k alone says nothing about batches, and without anything sensitive only generalization is left.
+    // k alone says nothing about batches, and without a sensitive column only generalization is left.
     let line = format!("{base} --require k=5 --report b.html --output json");
     let runs = common::run(folder.path(), &line).expect(0).json()["runs"].as_array().unwrap().len();
     assert_eq!(runs, 5);
@@ -254,7 +254,7 @@ fn a_report_is_replaced_only_by_force() {
     }
 }
 
-/// Names and values that would be markup if anybody let them.
+/// Names and values that would become markup if they were not escaped.
 const NASTY: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>";
 
 #[test]
@@ -277,7 +277,7 @@ fn the_page_in_a_browser() {
         .unwrap();
 
     let mut browser = Browser::start(&program);
-    // First that trouble would be seen.
+    // First, check that trouble would be noticed.
     let trouble = browser.open(&root.join("control.html"));
     assert!(trouble.messages.iter().any(|message| message.contains("loud")), "{:?}", trouble.messages);
     assert!(trouble.requests.iter().any(|address| address == "http://chrysalis.invalid/"), "{:?}", trouble.requests);
@@ -290,7 +290,7 @@ fn the_page_in_a_browser() {
             check_page(&mut browser, &root.join(page), plots);
         }
     }
-    // What was markup in the data is text on the page.
+    // Markup in the data is text on the page.
     let text = browser.evaluate("document.body.innerText");
     assert!(text.as_str().unwrap().contains(NASTY), "{text}");
     assert_eq!(browser.evaluate("document.querySelectorAll('img, b, script').length"), 1, "our own script alone");
@@ -302,7 +302,7 @@ fn the_page_in_a_browser() {
     assert!(printed["data"].as_str().unwrap().len() > 50_000, "a page of paper has something on it");
 }
 
-/// No message, no request but the page itself, every plot there and large enough to be seen.
+/// No message, no request except the page itself, and every plot present and large enough to be seen.
 fn check_page(browser: &mut Browser, page: &Path, plots: &[&str]) {
     let visit = browser.open(page);
     assert!(visit.messages.is_empty(), "{}: {:?}", page.display(), visit.messages);
@@ -323,7 +323,7 @@ fn check_page(browser: &mut Browser, page: &Path, plots: &[&str]) {
     assert_eq!(wide, 0, "{} is wider than its window", page.display());
 }
 
-/// Clicking a heading sorts by it, clicking again turns the order round.
+/// Clicking a heading sorts by that column; clicking again reverses the order.
 fn check_sorting(browser: &mut Browser) {
     let column = "[...document.querySelectorAll('#summary tbody tr')].map((row) => row.cells[3].dataset.sort)";
     let click = "document.querySelectorAll('#summary thead th')[3].querySelector('button').click()";

@@ -13,7 +13,7 @@ use common::{Outcome, finish, run};
 const QUESTION: &str =
     "SELECT sex, COUNT(*), AVG(cost) AS mean FROM microdata WHERE age BETWEEN 30 AND 60 GROUP BY sex";
 
-/// A small hospital, published.
+/// Publishes a small hospital.
 fn release(folder: &Path) {
     run(folder, "example --rows 400 --out hospital").expect(0);
     let quasi = "--quasi age,sex,occupation --sensitive cost";

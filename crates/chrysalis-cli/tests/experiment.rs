@@ -1,4 +1,4 @@
-//! `chrysalis experiment`: one figure of every paper on made-up data, and files that make no sense.
+//! `chrysalis experiment`: one figure of every paper on made-up data, and invalid files.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -13,7 +13,7 @@ fn shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(format!("{name}.toml")).canonicalize().unwrap()
 }
 
-/// Runs with a data folder that holds nothing.
+/// Runs with an empty data folder.
 fn experiment(folder: &Path, files: &[PathBuf], flags: &str) -> Outcome {
     fs::create_dir_all(folder.join("nothing")).unwrap();
     let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -36,7 +36,7 @@ fn a_figure_of_every_paper_is_made_on_made_up_data() {
         for part in ["> The paper: ", "**made-up patients, standing in for real data**", "|---|"] {
             assert!(text.contains(part), "{name}: {part}\n{text}");
         }
-        // Every picture that the text names is there and is one.
+        // Every chart that the text refers to exists and is an image.
         let pictures: Vec<&str> = text.split("](").skip(1).map(|rest| rest.split_once(')').unwrap().0).collect();
         assert!(!pictures.is_empty());
         for picture in pictures {
@@ -54,7 +54,7 @@ fn a_figure_of_every_paper_is_made_on_made_up_data() {
     }
     let all = read("results.md");
     assert!(all.contains("## pa, figure 1: ") && all.contains("## butterfly, comparison: "), "{all}");
-    // What the paper prints stands beside what was found.
+    // The paper's printed numbers are beside ours.
     assert!(read("angel-table-9.md").contains("| as printed |"));
 }
 
@@ -96,16 +96,16 @@ fn an_experiment_can_make_up_its_own_columns_and_say_what_is_out_of_reach() {
     let first: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
     assert_eq!(first[..7], ["small", "", "one", "k", "2", "50", "false"]);
     assert!(first[7].parse::<f64>().unwrap() >= 2.0 && first[8].parse::<f64>().unwrap() >= 20.0, "{csv}");
-    // The database took some time for both, and what it said was checked.
+    // The database took some time for both, and its answers were checked.
     let [original, rewritten, overhead]: [f64; 3] = [9, 10, 11].map(|at| first[at].parse().unwrap());
     assert!(original > 0.0 && rewritten > 0.0 && (overhead - rewritten / original).abs() < 1e-9, "{csv}");
-    // The same again is the same again, but for the clock.
+    // Running it again gives the same, except for times.
     experiment(folder, &["small.toml".into()], "").expect(0);
     let again = fs::read_to_string(folder.join("out/small.csv")).unwrap();
     assert_eq!(again.lines().nth(1).unwrap().split(',').collect::<Vec<_>>()[..9], first[..9]);
 }
 
-/// A swapped table has no groups, but whoever knows how far values were moved has bounds, and they hold.
+/// A swapped table has no groups, but a reader who knows how far values were moved has bounds, and they hold.
 #[test]
 fn a_swapped_table_is_asked_for_rows_picked_one_by_one() {
     let folder = tempfile::tempdir().unwrap();

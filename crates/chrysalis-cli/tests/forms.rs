@@ -1,4 +1,4 @@
-//! Anatomy, permute, shuffle and rank-swap through the command line, with the papers' tables as the truth.
+//! Anatomy, permute, shuffle and rank-swap through the command line, compared with the papers' tables.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -11,7 +11,7 @@ use std::path::Path;
 use common::run;
 use serde_json::Value;
 
-/// Publishes a paper's table and gives back the audit's JSON.
+/// Publishes a paper's table and returns the audit's JSON.
 #[track_caller]
 fn published(folder: &Path, paper: &str, arguments: &str) -> Value {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../chrysalis-testkit/papers").join(paper);
@@ -39,23 +39,24 @@ fn pa_table_1_permuted_has_delta_2_25_and_rce_7_49() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = "--quasi age,sex --sensitive disease --method permute --partitioner column --group-column group_id --require l=4";
     let audit = published(folder.path(), "pa/table-1.csv", arguments);
-    // Bob is 65 and male: one of five has his age, two of five his sex. A file with him alone asks about him alone, and is
-    // of course not what the release was made from.
+    // Bob is 65 and male: one of five has his age, two of five his sex. A file with him alone asks about him alone, and
+    // is of course not the table that the release was made from.
     fs::write(folder.path().join("bob.csv"), "age,sex,disease\n65,M,Emphysema\n").unwrap();
     let outcome = run(folder.path(), "audit release --microdata bob.csv --output json");
     assert_eq!(outcome.code, Some(4), "{}", outcome.stderr);
     let of_bob: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    // The chance of a row; version 1 called it presence, and the number stays where readers look for it.
+    // The probability of a row; version 1 called it presence, and the number stays where readers look for it.
     assert_eq!(of_bob["attacks"]["row_linking"]["delta"], 2.0 / 25.0);
     assert_eq!(of_bob["attacks"]["presence"]["delta"], 2.0 / 25.0);
     assert_eq!(of_bob["attacks"]["presence"]["protected"], false);
     assert!((audit["utility"]["rce"].as_f64().unwrap() - 7.49).abs() < 0.005, "{audit}");
     assert!((audit["utility"]["rce_bound"].as_f64().unwrap() - 7.434).abs() < 0.0005, "{audit}");
-    // Of all nine, those of the second group are found most likely: one of four has their age, two of four their sex.
+    // Of all nine people, those of the second group are linked with the highest probability: one of four has their age,
+    // two of four their sex.
     assert_eq!(audit["attacks"]["presence"]["delta"], 1.0 / 8.0);
 }
 
-/// Whoever is 31 or 50 is in one group of either release; at 30 both groups across are possible, whatever the sex.
+/// At 31 or 50, a person is in one group of each release; at 30, both crossing groups are possible, whatever the sex.
 #[test]
 fn two_permuted_releases_are_intersected_and_swapped_ones_are_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -81,7 +82,7 @@ fn two_permuted_releases_are_intersected_and_swapped_ones_are_not() {
     assert!(refused.contains("shows everybody the value of somebody else"), "{refused}");
 }
 
-/// Every group lacks one of four diseases, another one for each person in each release.
+/// Every group lacks one of four diseases, a different one for each person in each release.
 #[test]
 fn all_releases_named_are_intersected_together() {
     let folder = tempfile::tempdir().unwrap();
@@ -111,7 +112,7 @@ fn all_releases_named_are_intersected_together() {
     publish("--sensitive cost --method anatomy --require l=2 --out costs");
     let refused = run(folder, "audit a --with costs --microdata data.csv").expect(2).stderr;
     assert!(refused.contains("costs protects another column: `cost`"), "{refused}");
-    // Without a sensitive column people are counted.
+    // Without a sensitive column, people are counted.
     publish("--method generalize --require k=3 --out threes");
     publish("--method generalize --require k=4 --out fours");
     let refused = run(folder, "audit threes --with fours").expect(2).stderr;
@@ -121,7 +122,7 @@ fn all_releases_named_are_intersected_together() {
     assert!(said.contains("people of the microdata hide among fewer people than promised"), "{said}");
 }
 
-/// Everybody keeps two values, and of the 45 worlds that fit both releases 36 give two people one of them.
+/// Everyone keeps two possible values, but for two people one of them holds in 36 of the 45 possible worlds.
 #[test]
 fn bets_on_shares_fail_an_audit_that_leaves_enough_values() {
     let folder = tempfile::tempdir().unwrap();
@@ -147,7 +148,7 @@ fn bets_on_shares_fail_an_audit_that_leaves_enough_values() {
     }
     let said = run(folder, "audit g --with h --microdata data.csv").expect(4).stdout;
     assert!(said.contains("2 of 8 people of the microdata can be bet on above the promise"), "{said}");
-    // Rows of exact values are people; who is behind ranges nobody knows.
+    // Rows of exact values are people; nobody knows who is behind ranges.
     let audit = run(folder, "audit g --with h --output json").expect(4).json();
     let found = &audit["attacks"]["intersection"][0];
     assert_eq!((found["people_above"].as_u64(), found["bets_right"].is_null()), (Some(2), true), "{found}");
@@ -200,7 +201,7 @@ fn ke_figure_1_shuffled_has_the_help_table_of_figure_4() {
     assert_eq!(ours, printed);
 }
 
-/// What a help table tells of extremes spans hundreds of orders of magnitude; the audit recomputes it in another way.
+/// What a help table says about extremes spans hundreds of orders of magnitude; the audit recomputes it in another way.
 #[test]
 fn a_shuffled_release_passes_its_audit_whatever_its_values() {
     let numbers =
@@ -285,7 +286,7 @@ fn reals_of_seventeen_digits_come_back_as_they_were() {
         let line = format!("publish data.csv --quasi age --sensitive cost {arguments} --out release --force");
         run(folder.path(), &line).expect(0);
         run(folder.path(), "audit release --microdata data.csv").expect(0);
-        // Half of the people: what is added up is rounded, and the bounds are told so.
+        // Half of the people: sums are rounded, and the bounds allow for it.
         let answer =
             run(folder.path(), "query release \"SELECT SUM(cost) FROM microdata WHERE age < 25\" --output json");
         let sum = &answer.expect(0).json()["rows"][0]["aggregates"][0];
@@ -319,7 +320,7 @@ fn a_release_that_was_not_permuted_is_told_from_one_that_was() {
     run(folder, "publish data.csv --quasi age,ward --sensitive cost --method shuffle --require ke=20,0 --out release --format csv")
         .expect(0);
     run(folder, "audit release --microdata data.csv").expect(0);
-    // Every group keeps its people and its values, but everybody gets their own.
+    // Every group keeps its people and its values, but everyone gets their own value.
     let release = common::Release::at(folder.join("release"));
     let mut cells = release.cells("permuted.csv");
     let place = |name: &str| cells[0].iter().position(|column| column == name).unwrap();

@@ -1,9 +1,9 @@
-//! Releases as version 1 of the format wrote them, one or two of every form: they are read, audited, asked and evaluated as
-//! they were on the day they were written. The releases are never regenerated. What was printed of `minimality` was false
-//! of some partitioners and was mended.
+//! Releases as version 1 of the format wrote them, one or two of every form: they must be read, audited, asked and
+//! evaluated as on the day they were written. The releases are never regenerated. The printed text about `minimality`
+//! was false for some partitioners and has been corrected.
 //!
-//! `frozen/people.csv` is what they were made from, and `frozen/v1/<name>/` has a release, the questions it was asked, and what was
-//! printed then.
+//! `frozen/people.csv` is the table they were made from, and `frozen/v1/<name>/` contains a release, the questions it
+//! was asked, and what was printed at that time.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -26,7 +26,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Runs a command on every frozen release; what it prints must be what stands in its file.
+/// Runs a command on every frozen release; its output must be that of the file.
 #[track_caller]
 fn check(command: &str, options: &str, file: &str) {
     let mut wrong = Vec::new();
@@ -48,7 +48,7 @@ fn check(command: &str, options: &str, file: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The same text, or the same JSON but for the last digits of numbers: sums may be added up in another order.
+/// The same text, or the same JSON up to the last digits of numbers: sums may be taken in another order.
 fn is_same(printed: &str, expected: &str) -> bool {
     let json = |text: &str| text.lines().map(serde_json::from_str).collect::<Result<Vec<serde_json::Value>, _>>();
     match (json(printed), json(expected)) {
@@ -74,7 +74,7 @@ fn is_close(ours: &serde_json::Value, theirs: &serde_json::Value) -> bool {
     }
 }
 
-/// Counts of disclosed rows, attacks and notes that version 1 did not know.
+/// Removes counts of disclosed rows, attacks and notes that version 1 did not have.
 fn without_what_came_later(printed: &str, file: &str) -> String {
     if !file.ends_with(".json") {
         return printed.to_owned();
@@ -93,7 +93,7 @@ fn without_what_came_later(printed: &str, file: &str) -> String {
             let later = ["ids", "manifest", "marginals", "swapped"];
             checks.retain(|check| later.iter().all(|name| check["name"] != *name));
             for files in checks.iter_mut().filter(|check| check["name"] == "files") {
-                // What the bytes of the files are came later.
+                // The sentence about the bytes of the files came later.
                 let detail = files["detail"].as_str().unwrap().split("; ").next().unwrap().to_owned();
                 files["detail"] = detail.into();
             }
@@ -111,7 +111,7 @@ fn without_what_came_later(printed: &str, file: &str) -> String {
     printed.lines().map(line).collect()
 }
 
-/// Version 1 said that δ bounds presence, and that rows were about as many as chance brings together: the numbers stay, the
+/// Version 1 said that δ bounds presence, and that rows matched about as often as by chance: the numbers stay, the
 /// sentences do not.
 fn without_what_was_false(printed: &str, file: &str) -> String {
     if !file.starts_with("audit") {

@@ -1,4 +1,4 @@
-//! `--partitioner full-domain` on the command line, and on Adult against all 32,400 combinations of levels.
+//! `--partitioner full-domain` on the command line, and on Adult compared with all 32,400 combinations of levels.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -13,7 +13,7 @@ use std::path::Path;
 use common::Release;
 use serde_json::Value;
 
-/// Twelve people: one is alone in Lyon.
+/// Twelve people, of whom one is alone in Lyon.
 const PEOPLE: &str = "age,city,disease\n21,Bonn,flu\n22,Bonn,cold\n23,Bonn,flu\n24,Bonn,cold\n31,Kiel,flu\n32,Kiel,cold\n\
                       33,Kiel,flu\n34,Kiel,cold\n41,Nice,flu\n42,Nice,cold\n43,Nice,flu\n99,Lyon,cough\n";
 const CITY: &str = "Bonn;Germany;*\nKiel;Germany;*\nNice;France;*\nLyon;France;*\n";
@@ -47,7 +47,7 @@ fn the_summary_tells_levels_suppressed_rows_and_the_proof() {
     let check = audit["checks"].as_array().unwrap().iter().find(|check| check["name"] == "suppressed").unwrap().clone();
     assert_eq!(check["detail"], "4 rows are fully generalized, in one group that is judged like every other");
 
-    // A manifest that hides suppressed rows, or counts them wrongly, is found out.
+    // The audit notices a manifest that hides suppressed rows or counts them wrongly.
     let mut manifest = release.manifest();
     manifest["suppressed"] = 3.into();
     release.write_manifest(&manifest);
@@ -109,7 +109,7 @@ fn fourteen_attributes_keep_the_time_limit_and_the_promise() {
     for (at, flags) in ["--require k=4", "--require k=4 --require l=3 --suppress 0.05"].iter().enumerate() {
         let line = format!("publish {roles} --partitioner full-domain {flags} --time-limit 1 --out {at} --output json");
         let json = common::run(folder, &line).expect(0).json();
-        // 6 to the power of 14: what a search to the end would take is no matter of seconds.
+        // 6 to the power of 14: a complete search would take far longer than seconds.
         assert_eq!((&json["nodes"], &json["proven_optimal"]), (&78_364_164_096u64.into(), &false.into()), "{json}");
         assert!(json["phases"]["partition"].as_f64().unwrap() < 30.0, "{json}");
         assert!(json["suppressed_rows"].as_u64().unwrap() <= 100, "{json}");
@@ -163,7 +163,7 @@ const QUASI: [&str; 9] = [
     "native_country",
 ];
 
-/// The arguments that publish Adult, if the data are there.
+/// The arguments that publish Adult, if the data are available.
 fn adult() -> Option<String> {
     let file = common::data(ADULT)?;
     let mut line = format!(
@@ -194,7 +194,7 @@ fn adult_is_published_and_audited() {
         let audit = common::run(folder, &format!("audit {at} --microdata {} --output json", file.display())).expect(0);
         assert_eq!(audit.json()["ok"], true);
     }
-    // The optimum that the search of all combinations below confirms.
+    // The optimum, which the search of all combinations below confirms.
     let json = common::run(folder, &format!("{line} --require k=5 --out again --output json")).expect(0).json();
     assert_eq!(levels(&json), [4, 2, 1, 2, 1, 1, 0, 3, 2]);
 }
@@ -203,7 +203,7 @@ fn levels(json: &Value) -> Vec<u64> {
     QUASI.iter().map(|name| json["levels"][name]["level"].as_u64().unwrap()).collect()
 }
 
-/// One publication of Adult against every combination of levels, worked out from the files alone.
+/// One publication of Adult compared with every combination of levels, computed from the files alone.
 fn exhaustive(flags: &str, suppress: f64, passes: impl Fn(&Counts, &Counts) -> bool + Sync) {
     if std::env::var_os("CHRYSALIS_SLOW").is_none_or(|value| value != "1") {
         eprintln!("skipped: takes minutes (set CHRYSALIS_SLOW=1)");
@@ -232,7 +232,7 @@ fn exhaustive(flags: &str, suppress: f64, passes: impl Fn(&Counts, &Counts) -> b
     assert!(halves.iter().all(|&best| best >= claimed * (1.0 - 1e-9)), "{claimed} is not the best of {halves:?}");
 }
 
-/// A hash that is fast enough to count the groups of all combinations in minutes.
+/// A hash fast enough to count the groups of all combinations in minutes.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -255,10 +255,10 @@ struct Adult {
     whole: Counts,
     /// Distinct quasi tuples as codes, with their occupations.
     tuples: Vec<([u8; 9], Counts)>,
-    /// Per attribute and level: the label of every code, and the NCP of every label.
+    /// By attribute and level: the label of every code, and the NCP of every label.
     labels: Vec<Vec<Vec<u8>>>,
     ncp: Vec<Vec<Vec<f64>>>,
-    /// Per attribute and level: what all rows lose.
+    /// By attribute and level: the loss over all rows.
     base: Vec<Vec<f64>>,
 }
 
@@ -338,7 +338,7 @@ impl Adult {
         })
     }
 
-    /// The loss of a combination of levels; `None` where it will not do, or where even without suppression it loses more.
+    /// The loss of a combination of levels; `None` if it is not admissible, or loses more even before suppression.
     fn cost(
         &self,
         levels: &[usize],
@@ -373,7 +373,7 @@ impl Adult {
                 put_apart(key, &mut apart);
             }
         }
-        // Labels are numbered in the order of their first value, so keys break ties as the specification wants.
+        // Labels are numbered in the order of their first value, so keys break ties as the specification requires.
         stay.sort_unstable();
         let mut stay = stay.into_iter();
         while (1..=limit).contains(&size(&apart)) && !passes(&apart, &self.whole) {

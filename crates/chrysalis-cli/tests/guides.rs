@@ -1,8 +1,8 @@
 //! Every code block of the README and the guides runs.
 //!
-//! The blocks of a page run in order in one empty folder: ```` ```console ```` holds commands after `$ `, with
-//! `exit=2` behind it where they are meant to fail; a block with `file=NAME` behind its language is written to that file.
-//! What commands print is shown in ```` ```text ```` blocks, which are for readers.
+//! The blocks of a page run in order in one empty folder: ```` ```console ```` contains commands after `$ `, followed
+//! by `exit=2` if they are meant to fail; a block with `file=NAME` after its language is written to that file. The
+//! output of commands is shown in ```` ```text ```` blocks, which are only for readers.
 
 #![cfg(feature = "databases")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -12,14 +12,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the README asks for with cargo, and who runs it.
+/// The README's cargo commands, which this test skips because something else runs them.
 const CARGO: [&str; 3] = ["cargo xtask example", "cargo xtask ci", "cargo install --path crates/chrysalis-cli"];
 
 struct Block {
     line: usize,
     /// The word after the fence.
     language: String,
-    /// `key=value` behind it.
+    /// `key=value` pairs after the language.
     settings: Vec<(String, String)>,
     text: String,
 }
@@ -51,7 +51,7 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// The commands of a console block, one per line or more.
+/// The commands of a console block; a command may span several lines.
 fn script(block: &Block) -> String {
     let mut script = String::new();
     let mut goes_on = false;

@@ -1,4 +1,4 @@
-//! A spec that `init` writes publishes as it is, and its promises hold.
+//! A spec that `init` writes can be published unchanged, and its promises hold.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-/// Writes a spec, publishes with it and audits; gives the spec.
+/// Writes a spec, publishes with it and audits; returns the spec.
 fn check(folder: &Path, table: &str) -> String {
     common::run(folder, &format!("init {table}")).expect(0);
     let published = common::run(folder, "publish chrysalis.toml --out release --output json").expect(0).json();
@@ -53,7 +53,7 @@ fn a_few_people() {
 #[test]
 fn rows_that_are_dropped_do_not_count() {
     let ground = tempfile::tempdir().unwrap();
-    // With all rows the most frequent illness has a quarter of them, without those that lack an age a half.
+    // Among all rows, the most frequent illness has a share of a quarter; among the rows with an age, of a half.
     let row = |at: usize| match at % 4 {
         0 => format!("{},flu\n", 20 + at % 40),
         1 => format!("{},v{}\n", 20 + at % 40, at % 3),

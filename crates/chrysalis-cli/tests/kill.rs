@@ -1,4 +1,4 @@
-//! SIGKILL and SIGINT at any moment: a release is there whole or not at all, and Ctrl-C leaves nothing else either.
+//! SIGKILL and SIGINT at any moment: a release is complete or absent, and Ctrl-C leaves nothing else behind either.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -14,7 +14,8 @@ use common::Release;
 const MOMENTS: u32 = 20;
 const ROWS: u32 = 40_000;
 
-/// When to kill, as shares of a full run: one moment in each twentieth, somewhere inside it, a little past the end.
+/// When to kill, as fractions of a full run: one random moment in each of `MOMENTS` equal intervals, which reach a
+/// little past the end.
 fn moments() -> impl Iterator<Item = f64> {
     let mut state = 20_u64;
     (0..MOMENTS).map(move |at| {
@@ -32,14 +33,14 @@ fn publish_for(folder: &Path, line: &str, delay: Duration) -> Child {
     child
 }
 
-/// The principles that a release promises, as they are written.
+/// The principles that a release promises, as users write them.
 fn promised(release: &Release) -> Vec<String> {
     let promises = release.manifest()["promises"].clone();
     let text = |promise: &serde_json::Value| promise["principle"].as_str().unwrap().to_owned();
     promises.as_array().unwrap().iter().map(text).collect()
 }
 
-/// What lies in a folder and has a name of our own.
+/// The entries of a folder that have one of our temporary names.
 fn temporaries(folder: &Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with(".chrysalis-")).collect()
@@ -48,7 +49,7 @@ fn temporaries(folder: &Path) -> Vec<String> {
 /// Publishes and kills the process after `delay`.
 fn publish_and_kill(folder: &Path, line: &str, delay: Duration) {
     let mut child = publish_for(folder, line, delay);
-    // An error means that it had ended already.
+    // An error means that it had already ended.
     let _ = child.kill();
     child.wait().unwrap();
 }
@@ -126,12 +127,12 @@ fn what_a_killed_publish_left_does_not_disturb_the_next_one() {
         common::run(folder, publish).expect(0);
     }
     common::run(folder, "audit release --quiet").expect(0);
-    // Whatever was left, the next run removes.
+    // The next run removes whatever was left behind.
     common::run(folder, &publish.replace("release", "last")).expect(0);
     assert_eq!(temporaries(folder), [] as [String; 0]);
 }
 
-/// Ctrl-C ends a whole pipeline: nobody may be left to read what is said.
+/// Ctrl-C ends a whole pipeline: there may be no reader left for the message.
 #[test]
 fn an_interrupted_publish_ends_also_where_nobody_listens() {
     let ground = hospital();
@@ -175,7 +176,7 @@ fn an_interrupted_publish_says_so_and_leaves_nothing() {
         match (child.wait().unwrap().code(), folder.join(&out).exists()) {
             (Some(0), true) => {}
             (Some(130), false) => stopped += 1,
-            // The signal came before anybody listened.
+            // The signal came before the handler was installed.
             (None, false) => {}
             (code, exists) => panic!("{place}: ended with {code:?}, and the release is there: {exists}"),
         }

@@ -1,4 +1,4 @@
-//! What a release must never carry: where, when, by whom and in which order it was made.
+//! What a release must never reveal: where, when, by whom and in which order it was made.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::Release;
 
-/// What can be asked of the example table beside what its spec says, for every form and every random partitioner.
+/// Flags to publish the example table with, beside its spec, for every form and every random partitioner.
 const FORMS: [&str; 11] = [
     "",
     "--method generalize --partitioner nearby",
@@ -24,7 +24,7 @@ const FORMS: [&str; 11] = [
     "--method rank-swap --quasi age,sex,zip_code --sensitive cost --missing drop --require ke=4,10",
 ];
 
-/// A release of a table with a telling path, in every form and both formats; made without a seed, as a real one.
+/// Releases of a table with a telling path, in every form and both formats; made without a seed, like real ones.
 fn releases(folder: &Path) -> Vec<Release> {
     let telling = folder.join("telling-path-of-the-owner");
     fs::create_dir(&telling).unwrap();
@@ -52,7 +52,7 @@ fn no_byte_of_a_release_tells_where_when_or_by_whom_it_was_made() {
         ["telling-path-of-the-owner", "ward-seven", "patients.csv", "chrysalis.toml", "hospital"]
             .map(str::to_owned)
             .to_vec();
-    // What the writers below us would like to say.
+    // Strings that the libraries below us would like to write.
     secrets.extend(["ARROW:schema", "arrow", "parquet-rs", "pandas", "created", "rustc"].map(str::to_owned));
     secrets.push(format!("chrysalis {}", env!("CARGO_PKG_VERSION")));
     secrets.push(ground.path().display().to_string());
@@ -68,7 +68,7 @@ fn no_byte_of_a_release_tells_where_when_or_by_whom_it_was_made() {
     }
 }
 
-/// Today's date as text, and the first digits of the seconds since 1970, from the clock of the file system.
+/// Today's date as text, and the first digits of the seconds since 1970, from the file system's clock.
 fn today(folder: &Path) -> Vec<String> {
     let file = folder.join("clock");
     fs::write(&file, "").unwrap();
@@ -174,7 +174,7 @@ fn rows_in_another_order_give_the_same_release() {
     }
 }
 
-/// Whether the groups depend on the table and the seed alone; other partitioners shuffle the rows before they begin.
+/// Whether the groups depend only on the table and the seed; other partitioners shuffle the rows first.
 fn is_without_chance(form: &str) -> bool {
     form.is_empty() || form.ends_with("mondrian") || form.contains("butterfly")
 }
@@ -183,7 +183,7 @@ fn is_without_chance(form: &str) -> bool {
 fn people_who_stand_together_in_the_input_do_not_stand_together_in_the_release() {
     let ground = tempfile::tempdir().unwrap();
     let folder = ground.path();
-    // Everybody looks alike but for a number that says where the row stood.
+    // All rows look alike except for a number that says where the row was.
     let rows: String = (0..4000).map(|row: u32| format!("x,{},{row}\n", row * 7919 % 40)).collect();
     fs::write(folder.join("t.csv"), format!("q,s,row\n{rows}")).unwrap();
     for (partitioner, require) in
@@ -199,13 +199,14 @@ fn people_who_stand_together_in_the_input_do_not_stand_together_in_the_release()
             let fields: Vec<&str> = line.split(',').collect();
             group_of[fields[1].parse::<usize>().unwrap()] = fields[2];
         }
-        // By chance, 4 of 3,999 others are in one's group: about four neighbours; 30 are out of reach. Where groups
-        // follow the values, 4 of the 99 others with the same value are: about 160 of those 40 rows apart.
+        // By chance, 4 of the 3,999 others are in one's group: about four neighbours, and 30 are practically
+        // impossible. If groups follow the values, 4 of the 99 others with the same value are: about 160 of those 40
+        // rows apart.
         for (apart, allowed) in [(1, 30), (40, 300)] {
             let n_together = (apart..4000).filter(|&row| group_of[row] == group_of[row - apart]).count();
             assert!(n_together < allowed, "{partitioner}: {n_together} pairs {apart} rows apart share a group");
         }
-        // Group ids say nothing of it either: about half of the neighbours ascend.
+        // Group ids reveal nothing about it either: about half of the neighbours ascend.
         let number = |text: &str| text.parse::<u32>().unwrap();
         let n_ascending = group_of.windows(2).filter(|pair| number(pair[0]) < number(pair[1])).count();
         assert!((1800..2200).contains(&n_ascending), "{partitioner}: {n_ascending} of 3,999 group ids ascend");
@@ -235,7 +236,7 @@ fn the_parquet_footer_has_no_statistics_and_no_metadata() {
             let Some(Thrift::List(columns)) = field(group, 1) else { panic!("{file}") };
             for column in columns {
                 let Thrift::Struct(column) = column else { panic!("{file}") };
-                // An offset index (4) says where pages start; a column index says what is in them.
+                // An offset index (4) says where pages start; a column index says what they contain.
                 assert!(field(column, 6).is_none(), "{file}: a column index");
                 // ColumnMetaData: 8 key-value metadata, 12 statistics, 14 bloom filter, 16 size statistics.
                 let Some(Thrift::Struct(metadata)) = field(column, 3) else { panic!("{file}") };

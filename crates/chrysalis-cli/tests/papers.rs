@@ -1,4 +1,4 @@
-//! The papers' worked generalizations, typed by hand from print, against what `publish` writes.
+//! The papers' worked generalizations, typed by hand from print, compared with what `publish` writes.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -9,14 +9,14 @@ use common::Release;
 struct Case {
     table: &'static str,
     flags: &'static str,
-    /// The printed table, and which of its columns a release must show alike.
+    /// The printed table, and the columns that a release must show identically.
     printed: &'static str,
     columns: &'static [&'static str],
-    /// Labels that print differently: (paper's, ours).
+    /// Labels that are printed differently: (paper's, ours).
     labels: &'static [(&'static str, &'static str)],
 }
 
-/// Publishes, audits, and compares the groups as multisets: printed group ids are not ours.
+/// Publishes, audits, and compares the groups as multisets, because printed group ids differ from ours.
 fn check(case: &Case) {
     let folder = tempfile::tempdir().unwrap();
     let papers = common::papers().canonicalize().unwrap();
@@ -33,7 +33,7 @@ fn check(case: &Case) {
     assert_eq!(ours, theirs, "{} is not {}", case.table, case.printed);
 }
 
-/// The groups of a table, each as its sorted rows; rows of the same printed cells are a group when no id is there.
+/// The groups of a table, each as its sorted rows; without an id, rows with the same printed cells form a group.
 fn groups(table: &[Vec<String>], columns: &[&str], labels: &[(&str, &str)]) -> Vec<Vec<Vec<String>>> {
     let place = |name: &str| table[0].iter().position(|column| column == name);
     let shown: Vec<usize> =
@@ -104,7 +104,7 @@ fn lalpha_table_1_with_its_groups_becomes_table_5() {
 
 #[test]
 fn ke_figure_1_with_its_groups_becomes_figure_2() {
-    // Gender is `*` in print even where a group has one; ages are taken from the decades.
+    // Gender is printed as `*` even where a group has only one; ages are taken from the decades.
     check(&Case {
         table: "ke/figure-1.csv",
         flags: "--quasi age,zipcode --sensitive salary --partitioner column --group-column group_id \
@@ -144,7 +144,7 @@ fn check_rows(generalized: &str, other: &str, printed: &str) {
 
 const DISEASES: &str = "--categories disease=HIV|Cancer;Phthisis|Hepatitis;Obesity|Asthma;Flu|Indigestion";
 
-/// Publishes lalpha table 1 with groups given by the rows' numbers from 1, and tells what the audit says of it.
+/// Publishes lalpha table 1 with groups given by row numbers from 1, and returns the groups and the audit's report.
 fn lalpha_grouped(groups: &[&[usize]], flags: &str) -> (Vec<Vec<Vec<String>>>, serde_json::Value) {
     let folder = tempfile::tempdir().unwrap();
     let papers = common::papers().canonicalize().unwrap().join("lalpha");
@@ -167,7 +167,7 @@ fn lalpha_grouped(groups: &[&[usize]], flags: &str) -> (Vec<Vec<Vec<String>>>, s
     (groups_of_countries(&found), report)
 }
 
-/// Country and disease: print shows 14*** where 142** is the lowest label, and ages under labels of its own.
+/// Country and disease only: the paper prints 14*** where 142** is the lowest label, and ages under labels of its own.
 fn groups_of_countries(table: &[Vec<String>]) -> Vec<Vec<Vec<String>>> {
     groups(table, &["country", "disease"], &[])
 }
@@ -177,7 +177,7 @@ fn lalpha_printed(name: &str) -> Vec<Vec<Vec<String>>> {
     groups_of_countries(&common::parse_csv(&text))
 }
 
-/// Rows open to the similarity attack: in all, and by category.
+/// The rows open to the similarity attack: in total, and by category.
 fn similar(report: &serde_json::Value) -> (u64, Vec<u64>) {
     let attack = &report["attacks"]["similarity"];
     let of = attack["by_category"].as_array().unwrap().iter().map(|of| of["rows"].as_u64().unwrap()).collect();
@@ -188,7 +188,7 @@ fn similar(report: &serde_json::Value) -> (u64, Vec<u64>) {
 fn lalpha_table_2_is_2_anonymous_and_gives_most_people_away() {
     let groups: [&[usize]; 5] = [&[1, 2], &[3, 4], &[5, 6, 7, 8], &[9, 12], &[10, 11]];
     let (mut found, report) = lalpha_grouped(&groups, "--require k=2 --accept disclosure");
-    // Print says America where all of a group are from one country; diseases are compared.
+    // The paper prints America even where a whole group is from one country, so only diseases are compared.
     let mut printed = lalpha_printed("table-2.csv");
     for table in [&mut found, &mut printed] {
         table.iter_mut().flatten().for_each(|row| drop(row.remove(0)));
@@ -255,7 +255,8 @@ fn categories_and_weights_can_be_given_as_flags_with_every_form_and_partitioner(
         );
         common::run(folder.path(), &line).expect(0);
         let report = common::run(folder.path(), &format!("audit release-{at} --output json")).expect(0).json();
-        // Entropy over categories of at least ln 2: no group lies in one. (distinct-l-alpha=2,1 lets some through.)
+        // The entropy over categories is at least ln 2, so no group lies in a single category. (distinct-l-alpha=2,1
+        // lets some through.)
         assert_eq!(similar(&report), (0, vec![0; 4]), "{method} {partitioner}");
     }
     let line = format!(

@@ -1,5 +1,5 @@
-//! Half of the people are published, and everybody whom a group covers is taken to be there: how often that is right, and what the
-//! reports say of it.
+//! Half of the people are published, and everyone whom a group covers is assumed to be among them: how often that is
+//! right, and what the reports say about it.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -13,17 +13,17 @@ use common::{parse_csv, run};
 
 const QUASI: [&str; 4] = ["age", "sex", "zip_code", "occupation"];
 
-/// Rows as maps from the header.
+/// Rows as maps from column names to text.
 fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
     let mut rows = parse_csv(&fs::read_to_string(path).unwrap()).into_iter();
     let header = rows.next().unwrap();
     rows.map(|row| header.iter().cloned().zip(row).collect()).collect()
 }
 
-/// Who is in a table, and who is not.
+/// The people in a table, and the people not in it.
 type Halves = (Vec<BTreeMap<String, String>>, Vec<BTreeMap<String, String>>);
 
-/// 4,000 people; one of every `step` is published. `inside` and `outside` are who is and who is not.
+/// 4,000 people, of whom one in every `step` is published. Returns those inside and those outside.
 fn people(folder: &Path, step: usize) -> Halves {
     run(folder, "example --rows 4000 --out hospital").expect(0);
     let text = fs::read_to_string(folder.join("hospital/patients.csv")).unwrap();
@@ -41,7 +41,7 @@ fn number(text: &str) -> f64 {
     text.parse().unwrap()
 }
 
-/// Tells whether some group of a generalized release has ranges and sets that cover a person.
+/// Whether some group of a generalized release has ranges and sets that cover a person.
 fn covered_by_boxes(release: &Path) -> impl Fn(&BTreeMap<String, String>) -> bool {
     let members: BTreeSet<(String, String, String)> = rows(&release.join("members.csv"))
         .into_iter()
@@ -61,7 +61,7 @@ fn covered_by_boxes(release: &Path) -> impl Fn(&BTreeMap<String, String>) -> boo
     move |person| boxes.iter().any(|shown| covers(person, shown))
 }
 
-/// The share of right bets among those on people whom `covers` says a group covers.
+/// The share of correct bets among those on people whom a group covers.
 fn right((inside, outside): &Halves, covers: impl Fn(&BTreeMap<String, String>) -> bool) -> f64 {
     let n = |people: &[BTreeMap<String, String>]| people.iter().filter(|person| covers(person)).count() as f64;
     let (there, not) = (n(inside), n(outside));
@@ -105,7 +105,7 @@ fn who_is_covered_is_mostly_there_whatever_the_chance_of_a_row() {
     let permuted = right(&half, |person| groups.values().any(|sets| is_in(person, sets)));
     let delta_permuted = audit_permuted["attacks"]["row_linking"]["delta"].as_f64().unwrap();
     assert!(delta_permuted <= 0.2 && permuted > 0.65, "{permuted}, {delta_permuted}");
-    // Nobody is told that presence is protected, and the number of the row stands where it belongs.
+    // No report says that presence is protected, and the probability of a row is where it belongs.
     for audit in [&audit, &audit_permuted] {
         let presence = &audit["attacks"]["presence"];
         assert_eq!(presence["protected"], false);
@@ -117,7 +117,7 @@ fn who_is_covered_is_mostly_there_whatever_the_chance_of_a_row() {
     }
 }
 
-/// What is said to help does: fewer bets are right where fewer of those who could be there are.
+/// The advice helps: fewer bets are right if a smaller share of the possible people is published.
 #[test]
 fn a_small_sample_hides_who_is_there_better_than_half() {
     let rate = |step: usize| {

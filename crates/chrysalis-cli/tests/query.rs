@@ -1,4 +1,4 @@
-//! `query` through the command line: the papers' numbers, the forms of output, and questions nobody should ask.
+//! `query` through the command line: the papers' numbers, the output formats, and questions that nobody should ask.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -87,7 +87,7 @@ fn ke_section_2_sums_averages_and_minima() {
         assert_eq!((lower, upper), (375_000.0, 615_000.0));
         assert_eq!(numbers(folder.path(), average), [80_000.0; 3]);
     }
-    // A permuted table knows each column's values, so it is at least as good as a generalized one.
+    // A permuted table shows each column's values, so its bounds are at least as tight as a generalized one's.
     ke(folder.path(), "permute", "parquet");
     let [_, lower, upper] = numbers(folder.path(), sum);
     assert!(375_000.0 <= lower && upper <= 615_000.0);
@@ -112,7 +112,7 @@ fn answers_come_in_three_forms() {
     assert_eq!(json["rows"][1]["aggregates"][0]["name"], "n");
     assert_eq!(json["rows"][1]["aggregates"][0]["lower"], 6.0);
     assert!(json["rows"][0].get("because").is_none());
-    // What no row matches is NULL, and a key that no row can have is left out.
+    // An aggregate over no rows is NULL, and a key that no row can have is left out.
     let none = ask(folder.path(), "SELECT MAX(salary) FROM microdata WHERE age > 99", &["--output", "json"]).expect(0);
     assert_eq!(none.json()["rows"][0]["aggregates"][0]["upper"], Value::Null);
     let none = "SELECT COUNT(*) FROM microdata WHERE age > 99 GROUP BY gender";
@@ -199,7 +199,7 @@ fn columns_kept_as_they_are_can_be_asked_where_quasi_values_are_exact() {
     assert!(outcome.stderr.contains("`gender` is published beside generalized rows"), "{outcome}");
 }
 
-/// Whatever is asked, the command ends by itself, soon, with one `error:` and one `hint:` line.
+/// Whatever the question, the command ends by itself, soon, with one `error:` and one `hint:` line.
 #[test]
 fn hostile_questions_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -249,7 +249,7 @@ fn hostile_questions_are_refused() {
     ];
     let mut wrong = Vec::new();
     for text in &texts {
-        // A file, since a command line has its own limit.
+        // In a file, because a command line has its own length limit.
         fs::write(folder.path().join("q.sql"), text).unwrap();
         let outcome = run(folder.path(), "query release --file q.sql");
         let complaint = outcome.complaint(&[2]).or_else(|| outcome.escapes());
@@ -262,7 +262,7 @@ fn hostile_questions_are_refused() {
     assert!(wrong.is_empty(), "{} wrong:\n\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-/// Strange, but questions all the same.
+/// Strange, but still questions.
 #[test]
 fn odd_questions_are_answered() {
     let folder = tempfile::tempdir().unwrap();
@@ -300,7 +300,7 @@ fn a_tampered_table_is_refused() {
     assert!(outcome.stderr.contains("has another SHA-256 than the manifest says"), "{outcome}");
 }
 
-/// A careful forger fixes the hash; what contradicts itself is still refused.
+/// A careful forger corrects the hash; tables that contradict each other are still refused.
 #[test]
 fn tables_that_contradict_each_other_are_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `profile` against pycanon, and recursive c, which pycanon gets wrong, against a count of our own.
+//! `profile` compared with pycanon, and recursive c, which pycanon gets wrong, compared with our own count.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -78,7 +78,8 @@ fn pycanon(python: &Path, adult: &Path) -> Vec<Value> {
     levels
 }
 
-/// Smallest whole c with r₁ < c·(r_l + … + r_m) in every group, r descending, l the least number of distinct values.
+/// The smallest integer c with r₁ < c·(r_l + … + r_m) in every group, with r descending and l the least number of
+/// distinct values.
 fn recursive_c(table: &[Vec<String>], quasi: &str, sensitive: &str) -> Option<u64> {
     let column = |name: &str| table[0].iter().position(|column| column == name).unwrap();
     let quasi: Vec<usize> = quasi.split(',').map(column).collect();

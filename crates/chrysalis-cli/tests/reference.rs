@@ -1,5 +1,5 @@
-//! `docs/reference` says what the program says: it is made from the catalogue and from `--help`. `cargo xtask bless` writes
-//! it anew.
+//! `docs/reference` says what the program says: it is generated from the catalogue and from `--help`. `cargo xtask
+//! bless` rewrites it.
 
 #![cfg(feature = "databases")]
 #![allow(clippy::unwrap_used, reason = "tests")]

@@ -1,4 +1,4 @@
-//! `chrysalis taxonomy`: what it finds, what it draws, and that what it proposes can be published with.
+//! `chrysalis taxonomy`: its findings, its drawings, and that its proposals can be used to publish.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -60,7 +60,7 @@ fn a_column_tells_what_is_missing_and_what_never_occurs() {
     );
 }
 
-/// Proposes for a column, publishes with the proposal, and audits.
+/// Proposes a taxonomy for a column, publishes with it, and audits.
 fn round_trip(folder: &Path, column: &str, kind: &str) -> Vec<String> {
     let proposed =
         common::run(folder, &format!("taxonomy --propose --data people.csv --column {column}{kind}")).expect(0);

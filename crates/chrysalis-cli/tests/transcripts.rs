@@ -79,7 +79,7 @@ fn check(folder: &str) {
     assert!(wrong.is_empty(), "{wrong}\nIf this is meant, run `cargo xtask bless` and read the diff.");
 }
 
-/// Runs the commands of a case; gives its transcript and the files it wrote, by name.
+/// Runs the commands of a case; returns its transcript and the files it wrote, by name.
 fn play(case: &Path) -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -102,7 +102,7 @@ fn play(case: &Path) -> BTreeMap<String, Vec<u8>> {
         writeln!(transcript, "{exit}\n").unwrap();
     }
     let mut files = common::listing(folder);
-    // What a Parquet file looks like inside is not the command line's business.
+    // The content of Parquet files is not the command line's business.
     let parquet: Vec<String> =
         files.keys().filter_map(|name| name.strip_suffix("generalized.parquet")).map(Into::into).collect();
     files.retain(|name, bytes| {
@@ -162,7 +162,7 @@ fn compare(case: &Path, found: &BTreeMap<String, Vec<u8>>) -> String {
     wrong
 }
 
-/// The first line that differs, with the three before it.
+/// The first line that differs, with the three lines before it.
 fn first_difference(expected: &[u8], found: &[u8]) -> String {
     let (expected, found) = (String::from_utf8_lossy(expected), String::from_utf8_lossy(found));
     let (expected, found): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
@@ -176,7 +176,7 @@ fn first_difference(expected: &[u8], found: &[u8]) -> String {
     words
 }
 
-/// The text with measured times replaced: the `seconds` line of tables, and both members of CSV.
+/// The text with measured times masked: the `seconds` line of tables, and both members of CSV.
 fn masked(text: &str) -> String {
     let mask = |line: &str| {
         if line.starts_with("  seconds ") {

@@ -48,7 +48,7 @@ fn every_form_is_published_audited_and_asked_from_record_batches() {
         let audit = chrysalis::audit(&made.release, with, &Unwatched).unwrap();
         assert!(audit.ok(), "{form}: {audit:?}");
 
-        // The release is record batches again, as many rows as it says.
+        // The release turns into record batches again, with as many rows as it declares.
         for (entry, table) in made.release.manifest.tables.iter().zip(&made.release.tables) {
             let batches = chrysalis::arrow::batches(table);
             assert_eq!(batches.schema().fields().len(), entry.columns.len());
@@ -82,7 +82,7 @@ fn recipes_are_compared() {
     assert!(!five.questions.is_empty());
 }
 
-/// A remedy names a knob, and the knob is a value: a door spells it.
+/// A remedy names a knob as a value, and a door spells it.
 #[test]
 fn mistakes_name_a_knob() {
     let header = chrysalis::arrow::header(&batches()[0].schema()).unwrap();

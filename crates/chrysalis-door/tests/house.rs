@@ -1,4 +1,5 @@
-//! House rules that no compiler keeps, and the lists of CONTRIBUTING.md: what a new form, principle or SQL function touches.
+//! House rules that no compiler checks, and the lists of CONTRIBUTING.md: which files a new form, principle or SQL
+//! function touches.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -6,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 use chrysalis::Form;
 
-/// The file where forms have names.
+/// The only file that contains the names of forms.
 const FORMS: &str = "crates/chrysalis-release/src/form.rs";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// One file of the product, without comments and without its tests.
+/// One source file of the product, without its tests.
 struct Source {
-    /// From the root of the repository.
+    /// Relative to the root of the repository.
     path: String,
-    /// Comments and texts are blank.
+    /// The code, without comments and string literals.
     code: String,
-    /// The texts.
+    /// The string literals.
     texts: Vec<String>,
 }
 
@@ -52,7 +53,7 @@ fn collect(folder: &Path, into: &mut Vec<Source>) {
     }
 }
 
-/// Code without comments and texts, and the texts.
+/// Splits a source into its code, without comments and string literals, and its string literals.
 fn split(source: &str) -> (String, Vec<String>) {
     let (mut code, mut texts) = (String::new(), Vec::new());
     let mut rest = source;
@@ -116,7 +117,7 @@ fn sources_are_taken_apart() {
     );
 }
 
-/// One exception: a family of random questions is called `angel` as well, and stands in the help of who asks them.
+/// With one exception: a family of random questions is called `angel` as well, and its help mentions it.
 #[test]
 fn a_form_has_its_name_in_one_file() {
     let names =
@@ -139,7 +140,7 @@ fn nobody_but_the_format_means_some_other_form() {
             let inside = &flat[at..];
             inside[..inside.find(';').unwrap_or(inside.len())].contains(",Form::")
         });
-        // In a match, the arms of a form and of everything else.
+        // A match with one arm for a form and one for everything else.
         let wildcard = flat.match_indices("Form::").any(|(at, _)| {
             let before = flat[..at].chars().next_back();
             let arm = flat[at..].find("=>").is_some_and(|to| to < 40 && !flat[at..at + to].contains(['(', ')', ';']));
@@ -152,7 +153,7 @@ fn nobody_but_the_format_means_some_other_form() {
     assert_eq!(found, [] as [&str; 0]);
 }
 
-/// 24 files before there was a hall.
+/// It was 24 files before there was a hall.
 #[test]
 fn few_files_know_one_form() {
     let found = files_with(|source| source.code.contains("Form::Permute"));
@@ -167,7 +168,7 @@ fn few_files_know_one_form() {
     );
 }
 
-/// Evidence is as good as the groups it was shown.
+/// Evidence is only as good as the groups it was computed from.
 #[test]
 fn only_a_job_looks_at_groups_and_promises() {
     for call in [".hold_in(", "Promise::of("] {
@@ -199,7 +200,7 @@ fn the_command_line_parses_and_renders() {
     assert!(lines < 3500, "{lines} lines");
 }
 
-/// The files that CONTRIBUTING.md names for a toy are those that know it.
+/// The files that CONTRIBUTING.md names for a toy must be exactly those that mention it.
 #[track_caller]
 fn check_toy(section: &str, feature: &str) {
     let manual = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
@@ -209,7 +210,7 @@ fn check_toy(section: &str, feature: &str) {
     told.sort_unstable();
     let knows = |source: &Source| source.texts.iter().any(|text| text == feature);
     let mut known = files_with(knows);
-    // What stands in a folder or a file of its own has no need to say so again.
+    // A toy's own folder or file need not mention the feature.
     known.extend(files_with(|source| source.path.contains("/toy") && is_of(&source.path, feature)));
     known.sort_unstable();
     known.dedup();

@@ -1,5 +1,5 @@
-//! Every sentence of docs/guides/what-is-protected.md has a test that shows it. Those that had none are here, through the library
-//! alone; the last test holds the page against all of them.
+//! Every sentence of docs/guides/what-is-protected.md has a test that demonstrates it. The tests that exist only for
+//! that page are here and use the library alone; the last test compares the page with all tests.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -15,15 +15,15 @@ const WITH_GROUPS: [Form; 6] =
 const EXACT: [Form; 3] = [Form::Anatomy, Form::Shuffle, Form::RankSwap];
 const WITH_RANGES: [Form; 3] = [Form::Generalize, Form::Angel, Form::Butterfly];
 
-/// A number that looks random and is not, below `n`.
+/// A number below `n` that looks random and is not.
 fn mixed(seed: u64, n: u64) -> i64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((x ^ x >> 31) % n) as i64
 }
 
-/// Few people: quasi columns `a` and `b`, a column `ward` that may be kept as it is, a sensitive column `s` of numbers that are
-/// far apart, and `g` and `h` for groups that are given.
+/// A few people: quasi columns `a` and `b`, a column `ward` that may be kept as it is, a sensitive column `s` of
+/// numbers that are far apart, and `g` and `h` for given groups.
 #[derive(Clone, Debug)]
 struct People {
     quasi: Vec<[i64; 2]>,
@@ -59,18 +59,18 @@ impl People {
         ])
     }
 
-    /// Values as a release shows them.
+    /// The sensitive values as a release shows them.
     fn texts(&self) -> Vec<String> {
         self.values.iter().map(|value| (value * 1_000).to_string()).collect()
     }
 
-    /// The first user of a form with several knows `a`, the second `b`.
+    /// In a form with several users, the first user knows `a` and the second `b`.
     fn publish(&self, form: Form, others: &[&str], release: &Value, seed: u64) -> Result<Published, Error> {
         let mut release = release.clone();
         release["method"] = json!(form.name());
         let quasi = if form.shape().has_users { json!([["a"], ["b"]]) } else { json!(["a", "b"]) };
         let mut draft = json!({ "quasi": quasi, "sensitive": "s", "other": others, "release": release });
-        // Only equal numbers count as one; beside `ke`, and where nothing is counted, that cannot be said.
+        // Only equal numbers count as one value. This cannot be set beside `ke`, or where nothing is counted.
         if form.shape().group_id.is_some() && !draft["release"]["require"].to_string().contains("ke=") {
             draft["attributes"] = json!({ "s": { "near": 1 } });
         }
@@ -86,7 +86,7 @@ impl People {
     }
 }
 
-/// Something that every form can be asked for, in groups that it forms itself.
+/// A request that every form accepts, with groups that it forms itself.
 fn usual(form: Form) -> Value {
     match form {
         Form::Shuffle => json!({ "require": ["distinct-l=2"] }),
@@ -96,7 +96,7 @@ fn usual(form: Form) -> Value {
     }
 }
 
-/// Groups by a column of the table. Butterflies are asked for pairs, and form them.
+/// Groups given by a column of the table. Butterfly forms its own groups, of pairs.
 fn by(form: Form, column: &str, require: &str) -> Value {
     match form {
         Form::Butterfly => json!({ "require": [require] }),
@@ -113,12 +113,12 @@ fn texts_of(column: &Column) -> Vec<String> {
     (0..column.codes().len()).map(|row| column.domain().text(column.code(row)).into_owned()).collect()
 }
 
-/// A column of a published table as texts.
+/// A column of a published table as text.
 fn cells(release: &Release, table: &str, column: &str) -> Vec<String> {
     texts_of(release.table(table).unwrap().column(column).unwrap())
 }
 
-/// Some columns of the table with a row per person, sorted by rows.
+/// Some columns of the table with one row per person, as sorted rows.
 fn people_rows(release: &Release, columns: &[&str]) -> Vec<Vec<String>> {
     let table = release.manifest.method.shape().people;
     sorted_rows(&columns.iter().map(|column| cells(release, table, column)).collect::<Vec<_>>())
@@ -137,15 +137,15 @@ fn texts(numbers: impl Iterator<Item = i64>) -> Vec<String> {
 
 // What rows show, and all worlds that they allow.
 
-/// What is shown of every published row.
+/// Everything shown about each published row.
 struct Shown {
     group: Vec<String>,
-    /// From where to where quasi values lie.
+    /// The range of each quasi value.
     ranges: Vec<[(i64, i64); 2]>,
     ward: Option<Vec<i64>>,
     /// How many sixtieths of its owner's belief each value gets: the row's own value, or any of its group's.
     values: Vec<BTreeMap<String, u64>>,
-    /// Whether columns were permuted on their own, so that rows are nobody's.
+    /// Whether columns were permuted independently, so that a row belongs to nobody.
     is_permuted: bool,
 }
 
@@ -180,7 +180,7 @@ impl Shown {
         known.iter().all(|&at| self.ranges[row][at].0 <= quasi[at] && quasi[at] <= self.ranges[row][at].1)
     }
 
-    /// Whether rows may be the people's, in their order.
+    /// Whether these rows may belong to the people, in this order.
     fn is_world(&self, rows: &[i64], people: &People, known: &[usize]) -> bool {
         if self.is_permuted {
             return known.iter().all(|&at| {
@@ -202,8 +202,9 @@ impl Shown {
         })
     }
 
-    /// What somebody believes of everybody who knows everybody's quasi values (and wards, where they are shown) and takes all
-    /// worlds for equally likely: a world says whose each row is, and who has which of a group's values.
+    /// The beliefs about each person of an attacker who knows everyone's quasi values (and wards, if they are shown)
+    /// and considers all worlds equally likely. A world assigns each row to a person, and each of a group's values to a
+    /// member.
     fn beliefs(&self, people: &People, known: &[usize]) -> Vec<BTreeMap<String, u64>> {
         let mut beliefs = vec![BTreeMap::new(); people.quasi.len()];
         let all: Vec<i64> = (0..people.quasi.len() as i64).collect();
@@ -218,14 +219,14 @@ impl Shown {
         beliefs
     }
 
-    /// The values that a person may have, by what stands in one release.
+    /// The values that a person may have according to one release.
     fn allowed(&self, quasi: [i64; 2], known: &[usize]) -> BTreeSet<String> {
         let rows = (0..self.group.len()).filter(|&row| self.covers(row, quasi, known));
         rows.flat_map(|row| self.values[row].keys().cloned()).collect()
     }
 }
 
-/// The values of a group in sixtieths.
+/// The values of a group, in sixtieths.
 fn values_of(release: &Release, group: &str) -> BTreeMap<String, u64> {
     let shape = release.manifest.method.shape();
     let table = shape.values_table();
@@ -246,7 +247,7 @@ fn values_of(release: &Release, group: &str) -> BTreeMap<String, u64> {
     values
 }
 
-/// All different orders of some numbers.
+/// All distinct permutations of some numbers.
 fn arrangements(numbers: &[i64]) -> Vec<Vec<i64>> {
     if numbers.is_empty() {
         return vec![Vec::new()];
@@ -260,14 +261,14 @@ fn arrangements(numbers: &[i64]) -> Vec<Vec<i64>> {
     distinct.into_iter().flat_map(beginning_with).collect()
 }
 
-/// What each user knows: the places of quasi columns.
+/// What each user knows: the positions of quasi columns.
 fn users(form: Form) -> Vec<Vec<usize>> {
     if form.shape().has_users { vec![vec![0], vec![1]] } else { vec![vec![0, 1]] }
 }
 
-// (a) Everybody's quasi values.
+// (a) Everyone's quasi values.
 
-/// With `l=2`, nobody's value is believed with more than one half, and somebody's is with one half.
+/// With `l=2`, nobody's value is believed with a probability above one half, and somebody's with exactly one half.
 #[track_caller]
 fn guesses_keep_the_promise(form: Form, release: &Value, others: &[&str]) {
     let (mut n_tried, mut n_reached) = (0, 0);
@@ -349,7 +350,7 @@ fn disclosed_rows_stop_a_publication_unless_they_are_accepted_and_then_it_says_s
         let people = with_a_pair();
         let mut release = by(form, "g", "k=2");
         let error = people.publish(form, &[], &release, 1).unwrap_err();
-        // The command line ends with code 3 for this fault.
+        // The command line exits with code 3 for this fault.
         assert_eq!(error.fault, Fault::Infeasible, "{form}: {error}");
         assert!(error.message.starts_with("2 of 6 rows (33.3 %) would be disclosed"), "{form}: {error}");
         release["accept"] = json!(["disclosure"]);
@@ -361,7 +362,7 @@ fn disclosed_rows_stop_a_publication_unless_they_are_accepted_and_then_it_says_s
         assert_eq!((found.disclosed_rows, found.is_accepted, audited.ok()), (2, true, true), "{form}");
         made.manifest.accepted.clear();
         assert!(!audit(&made, Evidence::default(), &Unwatched).unwrap().ok(), "{form}");
-        // What is asked for and what holds differ: with other groups nobody is disclosed.
+        // What counts is what the groups contain, not what was asked for: with other values nobody is disclosed.
         let apart = People { values: vec![1, 2, 1, 3, 4, 5], ..with_a_pair() };
         let made = apart.publish(form, &[], &by(form, "g", "k=2"), 1).unwrap();
         assert_eq!(made.report.disclosed_rows, Some(0), "{form}");
@@ -415,7 +416,7 @@ fn permuted_columns_hold_values_of_people_and_rows_where_the_others_are_equal() 
             known.sort();
             assert_eq!(column, known, "{name}");
         }
-        // In the first group everybody's `b` is 1, so its rows are the people's.
+        // In the first group everyone's `b` is 1, so its rows are real people's rows.
         let rows = people_rows(&release, &["a", "b"]);
         assert!(truth(&quasi[..3]).iter().all(|row| rows.contains(row)), "{rows:?}");
         n_mixed += usize::from(rows != truth(&quasi));
@@ -423,7 +424,7 @@ fn permuted_columns_hold_values_of_people_and_rows_where_the_others_are_equal() 
     assert!(n_mixed > 10, "rows of the second group are mixed in {n_mixed} of 20 releases");
 }
 
-/// 600 people with six values; `a` follows them in eight of ten cases, `b` tells people apart.
+/// 600 people with six values; `a` matches the value in eight of ten cases, and `b` is different for everyone.
 #[test]
 fn shuffled_groups_together_show_what_people_with_a_value_are_like() {
     let values: Vec<i64> = (0..600).map(|row| row % 6).collect();
@@ -456,7 +457,7 @@ fn shuffled_groups_hold_numbers_next_to_each_other() {
 
 #[test]
 fn what_two_users_see_together_is_not_counted_as_disclosed() {
-    // Each user finds two rows with two values; who knows `a` and `b` finds one.
+    // Each user finds two rows with two values; a user who knows both `a` and `b` finds one row.
     let people = People::new(&[[1, 1], [1, 2], [2, 1], [2, 2]], &[1, 2, 3, 4]);
     let made = people.publish(Form::Butterfly, &[], &json!({ "require": ["l=2"] }), 1).unwrap();
     assert_eq!((made.report.certain_rows, made.report.disclosed_rows), (Some(0), Some(0)));
@@ -468,7 +469,7 @@ fn what_two_users_see_together_is_not_counted_as_disclosed() {
 
 #[test]
 fn swapped_values_are_not_counted_and_some_people_keep_their_own() {
-    // Values change places in pairs, so of seven people one at least is left.
+    // Values are swapped in pairs, so at least one of seven people keeps their own.
     let quasi: Vec<[i64; 2]> = (0..7).map(|row| [row, 0]).collect();
     let people = People::new(&quasi, &[1, 2, 3, 4, 5, 6, 7]);
     for seed in 0..10 {
@@ -504,7 +505,7 @@ fn the_manifest_tells_the_ends_of_numbers_every_word_and_every_count() {
     }
 }
 
-/// Groups are given where they can be, and nobody looks like anybody else where they cannot.
+/// Groups are given where possible; elsewhere no two people look alike.
 #[test]
 fn no_form_shows_the_order_of_the_input() {
     let quasi: Vec<[i64; 2]> = (0..12).map(|row| [row * 5 % 12, row % 3]).collect();
@@ -556,7 +557,7 @@ fn angel_kept_columns_tell_no_more_of_values() {
     guesses_keep_the_promise(Form::Angel, &usual(Form::Angel), &["ward"]);
 }
 
-/// All look alike; of the three in ward 0 two have one value.
+/// Everyone looks alike; of the three people in ward 0, two have the same value.
 #[track_caller]
 fn kept_columns_beat_the_promise(form: Form) {
     let people = People { ward: vec![0, 0, 0, 1, 1, 1], ..People::new(&[[7, 7]; 6], &[1, 1, 2, 2, 3, 4]) };
@@ -581,7 +582,7 @@ fn butterfly_kept_columns_can_make_a_guess_better_than_promised() {
     kept_columns_beat_the_promise(Form::Butterfly);
 }
 
-/// Everybody is in a ward of their own.
+/// Everyone is in a ward of their own.
 fn alone_in_wards() -> People {
     let quasi = [[1, 1], [1, 1], [5, 5], [5, 5], [9, 9], [9, 9]];
     People { ward: (0..6).collect(), g: vec![1, 1, 2, 2, 3, 3], ..People::new(&quasi, &[1, 2, 3, 1, 2, 3]) }
@@ -635,7 +636,7 @@ fn columns_that_look_like_identifiers_are_not_kept_unless_they_are_accepted() {
         assert_eq!(error.fault, Fault::Infeasible, "{form}: {error}");
         assert!(error.message.contains("looks as if it identified people"), "{form}: {error}");
         let mut accept = vec!["identifying=ward"];
-        // Where everybody's row is known, so is the value that stands beside it.
+        // If everyone's row is known, so is the value beside it.
         accept.extend(matches!(form, Form::Generalize | Form::Butterfly).then_some("disclosure"));
         release["accept"] = json!(accept);
         let made = people.release(form, &["ward"], &release, 1);
@@ -645,7 +646,7 @@ fn columns_that_look_like_identifiers_are_not_kept_unless_they_are_accepted() {
 
 // (c) Another release of the same people.
 
-/// How often each sensitive value occurs, as the manifest tells.
+/// How often each sensitive value occurs, according to the manifest.
 fn counts(release: &Release) -> BTreeMap<String, i64> {
     let domain = &release.manifest.attributes.iter().find(|it| it.name == "s").unwrap().domain;
     let values = domain.values.iter().flatten().map(ToString::to_string);
@@ -673,7 +674,7 @@ fn who_leaves_between_two_releases_is_told_by_subtraction() {
     }
 }
 
-/// What all releases leave everybody, as one user knows them.
+/// The values that all releases together leave possible for each person, for a user who knows the columns `known`.
 fn left(releases: &[Release], people: &People, known: &[usize]) -> Vec<BTreeSet<String>> {
     let shown: Vec<Shown> = releases.iter().map(Shown::of).collect();
     let of_person = |quasi: &[i64; 2]| {
@@ -683,7 +684,7 @@ fn left(releases: &[Release], people: &People, known: &[usize]) -> Vec<BTreeSet<
     people.quasi.iter().map(of_person).collect()
 }
 
-/// Groups across each other leave two values each, and both together one to somebody.
+/// Two releases with crossing groups leave two values each, but together leave somebody only one.
 #[track_caller]
 fn two_releases_leave_one_value(form: Form, n_alone: usize) {
     let quasi = [[10, 0], [20, 0], [30, 0], [40, 0]];
@@ -695,7 +696,7 @@ fn two_releases_leave_one_value(form: Form, n_alone: usize) {
     let alone: Vec<BTreeSet<String>> = left(&releases, &people, &[0, 1]);
     assert_eq!(alone.iter().filter(|values| values.len() == 1).count(), n_alone, "{form}: {alone:?}");
     assert!(alone.iter().zip(people.texts()).all(|(values, own)| values.contains(&own)));
-    // The audit says so before the second is handed out.
+    // The audit reports this before the second release is handed out.
     let table = people.table();
     let with = Evidence { microdata: Some(&table), others: &[("other", &releases[1])], ..Evidence::default() };
     let audited = audit(&releases[0], with, &Unwatched).unwrap();
@@ -736,13 +737,13 @@ fn butterfly_two_releases_can_leave_a_user_one_value() {
     assert!(n_alone > 0);
 }
 
-/// 24 people whom nobody looks like, six values, groups drawn anew each time.
+/// 24 people who all look different, six values, and new random groups each time.
 #[test]
 fn groups_drawn_anew_ten_times_leave_most_people_one_value() {
     let quasi: Vec<[i64; 2]> = (0..24).map(|row| [row, row % 3]).collect();
     let people = People::new(&quasi, &(0..24).map(|row| row % 6).collect::<Vec<_>>());
     let request = json!({ "require": ["l=2"], "partitioner": "anatomize" });
-    // Of permuted rows `a` tells the group.
+    // In permuted rows, `a` identifies the group.
     for (form, known) in [(Form::Anatomy, &[0, 1][..]), (Form::Permute, &[0])] {
         let releases: Vec<Release> = (0..10).map(|seed| people.release(form, &[], &request, seed)).collect();
         assert!(left(&releases[..1], &people, known).iter().all(|values| values.len() == 2));
@@ -753,8 +754,8 @@ fn groups_drawn_anew_ten_times_leave_most_people_one_value() {
     }
 }
 
-/// Everything that a release shows but the numbers of its groups and the order that was drawn inside them: per group its rows,
-/// or its columns where these were permuted, and its values.
+/// Everything that a release shows except the ids of its groups and the random order within them: for each group its
+/// rows, or its columns if those were permuted, and its values.
 fn drawn_view(release: &Release) -> Vec<(Vec<Vec<String>>, Vec<String>)> {
     let (form, shape) = (release.manifest.method, release.manifest.method.shape());
     let (table, id) = (release.table(shape.people).unwrap(), shape.group_id.unwrap());
@@ -811,8 +812,8 @@ fn sorted_numbers_that_all_differ_form_the_same_groups_again() {
 
 #[test]
 fn two_swapped_releases_narrow_values_down() {
-    // Nine neighbours reach the minimum: the four on either side, or the eight on one side of the first and the last. So a value
-    // comes from eight places away at most.
+    // Nine neighbours satisfy the minimum: four on each side, or eight on one side for the first and the last. So a
+    // value comes from at most eight places away.
     let quasi: Vec<[i64; 2]> = (0..60).map(|row| [row, 0]).collect();
     let people = People::new(&quasi, &(0..60).collect::<Vec<_>>());
     let shown = |seed: u64| -> BTreeMap<i64, i64> {
@@ -832,8 +833,8 @@ fn two_swapped_releases_narrow_values_down() {
 
 // (d) The algorithm.
 
-/// What somebody believes of everybody who knows everybody's quasi values and runs the algorithm on every world: a world counts
-/// as often as it gives what the release shows, with lots drawn anew.
+/// The beliefs about each person of an attacker who knows everyone's quasi values and runs the algorithm on every
+/// world: a world counts as often as it produces what the release shows, with new random draws each time.
 fn replayed(people: &People, form: Form, request: &Value, n_runs: u64) -> Vec<BTreeMap<i64, f64>> {
     let seen = drawn_view(&people.release(form, &[], request, 0));
     let mut beliefs: Vec<BTreeMap<i64, f64>> = vec![BTreeMap::new(); people.values.len()];
@@ -851,7 +852,7 @@ fn replayed(people: &People, form: Form, request: &Value, n_runs: u64) -> Vec<BT
     beliefs
 }
 
-/// Somebody's value is believed with nine tenths at least, where half was promised.
+/// Somebody's value is believed with a probability above nine tenths, although one half was promised.
 #[track_caller]
 fn replaying_betrays(form: Form, people: &People) {
     let beliefs = replayed(people, form, &usual(form), 12);
@@ -859,8 +860,9 @@ fn replaying_betrays(form: Form, people: &People) {
     assert!(most > 0.9, "{form}: {beliefs:?}");
 }
 
-/// Two who lie close together and have the same value, and four others far away. In every world in which the two have different
-/// values they stand together, and hardly ever else: whoever sees them apart knows the value that occurs twice.
+/// Two people close together with the same value, and four others far away. In every world where the two have different
+/// values they are grouped together, and in hardly any other: anyone who sees them apart knows the value that occurs
+/// twice.
 fn two_alike() -> People {
     People::new(&[[0, 0], [1, 0], [50, 0], [51, 0], [52, 0], [53, 0]], &[1, 1, 2, 3, 4, 5])
 }
@@ -875,8 +877,8 @@ fn anatomy_replaying_nearby_can_betray_a_value() {
     replaying_betrays(Form::Anatomy, &two_alike());
 }
 
-/// Before lots were drawn among groups that lose about as much, two of the 180 worlds gave the groups that came out, and the audit
-/// said that nothing follows from them.
+/// Before the choice among groups with about the same loss was randomized, two of the 180 worlds produced the published
+/// groups, and the audit said that nothing follows from them.
 #[test]
 fn the_audit_does_not_say_that_groups_by_nearby_tell_nothing() {
     let quasi = [1, 6, 11, 14, 16, 17].map(|age| [age, 0]);
@@ -906,7 +908,7 @@ fn angel_replaying_can_betray_a_value() {
     replaying_betrays(Form::Angel, &two_alike());
 }
 
-/// Everybody's `b` is 0, and the release shows that: the first user knows all there is to know.
+/// Everyone's `b` is 0, and the release shows that: the first user knows everything there is to know.
 #[test]
 fn butterfly_replaying_can_betray_a_value_to_a_user() {
     let people = People::new(&[[5, 0], [5, 0], [0, 0], [2, 0], [5, 0]], &[3, 2, 1, 1, 2]);
@@ -914,7 +916,7 @@ fn butterfly_replaying_can_betray_a_value_to_a_user() {
     let shown = Shown::of(&people.release(Form::Butterfly, &[], &request, 0));
     assert!(shown.ranges.iter().all(|ranges| ranges[1] == (0, 0)));
     let beliefs = replayed(&people, Form::Butterfly, &request, 12);
-    // Two thirds were promised. Those who are 0 and 2 would stand alone together, had they not both the value 1.
+    // Two thirds were promised. The people with 0 and 2 would form a group if they did not both have the value 1.
     assert!(beliefs[2][&1] > 0.9 && beliefs[3][&1] > 0.9, "{beliefs:?}");
 }
 
@@ -949,7 +951,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The bullets of a section, each in one line.
+/// The bullets of a section, each on one line.
 fn bullets(section: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut is_inside = false;
@@ -994,7 +996,7 @@ fn tests() -> BTreeSet<String> {
     found
 }
 
-/// What attackers know, as every form's section has it.
+/// What attackers know, as in every form's section.
 const KNOWN: [&str; 4] =
     ["Everybody's quasi values", "The columns kept as they are", "Another release of the same people", "The algorithm"];
 

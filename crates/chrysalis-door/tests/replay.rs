@@ -1,4 +1,4 @@
-//! The attack `replay`, through the library alone: publish again after two members of a group exchanged their values.
+//! The attack `replay`, through the library alone: publish again after two members of a group exchange values.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 const NOT_PROMISED: &str = "Nothing is promised against somebody who replays the algorithm.";
 
-/// A number that looks random and is not, below `n`.
+/// A number below `n` that looks random and is not.
 fn mixed(seed: u64, n: u64) -> i64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((x ^ x >> 31) % n) as i64
 }
 
-/// People nobody else looks like, and one of eight numbers for each of them.
+/// People who all look different, each with one of eight numbers.
 fn people(n: u64) -> Table {
     let numbers = |offset: u64, below: u64| (0..n).map(|row| mixed(row + offset, below)).collect::<Vec<_>>();
     Table::new(vec![
@@ -70,8 +70,8 @@ fn groups_are_replayed_whatever_the_form_and_partitioner() {
             assert_eq!(found.with_true, 80, "nothing is drawn: {found:?}");
         }
         if sorted.contains(&by) {
-            // Which of several people with equal numbers stands where is drawn, and nothing else: the same lots, the same people.
-            // Eighty runs each: what chance does to two equal numbers.
+            // The only random choice is the order of people with equal numbers, and the same random draws give the same
+            // people. With eighty runs each, this is the variation expected by chance between two equal numbers.
             let apart = found.with_true.abs_diff(found.with_exchanged) as f64;
             assert!(apart <= 5.0 * ((found.with_true + found.with_exchanged) as f64).sqrt(), "{by}: {found:?}");
         }
@@ -82,7 +82,7 @@ fn groups_are_replayed_whatever_the_form_and_partitioner() {
     }
 }
 
-/// The leftmost two would stand alone if they had different values. Mondrian cut elsewhere, so they have the same.
+/// The leftmost two would form a group if they had different values. Mondrian cut elsewhere, so they have the same.
 #[test]
 fn a_world_in_which_the_group_cannot_come_out_is_told_apart() {
     let table = Table::new(vec![

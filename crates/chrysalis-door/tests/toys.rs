@@ -1,4 +1,5 @@
-//! A form, a principle and an SQL function that exist for this test work at every door once they are where CONTRIBUTING.md says.
+//! A form, a principle and an SQL function that exist only for this test work at every door once they are where
+//! CONTRIBUTING.md says.
 //!
 //! `cargo test -p chrysalis-door --features toy-form,toy-principle,toy-function --test toys`
 
@@ -25,7 +26,7 @@ fn published(release: serde_json::Value) -> chrysalis::Published {
     chrysalis::publish(people(), &recipe, Seed::Secret, &Unwatched).unwrap()
 }
 
-/// Written and read again.
+/// The release after writing and reading it again.
 fn stored(release: &Release, folder: &Path) -> Release {
     let out = folder.join("release");
     write_release(release, &out, Format::Csv, false, &no_progress).unwrap();
@@ -54,7 +55,7 @@ fn toys_are_published_audited_evaluated_and_asked() {
     assert_eq!(error.message, "TOY cannot be rewritten as SQL");
 }
 
-/// The audit judges the toys on its own: a release that breaks the toy principle is found out.
+/// The audit judges the toys on its own: it catches a release that breaks the toy principle.
 #[test]
 fn a_broken_toy_promise_is_found() {
     let made = published(json!({ "method": "toy", "require": ["toy=3"] }));

@@ -1,13 +1,13 @@
-//! What a release says of one attribute, in one shape: each row has a label, each label is a distribution of values.
+//! What a release says about one attribute: each row has a label, and each label is a distribution of values.
 //!
 //! | shown as | a row's label | its distribution |
 //! |---|---|---|
 //! | exact values | the value | that value |
 //! | permuted column | the group | the group's values |
-//! | ranges and labels | the label | its points, all alike |
+//! | ranges and labels | the label | its points, all equally likely |
 //! | sensitive values | the group or batch | its values |
 //!
-//! Given the labels of a row, its attributes are independent of each other: that is all a reader knows.
+//! Given a row's labels, its attributes are independent of each other: a reader knows nothing more.
 
 use chrysalis_release::{Detail, RoleName, View};
 use chrysalis_table::{Code, Column};
@@ -20,17 +20,17 @@ use crate::{EvaluateError, opened};
 
 /// One attribute of a published table, in codes of the microdata.
 pub(crate) struct AttributeView {
-    /// The label of every row, rows group after group.
+    /// The label of every row, group by group.
     pub(crate) of_row: Vec<u32>,
-    /// What each label says.
+    /// The distribution of each label.
     pub(crate) labels: Vec<Spread>,
 }
 
-/// A distribution over codes. It may sum to less than 1: the rest lies on values that nobody has.
+/// A distribution over codes. It may sum to less than 1: the rest lies on values that do not occur in the microdata.
 pub(crate) enum Spread {
-    /// The same share for every code from one to another.
+    /// The same share for every code from `first` to `last`.
     Even { first: Code, last: Code, each: f64 },
-    /// Codes with their shares.
+    /// Each code with its share.
     Listed(Vec<(Code, f64)>),
 }
 
@@ -91,7 +91,7 @@ impl Spread {
         }
     }
 
-    /// Calls `visit` with the buckets that have a part of it, and how large the part is.
+    /// Calls `visit` with every bucket that has a part of the distribution, and the size of that part.
     pub(crate) fn visit(&self, buckets: Buckets, mut visit: impl FnMut(usize, f64)) {
         match self {
             Spread::Listed(codes) => codes.iter().for_each(|&(code, share)| visit(buckets.of(code), share)),
@@ -106,7 +106,7 @@ impl Spread {
     }
 }
 
-/// Codes that follow each other, put together where there are too many to tell apart.
+/// Consecutive codes, merged into buckets where there are too many to keep apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Buckets {
     n_codes: u64,
@@ -114,7 +114,7 @@ pub(crate) struct Buckets {
 }
 
 impl Buckets {
-    /// At most `most` buckets, equally wide but for one code.
+    /// At most `most` buckets, whose widths differ by at most one code.
     pub(crate) fn new(n_codes: usize, most: usize) -> Self {
         Buckets { n_codes: n_codes as u64, n: n_codes.min(most) as u64 }
     }
@@ -124,7 +124,7 @@ impl Buckets {
         self.n as usize
     }
 
-    /// Whether some hold several codes.
+    /// Whether some buckets hold several codes.
     pub(crate) fn is_coarse(self) -> bool {
         self.n < self.n_codes
     }
@@ -134,7 +134,7 @@ impl Buckets {
         (u64::from(code) * self.n / self.n_codes) as usize
     }
 
-    /// The first code of a bucket; of the one after the last, the number of codes.
+    /// The first code of a bucket; for the place after the last bucket, the number of codes.
     fn start(self, bucket: usize) -> Code {
         (bucket as u64 * self.n_codes).div_ceil(self.n) as Code
     }

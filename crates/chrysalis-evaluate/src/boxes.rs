@@ -9,7 +9,7 @@ use crate::tree::Tree;
 use crate::universe::{Universe, translated};
 use crate::{EvaluateError, Reconstruction, opened};
 
-/// Boxes of the quasi space, each with the mass that the release puts into it.
+/// Boxes of the quasi space, each with the mass that the release puts there.
 pub(crate) struct Boxes {
     tree: Tree,
     /// Labels by attribute.
@@ -18,13 +18,13 @@ pub(crate) struct Boxes {
     rows: f64,
 }
 
-/// What lies in one box.
+/// The mass in one box.
 struct Mass {
     /// One label per attribute.
     labels: Vec<u32>,
     /// How many points of the quasi space it covers.
     points: f64,
-    /// By sensitive value, as codes of the microdata: how many rows are expected to have it.
+    /// For each sensitive value, as a code of the microdata: how many rows are expected to have it.
     values: Vec<(Code, f64)>,
 }
 
@@ -70,8 +70,8 @@ impl Reconstruction for Boxes {
     }
 }
 
-/// Adds to the shares of some values what a group or box has of them, times a weight. Both lists ascend, and the shorter one is
-/// gone through: neither a point with many values nor a group with many makes the other dear.
+/// Adds to the shares of some values those of a group or box, times a weight. Both lists are ascending. The loop runs
+/// over the shorter one, so neither a point with many values nor a group with many makes the other expensive.
 pub(crate) fn add(shares: &mut [f64], values: &[Code], own: &[(Code, f64)], weight: f64) {
     if own.len() < values.len() {
         for (code, share) in own {
@@ -90,14 +90,14 @@ pub(crate) fn add(shares: &mut [f64], values: &[Code], own: &[(Code, f64)], weig
 
 /// The sensitive values of every group.
 pub(crate) struct Distributions {
-    /// The group of every row, rows group after group.
+    /// The group of every row, group by group.
     pub(crate) of_row: Vec<u32>,
-    /// By group: codes of the microdata, ascending, and each one's share of the group.
+    /// By group: codes of the microdata, ascending, each with its share of the group.
     pub(crate) shares: Vec<Vec<(Code, f64)>>,
 }
 
 impl Distributions {
-    /// Codes are those of `sensitive`. Values that nobody of the microdata has are left out, so shares may sum to less than 1.
+    /// Codes are those of `sensitive`. Values not in the microdata are left out, so shares may sum to less than 1.
     pub(crate) fn new(view: &View, sensitive: &Column) -> Result<Self, EvaluateError> {
         let values = opened::values(view)?;
         let codes = translated(&values.domain, sensitive);
@@ -113,7 +113,8 @@ impl Distributions {
         })
     }
 
-    /// How many of some rows are expected to have each value (equation 2, times the rows). `room` is all zero, and will be.
+    /// How many of some rows are expected to have each value (equation 2, times the rows). `room` must be all zeros,
+    /// and is again afterwards.
     fn mixed(&self, rows: &[u32], room: &mut [f64]) -> Vec<(Code, f64)> {
         let mut codes: Vec<Code> = Vec::new();
         for run in rows.chunk_by(|&a, &b| self.of_row[a as usize] == self.of_row[b as usize]) {

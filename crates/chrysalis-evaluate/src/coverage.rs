@@ -1,4 +1,4 @@
-//! What published labels cover of the microdata's values.
+//! Which of the microdata's values the published labels cover.
 
 use chrysalis_release::view::{self, Field};
 use chrysalis_release::{Detail, View};
@@ -10,20 +10,20 @@ use crate::{EvaluateError, opened};
 pub(crate) struct Coverage {
     /// The distinct labels.
     pub(crate) labels: Vec<Label>,
-    /// The label of every row of the published table, rows group after group.
+    /// The label of every row of the published table, group by group.
     pub(crate) of_row: Vec<u32>,
 }
 
-/// What a label stands for.
+/// What a label covers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Label {
-    /// The first and the last code of the microdata that it covers; the first is larger where it covers none.
+    /// The first and the last code of the microdata that it covers; the first is larger if it covers none.
     pub(crate) ends: (Code, Code),
-    /// The codes between them that it covers, where those are not all.
+    /// The codes between them that it covers, if those are not all.
     pub(crate) codes: Option<Vec<Code>>,
-    /// How many values it stands for, also those that nobody has.
+    /// How many values it covers, including those that do not occur in the microdata.
     pub(crate) points: f64,
-    /// What one row loses by it.
+    /// The penalty of one row with this label.
     pub(crate) ncp: f64,
 }
 
@@ -35,7 +35,7 @@ impl Label {
 }
 
 impl Coverage {
-    /// The labels that a table shows of an attribute, held against the column of the microdata.
+    /// The labels that a table shows of an attribute, compared with the attribute's column in the microdata.
     pub(crate) fn new(view: &View, table: &str, field: usize, column: &Column) -> Result<Self, EvaluateError> {
         let shown = opened::labels(view, table, field)?;
         let places = Places::new(&view.fields[field], column);
@@ -46,7 +46,7 @@ impl Coverage {
     }
 }
 
-/// The label of every row, from those of groups where all rows of a group look alike.
+/// The label of every row, from the labels of groups where all rows of a group have the same.
 fn of_row(view: &View, of: &[u32]) -> Vec<u32> {
     match view.layout.shape.detail {
         Detail::Exact | Detail::Permuted | Detail::RowBoxes => of.to_vec(),
@@ -57,13 +57,13 @@ fn of_row(view: &View, of: &[u32]) -> Vec<u32> {
     }
 }
 
-/// Where the values of the microdata lie.
+/// The places of the microdata's values in the attribute's order.
 struct Places<'a> {
     field: &'a Field,
     column: &'a Column,
-    /// Of an ordered attribute, by code: the number or the rank. The missing value has none and comes first.
+    /// For an ordered attribute, by code: the number or the rank. The missing value has none and comes first.
     own: Vec<Option<f64>>,
-    /// The same without the missing value. They ascend with their codes.
+    /// The same without the missing value, ascending.
     known: Vec<f64>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Places<'a> {
     fn label(&self, label: &view::Label) -> Label {
         match label {
             view::Label::Points { ends, missing } => {
-                // Subtracted as whole numbers: floats of large ones that lie close together are equal.
+                // Subtracted as integers: large numbers that are close together may be equal as floats.
                 let length = ends.map_or(0.0, |(low, high)| (i128::from(high) - i128::from(low)) as f64);
                 self.range(ends.map(|(low, high)| (low as f64, high as f64)), length, *missing)
             }
@@ -93,7 +93,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// A range and its length; with the missing value it begins at the least there is.
+    /// A range and its length; with the missing value it begins at the attribute's least value.
     fn range(&self, ends: Option<(f64, f64)>, length: f64, missing: bool) -> Label {
         let (low, high) = (ends.map(|(low, _)| low).filter(|_| !missing), ends.map(|(_, high)| high));
         let from =
@@ -118,7 +118,7 @@ impl<'a> Places<'a> {
         Label { ends, codes: None, points: (points + f64::from(u8::from(missing))).max(1.0), ncp }
     }
 
-    /// A set of words, and the missing value where it is in as well.
+    /// A set of words, with the missing value if it is included.
     fn set(&self, ranks: &[usize], missing: bool) -> Label {
         let code_of = |value: Option<&Value>| self.column.domain().code_of(value);
         let words = ranks.iter().map(|&rank| Value::Text(self.field.words[rank].clone()));

@@ -1,4 +1,4 @@
-//! How far what a reader would rebuild is from the microdata, attribute by attribute and pair by pair.
+//! How far the distribution that a reader would rebuild is from the microdata, attribute by attribute and pair by pair.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,24 @@ use rayon::prelude::*;
 use crate::blurred::{AttributeView, Buckets};
 use crate::{EvaluateError, opened, table_of, universe};
 
-/// Of an attribute with more values than this, neighbouring values are put together in pairs: a million cells at most.
+/// When two attributes are compared, neighbouring values of an attribute with more values than this are merged: a
+/// million cells at most.
 const MOST_VALUES: usize = 1024;
 
-/// Pairs of quasi attributes are compared where there are no more than this; those with the sensitive one always are.
+/// Pairs of quasi attributes are compared only if there are at most this many; pairs with the sensitive one always are.
 const MOST_PAIRS: usize = 300;
 
-/// Total variation distances: half the sum of |share in the microdata − share rebuilt|, 0 for the same distribution, 1 for
-/// no value in common.
+/// Total variation distances: half the sum of |share in the microdata − share rebuilt|, which is 0 for the same
+/// distribution and 1 for no value in common.
 #[derive(Clone, Debug)]
 pub struct Distances {
-    /// Every quasi attribute, and the sensitive one where there is one.
+    /// Every quasi attribute, and the sensitive one if there is one.
     pub attributes: Vec<Distance>,
-    /// Every two quasi attributes, and every quasi attribute with the sensitive one.
+    /// Every pair of quasi attributes (unless there are too many), and every quasi attribute with the sensitive one.
     pub pairs: Vec<Distance>,
 }
 
-/// The distance of two distributions over one or two attributes.
+/// The distance between two distributions over one or two attributes.
 #[derive(Clone, Debug)]
 pub struct Distance {
     /// The attributes.
@@ -34,14 +35,14 @@ pub struct Distance {
     pub table: String,
     /// Total variation.
     pub distance: f64,
-    /// Whether neighbouring values were put together because there are so many.
+    /// Whether neighbouring values were merged because there are so many.
     pub is_bucketed: bool,
 }
 
-/// Compares the distributions that a release lets one rebuild with those of the microdata.
+/// Compares the distributions that can be rebuilt from a release with those of the microdata.
 ///
 /// # Cost
-/// O(n log n) in the rows per pair, plus what labels cover.
+/// O(n log n) in the rows per pair, plus the number of values that labels cover.
 pub fn distances(release: &Release, microdata: &Table, watch: &dyn Watch) -> Result<Distances, EvaluateError> {
     let microdata = universe::relevant(&release.manifest, microdata)?;
     let view = opened::open(release)?;
@@ -67,13 +68,13 @@ pub fn distances(release: &Release, microdata: &Table, watch: &dyn Watch) -> Res
     Ok(Distances { attributes, pairs })
 }
 
-/// One or two attributes, and where to rebuild them from.
+/// One or two attributes, and the table to rebuild them from.
 struct Space {
     fields: Vec<usize>,
     table: String,
 }
 
-/// What tables show of attributes.
+/// The attributes that tables show.
 type ShownAttributes<'a> = BTreeMap<(&'a str, usize), AttributeView>;
 
 fn shown<'a>(
@@ -134,14 +135,15 @@ fn actual(a: &Column, b: &Column, buckets: [Buckets; 2]) -> Vec<f64> {
     counts.into_iter().map(|count| count as f64 / total).collect()
 }
 
-/// Shares of pairs of values as a reader would rebuild them: rows with the same two labels, spread over both.
+/// The shares of pairs of values as a reader would rebuild them: rows with the same two labels, spread over both
+/// labels' values.
 fn joint(a: &AttributeView, b: &AttributeView, buckets: [Buckets; 2]) -> Vec<f64> {
     let width = buckets[1].len();
     let mut cells = vec![0.0; buckets[0].len() * width];
     let mut keys: Vec<u64> = a.of_row.iter().zip(&b.of_row).map(|(&a, &b)| u64::from(a) << 32 | u64::from(b)).collect();
     keys.sort_unstable();
     let rows = keys.len() as f64;
-    // The rows of one label of the first attribute, by value of the second; and which of these values they have.
+    // The rows of one label of the first attribute, by value of the second; and which of these values occur.
     let (mut line, mut touched) = (vec![0.0; width], Vec::new());
     for of_a in keys.chunk_by(|x, y| x >> 32 == y >> 32) {
         for of_b in of_a.chunk_by(|x, y| x == y) {
@@ -162,11 +164,11 @@ fn joint(a: &AttributeView, b: &AttributeView, buckets: [Buckets; 2]) -> Vec<f64
     cells
 }
 
-/// What is rebuilt where nobody of the microdata can be is missing from `rebuilt`, and counts as well.
+/// Mass rebuilt on values that are not in the microdata is missing from `rebuilt`, but counts as distance.
 fn total_variation(actual: &[f64], rebuilt: &[f64]) -> f64 {
     let apart: f64 = actual.iter().zip(rebuilt).map(|(actual, rebuilt)| (actual - rebuilt).abs()).sum();
     let elsewhere = (1.0 - rebuilt.iter().sum::<f64>()).max(0.0);
     let distance = (apart + elsewhere) / 2.0;
-    // Shares are sums of many fractions.
+    // Shares are sums of many fractions, so they are off by rounding errors.
     if distance < 1e-12 { 0.0 } else { distance.min(1.0) }
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EvaluateError {
-    /// A form without a reconstruction.
+    /// A form from which no distribution can be rebuilt.
     #[error("releases by method `{method}` cannot be evaluated")]
     Method {
         /// The method.
@@ -21,7 +21,7 @@ pub enum EvaluateError {
     NotQuasi {
         /// The name.
         name: String,
-        /// Those there are.
+        /// The quasi attributes of the release.
         known: Vec<String>,
     },
     /// A table that does not show what is asked for.
@@ -30,20 +30,20 @@ pub enum EvaluateError {
         /// Its name.
         table: String,
     },
-    /// Microdata that lack a column.
+    /// Microdata that lack a column of the release.
     #[error("the microdata have no column `{column}`")]
     MissingColumn {
         /// The column.
         column: String,
     },
-    /// A column of the microdata of another kind.
+    /// A column of the microdata of another kind than in the release.
     #[error("column `{column}` of the microdata is {found}, the release says {expected}")]
     WrongKind {
         /// The column.
         column: String,
-        /// What it is.
+        /// The kind in the microdata.
         found: Kind,
-        /// What it was.
+        /// The kind in the release.
         expected: Kind,
     },
     /// Microdata without rows.
@@ -91,7 +91,7 @@ impl EvaluateError {
     }
 }
 
-/// The forms that look so, as one lists them in a sentence.
+/// The forms whose shape satisfies a condition, as one lists them in a sentence.
 pub(crate) fn forms(looks_so: impl Fn(&Shape) -> bool) -> String {
     let names: Vec<&str> = Form::ALL.iter().filter(|form| looks_so(&form.shape())).map(|form| form.name()).collect();
     match names.as_slice() {

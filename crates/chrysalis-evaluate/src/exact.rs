@@ -1,4 +1,4 @@
-//! Exact quasi values: who is where is known, and a group's values are anybody's.
+//! Exact quasi values: every row's point is known, and any row of a group may have any of its sensitive values.
 
 use chrysalis_release::View;
 use chrysalis_table::Code;
@@ -11,9 +11,9 @@ use crate::{EvaluateError, Reconstruction, opened};
 pub(crate) struct Exact {
     /// The quasi values that rows have, as codes of the microdata, ascending.
     points: Vec<Vec<Option<Code>>>,
-    /// Where the groups of each point begin, and where those of the last one end.
+    /// Where the groups of each point begin, and where those of the last point end.
     starts: Vec<usize>,
-    /// Groups with rows at a point, and what share of all rows these are.
+    /// The groups with rows at a point, each with the share of all rows that those are.
     parts: Vec<(u32, f64)>,
     groups: Distributions,
 }

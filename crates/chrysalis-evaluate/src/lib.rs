@@ -1,20 +1,21 @@
 //! What a release is worth: how far an analyst who has only the release is from the microdata.
 //!
-//! The owner holds both and can tell. Every measure works from the published tables, never from the partition the publisher
-//! kept in memory, so any release can be judged, whoever made it.
+//! The owner has both and can compare them. Every measure works from the published tables, never from the partition the
+//! publisher kept in memory, so any release can be judged, whoever made it.
 //!
 //! - KL-divergence: between the distribution of the microdata and the one an analyst would rebuild from the release
-//!   (angel, equation 7), over all quasi attributes or some of them. Sums run over the points where somebody is, so the
-//!   cost is that of sorting the rows, not the size of the universe.
-//! - NCP, DM and CAVG: what generalization itself lost.
-//! - [`distances`]: how far the shares of every attribute's values, and of every two attributes', are from the truth.
+//!   (angel, equation 7), over all quasi attributes or some of them. Sums run only over the points where there are
+//!   people, so the cost is that of sorting the rows, not the size of the universe.
+//! - NCP, DM and CAVG: the loss due to generalization itself.
+//! - [`distances`]: how far the shares of each attribute's values, and of each pair's, are from the truth.
 //! - [`reconstruction_error`]: pa's RCE, and the least it can be.
 //! - [`workload`]: the papers' random questions, asked through the engine that analysts use; errors, widths of bounds, and
 //!   whether the bounds hold.
 //!
 //! # Example
 //!
-//! Rows that are shown as they are, in one group: the analyst knows the shares of both columns, not what goes with what.
+//! Rows that are shown as they are, in one group: the analyst knows the shares of both columns, but not which values
+//! belong together.
 //!
 //! ```
 //! use chrysalis_evaluate::{Subspace, evaluate};
@@ -65,7 +66,7 @@ use universe::Universe;
 pub struct Subspace {
     /// The attributes; empty means all quasi attributes.
     pub attributes: Vec<String>,
-    /// The table of people to use, where there are several. Absent, the one with the fewest attributes beyond these.
+    /// The table of people to use, if there are several. If absent, the one with the fewest attributes beyond these.
     pub table: Option<String>,
 }
 
@@ -81,7 +82,7 @@ impl Subspace {
 pub struct Evaluation {
     /// Rows of the release.
     pub rows: u64,
-    /// Groups; where rows of a group may look different, buckets of the table with all attributes.
+    /// Groups, or, where the rows of a group may look different, buckets of the table with all attributes.
     pub groups: u64,
     /// One per subspace, in order.
     pub divergences: Vec<Divergence>,
@@ -91,38 +92,38 @@ pub struct Evaluation {
     pub ncp_by_attribute: Vec<(String, f64)>,
     /// Σ n² over groups.
     pub discernibility: u128,
-    /// (rows / groups) / k, where a k is promised.
+    /// (rows / groups) / k, if a k is promised.
     pub average_group_size: Option<f64>,
 }
 
-/// The distance of two distributions.
+/// The divergence between two distributions.
 #[derive(Clone, Debug)]
 pub struct Divergence {
     /// The quasi attributes compared.
     pub attributes: Vec<String>,
     /// The table from which the distribution was rebuilt.
     pub table: String,
-    /// KL-divergence in nats; infinite where the release excludes somebody who is in the microdata.
+    /// KL-divergence in nats; infinite if the release excludes somebody who is in the microdata.
     pub kl: f64,
-    /// How many points of the universe have somebody.
+    /// How many points of the universe have at least one person.
     pub points: u64,
 }
 
-/// What an analyst would think of points of the universe.
+/// The distribution that an analyst would rebuild, at points of the universe.
 pub(crate) trait Reconstruction: Sync {
-    /// D*(Q,x) for every value x of some that occur with a point Q of quasi values, as codes of the microdata. Values ascend.
+    /// D*(Q,x) for each value x that occurs with a point Q, as codes of the microdata. `values` is ascending.
     fn shares(&self, point: &[u32], values: &[u32]) -> Vec<f64>;
 }
 
-/// Distributions this close are equal but for rounding, which may even bring the sum below zero.
+/// Distributions this close are equal up to rounding, which may even make the sum negative.
 const ROUNDING: f64 = 1e-12;
 
 /// Compares a release with the microdata it was made from.
 ///
-/// The microdata hold the published attributes, read with the manifest's kinds.
+/// The microdata must have the published attributes, read with the manifest's kinds.
 ///
 /// # Cost
-/// O(n log n) in the rows, times the boxes that cover a point: one where recoding is strict, more in a subspace.
+/// O(n log n) in the rows, times the number of boxes that cover a point: one if recoding is strict, more in a subspace.
 pub fn evaluate(
     release: &Release,
     microdata: &Table,

@@ -1,4 +1,4 @@
-//! What generalization lost: NCP, DM and CAVG, from the published tables.
+//! The loss due to generalization: NCP, DM and CAVG, from the published tables.
 
 use chrysalis_criteria::loss::{Ncp, average_group_size, discernibility, range_ncp, set_ncp};
 use chrysalis_release::{Detail, RoleName, View};
@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::coverage::Coverage;
 use crate::{Divergence, EvaluateError, Evaluation, opened};
 
-/// All measures but the divergences, which are known. The microdata are the relevant ones.
+/// All measures except the divergences, which are passed in. `microdata` is what `universe::relevant` returns.
 pub(crate) fn measure(
     view: &View,
     microdata: &Table,
@@ -49,7 +49,7 @@ pub(crate) fn measure(
     })
 }
 
-/// Rows that look alike: those of a group, or of a bucket where rows of a group may differ.
+/// How many rows look alike: those of each group, or of each bucket where the rows of a group may differ.
 fn group_sizes(view: &View, labels: &[Vec<u32>]) -> Vec<u64> {
     match view.layout.shape.detail {
         Detail::Exact | Detail::Permuted | Detail::GroupBoxes => {
@@ -65,7 +65,7 @@ fn group_sizes(view: &View, labels: &[Vec<u32>]) -> Vec<u64> {
     }
 }
 
-/// The penalty of a permuted column: that of the range or set of every group's values.
+/// The penalty of a permuted column: the range or set of each group's values counts as its label.
 fn of_groups(view: &View, field: usize) -> Result<f64, EvaluateError> {
     let column = opened::column(view, field)?;
     let domain = &column.domain;

@@ -1,11 +1,11 @@
-//! A release as everybody who measures sees it: opened once, columns and groups by their place.
+//! A release as every measure sees it: opened once, with access to columns and groups by position.
 
 use chrysalis_release::view::{CodedColumn, Labels, Multisets};
 use chrysalis_release::{Cell, Release, ReleaseError, RoleName, View};
 
 use crate::EvaluateError;
 
-/// The view of a release. Forms without groups have none, so nothing can be rebuilt from them.
+/// The view of a release. A form without groups is an error, because nothing can be rebuilt from it.
 pub(crate) fn open(release: &Release) -> Result<View, EvaluateError> {
     View::open(release).map_err(|error| match error {
         ReleaseError::NoGroups { method } => EvaluateError::Method { method },
@@ -13,7 +13,7 @@ pub(crate) fn open(release: &Release) -> Result<View, EvaluateError> {
     })
 }
 
-/// The places of the attributes with a role, in order.
+/// The positions of the attributes with a role, in order.
 pub(crate) fn with_role(view: &View, role: RoleName) -> impl Iterator<Item = usize> {
     view.fields.iter().enumerate().filter(move |(_, field)| field.role == role).map(|(at, _)| at)
 }
@@ -23,7 +23,7 @@ pub(crate) fn names(view: &View, fields: &[usize]) -> Vec<String> {
     fields.iter().map(|&field| view.fields[field].name.clone()).collect()
 }
 
-/// Rows of the release.
+/// The number of rows of the release.
 pub(crate) fn n_rows(view: &View) -> u64 {
     (0..view.groups.len()).map(|group| u64::from(view.groups.size(group))).sum()
 }
@@ -44,7 +44,7 @@ pub(crate) fn values(view: &View) -> Result<&Multisets, EvaluateError> {
     view.values().ok_or_else(|| lacks(view, view.layout.shape.values_table(), sensitive))
 }
 
-/// A column of an attribute that should be there.
+/// The error for a column of an attribute that should be there.
 fn lacks(view: &View, table: &str, field: usize) -> EvaluateError {
     let is_of = |cell: Cell| match cell {
         Cell::Value(at) | Cell::Low(at) | Cell::High(at) | Cell::Label(at) | Cell::Bound(at) => at == field,

@@ -1,4 +1,4 @@
-//! Permuted columns: inside a group they are independent of each other.
+//! Permuted columns: within a group they are independent of each other.
 
 use chrysalis_release::View;
 use chrysalis_release::view::{CodedColumn, Groups};
@@ -28,14 +28,14 @@ impl PermutedGroups {
             let counted = histograms(&view.groups, column, &translated(&column.domain, own));
             values.iter_mut().zip(counted).for_each(|(values, counted)| values.push(counted));
         }
-        // A group without values of an attribute covers nothing.
+        // A group without values of an attribute covers no point.
         let side = |counted: &Vec<(Code, f64)>| counted.first().zip(counted.last()).map_or((1, 0), |(a, b)| (a.0, b.0));
         let tree = Tree::new(universe.fields.len(), values.iter().flatten().map(side).collect());
         Ok(PermutedGroups { tree, values, sizes, groups })
     }
 }
 
-/// Per group the values of a column, ascending, and how often each occurs. `codes` says how a code is written.
+/// For each group, the values of a column, ascending, and how often each occurs. `codes` translates the column's codes.
 pub(crate) fn histograms(groups: &Groups, column: &CodedColumn, codes: &[Option<Code>]) -> Vec<Vec<(Code, f64)>> {
     let of_group = |group: usize| {
         let codes = groups.rows(group).filter_map(|row| codes[column.codes.get(row) as usize]);
@@ -44,7 +44,7 @@ pub(crate) fn histograms(groups: &Groups, column: &CodedColumn, codes: &[Option<
     (0..groups.len()).map(of_group).collect()
 }
 
-/// Every code once, ascending, with all that it was counted.
+/// Every code once, ascending, with the sum of its counts.
 pub(crate) fn summed(mut counted: Vec<(Code, f64)>) -> Vec<(Code, f64)> {
     counted.sort_unstable_by_key(|(code, _)| *code);
     counted.dedup_by(|next, kept| {

@@ -7,8 +7,8 @@ use chrysalis_table::Code;
 use crate::permuted::histograms;
 use crate::{EvaluateError, opened};
 
-/// The reconstruction error of a release with exact or permuted quasi values; others have none, nor has one without groups or
-/// sensitive values.
+/// The reconstruction error of a release with exact or permuted quasi values. `None` for other forms, and for a release
+/// without groups or sensitive values.
 pub fn reconstruction_error(release: &Release) -> Result<Option<Rce>, EvaluateError> {
     let shape = release.manifest.method.shape();
     let is_permuted = match shape.detail {

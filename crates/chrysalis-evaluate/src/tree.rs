@@ -1,9 +1,9 @@
-//! Which boxes may cover a point: a tree of bounding boxes.
+//! A tree of bounding boxes, which finds the boxes that may cover a point.
 
-/// Boxes of a leaf.
+/// The most boxes in a leaf.
 const LEAF: usize = 8;
 
-/// Boxes by their sides: per box and axis the first and the last code.
+/// Boxes by their sides: for each box and axis, the first and the last code.
 pub(crate) struct Tree {
     n_axes: usize,
     sides: Vec<(u32, u32)>,
@@ -15,7 +15,7 @@ pub(crate) struct Tree {
 struct Node {
     start: u32,
     end: u32,
-    /// The right child; the left one comes directly after its parent. Zero for a leaf.
+    /// The right child; the left one directly follows its parent. Zero for a leaf.
     right: u32,
 }
 

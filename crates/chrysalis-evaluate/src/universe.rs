@@ -1,4 +1,4 @@
-//! The microdata as points: who is where in the space of quasi attributes, with which sensitive values.
+//! The microdata as points: who is where in the space of quasi attributes, and with which sensitive values.
 
 use chrysalis_release::{Manifest, RoleName, View};
 use chrysalis_table::{Code, Column, Domain, Kind, MissingPolicy, Table};
@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use crate::{EvaluateError, opened};
 
-/// The published attributes of the microdata, one column for every attribute of the manifest, in order. A release without
-/// missing values may come from microdata with some: publishing dropped those rows, so do we.
+/// The published attributes of the microdata, one column for every attribute of the manifest, in order. If the release
+/// has no missing values, rows with missing values are dropped, because the publisher dropped them as well.
 pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<Table, EvaluateError> {
     let mut columns = Vec::with_capacity(manifest.attributes.len());
     for attribute in &manifest.attributes {
@@ -34,9 +34,9 @@ pub(crate) struct Point {
     pub(crate) values: Vec<(Code, u32)>,
 }
 
-/// All points that have somebody.
+/// All points with at least one person.
 pub(crate) struct Universe<'a> {
-    /// The attributes, by their place in the manifest.
+    /// The attributes, by their positions in the manifest.
     pub(crate) fields: Vec<usize>,
     /// Columns of the microdata, one per attribute.
     pub(crate) columns: Vec<&'a Column>,
@@ -45,7 +45,7 @@ pub(crate) struct Universe<'a> {
 }
 
 impl<'a> Universe<'a> {
-    /// `microdata` are the relevant ones.
+    /// `microdata` is what `relevant` returns.
     pub(crate) fn new(view: &View, microdata: &'a Table, fields: &[usize]) -> Result<Self, EvaluateError> {
         let sensitive = opened::with_role(view, RoleName::Sensitive).next().ok_or(EvaluateError::NoSensitive)?;
         let sensitive = &microdata.columns()[sensitive];

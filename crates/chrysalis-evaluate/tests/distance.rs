@@ -1,4 +1,4 @@
-//! pa's table 1 by hand, and every form against the definition, summed over all pairs of values there are.
+//! pa's table 1 by hand, and every form compared with the definition, summed over all pairs of values.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -37,7 +37,7 @@ fn pa_table_1_distances_by_hand() {
     // Ages 65: 1.2; 50: 0.2; 70, 55 and 90: 0.8 each; 45, 40 and 10: 1 each.
     check(&permuted, &table, &["age", "sex"], 6.8 / 18.0);
     check(&permuted, &table, &["sex"], 0.0);
-    // Ages 50 to 90 and 10 to 50: 41 of them each, and nobody has most of them: 8 rows too few here, 8 elsewhere.
+    // Ages 50 to 90 and 10 to 50 are 41 ages each, most of which nobody has: 8 rows too few here, 8 elsewhere.
     let generalized = publish(&Generalize, &data, &groups);
     check(&generalized, &table, &["age"], 8.0 / 9.0);
     // Four men and five women look like 4.5 each.
@@ -62,7 +62,8 @@ fn pa_tables_3_and_4_rce_and_its_bound() {
     assert_eq!(reconstruction_error(&publish(&Generalize, &data, &groups)).unwrap(), None);
 }
 
-/// errata pa-thm2: four people, two attributes with four values each, a, a, b, b: 3.125, and the printed bound is above it.
+/// errata pa-thm2: four people, two quasi attributes with four distinct values each, sensitive values a, a, b, b. The
+/// RCE is 3.125, and the printed bound is above it.
 #[test]
 fn pa_theorem_2_is_not_claimed_where_a_value_repeats() {
     let table = Table::new(vec![
@@ -76,7 +77,7 @@ fn pa_theorem_2_is_not_claimed_where_a_value_repeats() {
     assert!((found.rce - 3.125).abs() < 1e-12 && found.bound.is_none(), "{found:?}");
 }
 
-/// 50 · 1.1 is 55, and a little more in floats.
+/// 50 · 1.1 is 55, but slightly more in floats.
 #[test]
 fn a_promise_is_kept_or_not_in_whole_numbers() {
     let words = |n: usize| (0..55).map(move |row| if row < n { "a" } else { "b" });
@@ -87,7 +88,7 @@ fn a_promise_is_kept_or_not_in_whole_numbers() {
     let kept = release(50, &["l=1.1"]);
     let bound = reconstruction_error(&kept).unwrap().unwrap().bound.unwrap();
     assert!((bound - 5.0).abs() < 1e-12, "{bound}");
-    // Nobody who looks at the groups would promise it here: it is copied from elsewhere.
+    // No publisher who looked at the groups would promise this here: the promise is copied from elsewhere.
     let mut forged = release(51, &[]);
     forged.manifest.promises = kept.manifest.promises;
     assert_eq!(reconstruction_error(&forged).unwrap().unwrap().bound, None);
@@ -106,7 +107,7 @@ fn an_attribute_with_thousands_of_values_is_compared_in_stretches() {
         distances(&publish(&Anatomy, &data, &Partition::new(rows.clone(), &[1; 3000])), &table, &Unwatched).unwrap();
     assert!(exact.pairs[0].is_bucketed && !exact.attributes[0].is_bucketed);
     assert_eq!((exact.pairs[0].distance, exact.attributes[0].distance), (0.0, 0.0));
-    // Rows 2i and 2i + 1 look alike: each is either number, with either value.
+    // Rows 2i and 2i + 1 look alike: either may have either number and either value.
     let blurred =
         distances(&publish(&Generalize, &data, &Partition::new(rows, &[2; 1500])), &table, &Unwatched).unwrap();
     let mut apart = vec![[0.0; 2]; 1024];
@@ -122,7 +123,7 @@ fn an_attribute_with_thousands_of_values_is_compared_in_stretches() {
 
 type Row = (i64, usize, i64, i64, i64);
 
-/// What a reader knows of one row: P(attribute = value), by form.
+/// What a reader knows about one row: P(attribute = value), by form.
 struct Reader<'a> {
     rows: &'a [Row],
     form: &'a str,

@@ -1,4 +1,4 @@
-//! The papers' tables by hand, and every form against a sum over the whole universe.
+//! The papers' tables by hand, and every form compared with a sum over the whole universe.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -19,8 +19,8 @@ fn check(release: &Release, table: &Table, subspace: &Subspace, expected: f64) {
     assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
 }
 
-/// Eight people of one point each. Table 1b spreads four of them over 20 ages, 2 sexes and 2 diseases; table 3 two over 3
-/// ages, one sex and two diseases.
+/// Eight people at eight different points. Table 1b spreads four of them over 20 ages, 2 sexes and 2 diseases; table 3
+/// spreads two over 3 ages, one sex and two diseases.
 #[test]
 fn angel_tables_1b_and_3_by_hand() {
     let table = papers::table("angel/table-1.csv");
@@ -34,7 +34,7 @@ fn angel_tables_1b_and_3_by_hand() {
     let age = Subspace { attributes: vec!["age".into()], table: None };
     check(&generalized, &table, &age, (one / (0.5 / (20.0 * 2.0))).ln());
     check(&angelized, &table, &age, (one / (0.25 / (3.0 * 2.0))).ln());
-    // Anatomy of table 6: everybody is where they are, with either disease.
+    // Anatomy of table 6: everyone's point is known, with either disease.
     let anatomy = publish(&Anatomy, &data, &by_column(&data, "group_id"));
     check(&anatomy, &table, &Subspace::whole(), 2f64.ln());
     let found = evaluate(&generalized, &table, &[], &Unwatched).unwrap();
@@ -80,7 +80,7 @@ fn what_does_not_fit_is_refused_by_name() {
         Column::texts("disease", ["flu"].into_iter()),
     ]);
     assert!(matches!(evaluate(&release, &texts, &[], &Unwatched), Err(EvaluateError::WrongKind { .. })));
-    // Somebody whom no row covers: nothing that was published explains them.
+    // A person whom no row covers: nothing published explains them.
     let ages = Column::integers("age", &[99; 8]);
     let columns = [ages].into_iter().chain(["sex", "disease"].map(|name| table.column(name).unwrap().clone()));
     assert!(
@@ -90,7 +90,7 @@ fn what_does_not_fit_is_refused_by_name() {
     );
 }
 
-/// There is nobody to say whose values a row may have.
+/// Without groups, nothing says which values a row may have.
 #[test]
 fn a_release_without_groups_cannot_be_evaluated() {
     let table = Table::new(vec![Column::integers("x", &[1, 2, 3, 4]), Column::integers("s", &[1, 2, 3, 4])]);
@@ -140,7 +140,7 @@ fn whoever_does_not_want_to_wait_can_stop_it() {
     assert!(matches!(compared, Err(Stopped)));
 }
 
-/// Shares are sums of thousandths on one side and quotients on the other; the difference is no loss, and never a gain.
+/// Shares are sums of thousandths on one side and quotients on the other; the difference is no loss and no gain.
 #[test]
 fn rows_shown_as_they_are_lose_nothing() {
     let numbers = |of: fn(i64) -> i64| (0..1000).map(of).collect::<Vec<i64>>();
@@ -154,7 +154,7 @@ fn rows_shown_as_they_are_lose_nothing() {
     assert_eq!(evaluate(&release, &table, &[Subspace::whole()], &Unwatched).unwrap().divergences[0].kl, 0.0);
 }
 
-/// A range of reals stands for the values that occur in it, wherever they lie.
+/// A range of reals stands for the values that occur in it, however they are spaced.
 #[test]
 fn ranges_of_reals_stand_for_the_values_in_them() {
     let numbers = [0.5, 0.5, 1.25, 2.0, -3.5, 7.75, 8.0, 8.0, 100.0, 1.0];
@@ -169,7 +169,7 @@ fn ranges_of_reals_stand_for_the_values_in_them() {
     let mut distinct = numbers.to_vec();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
-    // What every group's range says about a number: its rows, spread over the numbers that occur between its ends.
+    // What a group's range says about a number: its rows, spread over the numbers that occur between its ends.
     let guess = |number: f64| {
         let of_group = |group: i64| {
             let own = || numbers.iter().zip(&groups).filter(|(_, own)| **own == group).map(|(number, _)| *number);
@@ -189,7 +189,7 @@ fn ranges_of_reals_stand_for_the_values_in_them() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 150, ..ProptestConfig::default() })]
 
-    /// Definitions, summed over every point there is: D*(Q,x) row by row, for the whole universe and for a subspace.
+    /// The definitions, summed over all points: D*(Q,x) row by row, for the whole universe and for a subspace.
     #[test]
     fn divergences_follow_the_definitions(
         rows in prop::collection::vec((0i64..5, 0usize..3, 0i64..3, 0i64..3, 0i64..3), 1..14),
@@ -213,7 +213,7 @@ proptest! {
             let members = members(|row| row.3, group);
             members.iter().filter(|row| row.2 == s).count() as f64 / members.len() as f64
         };
-        // What a box of some rows says about a point: 1/points where it covers it.
+        // What a box of some rows says about a point: 1/points if the box covers it.
         let in_box = |members: &[&(i64, usize, i64, i64, i64)], a: i64, b: usize| {
             let (low, high) = (members.iter().map(|row| row.0).min().unwrap(), members.iter().map(|row| row.0).max().unwrap());
             let mut seen: Vec<usize> = members.iter().map(|row| row.1).collect();

@@ -29,7 +29,7 @@ fn people() -> Table {
     ])
 }
 
-/// The conditions of a question: column, and how many values it admits.
+/// The conditions of a question: each column, and how many values it admits.
 fn sizes(question: &Question) -> Vec<(String, usize)> {
     let Some(Condition::All(parts)) = &question.condition else { panic!("all of them hold") };
     let size = |part: &Condition| {
@@ -74,7 +74,7 @@ fn questions_are_as_wide_as_the_papers_say() {
         assert_eq!(sizes.len(), 3);
         assert_eq!((&sizes[0], &sizes[2]), (&("age".to_owned(), 10), &("town".to_owned(), 4)));
     }
-    // Codes have an order that means nothing: any 10 of them.
+    // Codes have an order that means nothing: any 10 of them are drawn.
     let codes = Workload { unordered: vec!["age".into()], ..workload(Family::Angel, 0.1, None) };
     let drawn = Questions::draw(&table, &quasi, "salary", codes, &mut rng(1), &Unwatched).unwrap();
     let is_list = |question: &Question| format!("{question:?}").matches("In([").count() == 2;
@@ -189,7 +189,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
     assert_eq!(Family::suited(&release.manifest), Family::Pa);
 }
 
-/// Everybody in a group of their own: the release is the microdata, so every answer is the truth, counted in another way.
+/// Everyone in a group of their own: the release is the microdata, so every answer is the truth.
 #[test]
 fn a_release_that_hides_nothing_is_never_wrong() {
     let table = people();
@@ -206,7 +206,7 @@ fn a_release_that_hides_nothing_is_never_wrong() {
     }
 }
 
-/// Stops once a number of questions was asked.
+/// Stops after a number of questions.
 struct Impatient(std::sync::atomic::AtomicUsize);
 
 impl Watch for Impatient {
@@ -219,7 +219,7 @@ impl Watch for Impatient {
     }
 }
 
-/// 25 questions are drawn, answered by the microdata, and asked: each is a place to stop.
+/// 25 questions are drawn, answered by the microdata, and asked: each of these is a chance to stop.
 #[test]
 fn whoever_does_not_want_to_wait_can_stop_it_at_any_question() {
     let table = people();
@@ -269,7 +269,7 @@ proptest! {
             (Box::new(Permute), &[]),
             (Box::new(Shuffle), &[]),
             (Box::new(angel(&["h"], &[])), &[]),
-            // It forms its groups itself.
+            // Butterfly forms its own groups.
             (Box::new(Butterfly { quasi_identifiers, hierarchy: None }), &["k=2"]),
         ];
         for (method, require) in methods {

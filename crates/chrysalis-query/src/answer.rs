@@ -50,7 +50,7 @@ pub struct AggregateAnswer {
     pub std_error: Option<f64>,
 }
 
-/// How many rows satisfy the condition on the quasi side, before sensitive values are looked at.
+/// How many rows satisfy the condition on the quasi side, before sensitive values are considered.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Explanation {
     /// Groups with a possible hit.
@@ -70,17 +70,17 @@ impl OpenRelease {
     pub fn answer(&self, plan: &Plan) -> Result<Answer, QueryError> {
         let answering = AnswerScan::new(self, plan)?;
         let mut rows = answering.rows()?;
-        // Combinations come sorted by their quasi keys; a sensitive key may stand before them in GROUP BY.
+        // Combinations are sorted by their quasi keys, but a sensitive key may come before those in GROUP BY.
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         let keys = plan.keys.iter().map(|&key| plan.fields[key].name.clone()).collect();
         Ok(Answer { keys, rows: rows.into_iter().map(|(_, row)| row).collect() })
     }
 }
 
-/// A row, with its keys' places in their orders.
+/// A row, preceded by the rank of each of its key values.
 type RankedRow = (Vec<u32>, AnswerRow);
 
-/// Hits in stretches.
+/// Hits in pieces that can be processed in parallel.
 type Pieces<'a> = Vec<&'a [Hit]>;
 
 struct AnswerScan<'a> {
@@ -89,12 +89,12 @@ struct AnswerScan<'a> {
     multisets: Option<&'a Multisets>,
     /// The codes of the sensitive values that the WHERE clause admits.
     test: Option<CodeTest>,
-    /// The same for every aggregate.
+    /// The same for each aggregate.
     tests: Vec<Option<CodeTest>>,
     has_sensitive_key: bool,
     /// Hits by condition.
     found: Vec<HitsByKey>,
-    /// For every condition but the first: combinations by their values.
+    /// For every condition: the place of each combination of key values. Empty if there is only one condition.
     places: Vec<BTreeMap<Vec<Option<Value>>, usize>>,
 }
 
@@ -129,7 +129,7 @@ impl<'a> AnswerScan<'a> {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// The rows of one combination of quasi keys: one, or one per sensitive value.
+    /// The rows of one combination of quasi keys: one row, or one per sensitive value.
     fn combination(&self, at: usize) -> Vec<RankedRow> {
         let digits = &self.found[0].combinations[at].digits;
         let group = values(&self.found[0], digits);
@@ -159,7 +159,7 @@ impl<'a> AnswerScan<'a> {
         combination.iter().flat_map(|combination| combination.pieces.iter().map(Vec::as_slice)).collect()
     }
 
-    /// Puts the sensitive key where GROUP BY has it.
+    /// Inserts the sensitive key at its place in GROUP BY.
     fn with_sensitive(
         &self,
         digits: &[u32],
@@ -178,7 +178,7 @@ impl<'a> AnswerScan<'a> {
         Side { groups: self.release.groups(), multisets: self.multisets, test }
     }
 
-    /// `None` for a combination of GROUP BY that cannot have a row.
+    /// `None` if no row can have this combination of GROUP BY values.
     fn row(
         &self,
         digits: Vec<u32>,
@@ -201,7 +201,7 @@ impl<'a> AnswerScan<'a> {
     }
 }
 
-/// The values that count. With a sensitive key one value is left of them, if it is one of them.
+/// The sensitive values that count. With a sensitive key, only the key's value remains, if it is one of them.
 enum CountingValues<'a> {
     Asked(Option<&'a CodeTest>),
     Only(CodeTest),
@@ -230,7 +230,7 @@ fn values(found: &HitsByKey, digits: &[u32]) -> Vec<Option<Value>> {
     found.keys.iter().zip(digits).map(|(key, &digit): (&KeyValues, _)| key.value(digit)).collect()
 }
 
-/// Hits of the groups that have a value, for every value that counts.
+/// For every value that counts, the hits of the groups that contain it.
 fn by_value(pieces: &[&[Hit]], multisets: &Multisets, test: Option<&CodeTest>) -> BTreeMap<Code, Vec<Hit>> {
     let mut by_value: BTreeMap<Code, Vec<Hit>> = BTreeMap::new();
     for hit in pieces.iter().flat_map(|piece| piece.iter()) {

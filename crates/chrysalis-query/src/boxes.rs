@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use crate::value_set::ValueSet;
 use crate::{Field, QueryError, Tree};
 
-/// At most so many boxes: a question that needs more is better asked in parts.
+/// The most boxes a condition may need; a question that needs more is better asked in parts.
 pub const MAX_BOXES: usize = 64;
 
-/// One value set per attribute that matters; all others may have any value. No set is empty, none is everything.
+/// One value set per attribute that matters; all other attributes may have any value. No set is empty, and none
+/// contains every value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     /// Sets by the attribute's index in [`Plan::fields`](crate::Plan::fields).
@@ -16,7 +17,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// What lies in both, if anything does.
+    /// The values in both boxes, if there are any.
     pub fn intersection(&self, other: &Cell, fields: &[Field]) -> Option<Cell> {
         let mut sets = self.sets.clone();
         for (&field, set) in &other.sets {
@@ -26,8 +27,8 @@ impl Cell {
         Cell { sets }.normal(fields)
     }
 
-    /// What lies in this and not in the other, as disjoint boxes: for each attribute of the other in turn, inside it so
-    /// far and outside it now.
+    /// The part of this box outside the other, as disjoint boxes: for each attribute of the other box in turn, the part
+    /// that is inside it in the attributes before and outside it in this one.
     fn without(&self, other: &Cell, fields: &[Field]) -> Vec<Cell> {
         if self.intersection(other, fields).is_none() {
             return vec![self.clone()];
@@ -44,10 +45,10 @@ impl Cell {
         pieces
     }
 
-    /// Without sets that are everything; `None` when some set is empty.
+    /// Drops the sets that contain every value; `None` if some set is empty.
     fn normal(mut self, fields: &[Field]) -> Option<Cell> {
-        // A set that lacks only the missing value of an attribute without one is everything, and one that has nothing
-        // but such a missing value is empty.
+        // For an attribute without missing values, a set that lacks only the missing value contains everything, and a
+        // set of only the missing value is empty.
         for (&field, set) in &mut self.sets {
             if !fields[field].has_missing {
                 set.missing = false;

@@ -10,7 +10,7 @@ use crate::value_set::{ValueSet, Values};
 /// A condition on codes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CodeTest {
-    /// Codes in a row, which a machine compares many at a time.
+    /// A range of codes, which the processor compares many at a time.
     Between(Range<Code>),
     /// Any codes.
     Table(Vec<bool>),

@@ -23,10 +23,10 @@ impl fmt::Display for Position {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The question cannot be understood, or asks for something nobody publishes.
+    /// The question cannot be understood, or asks for something that no release publishes.
     #[error("{}{problem}", place(at))]
     Question {
-        /// Where in its text.
+        /// Where in the question's text.
         at: Option<Position>,
         /// What is wrong.
         problem: String,
@@ -36,7 +36,7 @@ pub enum QueryError {
     /// The question is sound, but this form of release cannot answer it.
     #[error("{}{problem}", place(at))]
     Unanswerable {
-        /// Where in its text.
+        /// Where in the question's text.
         at: Option<Position>,
         /// Why.
         problem: String,

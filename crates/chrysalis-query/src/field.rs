@@ -1,4 +1,4 @@
-//! An attribute as a question sees it, and the value sets that tests of it come down to.
+//! An attribute as a question sees it, and the value sets that tests on it are reduced to.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use crate::question::{Comparison, Constant, Predicate, Test};
 use crate::value_set::{Cut, Ranges, RealCut, ValueSet, Values};
 use crate::{QueryError, like};
 
-/// An attribute of a release, with the sets of its values that conditions come down to.
+/// An attribute of a release, with the value sets that conditions on it are reduced to.
 #[derive(Clone, Debug)]
 pub struct Field(view::Field);
 
@@ -21,7 +21,7 @@ impl Deref for Field {
     }
 }
 
-/// Where a test holds and where its negation holds. A value in neither gives UNKNOWN.
+/// The values for which a test is TRUE, and those for which it is FALSE. For a value in neither it is UNKNOWN.
 pub(crate) struct TruthSets {
     pub(crate) yes: ValueSet,
     pub(crate) no: ValueSet,
@@ -44,7 +44,7 @@ impl Field {
         Field(view::Field::new(attribute))
     }
 
-    /// Whether a value, or the missing one, is in a set of this attribute's values.
+    /// Whether a value, or the missing value, is in a set of this attribute's values.
     pub fn contains(&self, set: &ValueSet, value: Option<&Value>) -> bool {
         match (value, &set.values) {
             (None, _) => set.missing,
@@ -56,7 +56,7 @@ impl Field {
         }
     }
 
-    /// Every value; with the missing one or without.
+    /// Every value, with or without the missing one.
     pub fn everything(&self, missing: bool) -> ValueSet {
         let values = match self.kind {
             Kind::Integer | Kind::Date => Values::Integers(Ranges::all()),
@@ -66,7 +66,7 @@ impl Field {
         ValueSet { values, missing }
     }
 
-    /// Nothing at all.
+    /// The empty set.
     pub fn nothing(&self) -> ValueSet {
         self.everything(true).complement()
     }
@@ -76,7 +76,7 @@ impl Field {
         set.has_every_value() && (set.missing || !self.has_missing)
     }
 
-    /// The set of one value, or of the missing one.
+    /// The set of a single value, or of the missing value.
     pub fn only(&self, value: Option<&Value>) -> ValueSet {
         let mut set = self.nothing();
         match (value, &mut set.values) {
@@ -94,7 +94,7 @@ impl Field {
         set
     }
 
-    /// Decides a test for every value there can be. A missing value gives UNKNOWN, except to IS NULL.
+    /// Decides a test for every possible value. A missing value gives UNKNOWN, except for IS NULL.
     pub(crate) fn decide(&self, test: &Test) -> Result<TruthSets, QueryError> {
         let yes = match &test.predicate {
             Predicate::IsNull => {
@@ -136,7 +136,7 @@ impl Field {
         Ok(TruthSets { yes, no })
     }
 
-    /// The values equal to one of the constants, and whether one of them is NULL.
+    /// The values equal to one of the constants, and whether one of the constants is NULL.
     fn any_of(&self, list: &[Constant], test: &Test) -> Result<(ValueSet, bool), QueryError> {
         let mut set = self.nothing();
         let (mut integers, mut reals, mut has_null) = (Vec::new(), Vec::new(), false);
@@ -171,7 +171,7 @@ impl Field {
         let values = match self.known(constant, test)? {
             TypedConstant::Null => return Ok(None),
             TypedConstant::Integer { floor, is_whole } => {
-                // The numbers below the constant, and those up to it.
+                // The cut below the constant, and the cut above it.
                 let (before, through) = (if is_whole { floor } else { floor + 1 }, floor + 1);
                 Values::Integers(side(comparison, before, through))
             }
@@ -217,7 +217,7 @@ impl Field {
         Ok(ValueSet { values: Values::Words(words), missing: false })
     }
 
-    /// Reads a constant as a value of this attribute.
+    /// Interprets a constant as a value of this attribute.
     pub(crate) fn known(&self, constant: &Constant, test: &Test) -> Result<TypedConstant, QueryError> {
         let wrong = |expected: &str| {
             let problem = format!("{constant} is no value of `{}`, which is of kind {}", self.name, self.kind);
@@ -253,7 +253,7 @@ impl Field {
         }
     }
 
-    /// The first words, for messages.
+    /// The first few words, for messages.
     fn listed(&self) -> String {
         let mut shown: Vec<&str> = self.words.iter().take(20).map(|word| &**word).collect();
         if self.words.len() > shown.len() {
@@ -267,7 +267,7 @@ fn one(number: i128) -> Ranges<i128> {
     Ranges::between(number, number + 1)
 }
 
-/// The values on one side of a constant that lies between two cuts.
+/// The values on one side of a constant, which lies between two cuts.
 fn side<C: Cut>(comparison: Comparison, before: C, through: C) -> Ranges<C> {
     match comparison {
         Comparison::Equal => Ranges::between(before, through),
@@ -279,14 +279,14 @@ fn side<C: Cut>(comparison: Comparison, before: C, through: C) -> Ranges<C> {
     }
 }
 
-/// A number beyond 64 bits is smaller or greater than all values; its place beyond them does not matter.
+/// A number beyond 64 bits is smaller or greater than all values; by how much does not matter.
 fn clipped(number: i128) -> i128 {
     number.clamp(i128::FIRST - 2, i128::LAST + 1)
 }
 
 fn between_integers(number: f64) -> TypedConstant {
     let floor = number.floor();
-    // A cast of a float saturates.
+    // A cast from a float saturates.
     TypedConstant::Integer { floor: clipped(floor as i128), is_whole: floor == number }
 }
 

@@ -1,9 +1,10 @@
-//! The analyst's side: questions over a release, answered with an estimate and bounds that are certain to hold.
+//! The analyst's side: questions over a release, answered with an estimate and with bounds that are certain to hold.
 //!
-//! A question goes through three shapes. `chrysalis-sql` turns text into a [`Question`], which knows nothing of any
-//! release. [`Plan::new`] binds it to a manifest: names become attributes, conditions become sets of values, and what
-//! cannot be answered is refused with a reason. A [`Plan`] is then answered from the tables ([`OpenRelease`]), or turned into
-//! SQL by `chrysalis-sql` for a database that holds them. Both follow `spec.md`, so each is the other's referee.
+//! A question goes through three stages. `chrysalis-sql` turns text into a [`Question`], which knows nothing of any
+//! release. [`Plan::new`] binds it to a manifest: names become attributes, conditions become sets of values, and a
+//! question that cannot be answered is refused with a reason. A [`Plan`] is then answered from the tables
+//! ([`OpenRelease`]), or turned into SQL by `chrysalis-sql` for a database that holds them. Both follow `spec.md`, so
+//! each is the other's referee.
 //!
 //! This crate cannot name microdata: it sees releases only, and opens no file.
 

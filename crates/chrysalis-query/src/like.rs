@@ -1,22 +1,22 @@
 //! LIKE patterns.
 
-/// A pattern, taken apart.
+/// A parsed pattern.
 pub(crate) struct Pattern {
     tokens: Vec<PatternToken>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum PatternToken {
-    /// `%`: any text, also none.
+    /// `%`: any text, even none.
     Any,
-    /// `_`: any one letter.
+    /// `_`: any single character.
     One,
-    /// That letter.
+    /// This character.
     Letter(char),
 }
 
 impl Pattern {
-    /// Reads a pattern. The escape letter makes a letter of the `%`, `_` or escape letter after it.
+    /// Parses a pattern. After the escape character, `%`, `_` and the escape character itself stand for themselves.
     pub(crate) fn new(text: &str, escape: Option<char>) -> Result<Self, String> {
         let mut tokens = Vec::new();
         let mut letters = text.chars();
@@ -33,7 +33,7 @@ impl Pattern {
                     letter => PatternToken::Letter(letter),
                 }
             };
-            // Two `%` say no more than one.
+            // Two `%` in a row mean the same as one.
             if token != PatternToken::Any || tokens.last() != Some(&PatternToken::Any) {
                 tokens.push(token);
             }
@@ -41,7 +41,7 @@ impl Pattern {
         Ok(Pattern { tokens })
     }
 
-    /// Whether a word has the pattern. Only the last `%` is ever gone back to, so the cost is at most words × pattern.
+    /// Whether a word matches the pattern. Backtracks only to the last `%`, so the cost is at most word × pattern.
     pub(crate) fn matches(&self, word: &str) -> bool {
         let letters: Vec<char> = word.chars().collect();
         let (mut at, mut token, mut back) = (0, 0, None);

@@ -1,5 +1,5 @@
-//! What a question asks for and a release does not have: a misspelt word, a number beyond all others. Its answer is right all
-//! the same, and seldom what somebody meant.
+//! Notes on what a question asks for and a release does not have: a misspelt word, a number beyond all others. The
+//! answer is right all the same, but seldom what the analyst meant.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -10,22 +10,22 @@ use crate::QueryError;
 use crate::field::{Field, TypedConstant};
 use crate::question::{Comparison, Condition, Constant, Predicate, Test};
 
-/// A list of constants may be long.
+/// A question may list many constants.
 const MAX_NOTES: usize = 5;
-/// So may a list of words, and a word.
+/// An attribute may have many words, and a word may be long.
 const MAX_WORDS: usize = 10_000;
 const MAX_LETTERS: usize = 60;
 
-/// What is asked of an attribute in vain.
+/// Something a test asks for in vain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Miss {
-    /// A word that it does not have.
+    /// A word that the attribute does not have.
     Word(Box<str>),
-    /// A number or date beyond its smallest or largest.
+    /// A number or date beyond the attribute's smallest or largest.
     Beyond,
 }
 
-/// What somebody should know who asks this, in sentences.
+/// What the analyst who asks this should know, in sentences.
 pub(crate) fn notes(
     condition: &Condition,
     fields: &[Field],
@@ -74,7 +74,7 @@ impl Field {
         })
     }
 
-    /// Whether nothing equals a constant.
+    /// What a constant misses, if no value equals it.
     fn missed(&self, constant: &Constant, test: &Test) -> Result<Option<Miss>, QueryError> {
         Ok(match self.known(constant, test)? {
             TypedConstant::Word(word) => {
@@ -85,7 +85,7 @@ impl Field {
         })
     }
 
-    /// Where a number or a date lies: below all values, above them, or between the smallest and the largest.
+    /// Where a number or a date lies: below all values, above them, or in between.
     fn side(&self, known: &TypedConstant) -> Ordering {
         let Some((min, max)) = self.min.as_ref().zip(self.max.as_ref()) else { return Ordering::Equal };
         let (is_below, is_above) = match (known, min, max) {
@@ -118,7 +118,7 @@ impl Field {
         }
     }
 
-    /// The word closest to what was typed, if it is close enough to be a slip: some letter of it must be right.
+    /// The word closest to what was typed, if it is close enough to be a typo; at least one letter of it must be right.
     fn similar(&self, typed: &str) -> Option<&str> {
         let length = |word: &str| word.chars().count();
         let n = length(typed);
@@ -132,7 +132,7 @@ impl Field {
     }
 }
 
-/// Whole numbers and days.
+/// An integer, or a date as days.
 fn whole(value: &Value) -> Option<i128> {
     match value {
         Value::Integer(number) => Some(i128::from(*number)),

@@ -3,27 +3,27 @@ use chrysalis_release::{Manifest, Release, ReleaseError, RoleName, View};
 
 use crate::{Plan, QueryError, askable};
 
-/// A release that can be asked any number of questions: everything that does not depend on what is asked is done once.
+/// A release that can be asked any number of questions: all work that does not depend on the question is done once.
 ///
-/// Columns that the tables lack are no error until a question needs them, so that a front end may read only those that
+/// A column that the tables lack is no error until a question needs it, so a front end may read only the columns that
 /// [`Plan::columns`] names.
 ///
 /// # Cost
-/// Preparing is that of a [`View`]. A question then costs a pass over the codes of the columns it names, and one over the sensitive
-/// values of the groups it touches.
+/// Opening costs as much as a [`View`]. A question then costs one pass over the codes of the columns it names, and one
+/// over the sensitive values of the groups it touches.
 #[derive(Debug)]
 pub struct OpenRelease {
     view: View,
 }
 
 impl OpenRelease {
-    /// Prepares a release.
+    /// Opens a release.
     pub fn new(release: &Release) -> Result<OpenRelease, QueryError> {
         askable(&release.manifest)?;
         Ok(OpenRelease { view: View::open(release)? })
     }
 
-    /// What the release says of itself.
+    /// What the release says about itself.
     pub fn manifest(&self) -> &Manifest {
         &self.view.manifest
     }
@@ -36,7 +36,7 @@ impl OpenRelease {
         self.view.column(field).ok_or_else(|| self.lacks(plan, field))
     }
 
-    /// The labels of every group; where rows are shown one by one, of every row of the plan's table, group after group.
+    /// The labels of every group, or of every row of the plan's table, group by group, if rows have their own.
     pub(crate) fn labels(&self, plan: &Plan, field: usize) -> Result<&Labels, QueryError> {
         self.view.labels(&plan.table, field).ok_or_else(|| self.lacks(plan, field))
     }

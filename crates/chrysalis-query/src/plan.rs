@@ -1,4 +1,4 @@
-//! A question bound to a release: what both evaluators, ours and SQL, work from (steps 2 to 5 of `spec.md`).
+//! A question bound to a release. Both evaluators, ours and SQL, work from it (steps 2 to 5 of `spec.md`).
 
 use chrysalis_release::{
     COUNT, Detail, Form, GROUP_ID, MEMBERS_COLUMNS, Manifest, RoleName, Shape, Values, max_column, min_column,
@@ -15,31 +15,31 @@ use crate::{Cell, Field, QueryError, Tree, boxes};
 pub struct Plan {
     /// What the release looks like.
     pub shape: Shape,
-    /// The table with a row per person that the question is asked of.
+    /// The table with one row per person that is to be asked.
     pub table: String,
     /// All published attributes, in the manifest's order.
     pub fields: Vec<Field>,
-    /// The sensitive one.
+    /// The sensitive attribute.
     pub sensitive: Option<usize>,
     /// The distinct conditions on the quasi side. The first is that of the WHERE clause; `COUNT(c)` of a quasi
     /// attribute with missing values has one of its own.
     pub conditions: Vec<QuasiCondition>,
     /// The sensitive values that the WHERE clause admits; `None` is all of them, the missing one included.
     pub sensitive_set: Option<ValueSet>,
-    /// What is asked, in order.
+    /// What is asked for, in order.
     pub aggregates: Vec<PlannedAggregate>,
     /// The attributes of GROUP BY, in order.
     pub keys: Vec<usize>,
-    /// What is asked for and the release does not have, in sentences.
+    /// Notes on what is asked for and the release does not have, in sentences.
     pub notes: Vec<String>,
 }
 
 /// What the quasi attributes of a hit must satisfy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QuasiCondition {
-    /// The condition; `None` is none at all.
+    /// The condition; `None` if there is none.
     pub tree: Option<Tree>,
-    /// For permuted and generalized forms: the disjoint boxes where it holds. Without a condition one box without sets.
+    /// For permuted and generalized forms: the disjoint boxes where it holds; without a condition, one box.
     pub boxes: Vec<Cell>,
     /// For generalized forms: the disjoint boxes where it does not hold.
     pub complement: Vec<Cell>,
@@ -104,9 +104,9 @@ impl Plan {
         }
     }
 
-    /// The table to ask: of those that show every attribute asked for, the narrowest.
+    /// The table to ask: the narrowest of those that show every attribute asked for.
     fn narrowest(&self, manifest: &Manifest) -> Result<String, QueryError> {
-        // What is kept as it is stands in the table of all people alone.
+        // Columns kept as they are appear only in the table of all people.
         let asked: Vec<usize> =
             self.quasi_fields().into_iter().filter(|&field| self.fields[field].role == RoleName::Quasi).collect();
         if asked.is_empty() || self.shape.marginals.is_none() {
@@ -153,7 +153,7 @@ pub struct NeededColumns {
 }
 
 impl Plan {
-    /// What must be read of the release to answer this.
+    /// The columns of the release that must be read to answer this.
     pub fn columns(&self) -> Vec<NeededColumns> {
         let mut quasi = vec![self.group_id().to_owned()];
         let mut members = Vec::new();
@@ -185,7 +185,7 @@ impl Plan {
     }
 }
 
-/// What a release looks like, if it can be asked at all.
+/// The shape of a release, if it can be asked at all.
 pub(crate) fn askable(manifest: &Manifest) -> Result<Shape, QueryError> {
     let shape = manifest.method.shape();
     if shape.group_id.is_some() {
@@ -214,7 +214,7 @@ struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    /// Finds a column by its name: letter by letter, or else without regard to case where it is not quoted.
+    /// Finds a column by its exact name, or else, if the name is not quoted, regardless of case.
     fn find(&self, column: &ColumnName) -> Result<usize, QueryError> {
         let exact = self.fields.iter().position(|field| field.name == column.text);
         let alike = |field: &Field| !column.is_quoted && field.name.to_lowercase() == column.text.to_lowercase();
@@ -377,7 +377,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether bounds of sums can be kept apart from rounding errors.
+/// Whether the values are small enough for the bounds of their sums to hold in spite of rounding.
 fn has_exact_sums(field: &Field) -> bool {
     let is_small = |value: &Value| match value {
         Value::Integer(number) => number.unsigned_abs() <= 1 << 53,

@@ -1,4 +1,4 @@
-//! A question as it was written, before anybody looks at a release.
+//! A question as it was written, before it is bound to a release.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub struct Aggregate {
     pub function: Function,
     /// Its column; `None` is the star of `COUNT(*)`.
     pub column: Option<ColumnName>,
-    /// Where it stands.
+    /// Where it stands in the text.
     pub at: Option<Position>,
 }
 
@@ -73,7 +73,7 @@ impl Function {
         }
     }
 
-    /// How its numbers come about, for people who want to know.
+    /// How its numbers are computed, for people who want to know.
     pub fn way(self) -> &'static str {
         match self {
             Function::Count => {
@@ -100,7 +100,7 @@ impl Function {
         }
     }
 
-    /// Whether `chrysalis-sql` can say it in SQL; otherwise only a release itself can be asked.
+    /// Whether `chrysalis-sql` can express it in SQL; if not, only a release itself can be asked.
     pub fn is_rewritten(self) -> bool {
         match self {
             Function::Count | Function::Sum | Function::Avg | Function::Min | Function::Max => true,
@@ -121,9 +121,9 @@ impl fmt::Display for Function {
 pub struct ColumnName {
     /// Without quotes.
     pub text: String,
-    /// A quoted name must match letter by letter; others may differ in case.
+    /// A quoted name must match exactly; others may differ in case.
     pub is_quoted: bool,
-    /// Where it stands.
+    /// Where it stands in the text.
     pub at: Option<Position>,
 }
 
@@ -136,18 +136,18 @@ pub enum Condition {
     All(Vec<Condition>),
     /// At least one holds.
     Any(Vec<Condition>),
-    /// It does not hold.
+    /// The inner condition does not hold.
     Not(Box<Condition>),
 }
 
-/// One column against constants. A negated word (`NOT IN`) is a [`Condition::Not`] around it.
+/// A test of one column against constants. A negated predicate (`NOT IN`) is a [`Condition::Not`] around it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     /// The column.
     pub column: ColumnName,
     /// What is asked of it.
     pub predicate: Predicate,
-    /// Where the constant stands that decides, for messages.
+    /// Where the deciding constant stands in the text, for messages.
     pub at: Option<Position>,
 }
 
@@ -160,11 +160,11 @@ pub enum Predicate {
     Between(Constant, Constant),
     /// `IN (…)`.
     In(Vec<Constant>),
-    /// `LIKE pattern [ESCAPE letter]`: `%` is any text, `_` any letter.
+    /// `LIKE pattern [ESCAPE character]`: `%` is any text, `_` any character.
     Like {
         /// The pattern; `None` is NULL.
         pattern: Option<String>,
-        /// The letter that takes the meaning from `%` and `_`.
+        /// The character that makes a following `%` or `_` stand for itself.
         escape: Option<char>,
     },
     /// `IS NULL`.
@@ -208,9 +208,9 @@ pub enum Constant {
     Null,
     /// A whole number.
     Integer(i128),
-    /// A number with a point or an exponent, or too long for the above; finite.
+    /// A number with a point or an exponent, or an integer too large for `Integer`; finite.
     Real(f64),
-    /// A text in single quotes, also `DATE '…'`.
+    /// Text in single quotes, also in `DATE '…'`.
     Text(String),
     /// `TRUE` or `FALSE`.
     Boolean(bool),
@@ -222,7 +222,7 @@ impl fmt::Display for Constant {
             Constant::Null => f.write_str("NULL"),
             Constant::Integer(number) => write!(f, "{number}"),
             Constant::Real(number) => write!(f, "{number}"),
-            // A hostile text may be very long.
+            // Text from a hostile question may be very long.
             Constant::Text(text) => write!(f, "'{}'", text.chars().take(40).collect::<String>()),
             Constant::Boolean(truth) => write!(f, "{truth}"),
         }

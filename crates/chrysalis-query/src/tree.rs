@@ -4,7 +4,7 @@ use crate::question::{Condition, Test};
 use crate::value_set::ValueSet;
 use crate::{Field, QueryError};
 
-/// A condition without negations, true for a row or not.
+/// A condition without negations, which is either true or false for a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
     /// The attribute's value is in the set.
@@ -14,14 +14,14 @@ pub enum Tree {
         /// The values.
         set: ValueSet,
     },
-    /// All hold; the empty list always does.
+    /// All of them hold; an empty list always holds.
     All(Vec<Tree>),
-    /// At least one holds; the empty list never does.
+    /// At least one of them holds; an empty list never holds.
     Any(Vec<Tree>),
 }
 
 impl Tree {
-    /// Steps 2 and 3: negations go to the tests, where they pick the values for which the test is FALSE, and every
+    /// Steps 2 and 3: negations move to the tests, where they select the values for which the test is FALSE, and every
     /// subtree that touches one attribute becomes one value set.
     pub(crate) fn of(
         condition: &Condition,
@@ -39,28 +39,28 @@ impl Tree {
                 Tree::In { field, set: if is_negated { outcome.no } else { outcome.yes } }
             }
             Condition::Not(inner) => Tree::of(inner, !is_negated, fields, find)?,
-            // De Morgan holds in three-valued logic as well.
+            // De Morgan's laws hold in three-valued logic as well.
             Condition::All(parts) if !is_negated => Tree::all(all(parts)?),
             Condition::Any(parts) if is_negated => Tree::all(all(parts)?),
             Condition::All(parts) | Condition::Any(parts) => Tree::any(all(parts)?),
         })
     }
 
-    /// All of these, with tests of one attribute put together.
+    /// All of these, with tests of the same attribute merged.
     pub fn all(parts: Vec<Tree>) -> Tree {
         let flat = parts.into_iter().flat_map(|part| if let Tree::All(inner) = part { inner } else { vec![part] });
         let mut merged = merge(flat, ValueSet::intersection);
         if merged.len() == 1 { merged.remove(0) } else { Tree::All(merged) }
     }
 
-    /// Any of these, with tests of one attribute put together.
+    /// Any of these, with tests of the same attribute merged.
     pub fn any(parts: Vec<Tree>) -> Tree {
         let flat = parts.into_iter().flat_map(|part| if let Tree::Any(inner) = part { inner } else { vec![part] });
         let mut merged = merge(flat, ValueSet::union);
         if merged.len() == 1 { merged.remove(0) } else { Tree::Any(merged) }
     }
 
-    /// What holds exactly where this does not.
+    /// The condition that holds exactly where this one does not.
     pub fn complement(&self) -> Tree {
         match self {
             Tree::In { field, set } => Tree::In { field: *field, set: set.complement() },
@@ -81,7 +81,7 @@ impl Tree {
     }
 }
 
-/// Puts tests of one attribute together, in the order in which attributes first appear.
+/// Merges tests of the same attribute, in the order in which attributes first appear.
 fn merge(parts: impl Iterator<Item = Tree>, join: fn(&ValueSet, &ValueSet) -> ValueSet) -> Vec<Tree> {
     let mut merged: Vec<Tree> = Vec::new();
     for part in parts {

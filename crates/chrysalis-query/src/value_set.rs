@@ -1,4 +1,4 @@
-//! Sets of values of one attribute: what a condition on it comes down to (step 3 of `spec.md`).
+//! Sets of values of one attribute, which conditions on it are reduced to (step 3 of `spec.md`).
 
 use std::cmp::Ordering;
 
@@ -11,14 +11,14 @@ pub struct ValueSet {
     pub missing: bool,
 }
 
-/// Values without the missing one.
+/// Values other than the missing one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Whole numbers, and dates as days since 1970-01-01. The cut `n` lies just before `n`.
+    /// Integers, and dates as days since 1970-01-01. The cut `n` lies just before `n`.
     Integers(Ranges<i128>),
     /// Finite numbers.
     Reals(Ranges<RealCut>),
-    /// Words: for each of the attribute's listed values, whether it is in.
+    /// Words: for each of the attribute's listed values, whether it is in the set.
     Words(Vec<bool>),
 }
 
@@ -98,12 +98,12 @@ impl<C: Cut> Ranges<C> {
         Ranges { ranges: vec![(C::FIRST, C::LAST)] }
     }
 
-    /// From one cut to another; nothing when the second does not come later.
+    /// From one cut to another; empty if the second is not after the first.
     pub fn between(from: C, to: C) -> Self {
         Ranges::union_of(vec![(from, to)])
     }
 
-    /// All these ranges together.
+    /// The union of these ranges.
     pub fn union_of(mut ranges: Vec<(C, C)>) -> Self {
         let clipped = ranges.iter_mut().map(|(from, to)| ((*from).max(C::FIRST), (*to).min(C::LAST)));
         let mut ranges: Vec<(C, C)> = clipped.filter(|(from, to)| from < to).collect();
@@ -123,29 +123,29 @@ impl<C: Cut> Ranges<C> {
         &self.ranges
     }
 
-    /// Whether there is no value.
+    /// Whether it contains no value.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Whether every value is in.
+    /// Whether it contains every value.
     pub fn is_all(&self) -> bool {
         self.ranges == [(C::FIRST, C::LAST)]
     }
 
-    /// What is in either.
+    /// The values in either.
     pub fn union(&self, other: &Self) -> Self {
         Ranges::union_of(self.ranges.iter().chain(&other.ranges).copied().collect())
     }
 
-    /// What is not in.
+    /// The values not in it.
     pub fn complement(&self) -> Self {
         let starts = std::iter::once(C::FIRST).chain(self.ranges.iter().map(|(_, to)| *to));
         let ends = self.ranges.iter().map(|(from, _)| *from).chain([C::LAST]);
         Ranges { ranges: starts.zip(ends).filter(|(from, to)| from < to).collect() }
     }
 
-    /// What is in both.
+    /// The values in both.
     pub fn intersection(&self, other: &Self) -> Self {
         let (mut at, mut ranges) = (0, Vec::new());
         for &(from, to) in &self.ranges {
@@ -159,7 +159,7 @@ impl<C: Cut> Ranges<C> {
         Ranges { ranges }
     }
 
-    /// Whether some range has a part between the two cuts.
+    /// Whether some range overlaps the stretch between the two cuts.
     pub fn touches(&self, from: C, to: C) -> bool {
         let first = self.ranges.partition_point(|range| range.1 <= from);
         from < to && self.ranges.get(first).is_some_and(|range| range.0 < to)
@@ -167,12 +167,12 @@ impl<C: Cut> Ranges<C> {
 }
 
 impl Ranges<i128> {
-    /// Whether a number is in.
+    /// Whether it contains a number.
     pub fn contains(&self, number: i64) -> bool {
         self.touches(i128::from(number), i128::from(number) + 1)
     }
 
-    /// The ranges by their first and last numbers; `None` where there is no end.
+    /// The first and last number of each range; `None` where it is unbounded.
     pub fn closed(&self) -> impl Iterator<Item = (Option<i64>, Option<i64>)> {
         self.ranges.iter().map(|&(from, to)| {
             let low = (from > i128::FIRST).then(|| i64::try_from(from).ok()).flatten();
@@ -187,17 +187,17 @@ impl Ranges<i128> {
 pub struct RealEnd {
     /// The number.
     pub at: f64,
-    /// Whether the number itself is in.
+    /// Whether the number itself belongs to the range.
     pub is_closed: bool,
 }
 
 impl Ranges<RealCut> {
-    /// Whether a number is in.
+    /// Whether it contains a number.
     pub fn contains(&self, number: f64) -> bool {
         self.touches(RealCut::before(number), RealCut::after(number))
     }
 
-    /// The ranges by their ends; `None` where there is no end.
+    /// The two ends of each range; `None` where it is unbounded.
     pub fn ends(&self) -> impl Iterator<Item = (Option<RealEnd>, Option<RealEnd>)> {
         self.ranges.iter().map(|&(from, to)| {
             let low = RealEnd { at: from.at, is_closed: !from.after };
@@ -228,19 +228,19 @@ impl Values {
 }
 
 impl ValueSet {
-    /// What is in either.
+    /// The values in either.
     pub fn union(&self, other: &Self) -> Self {
         let values = self.values.combine(&other.values, Ranges::union, Ranges::union, |a, b| a | b);
         ValueSet { values, missing: self.missing | other.missing }
     }
 
-    /// What is in both.
+    /// The values in both.
     pub fn intersection(&self, other: &Self) -> Self {
         let values = self.values.combine(&other.values, Ranges::intersection, Ranges::intersection, |a, b| a & b);
         ValueSet { values, missing: self.missing & other.missing }
     }
 
-    /// What is not in; the missing value changes sides as well.
+    /// The values not in it; the missing value changes sides as well.
     pub fn complement(&self) -> Self {
         let values = match &self.values {
             Values::Integers(ranges) => Values::Integers(ranges.complement()),
@@ -269,7 +269,7 @@ impl ValueSet {
         }
     }
 
-    /// Whether every value matches, the missing one left aside.
+    /// Whether every value matches, leaving the missing one aside.
     pub fn has_every_value(&self) -> bool {
         match &self.values {
             Values::Integers(ranges) => ranges.is_all(),

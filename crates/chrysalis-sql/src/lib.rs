@@ -1,11 +1,11 @@
 //! SQL in and out.
 //!
 //! [`parse`] turns text into a [`Question`](chrysalis_query::Question), and [`rewrite()`] turns a planned question into
-//! one statement for a database that holds the release's tables. What a question means, and how a release answers it, is the
-//! business of `chrysalis-query`, whose `spec.md` both follow.
+//! one statement for a database that holds the release's tables. `chrysalis-query` defines what a question means and
+//! how a release answers it; this crate follows its `spec.md`.
 //!
-//! This is a crate of its own because a parser's syntax tree is large and never hot: it is compiled with little optimization,
-//! so that the first build stays short (docs/results/build.md).
+//! This is a crate of its own because a parser's syntax tree is large and never hot: it is compiled with little
+//! optimization, so that the first build stays short (docs/results/build.md).
 
 pub mod parse;
 pub mod rewrite;
@@ -14,7 +14,7 @@ use chrysalis_query::{Answer, OpenRelease, Plan, QueryError};
 
 pub use rewrite::{Dialect, rewrite};
 
-/// Answers one question in SQL.
+/// Answers one question written in SQL.
 pub fn ask(release: &OpenRelease, text: &str) -> Result<Answer, QueryError> {
     release.answer(&Plan::new(&parse::parse_one(text)?, release.manifest())?)
 }

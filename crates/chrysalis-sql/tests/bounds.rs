@@ -19,7 +19,7 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { failure_persistence: None, cases, ..ProptestConfig::default() }
 }
 
-/// A refusal is fine where the spec has one: too many boxes.
+/// The answer, or `None` if the question is refused as the spec allows: too many boxes.
 fn asked(release: &OpenRelease, sql: &str) -> Option<chrysalis_query::Answer> {
     match chrysalis_sql::ask(release, sql) {
         Ok(answer) => Some(answer),
@@ -41,7 +41,7 @@ fn of_value(value: &Value) -> Val {
     }
 }
 
-/// Something that sorts as the keys should: missing first, ordinals by their order.
+/// A sort key for the expected order of key values: missing first, ordinals by their declared order.
 fn order(world: &World, ask: &Ask, group: &[Option<Value>]) -> Vec<(bool, usize, Option<Value>)> {
     let rank = |col: usize, value: &Value| match (world.cols[col].kind, value) {
         (Kind::Ordinal, Value::Text(word)) => ORDER.iter().position(|known| *known == &**word).unwrap(),
@@ -56,7 +56,7 @@ fn order(world: &World, ask: &Ask, group: &[Option<Value>]) -> Vec<(bool, usize,
 
 fn within(answer: &AggregateAnswer, count: &AggregateAnswer, truth: Option<f64>) -> bool {
     match truth {
-        // NULL is possible only where no row need match.
+        // NULL is possible only where the least number of hits is 0.
         None => answer.lower.is_none() || count.lower == Some(0.0),
         Some(truth) => {
             let slack = 1e-9 * (1.0 + truth.abs());
@@ -78,7 +78,7 @@ fn check(world: &World, form: &str, release: &OpenRelease, ask: &Ask) {
         let key: Vec<Option<String>> = row.group.iter().map(|value| value.as_ref().map(Value::to_string)).collect();
         let rows = by_key.get(&key).cloned().unwrap_or_default();
         let truths = truth::answer(ask, rows.iter().map(|&row| &world.rows[row]));
-        // The count of what the aggregate is over: rows, or sensitive values.
+        // The count that belongs to the aggregate: of rows, or of sensitive values.
         let counts = |at: usize| if at == 0 || at == 2 { at } else { 1 };
         for (at, (said, truth)) in row.aggregates.iter().zip(truths).enumerate() {
             let context = || format!("{form} {world:?}\n{sql}\n{key:?}\n{said:?}\ntruth {truth:?}");
@@ -114,7 +114,7 @@ proptest! {
         }
     }
 
-    /// Step 8: the answer for a key is that of the question with `AND key = value`.
+    /// Step 8: the answer for a key is the answer to the question with `AND key = value`.
     #[test]
     fn grouping_is_asking_once_per_key(seed in any::<u64>()) {
         let mut rng = rng(seed);
@@ -150,7 +150,7 @@ proptest! {
         }
     }
 
-    /// ke, theorem 2: for one partition, permuting gives bounds that lie inside those of generalizing.
+    /// ke, theorem 2: for one partition, the bounds of a permuted release lie inside those of a generalized one.
     #[test]
     fn shuffled_bounds_lie_inside_generalized_ones(seed in any::<u64>()) {
         let mut rng = rng(seed);

@@ -1,5 +1,5 @@
-//! Rewritten questions in DuckDB, SQLite, PostgreSQL and, where it is at hand, Spark against our own answers, and the truth within
-//! the bounds.
+//! Rewritten questions in DuckDB, SQLite, PostgreSQL and, if it is installed, Spark: they must agree with our own
+//! answers, and the truth must lie within the bounds.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -21,7 +21,7 @@ use rand::rngs::ChaCha20Rng;
 use serde_json::Value as Json;
 
 const QUASI: [&str; 5] = ["age", "weight", "joined", "grade", "city"];
-/// Questions of one release that every engine must answer alike.
+/// The number of questions per release, which every engine must answer alike.
 const QUESTIONS: usize = 110;
 
 fn publish(publisher: &dyn Method, table: &Table) -> Release {
@@ -42,7 +42,7 @@ fn sqlite(file: &Path) -> Target {
     Target::parse(&format!("sqlite:{}", file.display()), None, None).unwrap()
 }
 
-/// A release in every database that is there.
+/// A release in every database that is installed.
 struct Engines {
     release: Release,
     open: OpenRelease,
@@ -166,7 +166,7 @@ fn same_numbers(ours: &AggregateAnswer, theirs: &[Json]) -> Result<(), String> {
     for ((ours, theirs), name) in pairs.zip(["estimate", "lower", "upper", "std_error"]) {
         let is_same = match (ours, number(theirs)) {
             (None, None) => true,
-            // A variance that is a difference of squares may be off by their last digits.
+            // A variance computed as a difference of squares may be off in their last digits.
             (Some(a), Some(b)) if name == "std_error" && (a * a - b * b).abs() <= 1e-14 * scale * scale => true,
             (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(scale),
             _ => false,
@@ -178,7 +178,7 @@ fn same_numbers(ours: &AggregateAnswer, theirs: &[Json]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the true rows lie within the bounds.
+/// Whether the true rows lie within the bounds of our answer.
 fn inside(answer: &Answer, truth: &[Vec<Json>]) -> Result<(), String> {
     for row in truth {
         let (keys, numbers) = row.split_at(answer.keys.len());
@@ -199,13 +199,13 @@ fn inside(answer: &Answer, truth: &[Vec<Json>]) -> Result<(), String> {
     Ok(())
 }
 
-/// Asks random questions of one form, over each kind of sensitive column, until enough were answered.
+/// Asks random questions of one form, over each kind of sensitive column, until enough of them are answered.
 #[track_caller]
 fn check(publisher: &dyn Method, columns: &[Sensitive], keys: &[&'static str]) {
     check_arranged(publisher, columns, keys, |survey| survey);
 }
 
-/// The same, with the groups arranged in another way.
+/// The same, with the groups arranged differently.
 #[track_caller]
 fn check_arranged(publisher: &dyn Method, columns: &[Sensitive], keys: &[&'static str], arrange: fn(Table) -> Table) {
     let server = PostgresServer::start();
@@ -250,7 +250,7 @@ fn shuffle_is_answered_alike_everywhere() {
     check(&Shuffle, &[Sensitive::Integers, Sensitive::Integers], &QUASI);
 }
 
-/// Groups one after the other by pay, as ke's partitions are: their values touch, but do not overlap.
+/// Groups in the order of pay, as in ke's partitions: their values touch but do not overlap.
 fn by_rank(survey: Table) -> Table {
     let pay = survey.column("pay").unwrap();
     let mut rows: Vec<usize> = (0..survey.rows()).collect();
@@ -299,7 +299,7 @@ fn butterfly_is_answered_alike_everywhere() {
     check(&butterfly, &[Sensitive::Reals, Sensitive::Integers, Sensitive::Words], &["age", "joined", "grade", "city"]);
 }
 
-/// In a large group most of the chances that an extreme lies at a value are too small for a number.
+/// In a large group, most of the probabilities that an extreme lies at a given value are too small for a double.
 #[test]
 fn large_groups_have_extremes_everywhere() {
     let survey = survey(3000, Sensitive::Integers, 3);
@@ -313,7 +313,7 @@ fn large_groups_have_extremes_everywhere() {
         let plan = Plan::new(&parse::parse_one(question).unwrap(), engines.open.manifest()).unwrap();
         let answer = engines.open.answer(&plan).unwrap();
         assert_eq!(engines.judge(&plan, &answer), Vec::<String>::new());
-        // One group overlaps with no other, so that help tables have all of it.
+        // A single group overlaps with no other, so the help table has the whole answer.
         let statement = engines.statement(&plan, Dialect::DuckDb);
         assert_eq!(statement.contains("\"help\""), publisher.form() == Form::Shuffle, "{statement}");
         assert_eq!(statement.contains("pool"), publisher.form() == Form::Anatomy, "{statement}");

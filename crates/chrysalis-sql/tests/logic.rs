@@ -1,4 +1,5 @@
-//! Value sets and three-valued logic against an evaluator that looks at every value; and what binding refuses.
+//! Value sets and three-valued logic compared with an evaluator that tests every value; and which questions are refused
+//! when they are bound to a release.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -61,7 +62,7 @@ proptest! {
         prop_assert_eq!(left.complement().complement(), left);
     }
 
-    /// A condition on one attribute becomes one value set, which holds exactly where SQL says TRUE.
+    /// A condition on one attribute becomes one value set, which contains exactly the values for which SQL says TRUE.
     #[test]
     fn a_condition_on_one_attribute_becomes_the_values_for_which_it_is_true(seed in any::<u64>()) {
         let mut rng = rng(seed);
@@ -81,7 +82,7 @@ proptest! {
     }
 }
 
-/// The refusal of a question over a permuted release with the columns a, d, w, o and s.
+/// How a question over a permuted release with the columns a, d, w, o and s is refused.
 fn refusal(question: &str) -> String {
     let mut rng = rng(7);
     let mut world = World::random(&mut rng, 12, 2, Kind::Category, 0.0);

@@ -1,4 +1,4 @@
-//! A value far away takes nothing from the others: real columns of any magnitude, asked here and in SQLite.
+//! A distant value costs the others no precision: real columns of any magnitude, asked here and in SQLite.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -52,7 +52,7 @@ impl Asked {
         Asked { open: OpenRelease::new(&release).unwrap(), release, database }
     }
 
-    /// What we say, and what SQLite says of the rewritten question: estimate, lower, upper, std_error.
+    /// Our answer and SQLite's answer to the rewritten question: estimate, lower, upper, std_error.
     fn ask(&self, condition: &str) -> ([f64; 4], [f64; 4]) {
         let question = format!("SELECT COUNT(*) FROM microdata WHERE {condition}");
         let plan = Plan::new(&parse::parse_one(&question).unwrap(), &self.release.manifest).unwrap();
@@ -83,9 +83,9 @@ fn a_value_far_away_swallows_no_share() {
             assert!(same, "{condition}: {name} says {number:?}, not {expected:?}");
         }
     }
-    // All but the point; where 0.7 lies inside, nobody knows for certain.
+    // All but the point; in a group with 0.7 inside its range, no row is certain to match.
     check(&asked, "x <> 0.7", [8.0, 4.0, 8.0, 0.0]);
-    // Half of two groups: two rows each, variance 2 · ½ · ½ twice.
+    // Half of two groups with two rows each: variance 2 · ½ · ½, twice.
     check(&asked, "x < 0.7", [4.0, 2.0, 6.0, 1.0]);
     // Of the first group 5/1e17, of the second 1/8: variance 2 · 1/8 · 7/8.
     check(&asked, "x BETWEEN -5 AND 0.55", [0.25 + 1e-16, 0.0, 4.0, 0.21875_f64.sqrt()]);
@@ -95,7 +95,7 @@ fn a_value_far_away_swallows_no_share() {
     check(&asked, "NOT (x < -5) AND x <> 1.5", [8.0, 6.0, 10.0, 1e-8]);
 }
 
-/// The same numbers row by row, where a batch is one group and rows have boxes of their own.
+/// The same numbers row by row: a batch is one group, and every row has its own box.
 #[test]
 fn rows_of_a_batch_lose_no_share_either() {
     let x = [-1e17, 0.0, 0.5, 0.9];
@@ -104,7 +104,7 @@ fn rows_of_a_batch_lose_no_share_either() {
     assert_eq!((ours[0], theirs[0]), (4.0, 4.0), "{ours:?} {theirs:?}");
 }
 
-/// Numbers of every magnitude that SQLite can subtract without leaving the finite ones.
+/// Numbers of any magnitude whose differences are still finite in SQLite.
 fn number() -> impl Strategy<Value = f64> {
     let magnitude = prop_oneof![Just(0), -2..3i32, -140..140i32];
     (magnitude, 1.0..10.0f64, prop::bool::ANY).prop_map(|(magnitude, digits, is_negative)| {
@@ -152,7 +152,7 @@ proptest! {
     }
 }
 
-/// AND binds closer than OR.
+/// AND binds tighter than OR.
 fn holds(condition: &str, x: f64) -> bool {
     condition.split(" OR ").any(|all| {
         all.split(" AND ").all(|test| {

@@ -1,5 +1,5 @@
-//! Estimates are means over all worlds the release allows, and standard errors their deviations: by enumeration where tables are
-//! small, by drawing worlds where they are not.
+//! Estimates are means over all worlds the release allows, and standard errors are their deviations: checked by
+//! enumeration where tables are small, and by drawing worlds where they are not.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -33,7 +33,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
     smaller.iter().flat_map(|order| (0..n).map(move |at| insert(order, at))).collect()
 }
 
-/// Every way to permute each of the columns on its own.
+/// Every way to permute each of the columns independently.
 fn permuted(rows: &[Row], cols: &[usize]) -> Vec<Vec<Row>> {
     let mut worlds = vec![rows.to_vec()];
     for &col in cols {
@@ -80,7 +80,7 @@ fn check(world: &World, form: &str, release: &OpenRelease, question: &Ask, world
     }
 }
 
-/// Worlds to draw. The mean of so many lies within five of its standard deviations of the truth, but for one time in a million.
+/// Worlds to draw. Their mean is within five standard deviations of the truth, except once in a million times.
 const DRAWN: usize = 1000;
 
 #[test]
@@ -112,7 +112,7 @@ fn random_permutations_average_to_the_estimate() {
     assert!(compared > 20, "only {compared} estimates were left to chance");
 }
 
-/// Columns permuted inside the groups, each on its own.
+/// Columns permuted within the groups, each independently.
 fn drawn(world: &World, columns: &[usize], rng: &mut ChaCha20Rng) -> Vec<Row> {
     let mut rows = world.rows.clone();
     for group in &world.groups {
@@ -148,7 +148,7 @@ proptest! {
         let mut rng = rng(seed);
         let n_rows = rng.random_range(1..5);
         let mut world = World::random(&mut rng, n_rows, 1, Kind::Integer, 0.15);
-        // Three quasi columns would be 24³ worlds.
+        // Three quasi columns would make 24³ worlds.
         if world.cols.len() > 3 {
             world.cols.remove(0);
             for row in &mut world.rows {
@@ -162,7 +162,7 @@ proptest! {
         }
     }
 
-    /// Every row is anywhere in the group's box, all points equally likely.
+    /// Every row may be anywhere in the group's box, all points equally likely.
     #[test]
     fn generalized_forms_average_over_all_points_of_the_box(seed in any::<u64>()) {
         let mut rng = rng(seed);
@@ -201,7 +201,7 @@ proptest! {
         }
     }
 
-    /// Every row is anywhere in its bucket's box, and has any of its batch's sensitive values.
+    /// Every row may be anywhere in its bucket's box, with any of its batch's sensitive values.
     #[test]
     fn angel_averages_over_all_points_of_all_boxes_and_all_ways_to_hand_out_values(seed in any::<u64>()) {
         let mut rng = rng(seed);

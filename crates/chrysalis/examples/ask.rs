@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let recipe = draft.check(&["age".to_owned(), "cost".to_owned()])?;
     let release = publish(table, &recipe, Seed::Secret, &Unwatched)?.release;
 
-    // From here on nobody has the microdata, only the release.
+    // From here on only the release is used, not the microdata.
     let analyst = Analyst::open(release)?;
     let question = "SELECT COUNT(*), AVG(cost) FROM microdata WHERE age BETWEEN 30 AND 50 AND cost > 500";
     let answer = analyst.ask(question)?;

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Column::texts("disease", ["flu", "cold", "flu", "cold", "ulcer", "flu", "ulcer", "cold"].into_iter()),
     ]);
 
-    // A draft holds every knob there is. It can also come from a chrysalis.toml (`files::draft`) or from JSON.
+    // A draft holds every knob. It can also come from a chrysalis.toml (`files::draft`) or from JSON.
     let draft: Draft = serde_json::from_str(
         r#"{
             "quasi": ["age", "sex"],
@@ -23,13 +23,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }"#,
     )?;
 
-    // Checked against the columns of the table it becomes a recipe. Mistakes are found here, before any work.
+    // Checked against the columns of the table, it becomes a recipe. Mistakes are found here, before any work.
     let header: Vec<String> = table.columns().iter().map(|column| column.name().to_owned()).collect();
     let recipe = draft.check(&header)?;
     let published = publish(table.clone(), &recipe, Seed::Secret, &Unwatched)?;
     println!("{} groups of {} rows or more", published.report.groups, published.report.smallest_group);
 
-    // The audit knows the published tables alone; with the microdata it also says whether the release is a true picture.
+    // The audit sees only the published tables; with the microdata, it also checks that the release is faithful.
     let with = Evidence { microdata: Some(&table), ..Evidence::default() };
     let outcome = audit(&published.release, with, &Unwatched)?;
     for principle in &outcome.report.principles {
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     assert!(outcome.ok());
 
-    // The folder appears whole or not at all.
+    // The folder appears complete or not at all.
     let folder = std::env::temp_dir().join(format!("chrysalis-example-{}", std::process::id()));
     let manifest = files::write(&published.release, &folder, Format::Csv, true, &Unwatched)?;
     println!("{} files in {}", manifest.files().count() + 1, folder.display());

@@ -21,7 +21,7 @@ impl Watch for Impatient {
 
     fn advance(&self, _: u64) {}
 
-    // Asked often, from any thread.
+    // Called often, from any thread.
     fn stopped(&self) -> bool {
         self.phases.load(Ordering::Relaxed) > 0
     }

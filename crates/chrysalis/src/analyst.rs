@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::Error;
 use crate::report::AnswerReport;
 
-/// Somebody who has a release and asks it questions in SQL: estimates, and bounds that are certain to hold.
+/// Answers questions in SQL from a release, with estimates and with bounds that are certain to hold.
 #[derive(Debug)]
 pub struct Analyst {
     open: OpenRelease,
@@ -20,7 +20,7 @@ pub struct Analyst {
 }
 
 impl Analyst {
-    /// Prepares a release for any number of questions.
+    /// Opens a release for any number of questions.
     pub fn open(release: Release) -> Result<Self, Error> {
         Ok(Analyst { open: OpenRelease::new(&release)?, release })
     }
@@ -38,11 +38,11 @@ impl Analyst {
     }
 }
 
-/// Questions as somebody wrote them: one, or a file of them with `;` between.
+/// Questions as an analyst wrote them: a single one, or a file of them separated by `;`.
 #[derive(Clone, Debug)]
 pub struct Questions {
     questions: Vec<Question>,
-    /// Where they come from, if they are numbered.
+    /// Whether they come from a file, so that messages give their numbers.
     is_file: bool,
 }
 
@@ -52,7 +52,7 @@ impl Questions {
         Ok(Questions { questions: vec![parse::parse_one(text)?], is_file: false })
     }
 
-    /// Those of a file that messages call `name`.
+    /// The questions of a file that messages call `name`.
     pub fn of_file(text: &str, name: &str) -> Result<Self, Error> {
         let questions = parse::parse(text)?;
         if questions.is_empty() {
@@ -62,10 +62,10 @@ impl Questions {
         Ok(Questions { questions, is_file: true })
     }
 
-    /// Asks a release in a folder all of them, side by side. Only the columns that some question needs are read, and whatever is
-    /// wrong with a question is said before any table is.
+    /// Asks the release in a folder all of them, in parallel. Only the columns that some question needs are read, and
+    /// errors in questions are reported before any table is read.
     ///
-    /// A release that declares more than fits into that much memory is refused.
+    /// A release that declares more than fits into `memory` is refused.
     pub fn ask(&self, folder: &Path, memory: Memory) -> Result<Vec<AnswerReport>, Error> {
         let manifest = read_manifest_within(folder, memory)?;
         let plans = self.plans(&manifest)?;
@@ -82,7 +82,8 @@ impl Questions {
         plans.iter().zip(answers).enumerate().map(report).collect()
     }
 
-    /// All of them as statements for a database that holds the release's tables, which is refused as [`Questions::ask`] does.
+    /// All of them as statements for a database that holds the release's tables. Large releases are refused as in
+    /// [`Questions::ask`].
     pub fn rewrite(&self, folder: &Path, dialect: Dialect, memory: Memory) -> Result<Vec<String>, Error> {
         let manifest = read_manifest_within(folder, memory)?;
         let plans = self.plans(&manifest)?;
@@ -100,7 +101,7 @@ impl Questions {
         self.questions.iter().enumerate().map(plan).collect()
     }
 
-    /// Says which question of a file is meant.
+    /// Adds the number of the question to an error, if the questions come from a file.
     fn located(&self, error: QueryError, at: usize) -> Error {
         let error = Error::from(error);
         if self.is_file { error.about(&format!("question {}", at + 1)) } else { error }

@@ -1,13 +1,13 @@
-//! What a promise takes for granted about values, so that somebody can say that it is not so.
+//! What a promise assumes about values, stated so that the owner can object.
 
 use chrysalis_criteria::{Alike, Near, PrincipleSpec};
 use chrysalis_publish::Microdata;
 use chrysalis_table::{Code, Column, Kind};
 
-/// How many values are spelled out, and how many sets of them.
+/// How many values are spelled out, and how many sets of values.
 const LISTED: usize = 5;
 
-/// What a recipe takes for granted about its sensitive column.
+/// What a recipe assumes about its sensitive column.
 pub(crate) fn of(data: &Microdata, require: &[PrincipleSpec]) -> Vec<String> {
     let Some(column) = data.sensitive() else { return Vec::new() };
     let mut notes = look_alikes(column, data.looks());
@@ -36,7 +36,7 @@ pub(crate) fn of(data: &Microdata, require: &[PrincipleSpec]) -> Vec<String> {
     notes
 }
 
-/// What to say of values of a column of words that look alike, or as if they were missing.
+/// Notes on words in a column that look alike, or look like a missing value.
 pub(crate) fn look_alikes(column: &Column, looks: &Alike) -> Vec<String> {
     let domain = column.domain();
     let quoted = |code: &Code| format!("`{}`", domain.display(*code).escape_debug());
@@ -62,7 +62,7 @@ pub(crate) fn look_alikes(column: &Column, looks: &Alike) -> Vec<String> {
     notes
 }
 
-/// The same for a column of a table that nobody publishes yet.
+/// The same for a column of a table that is not being published yet.
 pub(crate) fn look_alikes_of(column: &Column) -> Vec<String> {
     look_alikes(column, &Alike::new(column.domain(), &Near::Nothing))
 }

@@ -1,7 +1,7 @@
-//! Everything there is to choose from: methods, partitioners and principles, with what they do in a line.
+//! All methods, partitioners and principles, each with a short description.
 //!
-//! Help texts, documentation and pages are made from here, requests are checked against it, and the machinery behind a name is
-//! found through it.
+//! Help texts, documentation and pages are generated from this, requests are checked against it, and the code behind a
+//! name is found through it.
 
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, RankSwap, Shuffle};
 use chrysalis_release::{Detail, Form};
@@ -12,27 +12,27 @@ use crate::{Error, Recipe, ReleaseDraft};
 
 /// A way to show groups.
 pub struct MethodEntry {
-    /// What comes out.
+    /// The form that it produces.
     pub form: Form,
     /// What it does, in one or more lines.
     pub about: &'static str,
-    /// The partitioner that is used where nobody names one; none for methods that form their own groups, or none at all.
+    /// The default partitioner; none for methods that form their own groups or need no groups.
     pub partitioner: Option<&'static str>,
     /// Knobs that no other method has.
     pub knobs: &'static [Knob],
-    /// The partitioners with which a comparison tries it where nobody lists runs; `None` leaves that to the method.
+    /// The partitioners that a comparison without listed runs tries with it; `None` leaves the choice to the method.
     pub tried_with: &'static [Option<&'static str>],
     pub(crate) make: fn(&Recipe) -> Box<dyn Method>,
 }
 
 impl MethodEntry {
-    /// Whether what it shows of quasi columns depends on their taxonomies.
+    /// Whether its output depends on the taxonomies of quasi columns.
     pub fn looks_at_taxonomies(&self) -> bool {
         matches!(self.form.shape().detail, Detail::GroupBoxes | Detail::RowBoxes)
     }
 }
 
-/// What is published where nobody says how.
+/// The method if none is named.
 pub const DEFAULT_METHOD: Form = Form::Generalize;
 
 /// All methods, in the order of [`Form::ALL`].
@@ -92,7 +92,7 @@ pub static METHODS: &[MethodEntry] = &[
             Some(users) => {
                 Box::new(Butterfly { quasi_identifiers: users.clone(), hierarchy: recipe.partitioner.hierarchy() })
             }
-            // PROOF: a recipe for users has them.
+            // PROOF: a recipe for a form with users has them.
             None => Box::new(Generalize),
         },
     },
@@ -121,10 +121,10 @@ fn angel(recipe: &Recipe) -> Angel {
         k: recipe.bucket_size.unwrap_or(1),
         marginals: recipe.marginals.clone(),
         bucket_columns: recipe.bucket_columns.clone(),
-        // Other partitioners are for comparison: the paper's is mondrian twice, and no more.
+        // Other partitioners are for comparison: the paper's method is just mondrian, twice.
         for_reconstruction: recipe.partitioner == Choice::Nearby,
         fallback: match recipe.is_bucket_size_asked {
-            // Who brings batches or buckets gets those.
+            // Batches or buckets that the owner brings are used as they are.
             _ if is_given => Fallback::Never,
             true => Fallback::KeepingK,
             false => Fallback::PrinciplesAlone,
@@ -134,17 +134,17 @@ fn angel(recipe: &Recipe) -> Angel {
 
 /// A way to form groups.
 pub struct PartitionerEntry {
-    /// As it is written.
+    /// The name that users write.
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
     /// Knobs that no other partitioner has.
     pub knobs: &'static [Knob],
-    /// Whether it finds butterflies, and nothing else.
+    /// Whether it serves only forms with users: it finds butterflies and nothing else.
     pub is_for_users: bool,
     /// Whether it looks at the taxonomies of quasi columns.
     pub looks_at_taxonomies: bool,
-    /// Whether it forms groups only for principles that ask for least numbers: ke, k and distinct-l.
+    /// Whether it supports only principles that ask for minimum numbers: ke, k and distinct-l.
     pub is_for_minima: bool,
     pub(crate) make: fn(&ReleaseDraft) -> Result<Choice, Error>,
 }
@@ -166,7 +166,7 @@ const fn plain(
     }
 }
 
-/// The same for one that puts people together whom taxonomies call alike.
+/// The same for one that groups people whom taxonomies consider similar.
 const fn with_taxonomies(
     name: &'static str,
     about: &'static str,
@@ -229,7 +229,7 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
 
 /// A condition on the groups.
 pub struct PrincipleEntry {
-    /// One as it is written.
+    /// An example, as users write it.
     pub example: &'static str,
     /// What the example asks for.
     pub about: &'static str,
@@ -266,7 +266,7 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
 
 /// The method that makes a form.
 pub fn method(form: Form) -> &'static MethodEntry {
-    // PROOF: a test holds this list against that of the forms.
+    // PROOF: a test compares this list with that of the forms.
     &METHODS[form.place()]
 }
 

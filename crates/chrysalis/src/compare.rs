@@ -1,4 +1,5 @@
-//! Several recipes on one table: each made in memory, judged by the audit, measured against the microdata and asked the same questions.
+//! Several recipes on one table: each release is made in memory, judged by the audit, measured against the microdata
+//! and asked the same questions.
 
 use std::time::Instant;
 
@@ -11,50 +12,50 @@ use chrysalis_table::{Counted, Stopped, Table, Watch};
 use crate::words::count;
 use crate::{Error, Evidence, Fault, Published, Recipe, Seed, audit, publish_to_compare};
 
-/// What is asked of every release.
+/// The questions that every release is asked.
 #[derive(Clone, Debug, Default)]
 pub struct QuestionPlan {
-    /// The kind of questions; the one that suits the release where nobody says.
+    /// The kind of questions; by default the one that suits the release.
     pub family: Option<Family>,
-    /// How many; 0 asks none.
+    /// How many; 0 means none.
     pub queries: Option<usize>,
-    /// What share of the space a question covers.
+    /// The share of the space that a question covers.
     pub selectivity: Option<f64>,
     /// How many attributes a question has conditions on.
     pub dimensions: Option<usize>,
 }
 
-/// How many questions are asked where nobody says.
+/// The default number of questions.
 const QUERIES: usize = 1000;
-/// What share of the space a question covers where nobody says.
+/// The default share of the space that a question covers.
 const SELECTIVITY: f64 = 0.05;
-/// Questions are no secret: everybody gets the same ones, as `evaluate` does.
+/// Questions are no secret: every comparison draws the same ones, and so does `evaluate`.
 const SEED: u64 = 1;
 
-/// All trials, in the order of the recipes, and what was asked.
+/// All trials, in the order of the recipes, and the questions.
 #[derive(Debug)]
 pub struct Comparison {
     /// One per recipe.
     pub trials: Vec<Trial>,
-    /// How the first release that answered did, for what it says about the questions; none where nobody was asked.
+    /// The accuracy of the first release that answered, which also describes the questions; `None` without one.
     pub asked: Option<Accuracy>,
-    /// What drew the questions.
+    /// The seed of the questions.
     pub seed: u64,
 }
 
-/// What came of one recipe.
+/// The result of one recipe.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// What it is called.
+    /// The name of the run.
     pub name: String,
-    /// What it was to promise, as it is written.
+    /// The principles it was to promise, as users write them.
     pub require: Vec<String>,
     /// The numbers, or why there is no such release.
     pub found: Result<Numbers, Error>,
 }
 
 impl Trial {
-    /// The numbers, where the release could be made.
+    /// The numbers, if the release could be made.
     pub fn numbers(&self) -> Option<&Numbers> {
         self.found.as_ref().ok()
     }
@@ -64,76 +65,76 @@ impl Trial {
         self.numbers().filter(|numbers| numbers.findings.is_empty())
     }
 
-    /// The numbers of a release that may be recommended: it keeps its promises, and discloses nobody's value.
+    /// The numbers of a release that may be recommended: it keeps its promises and discloses nobody's value.
     pub fn safe(&self) -> Option<&Numbers> {
         self.sound().filter(|numbers| numbers.disclosed_rows == Some(0))
     }
 
-    /// What is promised, or was to be.
+    /// The principles that are promised, or were to be.
     pub fn promise(&self) -> String {
         let kept = self.numbers().map_or(&self.require, |numbers| &numbers.guarantees);
         if kept.is_empty() { "nothing".to_owned() } else { kept.join(", ") }
     }
 }
 
-/// All that is told about a release.
+/// Everything reported about a release.
 #[derive(Clone, Debug)]
 pub struct Numbers {
     /// How groups are shown.
     pub method: Form,
-    /// Who formed them.
+    /// The partitioner that formed them.
     pub partitioner: String,
-    /// What holds, as it is written.
+    /// The principles that hold, as users write them.
     pub guarantees: Vec<String>,
     /// Rows published.
     pub rows: u64,
-    /// Groups they stand in.
+    /// Groups in the release.
     pub groups: u64,
     /// Rows that are shown fully generalized.
     pub suppressed: u64,
     /// The smallest and the largest group.
     pub sizes: (u64, u64),
-    /// What the audit found wrong; empty for a release that keeps its promises.
+    /// Everything the audit found wrong; empty if the release keeps its promises.
     pub findings: Vec<String>,
-    /// What counts as one value, by which distance and with which weights promises were measured, by principle.
+    /// For each principle: which values count as one, and the distance and weights by which it was measured.
     pub measured: Vec<(String, String)>,
-    /// Rows whose sensitive value follows from what is shown, by the audit's count; absent without groups.
+    /// Rows whose sensitive value follows from the release, as counted by the audit; absent without groups.
     pub certain_rows: Option<u64>,
-    /// Those of them whose value is not ordinary.
+    /// Those of them whose value is not an ordinary one.
     pub disclosed_rows: Option<u64>,
-    /// The worst confidence of the linking attack.
+    /// The highest confidence of the linking attack.
     pub linking: Option<f64>,
-    /// The chance that one given row of a group is a person's, at worst.
+    /// The highest probability that a given row of a group belongs to a given person.
     pub row_linking: Option<f64>,
-    /// The share of rows in groups of one category.
+    /// The share of rows in groups whose values are all of one category.
     pub similar: Option<f64>,
-    /// The share of people whose value is guessed right by an attacker who learns across groups.
+    /// The share of people whose value is guessed correctly by an attacker who learns across groups.
     pub learned: Option<f64>,
-    /// How many times as often as by one who looks at groups alone.
+    /// That share, relative to an attacker who looks at each group alone.
     pub lift: Option<f64>,
-    /// What attacks come to, in words: their names and sentences.
+    /// The results of attacks in words: each attack's name and a sentence.
     pub attacks: Vec<(&'static str, String)>,
-    /// What is lost per cell.
+    /// The loss per cell.
     pub ncp: f64,
-    /// What is lost per cell of every attribute.
+    /// The loss per cell, by attribute.
     pub ncp_by_attribute: Vec<(String, f64)>,
-    /// Infinite where the release excludes somebody who is in the microdata; absent where it cannot be measured.
+    /// KL-divergence; infinite if the release excludes somebody in the microdata, absent if it cannot be measured.
     pub kl: Option<f64>,
     /// Σ n² over groups.
     pub discernibility: u128,
-    /// (rows / groups) / k, where a k is promised.
+    /// (rows / groups) / k, if a k is promised.
     pub average_group_size: Option<f64>,
-    /// How well random questions are answered; the first aggregate is the one that is compared.
+    /// How well random questions are answered; comparisons use the first aggregate.
     pub questions: Vec<AggregateAccuracy>,
     /// Time to form the groups and to fill the tables.
     pub seconds: f64,
-    /// What is published, table by table.
+    /// The published tables.
     pub tables: Vec<TableShape>,
 }
 
-/// What a published table looks like.
+/// The outline of a published table.
 ///
-/// LEAK: a row of a release that nobody has decided to hand out may be a person's, so none is ever shown.
+/// LEAK: rows of a release that nobody has decided to hand out may be about real people, so none is ever shown.
 #[derive(Clone, Debug)]
 pub struct TableShape {
     /// The table.
@@ -144,8 +145,8 @@ pub struct TableShape {
     pub columns: Vec<String>,
 }
 
-/// Carries out several recipes on a table that has the columns of all of them. One that cannot be carried out does not stop the
-/// others; where none can, that is an error.
+/// Carries out several recipes on a table that has the columns of all of them. A recipe that cannot be carried out does
+/// not stop the others; if none can, that is an error.
 pub fn compare(
     table: &Table,
     recipes: &[(String, &Recipe)],
@@ -164,12 +165,12 @@ pub fn compare(
             return Err(crate::publish::nothing_left());
         }
         let found = numbers(&own, recipe, &mut asker, seed, watch);
-        // Neither is a matter of the recipe.
+        // These two are not the recipe's fault.
         let is_ours = |error: &&Error| matches!(error.fault, Fault::Stopped | Fault::Internal);
         if let Some(error) = found.as_ref().err().filter(is_ours) {
             return Err(error.clone());
         }
-        // A mistake in what is asked is not that of a recipe.
+        // A mistake in the questions is not the recipe's fault either.
         asker.refused.take().map_or(Ok(()), Err)?;
         let require = recipe.require.iter().map(ToString::to_string).collect();
         trials.push(Trial { name: name.clone(), require, found });
@@ -184,10 +185,10 @@ fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch:
     let started = Instant::now();
     let Published { release, report } = publish_to_compare(table.clone(), recipe, seed, watch)?;
     let seconds = started.elapsed().as_secs_f64();
-    // Publishing again would take longer than all the rest.
+    // Publishing again would take longer than everything else.
     let with = Evidence { microdata: Some(table), replay: Some(0), ..Evidence::default() };
     let audit = audit(&release, with, watch)?.report;
-    // A form that cannot be measured is still a release: its other numbers are told.
+    // A release that cannot be measured still has its other numbers.
     watch.phase("evaluate", None, Counted::Rows);
     let worth = Stopped::catch(|| chrysalis_evaluate::evaluate(&release, table, &[Subspace::whole()], watch))?.ok();
     let questions = Stopped::catch(|| asker.ask(&release, table, watch))?;
@@ -226,7 +227,7 @@ fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch:
     })
 }
 
-/// How every promise was measured, where it does not say so itself; once for all users.
+/// How every promise was measured, unless its text says so; once for all users.
 fn measured(audit: &AuditReport) -> Vec<(String, String)> {
     let told = audit.principles.iter().filter(|result| !result.measured.is_empty());
     let mut told: Vec<(String, String)> =
@@ -235,7 +236,7 @@ fn measured(audit: &AuditReport) -> Vec<(String, String)> {
     told
 }
 
-/// Every promise that is broken and every check that failed, in words.
+/// Every broken promise and every failed check, in words.
 fn findings(audit: &AuditReport) -> Vec<String> {
     let promises = audit.principles.iter().filter(|principle| !principle.holds);
     let promises = promises.map(|principle| format!("{} does not hold: {}", principle.principle, principle.worst_text));
@@ -248,13 +249,13 @@ fn shape(entry: &TableEntry) -> TableShape {
     TableShape { table: entry.name.clone(), rows: entry.rows, columns }
 }
 
-/// Who asks every release the same.
+/// Asks every release the same questions.
 struct Asker {
     asking: QuestionPlan,
     queries: usize,
-    /// Questions by the columns they were drawn from; recipes differ in them only where groups come in a column.
+    /// Questions by the columns they were drawn from. Recipes differ in those only if a column holds groups.
     drawn: Vec<(Vec<String>, Option<Questions>)>,
-    /// Why questions that somebody chose cannot be asked.
+    /// Why the questions that the user chose cannot be asked.
     refused: Option<Error>,
     asked: Option<Accuracy>,
 }
@@ -269,12 +270,12 @@ impl Asker {
         Ok(Asker { asking: asking.clone(), queries, drawn: Vec::new(), refused: None, asked: None })
     }
 
-    /// How well a release answers; nothing where no question can be asked of it.
+    /// How well a release answers; empty if it cannot be asked.
     fn ask(&mut self, release: &Release, table: &Table, watch: &dyn Watch) -> Vec<AggregateAccuracy> {
         let Some(at) = self.questions(&release.manifest, table, watch) else { return Vec::new() };
         let Some(questions) = &self.drawn[at].1 else { return Vec::new() };
         watch.phase("questions", None, Counted::Rows);
-        // Forms without groups answer nothing.
+        // A release without groups answers nothing.
         let found = questions.ask(release, watch).ok();
         let aggregates = found.as_ref().map_or_else(Vec::new, |found| found.aggregates.clone());
         if self.asked.is_none() {
@@ -288,7 +289,7 @@ impl Asker {
         if let Some(known) = self.drawn.iter().position(|(known, _)| *known == columns) {
             return Some(known);
         }
-        // Not every table has questions of the usual kind; whoever chose the kind is told.
+        // Not every table allows the default questions; only a user who chose the questions gets an error.
         let questions = self.draw(manifest, table, watch).unwrap_or_else(|error| {
             let QuestionPlan { family, selectivity, dimensions, .. } = &self.asking;
             let is_chosen = family.is_some() || selectivity.is_some() || dimensions.is_some();

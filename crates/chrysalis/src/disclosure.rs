@@ -1,5 +1,5 @@
-//! What stops a release that keeps its promises: rows whose sensitive value can be told all the same, and columns kept as they
-//! are that name people.
+//! What stops a release that keeps its promises: rows whose sensitive value can be inferred all the same, and columns
+//! kept as they are that identify people.
 
 use chrysalis_criteria::{Near, PrincipleSpec};
 use chrysalis_publish::{Disclosure, Microdata};
@@ -10,14 +10,14 @@ use crate::guess::{self, GuessedRole};
 use crate::words::{count, counted};
 use crate::{Error, Fault, Recipe};
 
-/// The columns kept as they are that look as if they identified people, and why.
+/// The columns kept as they are that look as if they identify people, each with the reason.
 pub(crate) fn identifying(data: &Microdata) -> Vec<(String, String)> {
     let rows = data.rows();
     let reason = |column: &Column| Some((column.name().to_owned(), guess::identifying(column, rows)?));
     data.other().filter_map(reason).collect()
 }
 
-/// LEAK: a column that numbers or describes people undoes whatever is promised of the others.
+/// LEAK: a column that numbers or describes people undoes everything that is promised about the others.
 pub(crate) fn check_identifying(found: &[(String, String)], accepted: &[Accepted]) -> Result<(), Error> {
     let is_accepted = |name: &String| accepted.contains(&Accepted::Identifying(name.clone()));
     if let Some((name, reason)) = found.iter().find(|(name, _)| !is_accepted(name)) {
@@ -41,7 +41,7 @@ pub(crate) fn check_identifying(found: &[(String, String)], accepted: &[Accepted
     }
 }
 
-/// LEAK: rows are disclosed, and nobody accepted that.
+/// LEAK: rows are disclosed, and the owner did not accept that.
 pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> Error {
     let column = data.sensitive().map_or("", |column| column.name());
     let near = data.near(&recipe.require);
@@ -84,7 +84,7 @@ fn shown(width: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A sensitive column with one value has nothing to hide: whoever is in the table has it.
+/// A sensitive column with a single value has nothing to hide: everyone in the table has that value.
 pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
     let looks = |column: &&Column| {
         let codes = 0..column.domain().len() as Code;
@@ -102,11 +102,11 @@ pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
     }
 }
 
-/// Quasi columns that are rather identifiers: to hide them costs much, and to leave them out costs nothing.
+/// Quasi columns that look like identifiers: hiding them costs a lot of utility, and leaving them out costs nothing.
 pub(crate) fn identifiers_among_quasi(data: &Microdata) -> Vec<String> {
     let rows = data.rows() as u64;
     let note = |column: &Column| {
-        // Values that occur once.
+        // How many values occur once.
         let alone = column.histogram().iter().filter(|&&n| n == 1).count() as u64;
         let is_one =
             rows >= 20 && 10 * alone >= 9 * rows && guess::suggest(column, data.rows()).role == GuessedRole::Identifier;
@@ -120,16 +120,17 @@ pub(crate) fn identifiers_among_quasi(data: &Microdata) -> Vec<String> {
             )
         })
     };
-    // With a taxonomy the owner has thought of how to show it.
+    // An owner who gave a taxonomy has decided how to show the column.
     data.quasi().filter(|(_, taxonomy)| taxonomy.is_none()).filter_map(|(column, _)| note(column)).collect()
 }
 
-/// A requirement that no group which gives a value away satisfies, and that this table can keep beside the others.
+/// A requirement that rules out groups which give a value away, and that this table can satisfy beside the others.
 ///
-/// Numbers that span the width of what is near are not one value; nor is a group where no value has more than half of the rows,
-/// nor one with two values. Where the whole table satisfies a requirement, groups can be formed that do.
+/// Numbers that span the width of what counts as near are not one value; nor are the values of a group if none has more
+/// than half of the rows, or if there are two of them. If the whole table satisfies a requirement, groups that satisfy
+/// it can be formed.
 pub(crate) fn preventing(data: &Microdata, recipe: &Recipe, near: &Near) -> Option<PrincipleSpec> {
-    // (k,e) is for numbers alone, and binds no dates.
+    // (k,e) is for numbers only; it cannot be bound to dates.
     let spread = near.rounded_up().map(|width| format!("ke=2,{width}"));
     let texts = spread.into_iter().chain(["l=2".to_owned(), "distinct-l=2".to_owned()]);
     let is_kept = |spec: &PrincipleSpec| {

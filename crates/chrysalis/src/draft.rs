@@ -1,8 +1,8 @@
-//! What somebody asks for, before anybody has looked at a table.
+//! What an owner asks for, before any table has been looked at.
 //!
-//! Flags, a `chrysalis.toml`, the runs of a comparison, the releases of an experiment, keywords of a call and fields of a form: all of
-//! them become a [`Draft`], are laid over each other by one function ([`Draft::or`]), and are checked by one function
-//! ([`Draft::check`](crate::Recipe)). A knob that nobody turned is absent.
+//! Flags, a `chrysalis.toml`, the runs of a comparison, the releases of an experiment, keywords of a call and fields of
+//! a form all become [`Draft`]s. One function merges drafts ([`Draft::or`]), and one checks the result
+//! ([`Draft::check`](crate::Recipe)). A knob that was not turned is absent.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -199,7 +199,7 @@ pub struct RunDraft {
     pub release: ReleaseDraft,
 }
 
-/// By hand, because flattened fields and the refusal of unknown ones exclude each other.
+/// Written by hand, because serde cannot combine flattened fields with the refusal of unknown ones.
 impl<'de> Deserialize<'de> for RunDraft {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error as _;
@@ -281,7 +281,7 @@ impl WeightsDraft {
     }
 }
 
-/// A name that is one of a few, as JSON and TOML write it.
+/// A name out of a few, as JSON and TOML write it.
 macro_rules! named {
     ($(#[$doc:meta])* $text:ident($value:ty)) => {
         $(#[$doc])*
@@ -322,11 +322,11 @@ impl Draft {
         schemars::schema_for!(Draft).to_value()
     }
 
-    /// This draft where it says something, the other elsewhere.
+    /// This draft where it says something, `base` elsewhere.
     ///
-    /// A list of columns wins as a whole: whom the other draft gives the same role by name loses it, and a column that is in one
-    /// of the lists has the role of that list. Where this draft chooses another method or partitioner, what the other draft
-    /// says because of its own is left behind: knobs, and taxonomies that nobody would look at.
+    /// A list of columns wins as a whole: other columns that `base` gives the same role by name lose it, and a column
+    /// in one of the lists has the role of that list. If this draft chooses another method or partitioner, the settings
+    /// that `base` has because of its own choice are dropped: its knobs, and taxonomies that would have no effect.
     #[must_use]
     pub fn or(self, base: Draft) -> Draft {
         let mut base = base;
@@ -340,7 +340,7 @@ impl Draft {
             let known = attributes.remove(&name).unwrap_or_default();
             attributes.insert(name, own.or(known));
         }
-        // Who lists columns says what users know, too.
+        // A draft that lists quasi columns also decides what users know.
         let quasi_identifiers = match self.quasi_identifiers.is_empty() && self.quasi.is_none() {
             true => base.quasi_identifiers,
             false => self.quasi_identifiers,
@@ -361,7 +361,7 @@ impl Draft {
         }
     }
 
-    /// Forgets what a draft with lists of columns says otherwise.
+    /// Drops everything that contradicts the lists of columns in `over`.
     fn give_way_to(&mut self, over: &Draft) {
         let quasi = over.quasi.as_ref().map(QuasiDraft::sets).map(|sets| sets.concat());
         let lists: [(Role, Option<Vec<String>>); 3] = [
@@ -387,7 +387,7 @@ impl Draft {
 }
 
 impl AttributeDraft {
-    /// This one where it says something. A taxonomy from anywhere takes the place of any other.
+    /// This one where it says something, `base` elsewhere. A taxonomy of any kind replaces any other.
     fn or(self, base: AttributeDraft) -> AttributeDraft {
         let has_taxonomy = self.taxonomy.is_some() || self.intervals.is_some() || self.prefix;
         AttributeDraft {
@@ -406,7 +406,7 @@ impl AttributeDraft {
 }
 
 impl ReleaseDraft {
-    /// This one where it says something, the other elsewhere.
+    /// This one where it says something, `base` elsewhere.
     #[must_use]
     pub fn or(self, base: ReleaseDraft) -> ReleaseDraft {
         ReleaseDraft {
@@ -495,7 +495,7 @@ mod tests {
             base,
             "[release]\nmethod = 'shuffle'\nrequire = ['k=2']\n[attributes.age]\n[attributes.zip]\nkind = 'category'",
         );
-        // What is wrong with a draft itself stays wrong.
+        // A mistake within one draft stays a mistake.
         let wrong = "[release]\nmethod = 'shuffle'\nsuppress = 0.1\n[attributes.age]\nintervals = [5.0]";
         check(
             "[release]\nmethod = 'permute'\npartitioner = 'anatomize'",

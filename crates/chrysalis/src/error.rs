@@ -10,7 +10,7 @@ use chrysalis_release::ReleaseError;
 use chrysalis_store::StoreError;
 use chrysalis_table::{Remedy, Stopped, TableError, TaxonomyError};
 
-/// Why something was not done: whose fault it is, one sentence on what is wrong, and what to do about it.
+/// Why something was not done: whose fault it is, what is wrong in one sentence, and what to do about it.
 ///
 /// A remedy names knobs; the door that shows the error spells them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,44 +19,45 @@ pub struct Error {
     pub fault: Fault,
     /// What is wrong, in one sentence without a full stop.
     pub message: String,
-    /// What to do about it; empty where nothing can be done.
+    /// What to do about it; empty if nothing can be done.
     pub remedy: Remedy,
 }
 
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// What was asked for, or the data or files it was asked of.
+    /// The request's, or that of the data or files it refers to.
     Request,
-    /// The request is fine, and these data cannot meet it.
+    /// The request is fine, but these data cannot meet it.
     Infeasible,
-    /// A question that a release does not answer.
+    /// A question that the release does not answer.
     Question,
-    /// Nobody's: the work was stopped from outside, and nothing is left of it.
+    /// Nobody's: the work was stopped from outside and left nothing behind.
     Stopped,
     /// Ours: a bug.
     Internal,
 }
 
 impl Error {
-    /// The request, or what it was asked of, is at fault.
+    /// An error that is the fault of the request, or of what it refers to.
     pub fn request(message: impl Into<String>, remedy: impl Into<Remedy>) -> Self {
         Error { fault: Fault::Request, message: message.into(), remedy: remedy.into() }
     }
 
-    /// We are.
+    /// An error that is our fault.
     pub fn internal(message: impl Into<String>) -> Self {
         let remedy = "please report this with all that leads to it".into();
         Error { fault: Fault::Internal, message: message.into(), remedy }
     }
 
-    /// The same, with what it is about.
+    /// The same error, preceded by what it is about.
     #[must_use]
     pub fn about(self, what: &str) -> Self {
         Error { message: format!("{what}: {}", self.message), ..self }
     }
 
-    /// Nothing that was tried can be done: if all fail for one reason that is it, else the first stands for them.
+    /// The error if everything that was tried failed: the common reason if there is one, otherwise the first error
+    /// stands for all.
     pub fn none_of(errors: Vec<Error>) -> Self {
         let n_tried = errors.len();
         let mut errors = errors.into_iter();
@@ -102,7 +103,7 @@ impl From<QueryError> for Error {
     }
 }
 
-/// Errors whose fault is always that of the request or of what it was asked of.
+/// Errors that are always the fault of the request, or of what it refers to.
 macro_rules! requests {
     ($($error:ty),*) => {$(
         impl From<$error> for Error {

@@ -8,20 +8,20 @@ use serde_json::{Value, json};
 use crate::words::{count, counted};
 use crate::{Error, Seed};
 
-/// What to measure of a release.
+/// What to measure about a release.
 #[derive(Clone, Debug)]
 pub struct Measures {
-    /// Distributions over these quasi attributes are compared as well as over all of them.
+    /// Quasi attributes over which distributions are compared, in addition to all of them.
     pub subspaces: Vec<Subspace>,
-    /// The kind of questions; the one that suits the release where there is none.
+    /// The kind of questions; by default the one that suits the release.
     pub family: Option<Family>,
-    /// How many questions; 0 asks none.
+    /// How many questions; 0 means none.
     pub queries: usize,
     /// The share of the space of values that a question covers.
     pub selectivity: f64,
     /// How many attributes a question has conditions on.
     pub dimensions: Option<usize>,
-    /// Draws the questions. It is no secret.
+    /// The seed of the questions. It is no secret.
     pub seed: u64,
 }
 
@@ -36,23 +36,23 @@ impl Default for Measures {
 pub struct EvaluateReport {
     /// How groups are shown.
     pub method: Form,
-    /// Who formed them.
+    /// The partitioner that formed them.
     pub partitioner: String,
-    /// The principles that hold, as they are written.
+    /// The principles that hold, as users write them.
     pub guarantees: Vec<String>,
     /// Losses and divergences.
     pub found: Evaluation,
     /// Distances by attribute and pair.
     pub distances: Distances,
-    /// pa's reconstruction error, for forms that have one.
+    /// pa's reconstruction error, if the form has one.
     pub reconstruction: Option<ReconstructionError>,
-    /// How well questions were answered, where some were asked.
+    /// How well questions were answered, if any were asked.
     pub accuracy: Option<Accuracy>,
-    /// What drew the questions.
+    /// The seed of the questions.
     pub seed: u64,
 }
 
-/// Holds a release against the microdata it was made from, which were read with the manifest's kinds.
+/// Compares a release with the microdata it was made from, which must be read with the manifest's kinds.
 pub fn evaluate(
     release: &Release,
     microdata: &Table,
@@ -81,7 +81,8 @@ pub fn evaluate(
     })?
 }
 
-/// Whether the table can be the one that was published: nobody is missing, and who is too many has missing values.
+/// Whether the table can be the one that was published: it has as many rows, or more if rows with missing values may
+/// have been dropped.
 fn check_microdata(manifest: &Manifest, microdata: &Table) -> Result<(), Error> {
     let (published, found) = (manifest.rows, microdata.rows() as u64);
     let may_have_dropped = microdata.columns().iter().any(|column| column.domain().has_missing());
@@ -113,7 +114,7 @@ fn asked(
     Ok(Some(workload::ask(release, microdata, workload, &mut rng, watch)?))
 }
 
-/// JSON has no infinity: a release that excludes somebody is infinitely far away, and null.
+/// JSON has no infinity, so the infinite divergence of a release that excludes somebody becomes null.
 pub fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }

@@ -1,4 +1,4 @@
-//! From files and record batches to values, and back: specs, taxonomies, tables, releases.
+//! From files and record batches to values and back: specs, taxonomies, tables, releases.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{Draft, Error, TaxonomyDraft, microdata_requests, values};
 
-/// A draft for a file: what a spec (`.toml`) says, or a table and nothing else.
+/// A draft for a file: the content of a spec (`.toml`), or just the table.
 pub fn draft(file: &str) -> Result<Draft, Error> {
     if file.ends_with(".toml") {
         let spec = load_spec(Path::new(file))?;
@@ -27,7 +27,7 @@ pub fn draft(file: &str) -> Result<Draft, Error> {
     Ok(Draft { input: Some(PathBuf::from(file)), ..Draft::default() })
 }
 
-/// Reads a spec; a mistake is shown with its place in the text. Paths in it are seen from its folder.
+/// Reads a spec; a mistake is shown with its position in the text. Paths in a spec are relative to its folder.
 fn load_spec(path: &Path) -> Result<Draft, Error> {
     let text = read_text(path)?;
     let mut spec: Draft = parse_toml(path, &text, "`chrysalis init FILE` writes a spec to start from")?;
@@ -52,12 +52,12 @@ fn load_spec(path: &Path) -> Result<Draft, Error> {
 }
 
 impl Draft {
-    /// Reads the taxonomies that are files. Paths are seen from where we stand.
+    /// Reads the taxonomies that are files. Paths are relative to the current folder.
     pub fn read_taxonomies(self) -> Result<Draft, Error> {
         self.read_taxonomies_within(None)
     }
 
-    /// The same, unless one of them would take more memory than is said.
+    /// The same, but refuses a taxonomy that would take more than `memory`.
     pub fn read_taxonomies_within(mut self, memory: Option<Memory>) -> Result<Draft, Error> {
         let mut has_files = false;
         for attribute in self.attributes.values_mut() {
@@ -74,7 +74,7 @@ impl Draft {
         Ok(self)
     }
 
-    /// Opens the table: its columns are known from here on.
+    /// Opens the table, after which its columns are known.
     pub fn open(&self) -> Result<Input, Error> {
         let Some(input) = &self.input else { return Err(Error::request("no table is named", "name a file")) };
         let source = if input.as_os_str() == "-" { Source::Stdin } else { Source::Path(input.clone()) };
@@ -84,14 +84,14 @@ impl Draft {
     }
 }
 
-/// Reads columns of a table that is open. The phase is called `name`.
+/// Reads columns of an open table. `name` is the name of the phase.
 pub fn read(input: Input, wanted: &[ColumnRequest], name: &'static str, watch: &dyn Watch) -> Result<Table, Error> {
     watch.phase(name, input.size(), Counted::Bytes);
     watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
     Ok(Stopped::catch(|| input.read_with(wanted, &|n| watch.tell(n)))??)
 }
 
-/// Reads the microdata behind some releases: the attributes these have, of their kinds.
+/// Reads the microdata behind some releases: the attributes of these releases, with their kinds.
 pub fn read_microdata(input: Input, manifests: &[&Manifest], watch: &dyn Watch) -> Result<Table, Error> {
     let wanted = microdata_requests(manifests);
     watch.phase("microdata", input.size(), Counted::Bytes);
@@ -99,7 +99,7 @@ pub fn read_microdata(input: Input, manifests: &[&Manifest], watch: &dyn Watch) 
     Stopped::catch(|| input.read_with(&wanted, &|n| watch.tell(n)))?.map_err(not_the_microdata)
 }
 
-/// Names and kinds are the releases', so it is no use to speak of them: the table is another one.
+/// Names and kinds come from the releases, so there is no point in suggesting others: this must be another table.
 fn not_the_microdata(error: StoreError) -> Error {
     let remedy = match &error {
         StoreError::Table { error: TableError::UnknownColumn { .. }, .. } => {
@@ -124,14 +124,14 @@ pub fn read_batches(
     Ok(Stopped::catch(|| chrysalis_arrow::read(schema, batches, wanted, &|n| watch.tell(n)))??)
 }
 
-/// Writes a release to a folder, whole or not at all: see [`write_release`].
+/// Writes a release to a folder, completely or not at all: see [`write_release`].
 pub fn write(release: &Release, out: &Path, format: Format, force: bool, watch: &dyn Watch) -> Result<Manifest, Error> {
     watch.phase("write", None, Counted::Rows);
     Ok(Stopped::catch(|| write_release(release, out, format, force, &|n| watch.tell(n)))??)
 }
 
-/// Releases that lie beside a folder and look as if they were of the same table: the same sensitive column, most of the quasi
-/// columns, and about as many rows.
+/// Releases in the same parent folder that look like releases of the same table: the same sensitive column, most of the
+/// quasi columns, and about as many rows.
 pub fn releases_beside(out: &Path, manifest: &Manifest) -> Vec<PathBuf> {
     let is_same = |(_, other): &(PathBuf, Manifest)| is_of_the_same_table(manifest, other);
     manifests_beside(out).into_iter().filter(is_same).map(|(folder, _)| folder).collect()
@@ -148,7 +148,7 @@ fn is_of_the_same_table(one: &Manifest, other: &Manifest) -> bool {
         && 10 * one.rows.abs_diff(other.rows) <= one.rows.max(other.rows)
 }
 
-/// Reads TOML; a mistake is shown with its place in the text.
+/// Reads TOML; a mistake is shown with its position in the text.
 pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str, hint: &str) -> Result<T, Error> {
     toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
@@ -160,10 +160,10 @@ pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str, hint: &str) -> R
     })
 }
 
-/// A byte of a taxonomy costs at least so many of memory: a larger file need not be read to be refused.
+/// A byte of a taxonomy file takes at least this much memory, so a file that is too large can be refused unread.
 const MEMORY_PER_BYTE: u64 = 16;
 
-/// Reads a taxonomy file, unless it would take more memory than that.
+/// Reads a taxonomy file, but refuses one that would take more than `memory`.
 pub fn read_taxonomy(path: &Path, memory: Memory) -> Result<TaxonomyFile, Error> {
     let (bytes, is_whole) = read_up_to(path, memory.part(MEMORY_PER_BYTE).bytes())?;
     if !is_whole {
@@ -175,7 +175,7 @@ pub fn read_taxonomy(path: &Path, memory: Memory) -> Result<TaxonomyFile, Error>
     TaxonomyFile::parse_within(&text, memory).map_err(|error| Error::from(error).about(&path.display().to_string()))
 }
 
-/// What people write by hand is small; anything larger is some other file.
+/// Files that people write by hand are small; anything larger is some other file.
 const MAX_TEXT: u64 = 8 << 20;
 
 /// Reads a small text file, such as a spec.
@@ -186,7 +186,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
     }
 }
 
-/// The bytes of a file, and whether these are all.
+/// Up to `most` bytes of a file, and whether that is all of it.
 fn read_up_to(path: &Path, most: u64) -> Result<(Vec<u8>, bool), Error> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(most.saturating_add(1)).read_to_end(&mut bytes));
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use chrysalis_table::Kind;
 
-    /// Who audits names no kinds and no columns.
+    /// An auditor names neither kinds nor columns.
     #[test]
     fn microdata_that_do_not_fit_are_another_table() {
         let of = |error| {

@@ -1,6 +1,6 @@
-//! What columns may be, guessed from their names and values, each guess with its reason. The owner decides.
+//! What role each column may have, guessed from its name and values, with a reason. The owner decides.
 //!
-//! A guess errs on the safe side: nothing is ever guessed to be kept as it is.
+//! Guesses err on the safe side: no column is ever guessed to be kept as it is.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use chrysalis_table::{Column, Kind, Role, Table, Value};
 
 use crate::words::{count, counted};
 
-/// What a column may be, and why.
+/// A guess at a column's role, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guess {
-    /// What it may be.
+    /// The guessed role.
     pub role: GuessedRole,
-    /// Why, as a clause without a full stop. It never holds a value of the column.
+    /// The reason, as a clause without a full stop. It never contains a value of the column.
     pub reason: String,
 }
 
@@ -26,14 +26,14 @@ pub enum GuessedRole {
     Sensitive,
     /// It names one person, or one row.
     Identifier,
-    /// It numbers people who may have several rows.
+    /// It is the number of a person who may have several rows.
     Person,
-    /// It is neither, and better not published.
+    /// None of these, and better not published.
     Unpublished,
 }
 
 impl GuessedRole {
-    /// In a word.
+    /// The role in a word.
     pub fn name(self) -> &'static str {
         match self {
             GuessedRole::Quasi => "quasi",
@@ -44,7 +44,7 @@ impl GuessedRole {
         }
     }
 
-    /// The role that goes with it. A number of people is dropped like any other name of theirs.
+    /// The role to assign. A column that numbers people is dropped like any other identifier.
     pub fn role(self) -> Option<Role> {
         match self {
             GuessedRole::Quasi => Some(Role::QuasiIdentifier),
@@ -61,7 +61,7 @@ impl fmt::Display for GuessedRole {
     }
 }
 
-/// What is private, the most private first: what it is about, and how words of names begin that tell of it.
+/// Private topics, the most private first: the topic, and the beginnings of words in column names that indicate it.
 const PRIVATE: [(&str, &str); 5] = [
     (
         "health",
@@ -73,10 +73,11 @@ const PRIVATE: [(&str, &str); 5] = [
     ("the law", "crim"),
     WORK,
 ];
-/// Private only where nothing else is: what somebody does for a living is known to many.
+/// Private only if nothing else is: many people know what somebody does for a living.
 const WORK: (&str, &str) = ("work", "occupation");
 
-/// What others know of a person, the best known first: how words of names begin, or (after `=`) are, and why it is known.
+/// What others know about a person, the best known first: the beginnings of words in column names (or, after `=`, whole
+/// words), and why it is known.
 const KNOWN: [(&str, &str); 11] = [
     ("=age =ages =agep", "others know about how old somebody is"),
     ("=sex gender", "others know somebody's sex"),
@@ -94,16 +95,16 @@ const KNOWN: [(&str, &str); 11] = [
     ("famil relation child household dependent", "others know somebody's family"),
     ("language", "others know which languages somebody speaks"),
 ];
-/// The place of countries among these. They are looked for first, because people are born in them.
+/// The position of countries in this list. They are looked up first, because a country of birth is not a birthday.
 const COUNTRY: usize = 7;
 
-/// How words begin, or two words written as one, that name a person.
+/// Beginnings of words, or of two words written as one, that name a person.
 const NAMES: &str = "surname firstname lastname fullname email phone telephone passport address iban";
-/// People and what is written down of them, as their numbers call them.
+/// People and records, as they occur in the names of columns that number them.
 const NUMBERED: &str = "patient person customer client member employee user subject participant respondent student \
                         citizen account insured household encounter visit admission case record policy card serial";
 
-/// A guess from the name and the values of a column.
+/// A guess from a column's name and values.
 pub fn suggest(column: &Column, rows: usize) -> Guess {
     let guess = |role, reason: String| Guess { role, reason };
     let (domain, values) = (column.domain(), column.domain().values().len());
@@ -112,7 +113,7 @@ pub fn suggest(column: &Column, rows: usize) -> Guess {
         return guess(GuessedRole::Unpublished, "every row has the same value".to_owned());
     }
     let unique = unique_rows(column);
-    // Names first: what names a person stays away, however often it repeats.
+    // Names come first: a column that names people is not published, however often its values repeat.
     if names_a_person(&words) && (values >= 10 || values * 2 > rows) {
         return guess(GuessedRole::Identifier, "its name says that it names people".to_owned());
     }
@@ -123,7 +124,7 @@ pub fn suggest(column: &Column, rows: usize) -> Guess {
         return guess(GuessedRole::Person, numbering_text(values));
     }
     if let Some((_, topic)) = private(&words, kind) {
-        // Numbers of money or health are often unique and say nothing of who it is; words that are unique do.
+        // Amounts of money and measurements are often unique without identifying anybody; unique words do identify.
         let is_text = !kind.is_numeric() && (unique * 2 >= rows.max(20) || is_free_text(column, rows));
         let sensitive = guess(GuessedRole::Sensitive, format!("its name tells of {topic}"));
         return if is_text { text_guess(column, unique, rows) } else { sensitive };
@@ -159,7 +160,7 @@ pub fn suggest(column: &Column, rows: usize) -> Guess {
     guess(GuessedRole::Quasi, format!("it has {}, and its name says little", counted(domain.len() as u64, "value")))
 }
 
-/// Guesses for all columns of a table, which know of each other: work is private only where nothing more private is there.
+/// Guesses for all columns of a table together: work is private only if no column is more private.
 pub fn suggest_all(table: &Table) -> Vec<Guess> {
     let columns = table.columns();
     let mut guesses: Vec<Guess> = columns.iter().map(|column| suggest(column, table.rows())).collect();
@@ -180,7 +181,7 @@ pub fn suggest_all(table: &Table) -> Vec<Guess> {
     guesses
 }
 
-/// Why a column that somebody wants to keep as it is would identify people, as a clause; `None` where it does not.
+/// Why a column that is to be kept as it is would identify people, as a clause; `None` if it would not.
 pub fn identifying(column: &Column, rows: usize) -> Option<String> {
     let (unique, values) = (unique_rows(column), column.domain().values().len());
     if is_unique(unique, rows) {
@@ -194,19 +195,19 @@ pub fn identifying(column: &Column, rows: usize) -> Option<String> {
     }
 }
 
-/// How private a column sounds: 0 the most, `None` not at all.
+/// How private a column sounds: 0 is most private, `None` not private at all.
 pub fn privacy_rank(column: &Column) -> Option<usize> {
     private(&words(column.name()), column.domain().kind()).map(|(rank, _)| rank)
 }
 
-/// How well others know what a column tells, by its name: 0 the best, `None` where the name tells nothing. Columns with the same
-/// number tell of the same thing.
+/// How well others know what a column tells, by its name: 0 is best known, `None` if the name tells nothing. Columns
+/// with the same number tell the same thing.
 pub fn familiarity(column: &Column) -> Option<usize> {
     let dates = (column.domain().kind() == Kind::Date).then_some(KNOWN.len());
     topic(&words(column.name())).or(dates)
 }
 
-/// The words of a name in lower case: `PatientID`, `patient_id` and `patient id` are two each.
+/// The words of a name, in lower case: `PatientID`, `patient_id` and `patient id` have two each.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_lower = false;
@@ -224,7 +225,7 @@ fn words(name: &str) -> Vec<String> {
 }
 
 fn private(words: &[String], kind: Kind) -> Option<(usize, &'static str)> {
-    // How many diagnoses there are, or when one was made, is not the diagnosis.
+    // The number of diagnoses, or the date of one, is not the diagnosis.
     let is_count = words.first().is_some_and(|word| matches!(word.as_str(), "number" | "num" | "n" | "count"));
     if is_count || kind == Kind::Date {
         return None;
@@ -251,7 +252,7 @@ fn names_a_person(words: &[String]) -> bool {
         || pairs.into_iter().any(|pair| is_name(&pair))
 }
 
-/// Whether a name sounds like the number of a person or of a record.
+/// Whether a name sounds like the number of a person or a record.
 fn is_id(words: &[String]) -> bool {
     let is_end = |test: fn(&str) -> bool| [words.first(), words.last()].into_iter().flatten().any(|word| test(word));
     let is_numbered = |word: &str| NUMBERED.split(' ').any(|known| known == word);
@@ -263,18 +264,18 @@ fn is_id(words: &[String]) -> bool {
         || (words.last().is_some_and(|word| is_number(word)) && words.iter().any(|word| is_numbered(word)))
 }
 
-/// Many values for so many rows.
+/// Whether there are so many values for the number of rows that they may be numbering something.
 fn is_numbering(values: usize, rows: usize) -> bool {
     values >= 20 && values * 20 >= rows
 }
 
 fn is_survey_weight(words: &[String], values: usize) -> bool {
     let is_weight = |word: &String| word.ends_with("wgt") || word.ends_with("wgtp");
-    // What people weigh has fewer values.
+    // A column of body weights has fewer values.
     words.iter().any(is_weight) || (values > 1_000 && words.iter().any(|word| word.starts_with("weight")))
 }
 
-/// Rows whose value no other row has. A missing value is nobody's.
+/// How many rows have a value that no other row has. Missing values do not count.
 fn unique_rows(column: &Column) -> usize {
     let first = usize::from(column.domain().has_missing());
     column.histogram()[first..].iter().filter(|&&n| n == 1).count()
@@ -284,7 +285,7 @@ fn is_unique(unique: usize, rows: usize) -> bool {
     rows >= 20 && unique * 10 >= rows
 }
 
-/// Words that are sentences, and not the same few again and again.
+/// Whether the words are sentences, and not the same few over and over.
 fn is_free_text(column: &Column, rows: usize) -> bool {
     let values = column.domain().values();
     if values.len() < 10 || values.len() * 20 < rows {
@@ -297,14 +298,14 @@ fn is_free_text(column: &Column, rows: usize) -> bool {
     values.iter().map(n_words).sum::<usize>() >= values.len() * 4
 }
 
-/// Nearly all rows share their value with a few others, and there are many values: one person, several rows.
+/// Whether there are many values, and nearly all rows share theirs with a few others: several rows per person.
 fn repeats_a_little(column: &Column, rows: usize) -> bool {
     let domain = column.domain();
     let values = domain.values().len();
     if values < 100 || values * 5 < rows {
         return false;
     }
-    // Measured numbers lie close together, numbers of people leave gaps.
+    // Measurements lie close together; numbers assigned to people leave gaps.
     let ends = domain.bounds().and_then(|(low, high)| low.number().zip(high.number()));
     let is_sparse = ends.is_none_or(|(low, high)| high - low >= 100.0 * values as f64);
     let first = usize::from(domain.has_missing());
@@ -312,7 +313,7 @@ fn repeats_a_little(column: &Column, rows: usize) -> bool {
     is_sparse && few * 10 >= rows as u64 * 9
 }
 
-/// Words that identify.
+/// The guess for words that identify people.
 fn text_guess(column: &Column, unique: usize, rows: usize) -> Guess {
     let is_text = is_free_text(column, rows);
     let reason = if is_text { "it is free text".to_owned() } else { unique_text(unique, rows) };

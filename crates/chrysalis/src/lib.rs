@@ -1,10 +1,11 @@
-//! Chrysalis, the library behind every door: publish a table about people without giving away who is who, check what was
-//! published, and get trustworthy numbers out of it.
+//! Chrysalis, the library behind every door: publish a table about people without giving away who is who, check a
+//! release, and get trustworthy numbers out of it.
 //!
-//! What somebody wants is a [`Draft`]: every knob, all of them optional. Checked against the columns of a table it becomes a [`Recipe`],
-//! which [`publish`] carries out. [`audit`] judges a release from its own tables, an [`Analyst`] asks it questions in SQL, [`evaluate()`]
-//! holds it against the microdata, and [`profile()`] tells what any table satisfies today. What they say is a value that turns
-//! into JSON ([`report`]); what goes wrong is one [`Error`], whose remedy names a knob and leaves it to the door to spell it.
+//! A [`Draft`] says what the owner wants: it holds every knob, all of them optional. Checked against the columns of a
+//! table, it becomes a [`Recipe`], which [`publish`] carries out. [`audit`] judges a release from its own tables, an
+//! [`Analyst`] asks it questions in SQL, [`evaluate()`] compares it with the microdata, and [`profile()`] tells what
+//! any table satisfies today. Results are values that turn into JSON ([`report`]). Failures are one [`Error`] type,
+//! whose remedy names a knob and leaves it to the door to spell it.
 //!
 //! A door (a command line, Python, a page) parses, calls and renders. It knows no algorithm, no check and no JSON shape.
 //!

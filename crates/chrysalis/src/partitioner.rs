@@ -1,4 +1,4 @@
-//! How groups are formed, as a recipe has it.
+//! The partitioner of a recipe.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use chrysalis_table::{Knob, Remedy};
 
 use crate::{Error, ReleaseDraft, values};
 
-/// How long a search may take where nobody says so: a lattice of many columns has no end that anybody lives to see.
+/// The default limit on the time of a search: nobody lives to see the end of a lattice of many columns.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A partitioner with its knobs.
@@ -34,9 +34,9 @@ pub(crate) enum Choice {
     Nearby,
     Sorted(BySensitive),
     Sequential,
-    /// One hierarchy of butterflies.
+    /// A single hierarchy of butterflies.
     Butterflies(Hierarchy),
-    /// The method sees to it.
+    /// The method forms the groups, or needs none.
     Nobody,
 }
 
@@ -73,7 +73,7 @@ impl Choice {
         if let Choice::Butterflies(hierarchy) = self { Some(*hierarchy) } else { None }
     }
 
-    /// The column that holds the groups, if they come in one.
+    /// The column that holds the groups, if there is one.
     pub(crate) fn group_column(&self) -> Option<&String> {
         if let Choice::Column(column) = self { Some(column) } else { None }
     }

@@ -18,11 +18,11 @@ pub struct ProfileReport {
     pub dropped_rows: u64,
     /// Its columns.
     pub columns: Vec<ColumnReport>,
-    /// The sensitive column that was named.
+    /// The sensitive column, if one was named.
     pub sensitive: Option<String>,
-    /// What was measured, where quasi columns were named.
+    /// The measured levels, if quasi columns were named.
     pub levels: Option<Levels>,
-    /// What a person should know of the sensitive column that was named, in sentences.
+    /// What the owner should know about the named sensitive column, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -31,21 +31,21 @@ pub struct ProfileReport {
 pub struct ColumnReport {
     /// Its name.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: &'static str,
-    /// How many different ones there are.
+    /// How many distinct values it has.
     pub distinct: u64,
-    /// How many rows have none.
+    /// How many rows lack a value.
     pub missing: u64,
-    /// What part it plays.
+    /// Its role.
     pub role: &'static str,
-    /// Whether somebody said so; otherwise it is a guess.
+    /// Whether the role was named; otherwise it is a guess.
     pub is_named: bool,
-    /// Why it is guessed to play that part; `None` where somebody said so.
+    /// The reason for the guess; `None` if the role was named.
     pub reason: Option<String>,
 }
 
-/// Measures a table: the quasi columns and the sensitive one of a draft, and guesses for all others.
+/// Measures a table with the draft's quasi columns and sensitive column, and guesses the roles of all others.
 pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<ProfileReport, Error> {
     Stopped::catch(|| {
         let header: Vec<String> = table.columns().iter().map(|column| column.name().to_owned()).collect();
@@ -95,7 +95,7 @@ pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<Profile
     })?
 }
 
-/// The quasi columns and the sensitive one, each named once and all of them there.
+/// The quasi columns and the sensitive one; each must be named only once and be in the table.
 fn named(draft: &Draft, header: &[String]) -> Result<(Vec<String>, Option<String>), Error> {
     let quasi = draft.quasi_columns(header);
     let sensitive = draft.sensitive_columns().into_iter().next();
@@ -110,7 +110,7 @@ fn named(draft: &Draft, header: &[String]) -> Result<(Vec<String>, Option<String
     }
 }
 
-/// What to say where nothing can be measured yet.
+/// What to say if nothing can be measured yet.
 pub fn advice() -> Remedy {
     Remedy::from("Roles with a question mark are guesses. Name columns with ")
         .knob(Knob::Quasi, "")
@@ -146,7 +146,7 @@ impl Serialize for ProfileReport {
     }
 }
 
-/// The levels, for programs.
+/// The levels as JSON.
 pub fn anonymity(levels: &Levels) -> serde_json::Value {
     let sensitive = levels.sensitive.as_ref();
     json!({

@@ -7,37 +7,37 @@ use crate::report::PublishReport;
 use crate::words::counted;
 use crate::{Error, Recipe, Seed, assumptions, disclosure};
 
-/// A release and what the owner wants to know about it.
+/// A release, and what the owner wants to know about it.
 #[derive(Debug)]
 pub struct Published {
-    /// What may be handed out.
+    /// The release, which may be handed out.
     pub release: Release,
-    /// How it came about, and what it costs.
+    /// How it was made, and what it costs.
     pub report: PublishReport,
 }
 
 /// Carries out a recipe on a table that has the columns it asks for.
 ///
 /// # Guarantees
-/// The release promises what was seen to hold in the groups it shows, and nothing else. It depends on the rows as a set, never on
-/// their order nor on the number of threads. A fixed seed marks it.
+/// The release promises what was seen to hold in the groups it shows, and nothing else. It depends on the rows as a
+/// set, not on their order or on the number of threads. A release made with a fixed seed is marked as such.
 ///
 /// # Errors
-/// Rows that would be disclosed, and columns kept as they are that look as if they identified people, stop it unless the recipe
-/// accepts that by name.
+/// It is an error if rows would be disclosed, or if a column kept as it is looks as if it identified people, unless the
+/// recipe accepts that risk by name.
 pub fn publish(table: Table, recipe: &Recipe, seed: Seed, watch: &dyn Watch) -> Result<Published, Error> {
     carried_out(table, recipe, seed, Refusal::OfDisclosure, watch)
 }
 
-/// The same for releases that are held against one another and never handed out: what they disclose is counted, and stops nothing.
+/// The same for releases that are only compared and never handed out: disclosed rows are counted, but stop nothing.
 pub fn publish_to_compare(table: Table, recipe: &Recipe, seed: Seed, watch: &dyn Watch) -> Result<Published, Error> {
     carried_out(table, recipe, seed, Refusal::Never, watch)
 }
 
-/// What stops a publication that keeps its promises.
+/// What stops a publication whose promises are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Refusal {
-    /// What gives people away and was not accepted by name.
+    /// Risks that were not accepted by name.
     OfDisclosure,
     Never,
 }
@@ -74,12 +74,12 @@ fn carried_out(
             accepted.push(Accepted::Disclosure);
             accepted.extend(identifying.into_iter().map(|(name, _)| Accepted::Identifying(name)));
         }
-        // What was accepted is said where it was needed.
+        // Accepted risks are recorded only if they were needed.
         accepted.retain(|risk| *risk != Accepted::Disclosure || found.disclosed_rows > 0);
         accepted.dedup();
         outcome.release.manifest.accepted = accepted;
         let mut published = finished(outcome, recipe, dropped_rows as u64, seed, watch);
-        // What is not promised was not measured.
+        // Principles that are not promised were not measured.
         let mut measured = data.measured(&recipe.require);
         measured.retain(|(principle, _)| published.report.guarantees.contains(principle));
         published.report.measured = measured;
@@ -87,7 +87,7 @@ fn carried_out(
     })?
 }
 
-/// What is going to be done, in a line.
+/// A line that says what is about to be done.
 fn told(data: &Microdata, recipe: &Recipe) -> String {
     let by = recipe.partitioner().map_or_else(String::new, |name| format!(" by {name}"));
     let require: Vec<String> = recipe.require.iter().map(ToString::to_string).collect();
@@ -95,7 +95,7 @@ fn told(data: &Microdata, recipe: &Recipe) -> String {
     format!("publishing {rows} with {quasi}: {}{by}, {}", recipe.form, require.join(", "))
 }
 
-/// The rows that are published: without those that lack a value, where these are to be dropped.
+/// The rows to publish: without those that lack a value, if the recipe drops them.
 fn complete(table: Table, recipe: &Recipe) -> Result<(Table, usize), Error> {
     let (table, dropped) = table.with_missing(recipe.missing).map_err(|error| recipe.in_source(error.into()))?;
     if table.rows() > 0 {
@@ -104,7 +104,7 @@ fn complete(table: Table, recipe: &Recipe) -> Result<(Table, usize), Error> {
     Err(nothing_left())
 }
 
-/// What to say of a table all of whose rows were dropped.
+/// The error for a table all of whose rows were dropped.
 pub(crate) fn nothing_left() -> Error {
     let remedy = Remedy::from("use ").knob(Knob::Missing, "as-value");
     Error::request("every row lacks a value, so nothing is left", remedy)

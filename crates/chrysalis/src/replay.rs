@@ -1,5 +1,5 @@
-//! The attack `replay`: two members of a group exchange their sensitive values, and the table is published again. It lives in the
-//! hall because the judge cannot publish, and what is measured here decides nothing.
+//! The attack `replay`: two members of a group exchange their sensitive values, and the table is published again. It
+//! lives in the hall because the audit cannot publish, and its measurements decide nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use crate::partitioner::Choice;
 use crate::words::count;
 use crate::{ReleaseDraft, catalogue};
 
-/// Tables of at most so many rows are published whole, and without being asked; of others as many people who lie close together.
+/// Tables of at most this many rows are replayed whole and by default; of others, this many neighbours.
 const MOST_ROWS: usize = 400;
-/// Exchanges that are tried where nobody says how many.
+/// The default number of exchanges.
 const EXCHANGES: usize = 10;
-/// No more exchanges than these are tried in one place of a large table.
+/// The most exchanges in one neighbourhood of a large table.
 const EXCHANGES_PER_PLACE: usize = 5;
-/// How often the table is published with each set of values.
+/// How often the table is published with each assignment of values.
 const RUNS: u64 = 20;
-/// How many people are looked at in search of a place where the promises can be kept.
+/// How many neighbourhoods are tried, in search of some where the promises can be kept.
 const MOST_PLACES: usize = 64;
-/// What is drawn here is no secret, and the same audit says the same twice.
+/// The random draws are no secret, and the same audit must give the same result twice.
 const SEED: u64 = 0x007e_91a5;
 
-/// Runs the attack, or says why not. `asked` is how many exchanges somebody wants to see; where nobody does, small tables are
+/// Runs the attack, or says why not. `asked` is the number of exchanges that was asked for; if absent, small tables are
 /// tried all the same.
 pub(crate) fn attack(
     manifest: &Manifest,
@@ -80,7 +80,7 @@ fn replayed(
     Ok((Replay::of(&counts, RUNS, rows, n_rows <= MOST_ROWS), sensitive.name.clone()))
 }
 
-/// Who formed the groups, as far as the manifest tells.
+/// The partitioner that formed the groups, as far as the manifest tells.
 fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
     let shape = manifest.method.shape();
     if shape.group_id.is_none() {
@@ -116,7 +116,7 @@ fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
     }
 }
 
-/// The people who were published.
+/// The rows that were published.
 fn table(manifest: &Manifest, microdata: &Table) -> Result<Table, String> {
     let column = |attribute: &Attribute| {
         let column =
@@ -125,7 +125,7 @@ fn table(manifest: &Manifest, microdata: &Table) -> Result<Table, String> {
     };
     let published = |role: &&Attribute| role.role == RoleName::Quasi || role.role == RoleName::Sensitive;
     let columns: Vec<Column> = manifest.attributes.iter().filter(published).map(column).collect::<Result<_, _>>()?;
-    // Who misses a value that no published row misses was dropped.
+    // If no published row lacks a value, rows that lack one were dropped.
     let drops = manifest.attributes.iter().all(|attribute| !attribute.domain.missing);
     let policy = if drops { MissingPolicy::Drop } else { MissingPolicy::AsValue };
     let (table, _) = Table::new(columns).with_missing(policy).map_err(|error| format!("Not run: {error}."))?;
@@ -136,7 +136,7 @@ fn table(manifest: &Manifest, microdata: &Table) -> Result<Table, String> {
     Ok(table)
 }
 
-/// What the owner said of columns, as far as the manifest tells: taxonomies of quasi columns it does not.
+/// The owner's settings for columns, as far as the manifest has them; it lacks the taxonomies of quasi columns.
 fn attributes(manifest: &Manifest) -> Result<Vec<AttributeSpec>, String> {
     let wrong =
         |attribute: &Attribute, error: &dyn std::fmt::Display| format!("Not run: `{}`: {error}.", attribute.name);
@@ -157,7 +157,7 @@ fn attributes(manifest: &Manifest) -> Result<Vec<AttributeSpec>, String> {
     Ok(attributes)
 }
 
-/// A recipe to carry out again and again.
+/// A table that is published again and again.
 struct ReplayedTable<'a> {
     table: Table,
     attributes: Vec<AttributeSpec>,
@@ -171,7 +171,7 @@ struct ReplayedTable<'a> {
 type Grouped = BTreeSet<Vec<u32>>;
 
 impl ReplayedTable<'_> {
-    /// How often groups came out with true and with exchanged values.
+    /// How often groups came out with the true values and with exchanged ones.
     fn run(&self, exchanges: usize) -> Result<Vec<(u64, u64)>, String> {
         let mut lots = ChaCha20Rng::seed_from_u64(SEED);
         if self.table.rows() <= MOST_ROWS {
@@ -193,7 +193,7 @@ impl ReplayedTable<'_> {
         if counts.is_empty() { Err(problem) } else { Ok(counts) }
     }
 
-    /// The people who lie closest to somebody: every quasi column counts as much as any other.
+    /// The rows closest to a row; every quasi column has the same weight.
     fn neighbourhood(&self, row: usize) -> Vec<u32> {
         let quasi: Vec<&Column> =
             self.table.columns().iter().filter(|column| column.name() != self.sensitive).collect();
@@ -245,7 +245,7 @@ impl ReplayedTable<'_> {
         Ok(counts)
     }
 
-    /// How often every group came out.
+    /// How often each group came out.
     fn runs(&self, table: &Table, values: &[u32]) -> Result<BTreeMap<Vec<u32>, u64>, String> {
         let mut seen: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
         for run in 1..=RUNS {
@@ -256,7 +256,7 @@ impl ReplayedTable<'_> {
         Ok(seen)
     }
 
-    /// Publishes once, with lots of its own.
+    /// Forms groups once, with random draws of its own for each `run`.
     fn grouped(&self, table: &Table, values: &[u32], run: u64) -> Result<Grouped, String> {
         self.watch.pause();
         let said = |error: &dyn std::fmt::Display| format!("Not run: {error}.");

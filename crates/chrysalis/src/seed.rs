@@ -9,7 +9,7 @@ pub enum Seed {
     /// From the operating system, new every time: for releases that are handed out.
     #[default]
     Secret,
-    /// From a number, for experiments: whoever knows it can undo the randomness, so a release made with it is marked.
+    /// From a number, for experiments: anyone who knows it can undo the randomness, so the release is marked.
     Fixed(u64),
 }
 

@@ -30,24 +30,24 @@ const TAIL: &str = "\
 # distinct-l=4, entropy-l=4, recursive-l=3,4, t=0.2, beta=1, alpha-k=0.5,10, ke=4,100: see MANUAL
 ";
 
-/// So many quasi columns are named at most: with each of them less of the others is left.
+/// The most quasi columns that a spec names: with each of them, less of the others can be shown.
 const MOST_QUASI: usize = 6;
 
-/// What a spec tells of the door that it was made at.
+/// What a spec says about the door that it was made at.
 pub struct AtDoor<'a> {
-    /// How somebody publishes with it.
+    /// How to publish with the spec.
     pub publish: &'a str,
-    /// What else can be said there.
+    /// Another sentence about this door.
     pub sentence: &'a str,
     /// Where all knobs are explained.
     pub manual: &'a str,
 }
 
-/// A commented spec for a table, with guessed roles, promises that the table can keep, and what a draft says of how to read it.
-/// `input` is what it names as its table.
+/// A commented spec for a table, with guessed roles, promises that the table can keep, and the draft's settings for
+/// reading it. `input` is the name of the table in the spec.
 ///
 /// # Errors
-/// Where no column looks like something that an attacker may know, and where no row is left to publish.
+/// If no column looks like something that an attacker may know, or if no row is left to publish.
 pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'_>) -> Result<String, Error> {
     let guesses = suggest_all(table);
     let proposal = Proposal::new(table, &guesses, draft).map_err(|error| match draft.source_name() {
@@ -85,14 +85,14 @@ pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'
     Ok(text)
 }
 
-/// What a spec uses of the guesses, and what it promises.
+/// Which of the guesses a spec uses, and what it promises.
 struct Proposal {
     quasi: Vec<usize>,
     sensitive: Option<usize>,
     require: Vec<Requirement>,
 }
 
-/// A principle as it is written, and what it means for this table.
+/// A principle as users write it, and what it means for this table.
 struct Requirement {
     principle: String,
     meaning: String,
@@ -109,7 +109,7 @@ impl Proposal {
             (0..columns.len()).filter(|&at| guesses[at].role == GuessedRole::Sensitive).collect();
         private.sort_by_key(|&at| privacy_rank(&columns[at]));
         let policy = draft.missing_policy()?;
-        // Rows are left out for what they lack in the columns that are published, so those decide what is counted.
+        // Rows are dropped for missing values in the published columns, so only those columns decide what is counted.
         let published = |sensitive: Option<usize>| -> Result<Table, Error> {
             let kept = quasi.iter().copied().chain(sensitive).map(|at| columns[at].clone()).collect();
             Ok(Table::new(kept).with_missing(policy)?.0)
@@ -126,7 +126,7 @@ impl Proposal {
         Ok(Proposal { quasi, sensitive: None, require })
     }
 
-    /// Whether a column stands in the spec, or only as a comment.
+    /// Whether a column is part of the spec, or only appears as a comment.
     fn uses(&self, at: usize, role: GuessedRole) -> bool {
         match role {
             GuessedRole::Quasi => self.quasi.contains(&at),
@@ -137,7 +137,7 @@ impl Proposal {
     }
 }
 
-/// The quasi columns to begin with: one of everything that others know, then the rest of it; where no name tells, the first few.
+/// The quasi columns to start with: one for each thing that others know, then more; if no name tells, the first few.
 fn best_known(columns: &[Column], guesses: &[Guess]) -> Vec<usize> {
     let quasi: Vec<usize> = (0..columns.len()).filter(|&at| guesses[at].role == GuessedRole::Quasi).collect();
     let topic = |at: usize| familiarity(&columns[at]);
@@ -156,7 +156,7 @@ fn nobody_known() -> Error {
     Error::request("no column looks like something that an attacker may know", remedy)
 }
 
-/// Groups of ten, or fewer where the table is so small that it would fall into fewer than twenty.
+/// Groups of ten, or fewer if the table is so small that it would have fewer than twenty groups.
 fn enough_rows(rows: usize) -> Result<Vec<Requirement>, Error> {
     match rows {
         0 => return Err(nothing_left()),
@@ -168,15 +168,15 @@ fn enough_rows(rows: usize) -> Result<Vec<Requirement>, Error> {
     Ok(vec![Requirement { principle: format!("k={k}"), meaning }])
 }
 
-/// What can be promised about a sensitive column of at least two values, so that no group leaves a single value that is not
-/// ordinary, nor numbers that are as good as one. `None` where that cannot be written.
+/// What can be promised about a sensitive column with at least two values, so that no group leaves a single value that
+/// is not ordinary, or numbers so close that they amount to one. `None` if that cannot be written.
 fn required_of(column: &Column) -> Option<Vec<Requirement>> {
     let (histogram, domain) = (column.histogram(), column.domain());
     let rows = histogram.iter().sum::<u64>();
     let least = histogram.iter().copied().filter(|&n| n > 0).min().unwrap_or(0);
     let requirement = |principle: &str, meaning: String| Requirement { principle: principle.to_owned(), meaning };
     let apart = apart(column, &histogram)?;
-    // What counts as one value follows from what is near, and that is the e of `ke`.
+    // Which values count as one follows from what is near, and that is the e of `ke`.
     let near = apart.iter().find_map(|requirement| match requirement.principle.parse() {
         Ok(PrincipleSpec::Ke { e, .. }) => Some(Near::Width(e)),
         _ => None,
@@ -190,7 +190,7 @@ fn required_of(column: &Column) -> Option<Vec<Requirement>> {
         let meaning = format!("no value has more than 1/{l} of a group; {share}");
         return Some(std::iter::once(requirement(&format!("l={l}"), meaning)).chain(apart).collect());
     }
-    // A value that is this rare would have to stand in a group of more than fifty rows to be at most twice as frequent there.
+    // A rarer value would need a group of more than fifty rows to be at most twice as frequent there.
     if domain.kind() == Kind::Category && least * 100 >= rows {
         let meaning =
             format!("no value is more than twice as frequent in a group as in the table; {share}, too many for l=2");
@@ -198,12 +198,12 @@ fn required_of(column: &Column) -> Option<Vec<Requirement>> {
     }
     let meaning = format!("a group's values are spread much like the table's; {share}, too many for l=2");
     let is_ordered_only = domain.kind() != Kind::Category && apart.is_empty();
-    // Where values have an order, those of a group may move together and still be close to the table's.
+    // If values have an order, those of a group may shift together and still be close to the table's.
     let two = is_ordered_only.then(|| requirement("distinct-l=2", "every group has at least two values".to_owned()));
     Some(std::iter::once(requirement("t=0.3", meaning)).chain(apart).chain(two).collect())
 }
 
-/// That the numbers of a group are not as good as one, where they could be; `None` where such a width cannot be written.
+/// Requires that the numbers of a group do not amount to one, if they could; `None` if the width cannot be written.
 fn apart(column: &Column, histogram: &[u64]) -> Option<Vec<Requirement>> {
     let domain = column.domain();
     let near = Near::usual(domain, histogram);
@@ -222,14 +222,14 @@ fn apart(column: &Column, histogram: &[u64]) -> Option<Vec<Requirement>> {
     Some(vec![Requirement { principle, meaning }])
 }
 
-/// A line with its comment, comments below each other.
+/// A line with its comment; comments are aligned.
 fn commented(line: &str, comment: &str) -> String {
     if comment.is_empty() { format!("{line}\n") } else { format!("{line:34} # {comment}\n") }
 }
 
 fn attribute_text(column: &Column, order: &[String], guess: &Guess, is_used: bool) -> String {
     let kind = column.domain().kind();
-    // What is not published as it stands could be published as something that an attacker may know.
+    // A column that is not to be published as it is could be published as something that an attacker may know.
     let role = guess.role.role().unwrap_or(Role::QuasiIdentifier);
     let why = match (guess.role, is_used) {
         (GuessedRole::Person, _) => format!("person? {}; promises count rows, not people", guess.reason),
@@ -259,7 +259,7 @@ fn attribute_text(column: &Column, order: &[String], guess: &Guess, is_used: boo
     text.lines().map(|line| format!("{mark}{line}\n")).chain(std::iter::once("\n".to_owned())).collect()
 }
 
-/// How many values, and for numbers and dates from where to where. No value of a word: a spec may travel.
+/// How many values there are, and for numbers and dates their range. Never a word from the data: a spec may travel.
 fn range_text(column: &Column) -> String {
     let domain = column.domain();
     let mut text = format!("{} values", count(domain.values().len() as u64));
@@ -272,7 +272,7 @@ fn range_text(column: &Column) -> String {
     text
 }
 
-/// A string on one line, whatever it holds.
+/// A string on one line, whatever it contains.
 fn quoted(text: &str) -> String {
     let escaped = |letter: char| match letter {
         '"' | '\\' => format!("\\{letter}"),

@@ -1,4 +1,4 @@
-//! Taxonomies held against a column: whether they fit, and what lies under every label.
+//! Taxonomies compared with a column: whether they fit, and what is under every label.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use serde_json::json;
 use crate::Error;
 use crate::words::counted;
 
-/// What was found of one taxonomy.
+/// What was found about one taxonomy.
 pub struct TaxonomyReport {
     /// Where it comes from.
     pub file: String,
-    /// Why it could not be used for the column; none where it fits, or without a column.
+    /// Why it cannot be used for the column; `None` if it fits, or if there is no column.
     pub problem: Option<String>,
     /// How many values it has.
     pub values: u64,
@@ -21,17 +21,17 @@ pub struct TaxonomyReport {
     pub labels_per_level: Vec<usize>,
     /// The labels.
     pub tree: Tree,
-    /// What the column has to do with it.
+    /// How it relates to the column.
     pub coverage: Option<CoverageReport>,
 }
 
-/// A taxonomy beside a column.
+/// A taxonomy compared with a column.
 pub struct CoverageReport {
     /// The column.
     pub column: String,
     /// Its rows.
     pub rows: u64,
-    /// Values that have no line, with the rows that have them.
+    /// Values without a line, and how many rows have each.
     pub without_line: Vec<(String, u64)>,
     /// Lines whose value never occurs.
     pub never_occur: Vec<String>,
@@ -40,7 +40,7 @@ pub struct CoverageReport {
 }
 
 impl TaxonomyReport {
-    /// Looks at a taxonomy, beside a column if there is one.
+    /// Examines a taxonomy, together with a column if there is one.
     pub fn new(file: &str, taxonomy: &TaxonomyFile, column: Option<&Column>) -> Result<Self, Error> {
         let coverage = column.map(|column| Coverage::new(taxonomy, column)).transpose();
         let coverage = coverage.map_err(|error| Error::from(error).about(file))?;
@@ -82,7 +82,7 @@ impl Serialize for TaxonomyReport {
     }
 }
 
-/// Why a taxonomy could not be used for a column.
+/// Why a taxonomy cannot be used for a column.
 fn problem(file: &TaxonomyFile, column: &Column, coverage: &Coverage) -> Option<String> {
     let n = coverage.without_line.len() as u64;
     if n > 0 {
@@ -96,7 +96,7 @@ fn labels_per_level(file: &TaxonomyFile) -> Vec<usize> {
     (0..file.n_levels()).map(|level| labels(level).len()).collect()
 }
 
-/// The labels of a file as a tree, with what lies under each.
+/// The labels of a file as a tree, with the values and rows under each.
 pub struct Tree {
     nodes: Vec<Node>,
 }
@@ -112,7 +112,7 @@ struct Node {
     rows: Option<u64>,
 }
 
-/// How many leaves beside each other are spelled out.
+/// How many sibling leaves are spelled out.
 const LISTED: usize = 10;
 
 impl Tree {
@@ -123,7 +123,7 @@ impl Tree {
             let rows = coverage.map(|coverage| coverage.rows[line]);
             let mut above: Option<usize> = None;
             for label in file.line(line).rev() {
-                // A label that is repeated to fill levels is one node.
+                // A label that is repeated to fill levels becomes a single node.
                 if above.is_some_and(|above| tree.nodes[above].label == label) {
                     continue;
                 }
@@ -154,7 +154,7 @@ impl Tree {
         lines.join("\n")
     }
 
-    /// A node and all below; of many leaves beside each other only the first few.
+    /// A node and everything below it; of many sibling leaves only the first few.
     fn draw(&self, id: usize, lines: &mut Vec<String>) {
         let node = &self.nodes[id];
         let rows = node.rows.map(|rows| counted(rows, "row"));

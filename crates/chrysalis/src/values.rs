@@ -1,4 +1,4 @@
-//! Values of knobs as people write them.
+//! Values of knobs as users write them.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use chrysalis_publish::partitioner::Metric;
 use chrysalis_store::Format;
 use chrysalis_table::MissingPolicy;
 
-/// A share of the rows, exactly.
+/// A share of the rows, as an exact number.
 pub fn share(text: &str) -> Result<Rational, String> {
     let number = parse_rational(text).filter(|share| *share <= Rational::from_integer(1));
     number.ok_or_else(|| "expected a number from 0 to 1, such as 0.05".to_owned())
@@ -41,7 +41,7 @@ pub fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// What becomes of rows that lack a value.
+/// The policy for rows that lack a value.
 pub fn missing(text: &str) -> Result<MissingPolicy, String> {
     match text {
         "as-value" => Ok(MissingPolicy::AsValue),
@@ -60,7 +60,7 @@ pub fn format(text: &str) -> Result<Format, String> {
     }
 }
 
-/// `a, b` as names.
+/// The names in a list such as `a, b`.
 pub fn names(text: &str) -> Vec<String> {
     text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }

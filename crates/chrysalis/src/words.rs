@@ -17,7 +17,7 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{ending}", count(number))
 }
 
-/// Enough digits to tell two releases apart, and no more.
+/// Enough digits to distinguish two releases, and no more.
 pub fn number(value: f64) -> String {
     if value == 0.0 {
         "0".into()
@@ -30,7 +30,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// JSON as name and value, one line per leaf: what spreadsheets get of a report.
+/// JSON as names and values, one line per leaf: the form of a report for spreadsheets.
 pub fn flatten(prefix: &str, value: &serde_json::Value) -> Vec<Vec<String>> {
     let join = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
     match value {

@@ -1,4 +1,4 @@
-//! What is said of columns once their values are known: a sensitive one that has a single value, a quasi one that names people.
+//! Messages about columns with known values: a sensitive one with a single value, a quasi one that names people.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -8,7 +8,7 @@ use chrysalis::table::{Column, Table};
 use chrysalis::{Counted, Draft, Error, Seed, Watch, publish};
 use serde_json::json;
 
-/// Keeps what it is told.
+/// Records the notes it receives.
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
 
@@ -24,7 +24,7 @@ impl Watch for Notes {
 
 const ROWS: i64 = 24;
 
-/// What is told when a table of 24 people is published.
+/// The notes when a table of 24 people is published.
 fn told(quasi: Vec<Column>, sensitive: Column) -> Result<Vec<String>, Error> {
     let names: Vec<String> = quasi.iter().map(|column| column.name().to_owned()).collect();
     let draft = json!({"quasi": names, "sensitive": "s", "release": {"require": ["k=2", "l=2"]}});
@@ -66,10 +66,10 @@ fn an_identifier_among_the_quasi_columns_is_told() {
     };
     assert!(is_told(numbers("patient_id", |row| 1000 + 7 * row)));
     assert!(is_told(words("code", |row| format!("P{row}"))));
-    // Two rows share a number, and then more than one in ten does.
+    // Two rows share a number; then more than one row in ten does.
     assert!(is_told(numbers("patient_id", |row| row.max(1))));
     assert!(!is_told(numbers("patient_id", |row| row.max(3))));
-    // Everybody has an age of their own in a small table.
+    // In a small table, everyone may have a different age.
     assert!(!is_told(numbers("age_in_months", |row| 240 + 11 * row)));
     assert!(!is_told(words("sex", |row| if row % 2 == 0 { "F" } else { "M" }.to_owned())));
 }

@@ -1,6 +1,6 @@
-//! Diversity that is none: values that look alike, numbers that are near each other, missing values, and taxonomies and orders that
-//! make everything near. Each trick is tried on the publisher, which must refuse it or group properly, and on the audit, which
-//! must not take a release for diverse that is not.
+//! False diversity: values that look alike, numbers that are near each other, missing values, and taxonomies and orders
+//! that make everything near. Each trick is tried on the publisher, which must refuse it or form proper groups, and on
+//! the audit, which must not accept such a release as diverse.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -12,7 +12,7 @@ use chrysalis::table::{Codes, Column, Counted, Domain, Kind, Table, Unwatched, V
 use chrysalis::{Draft, Evidence, Fault, Manifest, Published, Release, Seed, audit, profile, publish};
 use serde_json::{Value as Json, json};
 
-/// Who keeps what is noted.
+/// Records the notes it receives.
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
 
@@ -26,7 +26,7 @@ impl Watch for Notes {
     }
 }
 
-/// A sensitive column `s`, groups `g`, and a quasi column `a` that tells everybody apart.
+/// A sensitive column `s`, groups `g`, and a quasi column `a` that is different for everyone.
 fn table(sensitive: Column, groups: &[i64]) -> Table {
     let n = sensitive.codes().len() as i64;
     Table::new(vec![Column::integers("a", &(0..n).collect::<Vec<_>>()), Column::integers("g", groups), sensitive])
@@ -63,14 +63,14 @@ fn published(table: &Table, draft: &Draft) -> Result<(Published, Vec<String>), c
     Ok((made, notes.0.into_inner().unwrap()))
 }
 
-/// Why nothing is published.
+/// Why the publisher refuses.
 fn refusal(table: &Table, draft: &Draft) -> String {
     let error = published(table, draft).unwrap_err();
     assert_eq!(error.fault, Fault::Infeasible, "{}", error.message);
     error.message
 }
 
-/// The groups of a column as they are, published under k=2, with another promise put into the manifest.
+/// The groups of a column, published under k=2, with another promise put into the manifest.
 fn forged(sensitive: Column, groups: &[i64], promise: &str, attributes: Json) -> AuditOutcome {
     let release = json!({"partitioner": "column", "group_column": "g", "accept": ["disclosure"]});
     let draft = draft(&["k=2"], json!({"release": release, "attributes": attributes}));
@@ -88,7 +88,7 @@ fn forged(sensitive: Column, groups: &[i64], promise: &str, attributes: Json) ->
     audit(&Release { manifest, tables: made.release.tables }, Evidence::default(), &Unwatched).unwrap()
 }
 
-/// What the audit says of a promise: whether it holds, the worst level, and how it was measured.
+/// The audit's verdict on a promise: whether it holds, the worst level, and how it was measured.
 fn judged(sensitive: Column, groups: &[i64], promise: &str) -> (bool, String, String) {
     let found = forged(sensitive, groups, promise, json!({}));
     let result = &found.principles[0];
@@ -110,7 +110,7 @@ fn groups_of(release: &Release) -> Vec<Vec<String>> {
     groups.into_values().collect()
 }
 
-/// Every group as the first says, and the audit agrees.
+/// Every group must satisfy the condition, and the audit must agree.
 fn check_groups(made: &Published, is_fine: impl Fn(&[String]) -> bool) {
     for group in groups_of(&made.release) {
         assert!(is_fine(&group), "{group:?}");
@@ -184,7 +184,7 @@ mod look_alikes {
         let found = found.disclosure.as_ref().unwrap();
         assert_eq!((found.certain_rows, found.disclosed_rows), (2, 2));
         assert!(found.rule.ends_with("values that look alike count as one"), "{}", found.rule);
-        // The publisher counts the same, and stops.
+        // The publisher counts the same rows, and refuses.
         let release = json!({"release": {"partitioner": "column", "group_column": "g"}});
         let column = words(&["HIV", "hiv", "flu", "cold", "gout", "rash"]);
         let message = refusal(&table(column, &[1, 1, 2, 2, 3, 3]), &draft(&["k=2"], release));
@@ -230,12 +230,12 @@ mod missing_values {
         assert!(!judged(trick(), &groups, "entropy-l=1.5").0);
         assert!(!judged(trick(), &groups, "recursive-l=3,2").0);
         assert!(!judged(trick(), &groups, "alpha-k=0.5,2").0);
-        // A blank that nobody sees is no value, either.
+        // An invisible blank is not a value, either.
         assert!(!judged(words(&["HIV", " ", "flu", "\u{a0}"]), &[1, 1, 2, 2], "l=2").0);
-        // With enough others it is as well as can be: half of the rows that have a value.
+        // With enough other values the promise holds: half of the rows that have a value.
         let enough = words(&["HIV", "flu", "", "cold", "gout", ""]);
         assert_eq!(judged(enough, &[1, 1, 1, 2, 2, 2], "l=2"), (true, "2".into(), protects.into()));
-        // That it is missing can be learned: the plain reading stays.
+        // That a value is missing can be learned as well, so the plain reading still applies.
         let most = words(&["HIV", "flu", "", "", "", ""]);
         assert_eq!(judged(most, &[1; 6], "l=2"), (false, "1.5".into(), protects.into()));
     }
@@ -252,7 +252,7 @@ mod missing_values {
                 (group.len() - there.len()) * 3 <= group.len()
                     && there.iter().all(|text| count(text) * 3 <= there.len())
             });
-            // Dealt by value, ten of them do not make one group of everything.
+            // Dealt out by value, ten missing values do not force everything into one group.
             let least = if partitioner == "anatomize" { 8 } else { 1 };
             assert!(made.report.groups >= least, "{partitioner}: {} groups", made.report.groups);
         }
@@ -278,7 +278,7 @@ mod missing_values {
 mod near_numbers {
     use super::*;
 
-    /// Salaries from 1,000 to 100,000 in steps of 1,000, so that less than about 900 apart is near; and some
+    /// Salaries from 1,000 to 100,000 in steps of 1,000, so that salaries less than about 900 apart are near; and some
     /// within three of 1,000.
     fn salaries() -> Vec<i64> {
         (1..=100).map(|n| n * 1_000).chain([1_001, 1_002, 1_003]).collect()
@@ -299,7 +299,7 @@ mod near_numbers {
         assert!(!judged(column(), &groups, "entropy-l=1.5").0);
         assert!(!judged(column(), &groups, "recursive-l=3,2").0);
         assert!(!judged(column(), &groups, "alpha-k=0.5,2").0);
-        // The owner may say otherwise, and the manifest tells.
+        // The owner may say otherwise, and the manifest records it.
         let found = forged(column(), &groups, "l=3", json!({"s": {"near": 1}}));
         assert_eq!((found.principles[0].holds, found.principles[0].measured.as_str()), (true, ""));
     }
@@ -351,7 +351,7 @@ mod near_numbers {
             let (made, _) = published(&table, &draft(&["distinct-l=3"], more)).unwrap();
             let found = audit(&made.release, Evidence::default(), &Unwatched).unwrap();
             assert!(found.ok(), "{partitioner}: {:?}", found.principles);
-            // One of a crowd of five, all of the next and one more.
+            // One out of a crowd of five, all of the next crowd, and one more.
             assert!(made.report.smallest_group >= 7, "{partitioner}: {}", made.report.smallest_group);
         }
         let more = json!({"release": {"method": "shuffle", "partitioner": "min-max-exact"}});
@@ -381,14 +381,14 @@ mod near_numbers {
 mod distances {
     use super::*;
 
-    /// Groups of ten with eight of one value, out of a table with as many of each.
+    /// Groups of ten with eight rows of one value, in a table with equally many rows of each value.
     fn skewed() -> (Vec<&'static str>, Vec<i64>) {
         let group = |most: &'static str, others: [&'static str; 2]| [[most; 8].as_slice(), others.as_slice()].concat();
         let rows = [group("a", ["b", "c"]), group("b", ["c", "a"]), group("c", ["a", "b"])].concat();
         (rows, (0..30).map(|row| row / 10).collect())
     }
 
-    /// Lines of a taxonomy with so many levels of one node above the values.
+    /// The lines of a taxonomy with `n` levels of a single node above the values.
     fn padded(n: usize) -> Json {
         let line = |value: &str| {
             let levels = (0..n).map(|level| format!("level {level}"));
@@ -402,7 +402,7 @@ mod distances {
         let (rows, groups) = skewed();
         let found = forged(words(&rows), &groups, "t=0.02", padded(60));
         let result = &found.principles[0];
-        // Eight tenths in place of one third.
+        // Eight tenths instead of one third.
         assert_eq!((result.holds, result.worst_text.as_str()), (false, "7/15"));
         assert_eq!(result.measured, "hierarchical distance, 1 level; 0.4667 by equal distance");
         let more = json!({"attributes": padded(60)});
@@ -457,7 +457,7 @@ mod distances {
     }
 }
 
-/// Releases of version 1 are read as they were made.
+/// Releases of version 1 are read by the rules they were made with.
 #[test]
 fn version_1_counts_every_value_by_itself() {
     let column = || words(&["HIV", "HIV ", "flu", ""]);

@@ -1,4 +1,5 @@
-//! One type for every knob: its schema ships with the project, two drafts are merged, and a knob without effect is refused.
+//! One type for every knob: its schema ships with the project, two drafts are merged, and a knob without effect is
+//! refused.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -9,7 +10,7 @@ fn draft(value: Value) -> Draft {
     serde_json::from_value(value).unwrap()
 }
 
-/// The shipped schema is the one the code implies. `CHRYSALIS_BLESS=1` rewrites it after a change of the knobs.
+/// The shipped schema matches the code. `CHRYSALIS_BLESS=1` rewrites it after a change of the knobs.
 #[test]
 fn the_shipped_schema_is_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/draft.schema.json");
@@ -64,7 +65,7 @@ fn principles_that_promise_nothing_are_refused() {
     let remedy = |principle: &str| check(json!({}), json!({ "require": [principle] })).unwrap_err().remedy.to_string();
     assert_eq!(remedy("k=1"), "ask for more, such as `require = k=10`, or leave it out");
     assert_eq!(remedy("distinct-l=1"), "ask for more, such as `require = l=2`, or leave it out");
-    // Buckets of one row are anatomy; what promises nothing may say so.
+    // Buckets of one row amount to anatomy; a form that promises nothing may be asked for nothing.
     assert!(check(json!({}), json!({ "method": "angel", "require": ["k=1", "l=2"] })).is_ok());
     refused(json!({}), json!({ "method": "angel", "require": ["k=1", "l=1"] }), "`l=1` promises nothing");
     assert!(check(json!({}), json!({ "method": "rank-swap", "require": ["k=1"] })).is_ok());
@@ -133,14 +134,14 @@ fn a_knob_without_effect_on_the_role_is_refused() {
             assert!(error.message.contains(column), "{}", error.message);
         }
     }
-    // A column that is kept is read as its kind; one that is dropped is not read.
+    // A column that is kept is read with its kind; a column that is dropped is not read.
     assert!(check(json!({ "note": { "kind": "category" } }), json!({})).is_ok());
     refused(json!({ "name": { "kind": "category" } }), json!({}), "name");
     refused(json!({ "age": { "categories": [["1"], ["2"]] } }), json!({}), "age");
     refused(json!({ "ill": { "weights": "uniform" } }), json!({}), "ill");
 }
 
-/// What is said last wins, knob by knob; what it does not say stays.
+/// The later draft wins, knob by knob; knobs that it does not set stay as they were.
 #[test]
 fn drafts_are_merged_knob_by_knob() {
     let file = draft(

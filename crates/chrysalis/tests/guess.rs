@@ -1,4 +1,4 @@
-//! Guesses and their reasons, what would identify people, and specs that publish as they are.
+//! Guesses and their reasons, columns that would identify people, and specs that can be published unchanged.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -43,7 +43,7 @@ fn unique_values_identify() {
         keeps(&reals("x", 50, |row| row as f64 / 7.0)).unwrap(),
         "50 of 50 rows have a value that no other row has"
     );
-    // A missing value is nobody's.
+    // A missing value identifies nobody.
     let one_missing = |row: usize| if row == 0 { String::new() } else { format!("v{}", row % 2) };
     assert_eq!(keeps(&texts("x", 20, one_missing)), None);
 }
@@ -116,9 +116,9 @@ fn what_sounds_private_is_sensitive() {
             &format!("its name tells of {about}"),
         );
     }
-    // Money is often unique and says nothing of who it is.
+    // Amounts of money are often unique but do not say whose they are.
     guessed(&integers("income", 100, |row| 1_000 + row), GuessedRole::Sensitive, "its name tells of money");
-    // How many diagnoses there are is not what they say.
+    // The number of diagnoses is not the diagnoses.
     let counts = integers("number_diagnoses", 100, |row| row % 9);
     guessed(&counts, GuessedRole::Quasi, "it has 9 values, and its name says little");
     assert_eq!(
@@ -172,7 +172,7 @@ fn spec(table: &Table, draft: &Draft) -> Result<String, chrysalis::Error> {
     commented_spec("t.csv", table, draft, &AtDoor { publish: "publish", sentence: "Hello.", manual: "the manual" })
 }
 
-/// The spec for a table of 600 people, with this column as the only one that sounds private.
+/// The spec for a table of 600 people in which only this column sounds private.
 fn spec_about(column: Column) -> String {
     let rows = column.codes().len();
     let known = [integers("age", rows, |row| row * 7 % 83), texts("sex", rows, |row| format!("s{}", row % 2))];
@@ -206,9 +206,9 @@ fn promises_follow_the_counts_of_the_sensitive_column() {
     requires(shares("disease", [201, 400, 500]), r#"["k=10", "l=2"]"#);
     requires(shares("disease", [300, 400, 500]), r#"["k=10", "l=2"]"#);
     requires(shares("disease", [301, 400, 500]), r#"["k=10", "beta=1"]"#);
-    // A value of one row would want a group of 300 rows.
+    // A value with a single row would need a group of 300 rows.
     requires(shares("disease", [301, 400, 599]), r#"["k=10", "t=0.3"]"#);
-    // Numbers: two of them apart by a hundredth of the usual width.
+    // Numbers: two of them must be a hundredth of the usual width apart.
     requires(integers("income", 600, |row| row * 11), r#"["k=10", "l=4", "ke=2,60"]"#);
     requires(integers("income", 600, |row| row % 30), r#"["k=10", "l=4", "ke=2,1"]"#);
     requires(integers("income", 600, |row| row % 4), r#"["k=10", "l=4"]"#);
@@ -216,7 +216,7 @@ fn promises_follow_the_counts_of_the_sensitive_column() {
     requires(integers("income", 600, |row| if row < 400 { 0 } else { row * 10 }), r#"["k=10", "t=0.3", "ke=2,57"]"#);
     requires(integers("income", 600, |row| if row < 590 { 0 } else { row }), r#"["k=10", "t=0.3", "distinct-l=2"]"#);
     requires(integers("income", 600, |row| (row / 400) * (row % 3)), r#"["k=10", "t=0.3", "distinct-l=2"]"#);
-    // No principle speaks of numbers as large as this: the column is left out.
+    // No principle handles numbers as large as this, so the column is left out.
     requires(integers("income", 600, |row| row * 100_000_000_000), r#"["k=10"]"#);
     requires(reals("wage", 600, |row| row as f64 / 1_100.0), r#"["k=10", "l=4", "ke=2,0.005"]"#);
 }
@@ -288,10 +288,10 @@ fn too_few_rows_are_refused() {
     assert!(message(&policy("error")).contains("sex"), "{}", message(&policy("error")));
 }
 
-/// Whatever the columns look like: what is written is a spec, publishes, and holds.
+/// Whatever the columns look like, the generated spec is valid and publishes, and its promises hold.
 #[test]
 fn every_spec_publishes_as_it_is() {
-    // A generator of our own, so that the tables stay the same: splitmix64.
+    // Our own generator (splitmix64), so that the tables stay the same.
     let mut state = 18_u64;
     let mut next = move |below: u64| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

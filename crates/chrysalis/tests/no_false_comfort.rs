@@ -1,5 +1,5 @@
-//! Nothing that a publication lets pass gives a sensitive value away: thousands of small random tables, every form with groups,
-//! every principle, judged by the audit and by brute force over all worlds.
+//! No publication that succeeds gives a sensitive value away: thousands of small random tables, every form with groups,
+//! and every principle, judged by the audit and by brute force over all worlds.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,10 +17,10 @@ use serde_json::{Value as Json, json};
 
 /// Publications per form that must succeed.
 const SUCCESSES: usize = 2_000;
-/// More tries than it may take.
+/// The most tries this may take.
 const TRIES: u64 = 60_000;
 
-/// A table of few people: two quasi columns, a sensitive one, and sometimes one that is kept as it is.
+/// A table of a few people: two quasi columns, a sensitive one, and sometimes one that is kept as it is.
 struct People {
     quasi: Vec<[i64; 2]>,
     sensitive: Vec<i64>,
@@ -39,7 +39,7 @@ impl People {
         People { quasi, sensitive, kept: keeps.then_some(kept) }
     }
 
-    /// Sensitive values as words, or as numbers far enough apart that only equal ones are near.
+    /// Sensitive values as words, or as numbers so far apart that only equal ones are near.
     fn table(&self, are_numbers: bool) -> Table {
         let column = |at: usize| self.quasi.iter().map(|row| row[at]).collect::<Vec<i64>>();
         let mut columns = vec![Column::integers("a", &column(0)), Column::integers("b", &column(1))];
@@ -107,7 +107,7 @@ fn draft(form: Form, people: &People, are_numbers: bool, rng: &mut ChaCha20Rng) 
     serde_json::from_value(draft).unwrap()
 }
 
-/// Everything a release shows of a column, as text.
+/// The cells of a published column, as text.
 fn cells(release: &Release, table: &str, column: &str) -> Vec<String> {
     let column = release.table(table).unwrap().column(column).unwrap().clone();
     (0..column.codes().len()).map(|row| column.domain().text(column.code(row)).into_owned()).collect()
@@ -117,7 +117,7 @@ fn numbers(release: &Release, table: &str, column: &str) -> Vec<i64> {
     cells(release, table, column).iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// The sensitive values of every group: those of a table of counts, or those beside its rows.
+/// The sensitive values of every group, from a table of counts or from its rows.
 fn values_of(release: &Release, group: &str) -> BTreeSet<String> {
     let shape = release.manifest.method.shape();
     let (table, id) = (shape.values_table(), shape.group_id.unwrap());
@@ -125,8 +125,8 @@ fn values_of(release: &Release, group: &str) -> BTreeSet<String> {
     pairs.filter(|(id, _)| id == group).map(|(_, value)| value).collect()
 }
 
-/// The people's values in all worlds: every way to say which published row is whose, where `fits` allows it. `of_row` says what
-/// may then be a person's value.
+/// The possible values of each person over all worlds: all assignments of published rows to people that `fits` allows.
+/// `of_row` gives the possible values of the person assigned to a row.
 fn possible(
     n: usize,
     fits: &dyn Fn(usize, usize) -> bool,
@@ -156,7 +156,7 @@ fn assign(n: usize, fits: &dyn Fn(usize, usize) -> bool, rows: &mut Vec<usize>, 
     }
 }
 
-/// How many people's values are certain to somebody who knows everybody's quasi values, and those of columns that are kept.
+/// How many people's values are certain to an attacker who knows everyone's quasi values and kept columns.
 fn certain_in_all_worlds(release: &Release, people: &People) -> u64 {
     let shape = release.manifest.method.shape();
     let (n, table) = (people.quasi.len(), shape.people);
@@ -178,7 +178,7 @@ fn certain_in_all_worlds(release: &Release, people: &People) -> u64 {
         }
         Form::Permute => {
             let (shown, ids) = (names.map(|name| numbers(release, table, name)), ids());
-            // Which rows a person gets does not matter, only the group: its columns must come out as multisets.
+            // It does not matter which rows a person gets, only the group: the multisets of its columns must come out.
             let mut values = vec![BTreeSet::new(); n];
             assign(n, &|_, _| true, &mut Vec::new(), &mut |rows| {
                 let comes_out = |at: usize| {
@@ -265,10 +265,10 @@ fn check(form: Form) {
         let context = format!("{form}, seed {seed}: {:?} {found:?} {draft:?}", people.quasi);
         assert!(audited.ok(), "{context}: {:?}", audited.checks);
         assert!(found.disclosed_rows == 0 || is_refused, "{context}");
-        // What looks alike to a user may be several classes of the publisher, who then refuses more.
+        // Several of the publisher's classes may look alike to a user; the publisher then refuses more.
         assert!(found.disclosed_rows > 0 || !is_refused || form == Form::Butterfly, "{context}");
         assert_eq!(release.manifest.accepts_disclosure(), is_refused, "{context}");
-        // To users who see several classes alike, the publisher counts the finer ones.
+        // For users to whom several classes look alike, the publisher counts by the finer classes.
         assert!(report.certain_rows.unwrap() >= found.certain_rows, "{context}");
         assert!(report.disclosed_rows.unwrap() >= found.disclosed_rows, "{context}");
         if form != Form::Butterfly {

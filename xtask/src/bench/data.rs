@@ -1,4 +1,4 @@
-//! The rows of the benchmark: CENSUS four times over, or the example generator in its place.
+//! The rows of the benchmark: CENSUS repeated four times, or the example generator as a stand-in.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,14 +11,14 @@ use crate::shell::{self, Failure};
 
 pub(crate) const CENSUS: &str = "census_sal_500k.csv.gz";
 pub(crate) const QUASI: &str = "age,gender,education,marital_status,race,work_class,country";
-/// Where the data usually are.
+/// The usual place of the data.
 const USUAL: &str = "../shared/data";
 pub(crate) const TWO_USERS: [&str; 2] = ["age,race,education,gender", "age,race,work_class,marital_status"];
 const COPIES: usize = 4;
 const STAND_IN_ROWS: usize = 2_000_000;
 const STAND_IN_SORT: [&str; 4] = ["age", "sex", "zip_code", "occupation"];
 
-/// One table and how both programs are told about it.
+/// One table, and how both programs are told about it.
 pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) csv: PathBuf,
@@ -27,13 +27,13 @@ pub(crate) struct Input {
     pub(crate) sort_by: Vec<String>,
     /// The file, and the roles of its columns, for `chrysalis publish`.
     pub(crate) publish: Vec<OsString>,
-    /// What the timed runs require; `None` leaves it to the spec file.
+    /// The requirement of the timed runs; `None` leaves it to the spec file.
     pub(crate) requirement: Option<&'static str>,
-    /// The other methods to measure on it.
+    /// The other methods to measure on this table.
     pub(crate) forms: &'static [Form],
 }
 
-/// CENSUS from the folder the user named, or from its usual place; else the stand-in.
+/// CENSUS from the folder the user named, or from its usual place; otherwise the stand-in.
 pub(crate) fn prepare(bench: &Bench, named: Option<&Path>) -> Result<Input, Failure> {
     let source = named.unwrap_or(Path::new(USUAL)).join(CENSUS);
     if source.is_file() {
@@ -62,7 +62,7 @@ fn census(bench: &Bench, source: &Path) -> Result<Input, Failure> {
     })
 }
 
-/// CENSUS once, and how many rows that are.
+/// CENSUS once, and its number of rows.
 pub(crate) fn census_once(bench: &Bench, named: Option<&Path>) -> Result<(PathBuf, usize), Failure> {
     let source = named.unwrap_or(Path::new(USUAL)).join(CENSUS);
     if !source.is_file() {
@@ -76,7 +76,7 @@ pub(crate) fn census_once(bench: &Bench, named: Option<&Path>) -> Result<(PathBu
     Ok((csv, rows))
 }
 
-/// CENSUS once, with two quasi-identifiers; `None` where it cannot be found.
+/// CENSUS once, with two quasi-identifiers; `None` if it cannot be found.
 pub(crate) fn for_two_users(bench: &Bench, named: Option<&Path>) -> Result<Option<Input>, Failure> {
     if !named.unwrap_or(Path::new(USUAL)).join(CENSUS).is_file() {
         return Ok(None);
@@ -114,7 +114,7 @@ fn stand_in(bench: &Bench) -> Result<Input, Failure> {
     })
 }
 
-/// The text of a gzip file, by `gzip` or else by Python.
+/// The text of a gzip file, decompressed by `gzip` or else by Python.
 fn decompress(bench: &Bench, source: &Path) -> Result<Vec<u8>, Failure> {
     let mut gzip = Command::new("gzip");
     gzip.arg("-dc").arg(source);
@@ -131,7 +131,7 @@ fn decompress(bench: &Bench, source: &Path) -> Result<Vec<u8>, Failure> {
     Err(Failure::new(format!("cannot decompress {}", source.display())))
 }
 
-/// Writes the header once and the rows `copies` times; says how many rows that makes.
+/// Writes the header once and the rows `copies` times; returns the resulting number of rows.
 fn repeat_rows(text: &[u8], copies: usize, target: &Path) -> Result<usize, Failure> {
     let header_end = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
     let (header, rows) = text.split_at(header_end);

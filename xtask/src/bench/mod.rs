@@ -1,8 +1,8 @@
-//! `cargo xtask bench`: what publishing costs, against what moving the same rows costs.
+//! `cargo xtask bench`: what publishing costs, compared with what moving the same rows costs.
 //!
-//! The yardstick is polars: read the CSV, sort by four columns, write Parquet, as a whole process
-//! with default settings. It alternates with a whole `chrysalis publish`, so that a busy machine
-//! slows both. Then mondrian alone, on one thread. The chore reports; it judges nobody.
+//! The yardstick is polars: read the CSV, sort by four columns, write Parquet, as a whole process with default
+//! settings. It alternates with a whole `chrysalis publish`, so that a busy machine slows both down. After that,
+//! mondrian alone, on one thread. The chore only reports; it enforces no limit.
 
 pub(crate) mod data;
 pub(crate) mod report;
@@ -99,7 +99,7 @@ pub(crate) const GENERALIZE: Form = Form { arguments: &["--method", "generalize"
 pub(crate) const MONDRIAN: Form =
     Form { arguments: &["--method", "generalize", "--partitioner", "mondrian"], requirement: "k=10", limit: 4.0 };
 
-/// What is measured of the CENSUS table, whose sensitive column is numeric.
+/// The forms measured on the CENSUS table, whose sensitive column is numeric.
 pub(crate) const FORMS: [Form; 5] = [
     Form { arguments: &["--method", "anatomy", "--partitioner", "anatomize"], requirement: "l=10", limit: 2.0 },
     Form { arguments: &["--method", "anatomy", "--partitioner", "nearby"], requirement: "l=10", limit: 3.0 },
@@ -121,12 +121,12 @@ pub(crate) const FORMS: [Form; 5] = [
     },
 ];
 
-/// What is measured of the CENSUS table with two quasi-identifiers.
+/// The form measured on the CENSUS table with two quasi-identifiers.
 pub(crate) const FOR_TWO_USERS: [Form; 1] =
     [Form { arguments: &["--method", "butterfly"], requirement: "k=10", limit: 10.0 }];
 
 impl Bench {
-    /// The other forms, each beside polars again: what the machine did minutes ago is no yardstick.
+    /// The other forms, each beside polars again: the state of the machine minutes ago is no yardstick.
     fn forms(&self, input: &Input, repeat: usize) -> Result<(), Failure> {
         for form in input.forms {
             let (mut polars, mut publish) = (Vec::new(), Vec::new());
@@ -148,7 +148,7 @@ impl Bench {
         Bench::with(python)
     }
 
-    /// Without anything to measure against; the system's Python serves where `gzip` is absent.
+    /// Without a yardstick; the system's Python serves where `gzip` is missing.
     pub(crate) fn alone() -> Result<Self, Failure> {
         Bench::with(PathBuf::from("python3"))
     }
@@ -174,7 +174,7 @@ impl Bench {
         measure::run(default_threads(&mut command), &self.file("move_rows.out"))
     }
 
-    /// (b) chrysalis, as a whole process, with the summary it prints.
+    /// (b) chrysalis, as a whole process; also returns the summary it prints.
     fn publish(
         &self,
         input: &Input,
@@ -202,10 +202,10 @@ impl Bench {
     }
 }
 
-/// `k` alone lets groups of one sensitive value pass; such releases are measured and thrown away.
+/// `k` alone permits groups with a single sensitive value; such releases are measured and thrown away.
 pub(crate) const ACCEPTING: [&str; 2] = ["--accept", "disclosure"];
 
-/// Both programs take every core, whatever the caller's environment says.
+/// Both programs use every core, whatever the caller's environment says.
 pub(crate) fn default_threads(command: &mut Command) -> &mut Command {
     command.env_remove("POLARS_MAX_THREADS").env_remove("RAYON_NUM_THREADS")
 }

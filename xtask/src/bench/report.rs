@@ -1,4 +1,4 @@
-//! The benchmark's table on the terminal.
+//! The benchmark's tables in the terminal.
 
 use std::thread;
 
@@ -26,7 +26,7 @@ pub(super) fn heading(input: &Input, repeat: usize) {
     println!("{:<8}{:>12}{:>12}{:>14}{:>14}", "run", "seconds", "seconds", "peak MB", "peak MB");
 }
 
-/// The newest run of each program.
+/// The latest run of each program.
 pub(super) fn pair(number: usize, polars: &[Timing], publish: &[Timing]) {
     if let (Some(a), Some(b)) = (polars.last(), publish.last()) {
         line(&number.to_string(), [a.seconds, b.seconds], [a.peak_bytes, b.peak_bytes]);

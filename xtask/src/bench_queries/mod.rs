@@ -1,8 +1,9 @@
-//! `cargo xtask bench-queries`: what a question to a release costs, against what it costs to ask the microdata.
+//! `cargo xtask bench-queries`: what it costs to ask a release a question, compared with asking the microdata.
 //!
-//! Three comparisons, each in turns, so that a busy machine slows both sides: (a) the rewritten question against the raw
-//! one inside DuckDB and inside PostgreSQL; (b) a whole `chrysalis query` against a whole DuckDB process over the raw
-//! Parquet file; (c) the same for a file of a thousand questions. The chore reports; it judges nobody.
+//! Three comparisons, each alternating, so that a busy machine slows both sides down: (a) the rewritten question
+//! against the raw one inside DuckDB and inside PostgreSQL; (b) a whole `chrysalis query` against a whole DuckDB
+//! process over the raw Parquet file; (c) the same for a file of a thousand questions. The chore only reports; it
+//! enforces no limit.
 
 mod postgres;
 mod processes;
@@ -19,8 +20,8 @@ use crate::measure;
 use crate::referees;
 use crate::shell::Failure;
 
-/// Inside an engine a question takes milliseconds, so it is asked this many times as often: ten of them in DuckDB, a tenth of a
-/// second in PostgreSQL.
+/// Inside an engine a question is fast, about ten milliseconds in DuckDB and a tenth of a second in PostgreSQL, so it
+/// is asked this many times as often.
 const IN_DUCKDB: usize = 20;
 const IN_POSTGRES: usize = 5;
 
@@ -31,7 +32,7 @@ struct Release {
     tables: [&'static str; 2],
 }
 
-/// The raw table and what was published of it.
+/// The raw table and the releases made from it.
 struct Tables {
     csv: PathBuf,
     parquet: PathBuf,
@@ -88,7 +89,7 @@ fn publish(
     Ok(Release { name, folder, tables })
 }
 
-/// A Parquet file as a table of DuckDB's.
+/// A Parquet file as a table expression of DuckDB.
 fn read_parquet(file: &Path) -> String {
     format!("read_parquet('{}')", file.display().to_string().replace('\'', "''"))
 }

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of the benchmark's own, with default settings but for its socket, stopped when dropped.
+//! The benchmark's own PostgreSQL server, with default settings except for its socket, stopped when dropped.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::shell::{self, Failure};
 
 pub(super) struct Server {
-    /// Short, because sockets have short paths; outside the repository, because the server's user must get there.
+    /// Short, because socket paths must be short; outside the repository, because the server's user must have access.
     folder: PathBuf,
     programs: PathBuf,
 }
@@ -33,7 +33,7 @@ impl Server {
         format!("postgres://chrysalis@{}/postgres", self.folder.display().to_string().replace('/', "%2F"))
     }
 
-    /// Runs a script and returns what psql prints.
+    /// Runs a script and returns the output of psql.
     pub(super) fn psql(&self, script: &str, file: &Path) -> Result<String, Failure> {
         let cannot = |error| Failure::new(format!("cannot write {}: {error}", file.display()));
         fs::write(file, script).map_err(cannot)?;
@@ -54,21 +54,21 @@ impl Server {
         self.folder.join("data")
     }
 
-    /// Runs one of PostgreSQL's programs as a user it accepts: it refuses root.
+    /// Runs one of PostgreSQL's programs as a user that it accepts, because it refuses to run as root.
     fn run(&self, program: &str, arguments: &str) -> Result<(), Failure> {
         let line = format!("cd / && '{}' {arguments}", self.programs.join(program).display());
         let mut command = if is_root() { Command::new("su") } else { Command::new("sh") };
         if is_root() {
             command.args(["nobody", "-s", "/bin/sh"]);
         }
-        // To a file, not a pipe: the server keeps what it inherits open.
+        // To a file, not a pipe: the server keeps inherited handles open.
         let said = self.folder.with_extension("said");
         let file = File::create(&said).and_then(|file| Ok((file.try_clone()?, file)));
         let (out, err) = file.map_err(|error| Failure::new(format!("cannot write {}: {error}", said.display())))?;
         command.args(["-c", &line]).stdin(Stdio::null()).stdout(out).stderr(err);
         let done = shell::run(&mut command);
         let text = fs::read_to_string(&said).unwrap_or_default();
-        // Nobody misses it.
+        // Nothing depends on its removal.
         let _ = fs::remove_file(&said);
         done.map_err(|failure| Failure::new(format!("{}: {}", failure.message, text.trim())))
     }
@@ -76,7 +76,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // By the pid file in its own folder, and only that one.
+        // Stops by the pid file in its own folder, and stops only that server.
         let _ = self.run("pg_ctl", &format!("-D '{}' -m immediate -w stop", self.data().display()));
         let _ = fs::remove_dir_all(&self.folder);
     }

@@ -10,9 +10,9 @@ use crate::bench::{Bench, default_threads};
 use crate::measure::{self, Timing};
 use crate::shell::Failure;
 
-/// Questions of one file.
+/// The number of questions in one file.
 const MANY: usize = 1000;
-/// How many times DuckDB's time a file of them may take.
+/// The most times DuckDB's time that a file of questions may take.
 const MOST_TIMES_DUCKDB: f64 = 1.0;
 
 /// One question per process.

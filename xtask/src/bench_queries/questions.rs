@@ -1,6 +1,6 @@
 //! The questions of the benchmark, over the columns of CENSUS.
 
-/// What the rewriting is asked, and how many times the raw question's time it may take.
+/// A question to rewrite, and how many times the raw question's time it may take.
 pub(super) struct Question {
     pub(super) name: &'static str,
     select: &'static str,
@@ -11,7 +11,7 @@ pub(super) struct Question {
 const WHERE: &str = "age BETWEEN 30 AND 50 AND education >= 9 AND marital_status IN (1, 2, 3)";
 const REWRITTEN: Option<f64> = Some(1.5);
 
-/// Of the shuffled release.
+/// The questions to the shuffled release.
 pub(super) const SHUFFLE: [Question; 6] = [
     Question { name: "COUNT", select: "COUNT(*)", group_by: "", limit: REWRITTEN },
     Question { name: "SUM", select: "SUM(salary_class)", group_by: "", limit: REWRITTEN },
@@ -26,7 +26,8 @@ pub(super) const SHUFFLE: [Question; 6] = [
     Question { name: "MIN", select: "MIN(salary_class)", group_by: "", limit: REWRITTEN },
 ];
 
-/// Of the anatomized release. Its sums have no limit: to count the hits of 198,419 groups takes DuckDB twice the raw question.
+/// The questions to the anatomized release. Sums have no limit: counting the hits of 198,419 groups takes DuckDB twice
+/// as long as the raw question.
 pub(super) const ANATOMY: [Question; 2] = [
     Question { name: "COUNT", select: "COUNT(*)", group_by: "", limit: REWRITTEN },
     Question { name: "SUM", select: "SUM(salary_class)", group_by: "", limit: None },
@@ -34,20 +35,20 @@ pub(super) const ANATOMY: [Question; 2] = [
 
 const THREE: &str = "COUNT(*), SUM(salary_class), AVG(salary_class)";
 
-/// Asked by a whole process.
+/// The questions asked by a whole process.
 pub(super) const PROCESS: [Question; 2] = [
     Question { name: "COUNT", select: "COUNT(*)", group_by: "", limit: Some(1.0) },
     Question { name: "COUNT, SUM, AVG", select: THREE, group_by: "", limit: Some(1.0) },
 ];
 
 impl Question {
-    /// In SQL, over a table or what stands for it.
+    /// The question in SQL, over a table or an expression that stands for one.
     pub(super) fn over(&self, table: &str) -> String {
         format!("SELECT {} FROM {table} WHERE {WHERE}{}", self.select, self.group_by)
     }
 }
 
-/// The columns that conditions are put on, with their least and greatest values.
+/// The columns with conditions, and their least and greatest values.
 const COLUMNS: [(&str, u64, u64); 7] = [
     ("age", 16, 93),
     ("gender", 1, 2),
@@ -58,7 +59,7 @@ const COLUMNS: [(&str, u64, u64); 7] = [
     ("country", 1, 83),
 ];
 
-/// Questions with three or four conditions, each a range, the same ones every time.
+/// Questions with three or four conditions, each a range; the same questions every time.
 pub(super) fn many(n: usize, table: &str) -> Vec<String> {
     let mut numbers = Numbers(0);
     (0..n).map(|at| one(&mut numbers, at, table)).collect()
@@ -78,7 +79,7 @@ fn one(numbers: &mut Numbers, at: usize, table: &str) -> String {
     format!("SELECT {select} FROM {table} WHERE {}", conditions.join(" AND "))
 }
 
-/// SplitMix64: no package for questions that need not surprise anybody.
+/// SplitMix64: the questions need not be unpredictable, so no dependency is needed.
 struct Numbers(u64);
 
 impl Numbers {

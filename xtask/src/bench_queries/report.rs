@@ -1,4 +1,4 @@
-//! The tables on the terminal: medians, their ratio, and whether it keeps to its limit.
+//! The tables in the terminal: medians, their ratio, and whether it is within its limit.
 
 use std::thread;
 
@@ -29,7 +29,7 @@ pub(super) fn line(name: &str, ours: &[f64], theirs: &[f64], limit: Option<f64>)
     println!("{name:<32}{ours:>12.4}{theirs:>12.4}{ratio:>9.2}  {verdict}");
 }
 
-/// The same of whole processes, with peak memory.
+/// The same for whole processes, with peak memory.
 pub(super) fn runs(name: &str, ours: &[Timing], theirs: &[Timing], limit: Option<f64>) {
     let seconds = |runs: &[Timing]| runs.iter().map(|run| run.seconds).collect::<Vec<_>>();
     line(name, &seconds(ours), &seconds(theirs), limit);

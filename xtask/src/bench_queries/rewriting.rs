@@ -90,7 +90,7 @@ pub(super) fn postgres(bench: &Bench, tables: &Tables, server: &Server, repeat: 
     report::table("PostgreSQL: rewritten question against the raw one", "rewritten", "raw");
     for pair in &pairs {
         let [raw, rewritten] = &pair.statements;
-        // The first run of each is not counted.
+        // The first run of each is a warm-up.
         let both = format!("{raw};\n{rewritten}\n");
         let text = format!("{both}\\timing on\n{}", both.repeat(repeat));
         let seconds = postgres::seconds(&server.psql(&text, &script)?);
@@ -103,7 +103,7 @@ pub(super) fn postgres(bench: &Bench, tables: &Tables, server: &Server, repeat: 
     Ok(())
 }
 
-/// The raw table as the Parquet file that DuckDB writes.
+/// Writes the raw table as a Parquet file, with DuckDB.
 pub(super) fn write_parquet(bench: &Bench, csv: &Path, parquet: &Path) -> Result<(), Failure> {
     let mut command = Command::new(&bench.python);
     let text = |path: &Path| path.display().to_string().replace('\'', "''");

@@ -58,7 +58,7 @@ fn read_asked(
     Ok((files::read_microdata(input, manifests, phases)?, recipe))
 }
 
-/// Columns of text before a line is broken.
+/// The width at which lines are broken.
 const WIDTH: usize = 100;
 
 fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure> {
@@ -91,10 +91,10 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
     Report::new(blocks, outcome, csv_rows(outcome))
 }
 
-/// The other half of the verdict: how many rows give their sensitive value away, whatever is promised.
+/// The other half of the verdict: how many rows reveal their sensitive value, whatever is promised.
 fn disclosed(outcome: &AuditOutcome) -> String {
     let Some(found) = &outcome.disclosure else {
-        // Without a sensitive column there is nothing to disclose; without groups it cannot be told.
+        // Without a sensitive column there is nothing to disclose; without groups it cannot be determined.
         let has_groups = outcome.groups > 0;
         return if has_groups { String::new() } else { "; what it discloses cannot be told".to_owned() };
     };
@@ -111,7 +111,7 @@ fn disclosed(outcome: &AuditOutcome) -> String {
     }
 }
 
-/// What the tables of one release leave of a promise that each of them keeps alone.
+/// What remains of a promise, which each table of the release keeps alone, when the tables are joined.
 fn joined(outcome: &AuditOutcome) -> String {
     let narrowed = outcome.attacks.joining.as_ref().filter(|found| found.narrowed > 0);
     narrowed.map_or_else(String::new, |found| {
@@ -125,7 +125,7 @@ fn share(part: u64, whole: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
 }
 
-/// By which rule rows were counted, and to which range numbers are known.
+/// The rule by which rows were counted, and the range to which numbers are known.
 fn disclosure(outcome: &AuditOutcome) -> Option<String> {
     let found = outcome.disclosure.as_ref()?;
     let (certain, disclosed) = (counted(found.certain_rows, "row"), counted(found.disclosed_rows, "row"));
@@ -140,7 +140,7 @@ fn disclosure(outcome: &AuditOutcome) -> Option<String> {
     Some(wrapped(&text, WIDTH).join("\n"))
 }
 
-/// What attackers can do: a paragraph for every attack that was run, then why the others were not.
+/// What attackers can do: one paragraph for every attack that was run, then why the others were not run.
 fn attacks(findings: &[Finding]) -> Option<String> {
     let (run, not_run): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| finding.was_run);
     let width = findings.iter().map(|finding| finding.attack.len()).max()?;
@@ -159,7 +159,7 @@ fn attacks(findings: &[Finding]) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Ids with how sure an attacker is there, or once for all where that is the same.
+/// The ids of groups, each with the attacker's confidence there, or with a single one if it is the same for all.
 fn worst_groups(groups: &[WorstGroup]) -> String {
     let id = |group: &WorstGroup| group.id.map_or_else(|| "(none)".to_owned(), |id| id.to_string());
     let level = |group: &WorstGroup| format!("{:.1}{NO_BREAK}%", 100.0 * group.level);
@@ -180,10 +180,10 @@ fn utility(report: &AuditReport) -> Option<String> {
     Some(format!("Utility\n  RCE  {}{bound} (reconstruction error)", number(utility.rce)))
 }
 
-/// A space where no line may be broken.
+/// A space at which no line may be broken.
 const NO_BREAK: char = '\u{a0}';
 
-/// Breaks a text into lines between words; a number keeps its unit.
+/// Breaks text into lines between words; a number keeps its unit.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let text = text.replace(" %", &format!("{NO_BREAK}%"));
@@ -216,7 +216,7 @@ fn principles(report: &AuditReport) -> String {
     render::table(&["principle", "holds", "worst group has", "group"], &rows)
 }
 
-/// What counted as one value, by which distance and with which weights, where principles do not say so.
+/// Which values counted as one, by which distance and with which weights, unless principles say so themselves.
 fn measured(report: &AuditReport) -> Option<String> {
     let told = report.principles.iter().filter(|result| !result.measured.is_empty());
     let mut told: Vec<(&str, &str)> =

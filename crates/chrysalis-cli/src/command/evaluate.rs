@@ -70,7 +70,7 @@ fn losses(report: &EvaluateReport) -> String {
     render::facts(&facts)
 }
 
-/// What is lost of every attribute, alone and together with the sensitive one; of pairs of quasi attributes the worst.
+/// The loss of every attribute, alone and with the sensitive one; of the pairs of quasi attributes, only the worst.
 fn by_attribute(report: &EvaluateReport, manifest: &Manifest) -> String {
     let Distances { attributes, pairs } = &report.distances;
     let sensitive = manifest.with_role(RoleName::Sensitive).next().map_or("", |it| it.name.as_str());

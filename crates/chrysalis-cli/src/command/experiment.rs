@@ -15,7 +15,7 @@ use crate::render::{self, Report};
 
 pub(crate) fn run(args: &ExperimentArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let folder = folder(args)?;
-    // Mistakes come to light before hours of work, not after.
+    // Mistakes are found before hours of work, not after.
     let experiments =
         args.files.iter().map(|path| Experiment::load(path, folder.as_deref())).collect::<Result<Vec<_>, _>>()?;
     let phases = Phases::new(cli);
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ExperimentArgs, cli: &Cli) -> Result<ExitCode, Failure>
     Ok(ExitCode::from(DONE))
 }
 
-/// The data folder, from the flag or the environment. A folder that is named must be there.
+/// The data folder, from the flag or the environment. A folder that is named must exist.
 fn folder(args: &ExperimentArgs) -> Result<Option<PathBuf>, Failure> {
     let named = args.data.clone().or_else(|| std::env::var_os("CHRYSALIS_DATA").map(PathBuf::from));
     match named.filter(|folder| !folder.as_os_str().is_empty()) {

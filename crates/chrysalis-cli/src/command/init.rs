@@ -34,7 +34,7 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(DONE))
 }
 
-/// The input as seen from the spec's folder: both are given relative to where we stand.
+/// The input's path relative to the spec's folder; both are given relative to the current folder.
 fn relative(file: &str, out: &Path) -> String {
     let folder = out.parent().map(Path::to_owned).unwrap_or_default();
     let path = Path::new(file);

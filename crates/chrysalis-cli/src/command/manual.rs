@@ -1,4 +1,4 @@
-//! What the command line tells of itself: completions and manual pages.
+//! The command line's description of itself: completions and manual pages.
 
 use std::fs;
 use std::io;
@@ -35,13 +35,13 @@ pub(crate) fn man(args: &ManArgs, cli: &Cli) -> Result<ExitCode, Failure> {
 
 fn print(text: &[u8]) -> Result<ExitCode, Failure> {
     match io::Write::write_all(&mut io::stdout(), text) {
-        // Whoever looks at the first lines only has seen enough.
+        // A reader who only wants the first lines has seen enough.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::unprinted(&error)),
         _ => Ok(ExitCode::from(DONE)),
     }
 }
 
-/// Neither has rows or fields.
+/// Neither completions nor manual pages have rows or fields.
 fn check_output(cli: &Cli) -> Result<(), Failure> {
     match cli.output {
         Output::Table => Ok(()),

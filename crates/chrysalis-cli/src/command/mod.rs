@@ -23,13 +23,13 @@ use chrysalis::{Counted, Draft, Manifest, Memory, Release, Table, Watch, files};
 use crate::failure::Failure;
 use crate::progress::Phases;
 
-/// A release of a folder, as a phase of its own.
+/// The release in a folder, read as a phase of its own.
 fn read_whole(folder: &Path, memory: Option<Memory>, phases: &Phases) -> Result<Release, Failure> {
     phases.phase("read", None, Counted::Rows);
     Ok(read_release_within(folder, memory.unwrap_or_default())?)
 }
 
-/// The published attributes of some releases, with the kinds they were made with.
+/// The published attributes of some releases, read with the kinds they were made with.
 fn read_microdata(
     file: &str,
     delimiter: Option<&String>,

@@ -88,7 +88,7 @@ impl Summary<'_> {
         std::iter::once(title).chain(suppressed).chain([self.attributes(), render::facts(&facts)]).collect()
     }
 
-    /// What every group satisfies, and where there are buckets what those do.
+    /// What every group satisfies, and every bucket if there are any.
     fn promises(&self) -> Vec<(&'static str, String)> {
         let promise = self.report.guarantees.join(", ");
         if let Some(facts) = &self.report.butterflies {
@@ -140,7 +140,7 @@ impl Summary<'_> {
         lines
     }
 
-    /// What is given away, whatever is promised.
+    /// What is disclosed, whatever is promised.
     fn disclosed(&self) -> Option<(&'static str, String)> {
         let (certain, disclosed) = (self.report.certain_rows?, self.report.disclosed_rows?);
         let share = |rows: u64| format!("{:.1} %", 100.0 * rows as f64 / self.report.rows.max(1) as f64);
@@ -159,7 +159,7 @@ impl Summary<'_> {
         ))
     }
 
-    /// The first thing an owner must know.
+    /// The first thing an owner must know: how many rows were suppressed.
     fn suppressed(&self) -> Option<String> {
         let suppressed = self.manifest.suppressed;
         let percent = 100.0 * suppressed as f64 / self.manifest.rows as f64;

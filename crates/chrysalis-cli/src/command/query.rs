@@ -13,7 +13,7 @@ use crate::failure::{DONE, Failure};
 use crate::progress::Phases;
 use crate::render;
 
-/// Questions are written by people: a file beyond this is something else.
+/// People write questions by hand: a file larger than this is something else.
 const MAX_FILE: u64 = 16 << 20;
 
 pub(crate) fn run(args: &QueryArgs, cli: &Cli) -> Result<ExitCode, Failure> {
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &QueryArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(DONE))
 }
 
-/// The one question of the command line, or those of a file.
+/// The one question of the command line, or the questions of a file.
 pub(super) fn questions(question: Option<&str>, file: Option<&str>) -> Result<Questions, Failure> {
     Ok(match file {
         Some(file) => Questions::of_file(&read(file)?, name(file))?,

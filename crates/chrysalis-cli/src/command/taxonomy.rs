@@ -37,7 +37,7 @@ pub(crate) fn run(args: &TaxonomyArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What is said of how to read a table is about one column of one table.
+/// Flags on how to read a table must be about the one column that is read.
 fn check_effect(args: &TaxonomyArgs) -> Result<(), Failure> {
     let Some(column) = &args.column else {
         return match args.read.is_silent() {
@@ -57,7 +57,7 @@ fn check_effect(args: &TaxonomyArgs) -> Result<(), Failure> {
     }
 }
 
-/// The column as `publish` would read it beside a taxonomy, and the kind that was asked for.
+/// The column as `publish` would read it together with a taxonomy, and the kind that was asked for.
 fn read_column(
     args: &TaxonomyArgs,
     data: &str,
@@ -85,12 +85,12 @@ fn read_column(
     Ok((column, kind))
 }
 
-/// The lines of a taxonomy file, and nothing else: they are meant to become one.
+/// Prints only the lines of a taxonomy file, because they are meant to become one.
 fn print_proposal(column: &Column, kind: Option<Kind>, cli: &Cli, phases: &Phases) -> Result<(), Failure> {
     let failed =
         |error: TaxonomyError| Error::from(error).about(&format!("no taxonomy for column `{}`", column.name()));
     let (file, grouping) = propose(column, kind).map_err(failed)?;
-    // What is proposed must be accepted.
+    // A proposal must be acceptable to the program itself.
     file.bind(column.domain()).map_err(failed)?;
     let n_levels = file.n_levels();
     let values = counted(file.n_lines() as u64, "value");
@@ -105,7 +105,7 @@ fn print_proposal(column: &Column, kind: Option<Kind>, cli: &Cli, phases: &Phase
     report.print(cli.output)
 }
 
-/// Whether every file fits.
+/// Prints the reports, and returns whether every file fits.
 fn print_checks(files: &[(&Path, TaxonomyFile)], column: Option<&Column>, cli: &Cli) -> Result<bool, Failure> {
     let report = |(path, file): &(&Path, TaxonomyFile)| TaxonomyReport::new(&path.display().to_string(), file, column);
     let reports = files.iter().map(report).collect::<Result<Vec<_>, _>>()?;

@@ -20,7 +20,7 @@ fn ids_other_than_the_numbers_from_1_on_are_found() {
     };
     for name in names {
         let word = if name == "angel" { "batch" } else { "group" };
-        // Every id moved, and the last one only.
+        // Every id is shifted, or only the last one.
         for what in ["moved", "last"] {
             let lie = |forger: &Forger| {
                 let n = forger.manifest()["groups"].as_u64().unwrap();
@@ -142,7 +142,7 @@ fn a_manifest_is_written_in_one_way_only() {
         let words = if line == 0 { "`release.json` is not written as the writer would write it" } else { &words };
         ground.found("anatomy", what, |forger| forger.spell(change), "files", words);
     }
-    // Fields that nobody knows are not even read.
+    // A manifest with unknown fields is not even read.
     let forger = ground.forger("anatomy");
     forger.spell(|text| text.replacen("\"rows\": 400,", "\"rows\": 400,\n  \"note\": \"for you\",", 1));
     let refused = run(ground.folder.path(), "audit forged").expect(2);

@@ -1,5 +1,5 @@
-//! Covert channels: releases that keep every promise, hashes and counts right, and say something besides. The audit
-//! refuses each.
+//! Covert channels: releases with correct promises, hashes and counts that say something else besides. The audit must
+//! refuse each of them.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::type_complexity, reason = "a table of cases needs no name for its columns")]
@@ -65,7 +65,7 @@ impl Ground {
         Forger::copy(&self.path(name), &self.path("forged"))
     }
 
-    /// The findings of the checks that fail, with the names of these; the audit must end with this code.
+    /// The findings of the failed checks, with the checks' names; the audit must exit with this code.
     #[track_caller]
     fn findings(&self, options: &str, code: i32) -> Vec<(String, String)> {
         let outcome = run(self.folder.path(), &format!("audit forged {options} --output json")).expect(code);
@@ -79,7 +79,7 @@ impl Ground {
         checks.flat_map(of_check).collect()
     }
 
-    /// One lie, found by one check in these words and by no other.
+    /// One lie, which exactly one check must find, in these words.
     #[track_caller]
     fn found(&self, name: &str, what: &str, lie: impl FnOnce(&Forger), check: &str, words: &str) {
         lie(&self.forger(name));
@@ -89,14 +89,14 @@ impl Ground {
     }
 }
 
-/// The detail of a check.
+/// The detail text of a check.
 fn detail(folder: &Path, line: &str, check: &str) -> String {
     let report = run(folder, &format!("{line} --output json")).expect(0).json();
     let checks = report["checks"].as_array().unwrap();
     checks.iter().find(|known| known["name"] == check).unwrap()["detail"].as_str().unwrap().to_owned()
 }
 
-/// Every form in both formats: whoever publishes and audits with this program is not accused of anything.
+/// Every form in both formats: an owner who publishes and audits with this program is not accused of anything.
 #[test]
 fn honest_releases_of_every_form_are_canonical() {
     let names: Vec<&str> = HOW.iter().map(|(name, _)| *name).collect();

@@ -1,4 +1,4 @@
-//! What manifests say beside their promises.
+//! What manifests say besides their promises.
 
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn manifests_that_say_what_the_form_does_not_call_for_are_found() {
             ground.found(name, &format!("{what}, {name}"), |forger| forger.say(change), "manifest", words);
         }
     }
-    // Suppressed rows where there could be some: the group that shows nothing is missing, too.
+    // Suppressed rows in a form that may have them: the fully generalized group is missing, too.
     ground.forger("generalize").say(|it| it["suppressed"] = json!(3));
     let findings = ground.findings("", 4);
     assert!(

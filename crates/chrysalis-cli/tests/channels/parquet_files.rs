@@ -12,7 +12,7 @@ use crate::common::run;
 use crate::forge::{self, Forger};
 use crate::forge_parquet::{rewritten, with_gap};
 
-/// What is done to a Parquet file, what the bytes tell, and whether the structure tells it as well.
+/// A change to a Parquet file, what the bytes reveal, and whether the structure reveals it as well.
 type Trick<'a> = (&'a str, Box<dyn Fn(&[u8]) -> Vec<u8>>, &'a str, bool);
 
 fn parquet_tricks() -> Vec<Trick<'static>> {
@@ -125,7 +125,7 @@ fn parquet_that_says_more_than_its_table_is_found() {
         let is_told =
             findings.iter().any(|(by, finding)| by == "files" && finding.starts_with(start) && finding.contains(words));
         assert!(is_told && findings.len() == 1, "{what}: {findings:?}");
-        // The same under an encoding that nobody here writes: only the structure can tell.
+        // The same under an encoding that this version cannot write: only the structure can reveal it.
         for encoding in [json!(7), Value::Null] {
             forger.say(|manifest| match &encoding {
                 Value::Null => drop(manifest.as_object_mut().unwrap().shift_remove("encoding")),
@@ -140,7 +140,7 @@ fn parquet_that_says_more_than_its_table_is_found() {
     }
 }
 
-/// Where bytes cannot be compared, the report says so, and what was looked at instead.
+/// Where bytes cannot be compared, the report says so, and what was checked instead.
 #[test]
 fn the_report_says_where_bytes_were_not_compared() {
     let ground = Ground::new(&["anatomy"], "parquet");
@@ -164,7 +164,7 @@ fn the_report_says_where_bytes_were_not_compared() {
     assert!(csv.ends_with("canonical: every table has the bytes that the writer would write"), "{csv}");
 }
 
-/// Version 1 has no encoding to hide behind: its manifest and its CSV are held against the writer's.
+/// Version 1 has no encoding to hide behind: its manifest and its CSV are compared with the writer's.
 #[test]
 fn releases_of_version_1_are_looked_at_as_closely() {
     let frozen = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen/v1");

@@ -1,4 +1,4 @@
-//! Columns whose role only somebody who knows them can judge.
+//! Columns whose role can only be judged by somebody who knows them.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use serde_json::json;
 use super::detail;
 use crate::common::run;
 
-/// The sensitive column is called another one, behind a decoy: the tables alone cannot tell, so the report names what
-/// is kept, and whoever knows better can say so.
+/// The sensitive column is declared in another role, behind a decoy. The tables alone cannot show that, so the report
+/// names the columns that are kept, and an auditor who knows better can say so.
 #[test]
 fn a_column_demoted_behind_a_decoy_is_named_and_refused_on_demand() {
     let folder = tempfile::tempdir().unwrap();
@@ -30,7 +30,7 @@ fn a_column_demoted_behind_a_decoy_is_named_and_refused_on_demand() {
     assert_eq!(fine, "`occupation` is sensitive; `cost` is not published");
 }
 
-/// What the owner asked for is known to an auditor who has the spec.
+/// An auditor who has the spec knows what the owner asked for.
 #[test]
 fn roles_are_held_against_the_spec() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Chromium without a window, driven over the DevTools protocol: what a page says, asks for and shows.
+//! Headless Chromium, driven over the DevTools protocol: what a page logs, requests and shows.
 //!
-//! The protocol goes through two pipes, as messages of JSON with a zero byte between them.
+//! The protocol uses two pipes, with JSON messages separated by zero bytes.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// A browser that is silent for longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// On the path under one of its names, or where a variable says.
+/// Where the environment variable says, or on the path under one of its names.
 pub(crate) fn find() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("CHRYSALIS_CHROMIUM") {
         return Some(path.into());
@@ -39,7 +39,7 @@ pub(crate) struct Browser {
 pub(crate) struct Visit {
     /// Everything on the console, and everything the browser complained about.
     pub(crate) messages: Vec<String>,
-    /// Every address that was asked for, the page itself first.
+    /// Every address that was requested, the page itself first.
     pub(crate) requests: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl Browser {
         let mut command = Command::new("sh");
         command.args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"]).arg(program);
         command.args(["--headless", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe"]);
-        // Tests run as root in containers, where its sandbox does not start; the page is ours.
+        // Tests run as root in containers, where Chromium's sandbox does not start; the page is our own.
         command.args(["--no-sandbox", "--disable-dev-shm-usage"]);
         command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
         command.args(["--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1200,900"]);
@@ -82,7 +82,7 @@ impl Browser {
         browser
     }
 
-    /// Calls a method and waits for what it returns; events that come first are kept.
+    /// Calls a method and waits for its result; events that arrive before it are kept.
     pub(crate) fn call(&mut self, method: &str, parameters: Value) -> Value {
         let id = self.next;
         self.next += 1;
@@ -109,7 +109,7 @@ impl Browser {
         }
     }
 
-    /// Opens a file and gives it a moment to do what it should not.
+    /// Opens a file and gives the page a moment to misbehave.
     pub(crate) fn open(&mut self, page: &Path) -> Visit {
         self.events.clear();
         let address = format!("file://{}", page.display());
@@ -132,7 +132,7 @@ impl Browser {
         Visit { messages: said.chain(thrown).chain(logged).collect(), requests: asked.map(str::to_owned).collect() }
     }
 
-    /// The value of an expression in the page, waited for where it is a promise.
+    /// The value of an expression in the page; if it is a promise, its result.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let parameters = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         let mut found = self.call("Runtime.evaluate", parameters);
@@ -140,7 +140,7 @@ impl Browser {
         found["result"]["value"].take()
     }
 
-    /// `screen` or `print`, `light` or `dark`.
+    /// Emulates `screen` or `print`, and `light` or `dark`.
     pub(crate) fn pretend(&mut self, media: &str, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", json!({"media": media, "features": features}));

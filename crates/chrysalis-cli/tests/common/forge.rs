@@ -1,5 +1,5 @@
-//! A careful forger: changes a release and makes hashes, counts and the manifest's own text right again, so that only
-//! the lie itself can be found. `forge_parquet.rs` writes Parquet as no honest writer would.
+//! A careful forger: changes a release and corrects hashes, counts and the manifest's own text, so that only the lie
+//! itself can be found. `forge_parquet.rs` writes Parquet as no honest writer would.
 
 #![allow(dead_code, reason = "every test file uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// A release in a folder that is about to lie.
+/// A release in a folder, about to be forged.
 pub(crate) struct Forger {
     pub(crate) folder: PathBuf,
 }
 
 impl Forger {
-    /// A copy of a release, to be changed. Whatever was in its place goes away.
+    /// A copy of a release, to be changed. Anything at the target is removed.
     pub(crate) fn copy(from: &Path, to: &Path) -> Self {
         if to.exists() {
             fs::remove_dir_all(to).unwrap();
@@ -42,7 +42,7 @@ impl Forger {
         serde_json::from_slice(&self.bytes("release.json")).unwrap()
     }
 
-    /// Changes what the manifest says, in the writer's own spelling.
+    /// Changes the content of the manifest, in the writer's own spelling.
     pub(crate) fn say(&self, change: impl FnOnce(&mut Value)) {
         let mut manifest = self.manifest();
         change(&mut manifest);
@@ -50,7 +50,7 @@ impl Forger {
         fs::write(self.folder.join("release.json"), text).unwrap();
     }
 
-    /// Changes the manifest's text, whatever it then says.
+    /// Changes the text of the manifest, whatever it then says.
     pub(crate) fn spell(&self, change: impl FnOnce(String) -> String) {
         let text = self.text("release.json");
         let changed = change(text.clone());
@@ -58,20 +58,20 @@ impl Forger {
         fs::write(self.folder.join("release.json"), changed).unwrap();
     }
 
-    /// Replaces the file of a table, and its hash.
+    /// Replaces the file of a table and updates its hash.
     pub(crate) fn replace(&self, file: &str, bytes: &[u8]) {
         assert_ne!(self.bytes(file), bytes, "nothing was changed");
         fs::write(self.folder.join(file), bytes).unwrap();
         self.say(|manifest| part_of(manifest, file)["sha256"] = json!(sha256(bytes)));
     }
 
-    /// Gives the file of a table another name.
+    /// Renames the file of a table.
     pub(crate) fn rename(&self, file: &str, name: &str) {
         fs::rename(self.folder.join(file), self.folder.join(name)).unwrap();
         self.say(|manifest| part_of(manifest, file)["file"] = json!(name));
     }
 
-    /// Changes the cells of a CSV table, header first; they are written as the writer writes them, and counted.
+    /// Changes the cells of a CSV table, header first; writes them as the writer would, and updates the counts.
     pub(crate) fn edit(&self, file: &str, change: impl FnOnce(&mut Vec<Vec<String>>)) {
         let mut cells = parse_csv(&self.text(file));
         change(&mut cells);
@@ -79,7 +79,7 @@ impl Forger {
         self.repair();
     }
 
-    /// Makes numbers of rows and groups, and how often sensitive values occur, those of the CSV tables as they are now.
+    /// Updates the numbers of rows and groups and the counts of sensitive values to match the CSV tables.
     pub(crate) fn repair(&self) {
         let manifest = self.manifest();
         let tables = manifest["tables"].as_array().unwrap();
@@ -143,7 +143,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Cells of a file that the writer wrote.
+/// The cells of a file that the writer wrote.
 pub(crate) fn parse_csv(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut letters = text.chars().peekable();
@@ -162,7 +162,7 @@ pub(crate) fn parse_csv(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// The same the other way round, by the writer's rules for quotes.
+/// The reverse, with the writer's rules for quotes.
 pub(crate) fn to_csv(rows: &[Vec<String>]) -> String {
     let quoted = |field: &String| {
         let needs = field.contains([',', '"', '\n', '\r', ';', '\t', '|']) || field.trim() != field;

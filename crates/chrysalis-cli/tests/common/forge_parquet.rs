@@ -1,4 +1,4 @@
-//! Parquet files with the same table, written as no honest writer writes them.
+//! Parquet files with the same table, written as no honest writer would.
 
 #![allow(dead_code, reason = "every test file uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -18,12 +18,12 @@ use parquet::file::metadata::{ColumnChunkMetaData, PageEncodingStats};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 
-/// A text column, and what is done to its dictionary.
+/// A text column, and the change to its dictionary.
 pub(crate) type Dictionary<'a> = Option<(&'a str, &'a dyn Fn(&mut Vec<String>))>;
 
-/// The table of a file, written once more with other properties, or with another dictionary for one column of texts.
+/// The table of a file, written again with other properties, or with another dictionary for one text column.
 ///
-/// Where nothing is asked for, the bytes are those of the file.
+/// Without any change, the bytes are those of the file.
 pub(crate) fn rewritten(
     file: &[u8],
     properties: impl FnOnce(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
@@ -78,7 +78,7 @@ fn read(file: &[u8]) -> RecordBatch {
     RecordBatch::try_new(Arc::new(plain), batch.columns().to_vec()).unwrap()
 }
 
-/// A column chunk of two pages: a dictionary in any order, with anything in it, and the rows' places in it.
+/// A column chunk of two pages: a dictionary in any order, with anything in it, and the rows' indices into it.
 fn with_dictionary(
     values: &[String],
     change: &dyn Fn(&mut Vec<String>),
@@ -146,14 +146,14 @@ fn with_dictionary(
     (sink.into_inner().unwrap(), close)
 }
 
-/// Every row has a value: one run of ones, and before it its length.
+/// Every row has a value: one run of ones, preceded by its length.
 fn levels(rows: usize) -> Vec<u8> {
     let mut run = varint((rows as u64) << 1);
     run.push(1);
     [&(run.len() as u32).to_le_bytes()[..], &run].concat()
 }
 
-/// Numbers of so many bits, eight at a time.
+/// Numbers of `width` bits, packed eight at a time.
 fn packed(numbers: &[usize], width: usize) -> Vec<u8> {
     let groups = numbers.len().div_ceil(8);
     let mut bytes = vec![0; groups * width];
@@ -176,7 +176,7 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// The file with bytes put in before its footer, where no reader looks.
+/// The file with bytes inserted before its footer, where no reader looks.
 pub(crate) fn with_gap(file: &[u8], message: &[u8]) -> Vec<u8> {
     let end = file.len() - 8;
     let footer = u32::from_le_bytes(file[end..end + 4].try_into().unwrap()) as usize;

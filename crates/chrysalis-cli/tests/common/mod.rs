@@ -1,4 +1,4 @@
-//! What the tests of the binary share: running it with a time limit, looking at folders, editing releases.
+//! Helpers for tests of the binary: running it with a time limit, comparing folders, editing releases.
 
 #![allow(dead_code, reason = "every test file uses a part of this")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
@@ -17,10 +17,10 @@ use sha2::{Digest, Sha256};
 /// A run that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What one run of `chrysalis` gave.
+/// The result of one run of `chrysalis`.
 pub(crate) struct Outcome {
     pub(crate) command: String,
-    /// None when it was killed, by us after `PATIENCE` or by a signal.
+    /// `None` if it was killed, by us after `PATIENCE` or by a signal.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -30,7 +30,7 @@ pub(crate) struct Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let exit = self.code.map_or_else(|| "killed".to_owned(), |code| format!("exit {code}"));
-        // Escaped, because some tests provoke what must not reach a terminal.
+        // Escaped, because some tests provoke output that must not reach a terminal.
         writeln!(f, "$ {}", self.command)?;
         for line in self.stdout.lines().take(12).chain(self.stderr.lines().take(30)) {
             let shown: String = line.chars().take(300).collect();
@@ -52,8 +52,8 @@ impl Outcome {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("not JSON ({error})\n{self}"))
     }
 
-    /// What is wrong with the way this run refused its input, if anything: it must end by itself with one of the
-    /// codes, say one `error:` line and one `hint:` line, print no result and never show a panic.
+    /// What is wrong with the way this run refused its input, if anything: it must end by itself with one of the codes,
+    /// print one `error:` line and one `hint:` line, print no result and never show a panic.
     pub(crate) fn complaint(&self, codes: &[i32]) -> Option<String> {
         let lines = || self.stderr.lines().filter(|line| !line.starts_with("note: "));
         let count = |start: &str| lines().filter(|line| line.starts_with(start)).count();
@@ -74,7 +74,7 @@ impl Outcome {
         Some(format!("{wrong}\n{self}"))
     }
 
-    /// Whoever made a table or a release must not be able to steer the reader's terminal.
+    /// The maker of a table or a release must not be able to control the reader's terminal.
     pub(crate) fn escapes(&self) -> Option<String> {
         let escapes = has_control(&self.stderr) || has_control(&self.stdout);
         escapes.then(|| format!("control characters reach the terminal\n{self}"))
@@ -110,7 +110,7 @@ pub(crate) fn run(folder: &Path, line: &str) -> Outcome {
 
 /// Waits for the command, but no longer than `PATIENCE`.
 pub(crate) fn finish(command: &mut Command, written: String) -> Outcome {
-    // Files, not pipes: nobody has to read them while the child runs.
+    // Files, not pipes, so nobody has to read them while the child runs.
     let (mut out, mut err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
     command.stdout(out.try_clone().unwrap()).stderr(err.try_clone().unwrap());
     let start = Instant::now();
@@ -165,7 +165,7 @@ pub(crate) fn split(line: &str) -> Vec<String> {
     words
 }
 
-/// Every file below a folder with its bytes; folders and links are there too.
+/// Every file below a folder with its bytes; folders and links are included.
 pub(crate) fn listing(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_path_buf()];
@@ -187,7 +187,7 @@ pub(crate) fn listing(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// What differs between two listings, in words; empty when nothing does.
+/// The differences between two listings, in words; empty if there are none.
 pub(crate) fn difference(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> String {
     let mut words = String::new();
     for (name, bytes) in after {
@@ -221,7 +221,7 @@ pub(crate) fn papers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../chrysalis-testkit/papers")
 }
 
-/// A file of the shared data folder, or None with a printed sentence.
+/// A file of the shared data folder, or `None` with a printed sentence.
 pub(crate) fn data(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("CHRYSALIS_DATA")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
@@ -248,12 +248,12 @@ impl Release {
     }
 
     pub(crate) fn write_manifest(&self, manifest: &Value) {
-        // In the writer's own spelling, so that it is the lie that is found.
+        // In the writer's own spelling, so that the audit finds the lie itself.
         let text = format!("{}\n", serde_json::to_string_pretty(manifest).unwrap());
         fs::write(self.folder.join("release.json"), text).unwrap();
     }
 
-    /// Replaces a table's file and fixes its hash in the manifest, as a careful forger would.
+    /// Replaces a table's file and corrects its hash in the manifest, as a careful forger would.
     pub(crate) fn forge(&self, file: &str, bytes: &[u8]) {
         fs::write(self.folder.join(file), bytes).unwrap();
         let mut manifest = self.manifest();

@@ -71,7 +71,8 @@ fn messages_do_not_name_our_own_temporary_files() {
     assert!(!outcome.stderr.contains(".chrysalis-"), "{outcome}");
 }
 
-/// A tmpfs that goes away with this value. Mounting needs root; None says so.
+/// A tmpfs that is unmounted when this value is dropped. Mounting needs root; without it, `mount` says so and returns
+/// `None`.
 struct Disk {
     folder: PathBuf,
 }
@@ -100,7 +101,7 @@ impl Drop for Disk {
     }
 }
 
-/// Writes until nothing fits any more.
+/// Writes until nothing more fits.
 fn fill(disk: &Disk) {
     let mut file = fs::File::create(disk.folder.join("filler")).unwrap();
     while file.write_all(&[0; 512]).is_ok() {}
@@ -139,7 +140,7 @@ fn a_full_disk_leaves_the_release_and_the_spec_that_were_to_be_replaced() {
     if audit.code != Some(0) {
         ground.wrong.push(format!("the old release is broken\n{audit}"));
     }
-    // A spec of eighty columns needs more room than the one it would replace.
+    // A spec of eighty columns needs more space than the one it would replace.
     let header: Vec<String> = (0..80).map(|at| format!("column_{at}")).collect();
     fs::write(ground.path().join("wide.csv"), format!("{}\n{}\n", header.join(","), vec!["1"; 80].join(","))).unwrap();
     fill(&disk);

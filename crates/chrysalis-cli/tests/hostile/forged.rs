@@ -1,4 +1,4 @@
-//! Releases that someone changed.
+//! Releases that somebody changed.
 
 use std::fs;
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Ground;
 use crate::common::{self, Release};
 
-/// A ground with a sound release of 60 patients in `release`, made with a seed.
+/// A folder with a sound release of 60 patients in `release`, made with a seed.
 fn release(format: &str) -> Ground {
     let ground = Ground::new(&[]);
     common::run(ground.path(), "example --rows 60 --out hospital").expect(0);
@@ -21,7 +21,7 @@ fn release(format: &str) -> Ground {
     ground
 }
 
-/// Audits the release with its manifest changed; it must be refused (2) or found out (4).
+/// Audits the release with a changed manifest, which must be refused (2) or detected (4).
 fn forge(ground: &mut Ground, what: &str, change: impl FnOnce(&mut Value)) {
     let release = Release::at(ground.path().join("release"));
     let sound = fs::read(release.folder.join("release.json")).unwrap();

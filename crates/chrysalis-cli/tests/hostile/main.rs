@@ -14,7 +14,7 @@ mod tables;
 use std::fs;
 use std::path::Path;
 
-/// A folder with files, in which command lines are tried one after the other.
+/// A folder with files, in which commands are tried one after the other.
 struct Ground {
     folder: tempfile::TempDir,
     wrong: Vec<String>,
@@ -35,7 +35,7 @@ impl Ground {
         self.folder.path()
     }
 
-    /// The command must end with one of the codes, say so properly, and leave the folder as it was.
+    /// The command must exit with one of the codes, report the error properly, and leave the folder as it was.
     fn refuses(&mut self, line: &str, codes: &[i32]) {
         let before = common::listing(self.path());
         let outcome = common::run(self.path(), line);
@@ -46,7 +46,7 @@ impl Ground {
         }
     }
 
-    /// Shows what went wrong, a few cases in full.
+    /// Reports everything that went wrong, with a few cases in full.
     #[track_caller]
     fn done(self) {
         let shown: Vec<&str> = self.wrong.iter().take(8).map(String::as_str).collect();

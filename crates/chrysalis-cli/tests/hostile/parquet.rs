@@ -1,11 +1,11 @@
-//! Parquet files with flipped bits and missing ends, as input and as tables of a release with the hash fixed up.
+//! Parquet files with flipped bits and missing ends, as input and as tables of a release with a corrected hash.
 
 use std::fs;
 
 use super::Ground;
 use crate::common::{self, Release};
 
-/// Small and fast; the same flips in every run.
+/// A small and fast generator; every run makes the same flips.
 struct Flips(u64);
 
 impl Flips {
@@ -29,7 +29,7 @@ fn release() -> Ground {
     ground
 }
 
-/// The file with one byte changed, everywhere in the footer and at every `step`th byte before it; then cut short.
+/// The file with one byte changed, at every byte of the footer and at every `step`th byte before it; then truncated.
 fn mutations(sound: &[u8], step: usize) -> Vec<(String, Vec<u8>)> {
     let mut flips = Flips(7);
     let end = sound.len() - 8;
@@ -55,7 +55,7 @@ fn flipped_tables(file: &str) {
     for (what, bytes) in mutations(&sound, 5) {
         release.write_manifest(&manifest);
         release.forge(file, &bytes);
-        // A flip in a place nobody reads is harmless.
+        // A flip in a place that is never read is harmless.
         let outcome = common::run(ground.path(), "audit release");
         ground.wrong.extend(outcome.complaint(&[0, 2, 4]).map(|wrong| format!("{what}: {wrong}")));
     }
@@ -89,7 +89,7 @@ fn flipped_bytes_in_a_parquet_input_never_break_a_command() {
 
 #[test]
 fn a_parquet_file_that_claims_more_than_it_has_costs_no_memory() {
-    // The row count of the footer, in several encodings, set to the largest number.
+    // The row count of the footer, wherever its encoding occurs, set to the largest number.
     let mut ground = release();
     let sound = fs::read(ground.path().join("release/generalized.parquet")).unwrap();
     let rows: &[u8] = &[0xd8, 0x04]; // 300 as a zigzag varint
@@ -102,7 +102,7 @@ fn a_parquet_file_that_claims_more_than_it_has_costs_no_memory() {
         let footer = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) + 8;
         bytes[end..end + 4].copy_from_slice(&footer.to_le_bytes());
         fs::write(ground.path().join("t.parquet"), &bytes).unwrap();
-        // Whoever does not trust the number may go on.
+        // A reader that does not trust the number may go on.
         let outcome = common::run(ground.path(), "profile t.parquet --quasi sex --sensitive disease");
         ground.wrong.extend(outcome.complaint(&[0, 2]));
     }

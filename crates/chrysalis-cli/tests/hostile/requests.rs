@@ -1,4 +1,4 @@
-//! Command lines and specs that ask for what cannot be.
+//! Command lines and specs that ask for the impossible.
 
 use super::Ground;
 
@@ -237,7 +237,7 @@ fn what_cannot_be_reached_ends_with_3_and_writes_nothing() {
         if !outcome.stderr.ends_with(&format!(" {strongest}\n")) {
             ground.wrong.push(format!("the strongest is {strongest}\n{outcome}"));
         }
-        // The advice must be true.
+        // The advice must be correct.
         let advised = crate::common::run(ground.path(), &publish(strongest));
         if advised.code != Some(0) {
             ground.wrong.push(format!("advised after {principle}:\n{advised}"));

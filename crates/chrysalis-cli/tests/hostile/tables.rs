@@ -6,7 +6,7 @@ use super::Ground;
 
 const PLAIN: &[u8] = b"a,b\n1,x\n2,y\n3,x\n4,y\n";
 
-/// Every command that reads a table refuses this one.
+/// Every command that reads a table must refuse this one.
 #[track_caller]
 fn refused(name: &str, bytes: &[u8]) {
     let mut ground = Ground::new(&[(name, bytes), ("plain.csv", PLAIN)]);

@@ -28,7 +28,7 @@ use rand::rngs::ChaCha20Rng;
 const QUASI: [&str; 5] = ["marital_status", "work_class", "education", "gender", "age"];
 const SENSITIVE: &str = "occupation";
 
-/// The ways to publish that are compared.
+/// The ways of publishing that are compared.
 const WAYS: [&str; 5] =
     ["generalize (mondrian)", "generalize (compact)", "angel (paper)", "angel (ours, k kept)", "angel (ours)"];
 
@@ -106,13 +106,13 @@ fn release(table: &Table, way: &str, principle: &str, marginals: &[Vec<String>],
             _ => Fallback::Never,
         },
     };
-    // Buckets have ten rows; batches and groups are asked for the principle alone.
+    // k = 10 applies to angel's buckets; its batches, and the groups of `generalize`, need only satisfy the principle.
     let (method, require): (&dyn Method, &[PrincipleSpec]) =
         if way.starts_with("angel") { (&angel, &both) } else { (&Generalize, &both[..1]) };
     Job::new(&data, require, partitioner, &mut rng, &Unwatched).run(method).unwrap().release
 }
 
-/// The paper's table 9: marginals G1 to G4, rebuilt from the table of all attributes and from their own.
+/// The paper's table 9: marginals G1 to G4, rebuilt from the table of all attributes and from tables of their own.
 fn marginals(table: &Table, seed: u64) {
     let marginals: Vec<Vec<String>> =
         (1..=4).map(|n| QUASI[..n].iter().map(|&name| name.to_owned()).collect()).collect();

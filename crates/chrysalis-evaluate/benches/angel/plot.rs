@@ -1,4 +1,4 @@
-//! A picture of the reconstruction errors.
+//! A chart of the reconstruction errors.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! angel's count queries (section 6): a set of values of every attribute, ⌈|A|·s^(1/6)⌉ of them.
+//! angel's count queries (section 6): a condition on every attribute A that admits ⌈|A|·s^(1/6)⌉ of its values.
 
 use chrysalis_query::OpenRelease;
 use chrysalis_release::Release;
@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-/// The mean relative error over `n` queries of volume `s` that somebody matches.
+/// The mean relative error over `n` queries of volume `s` that at least one person matches.
 pub(crate) fn mean_error(
     release: Release,
     table: &Table,
@@ -35,7 +35,7 @@ pub(crate) fn mean_error(
     errors.iter().sum::<f64>() / errors.len() as f64
 }
 
-/// An interval of ages or educations, any values of the others.
+/// An interval of ages or educations; any values of the others.
 fn chosen(column: &Column, volume: f64, dimensions: usize, rng: &mut ChaCha20Rng) -> Vec<u32> {
     let domain = column.domain().len();
     let n = ((domain as f64 * volume.powf(1.0 / dimensions as f64)).ceil() as usize).clamp(1, domain);

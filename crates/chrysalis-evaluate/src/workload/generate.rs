@@ -14,9 +14,9 @@ pub(super) struct Query {
     pub(super) conditions: Vec<Condition>,
 }
 
-/// What the values of one column must be. None of them is the missing one.
+/// The values that one column must have, never the missing one.
 pub(super) struct Condition {
-    /// Its place among the columns.
+    /// The column's position.
     pub(super) column: usize,
     pub(super) codes: ChosenCodes,
 }
@@ -37,7 +37,7 @@ impl ChosenCodes {
     }
 }
 
-/// Draws a workload over some columns, the last of which is the sensitive one. Also tells how many conditions each query has.
+/// Draws a workload over columns, the sensitive one last. Also returns the number of conditions of each query.
 pub(super) fn queries(
     columns: &[&Column],
     workload: &Workload,
@@ -108,7 +108,7 @@ pub(super) fn check(columns: &[&Column], workload: &Workload) -> Result<(), Eval
     Ok(())
 }
 
-/// One family or another.
+/// A hint to use one family or the other.
 pub(super) fn either(one: Family, other: Family) -> Remedy {
     Remedy::from("use ").knob(Knob::Workload, one.name()).words(format!(" or {other}"))
 }
@@ -133,14 +133,14 @@ fn dimensions(workload: &Workload, most: usize) -> Result<usize, EvaluateError> 
     Ok(wanted)
 }
 
-/// The codes of a column without that of the missing value.
+/// The codes of a column, except that of the missing value.
 fn values(column: &Column) -> Range<Code> {
     Code::from(column.domain().has_missing())..column.domain().len() as Code
 }
 
-/// How many of the values to take: at least one, at most all.
+/// How many of the values to take: at least one and at most all.
 fn clamped(values: &Range<Code>, n: f64) -> usize {
-    // A cast of a float saturates.
+    // A cast from a float saturates.
     (n as usize).clamp(1, values.len())
 }
 

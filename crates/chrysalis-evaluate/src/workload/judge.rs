@@ -1,14 +1,14 @@
-//! Answers held against the truth.
+//! Answers compared with the truth.
 
 use chrysalis_query::{AggregateAnswer, Answer};
 
 use super::truth::Truth;
 use super::{Workload, pose};
 
-/// The shares of questions at which a [`Summary`] tells a value.
+/// The quantiles that a [`Summary`] gives.
 pub const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
-/// Sums of many reals differ in their last digits with the order of adding up.
+/// Sums of many reals differ in their last digits, depending on the order of addition.
 const ROUNDING: f64 = 1e-9;
 
 /// How well a release answered a workload.
@@ -27,11 +27,11 @@ pub struct Accuracy {
 pub struct AggregateAccuracy {
     /// `count(*)`, `avg(salary)`.
     pub name: String,
-    /// Questions that have a true answer: sums and averages over nobody have none.
+    /// Questions that have a true answer: sums and averages over no rows have none.
     pub judged: u64,
-    /// Those of them whose true answer lies within the bounds.
+    /// How many of those have a true answer within the bounds.
     pub inside: u64,
-    /// Those of them whose true answer is not 0; errors and widths are relative to it.
+    /// How many of those have a true answer other than 0; errors and widths are relative to it.
     pub nonzero: u64,
     /// |truth − estimate| / |truth|.
     pub error: Option<Summary>,
@@ -40,27 +40,27 @@ pub struct AggregateAccuracy {
 }
 
 impl AggregateAccuracy {
-    /// The share of true answers within the bounds: 1, or somebody has made a mistake.
+    /// The share of true answers within the bounds: 1, unless there is a bug.
     pub fn inside_share(&self) -> f64 {
         if self.judged == 0 { 1.0 } else { self.inside as f64 / self.judged as f64 }
     }
 }
 
-/// Many numbers in short.
+/// A summary of many numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// Their mean.
     pub mean: f64,
-    /// The values below which the shares [`QUANTILES`] of them lie; the third is the median.
+    /// Their quantiles at the shares [`QUANTILES`]; the third is the median.
     pub quantiles: [f64; 5],
 }
 
 impl Summary {
-    /// None of no numbers.
+    /// `None` if there are no numbers.
     pub fn of(mut numbers: Vec<f64>) -> Option<Summary> {
         numbers.sort_by(f64::total_cmp);
         let last = numbers.len().checked_sub(1)?;
-        // Between two ranks, in proportion.
+        // Interpolated linearly between two ranks.
         let quantile = |share: f64| {
             let place = share * last as f64;
             let (below, above) = (numbers[place.floor() as usize], numbers[place.ceil() as usize]);
@@ -69,13 +69,13 @@ impl Summary {
         Some(Summary { mean: numbers.iter().sum::<f64>() / numbers.len() as f64, quantiles: QUANTILES.map(quantile) })
     }
 
-    /// The middle one.
+    /// The median.
     pub fn median(&self) -> f64 {
         self.quantiles[2]
     }
 }
 
-/// What was said of one aggregate. `None` is NULL.
+/// What a release says about one aggregate. `None` is NULL.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ToldAnswer {
     pub(super) estimate: Option<f64>,
@@ -84,7 +84,7 @@ pub(super) struct ToldAnswer {
 }
 
 impl ToldAnswer {
-    /// What an answer says of its aggregates: without GROUP BY there is one row.
+    /// What an answer says about its aggregates: without GROUP BY it has one row.
     pub(super) fn of(answer: &Answer) -> Vec<ToldAnswer> {
         let told = |it: &AggregateAnswer| ToldAnswer { estimate: it.estimate, lower: it.lower, upper: it.upper };
         answer.rows.first().map_or_else(Vec::new, |row| row.aggregates.iter().map(told).collect())
@@ -92,7 +92,7 @@ impl ToldAnswer {
 }
 
 impl Accuracy {
-    /// `answers` tell one thing per aggregate, or nothing; `sensitive` is what sums and averages are of.
+    /// Each of `answers` has one entry per aggregate, or none; `sensitive` is the column of sums and averages.
     pub(super) fn new(
         workload: &Workload,
         dimensions: usize,

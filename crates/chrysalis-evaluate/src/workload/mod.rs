@@ -8,11 +8,12 @@
 //! | [`Family::KeArbitrary`] | ke 7.1 | every quasi attribute (w of them): any ⌈\|A\|·s^(1/w)⌉ values | AVG, SUM, COUNT |
 //!
 //! |A| counts the values that occur in the microdata. lalpha has no workload. ke's arbitrary questions pick rows one by
-//! one: where a quasi attribute tells every row from all others, so do ours. Elsewhere they pick values, as a long list
-//! after IN does, and the rows follow.
+//! one; so do ours if some quasi attribute has a different value in every row. Otherwise they pick values, as a long
+//! list after IN does, and the rows follow from those.
 //!
-//! Questions go through the engine that analysts use; the truth is counted over the microdata. What is asked depends on
-//! the microdata, the parameters and the generator alone, so two releases of one table get the same questions.
+//! Questions go through the engine that analysts use; the truth is counted over the microdata. Which questions are
+//! drawn depends only on the microdata, the parameters and the generator, so two releases of one table get the same
+//! questions.
 
 mod generate;
 mod judge;
@@ -38,7 +39,7 @@ use judge::ToldAnswer;
 pub use judge::{Accuracy, AggregateAccuracy, QUANTILES, Summary};
 use truth::Truth;
 
-/// The most questions of one workload.
+/// The most questions in one workload.
 pub const MAX_QUERIES: usize = 1_000_000;
 
 /// The papers' kinds of random questions.
@@ -58,7 +59,7 @@ impl Family {
     /// All of them.
     pub const ALL: [Family; 4] = [Family::Pa, Family::Angel, Family::KeRange, Family::KeArbitrary];
 
-    /// As it is written.
+    /// The name that users write.
     pub fn name(self) -> &'static str {
         match self {
             Family::Pa => "pa",
@@ -68,7 +69,7 @@ impl Family {
         }
     }
 
-    /// The one that suits a release: pa's where the sensitive values are words, ke's where they are numbers.
+    /// The family that suits a release: pa's if the sensitive values are words, ke's if they are numbers.
     pub fn suited(manifest: &Manifest) -> Family {
         let is_numeric = |role| manifest.with_role(role).any(|it| Kind::from(it.kind).is_numeric());
         let is_ordered = manifest.with_role(RoleName::Quasi).any(|it| Kind::from(it.kind).is_ordered());
@@ -103,7 +104,7 @@ impl FromStr for Family {
     }
 }
 
-/// Which questions, and how many.
+/// Which questions to ask, and how many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// Their kind.
@@ -112,9 +113,9 @@ pub struct Workload {
     pub queries: usize,
     /// The papers' s: the share of the space of values that a question covers, above 0 and at most 1.
     pub selectivity: f64,
-    /// The papers' w: how many attributes a question has conditions on. Absent: 4 for pa, 1 for ke-range, otherwise all.
+    /// The papers' w: how many attributes a question constrains. If absent: 4 for pa, 1 for ke-range, otherwise all.
     pub dimensions: Option<usize>,
-    /// Attributes whose order means nothing although their kind has one, such as codes: angel picks any values of them.
+    /// Attributes whose order means nothing although their kind has one, such as codes: angel picks any values.
     pub unordered: Vec<String>,
 }
 
@@ -122,7 +123,7 @@ pub struct Workload {
 pub struct Questions {
     workload: Workload,
     dimensions: usize,
-    /// The columns that conditions are on, the sensitive one last.
+    /// The columns with conditions, the sensitive one last.
     names: Vec<String>,
     queries: Vec<Query>,
     questions: Vec<Question>,
@@ -130,7 +131,7 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Draws questions and counts their answers over the microdata.
+    /// Draws questions and computes their answers over the microdata.
     ///
     /// # Cost
     /// O(rows · conditions) per question, on all cores: a second for 1,000 questions over 500,000 rows.
@@ -142,7 +143,7 @@ impl Questions {
         rng: &mut dyn CryptoRng,
         watch: &dyn Watch,
     ) -> Result<Questions, EvaluateError> {
-        // By name, so that the order in which a release lists its attributes does not change the questions.
+        // Sorted by name, so that the order in which a release lists its attributes does not change the questions.
         let mut names: Vec<String> = quasi.to_vec();
         names.sort_unstable();
         names.push(sensitive.to_owned());
@@ -153,9 +154,9 @@ impl Questions {
         Ok(Questions { workload, dimensions, names, queries, questions, truths })
     }
 
-    /// Draws ke's constrained arbitrary questions (7.2): `workload.selectivity` is the share of the groups of a release with
-    /// exact quasi values that a question touches, and `share` that of the rows which it picks of each, by the values of
-    /// the attribute `by`. Where these tell rows apart, it picks no others.
+    /// Draws ke's constrained arbitrary questions (7.2) for a release with exact quasi values. `workload.selectivity`
+    /// is the share of the groups that a question touches, and `share` the share of rows that it picks from each of
+    /// them, by the values of the attribute `by`. If those values are distinct, it picks no other rows.
     pub fn draw_within(
         release: &Release,
         microdata: &Table,
@@ -172,12 +173,12 @@ impl Questions {
         Ok(Questions { workload, dimensions: 1, names, queries, questions, truths })
     }
 
-    /// The questions, as anybody could ask them.
+    /// The questions, as an analyst would ask them.
     pub fn questions(&self) -> &[Question] {
         &self.questions
     }
 
-    /// Asks a release all of them.
+    /// Asks a release all the questions.
     pub fn ask(&self, release: &Release, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
         self.ask_prepared(&OpenRelease::new(release)?, watch)
     }
@@ -192,9 +193,9 @@ impl Questions {
         Ok(self.accuracy(&answers.iter().map(ToldAnswer::of).collect::<Vec<_>>()))
     }
 
-    /// Asks a release of swapped values, which has no groups and no engine to ask: the answer of the table as it stands,
-    /// and bounds for who has been told the least numbers that values were exchanged within. `microdata` are those that
-    /// the questions were drawn from.
+    /// Asks a release of swapped values, which has no groups, so the query engine cannot answer. The estimates are the
+    /// answers of the table as it stands, and the bounds are those of a reader who knows the minimum numbers within
+    /// which values were swapped. `microdata` must be the table the questions were drawn from.
     ///
     /// # Cost
     /// O(rows · conditions) per question, on all cores.
@@ -232,7 +233,7 @@ fn columns<'a>(microdata: &'a Table, names: &[String]) -> Result<Vec<&'a Column>
 
 /// Draws a workload for a release and asks it.
 ///
-/// The microdata hold the published attributes, read with the manifest's kinds.
+/// The microdata must have the published attributes, read with the manifest's kinds.
 pub fn ask(
     release: &Release,
     microdata: &Table,

@@ -1,4 +1,4 @@
-//! Conditions on codes as a question that any release of the table can be asked.
+//! Turns conditions on codes into a question that any release of the table can be asked.
 
 use chrysalis_query::question::{
     Aggregate, ColumnName, Condition as Sentence, Constant, Function, Predicate, Question, Test,
@@ -41,7 +41,7 @@ fn named(name: &str) -> ColumnName {
 fn test(columns: &[&Column], condition: &Condition) -> Sentence {
     let column = columns[condition.column];
     let predicate = match &condition.codes {
-        // Words without an order have no intervals: their codes do.
+        // Words without an order have no intervals, although their codes do.
         ChosenCodes::Interval(codes) if column.domain().kind() != Kind::Category => {
             Predicate::Between(constant(column, codes.start), constant(column, codes.end - 1))
         }

@@ -1,17 +1,18 @@
-//! What a table whose sensitive values changed places says to who knows how far they may have come.
+//! What a table of swapped sensitive values says to a reader who knows how far values may have moved.
 //!
-//! The table tells who matches, for quasi values are as they were, but not whose values those are. ke (7.1): "only when a
-//! long sequence of consecutive sensitive attribute values are covered by a query, can we say for sure that some tuples
-//! are definitely included". In numbers, with the rows in the order of their values:
+//! The table shows which rows match, because quasi values are unchanged, but not which values those rows had. ke (7.1):
+//! "only when a long sequence of consecutive sensitive attribute values are covered by a query, can we say for sure
+//! that some tuples are definitely included". In numbers, with the rows in the order of their values:
 //!
-//! 1. A row of rank o may have exchanged with one of rank p if p lies within the radius of o or o within that of p. By
-//!    value p, o lies between two ends, both of which grow with p, because a radius grows by one at most from rank to rank.
-//! 2. h rows that match had h different ranks o. The least they can be: in the order of p, each takes the lowest rank that
-//!    is within its reach and not taken yet. The most, likewise from above.
-//! 3. What the rows that match have, the others have not: the sum of all values less the most that the others can have is
-//!    a least as well, and the better of the two counts.
+//! 1. A row of rank o may have been swapped with one of rank p if p lies within the radius of o or o within that of p.
+//!    For each p, the possible o lie between two ends, both of which grow with p, because a radius grows by at most one
+//!    from rank to rank.
+//! 2. The h rows that match had h different ranks o. For the least sum, each takes, in the order of p, the lowest rank
+//!    that is within its reach and not yet taken. The greatest sum is found likewise from above.
+//! 3. The matching rows have exactly the values that the other rows do not have: the sum of all values minus the most
+//!    that the other rows can have is also a lower bound, and the better of the two counts.
 //!
-//! The bounds are certain. They need not be the tightest: that the exchange went in pairs is not made use of.
+//! The bounds are certain, but not always the tightest: they do not use the fact that values were swapped in pairs.
 
 use chrysalis_criteria::Minimum;
 use chrysalis_criteria::principle::spans;
@@ -25,7 +26,7 @@ use super::judge::ToldAnswer;
 use super::truth::{Truth, numbers};
 use crate::{EvaluateError, error};
 
-/// Whether sensitive values changed places with others of the whole table.
+/// Whether sensitive values were swapped across the whole table.
 fn is_swapped(shape: &Shape) -> bool {
     match shape.values {
         Values::Swapped => true,
@@ -85,7 +86,7 @@ fn tests<'a>(query: &Query, microdata: &[&Column], columns: &[&'a Column]) -> Ve
     query.conditions.iter().map(test).collect()
 }
 
-/// Counts are certain; sums lie within bounds, and averages are sums shared.
+/// Counts are certain; sums lie within bounds, and averages are sums divided by the count.
 fn told(function: Function, published: &Truth, (least, most): (f64, f64)) -> ToldAnswer {
     let estimate = published.answer(function);
     let bound = |sum: f64| match function {
@@ -98,14 +99,14 @@ fn told(function: Function, published: &Truth, (least, most): (f64, f64)) -> Tol
     ToldAnswer { estimate, lower: bound(least).filter(|_| is_there), upper: bound(most).filter(|_| is_there) }
 }
 
-/// The published values in their order.
+/// The published values in order.
 struct Ranks {
     /// By code.
     numbers: Vec<f64>,
     /// The first rank of every code, and how many ranks there are.
     firsts: Vec<usize>,
     codes: Vec<Code>,
-    /// For every rank the lowest and the highest that it may have come from.
+    /// For every rank, the lowest and the highest rank that its value may have come from.
     ends: Vec<(usize, usize)>,
 }
 
@@ -127,7 +128,7 @@ impl Ranks {
         Truth { rows, numbers: rows, sum }
     }
 
-    /// The least and the most sum of the values that the rows with these hits had.
+    /// The least and the greatest possible sum of the values that the matching rows had.
     fn bounds(&self, hits: &[u64]) -> (f64, f64) {
         let others: Vec<u64> =
             hits.iter().zip(self.firsts.windows(2)).map(|(hit, ends)| (ends[1] - ends[0]) as u64 - hit).collect();
@@ -137,7 +138,7 @@ impl Ranks {
         (least, most)
     }
 
-    /// Step 2: the n hits of a code came through n different ranks, so the lowest n at least.
+    /// Step 2: the n hits of a code came from n different ranks; taking the code's n lowest ranks gives the least sum.
     fn least(&self, hits: &[u64]) -> f64 {
         let ranks = hits.iter().zip(&self.firsts).flat_map(|(&n, &first)| first..first + n as usize);
         let (mut free, mut sum) = (0, 0.0);
@@ -161,7 +162,7 @@ impl Ranks {
     }
 }
 
-/// For every rank the least radius within which the least numbers are reached; all ranks where none does.
+/// For every rank, the smallest radius within which the minimum numbers are reached; all ranks if none suffices.
 fn radii(column: &Column, codes: &[Code], minimum: Minimum) -> Vec<usize> {
     let (n, domain) = (codes.len(), column.domain());
     let reaches = |at: usize, radius: usize| {
@@ -174,7 +175,7 @@ fn radii(column: &Column, codes: &[Code], minimum: Minimum) -> Vec<usize> {
     };
     let mut radius: usize = 0;
     let mut of = |at: usize| {
-        // From one rank to the next it changes by one at most.
+        // From one rank to the next, the radius changes by at most one.
         radius = radius.saturating_sub(1);
         while radius < n && !reaches(at, radius) {
             radius += 1;
@@ -210,7 +211,7 @@ mod tests {
         Ranks::new(&column, numbers, Minimum { rows: 1, distinct, span: None, apart: 1 })
     }
 
-    /// Values 0 to 9, three distinct ones within reach: everybody's value comes from a neighbour, at the ends from two
+    /// Values 0 to 9, three distinct ones within reach: every value comes from a neighbour, or at the ends from two
     /// places away.
     #[test]
     fn reach_is_that_of_either_partner() {
@@ -221,18 +222,18 @@ mod tests {
     #[test]
     fn what_a_long_sequence_covers_is_certain() {
         let found = ranks(&(0..10).collect::<Vec<_>>(), 3);
-        // 3, 4, 5 and 6 are told. By themselves they may be 2 + 3 + 4 + 5 = 14 to 4 + 5 + 6 + 7 = 22; but the others make
-        // up at most 1 + 2 + 3 + 7 + 8 + 9 = 30 of 45, and at least 24.
+        // The table shows 3, 4, 5 and 6. Alone, they may have been 2 + 3 + 4 + 5 = 14 to 4 + 5 + 6 + 7 = 22; but the
+        // others make up at most 1 + 2 + 3 + 7 + 8 + 9 = 30 of 45, and at least 24.
         let hits = [0, 0, 0, 1, 1, 1, 1, 0, 0, 0];
         assert_eq!((found.least(&hits), found.most(&hits)), (14.0, 22.0));
         assert_eq!(found.bounds(&hits), (15.0, 21.0));
         assert_eq!(found.bounds(&[1; 10]), (45.0, 45.0));
-        // All but 4, which may be 3 or 5: what is said of the one is said of the others.
+        // All but 4, which may have been 3 or 5: a bound on one row is a bound on the others.
         assert_eq!(found.bounds(&[1, 1, 1, 1, 0, 1, 1, 1, 1, 1]), (40.0, 42.0));
         assert_eq!(found.bounds(&[0; 10]), (0.0, 0.0));
     }
 
-    /// Three rows of one value stand for three ranks.
+    /// Three rows with the same value have three ranks.
     #[test]
     fn equal_values_are_told_apart_by_their_number() {
         let found = ranks(&[1, 2, 2, 2, 3], 2);

@@ -6,15 +6,15 @@ use rayon::prelude::*;
 
 use super::generate::Query;
 
-/// Rows looked at together: small enough for the fastest memory.
+/// Rows processed together: small enough for the fastest cache.
 const BLOCK: usize = 4096;
 
-/// What the rows of the microdata say.
+/// What the true answers to one query follow from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Truth {
     /// Rows that match.
     pub(super) rows: u64,
-    /// Those of them that have a number.
+    /// How many of them have a number.
     pub(super) numbers: u64,
     /// The numbers' sum.
     pub(super) sum: f64,
@@ -30,7 +30,7 @@ pub(super) fn all(columns: &[&Column], queries: &[Query], watch: &dyn Watch) -> 
     queries.par_iter().map(truth).collect()
 }
 
-/// The number of every code of the sensitive column; none where it holds words.
+/// The number of every code of the sensitive column; empty if it holds words.
 pub(super) fn numbers(column: &Column) -> Vec<Option<f64>> {
     let domain = column.domain();
     if !domain.kind().is_numeric() {

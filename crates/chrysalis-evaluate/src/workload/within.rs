@@ -10,9 +10,9 @@ use super::generate::{self, ChosenCodes, Condition, Query};
 use crate::universe::translated;
 use crate::{EvaluateError, error, opened};
 
-/// Draws questions that pick rows of a release one by one, by an attribute that it shows as it is.
+/// Draws questions that pick rows of a release one by one, by an attribute that the release shows as it is.
 ///
-/// `columns` are that attribute and the sensitive one, of the microdata.
+/// `columns` are that attribute's and the sensitive one's columns of the microdata.
 pub(super) fn queries(
     release: &Release,
     columns: &[&Column; 2],
@@ -47,9 +47,9 @@ pub(super) fn queries(
     Ok((0..workload.queries).map(|_| query()).collect())
 }
 
-/// So many of them, at least one.
+/// A share of `n`, at least one.
 fn part(n: usize, share: f64) -> usize {
-    // A cast of a float saturates.
+    // A cast from a float saturates.
     ((n as f64 * share).round() as usize).clamp(1, n.max(1))
 }
 
@@ -61,7 +61,7 @@ fn has_exact_groups(shape: &Shape) -> bool {
     }
 }
 
-/// The values of every group's rows, as codes of the microdata.
+/// The values of every group's rows, as codes of the microdata; `None` if the release has no groups of exact values.
 fn groups(release: &Release, own: &Column) -> Result<Option<Vec<Vec<Code>>>, EvaluateError> {
     if !has_exact_groups(&release.manifest.method.shape()) {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What the tests of measures share: tables with roles, and releases of them.
+//! Helpers for tests of measures: tables with roles, and releases of them.
 
 #![allow(dead_code, reason = "every test file uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -22,7 +22,7 @@ pub(crate) fn rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
 }
 
-/// A release that promises something, which must hold in these groups.
+/// A release with promises, which must hold in these groups.
 pub(crate) fn publish_as(method: &dyn Method, data: &Microdata, partition: &Partition, require: &[&str]) -> Release {
     let require: Vec<_> = require.iter().map(|text| text.parse().unwrap()).collect();
     Job::new(data, &require, partition, &mut rng(3), &Unwatched).run(method).unwrap().release

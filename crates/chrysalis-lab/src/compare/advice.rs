@@ -10,15 +10,15 @@ use super::trial::Trial;
 
 /// One piece of advice.
 pub struct Advice {
-    /// What somebody wants.
+    /// What the owner wants.
     pub goal: &'static str,
     /// The runs that serve it best.
     pub runs: Vec<String>,
-    /// The same in words.
+    /// The advice in words.
     pub sentence: String,
 }
 
-/// What each goal is judged by, and what a sentence says about the best.
+/// The measure that decides each goal, and what the sentence says about the best run.
 const GOALS: [(&str, &Measure, &str); 9] = [
     ("Nobody's value may be guessed:", &LINKING, "an attacker is right with at most {} confidence"),
     ("It must stay open which row is whose:", &ROW_LINKING, "one given row is a person's with at most {}"),
@@ -31,13 +31,13 @@ const GOALS: [(&str, &Measure, &str); 9] = [
     ("It must be quick:", &SECONDS, "made in {} s"),
 ];
 
-/// A sentence per goal, then one about the balance of risk and accuracy.
+/// One sentence per goal, then one about the balance of risk and accuracy.
 pub(super) fn advice(trials: &[Trial]) -> Vec<Advice> {
     let goals = GOALS.iter().filter_map(|(goal, measure, words)| best(trials, goal, measure, words));
     disclosing(trials).into_iter().chain(goals).chain(balance(trials)).chain(presence(trials)).collect()
 }
 
-/// What no release here can do, so that none is chosen for it.
+/// Advice on a goal that no release here can meet, so that none is chosen for it.
 fn presence(trials: &[Trial]) -> Option<Advice> {
     let is_choice = trials.iter().filter(|trial| trial.safe().is_some()).count() > 1;
     let sentence = "none of these will do: no form hides who is in the data. Whoever the groups of a release cover can be taken to be \
@@ -50,7 +50,7 @@ fn presence(trials: &[Trial]) -> Option<Advice> {
     })
 }
 
-/// What is not recommended to anybody.
+/// A warning about runs that nobody should use.
 fn disclosing(trials: &[Trial]) -> Option<Advice> {
     let disclosed = |trial: &Trial| trial.numbers()?.disclosed_rows.filter(|&rows| rows > 0);
     let open: Vec<String> = trials
@@ -69,10 +69,10 @@ fn disclosing(trials: &[Trial]) -> Option<Advice> {
     Some(Advice { goal: "Nobody's value may be disclosed:", runs: Vec::new(), sentence })
 }
 
-/// A run with its value of some measure.
+/// A run with its value of a measure.
 type ValuedTrial<'a> = (&'a Trial, &'a Numbers, f64);
 
-/// The safe runs that have a value.
+/// The safe runs that have a value of the measure.
 fn valued<'a>(trials: &'a [Trial], measure: &Measure) -> Vec<ValuedTrial<'a>> {
     let value = |trial: &'a Trial| {
         let numbers = trial.safe()?;
@@ -81,7 +81,7 @@ fn valued<'a>(trials: &'a [Trial], measure: &Measure) -> Vec<ValuedTrial<'a>> {
     trials.iter().filter_map(value).collect()
 }
 
-/// Values this close are the same.
+/// Whether two values are so close that they count as the same.
 fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
@@ -89,7 +89,7 @@ fn same(a: f64, b: f64) -> bool {
 fn best(trials: &[Trial], goal: &'static str, measure: &Measure, words: &str) -> Option<Advice> {
     let all = valued(trials, measure);
     let least = all.iter().map(|(_, _, value)| *value).fold(f64::INFINITY, f64::min);
-    // What is written alike is alike to a reader.
+    // Values that are displayed the same are the same to a reader.
     let is_least = |value: f64| same(value, least) || (measure.shown)(value) == (measure.shown)(least);
     let (winners, others): (Vec<&ValuedTrial>, Vec<&ValuedTrial>) =
         all.iter().partition(|(_, _, value)| is_least(*value));
@@ -116,7 +116,7 @@ fn best(trials: &[Trial], goal: &'static str, measure: &Measure, words: &str) ->
     Some(Advice { goal, runs, sentence })
 }
 
-/// Where even the best release gives everything away there is nothing to choose.
+/// If even the best release gives everything away, there is nothing to choose.
 fn hopeless(measure: &Measure, least: f64) -> Option<String> {
     match measure.key {
         _ if least < 1.0 => None,
@@ -137,7 +137,7 @@ fn hopeless(measure: &Measure, least: f64) -> Option<String> {
     }
 }
 
-/// Of several that are equally safe, the most accurate.
+/// Among several equally safe runs, names the most accurate.
 fn tie(winners: &[&ValuedTrial]) -> String {
     let errors = winners.iter().filter_map(|(trial, numbers, _)| Some((trial, ERROR.of(numbers)?)));
     match errors.min_by(|(_, a), (_, b)| a.total_cmp(b)) {
@@ -148,7 +148,7 @@ fn tie(winners: &[&ValuedTrial]) -> String {
     }
 }
 
-/// Accuracy that is paid for with rows that can be told is worth a word.
+/// A caution if accuracy comes at the price of identifiable rows.
 fn caution(winners: &[&ValuedTrial], trials: &[Trial]) -> String {
     let Some((winner, numbers, _)) = winners.first() else { return String::new() };
     if ROW_LINKING.of(numbers).is_none_or(|chance| chance < 1.0) {
@@ -170,7 +170,7 @@ fn caution(winners: &[&ValuedTrial], trials: &[Trial]) -> String {
     }
 }
 
-/// Runs that no other beats in risk and in accuracy at once.
+/// The runs that no other run beats in both risk and accuracy.
 fn balance(trials: &[Trial]) -> Option<Advice> {
     let utility = [&ERROR, &KL].into_iter().find(|measure| valued(trials, measure).len() >= 2)?;
     let risk = charts::risk(trials);
@@ -200,7 +200,7 @@ fn balance(trials: &[Trial]) -> Option<Advice> {
     Some(Advice { goal: "Risk and accuracy in balance:", runs, sentence })
 }
 
-/// `a`, `a or b`, `a, b or c`; after six the rest is counted.
+/// `a`, `a or b`, `a, b or c`; beyond six, the rest is only counted.
 fn joined(names: &[String]) -> String {
     const MANY: usize = 6;
     match names {
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(guessed.sentence, words);
         assert!(named(&all, "It must stay open which row").sentence.starts_with("all are the same here;"));
         assert_eq!(named(&all, "Analysts ask").runs, ["a"]);
-        // b is as safe as c and less accurate.
+        // b is as safe as c but less accurate.
         assert_eq!(named(&all, "Risk and accuracy").runs, ["a", "c"]);
     }
 
@@ -252,7 +252,7 @@ mod tests {
         );
     }
 
-    /// A small chance of a row is no reason to believe that presence is hidden.
+    /// A low probability for each row is no reason to believe that presence is hidden.
     #[test]
     fn no_release_is_advised_for_hiding_who_is_there() {
         let trials = [Trial::made_up("a", &[], 0.25, 0.001, 0.02), Trial::made_up("b", &[], 0.25, 0.1, 0.03)];

@@ -7,13 +7,13 @@ use super::measures::{ERROR, KL, LEARNED, LINKING, Measure, NCP, is_share};
 use super::runs::Run;
 use super::trial::Trial;
 
-/// A chart and the words below it.
+/// A chart with its caption.
 pub(super) struct Plot {
     pub(super) chart: Chart,
     pub(super) caption: String,
 }
 
-/// Where values differ by orders of magnitude a linear axis shows the largest alone.
+/// If values differ by orders of magnitude, a linear axis shows only the largest.
 fn scaled(title: &str, values: impl Iterator<Item = f64>) -> Axis {
     let (least, most) = values.fold((f64::INFINITY, 0f64), |(a, b), value| (a.min(value), b.max(value)));
     match least > 0.0 && most > 30.0 * least {
@@ -22,7 +22,7 @@ fn scaled(title: &str, values: impl Iterator<Item = f64>) -> Axis {
     }
 }
 
-/// Shares are percentages; nats and the like are not.
+/// Shares are shown as percentages; nats and the like are not.
 fn axis(measure: &Measure, values: &[f64]) -> Axis {
     let axis = scaled(measure.title, values.iter().copied());
     if is_share(measure) { axis.percent() } else { axis }
@@ -43,14 +43,14 @@ fn series(trials: &[Trial]) -> Vec<&str> {
     names
 }
 
-/// What utility is plotted by: answers where questions were asked, else the distribution, else the loss.
+/// The measure of utility to plot: errors of answers if questions were asked, else the divergence, else the loss.
 pub(super) fn utility(trials: &[Trial]) -> &'static Measure {
     let has =
         |measure: &&&Measure| trials.iter().filter_map(|trial| trial.numbers()).any(|it| finite(measure, it).is_some());
     [&ERROR, &KL].iter().find(has).copied().unwrap_or(&NCP)
 }
 
-/// What risk is plotted by: linking, unless every release promises the same and learning tells them apart.
+/// The measure of risk to plot: linking, unless it is the same for every release and learning differs.
 pub(super) fn risk(trials: &[Trial]) -> &'static Measure {
     let differs = |measure: &Measure| {
         let values = || trials.iter().filter_map(|trial| measure.of(trial.numbers()?));
@@ -59,7 +59,7 @@ pub(super) fn risk(trials: &[Trial]) -> &'static Measure {
     if !differs(&LINKING) && differs(&LEARNED) { &LEARNED } else { &LINKING }
 }
 
-/// Risk to the right, error upwards: good releases lie at the lower left.
+/// Risk to the right, error upwards: good releases are at the lower left.
 pub(super) fn risk_against_utility(trials: &[Trial]) -> Plot {
     let (risk, utility) = (risk(trials), utility(trials));
     let point = |trial: &Trial| {
@@ -69,7 +69,7 @@ pub(super) fn risk_against_utility(trials: &[Trial]) -> Plot {
     };
     let values: Vec<f64> = trials.iter().filter_map(|trial| Some(point(trial)?.y)).collect();
     let most = trials.iter().filter_map(|trial| Some(point(trial)?.x)).fold(0f64, f64::max);
-    // Room to the right of the last point for what it is called.
+    // Room to the right of the last point for its label.
     let x = Axis::linear(risk.title).percent().from_zero().including(1.2 * most);
     let mut chart =
         Chart::new("Risk against utility", x, axis(utility, &values)).id("chart-risk-utility").sized(800, 380);
@@ -86,7 +86,7 @@ pub(super) fn risk_against_utility(trials: &[Trial]) -> Plot {
     Plot { chart, caption }
 }
 
-/// What sets a point apart in its series.
+/// What distinguishes a point in its series.
 fn label(trial: &Trial, trials: &[Trial]) -> String {
     let is_alone = trials.iter().filter(|other| other.run.series == trial.run.series).count() == 1;
     match trial.run.varied.is_empty() {
@@ -99,7 +99,7 @@ fn label(trial: &Trial, trials: &[Trial]) -> String {
     }
 }
 
-/// Numbers that vary: each gets a plot of a measure against it.
+/// The numeric parameters that vary: each gets a plot of a measure against it.
 pub(super) fn parameters(trials: &[Trial]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let made = || trials.iter().filter(|trial| trial.numbers().is_some());
@@ -115,7 +115,7 @@ pub(super) fn parameters(trials: &[Trial]) -> Vec<String> {
     names
 }
 
-/// A measure against a parameter, a line per series.
+/// A measure against a parameter, one line per series.
 pub(super) fn against(trials: &[Trial], measure: &Measure, parameter: &str) -> Plot {
     let place = |run: &Run| run.varied.get(parameter)?.parse::<f64>().ok().filter(|at| at.is_finite());
     let made = || trials.iter().filter(|trial| trial.numbers().is_some());
@@ -128,7 +128,7 @@ pub(super) fn against(trials: &[Trial], measure: &Measure, parameter: &str) -> P
     let title = format!("{} against {parameter}", capitalized(measure.title));
     let id = format!("chart-{}-{parameter}", measure.key);
     let mut chart = Chart::new(title, x, axis(measure, &values)).id(&id).sized(800, 320);
-    // Runs that differ in another parameter, too, are other lines.
+    // Runs that also differ in another parameter form separate lines.
     let rest = |run: &Run| {
         let others = run.varied.iter().filter(|(key, _)| *key != parameter);
         let others: String = others.map(|(key, value)| format!(", {key}={value}")).collect();
@@ -150,7 +150,7 @@ pub(super) fn against(trials: &[Trial], measure: &Measure, parameter: &str) -> P
     Plot { chart, caption: format!("How the {} changes with {parameter}. Lower is better.", measure.title) }
 }
 
-/// Runs that have a value, as bars.
+/// The runs that have a value, as bars.
 pub(super) fn bars(trials: &[Trial], measures: &[&Measure], id: &str, title: &str, caption: &str) -> Plot {
     let has = |trial: &&Trial| {
         trial.numbers().is_some_and(|numbers| measures.iter().any(|measure| finite(measure, numbers).is_some()))
@@ -172,7 +172,7 @@ pub(super) fn bars(trials: &[Trial], measures: &[&Measure], id: &str, title: &st
     Plot { chart, caption: caption.to_owned() }
 }
 
-/// How far apart the bounds of answers are: from the 5 % of questions with the tightest to the 5 % with the widest.
+/// The width of bounds: from the 5 % of questions with the tightest to the 5 % with the widest.
 pub(super) fn bounds(trials: &[Trial]) -> Plot {
     let width = |trial: &Trial| trial.numbers()?.questions.first()?.width;
     let shown: Vec<(&Trial, _)> = trials.iter().filter_map(|trial| Some((trial, width(trial)?))).collect();

@@ -1,15 +1,15 @@
-//! The measures by which releases are compared: one line each, and every table, chart and advice follows.
+//! The measures by which releases are compared: each is defined once, for all tables, charts and advice.
 
 use chrysalis::Numbers;
 use chrysalis::words::number;
 
-/// One measure; less is better for all of them.
+/// One measure; for all of them, less is better.
 pub(super) struct Measure {
-    /// In JSON and CSV.
+    /// Its name in JSON and CSV.
     pub(super) key: &'static str,
-    /// In tables.
+    /// Its name in tables.
     pub(super) title: &'static str,
-    /// In a terminal.
+    /// Its name in a terminal.
     pub(super) short: &'static str,
     /// What it means, in two lines.
     pub(super) meaning: &'static str,
@@ -18,7 +18,7 @@ pub(super) struct Measure {
 }
 
 impl Measure {
-    /// The value, where the release has one.
+    /// The value, if the release has one.
     pub(super) fn of(&self, numbers: &Numbers) -> Option<f64> {
         (self.value)(numbers)
     }
@@ -136,16 +136,16 @@ pub(super) const SECONDS: Measure = Measure {
     shown: |value| format!("{value:.2}"),
 };
 
-/// All of them, risks first.
+/// All measures, risks first.
 pub(super) const ALL: [&Measure; 11] =
     [&DISCLOSED, &LINKING, &ROW_LINKING, &SIMILARITY, &LEARNED, &LIFT, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
 
-/// Measures that are shares, and so written as percentages.
+/// Whether a measure is a share, and so written as a percentage.
 pub(super) fn is_share(measure: &Measure) -> bool {
     [&LINKING, &ROW_LINKING, &SIMILARITY, &LEARNED, &ERROR, &WIDTH].iter().any(|share| share.key == measure.key)
 }
 
-/// A share for people.
+/// A share as people read it.
 pub(super) fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     match percent.abs() {

@@ -1,4 +1,4 @@
-//! Several methods, partitioners and parameters on one input, and a page about them.
+//! Several methods, partitioners and parameters on one table, and a page about them.
 
 mod advice;
 mod charts;
@@ -17,18 +17,18 @@ pub use advice::Advice;
 pub use runs::{Run, check_effect, requests, runs};
 pub use trial::Trial;
 
-/// What came of a comparison.
+/// The result of a comparison.
 pub struct Report {
     /// All runs, in order.
     pub trials: Vec<Trial>,
-    /// Which to choose for what.
+    /// Which run to choose for which goal.
     pub advice: Vec<Advice>,
     comparison: QuestionsAsked,
     source: String,
     is_seeded: bool,
 }
 
-/// What was asked of all of them.
+/// The questions that all releases were asked.
 struct QuestionsAsked {
     asked: Option<chrysalis_evaluate::workload::Accuracy>,
     seed: u64,
@@ -45,7 +45,7 @@ pub fn run(runs: Vec<Run>, table: &Table, draft: &Draft, seed: Seed, watch: &dyn
     Ok(Report { trials, advice, comparison: QuestionsAsked { asked, seed: drawn }, source, is_seeded: seed.is_fixed() })
 }
 
-/// What is asked of every release.
+/// The questions that every release is asked.
 pub fn asking(draft: &Draft) -> Result<QuestionPlan, Error> {
     let Some(compare) = &draft.compare else { return Ok(QuestionPlan::default()) };
     let wrong = |problem: String| {
@@ -60,7 +60,8 @@ pub fn asking(draft: &Draft) -> Result<QuestionPlan, Error> {
     })
 }
 
-/// Of the usual set, what fits the table: some forms want numbers. Whoever lists runs gets all of them, with the reason.
+/// Leaves out runs of the default set that do not fit the table: some forms need numbers. Listed runs all stay, and
+/// those that fail are reported with the reason.
 fn fitting(runs: Vec<Run>, table: &Table, draft: &Draft) -> Vec<Run> {
     let is_listed = draft.compare.as_ref().is_some_and(|compare| !compare.runs.is_empty());
     let is_numeric = |name: &str| table.column(name).is_some_and(|column| Kind::is_numeric(column.domain().kind()));
@@ -83,17 +84,17 @@ impl Report {
         page::page(&self.trials, &self.advice, &self.source, &questions, self.is_seeded).to_html()
     }
 
-    /// The same numbers for programs.
+    /// The same numbers as JSON.
     pub fn json(&self) -> serde_json::Value {
         printed::json(&self.trials, &self.advice, self.comparison.json())
     }
 
-    /// The same for spreadsheets: a header and a line per run.
+    /// The same for spreadsheets: a header and one line per run.
     pub fn rows(&self) -> Vec<Vec<String>> {
         printed::rows(&self.trials)
     }
 
-    /// The same for people at a terminal: a header, a line per run, and remarks below.
+    /// The same for a terminal: a header, one line per run, and remarks below.
     pub fn table(&self) -> printed::PrintedComparison {
         printed::table(&self.trials)
     }

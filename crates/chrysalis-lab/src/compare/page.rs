@@ -9,10 +9,10 @@ use super::charts::{self, Plot};
 use super::measures::{ALL, ERROR, KL, LEARNED, LINKING, Measure, ROW_LINKING};
 use super::trial::Trial;
 
-/// A cell of a sample is cut after so many letters; the release itself is whole.
+/// A list of columns is cut off after this many characters.
 const CELL: usize = 48;
 
-/// Everything, in the order an owner reads it.
+/// The whole page, in the order in which an owner reads it.
 pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions: &str, is_seeded: bool) -> Page {
     let n_made = trials.iter().filter(|trial| trial.numbers().is_some()).count();
     let rows = trials.iter().find_map(|trial| trial.numbers()).map_or(0, |numbers| numbers.rows);
@@ -56,7 +56,7 @@ fn section(id: &'static str, title: &str, blocks: Vec<Block>) -> Section {
     Section { id, title: title.to_owned(), blocks }
 }
 
-/// Measures that some release has a value for.
+/// The measures for which some release has a value.
 fn told(trials: &[Trial]) -> Vec<&'static Measure> {
     let has = |measure: &&Measure| trials.iter().filter_map(|trial| trial.numbers()).any(|it| measure.of(it).is_some());
     ALL.into_iter().filter(has).collect()
@@ -98,7 +98,7 @@ fn summary(trials: &[Trial]) -> Section {
     section("summary", "Summary", blocks)
 }
 
-/// The distances, weights and values that promises go by: the same words may promise less by another distance.
+/// How promises are measured (distances, weights, values): the same words may promise less by another distance.
 fn measured(trials: &[Trial]) -> Option<Block> {
     let item = |trial: &Trial| {
         let told = trial.numbers().map_or(&[][..], |numbers| &numbers.measured);
@@ -137,7 +137,7 @@ fn broken(trials: &[Trial]) -> Option<Block> {
     (!items.is_empty()).then_some(Block::List(items))
 }
 
-/// What others promise, by who gets the release; `docs/guides/choose-a-promise.md` has the sources at length.
+/// What others promise, depending on who gets the release; `docs/guides/choose-a-promise.md` has the sources.
 fn parameters() -> Section {
     let columns = ["who gets the release", "k", "who asks for that"].map(Column::words).to_vec();
     let rows = [
@@ -157,7 +157,7 @@ fn parameters() -> Section {
 }
 
 fn choose(advice: &[Advice]) -> Section {
-    // A number and its sign stay together.
+    // A number and its sign stay on one line.
     let text = |advice: &Advice| advice.sentence.replace(" %", "\u{a0}%");
     let items = advice.iter().map(|advice| Item::new(advice.goal, text(advice))).collect();
     let blocks = match advice {
@@ -201,7 +201,7 @@ fn utility(trials: &[Trial]) -> Section {
         for parameter in &parameters {
             blocks.push(figure(charts::against(trials, measure, parameter)));
         }
-        // Where everything varies the lines have said it all.
+        // If every run varies a parameter, the line charts already show everything.
         let is_said =
             |trial: &Trial| trial.numbers().is_none() || parameters.iter().any(|it| trial.run.varied.contains_key(it));
         if trials.iter().all(is_said) {
@@ -281,7 +281,7 @@ fn attacks(trials: &[Trial]) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("attacks", "What attackers find in each release", blocks))
 }
 
-/// Names, numbers of rows and columns of the published tables.
+/// The names, numbers of rows and columns of the published tables.
 fn shapes(tables: &[TableShape]) -> Table {
     let columns = vec![Column::words("table"), Column::numbers("rows"), Column::words("columns")];
     let row = |shape: &TableShape| {

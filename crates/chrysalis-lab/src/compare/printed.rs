@@ -9,7 +9,7 @@ use super::advice::Advice;
 use super::measures::ALL;
 use super::trial::Trial;
 
-/// For programs; the same stands beside the page.
+/// As JSON, which is also written beside the page.
 pub(super) fn json(trials: &[Trial], advice: &[Advice], asked: Value) -> Value {
     json!({
         "rows": trials.iter().find_map(|trial| trial.numbers()).map(|numbers| numbers.rows),
@@ -88,7 +88,7 @@ fn aggregate(found: &AggregateAccuracy) -> Value {
     })
 }
 
-/// A word on how the audit ended.
+/// The result of the audit in a word.
 fn verdict(trial: &Trial) -> &'static str {
     match (trial.numbers(), trial.sound()) {
         (None, _) => "not made",
@@ -98,7 +98,7 @@ fn verdict(trial: &Trial) -> &'static str {
     }
 }
 
-/// For spreadsheets: a header and a line per run.
+/// For spreadsheets: a header and one line per run.
 pub(super) fn rows(trials: &[Trial]) -> Vec<Vec<String>> {
     let mut header = vec!["run", "method", "partitioner", "promise", "audit", "groups"];
     header.extend(ALL.iter().map(|measure| measure.key));
@@ -123,15 +123,15 @@ pub(super) fn rows(trials: &[Trial]) -> Vec<Vec<String>> {
     std::iter::once(header).chain(trials.iter().map(row)).collect()
 }
 
-/// What a terminal shows.
+/// The output for a terminal.
 pub struct PrintedComparison {
-    /// What it is about.
+    /// The headline.
     pub title: String,
     /// The names of the columns.
     pub header: Vec<&'static str>,
-    /// A line per run.
+    /// One line per run.
     pub rows: Vec<Vec<String>>,
-    /// Why runs could not be made, and what audits found wrong.
+    /// Why runs could not be made, and what the audits found wrong.
     pub reasons: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What was asked of all releases, in words and for programs.
+//! The questions that all releases were asked, in words and as JSON.
 
 use chrysalis::words::counted;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::QuestionsAsked;
 
 impl QuestionsAsked {
-    /// For the page; empty where nothing was asked.
+    /// For the page; empty if nothing was asked.
     pub(super) fn sentence(&self) -> String {
         let Some(asked) = &self.asked else { return String::new() };
         let first = asked.aggregates.first().map(|aggregate| aggregate.name.as_str()).unwrap_or_default();
@@ -20,7 +20,7 @@ impl QuestionsAsked {
         )
     }
 
-    /// For programs.
+    /// As JSON.
     pub(super) fn json(&self) -> Value {
         self.asked.as_ref().map_or(Value::Null, |asked| {
             json!({

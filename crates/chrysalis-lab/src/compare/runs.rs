@@ -1,4 +1,4 @@
-//! The releases to compare: those that are listed, or a set that shows what the methods are like.
+//! The releases to compare: those that are listed, or a default set that shows what the methods are like.
 
 use std::collections::BTreeSet;
 
@@ -10,27 +10,27 @@ use chrysalis_table::{ColumnRequest, Knob, Remedy};
 
 use super::vary::{BlankFiller, VariedValues};
 
-/// More than this is no comparison any more, and takes forever.
+/// More runs than this are no longer a comparison, and take forever.
 const MAX_RUNS: usize = 200;
 
 /// One release to make.
 pub struct Run {
-    /// Different for every run.
+    /// Unique among the runs.
     pub name: String,
-    /// What the run has in common with those that differ in a parameter only.
+    /// The common name of runs that differ only in a parameter.
     pub series: String,
-    /// What sets it apart in its series.
+    /// The values that distinguish it in its series.
     pub varied: VariedValues,
-    /// All that was said of it.
+    /// Everything that was asked for.
     pub draft: Draft,
-    /// What will be done.
+    /// The checked draft: what will be done.
     pub recipe: Recipe,
-    /// How a door would publish it.
+    /// The command with which a door would publish it.
     pub command: String,
 }
 
-/// The runs of a draft, checked against the columns of its table before a row is read: those it lists, or a set that shows what
-/// the methods are like. `command` spells how a door would publish one of them.
+/// The runs of a draft, checked against the columns of its table before a row is read: those it lists, or a default set
+/// that shows what the methods are like. `command` spells how a door would publish one of them.
 pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) -> Result<Vec<Run>, Error> {
     let listed = draft.compare.as_ref().map_or(&[][..], |compare| &compare.runs);
     let entries = if listed.is_empty() { usual(draft)? } else { listed.to_vec() };
@@ -55,8 +55,8 @@ pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) 
     Ok(runs)
 }
 
-/// A set that shows what the methods are like, as far as they fit what is known of the table: for users first, then those that
-/// everybody knows.
+/// The default set, which shows what the methods are like, as far as they fit what is known about the table: methods
+/// for several users first, then those that everyone knows.
 fn usual(draft: &Draft) -> Result<Vec<RunDraft>, Error> {
     let require = draft.release.require.iter().flatten();
     let require = require.map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?;
@@ -66,13 +66,13 @@ fn usual(draft: &Draft) -> Result<Vec<RunDraft>, Error> {
     let fits = |entry: &&MethodEntry| {
         let shape = entry.form.shape();
         let shows_labels = shape.detail == Detail::GroupBoxes;
-        // Batches want a principle of their own.
+        // Batches need a principle of their own.
         (!shape.has_users || has_users) && (shows_labels || is_sensitive) && (shape.marginals.is_none() || !is_k_alone)
     };
     let mut methods: Vec<&MethodEntry> = catalogue::METHODS.iter().filter(fits).collect();
     methods.sort_by_key(|entry| (!entry.form.shape().has_users, entry.form.shape().needs == Needs::Numbers));
     let mut runs: Vec<RunDraft> = methods.iter().flat_map(|entry| tried(entry, &require)).collect();
-    // What the draft itself asks for belongs to the set, unless it is there already.
+    // The draft's own release belongs to the set, unless it is there already.
     let own = &draft.release;
     let mut is_known = false;
     for run in &runs {
@@ -85,13 +85,13 @@ fn usual(draft: &Draft) -> Result<Vec<RunDraft>, Error> {
     Ok(runs)
 }
 
-/// A method with the partitioners it is usually tried with.
+/// A method with the partitioners it is tried with by default.
 fn tried(entry: &MethodEntry, require: &[PrincipleSpec]) -> Vec<RunDraft> {
     let is_minimum = |spec: &PrincipleSpec| {
         matches!(spec, PrincipleSpec::KAnonymity { .. } | PrincipleSpec::DistinctL { .. } | PrincipleSpec::Ke { .. })
     };
     let run = |name: &Option<&'static str>| {
-        // Sorted values cannot be cut for every principle.
+        // Not every principle can be satisfied by cutting sorted values.
         let is_for_minima = name.and_then(catalogue::partitioner).is_some_and(|found| found.is_for_minima);
         let partitioner = if is_for_minima && !require.iter().all(is_minimum) { Some("nearby") } else { *name };
         let release = ReleaseDraft {
@@ -104,7 +104,7 @@ fn tried(entry: &MethodEntry, require: &[PrincipleSpec]) -> Vec<RunDraft> {
     entry.tried_with.iter().map(run).collect()
 }
 
-/// Every combination of what varies; the last name changes fastest.
+/// Every combination of the varied values; the last name changes fastest.
 fn combinations(entry: &RunDraft) -> Result<Vec<VariedValues>, Error> {
     let mut all = vec![VariedValues::new()];
     for (key, values) in &entry.vary {
@@ -132,7 +132,7 @@ fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: VariedValues)
         let message = "`format` has no effect on a run: a comparison writes no release";
         return Err(Error::request(message, "leave it out"));
     }
-    // What a run says itself takes the place of what holds for all of them, braces and all.
+    // A run's own settings replace those of all runs before placeholders are filled in.
     let own = filling.release(&entry.release)?;
     let base = ReleaseDraft {
         require: draft.release.require.clone().filter(|_| own.require.is_none()),
@@ -146,7 +146,7 @@ fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: VariedValues)
     let form = own.release.method()?.form;
     let sets = draft.users_know();
     if !form.shape().has_users && sets.len() > 1 {
-        // Methods for one quasi-identifier protect all of them at once.
+        // A method for one quasi-identifier protects all of them at once.
         let union: Vec<String> = sets.concat().into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         match &own.quasi {
             Some(_) => own.quasi = Some(QuasiDraft::One(union)),
@@ -167,12 +167,12 @@ fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: VariedValues)
     Ok(Run { name, series, varied, draft: own, recipe, command: String::new() })
 }
 
-/// What was said for all runs must be of use to some of them.
+/// A setting for all runs must have an effect on at least one of them.
 pub fn check_effect(said: &ReleaseDraft, runs: &[Run]) -> Result<(), Error> {
     let mut knobs = said.turned();
     knobs.retain(|knob| !runs.iter().any(|run| run.draft.release.turned().contains(knob)));
     let is_method_of = |run: &Run| run.draft.release.method == said.method;
-    // Those that find butterflies stand in the draft alone.
+    // Partitioners that find butterflies appear only in the draft.
     let is_partitioner_of = |run: &Run| {
         let of_recipe = run.recipe.partitioner().is_some() && run.recipe.partitioner() == said.partitioner.as_deref();
         of_recipe || run.draft.release.partitioner == said.partitioner
@@ -185,7 +185,7 @@ pub fn check_effect(said: &ReleaseDraft, runs: &[Run]) -> Result<(), Error> {
     Err(Error::request(message, remedy))
 }
 
-/// No two runs have the same name: what they promise tells them apart, or else a number.
+/// Makes names unique: by the promise, or else by a number.
 fn tell_apart(runs: &mut [Run]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     let is_shared = |name: &String| names.iter().filter(|other| *other == name).count() > 1;

@@ -1,14 +1,14 @@
-//! A run and what came of it.
+//! A run and its result.
 
 use std::ops::Deref;
 
 use super::runs::Run;
 
-/// A run and what came of it.
+/// A run and its result.
 pub struct Trial {
-    /// What was to be done.
+    /// The run.
     pub run: Run,
-    /// What was found.
+    /// Its result.
     pub trial: chrysalis::Trial,
 }
 
@@ -22,7 +22,7 @@ impl Deref for Trial {
 
 #[cfg(test)]
 impl Trial {
-    /// A made-up run by its linking confidence, the chance of a row and its median error.
+    /// A made-up run with the given linking confidence, row probability and median error.
     pub(super) fn made_up(series: &str, varied: &[(&str, &str)], linking: f64, row: f64, error: f64) -> Trial {
         use chrysalis::{Draft, Numbers};
         use chrysalis_evaluate::workload::{AggregateAccuracy, Summary};
@@ -74,7 +74,7 @@ impl Trial {
         Trial { run: Run { name, series, varied, draft, recipe, command }, trial }
     }
 
-    /// The same, if it disclosed rows.
+    /// The same run, as if it disclosed rows.
     pub(super) fn disclosing(mut self, rows: u64) -> Trial {
         if let Ok(numbers) = &mut self.trial.found {
             numbers.disclosed_rows = Some(rows);
@@ -82,7 +82,7 @@ impl Trial {
         self
     }
 
-    /// The same, if its audit had failed.
+    /// The same run, as if its audit had failed.
     pub(super) fn broken(mut self) -> Trial {
         if let Ok(numbers) = &mut self.trial.found {
             numbers.findings.push("l=4 does not hold: 3".to_owned());

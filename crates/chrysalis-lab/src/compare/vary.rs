@@ -1,13 +1,13 @@
-//! What varies between runs: `{name}` in the texts of a run stands for one of several values.
+//! Parameters that vary between runs: `{name}` in the texts of a run stands for one of several values.
 
 use std::collections::BTreeMap;
 
 use chrysalis::{Error, Number, ReleaseDraft};
 
-/// Values of what varies, by name.
+/// The values of the varied parameters, by name.
 pub(super) type VariedValues = BTreeMap<String, String>;
 
-/// Fills in values, and knows which of them were used.
+/// Fills in values and records which of them were used.
 pub(super) struct BlankFiller<'a> {
     varied: &'a VariedValues,
     used: Vec<String>,
@@ -51,7 +51,7 @@ impl<'a> BlankFiller<'a> {
         Ok(full + rest)
     }
 
-    /// A value that nothing uses is a mistake.
+    /// A value that is never used is a mistake.
     pub(super) fn check_all_used(&self) -> Result<(), Error> {
         match self.varied.keys().find(|key| !self.used.contains(key)) {
             Some(key) => Err(Error::request(

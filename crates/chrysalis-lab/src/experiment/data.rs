@@ -1,4 +1,4 @@
-//! The table of a run: a file of the data folder, the made-up hospital, or columns that the experiment makes up itself.
+//! The table of a run: a file of the data folder, the made-up hospital, or columns that the experiment itself makes up.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use rand::seq::SliceRandom;
 
 use super::run::{Data, ExperimentRun, MadeUp};
 
-/// Rows of the hospital where nobody says.
+/// The default number of rows of the hospital.
 const HOSPITAL_ROWS: u64 = 5_000;
-/// No experiment makes up more.
+/// The most rows that an experiment may make up.
 const MOST_ROWS: u64 = 10_000_000;
 
-/// What a run publishes and how, as everybody else would ask for it.
+/// The table and release of a run, as an ordinary recipe.
 pub(super) fn recipe(run: &ExperimentRun, folder: Option<&Path>) -> Result<Recipe, Error> {
     let data = &run.data;
     let quasi = quasi(run)?;
@@ -26,7 +26,7 @@ pub(super) fn recipe(run: &ExperimentRun, folder: Option<&Path>) -> Result<Recip
         QuasiDraft::Several(sets) => sets.concat(),
     };
     let mut attributes: BTreeMap<String, AttributeDraft> = BTreeMap::new();
-    // An attribute that is left out this time may keep its taxonomy in the file.
+    // An attribute that this run leaves out may keep its taxonomy in the file.
     let is_left_out = |name: &String| data.quasi.contains(name) && !used.contains(name);
     let mut say = |name: &String, what: &dyn Fn(&mut AttributeDraft)| {
         if !is_left_out(name) {
@@ -59,12 +59,12 @@ pub(super) fn recipe(run: &ExperimentRun, folder: Option<&Path>) -> Result<Recip
         attributes,
         ..Draft::default()
     };
-    // Some of the releases of one table look at its taxonomies, and some do not.
+    // Some releases of a table use its taxonomies, and some do not.
     let draft = Draft { release: run.release.clone(), ..Draft::default() }.or(table);
     draft.read_taxonomies()?.check(&header(data, folder)?)
 }
 
-/// One list of attributes, or one per user where the method has users.
+/// One list of attributes, or one per user if the method has users.
 fn quasi(run: &ExperimentRun) -> Result<QuasiDraft, Error> {
     let data = &run.data;
     let has_users = run.release.method()?.form.shape().has_users;
@@ -139,7 +139,7 @@ pub(super) fn table(run: &ExperimentRun, requests: &[ColumnRequest], folder: Opt
         None => rows_of(data)? as usize,
     };
     let mut columns = table.map_or_else(Vec::new, |table| table.columns().to_vec());
-    // Drawn anew, so that a made-up column of the first rows is that of all rows, cut short.
+    // The generator starts over, so that a made-up column of the first rows is the beginning of the column of all rows.
     let mut rng = Seed::Fixed(run.seed).generator()?;
     for made_up in &data.columns {
         columns.push(draw(made_up, n_rows, &columns, &mut rng)?);
@@ -164,7 +164,7 @@ fn hospital(data: &Data, wanted: &[ColumnRequest]) -> Result<Table, Error> {
     Ok(read?)
 }
 
-/// The rows that are used, in their order.
+/// The rows that are used, in order.
 fn chosen(data: &Data, table: &Table, rng: &mut ChaCha20Rng) -> Result<Vec<u32>, Error> {
     let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
     for (name, most) in &data.at_most {
@@ -216,7 +216,7 @@ fn draw(made_up: &MadeUp, n_rows: usize, known: &[Column], rng: &mut ChaCha20Rng
     Ok(Column::integers(name, &numbers.iter().map(number).collect::<Vec<_>>()))
 }
 
-/// Nearly normal, mean 0 and variance 1: twelve uniform numbers in a sum.
+/// Nearly normal with mean 0 and variance 1: the sum of twelve uniform numbers.
 fn normal(rng: &mut ChaCha20Rng) -> f64 {
     (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0
 }

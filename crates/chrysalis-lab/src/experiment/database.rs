@@ -1,4 +1,4 @@
-//! How long questions take in a database: as they are over the microdata, and rewritten over the release (ke 7.2).
+//! How long questions take in a database: directly over the microdata, and rewritten over the release (ke 7.2).
 
 use std::time::Instant;
 
@@ -12,16 +12,16 @@ use chrysalis_table::Table;
 
 use super::measure::Times;
 
-/// The table of the microdata; no release has one of that name.
+/// The name of the microdata's table; no release has a table of that name.
 const MICRODATA: &str = "microdata";
 
-/// Sums of many reals differ in their last digits with the order of adding up.
+/// Sums of many reals differ in their last digits, depending on the order of addition.
 const ROUNDING: f64 = 1e-9;
 
-/// How often every statement runs: the quickest run had least to wait for others.
+/// How often every statement runs: the fastest run is the least disturbed.
 const ROUNDS: usize = 3;
 
-/// Asks every question for its first aggregate, in both ways and in turn, in one SQLite database that holds both.
+/// Asks the first aggregate of every question in both ways, alternating, in one SQLite database that holds both.
 pub(super) fn times(release: &Release, microdata: &Table, questions: &[Question]) -> Result<Times, Error> {
     let mut database = Database::new().map_err(refused)?;
     database.load(release).map_err(refused)?;
@@ -55,10 +55,10 @@ fn refused(error: LoadError) -> Error {
     Error::request(error.to_string(), error.hint())
 }
 
-/// Whether the true answer lies within the bounds: estimate, lower, upper.
+/// Whether the true answer lies within the bounds; `told` has estimate, lower and upper.
 fn agree(truth: &[Option<f64>], told: &[Option<f64>]) -> bool {
     match (truth, told) {
-        // Nobody is asked for: there are no numbers, or no row.
+        // No row matches, so there are no numbers, or there is no answer row.
         ([None], [None, ..] | []) => true,
         ([Some(truth)], [Some(_), Some(lower), Some(upper), ..]) => {
             let room = ROUNDING * truth.abs();
@@ -68,7 +68,7 @@ fn agree(truth: &[Option<f64>], told: &[Option<f64>]) -> bool {
     }
 }
 
-/// The middle one; not a number where there is none.
+/// The median; NaN if there are no times.
 fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)

@@ -1,8 +1,8 @@
-//! What an experiment's file says.
+//! The file that describes an experiment.
 //!
-//! A file is one table with everything that all runs share. `[[panel]]` and `[[series]]` say what is different in one panel
-//! or one line of it, and `{l}` anywhere in a text stands for the value that is swept. A run is what comes out when all of
-//! them are laid over each other.
+//! A file is one table with everything that all runs share. `[[panel]]` and `[[series]]` say what is different in one
+//! panel or one line of it, and `{l}` anywhere in a text stands for the swept value. Laying all of these over each
+//! other gives a run.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub struct Experiment {
     pub(super) panels: Vec<Panel>,
 }
 
-/// What people read.
+/// The descriptive texts.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Head {
@@ -33,50 +33,50 @@ pub(super) struct Head {
     pub(super) paper: String,
     /// `figure 1`.
     pub(super) figure: String,
-    /// What the paper says.
+    /// The paper's claim.
     pub(super) claim: String,
-    /// What we see, and why where it differs.
+    /// Our result, and an explanation if it differs.
     #[serde(default)]
     pub(super) notes: String,
 }
 
-/// One picture and one table per measure.
+/// One chart and one table per measure.
 pub(super) struct Panel {
     pub(super) name: String,
     pub(super) sweep: Sweep,
     pub(super) measures: Vec<Measure>,
-    /// Those of the measures that are drawn.
+    /// The measures to plot.
     pub(super) plots: Vec<Measure>,
     /// Whether the vertical axis is logarithmic.
     pub(super) is_logarithmic: bool,
     pub(super) series: Vec<Series>,
-    /// Whether made-up data take the place of a file.
+    /// Whether made-up data stand in for a file.
     pub(super) stands_in: bool,
 }
 
-/// What is varied.
+/// The swept parameter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sweep {
-    /// Its name in braces is replaced by each value.
+    /// The parameter's name; in braces, it is replaced by each value.
     pub(super) parameter: String,
     pub(super) values: Vec<Value>,
-    /// What the axis says [the parameter].
+    /// The label of the axis; by default the parameter.
     #[serde(default)]
     pub(super) label: String,
 }
 
-/// One line of a picture.
+/// One line of a chart.
 pub(super) struct Series {
     pub(super) name: String,
-    /// What the paper prints of the first measure, one number per value; none where it prints none.
+    /// The paper's numbers for the first measure, one per value; empty if it prints none.
     pub(super) paper: Vec<f64>,
-    /// One per value of the sweep.
+    /// One run per value of the sweep.
     pub(super) runs: Vec<ExperimentRun>,
 }
 
 impl Experiment {
-    /// Reads a file; `folder` has the data, as far as they are there.
+    /// Reads a file; `folder` contains the data, as far as available.
     pub fn load(path: &Path, folder: Option<&Path>) -> Result<Experiment, Error> {
         let mut rest: Table = parse_toml(path, &read_text(path)?, HINT)?;
         let place = path.display().to_string();
@@ -94,18 +94,18 @@ impl Experiment {
         Ok(Experiment { name, head, panels })
     }
 
-    /// Whether made-up data take the place of a file somewhere.
+    /// Whether made-up data stand in for a file anywhere.
     pub fn stands_in(&self) -> bool {
         self.panels.iter().any(|panel| panel.stands_in)
     }
 
-    /// How many releases are looked at.
+    /// How many releases are examined.
     pub fn n_runs(&self) -> u64 {
         self.panels.iter().flat_map(|panel| &panel.series).map(|series| series.runs.len() as u64).sum()
     }
 }
 
-/// What a panel says of itself; everything else is about its runs.
+/// A panel's own settings; everything else is about its runs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PanelHead {
@@ -164,7 +164,7 @@ impl Panel {
     }
 }
 
-/// What a series may say of its releases without `release.` before it.
+/// Settings of a release that a series may give without the prefix `release.`.
 const OF_RELEASE: [&str; 8] =
     ["method", "partitioner", "require", "marginals", "relaxed", "suppress", "metric", "time_limit"];
 
@@ -232,7 +232,7 @@ fn overlay(under: &mut Table, over: &Table) {
     }
 }
 
-/// Puts a value where `{name}` stands; a text that is nothing else becomes the value itself.
+/// Replaces `{name}` with a value; a text that is nothing else becomes the value itself.
 fn substitute(all: &mut Value, name: &str, value: &Value) {
     match all {
         Value::String(text) if text == name => *all = value.clone(),
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(all, Value::Table(table("rows = 7\nrequire = [\"l=7\", \"k=2\"]")));
     }
 
-    /// With the data and without them: what is written under `experiments/` makes sense either way.
+    /// Experiments under `experiments/` must be valid with the data and without them.
     #[test]
     fn every_experiment_that_we_ship_can_be_read() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");

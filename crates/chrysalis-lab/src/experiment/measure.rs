@@ -1,4 +1,4 @@
-//! What is measured of a release.
+//! Measures of a release.
 
 use chrysalis::{Error, words};
 use chrysalis_criteria::Minimum;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::run::ExperimentRun;
 
-/// A number that tells something about a release.
+/// A number that describes a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Measure {
@@ -38,7 +38,7 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    /// As it is written in a file.
+    /// The name as written in a file.
     pub(super) fn name(self) -> &'static str {
         match self {
             Measure::ErrorMean => "error-mean",
@@ -65,7 +65,7 @@ impl Measure {
         }
     }
 
-    /// As people read it.
+    /// The name as people read it.
     pub(super) fn label(self) -> &'static str {
         match self {
             Measure::ErrorMean => "mean relative error",
@@ -119,7 +119,7 @@ impl Measure {
     }
 }
 
-/// Three digits that matter.
+/// Three significant digits.
 fn short(value: f64) -> String {
     match value.abs() {
         _ if value == 0.0 => "0".to_owned(),
@@ -133,27 +133,27 @@ fn short(value: f64) -> String {
     }
 }
 
-/// A release and what it was made from.
+/// A release and everything it was made from.
 pub(super) struct Sample<'a> {
     pub(super) release: &'a Release,
     pub(super) table: &'a Table,
     pub(super) run: &'a ExperimentRun,
     pub(super) seconds: f64,
     pub(super) partition_seconds: f64,
-    /// For rank-swap: what values were exchanged within.
+    /// For rank-swap: the minimum numbers within which values were swapped.
     pub(super) swapping: Option<Minimum>,
-    /// Drawn where the run has a workload.
+    /// The questions, if the run has a workload.
     pub(super) questions: Option<&'a Questions>,
     pub(super) watch: &'a dyn Watch,
 }
 
-/// Milliseconds for a statement to be read and run to its end, in the quickest of its runs: the median over all questions.
+/// Milliseconds to parse and run a statement to its end, in the fastest of its runs: the median over all questions.
 pub(super) struct Times {
     pub(super) original_ms: f64,
     pub(super) rewritten_ms: f64,
 }
 
-/// What is measured once for several measures.
+/// Results that several measures share.
 #[derive(Default)]
 struct SharedMeasures {
     accuracy: Option<Accuracy>,
@@ -162,7 +162,7 @@ struct SharedMeasures {
 }
 
 impl Sample<'_> {
-    /// The values of some measures; `None` where a release has none.
+    /// The values of some measures; `None` where a release has no such value.
     pub(super) fn measured(&self, measures: &[Measure]) -> Result<Vec<Option<f64>>, Error> {
         let wants = |needs: fn(Measure) -> bool| measures.iter().any(|measure| needs(*measure));
         let mut known = SharedMeasures::default();
@@ -191,7 +191,7 @@ impl Sample<'_> {
     }
 
     fn value(&self, measure: Measure, known: &SharedMeasures) -> Result<Option<f64>, Error> {
-        // ke's first aggregate is the average, the others' only one the count.
+        // ke's first aggregate is the average; the others have only a count.
         let first = known.accuracy.as_ref().and_then(|accuracy| accuracy.aggregates.first());
         let (found, times) = (known.evaluation.as_ref(), known.times.as_ref());
         Ok(match measure {
@@ -248,11 +248,11 @@ impl Sample<'_> {
     }
 }
 
-/// For shuffled releases: the range of every group's sensitive values.
+/// For shuffled releases: the range of each group's sensitive values.
 fn ranges(release: &Release) -> Result<Option<Vec<f64>>, Error> {
     let sensitive = release.manifest.with_role(RoleName::Sensitive).next();
     let shape = release.manifest.method.shape();
-    // Values stand beside the rows of their group, and a table of bounds says that they are numbers.
+    // Values are beside the rows of their group, and the existence of a table of bounds means that they are numbers.
     let is_meant = shape.values == Values::Beside && shape.help.is_some();
     let (Ok(table), Some(sensitive)) = (release.table(shape.people), sensitive.filter(|_| is_meant)) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! A figure or table of a paper, made again.
+//! Reproduces a figure or table of a paper.
 
 mod data;
 #[cfg(feature = "databases")]
@@ -26,22 +26,22 @@ use self::measure::{Measure, Sample};
 use self::run::ExperimentRun;
 pub use self::show::{ExperimentResult, PanelTable, together};
 
-/// Makes experiments, one after the other. `folder` has the real data, as far as they are there.
+/// Runs experiments, one after the other. `folder` contains the real data, as far as available.
 pub struct Lab {
     folder: Option<PathBuf>,
     tables: BTreeMap<String, Table>,
     questions: BTreeMap<String, Questions>,
-    /// The last release: sweeps of questions go on with it.
+    /// The last release, which sweeps over questions reuse.
     last: Option<(String, ExperimentOutput)>,
 }
 
 impl Lab {
-    /// An empty one.
+    /// A new lab without any results.
     pub fn new(folder: Option<PathBuf>) -> Self {
         Lab { folder, tables: BTreeMap::new(), questions: BTreeMap::new(), last: None }
     }
 
-    /// Makes everything that an experiment asks for, and measures it.
+    /// Makes every release that an experiment asks for, and measures it.
     pub fn make(&mut self, experiment: &Experiment, watch: &dyn Watch) -> Result<ExperimentResult, Error> {
         let results = Stopped::catch(|| {
             watch.phase("experiment", Some(experiment.n_runs()), Counted::Runs);
@@ -53,7 +53,7 @@ impl Lab {
     }
 }
 
-/// What one run gave: a value per measure, or the reason why there is no such release.
+/// The result of one run: a value per measure, or that there is no such release.
 pub(crate) enum RunResult {
     Values { values: Vec<Option<f64>>, rows: usize, disclosed: Option<u64> },
     OutOfReach,
@@ -101,7 +101,7 @@ impl Lab {
             }
         }
         let Some((of_release, made)) = &self.last else { return Ok(RunResult::OutOfReach) };
-        // Questions about groups are those of one release.
+        // Questions about groups belong to one release.
         let is_within = run.workload.as_ref().is_some_and(|asking| asking.rows_of_groups.is_some());
         let of_questions = format!("{} {:?}", if is_within { of_release } else { &of_table }, run.workload);
         if !self.questions.contains_key(&of_questions)
@@ -109,7 +109,7 @@ impl Lab {
         {
             self.questions.insert(of_questions.clone(), questions);
         }
-        // Without groups, what was swapped can be told by whoever knows how far values moved.
+        // Without groups, answers need to know how far values were swapped.
         let has_groups = recipe.form().shape().group_id.is_some();
         let sample = Sample {
             release: &made.release,
@@ -140,14 +140,14 @@ fn made(recipe: &Recipe, table: &Table, seed: u64, watch: &dyn Watch) -> Result<
     Ok(ExperimentOutput { release, seconds, partition_seconds, disclosed: report.disclosed_rows })
 }
 
-/// Notes when phases begin, and passes on nothing but the wish to stop.
+/// Records when phases begin, and passes on nothing but the wish to stop.
 struct Clock<'a> {
     watch: &'a dyn Watch,
     phases: Mutex<Vec<(&'static str, Instant)>>,
 }
 
 impl Clock<'_> {
-    /// How long all phases of a name took, up to now where the last one has that name.
+    /// How long all phases with this name took, up to now if the last phase is one of them.
     fn seconds(&self, name: &str) -> f64 {
         let phases = self.phases.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let ends = phases.iter().skip(1).map(|(_, begin)| *begin).chain([Instant::now()]);
@@ -168,7 +168,7 @@ impl Watch for Clock<'_> {
     }
 }
 
-/// How far values were swapped at least: the releases do not tell, but who is to judge them knows.
+/// The minimum numbers within which values were swapped: the release does not contain them, but its judge knows them.
 fn swapping(recipe: &Recipe, table: &Table) -> Result<Option<Minimum>, Error> {
     Ok(Microdata::new(table.clone(), recipe.attributes())?.goal(recipe.require())?.minimum())
 }

@@ -17,7 +17,7 @@ pub(super) struct ExperimentRun {
     pub(super) workload: Option<WorkloadSetup>,
     #[serde(default)]
     pub(super) compare: Compare,
-    /// What CAVG divides by, where no `k=` is promised.
+    /// The divisor of CAVG if no `k=` is promised.
     pub(super) least_group: Option<u64>,
     #[serde(default = "one")]
     pub(super) seed: u64,
@@ -36,13 +36,13 @@ pub(super) struct Data {
     /// The made-up hospital.
     #[serde(default)]
     pub(super) hospital: bool,
-    /// So many rows: the first, or a random sample.
+    /// Only this many rows: the first ones, or a random sample.
     pub(super) rows: Option<u64>,
     #[serde(default)]
     pub(super) sample: bool,
     #[serde(default)]
     pub(super) quasi: Vec<String>,
-    /// Only so many of the quasi attributes, from the first on.
+    /// Only this many of the quasi attributes, from the first on.
     pub(super) attributes: Option<usize>,
     /// For butterflies: what every user knows.
     #[serde(default)]
@@ -57,7 +57,7 @@ pub(super) struct Data {
     pub(super) intervals: BTreeMap<String, Vec<f64>>,
     #[serde(default)]
     pub(super) prefixes: Vec<String>,
-    /// Of the sensitive attribute, most sensitive first.
+    /// Categories of the sensitive attribute, most sensitive first.
     pub(super) categories: Option<Vec<Vec<String>>>,
     pub(super) weights: Option<String>,
     pub(super) missing: Option<String>,
@@ -69,7 +69,7 @@ pub(super) struct Data {
     pub(super) columns: Vec<MadeUp>,
 }
 
-/// A made-up column: words, whole numbers, numbers that follow another column, or the number of the row.
+/// A made-up column: words, integers, numbers that follow another column, or row numbers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MadeUp {
@@ -77,12 +77,12 @@ pub(super) struct MadeUp {
     /// Words, all equally likely.
     #[serde(default)]
     pub(super) words: Vec<String>,
-    /// Whole numbers from one to another, all equally likely.
+    /// Integers in this range, all equally likely.
     pub(super) between: Option<(i64, i64)>,
-    /// 0, 1, 2 and so on: every row has its own, so that questions can pick rows one by one.
+    /// 0, 1, 2 and so on: every row has its own number, so that questions can pick single rows.
     #[serde(default)]
     pub(super) numbered: bool,
-    /// The made-up column of numbers that these grow with …
+    /// The made-up column of numbers that these follow …
     pub(super) follows: Option<String>,
     /// … and how far they stray from it.
     #[serde(default)]
@@ -97,10 +97,10 @@ pub(super) struct WorkloadSetup {
     queries: usize,
     selectivity: f64,
     dimensions: Option<usize>,
-    /// The only quasi attributes that conditions are on; empty means any.
+    /// The only quasi attributes with conditions; empty means any.
     #[serde(default)]
     pub(super) attributes: Vec<String>,
-    /// For ke's constrained questions: the share of the rows of a group that are picked, `selectivity` being that of the
+    /// For ke's constrained questions: the share of a group's rows that are picked; `selectivity` is then the share of
     /// groups.
     pub(super) rows_of_groups: Option<f64>,
     #[serde(default)]
@@ -121,13 +121,13 @@ impl WorkloadSetup {
     }
 }
 
-/// Over which attributes KL-divergence is measured, and from which table.
+/// The attributes over which KL-divergence is measured, and the table to rebuild them from.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Compare {
     #[serde(default)]
     pub(super) attributes: Vec<String>,
-    /// Only so many of them, from the first on.
+    /// Only this many of them, from the first on.
     pub(super) first: Option<usize>,
     pub(super) table: Option<String>,
 }

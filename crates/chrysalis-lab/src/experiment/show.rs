@@ -1,4 +1,4 @@
-//! Results as CSV, Markdown and pictures.
+//! Results as CSV, Markdown and charts.
 
 use std::fmt::Write;
 
@@ -10,25 +10,25 @@ use super::file::{Experiment, Panel, shown};
 use super::measure::Measure;
 use super::{Results, RunResult, origin};
 
-/// What came of an experiment.
+/// The result of an experiment.
 pub struct ExperimentResult {
-    /// The files that tell of it: names and texts.
+    /// The files that describe it: names and texts.
     pub files: Vec<(String, String)>,
-    /// What it is.
+    /// Its title.
     pub heading: String,
     /// The first measure of every panel.
     pub tables: Vec<PanelTable>,
-    /// For programs.
+    /// As JSON.
     pub json: Value,
     /// For spreadsheets: a header and one line per run.
     pub rows: Vec<Vec<String>>,
-    /// All of it as a chapter of a text about several.
+    /// All of it, as a chapter of a text about several experiments.
     chapter: String,
 }
 
 /// A table for a terminal.
 pub struct PanelTable {
-    /// What it shows, and of which data.
+    /// What it shows, and for which data.
     pub title: String,
     /// The names of the columns.
     pub header: Vec<String>,
@@ -67,7 +67,7 @@ fn panel_table(panel: &Panel, results: &[Vec<RunResult>]) -> PanelTable {
     }
 }
 
-/// The files of one experiment: names and texts.
+/// The files of one experiment: names and contents.
 fn files(experiment: &Experiment, results: &Results) -> Vec<(String, String)> {
     let name = &experiment.name;
     let mut files = vec![(format!("{name}.md"), markdown(experiment, results, 1))];
@@ -80,13 +80,13 @@ fn files(experiment: &Experiment, results: &Results) -> Vec<(String, String)> {
     files
 }
 
-/// Several experiments in one text.
+/// Several experiments as one text.
 pub fn together(outcomes: &[ExperimentResult]) -> String {
     let chapters: Vec<&str> = outcomes.iter().map(|outcome| outcome.chapter.as_str()).collect();
     format!("# Results\n\n{}", chapters.join("\n"))
 }
 
-/// The name of a picture: that of the experiment, with panel and measure where there are several.
+/// The file name of a chart: the experiment's name, with panel and measure if there are several.
 fn picture(experiment: &Experiment, panel: &Panel, measure: Measure) -> String {
     let plain = |text: &str| -> String {
         let lower = text.to_lowercase();
@@ -135,10 +135,10 @@ fn markdown(experiment: &Experiment, results: &Results, level: usize) -> String 
     text
 }
 
-/// The longest line of a page's text.
+/// The longest line in a page's text.
 const LINE: usize = 118;
 
-/// A paragraph in lines that fit on a screen.
+/// A paragraph wrapped to lines that fit on a screen.
 fn wrapped(text: &str, indent: &str) -> String {
     let mut lines = vec![indent.to_owned()];
     for word in text.split_whitespace() {
@@ -154,7 +154,7 @@ fn wrapped(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
-/// Which data a panel's runs used, each once.
+/// Which data a panel's runs used, without repetition.
 fn data(panel: &Panel, results: &[Vec<RunResult>]) -> String {
     let mut said: Vec<String> = Vec::new();
     for (series, results) in panel.series.iter().zip(results) {
@@ -174,7 +174,7 @@ fn data(panel: &Panel, results: &[Vec<RunResult>]) -> String {
     said.join("; ")
 }
 
-/// Which series disclose rows, and how many at most.
+/// Which series disclose rows, and at most how many.
 fn disclosed(panel: &Panel, results: &[Vec<RunResult>]) -> Option<String> {
     let most = |results: &[RunResult]| {
         let found = results.iter().filter_map(|found| match found {
@@ -215,7 +215,7 @@ fn cell(found: &RunResult, at: usize, measure: Measure) -> String {
     }
 }
 
-/// One line per value of the sweep, one column per series, the paper's numbers beside ours.
+/// One line per value of the sweep and one column per series, with the paper's numbers beside ours.
 fn table(panel: &Panel, results: &[Vec<RunResult>], at: usize) -> String {
     let measure = panel.measures[at];
     let mut header = vec![format!("{} by {}", measure.label(), axis_label(panel))];

@@ -6,7 +6,7 @@ use super::sum::{Bound, Sum};
 use super::{Estimate, Side, group_variance, moments};
 use crate::estimate::Hit;
 
-/// What the extreme averages are made of: values that must be taken, and values that may be.
+/// The choices behind an extreme average: values that must be taken, and values that may be.
 #[derive(Default)]
 struct Choice {
     sum: Bound,
@@ -36,7 +36,7 @@ pub(super) fn average(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
     Estimate {
         estimate: ratio,
         lower: all.low.least(),
-        // The high choices are negated.
+        // `high` works on negated values.
         upper: all.high.least().map(|least| -least),
         std_error: ratio.map(|ratio| deviation(side, pieces, ratio) / count),
     }
@@ -60,7 +60,7 @@ fn gather(side: Side<'_>, hits: &[Hit]) -> Piece {
 }
 
 impl Choice {
-    /// Values ascend: the first `least` must be taken, those up to `most` may be.
+    /// `values` is ascending: the first `least` must be taken, the rest up to `most` may be.
     fn add(&mut self, values: impl Iterator<Item = (f64, u32)>, least: u32, most: u32) {
         let mut taken = 0;
         for (value, count) in values {
@@ -85,8 +85,8 @@ impl Choice {
         self.optional.extend(other.optional);
     }
 
-    /// The least average. Between two different values the running average moves one way only, so it is enough to look
-    /// after each run of equal ones.
+    /// The least average. Within a run of equal values the running average moves in one direction only, so it is enough
+    /// to look at it after each run.
     fn least(mut self) -> Option<f64> {
         self.optional.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let (mut sum, mut count) = (self.sum, self.count);
@@ -104,7 +104,7 @@ impl Choice {
     }
 }
 
-/// The root of the variance of Σ(y − R) over the hits.
+/// The square root of the variance of Σ(y − R) over the hits.
 fn deviation(side: Side<'_>, pieces: &[&[Hit]], ratio: f64) -> f64 {
     let piece = |hits: &&[Hit]| {
         let (mut sum, mut values) = (Sum::default(), Vec::new());

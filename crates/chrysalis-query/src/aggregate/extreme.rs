@@ -11,11 +11,11 @@ use crate::estimate::Hit;
 struct Piece {
     /// The least value that can be hit.
     near: Option<f64>,
-    /// The least of the values that some group cannot avoid to reach down to.
+    /// The least value that the minimum cannot exceed, because some group has too many certain hits to avoid it.
     certain: Option<f64>,
     /// The greatest value that can be hit.
     far: Option<f64>,
-    /// For every value of every group: ln P(none of its copies is hit | no smaller one of the group is).
+    /// For every value of every group: ln P(none of its copies is hit | no smaller value of the group is hit).
     misses: Vec<(Code, f64)>,
 }
 
@@ -72,10 +72,10 @@ fn gather(side: Side<'_>, hits: &[Hit], sign: f64) -> Piece {
     piece
 }
 
-/// Below this the exponential of a logarithm is 0.
+/// Below this, the exponential of a logarithm is 0.
 const NEVER: f64 = -800.0;
 
-/// For every value ln P(no copy of it is hit | no smaller value is), as long as that can still happen at all.
+/// For every value: ln P(no copy of it is hit | no smaller value is hit), until that is impossible.
 fn misses(values: &[(Code, u32)], n: f64, expected: f64) -> Vec<(Code, f64)> {
     let (mut misses, mut rank, mut so_far) = (Vec::new(), 0.0, 0.0);
     for &(code, count) in values {
@@ -97,7 +97,7 @@ fn misses(values: &[(Code, u32)], n: f64, expected: f64) -> Vec<(Code, f64)> {
     misses
 }
 
-/// The value of a rank, counted from 1.
+/// The value at a rank, counted from 1.
 fn value_at(values: &[(Code, u32)], rank: u32) -> Option<Code> {
     let mut passed = 0;
     values.iter().find_map(|&(code, count)| {
@@ -106,7 +106,7 @@ fn value_at(values: &[(Code, u32)], rank: u32) -> Option<Code> {
     })
 }
 
-/// ln P(no copy is hit) per value, over all groups: a slot per code, or only the codes there are where those are few.
+/// ln P(no copy is hit) per value, over all groups: one slot per code, or only the codes that occur if they are few.
 enum Misses {
     Dense(Vec<f64>),
     Sparse(Vec<(Code, f64)>),
@@ -125,7 +125,7 @@ impl Misses {
         }
     }
 
-    /// Mean and standard deviation of the least value that is hit, given that one is.
+    /// Mean and standard deviation of the least value that is hit, given that at least one is hit.
     fn expectation(self, number: impl Fn(Code) -> f64, sign: f64) -> Option<(f64, f64)> {
         let mut misses: Vec<(Code, f64)> = match self {
             Misses::Dense(all) => (0..).zip(all).collect(),
@@ -150,7 +150,7 @@ impl Misses {
         if total <= 0.0 {
             return None;
         }
-        // From the first value on, so that a single one comes out as it is.
+        // Relative to the first value, so that a single value comes out unchanged.
         let first = chances[0].0;
         let mean = first + chances.iter().map(|(value, chance)| (value - first) * chance).sum::<f64>() / total;
         let variance = chances.iter().map(|(value, chance)| (value - mean).powi(2) * chance).sum::<f64>() / total;

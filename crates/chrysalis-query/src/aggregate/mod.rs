@@ -13,7 +13,7 @@ use chrysalis_release::view::{Groups, Multisets};
 use crate::code_test::{CodeTest, passing};
 use crate::question::Function;
 
-/// What can be said of one aggregate. Without a possible hit, everything but a count is NULL.
+/// What can be said about one aggregate. If no hit is possible, everything but a count is NULL.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) estimate: Option<f64>,
@@ -23,8 +23,8 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// An expectation lies between the bounds, but for rounding, and but for extremes, where expected hits stand in for
-    /// the hits.
+    /// Clamps the estimate into its bounds. It can only lie outside them by rounding, or for MIN and MAX, where the
+    /// expected number of hits stands in for the hits.
     fn inside(mut self) -> Self {
         if let (Some(estimate), Some(lower), Some(upper)) = (self.estimate, self.lower, self.upper) {
             self.estimate = Some(estimate.max(lower).min(upper));
@@ -37,13 +37,13 @@ impl Estimate {
 #[derive(Clone, Copy)]
 pub(crate) struct Side<'a> {
     pub(crate) groups: &'a Groups,
-    /// Absent where only numbers of rows matter.
+    /// Absent where only the numbers of rows matter.
     pub(crate) multisets: Option<&'a Multisets>,
     /// Which values count; `None` is all of them.
     pub(crate) test: Option<&'a CodeTest>,
 }
 
-/// What one group has to do with an answer.
+/// A group's part in an answer.
 struct GroupHits {
     /// Rows.
     n: f64,
@@ -68,7 +68,7 @@ impl<'a> Side<'a> {
         GroupHits { n: f64::from(n), c, least, most: hit.most.min(c) }
     }
 
-    /// A group's numbers that count, ascending, with how often each occurs.
+    /// The numbers of a group that count, ascending, each with how often it occurs.
     fn numbers(&self, hit: &Hit, into: &mut Vec<(f64, u32)>) {
         into.clear();
         if let Some(multisets) = self.multisets {
@@ -90,12 +90,12 @@ pub(crate) fn aggregate(function: Function, side: Side<'_>, pieces: &[&[Hit]]) -
     }
 }
 
-/// The most rows that can match, which decides whether a combination of GROUP BY is told at all.
+/// The most rows that can match. A combination of GROUP BY values where this is 0 is left out of the answer.
 pub(crate) fn most(side: Side<'_>, pieces: &[&[Hit]]) -> u64 {
     pieces.iter().flat_map(|piece| piece.iter()).map(|hit| u64::from(side.group_hits(hit).most)).sum()
 }
 
-/// The variance of Σz over the hits of one group: hits drawn without replacement, their number uncertain itself.
+/// The variance of Σz over the hits of one group: a draw without replacement of an uncertain number of rows.
 fn group_variance(hit: &Hit, n: f64, mean: f64, variance: f64) -> f64 {
     // E[h(n−h)] = e(n−e) − v.
     let spread = hit.expected * hit.others - hit.variance;

@@ -1,6 +1,6 @@
-//! Long sums that keep their digits.
+//! Long sums that keep their precision.
 
-/// Neumaier's sum: what rounding drops is kept beside it.
+/// Neumaier's sum: the rounding errors are summed separately.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum {
     sum: f64,
@@ -25,18 +25,18 @@ impl Sum {
     }
 }
 
-/// A sum that knows whether it is exact, and otherwise in which direction to err.
+/// A lower bound of a sum: the sum itself as long as it is exact, otherwise rounded down.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bound {
     sum: Sum,
     has_rounded: bool,
-    /// How many numbers, and their sizes together.
+    /// How many numbers were added, and the sum of their absolute values.
     n: f64,
     size: f64,
 }
 
 impl Bound {
-    /// Adds a number so many times.
+    /// Adds a number `times` times.
     pub(super) fn add(&mut self, number: f64, times: u32) {
         let (product, rest) = exact_product(number, f64::from(times));
         self.add_one(product);
@@ -60,12 +60,12 @@ impl Bound {
         *self = Bound { has_rounded: self.has_rounded || other.has_rounded, n: n + 2.0, size, ..*self };
     }
 
-    /// The sum, or the next number below what it can be.
+    /// The sum if it is exact, otherwise a number below it.
     pub(super) fn at_least(self) -> f64 {
         if self.has_rounded { (self.sum.value() - self.slack()).next_down() } else { self.sum.value() }
     }
 
-    /// Not above the sum divided by a number of rows.
+    /// A number not above the sum divided by a number of rows.
     pub(super) fn share_at_least(self, count: u64) -> f64 {
         let (sum, count) = (self.at_least(), count as f64);
         let share = sum / count;
@@ -73,13 +73,13 @@ impl Bound {
         if is_exact { share } else { share.next_down() }
     }
 
-    /// What Neumaier's sum loses itself: terms of second order.
+    /// The error of Neumaier's sum itself: terms of second order.
     fn slack(self) -> f64 {
         2.0 * self.n * f64::EPSILON * f64::EPSILON * self.size
     }
 }
 
-/// The product of two numbers, and what rounding took from it (Dekker's product).
+/// The product of two numbers and its rounding error (Dekker's product).
 fn exact_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
     let split = |x: f64| {
@@ -111,7 +111,8 @@ mod tests {
 
     #[test]
     fn what_is_rounded_lies_between_its_neighbours() {
-        // The double next to 0.1 is a little above it, so ten of them are a little above 1, which is the nearest double.
+        // The double nearest to 0.1 is slightly above 0.1, so ten of them are slightly more than 1, and the double
+        // nearest to that sum is 1.
         for numbers in [vec![(0.1, 1); 10], vec![(0.1, 10)], vec![(0.1, 4), (0.1, 6)]] {
             let least = of(numbers.iter().copied()).at_least();
             let most = -of(numbers.iter().map(|&(number, times)| (-number, times))).at_least();

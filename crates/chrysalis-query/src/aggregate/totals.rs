@@ -18,7 +18,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds up pieces side by side, then in order: the result does not depend on the number of threads.
+    /// Adds up pieces in parallel and then their sums in order, so the result is independent of the number of threads.
     fn over(pieces: &[&[Hit]], add: impl Fn(&mut Totals, &Hit, &mut Vec<(f64, u32)>) + Sync) -> Totals {
         let piece = |hits: &&[Hit]| {
             let (mut totals, mut values) = (Totals::default(), Vec::new());
@@ -78,15 +78,15 @@ pub(super) fn sum(side: Side<'_>, pieces: &[&[Hit]]) -> Estimate {
     Estimate {
         estimate: Some(totals.estimate.value()),
         lower: Some(totals.lower.at_least()),
-        // The greatest sum is the least of the negated values.
+        // The greatest sum is the negated least sum of the negated values.
         upper: Some(-totals.upper.at_least() + 0.0),
         std_error: Some(totals.variance.value().max(0.0).sqrt()),
     }
     .inside()
 }
 
-/// Adds the least sum of between `least` and `most` of the values, which ascend: the first ones, as long as they must be
-/// taken or make the sum smaller.
+/// Adds the least sum of between `least` and `most` of the values, which are ascending: takes values from the front as
+/// long as they must be taken or make the sum smaller.
 fn least_sum(sum: &mut Bound, values: impl Iterator<Item = (f64, u32)>, least: u32, most: u32) {
     let mut taken = 0;
     for (value, count) in values {

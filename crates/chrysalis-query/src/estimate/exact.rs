@@ -1,4 +1,4 @@
-//! Exact quasi values: the rows can be looked at, so the hits are known.
+//! Exact quasi values: every row can be tested, so the hits are known.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) fn hits(
     let columns: Vec<&CodedColumn> = keys.iter().map(|&key| release.column(plan, key)).collect::<Result<_, _>>()?;
     let values: Vec<KeyValues> = columns.iter().map(|column| KeyValues::Coded(Arc::clone(&column.domain))).collect();
     let radix = Radix::new(&values)?;
-    // There are no more pairs of a combination and a group than rows.
+    // No check of the number of pairs (combination, group) is needed: there are no more of them than rows.
     let found: Vec<Vec<(Key, Hit)>> =
         pieces.map(|piece| counted_by_key(release, rows.as_ref(), &columns, &radix, piece)).collect();
     Ok(HitsByKey::grouped(values, &radix, found))
@@ -63,7 +63,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The marks of several conditions together; `unit` is that of none.
+/// The marks of several conditions joined into one; `unit` is the mark if there are no conditions.
 fn joined(parts: &[Rows<'_>], rows: Range<usize>, marks: &mut [u8], unit: u8, join: impl Fn(&mut u8, u8)) {
     let Some((first, rest)) = parts.split_first() else { return marks.fill(unit) };
     first.mark(rows.clone(), marks);
@@ -74,7 +74,7 @@ fn joined(parts: &[Rows<'_>], rows: Range<usize>, marks: &mut [u8], unit: u8, jo
     }
 }
 
-/// The marks of a stretch of groups, and the row they begin with.
+/// The marks of a range of groups, and the row at which they begin.
 fn marks(release: &OpenRelease, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> (Vec<u8>, usize) {
     let all = release.groups().rows(piece.start).start..release.groups().rows(piece.end - 1).end;
     let mut marks = vec![1; all.len()];

@@ -12,7 +12,7 @@ use super::{Hit, HitsByKey, KeyValues};
 use crate::value_set::{Ranges, ValueSet, Values};
 use crate::{Cell, Field, OpenRelease, Plan, QuasiCondition, QueryError};
 
-/// Key values of one attribute that are listed without being asked for.
+/// The most key values of one attribute that an answer may list.
 const MAX_KEYS: i128 = 10_000;
 
 pub(super) fn hits(
@@ -54,38 +54,38 @@ fn hit(release: &OpenRelease, group: usize, split: Split) -> Option<Hit> {
     })
 }
 
-/// A box, cut in two by a condition.
+/// A box, split in two by a condition.
 #[derive(Clone, Copy)]
 pub(super) struct Split {
     /// The share that matches.
     pub(super) inside: f64,
-    /// The share that does not: counted, because 1 − `inside` has lost it where it is tiny.
+    /// The share that does not. It is computed separately because `1 − inside` would lose it where it is tiny.
     pub(super) outside: f64,
-    /// Whether some value matches.
+    /// Whether some value in the box matches.
     pub(super) touches: bool,
-    /// Whether every value does.
+    /// Whether every value in the box matches.
     pub(super) is_certain: bool,
 }
 
 impl Split {
     pub(super) fn of(inside: Share, outside: Share) -> Self {
-        // Rounding must not make a share of more than everything.
+        // Rounding must not make a share exceed 1.
         let (in_part, out_part) = (inside.share.min(1.0), outside.share.min(1.0));
         Split { inside: in_part, outside: out_part, touches: inside.touches, is_certain: !outside.touches }
     }
 
-    /// One of `points` equal slices of the box, of which `inside` matches.
+    /// The split of one of `points` equal slices of the box; `inside` is the part of the box that matches.
     fn of_slice(inside: Share, outside: Share, points: f64) -> Self {
         if points == 1.0 {
             return Split::of(inside, outside);
         }
         let share = (inside.share / points).min(1.0);
-        // PROOF: of two or more points a slice is at most a half, so that the difference keeps its digits.
+        // PROOF: with two or more points a slice is at most a half, so the difference loses no digits.
         Split { inside: share, outside: 1.0 - share, touches: inside.touches, is_certain: false }
     }
 }
 
-/// Boxes, measured against every label there is.
+/// The boxes of a condition, measured against every label of the release.
 pub(super) struct BoxCoverage<'a> {
     boxes: Vec<Vec<(&'a Labels, Vec<Share>)>>,
 }
@@ -110,7 +110,7 @@ impl<'a> BoxCoverage<'a> {
         Ok(BoxCoverage { boxes })
     }
 
-    /// The share of a group's box, outside the key attributes, of those boxes that admit the chosen key values.
+    /// How much of a group's box is covered, key attributes aside, by the boxes that admit the chosen key values.
     pub(super) fn share(&self, group: usize, admits: &[&[bool]]) -> Share {
         let mut sum = Share { share: 0.0, touches: false };
         for (at, sets) in self.boxes.iter().enumerate() {
@@ -124,13 +124,13 @@ impl<'a> BoxCoverage<'a> {
     }
 }
 
-/// A key attribute: which values it can have, and which boxes admit each.
+/// A key attribute: which values it can have, and which boxes admit each of them.
 pub(super) struct KeyField<'a> {
     labels: &'a Labels,
     pub(super) values: Vec<Option<Value>>,
-    /// For every label, the places of its values among `values`, and how many points it has.
+    /// For every label: the places of its values in `values`, and how many points it has.
     of_label: Vec<(Vec<u32>, f64)>,
-    /// For every value, by box.
+    /// For every value: whether each box admits it.
     admitted: Vec<Vec<bool>>,
 }
 
@@ -186,7 +186,7 @@ fn value_at(field: &Field, place: i64) -> Value {
     }
 }
 
-/// Where the values of a label stand in a sorted list.
+/// The places of a label's values in a sorted list.
 fn places_in<'a>(label: &'a Label, places: &'a [i64]) -> Box<dyn Iterator<Item = u32> + 'a> {
     match label {
         Label::Points { ends: Some((low, high)), .. } => {
@@ -218,8 +218,8 @@ fn by_key(
     Ok(hits)
 }
 
-/// Every combination of key values that the labels at one place stand for: its digits, and how much of the box has these
-/// values and is covered. `n_known` pairs are there already.
+/// Calls `found` for every combination of key values that the labels at one place allow, with its digits and the part
+/// of the box that has these values and is covered. `n_known` is the number of pairs found before.
 pub(super) fn each_key(
     place: usize,
     n_known: usize,
@@ -231,7 +231,7 @@ pub(super) fn each_key(
     let own: Vec<&(Vec<u32>, f64)> = keyed.iter().map(|key| &key.of_label[key.labels.of[place] as usize]).collect();
     let n = own.iter().try_fold(1_usize, |n, (values, _)| n.checked_mul(values.len())).ok_or_else(too_many)?;
     check_pairs(n.saturating_add(n_known))?;
-    // Each key attribute has one of its label's points.
+    // Each key attribute takes one of its label's points.
     let points: f64 = own.iter().map(|(_, points)| points).product();
     let rest = outside.share(place, &[]);
     for at in 0..n {
@@ -243,7 +243,7 @@ pub(super) fn each_key(
     Ok(())
 }
 
-/// The at-th combination of the labels' values, the last attribute fastest.
+/// The combination with number `at` of the labels' values; the last attribute varies fastest.
 fn digits_of(mut at: usize, own: &[&(Vec<u32>, f64)]) -> Vec<u32> {
     let mut digits = vec![0; own.len()];
     for (digit, (values, _)) in digits.iter_mut().zip(own).rev() {

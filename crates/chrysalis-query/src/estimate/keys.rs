@@ -11,9 +11,9 @@ use crate::QueryError;
 /// The values of one key attribute, ascending, the missing one first.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyValues {
-    /// Those of a column.
+    /// The values of a column.
     Coded(Arc<Domain>),
-    /// These.
+    /// A list of values.
     Listed(Vec<Option<Value>>),
 }
 
@@ -36,7 +36,7 @@ impl KeyValues {
 /// A combination of key values, as one number: the first attribute counts most.
 pub(super) type Key = u64;
 
-/// Pairs of a combination and a group that one question may make.
+/// The most pairs (combination, group) that one question may make.
 const MAX_PAIRS: usize = 10_000_000;
 
 /// How combinations are written as numbers.
@@ -72,7 +72,7 @@ pub(super) fn too_many() -> QueryError {
     QueryError::unanswerable(None, problem, "group by fewer columns, or narrow them with WHERE")
 }
 
-/// Stops before memory does.
+/// Gives up before memory runs out.
 pub(super) fn check_pairs(pieces: usize) -> Result<(), QueryError> {
     if pieces > MAX_PAIRS { Err(too_many()) } else { Ok(()) }
 }
@@ -84,15 +84,15 @@ pub(crate) struct HitsByKey {
     pub(crate) combinations: Vec<Combination>,
 }
 
-/// The hits of one combination, in stretches that can be worked on side by side.
+/// The hits of one combination, in pieces that can be processed in parallel.
 #[derive(Debug)]
 pub(crate) struct Combination {
-    /// One digit per key attribute: its place among the attribute's values.
+    /// For each key attribute: the place of its value among the attribute's values.
     pub(crate) digits: Vec<u32>,
     pub(crate) pieces: Vec<Vec<Hit>>,
 }
 
-/// Hits of a stretch.
+/// The number of hits in a piece.
 const PIECE: usize = 4096;
 
 impl HitsByKey {
@@ -101,7 +101,7 @@ impl HitsByKey {
         HitsByKey { keys: Vec::new(), combinations: vec![Combination { digits: Vec::new(), pieces }] }
     }
 
-    /// Brings hits that were found group by group into the order of their combinations.
+    /// Sorts hits that were found group by group by their combinations.
     pub(super) fn grouped(keys: Vec<KeyValues>, radix: &Radix, pieces: Vec<Vec<(Key, Hit)>>) -> Self {
         let mut hits = sorted(pieces, radix.total).into_iter().peekable();
         let mut combinations = Vec::new();
@@ -120,7 +120,7 @@ impl HitsByKey {
     }
 }
 
-/// By combination, then group: by counting where combinations are few, by comparing otherwise.
+/// Sorted by combination, then by group: by counting if few combinations are possible, otherwise by comparison.
 fn sorted(pieces: Vec<Vec<(Key, Hit)>>, total: u64) -> Vec<(Key, Hit)> {
     const FEW: u64 = 1 << 20;
     let n: usize = pieces.iter().map(Vec::len).sum();

@@ -1,7 +1,7 @@
 //! Hits per group: how many of a group's rows satisfy the condition on the quasi side (step 6 of `spec.md`).
 //!
-//! This is the seam between forms. There is one file per way to show quasi values, which turns a condition into [`Hit`]s;
-//! everything after that, in `aggregate`, is the same for all of them.
+//! This is the boundary between forms. There is one file per way of showing quasi values, which turns a condition into
+//! [`Hit`]s; everything after that, in `aggregate`, is the same for all of them.
 
 mod exact;
 mod group_boxes;
@@ -16,36 +16,36 @@ use chrysalis_release::Detail;
 use crate::{OpenRelease, Plan, QueryError};
 pub(crate) use keys::{HitsByKey, KeyValues};
 
-/// What is known of the hits in one group.
+/// What is known about the hits in one group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hit {
     /// The group.
     pub(crate) group: u32,
-    /// At least so many rows match.
+    /// The least number of rows that match.
     pub(crate) least: u32,
-    /// At most so many do; never 0.
+    /// The most rows that can match; never 0.
     pub(crate) most: u32,
-    /// So many are expected, over all worlds the release allows.
+    /// The expected number of rows that match, over all worlds the release allows.
     pub(crate) expected: f64,
-    /// So many of the group's rows are expected not to match: counted as such, where they are few beside the others.
+    /// The expected number of rows that do not match. It is computed separately to stay precise where it is small.
     pub(crate) others: f64,
-    /// The variance of their number.
+    /// The variance of the number of rows that match.
     pub(crate) variance: f64,
 }
 
 impl Hit {
-    /// The number of hits of a group of `size` is known.
+    /// A group of `size` rows whose number of hits is known.
     fn certain(group: usize, hits: u32, size: u32) -> Self {
         let others = f64::from(size.saturating_sub(hits));
         Hit { group: group as u32, least: hits, most: hits, expected: f64::from(hits), others, variance: 0.0 }
     }
 }
 
-/// The hits of one of the plan's conditions, apart for every combination of values of the quasi attributes in GROUP BY.
+/// The hits of one of the plan's conditions, for every combination of values of the quasi attributes in GROUP BY.
 ///
 /// # Contract
-/// Groups that cannot have a hit are left out. Combinations come in ascending order; within one, groups do. For every
-/// world that the release allows, the number of hits in a group lies between `least` and `most`.
+/// Groups that cannot have a hit are left out. Combinations are in ascending order, and so are the groups within one.
+/// In every world that the release allows, the number of hits in a group lies between `least` and `most`.
 pub(crate) fn hits(
     release: &OpenRelease,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Permuted columns and one box without keys: the usual question, on marks instead of counts per box.
+//! Permuted columns, one box, no keys: the most common question, answered with marks instead of counts per box.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ impl FewOf {
         FewOf { size, fewest: size, outside: 0, one: 1.0, two: 1.0 }
     }
 
-    /// `None` when nothing can match any more.
+    /// `None` once nothing can match any more.
     fn add(&mut self, hits: u32) -> Option<()> {
         let (n, h) = (f64::from(self.size), f64::from(hits));
         self.fewest = self.fewest.min(hits);

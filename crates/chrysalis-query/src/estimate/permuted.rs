@@ -1,4 +1,4 @@
-//! Permuted columns: each attribute's values are known per group, but not what stands beside what.
+//! Permuted columns: the values of each attribute are known per group, but not which of them belong to the same row.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,7 +47,8 @@ pub(super) fn hits(
     Ok(HitsByKey::grouped(values, &radix, found))
 }
 
-/// A column with, for every code, the boxes it is in as bits; a box that does not mention the attribute has all codes.
+/// A column with, for every code, the boxes that contain it, as bits. A box that does not mention the attribute
+/// contains every code.
 struct Marginal<'a> {
     column: &'a CodedColumn,
     boxes: Vec<u64>,
@@ -68,7 +69,7 @@ impl<'a> Marginal<'a> {
     }
 }
 
-/// How many of a group's values of one attribute lie in each box, and in each two of them.
+/// How many of a group's values of one attribute lie in each box, and in each pair of boxes.
 #[derive(Clone)]
 struct Counts {
     one: Vec<u32>,
@@ -132,7 +133,7 @@ fn hit(
     combined(group, release.groups().size(group), &counts.iter().collect::<Vec<_>>(), n_boxes)
 }
 
-/// Step 6, permute: from marginal counts to what can be said of the hits. Attributes are independent.
+/// Step 6, permute: from marginal counts to what is known about the hits. Attributes are independent.
 fn combined(group: usize, size: u32, counts: &[&Counts], n_boxes: usize) -> Option<Hit> {
     let n = f64::from(size);
     let (mut expected, mut least, mut most) = (0.0, 0_u64, 0_u64);
@@ -143,7 +144,7 @@ fn combined(group: usize, size: u32, counts: &[&Counts], n_boxes: usize) -> Opti
             continue;
         }
         expected += n * ones().map(|hits| f64::from(hits) / n).product::<f64>();
-        // PROOF: of n rows, at most Σ(n − h) lie outside the box for some attribute.
+        // PROOF: of n rows, at most Σ(n − h) lie outside the box in some attribute.
         let outside: u64 = ones().map(|hits| u64::from(size - hits)).sum();
         least += u64::from(size).saturating_sub(outside);
         most += u64::from(fewest);
@@ -175,7 +176,7 @@ fn combined(group: usize, size: u32, counts: &[&Counts], n_boxes: usize) -> Opti
     })
 }
 
-/// Every combination of key values that occur in a group may occur together.
+/// Any key values that occur in a group may occur together, so every combination of them is visited.
 fn by_key(
     release: &OpenRelease,
     piece: &Range<usize>,
@@ -206,7 +207,7 @@ fn by_key(
     Ok(hits)
 }
 
-/// The next combination, the last attribute fastest.
+/// Advances to the next combination; the last attribute varies fastest.
 fn advance<T>(at: &mut [usize], values: &[Vec<T>]) {
     for (at, values) in at.iter_mut().zip(values).rev() {
         *at += 1;

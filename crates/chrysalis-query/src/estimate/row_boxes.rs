@@ -1,4 +1,4 @@
-//! Ranges and labels row by row: every row of a batch lies somewhere in the box of its bucket.
+//! Ranges and labels per row: every row of a batch lies somewhere in the box of its bucket.
 
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ pub(super) fn hits(
     Ok(HitsByKey::grouped(values, &radix, found))
 }
 
-/// The hits of one batch, apart for every combination of key values that some row of it may have.
+/// The hits of one batch, separately for every combination of key values that some row of it may have.
 fn of_batch(
     release: &OpenRelease,
     batch: usize,
@@ -62,7 +62,7 @@ fn of_batch(
             }
         })?;
     }
-    // Stable, so that sums run in the order of rows.
+    // A stable sort, so that sums are taken in the order of the rows.
     rows.sort_by_key(|(key, _)| *key);
     for run in rows.chunk_by(|a, b| a.0 == b.0) {
         let mut sum = Sum::default();
@@ -72,7 +72,7 @@ fn of_batch(
     Ok(())
 }
 
-/// Step 6, angel: rows fall where they fall independently of each other.
+/// Step 6, angel: rows are independent of each other.
 #[derive(Default)]
 struct Sum {
     least: u32,
@@ -96,7 +96,7 @@ impl Sum {
 
     fn hit(self, release: &OpenRelease, batch: usize) -> Option<Hit> {
         let Sum { least, most, expected, others, variance } = self;
-        // Rows that cannot match are others as well.
+        // Rows that cannot match count as others as well.
         let others = others + f64::from(release.groups().size(batch).saturating_sub(most));
         (most > 0).then_some(Hit { group: batch as u32, least, most, expected, others, variance })
     }

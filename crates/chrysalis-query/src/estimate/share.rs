@@ -7,16 +7,17 @@ use crate::value_set::{Ranges, RealCut, ValueSet, Values};
 /// The part of a label that lies in a set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Share {
-    /// Covered points or length, over all of the label's.
+    /// The covered points or length, divided by all of the label's.
     pub(super) share: f64,
-    /// Whether they have a value in common at all.
+    /// Whether label and set have a value in common at all.
     pub(super) touches: bool,
 }
 
-/// A value set with sums over it, so that each label costs a search and no more.
+/// A value set with running sums, so that each label costs no more than a search.
 pub(super) struct Measure<'a> {
     set: &'a ValueSet,
-    /// For whole numbers: the points of the set before each range; for words: the words in the set before each rank.
+    /// For integers: the number of points of the set before each range. For words: the number of words in the set
+    /// before each rank.
     points: Vec<i128>,
     lengths: Lengths,
 }
@@ -25,7 +26,7 @@ impl<'a> Measure<'a> {
     pub(super) fn new(set: &'a ValueSet) -> Self {
         let mut lengths = Lengths::default();
         let points = match &set.values {
-            // Whole numbers stay whole: an open range has more points than a float can count.
+            // Points are counted in integers: an open range has more points than a float can represent exactly.
             Values::Integers(ranges) => running(ranges.ranges().iter().map(|(from, to)| to - from)),
             Values::Words(words) => running(words.iter().map(|&is_in| i128::from(is_in))),
             Values::Reals(ranges) => {
@@ -45,7 +46,7 @@ impl<'a> Measure<'a> {
                 ((to - from) as f64, inside as f64, inside > 0)
             }
             (Label::Points { ends: Some((low, high)), .. }, Values::Words(_)) => {
-                // PROOF: ranks are places among the listed words.
+                // PROOF: ranks are positions among the listed words.
                 let (from, to) = (*low as usize, *high as usize + 1);
                 let inside = self.points[to] - self.points[from];
                 ((to - from) as f64, inside as f64, inside > 0)
@@ -79,12 +80,12 @@ impl<'a> Measure<'a> {
 
 /// The lengths of disjoint ranges of reals.
 ///
-/// Every sum is one of lengths that lie in the label: nothing is subtracted from a sum, so a range far away, however long,
-/// takes no digit from a short one.
+/// Only lengths inside the label are added up, and no sum is subtracted from another, so a distant range, however long,
+/// costs a short one no precision.
 #[derive(Default)]
 struct Lengths {
     ends: Vec<(f64, f64)>,
-    /// Sums by a tree: leaf `i` is at `ends.len() + i`, and every node is the sum of the two at twice its place.
+    /// A tree of sums: leaf `i` is at `ends.len() + i`, and node `k` is the sum of the nodes `2k` and `2k + 1`.
     sums: Vec<f64>,
 }
 
@@ -99,7 +100,7 @@ impl Lengths {
         Lengths { ends, sums }
     }
 
-    /// What lies between two numbers, in the unit of [`length`].
+    /// The length covered between two numbers, in the unit of [`length`].
     fn between(&self, low: f64, high: f64) -> f64 {
         let first = self.ends.partition_point(|range| range.1 <= low);
         let end = self.ends.partition_point(|range| range.0 < high);
@@ -113,7 +114,7 @@ impl Lengths {
         }
     }
 
-    /// The sum of the lengths of some ranges.
+    /// The sum of the lengths of the ranges from `first` up to, but not including, `end`.
     fn whole(&self, first: usize, end: usize) -> f64 {
         let (mut from, mut to) = (first + self.ends.len(), end + self.ends.len());
         let mut sum = 0.0;
@@ -132,7 +133,7 @@ impl Lengths {
     }
 }
 
-/// In what unit the length between two numbers is told: that of the longest stretches is no number, its half is.
+/// The unit of the length between two numbers: the length of the longest stretches overflows, but half of it does not.
 fn unit(low: f64, high: f64) -> f64 {
     if (high - low).is_finite() { 1.0 } else { 0.5 }
 }
@@ -142,7 +143,7 @@ fn length(low: f64, high: f64) -> f64 {
     high * unit - low * unit
 }
 
-/// The sum before each number, and that of all at the end.
+/// The sum of the numbers before each number, followed by the sum of all.
 fn running<T: Copy + Default + std::ops::Add<Output = T>>(numbers: impl Iterator<Item = T>) -> Vec<T> {
     let mut sums = vec![T::default()];
     for number in numbers {
@@ -151,7 +152,7 @@ fn running<T: Copy + Default + std::ops::Add<Output = T>>(numbers: impl Iterator
     sums
 }
 
-/// How many points a label has, the missing value included; reals have none to count.
+/// How many points a label has, the missing value included. For reals it is the length, or 1 for a single point.
 pub(super) fn n_points(label: &Label) -> f64 {
     let points = match label {
         Label::Points { ends, .. } => ends.map_or(0.0, |(low, high)| (i128::from(high) - i128::from(low) + 1) as f64),
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
     use crate::value_set::Cut;
 
-    /// Any finite number, near ones of a few magnitudes more often.
+    /// Any finite number, of a few magnitudes near 1 more often than of others.
     fn number() -> impl Strategy<Value = f64> {
         let magnitude = prop_oneof![Just(0), Just(17), -3..4i32, -320..308i32];
         (magnitude, 1.0..1.7f64, prop::bool::ANY).prop_map(|(magnitude, digits, is_negative)| {
@@ -185,7 +186,7 @@ mod tests {
         exact::from_float(number).unwrap()
     }
 
-    /// The share of a label that lies in a set, without a rounding.
+    /// The share of a label that lies in a set, without rounding.
     fn exact_share(ranges: &Ranges<RealCut>, (low, high): (f64, f64)) -> BigRational {
         let length = |(from, to): &(RealCut, RealCut)| {
             let (from, to) = (from.at.max(low), to.at.min(high));
@@ -212,14 +213,15 @@ mod tests {
                 let set = ValueSet { values: Values::Reals(ranges), missing: false };
                 let found = Measure::new(&set).of(&label).share;
                 let off = exact::to_float(&(exact(found) - &truth)).abs();
-                // A few roundings, each of half a last digit; what is smaller than any number may be none.
+                // A few rounding errors of half a unit in the last place each; a share too small for a normal double
+                // may come out as 0.
                 let allowed = exact::to_float(&truth) * 1e-14 + f64::MIN_POSITIVE;
                 prop_assert!(off <= allowed, "{found} is off by {off:e}");
             }
         }
     }
 
-    /// Many ranges inside one label: a tree adds them up, and leaves out those outside.
+    /// Many ranges inside one label: the tree adds them up and leaves out those outside the label.
     #[test]
     fn many_ranges_add_up_whatever_lies_beyond() {
         let holes: Vec<(RealCut, RealCut)> =

@@ -9,13 +9,13 @@ use chrysalis_query::{Position, QueryError};
 const TESTS: &str =
     "compare a column with constants: =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL; join with AND, OR, NOT";
 
-/// Under which names the table can be referred to.
+/// The names by which the table can be referred to.
 pub(super) struct Names {
     pub(super) alias: Option<String>,
 }
 
 impl Names {
-    /// A column, alone or behind the table's name.
+    /// A column, with or without the table's name in front.
     pub(super) fn column(&self, expression: &Expr) -> Option<ColumnName> {
         let ident = match expression {
             Expr::Identifier(ident) => ident,
@@ -35,7 +35,7 @@ impl Names {
     }
 }
 
-/// Reads a condition. Long chains of AND and OR lie deep in the parser's tree, so they are unrolled, not descended.
+/// Reads a condition. Chains of AND and OR are unrolled, because long ones are too deep to recurse into.
 pub(super) fn read(expression: &Expr, names: &Names) -> Result<Condition, QueryError> {
     match expression {
         Expr::Nested(inner) => read(inner, names),
@@ -121,7 +121,7 @@ fn compare(
     }
 }
 
-/// What looks like a text and is the name of a column.
+/// The error for something that looks like text but is the name of a column.
 fn double_quoted(expression: &Expr) -> Option<QueryError> {
     match expression {
         Expr::Nested(inner) => double_quoted(inner),
@@ -208,7 +208,7 @@ fn literal(value: &ValueWithSpan, at: Option<Position>) -> Result<Constant, Quer
     }
 }
 
-/// PROOF: 38 digits fit 128 bits with room for a sign; longer ones lose digits nobody compares with.
+/// PROOF: 38 digits fit 128 bits with room for a sign; longer numbers lose only digits that no comparison needs.
 fn number(text: &str) -> Option<Constant> {
     if text.len() <= 38
         && let Ok(number) = text.parse()

@@ -1,4 +1,4 @@
-//! What is refused before the parser sees it: a tree that is deep or huge would cost stack and time to build and drop.
+//! Statements that are refused before parsing: a deep or huge tree would cost stack and time to build and drop.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};

@@ -11,7 +11,7 @@ use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 
 use chrysalis_query::{Position, QueryError, Question};
 
-/// The name under which every release is asked.
+/// The table name that questions use for every release.
 pub const TABLE: &str = "microdata";
 
 const EXAMPLE: &str = "ask, for example: SELECT COUNT(*) FROM microdata WHERE age BETWEEN 40 AND 70";
@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<Vec<Question>, QueryError> {
     statements.filter(|statement| !is_blank(statement)).map(|tokens| parse_tokens(tokens, &dialect)).collect()
 }
 
-/// Reads exactly one statement; a `;` at its end does not matter.
+/// Reads exactly one statement, with or without a `;` at its end.
 pub fn parse_one(text: &str) -> Result<Question, QueryError> {
     let mut questions = parse(text)?;
     match questions.len() {
@@ -58,7 +58,7 @@ fn parse_tokens(tokens: &[TokenWithSpan], dialect: &GenericDialect) -> Result<Qu
     select::question(statement, start.and_then(|token| position(token.span.start)))
 }
 
-/// The parser writes the place into its text: `… at Line: 1, Column: 8`.
+/// The parser puts the position into its message: `… at Line: 1, Column: 8`.
 fn unreadable(error: &ParserError, tokens: &[TokenWithSpan]) -> QueryError {
     let text = match error {
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.as_str(),
@@ -88,7 +88,7 @@ fn shown(token: &Token) -> String {
     token.to_string().chars().take(40).collect()
 }
 
-/// The parser's line 0 means that it does not know.
+/// Line 0 means that the parser does not know.
 fn position(location: Location) -> Option<Position> {
     (location.line > 0).then_some(Position { line: location.line, column: location.column })
 }

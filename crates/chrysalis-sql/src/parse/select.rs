@@ -1,4 +1,4 @@
-//! The clauses of a SELECT: which are understood, and what to say of the others.
+//! The clauses of a SELECT: which are understood, and what to say about the others.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The CTEs `sizes` and `cells`: groups with their sensitive values, and what of them is hit (step 7).
+//! The CTEs `sizes` and `cells`: groups with their sensitive values, and how many of those are hit (step 7).
 
 use chrysalis_release::Detail;
 use chrysalis_table::Value;
@@ -11,7 +11,7 @@ use chrysalis_query::question::Function;
 /// The table of sensitive values, under the name `s`.
 pub(super) struct Values {
     pub(super) table: &'static str,
-    /// How often a row's value occurs; `None` is once.
+    /// How often a row's value occurs; `None` means once.
     pub(super) times: Option<X>,
     pub(super) value: X,
 }
@@ -27,7 +27,7 @@ impl Writer<'_> {
         Values { table, times, value: self.column("s", name) }
     }
 
-    /// Whether a value of `s` counts; `None` where every one does.
+    /// Whether a value of `s` counts; `None` if all of them do.
     pub(super) fn counts(&self, counted: CountedValues) -> Option<X> {
         let field = &self.fields()[self.plan.sensitive?];
         let mut set = match &self.plan.sensitive_set {
@@ -40,7 +40,7 @@ impl Writer<'_> {
         (!field.is_full(&set)).then(|| sets::is_in(self.dialect, &self.values().value, field, &set))
     }
 
-    /// How often the values of `s` occur, of those rows where the condition holds.
+    /// How many values `s` has in the rows where the condition holds, repetitions included.
     pub(super) fn occurrences(&self, condition: Option<X>) -> X {
         match self.values().times {
             Some(times) => or_zero(sum(times).filter(condition)),
@@ -48,7 +48,7 @@ impl Writer<'_> {
         }
     }
 
-    /// How often one value occurs in a group, at most.
+    /// The most times that one value occurs in a group.
     pub(super) fn most_times(&self) -> u64 {
         let Some((table, count)) = self.plan.counted_values() else { return 1 };
         let column = self.release.table(table).ok().and_then(|table| table.column(count));
@@ -65,7 +65,7 @@ impl Writer<'_> {
         col(&format!("{table}.{name}"))
     }
 
-    /// The least and most values of a cell that are hit.
+    /// The least and the most values of a cell that are hit.
     pub(super) fn reach(&self, table: &str, (condition, counted): (usize, CountedValues)) -> (X, X) {
         if self.is_full(counted) {
             let hit = self.hit(table, condition);
@@ -75,7 +75,7 @@ impl Writer<'_> {
         (column("lo"), column("hi"))
     }
 
-    /// The sets of values that have a column of their own.
+    /// The kinds of counted values that need a column of their own.
     fn counted_columns(&self) -> Vec<CountedValues> {
         let mut counted: Vec<CountedValues> = self.pairs().into_iter().map(|(_, counted)| counted).collect();
         counted.sort_unstable();
@@ -88,7 +88,7 @@ impl Writer<'_> {
         self.sensitive_key().is_none() && self.asks(&[Function::Sum, Function::Avg])
     }
 
-    /// Whether deviations from the mean need a second pass.
+    /// Whether the deviations from the mean need a second pass.
     fn needs_second_pass(&self) -> bool {
         self.needs_spread() && !(self.dialect.has_variance() && self.most_times() == 1)
     }
@@ -107,7 +107,7 @@ fn sizes_by_group(writer: &mut Writer<'_>) {
     let group = writer.group("s");
     let mut rows = Rows::of_table(dialect, values.table, "s").item(group.clone(), "g").group_by([group.clone()]);
     if writer.plan.keys.is_empty() && writer.has_small_groups() {
-        // PROOF: without keys a group has one row of hits. Groups that are not hit need no sizes.
+        // PROOF: without keys a group has one row of hits. Groups that are not hit do not need their sizes.
         rows = rows.join("hits", col("hits.g").eq(group.clone()));
     }
     rows = rows.item(writer.occurrences(None), "n");
@@ -175,7 +175,7 @@ fn has_both_signs(writer: &Writer<'_>) -> bool {
     min.is_none_or(|min| min < 0.0) && max.is_none_or(|max| max > 0.0)
 }
 
-/// How many of a cell's values are worth taking for the least (or, if not, the greatest) sum.
+/// How many of a cell's values are worth taking for the least sum (or the greatest, if not `is_least`).
 pub(super) fn worth_taking(writer: &Writer<'_>, table: &str, is_least: bool) -> X {
     let counted = writer.counted(table, writer.present());
     if writer.sensitive_key().is_some() {
@@ -189,12 +189,12 @@ pub(super) fn worth_taking(writer: &Writer<'_>, table: &str, is_least: bool) -> 
     if has_both_signs(writer) {
         return col(&format!("{table}.{}", if is_least { "neg" } else { "pos" }));
     }
-    // All on one side of zero: all of them, or none.
+    // All values are on one side of zero, so all of them are worth taking, or none.
     let is_negative = writer.sensitive_ends().1.is_some_and(|max| max <= 0.0);
     if is_negative == is_least { counted } else { int(0) }
 }
 
-/// Writes `cells`, and what it is made of but for `hits`.
+/// Writes `cells` and the CTEs it needs, except `hits`.
 pub(super) fn write(writer: &mut Writer<'_>) {
     let has_sizes = writer.needs_values();
     if has_sizes {
@@ -239,7 +239,7 @@ fn reach_of(writer: &Writer<'_>, (condition, counted): (usize, CountedValues)) -
     (least, writer.dialect.least(hit.most, count))
 }
 
-/// Sums and deviations, where somebody asks for them.
+/// Sums and deviations, if an aggregate needs them.
 fn number_items(writer: &Writer<'_>, mut rows: Rows) -> Rows {
     if writer.sensitive_key().is_some() {
         if writer.asks(&NUMERIC) {
@@ -263,8 +263,9 @@ fn number_items(writer: &Writer<'_>, mut rows: Rows) -> Rows {
 }
 
 impl Writer<'_> {
-    /// The variance, over the cell's worlds, of the sum over its hits of a number that values which count have, and others
-    /// lack: `mean` is that of those which count (`None` is 1), `deviations` the sum of their squared deviations from it.
+    /// The variance, over the cell's worlds, of the sum over its hits of a number that is 0 for values that do not
+    /// count. Of the values that count, `mean` is the mean (`None` is 1) and `deviations` the sum of squared deviations
+    /// from it.
     pub(super) fn variance(
         &self,
         condition: usize,
@@ -278,8 +279,8 @@ impl Writer<'_> {
             None => e.clone() * (n.clone() - e),
             Some(variance) => n.clone() * e.clone() - variance.clone() - e.squared(),
         };
-        // PROOF: rows of a group in one box fall into the condition independently of each other and alike, so that
-        // E[h(n−h)]/(n−1) is the variance itself, and no difference takes its digits.
+        // PROOF: the rows of a group share one box and match independently with equal probability, so E[h(n−h)]/(n−1)
+        // is the variance itself, and no precision is lost in a difference.
         let per_pair = match (&hit.variance, self.plan.shape.detail) {
             (Some(variance), Detail::GroupBoxes) => variance.clone(),
             _ => chosen / (n.clone() - int(1)),

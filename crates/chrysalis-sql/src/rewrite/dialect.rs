@@ -1,4 +1,4 @@
-//! Where databases differ, and only that.
+//! The differences between databases, and nothing else.
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,18 +34,18 @@ impl Dialect {
         }
     }
 
-    /// What stands around names that must stay as they are.
+    /// The quotation mark around names that must stay as they are.
     pub(super) fn name_quote(self) -> char {
         if self == Dialect::Spark { '`' } else { '"' }
     }
 
-    /// A name, inside its quotes. Doubled quotes are printed as they are.
+    /// A name as it is written inside quotes. The printer does not escape doubled quotes again.
     pub(super) fn escaped_name(self, name: &str) -> String {
         let quote = self.name_quote();
         name.replace(quote, &format!("{quote}{quote}"))
     }
 
-    /// A text, inside its quotes.
+    /// Text as it is written inside quotes.
     fn escaped_text(self, text: &str) -> String {
         match self {
             Dialect::Spark => text.replace('\\', "\\\\").replace('\'', "\\'"),
@@ -53,12 +53,12 @@ impl Dialect {
         }
     }
 
-    /// A text.
+    /// A text literal.
     pub(super) fn text(self, text: &str) -> X {
         X(Expr::Value(Literal::SingleQuotedString(self.escaped_text(text)).into()))
     }
 
-    /// A date. SQLite keeps dates as texts.
+    /// A date. SQLite stores dates as text.
     pub(super) fn date(self, date: &str) -> X {
         if self == Dialect::Sqlite {
             return self.text(date);
@@ -76,7 +76,7 @@ impl Dialect {
         }
     }
 
-    /// The date so many days after 1970-01-01.
+    /// The date that many days after 1970-01-01.
     pub(super) fn date_of(self, days: X) -> X {
         match self {
             Dialect::Postgres | Dialect::DuckDb => self.date(EPOCH) + cast(days, DataType::Integer(None)),
@@ -85,7 +85,7 @@ impl Dialect {
         }
     }
 
-    /// A whole number as such.
+    /// A number as an integer type.
     pub(super) fn integer(self, number: X) -> X {
         cast(number, if self == Dialect::Sqlite { DataType::Integer(None) } else { DataType::BigInt(None) })
     }
@@ -99,22 +99,22 @@ impl Dialect {
         cast(number, double)
     }
 
-    /// The larger of two numbers, neither missing.
+    /// The larger of two numbers, neither of which is NULL.
     pub(super) fn greatest(self, a: X, b: X) -> X {
         call(if self == Dialect::Sqlite { "max" } else { "GREATEST" }, vec![a, b])
     }
 
-    /// The smaller of two numbers, neither missing.
+    /// The smaller of two numbers, neither of which is NULL.
     pub(super) fn least(self, a: X, b: X) -> X {
         call(if self == Dialect::Sqlite { "min" } else { "LEAST" }, vec![a, b])
     }
 
-    /// A number moved into a range.
+    /// A number clamped to a range.
     pub(super) fn clamped(self, number: X, low: X, high: X) -> X {
         self.greatest(low, self.least(number, high))
     }
 
-    /// Whether `help` has an index on groups and hits: `chrysalis load` makes one, files have none.
+    /// Whether `help` has an index on groups and hits: `chrysalis load` creates one, files have none.
     pub(super) fn has_index(self) -> bool {
         matches!(self, Dialect::Postgres | Dialect::Sqlite)
     }
@@ -124,17 +124,17 @@ impl Dialect {
         self != Dialect::Sqlite
     }
 
-    /// Whether there is `VAR_POP`.
+    /// Whether the database has `VAR_POP`.
     pub(super) fn has_variance(self) -> bool {
         self != Dialect::Sqlite
     }
 
-    /// Whether there are `MIN_BY` and `MAX_BY`.
+    /// Whether the database has `MIN_BY` and `MAX_BY`.
     pub(super) fn has_first(self) -> bool {
         matches!(self, Dialect::DuckDb | Dialect::Spark)
     }
 
-    /// Words in the order of their bytes, whatever the database's own.
+    /// Words compared byte by byte, whatever the database's own collation.
     pub(super) fn bytewise(self, words: X) -> X {
         match self {
             Dialect::Postgres => X(Expr::Collate { expr: Box::new(words.0), collation: word("\"C\"") }),
@@ -144,7 +144,7 @@ impl Dialect {
 }
 
 const EPOCH: &str = "1970-01-01";
-/// The Julian day on which 1970-01-01 began.
+/// The Julian date at which 1970-01-01 began.
 const JULIAN_EPOCH: f64 = 2_440_587.5;
 
 impl fmt::Display for Dialect {

@@ -1,4 +1,4 @@
-//! Expressions as trees, written almost as one would write SQL.
+//! Expressions as trees, built almost as one would write SQL.
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -13,7 +13,7 @@ use sqlparser::ast::{
 #[derive(Clone, Debug)]
 pub(super) struct X(pub(super) Expr);
 
-/// A column of ours, or one of a CTE of ours: `cells.n`.
+/// A column of our own, or of one of our CTEs: `cells.n`.
 pub(super) fn col(name: &str) -> X {
     match name.split_once('.') {
         Some((table, name)) => X(Expr::CompoundIdentifier(vec![Ident::new(table), Ident::new(name)])),
@@ -31,19 +31,19 @@ pub(super) fn int(number: impl Into<i128>) -> X {
     X(Expr::Value(Literal::Number(number.into().to_string(), false).into()))
 }
 
-/// A number, in a form that no database takes for a decimal one.
+/// A number, in a notation that no database takes for a decimal.
 pub(super) fn number(number: f64) -> X {
     X(Expr::Value(Literal::Number(format!("{number:e}"), false).into()))
 }
 
-/// No value.
+/// `NULL`.
 pub(super) fn null() -> X {
     X(Expr::Value(Literal::Null.into()))
 }
 
-/// Always or never.
+/// A condition that is always or never true.
 pub(super) fn truth(truth: bool) -> X {
-    // SQLite reads TRUE since 3.23, but a comparison is read by all.
+    // SQLite understands TRUE since 3.23; every version understands a comparison.
     int(i64::from(truth)).eq(int(1))
 }
 
@@ -100,7 +100,7 @@ pub(super) fn or_zero(x: X) -> X {
     call("COALESCE", vec![x, int(0)])
 }
 
-/// All of these, as a tree that is no deeper than it must be.
+/// All of these, as a tree no deeper than necessary.
 pub(super) fn all(parts: Vec<X>) -> X {
     balanced(parts, &X::and).unwrap_or_else(|| truth(true))
 }
@@ -115,15 +115,15 @@ pub(super) fn total(parts: Vec<X>) -> X {
     balanced(parts, &|a, b| a + b).unwrap_or_else(|| int(0))
 }
 
-/// The product of these, one after the other.
+/// The product of these, as a chain from left to right.
 pub(super) fn product(parts: Vec<X>) -> Option<X> {
     parts.into_iter().reduce(|a, b| a * b)
 }
 
-/// So many parts are a chain that no database finds too deep.
+/// The longest chain that is left unbalanced; no database finds this many parts too deep.
 const CHAIN: usize = 16;
 
-/// Databases refuse trees that are too deep, and long chains are such.
+/// Joins parts in a balanced tree: databases refuse trees that are too deep, and a long chain is one.
 fn balanced(mut parts: Vec<X>, join: &impl Fn(X, X) -> X) -> Option<X> {
     if parts.len() > CHAIN {
         let right = parts.split_off(parts.len() / 2);
@@ -138,7 +138,7 @@ fn binary(left: X, op: BinaryOperator, right: X) -> X {
     X(Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) })
 }
 
-/// How firmly an operator holds its operands, from loose to firm, as all dialects have it.
+/// Operator precedence, from loosest to tightest, as all dialects have it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Or,
@@ -161,19 +161,20 @@ impl Rank {
 }
 
 impl X {
-    /// Beside an operator, with parentheses where they matter: DuckDB's parser takes longer over them than over anything else.
+    /// As an operand of an operator, with parentheses only where they matter: DuckDB's parser spends more time on them
+    /// than on anything else.
     fn beside(self, outer: Rank, is_right: bool) -> Expr {
         let rank = match &self.0 {
             Expr::BinaryOp { op, .. } => Rank::of(op),
             Expr::InList { .. } | Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::Between { .. } => Rank::Comparison,
             _ => return self.operand(),
         };
-        // Chains are read from left to right; comparisons are not chained.
+        // Chains associate from left to right; comparisons do not chain.
         let is_chained = rank == outer && !is_right && rank != Rank::Comparison;
         if rank > outer || is_chained { self.0 } else { self.operand() }
     }
 
-    /// With parentheses, unless it is in one piece.
+    /// In parentheses, unless it is a single term.
     fn operand(self) -> Expr {
         match self.0 {
             expr @ (Expr::Identifier(_)
@@ -238,7 +239,7 @@ impl X {
         X(Expr::InList { expr: Box::new(self.operand()), list, negated: false })
     }
 
-    /// `NULL` in place of zero, so that nothing is divided by it.
+    /// `NULL` in place of zero, to avoid a division by zero.
     pub(super) fn or_null(self) -> X {
         call("NULLIF", vec![self, int(0)])
     }
@@ -247,7 +248,7 @@ impl X {
         self.clone() * self
     }
 
-    /// An aggregate over some of the rows.
+    /// An aggregate over only the rows for which the condition holds.
     pub(super) fn filter(mut self, condition: Option<X>) -> X {
         if let Expr::Function(function) = &mut self.0 {
             function.filter = condition.map(|x| Box::new(x.0));
@@ -255,7 +256,7 @@ impl X {
         self
     }
 
-    /// An aggregate over a window; ordered ones run from its beginning to here.
+    /// An aggregate over a window; with an order, it runs from the window's beginning to the current row.
     pub(super) fn over(mut self, partition: &[X], order: impl IntoIterator<Item = (X, Direction)>) -> X {
         if let Expr::Function(function) = &mut self.0 {
             function.over = Some(WindowType::WindowSpec(WindowSpec {

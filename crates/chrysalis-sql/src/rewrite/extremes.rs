@@ -4,7 +4,7 @@ use super::expr::{Direction, X, call, col, int, number, or_zero, sum};
 use super::select::Rows;
 use super::{Writer, numbers};
 
-/// Writes what the expectation and variance of the minimum (or maximum) follow from; returns the columns and their CTE.
+/// Writes CTEs for the expectation and variance of the minimum (or maximum); returns the columns and their CTE.
 pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, String)>, String) {
     let letter = if direction == Direction::Up { 'n' } else { 'x' };
     if writer.sensitive_key().is_some() {
@@ -12,7 +12,7 @@ pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, S
     }
     let (odds, chances) = (format!("odds_{letter}"), format!("chances_{letter}"));
     let (dialect, keys) = (writer.dialect, |table: &str| writer.keys(table));
-    // How likely it is that a copy of a value is not hit, none before it being hit either.
+    // The probability that a copy of a value is not hit, given that no copy before it is hit.
     let rank = match direction {
         Direction::Up => col("pool.upto"),
         Direction::Down => col("pool.c") - col("pool.upto") + int(1),
@@ -31,7 +31,7 @@ pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, S
     let log = sum(call("LN", vec![dialect.greatest(number(IMPOSSIBLE), miss)]));
     let by_value =
         rows.item(dialect.greatest(int(2 * NEVER), log), "s").group_by(keys("pool")).group_by([col("pool.y")]);
-    // P(min ≥ y) − P(min > y), as a running product of chances.
+    // P(min ≥ y) − P(min > y), as a running product of probabilities.
     let own = |name: char| col(&format!("{odds}.{name}"));
     let running = || sum(own('s')).over(&keys(&odds), Some((own('y'), direction)));
     let chance = |log: X| call("EXP", vec![dialect.greatest(int(NEVER), log)]);
@@ -54,18 +54,18 @@ pub(super) fn write(writer: &mut Writer<'_>, direction: Direction) -> (Vec<(X, S
     (items, last)
 }
 
-/// The chance of what cannot be, as far as a logarithm is concerned.
+/// Stands in for a probability of 0, so that it has a logarithm.
 const IMPOSSIBLE: f64 = 1e-300;
-/// The logarithm of a chance that no sum would notice. PostgreSQL refuses to round to 0 what is too small for a number; this is far
-/// enough from it that products with values are, too.
+/// The logarithm of a probability too small to affect any sum. PostgreSQL raises an error where a number underflows to
+/// 0; this is far enough from underflow that products with values do not underflow either.
 const NEVER: i64 = -300;
 
-/// Both directions share the CTE `copies`; the first to come writes it.
+/// Both directions share the CTE `copies`; whichever comes first writes it.
 fn direction_is_first(writer: &Writer<'_>, direction: Direction) -> bool {
     direction == Direction::Up || !writer.asks(&[chrysalis_query::question::Function::Min])
 }
 
-/// Where the sensitive column is a key, all values are one.
+/// Where the sensitive column is a key, all values of a cell are the same.
 fn by_value(_: &Writer<'_>, letter: char) -> (Vec<(X, String)>, String) {
     let is_possible = Some(col("pool.e").greater(int(0)));
     let value = call("MAX", vec![col("pool.y")]).filter(is_possible.clone());

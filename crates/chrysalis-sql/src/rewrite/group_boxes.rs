@@ -11,10 +11,10 @@ use super::{Writer, numbers, sets};
 use chrysalis_query::value_set::{Ranges, RealEnd, ValueSet, Values};
 use chrysalis_query::{Cell, Field, QueryError};
 
-/// Key values of one attribute that are listed without being asked for.
+/// The most key values of one attribute that an answer may list.
 const MAX_KEYS: i128 = 10_000;
 
-/// The sets of a question, by attribute; their places name columns.
+/// The value sets of a question, by attribute; column names contain their positions.
 pub(super) struct Sets {
     pub(super) sets: BTreeMap<usize, Vec<ValueSet>>,
 }
@@ -36,14 +36,14 @@ impl Sets {
         Sets { sets }
     }
 
-    /// The column that says how much of a label a set covers, or (`z`) whether they touch.
+    /// The column that says how much of a label a set covers, or, for `z`, whether they touch.
     fn column(&self, letter: char, field: usize, set: &ValueSet) -> X {
         let at = self.sets.get(&field).and_then(|sets| sets.iter().position(|known| known == set)).unwrap_or(0);
         col(&format!("spans.{letter}{field}_{at}"))
     }
 }
 
-/// Writes `labels` (one row per group), `set_i` (what labels stand for), `spans` (how much of them matches) and `hits`.
+/// Writes `labels` (one row per group), `set_i` (the values of labels), `spans` (how much of them matches) and `hits`.
 pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
     let sets = Sets::of(writer);
     labels(writer, &sets);
@@ -52,9 +52,8 @@ pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// Writes `set_i`, `spans`, `key_i` and `shares` (how much of every label matches and how much does not, and whether all
-/// of it or any does) from
-/// `labels`, whose columns named in `kept` are passed on; `g` tells its rows apart.
+/// Writes `set_i`, `spans`, `key_i` and `shares` (how much of every label matches, how much does not, and whether all
+/// or any of it does) from `labels`. The columns of `labels` named in `kept` are passed on; `g` identifies its rows.
 pub(super) fn shares(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) -> Result<(), QueryError> {
     spans(writer, sets, kept);
     for (at, field) in writer.quasi_keys() {
@@ -64,7 +63,7 @@ pub(super) fn shares(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) -> Res
     Ok(())
 }
 
-/// The rows of a group share their labels, so any of them will do.
+/// The rows of a group share their labels, so any one of them will do.
 fn labels(writer: &mut Writer<'_>, sets: &Sets) {
     let dialect = writer.dialect;
     let group = writer.group("t");
@@ -74,8 +73,8 @@ fn labels(writer: &mut Writer<'_>, sets: &Sets) {
     writer.ctes.add("labels", rows);
 }
 
-/// The labels of `t`: `t0` a set, or `x0` and `y0` the ends of a range and `m0` whether missing is in. `shared` finds what
-/// the rows of a group have in common in a column.
+/// The labels of `t`: a set in `t0`, or the ends of a range in `x0` and `y0` and in `m0` whether the missing value is
+/// included. `shared` gives the common value of a group's rows in a column.
 pub(super) fn label_items(writer: &Writer<'_>, sets: &Sets, mut rows: Rows, shared: &dyn Fn(&str) -> X) -> Rows {
     let dialect = writer.dialect;
     for &field in sets.sets.keys() {
@@ -87,7 +86,7 @@ pub(super) fn label_items(writer: &Writer<'_>, sets: &Sets, mut rows: Rows, shar
         let low = shared(&min_column(&attribute.name));
         let high = writer.place(attribute, shared(&max_column(&attribute.name)));
         let floor = floor(attribute).map_or_else(|| high.clone(), |floor| dialect.least(number(floor), high.clone()));
-        // An empty lower end reaches down to the missing value.
+        // An empty lower end includes the missing value.
         let from = call("COALESCE", vec![writer.place(attribute, low.clone()), floor]);
         rows = rows
             .item(case(low.missing(), int(1), int(0)), &format!("m{field}"))
@@ -97,12 +96,13 @@ pub(super) fn label_items(writer: &Writer<'_>, sets: &Sets, mut rows: Rows, shar
     rows
 }
 
-/// Where ranges begin that reach down to the missing value.
+/// Where ranges that include the missing value begin.
 fn floor(field: &Field) -> Option<f64> {
     if field.kind == Kind::Ordinal { Some(0.0) } else { field.min.as_ref().and_then(Value::number) }
 }
 
-/// For every attribute the points of the label (`p`), those in each set (`s`), and whether it touches the set (`z`).
+/// For every attribute: the points of the label (`p`), how many of them are in each set (`s`), and whether the label
+/// touches the set (`z`).
 fn spans(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) {
     let dialect = writer.dialect;
     for (&field, sets) in &sets.sets {
@@ -134,7 +134,7 @@ fn spans(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) {
     writer.ctes.add("spans", rows);
 }
 
-/// How many values a label stands for, and how many of them are in each set.
+/// How many values a label has, and how many of them are in each set.
 fn members(writer: &mut Writer<'_>, field: usize, sets: &[ValueSet]) {
     let dialect = writer.dialect;
     let attribute = &writer.fields()[field];
@@ -163,7 +163,7 @@ impl<'a> Range<'a> {
         Range { field, from: column('x'), to: column('y'), missing: column('m') }
     }
 
-    /// `value` where there is a range at all, and the missing value counted if it is in.
+    /// `value` if there is a range at all, plus the missing value if `missing` and the label includes it.
     fn with_missing(&self, value: X, missing: bool) -> X {
         let value = if self.field.has_missing { case(self.to.clone().missing(), int(0), value) } else { value };
         if missing && self.field.has_missing { value + self.missing.clone() } else { value }
@@ -175,7 +175,7 @@ impl<'a> Range<'a> {
         dialect.double(self.with_missing(points, true))
     }
 
-    /// One thing for a range that is a single number, another for longer ones.
+    /// One expression for a range that is a single number, and another for a longer range.
     fn or_point(&self, point: X, stretch: X) -> X {
         case(self.from.clone().eq(self.to.clone()), point, stretch)
     }
@@ -199,7 +199,7 @@ impl<'a> Range<'a> {
         dialect.double(self.with_missing(inside, set.missing))
     }
 
-    /// 1 where they have a value in common, 0 elsewhere.
+    /// 1 where label and set have a value in common, 0 elsewhere.
     fn touches(&self, set: &ValueSet) -> X {
         let missing = (set.missing && self.field.has_missing).then(|| self.missing.clone().eq(int(1)));
         let value = self.to.clone().present().and(self.touches_value(set));
@@ -223,7 +223,7 @@ impl<'a> Range<'a> {
     }
 }
 
-/// Whole numbers, days or ranks in a set, as closed ranges.
+/// The integers, days or ranks in a set, as closed ranges.
 fn closed(set: &ValueSet) -> Vec<(Option<i64>, Option<i64>)> {
     match &set.values {
         Values::Integers(ranges) => ranges.closed().collect(),
@@ -235,7 +235,7 @@ fn closed(set: &ValueSet) -> Vec<(Option<i64>, Option<i64>)> {
     }
 }
 
-/// Writes `key_i`: the values of a key attribute that the label of a group stands for.
+/// Writes `key_i`: the values of a key attribute that a group's label allows.
 fn key(writer: &mut Writer<'_>, at: usize, field: usize) -> Result<(), QueryError> {
     let (dialect, name) = (writer.dialect, format!("key_{at}"));
     let attribute = &writer.fields()[field];
@@ -260,7 +260,7 @@ fn key(writer: &mut Writer<'_>, at: usize, field: usize) -> Result<(), QueryErro
     Ok(())
 }
 
-/// The first of the points that labels and boxes have in common, and how far the last lies from it.
+/// The first of the points that labels and boxes have in common, and the distance from it to the last.
 fn candidates(writer: &Writer<'_>, field: usize) -> Result<(i128, u64), QueryError> {
     let attribute = &writer.fields()[field];
     let whole = attribute.everything(true);
@@ -316,18 +316,18 @@ fn matched(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) {
     }
     for (at, condition) in writer.plan.conditions.iter().enumerate() {
         let shares: Vec<X> = condition.boxes.iter().map(|cell| share(writer, sets, cell, &keys)).collect();
-        // Each key attribute has one of its label's points.
+        // Each key attribute takes one of its label's points.
         let share = keys.iter().fold(total(shares), |share, (_, field)| share / col(&format!("spans.p{field}")));
         let touched = any(condition.boxes.iter().map(|cell| touches(writer, sets, cell, &keys)).collect());
         let mut doubt: Vec<X> = condition.complement.iter().map(|cell| touches(writer, sets, cell, &[])).collect();
         doubt.extend(keys.iter().map(|(_, field)| col(&format!("spans.p{field}")).greater(int(1))));
         let n = || col("spans.n");
-        // What does not match is counted: 1 − ρ has lost it where it is tiny.
+        // The share that does not match is computed separately: 1 − ρ would lose it where it is tiny.
         let rest = total(condition.complement.iter().map(|cell| self::share(writer, sets, cell, &[])).collect());
         let is_one = |(_, field): &(usize, usize)| col(&format!("spans.p{field}")).at_most(int(1));
         let rest = match keys.is_empty() {
             true => rest,
-            // PROOF: of a label of two or more points one key is at most a half, so that the difference keeps its digits.
+            // PROOF: of a label with two or more points, one key is at most a half, so the difference loses no digits.
             false => case(all(keys.iter().map(is_one).collect()), rest, int(1) - share.clone()),
         };
         rows = rows
@@ -347,7 +347,7 @@ fn hits(writer: &mut Writer<'_>) {
     }
     for at in 0..writer.plan.conditions.len() {
         let column = |letter: char| col(&format!("shares.{letter}{at}"));
-        // Rounding must not make a share of more than everything.
+        // Rounding must not make a share exceed 1.
         let share = |letter: char| dialect.least(int(1), or_zero(column(letter)));
         rows = rows
             .item(col("shares.n") * share('r'), &format!("e{at}"))
@@ -358,7 +358,7 @@ fn hits(writer: &mut Writer<'_>) {
     writer.ctes.add("hits", rows.filter(Some(col("shares.u0").greater(int(0)))));
 }
 
-/// The share of a box that admits the key values, outside the key attributes.
+/// The share of a box, key attributes aside, or 0 if it does not admit the key values.
 fn share(writer: &Writer<'_>, sets: &Sets, cell: &Cell, keys: &[(usize, usize)]) -> X {
     let is_key = |field: usize| keys.iter().any(|(_, key)| *key == field);
     let others = cell.sets.iter().filter(|(field, _)| !is_key(**field));

@@ -1,5 +1,5 @@
-//! A shuffled release without a condition on the sensitive column: the help table has the answers for every number of
-//! hits (ke 5.2).
+//! A shuffled release asked without a condition on the sensitive column: the help table has the answers for every
+//! number of hits (ke 5.2).
 
 use chrysalis_release::{GROUP_ID, HELP_COLUMNS, Release};
 use chrysalis_table::{Column, Table};
@@ -10,11 +10,11 @@ use super::{EXTREMES, Writer, asks, hits};
 use chrysalis_query::Plan;
 use chrysalis_query::question::Function;
 
-/// The columns of `help` that tell where the values of a group lie.
+/// The columns of `help` that say where the values of a group lie.
 pub(super) const ENDS: [&str; 3] = [GROUP_ID, "min_lb", "max_ub"];
 
-/// Whether `help` has the expectations of MIN and MAX: where the values of no two groups overlap, the least value hit and the
-/// greatest are those of one group.
+/// Whether `help` has the expectations of MIN and MAX. It has if no two groups' values overlap, because then the least
+/// and the greatest value hit each come from a single group.
 pub(super) fn finds_extremes(plan: &Plan, release: &Release) -> bool {
     let Some(name) = plan.shape.help.filter(|_| asks(plan, &EXTREMES)) else { return false };
     let help = release.manifest.tables.iter().find(|table| table.name == name);
@@ -42,7 +42,7 @@ fn ranges(help: &Table) -> Option<Vec<(f64, f64)>> {
     Some(ranges.into_iter().flatten().collect())
 }
 
-/// Writes `hits` with a whole number `h` to find rows of `help` by.
+/// Writes `hits` with the integer `h` that identifies a group's row of `help`.
 pub(super) fn write_hits(writer: &mut Writer<'_>) {
     let rows = if needs_hits(writer) { hits::scan(writer) } else { hits::matches(writer) };
     let group = writer.column("q", GROUP_ID);
@@ -50,17 +50,18 @@ pub(super) fn write_hits(writer: &mut Writer<'_>) {
     writer.ctes.add("hits", rows);
 }
 
-/// Groups that are so few that rows of `help` may be found by their number of hits alone.
+/// With at most this many groups, rows of `help` may be looked up by their number of hits alone.
 const FEW: u64 = 256;
 
-/// Finds the rows of `help`.
+/// The join condition that finds the rows of `help`.
 ///
-/// With an index, by both columns. Without one, by the number of hits where groups are few, and the group is compared
-/// afterwards: DuckDB passes over most of a table while it reads it for a join with one key, and hashes every row with two.
+/// With an index, it compares both columns. Without one and with few groups, it looks up the number of hits and
+/// compares the group afterwards: for a join on one key, DuckDB skips most of a table while reading it; for two keys,
+/// it hashes every row.
 fn on_group_and_hits(writer: &Writer<'_>) -> X {
     let (group, hits) = (writer.column("p", GROUP_ID), writer.column("p", "hits"));
     let is_hits = hits.eq(col("hits.h"));
-    // PROOF: a number of hits occurs at most once per group, so without keys there are at most FEW² pairs to compare.
+    // PROOF: each group has at most one row per number of hits, so without keys at most FEW² pairs are compared.
     let has_few = writer.plan.keys.is_empty() && writer.release.manifest.groups <= FEW;
     if has_few && !writer.dialect.has_index() {
         return is_hits.and(group.clone().at_least(col("hits.g")).and(group.at_most(col("hits.g"))));
@@ -73,18 +74,17 @@ fn needs_hits(writer: &Writer<'_>) -> bool {
     writer.asks(&[Function::Count, Function::Avg])
 }
 
-/// Groups with their hits, beside their rows of `help`.
+/// Groups with their hits, joined with their rows of `help`.
 pub(super) fn joined(writer: &Writer<'_>) -> Rows {
     Rows::of("hits").join_table(writer.dialect, writer.help(), "p", on_group_and_hits(writer))
 }
 
-/// Whether rows must be numbered to find the first group of a key.
+/// Whether rows must be numbered to find the first group of each key.
 pub(super) fn needs_numbers(writer: &Writer<'_>) -> bool {
     writer.asks(&EXTREMES) && !writer.dialect.has_first()
 }
 
-/// Writes `found`: [`joined`] rows, those of a key numbered in the order of their values, from the least on (`up`) or from
-/// the greatest (`down`).
+/// Writes `found`: [`joined`] rows, numbered within each key by their values, ascending (`up`) or descending (`down`).
 pub(super) fn write_found(writer: &mut Writer<'_>) {
     let keys = writer.keys("hits");
     let mut rows = joined(writer).items(writer.key_items("hits"));
@@ -110,24 +110,24 @@ pub(super) fn write_found(writer: &mut Writer<'_>) {
     writer.ctes.add("found", rows);
 }
 
-/// The column that numbers rows.
+/// The column with the row numbers.
 fn number(direction: Direction) -> &'static str {
     if direction == Direction::Up { "up" } else { "down" }
 }
 
-/// Twice the middle of a group's values. PROOF: ranges that do not overlap come in the order of their middles, and two with the same one are
-/// the same single value.
+/// Twice the midpoint of a group's values. PROOF: ranges that do not overlap are in the order of their midpoints, and
+/// two ranges with the same midpoint are the same single value.
 fn middle(column: &dyn Fn(&str) -> X) -> X {
     column("min_lb") + column("max_ub")
 }
 
-/// The answers of every key.
+/// The answers for every key.
 pub(super) fn part(writer: &Writer<'_>) -> Rows {
     let (rows, table) = if needs_numbers(writer) { (Rows::of("found"), "found") } else { (joined(writer), "hits") };
     rows.items(writer.key_items(table)).group_by(writer.keys(table)).items(items(writer))
 }
 
-/// What is summed up over rows of `found` where there is one, else over [`joined`] rows.
+/// The aggregates over rows of `found` if it is written, else over [`joined`] rows.
 pub(super) fn items(writer: &Writer<'_>) -> Vec<(X, String)> {
     let dialect = writer.dialect;
     let is_found = needs_numbers(writer);
@@ -147,7 +147,7 @@ pub(super) fn items(writer: &Writer<'_>) -> Vec<(X, String)> {
         item(sum(help("sum_lb")), "sl");
         item(sum(help("sum_ub")), "su");
     }
-    // PROOF: values of groups do not overlap, so that the least value hit is that of the first group, and its mean is the least.
+    // PROOF: values of groups do not overlap, so the least value hit is in the first group, whose mean is the least.
     let of_first = |name: &str, by: &str, direction: Direction| {
         if is_found {
             let is_first = col(&format!("found.{}", number(direction))).eq(int(1));

@@ -1,4 +1,4 @@
-//! The CTE `hits` of exact forms, and how all forms' columns are read (step 6).
+//! The CTE `hits` of exact forms, and how the columns of `hits` are read for all forms (step 6).
 
 use chrysalis_release::{Detail, GROUP_ID};
 
@@ -7,7 +7,7 @@ use super::select::Rows;
 use super::{Writer, group_boxes, permuted, row_boxes, sets};
 use chrysalis_query::QueryError;
 
-/// Writes `hits`. Its columns: `g`, the quasi keys, and for condition i what can be said of the number of hits.
+/// Writes `hits`. Its columns: `g`, the quasi keys, and for every condition what is known about the number of hits.
 pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
     match writer.plan.shape.detail {
         Detail::Exact => exact(writer),
@@ -24,9 +24,9 @@ fn exact(writer: &mut Writer<'_>) {
     writer.ctes.add("hits", rows);
 }
 
-/// The quasi table with its rows counted by key, for every condition.
+/// The rows of the quasi table, counted by key for every condition.
 pub(super) fn scan(writer: &Writer<'_>) -> Rows {
-    // PROOF: every other condition is the first one and something more.
+    // PROOF: every other condition is the first one with something added.
     let counted = |at: usize| if at == 0 { count_rows() } else { count_rows().filter(condition(writer, at)) };
     let item = |at: usize| (writer.dialect.double(counted(at)), format!("e{at}"));
     matches(writer).items((0..writer.plan.conditions.len()).map(item))
@@ -48,13 +48,13 @@ fn condition(writer: &Writer<'_>, at: usize) -> Option<X> {
     tree.map(|tree| sets::holds(writer.dialect, tree, writer.fields(), &column))
 }
 
-/// What a CTE says of the hits of a condition.
+/// What a CTE says about the hits of a condition.
 #[derive(Clone)]
 pub(super) struct Hit {
     pub(super) expected: X,
     pub(super) least: X,
     pub(super) most: X,
-    /// `None` is none: the number is certain.
+    /// `None` if the number is certain.
     pub(super) variance: Option<X>,
 }
 

@@ -1,18 +1,18 @@
-//! A plan as one SQL statement over the release's tables (ke 5.2, `spec.md` under "Rewriting").
+//! A plan as one SQL statement over the release's tables (ke 5.2; steps are those of `chrysalis-query`'s `spec.md`).
 //!
-//! The statement is built as a tree and printed; no text is glued together. It reads from left to right as a chain of
-//! CTEs, of which only those are written that the asked aggregates need:
+//! The statement is built as a tree and printed; no text is glued together. It is a chain of CTEs, of which only those
+//! that the aggregates need are written:
 //!
-//! 1. `hits`: per group and key values, what can be said of the number of hits (step 6): `e0` expected, `l0` least, `u0`
-//!    most, `v0` their variance; the digit tells the condition. Exact forms have `e0` alone.
+//! 1. `hits`: per group and key values, what is known about the number of hits (step 6): `e0` expected, `l0` least,
+//!    `u0` most, `v0` variance; the digit is the condition's. Exact forms have `e0` alone.
 //! 2. `sizes`: per group its size `n`, how many of its sensitive values count (`cw` for the WHERE clause, `ca` without
-//!    missing ones), their sum and how they spread.
+//!    missing ones), their sum and their spread.
 //! 3. `cells`: both together, with the least and most values hit (`lo…`, `hi…`).
 //! 4. `pool`: the values of the cells with their ranks, for bounds of SUM, AVG, MIN and MAX.
 //! 5. Parts of the answer, each with the key columns, merged by key.
 //!
-//! A shuffled release without a condition on the sensitive column needs none of 2 to 4: its help table has what is asked, for
-//! MIN and MAX where the values of no two groups overlap.
+//! A shuffled release asked without a condition on the sensitive column needs none of 2 to 4, because its help table
+//! has the answers (for MIN and MAX, if no two groups' values overlap).
 
 mod cells;
 mod dialect;
@@ -57,7 +57,7 @@ pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<Strin
     Ok(format!("{:#}", writer.ctes.finish(rows, order)))
 }
 
-/// The columns of the release that [`rewrite`] looks at: how often values repeat, and where ranges end.
+/// The columns of the release that [`rewrite`] itself reads: how often values repeat, and where ranges end.
 pub fn looked_at(plan: &Plan) -> Vec<(String, Vec<String>)> {
     let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(table) = plan.shape.help.filter(|_| asks(plan, &EXTREMES)) {
@@ -82,7 +82,7 @@ fn asks(plan: &Plan, functions: &[Function]) -> bool {
     plan.aggregates.iter().any(|aggregate| functions.contains(&aggregate.function))
 }
 
-/// A statement in the making.
+/// A statement under construction.
 struct Writer<'a> {
     plan: &'a Plan,
     release: &'a Release,
@@ -95,9 +95,9 @@ struct Writer<'a> {
 /// Which sensitive values count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CountedValues {
-    /// Those of the WHERE clause.
+    /// The values that the WHERE clause admits.
     Where,
-    /// The same without missing ones, for aggregates over the sensitive column.
+    /// The same without the missing value, for aggregates over the sensitive column.
     Present,
 }
 
@@ -115,18 +115,18 @@ impl<'a> Writer<'a> {
         &self.plan.fields
     }
 
-    /// A column of a table of the release, by the table's short name.
+    /// A column of one of the release's tables, by the table's short name.
     fn column(&self, table: &str, name: &str) -> X {
         let quoted = Ident::with_quote(self.dialect.name_quote(), self.dialect.escaped_name(name));
         X(sqlparser::ast::Expr::CompoundIdentifier(vec![Ident::new(table), quoted]))
     }
 
-    /// The place of the sensitive attribute among the keys.
+    /// The position of the sensitive attribute among the keys.
     fn sensitive_key(&self) -> Option<usize> {
         self.plan.keys.iter().position(|key| Some(*key) == self.plan.sensitive)
     }
 
-    /// The keys on the quasi side: their places among all keys, and their attributes.
+    /// The keys on the quasi side: their positions among all keys, and their attributes.
     fn quasi_keys(&self) -> Vec<(usize, usize)> {
         let keys = self.plan.keys.iter().copied().enumerate();
         keys.filter(|(_, field)| Some(*field) != self.plan.sensitive).collect()
@@ -149,11 +149,11 @@ impl<'a> Writer<'a> {
 
     /// The table of bounds.
     fn help(&self) -> &'static str {
-        // PROOF: it is asked for only where there is one.
+        // PROOF: only called where there is one.
         self.plan.shape.help.unwrap_or_default()
     }
 
-    /// The table that says what labels stand for.
+    /// The table that says which values labels have.
     fn members(&self) -> &'static str {
         // PROOF: every form with labels has one.
         self.plan.shape.members.unwrap_or_default()
@@ -163,7 +163,7 @@ impl<'a> Writer<'a> {
         self.plan.shape.detail == Detail::Exact
     }
 
-    /// Whether the quasi table must be looked at to know the hits.
+    /// Whether the hits depend on the quasi table.
     fn has_quasi_side(&self) -> bool {
         !self.plan.quasi_fields().is_empty()
     }
@@ -172,14 +172,14 @@ impl<'a> Writer<'a> {
         asks(self.plan, functions)
     }
 
-    /// The condition and the sensitive values of an aggregate.
+    /// An aggregate's condition and the sensitive values that count for it.
     fn pair(&self, aggregate: &chrysalis_query::PlannedAggregate) -> (usize, CountedValues) {
         let is_sensitive = aggregate.field.is_some() && aggregate.field == self.plan.sensitive;
         let has_missing = self.plan.sensitive.is_some_and(|field| self.fields()[field].has_missing);
         (aggregate.condition, if is_sensitive && has_missing { CountedValues::Present } else { CountedValues::Where })
     }
 
-    /// The distinct pairs of all aggregates, the first being that of `COUNT(*)`.
+    /// The distinct pairs of all aggregates; the first is that of `COUNT(*)`.
     fn pairs(&self) -> Vec<(usize, CountedValues)> {
         let mut pairs = vec![(0, CountedValues::Where)];
         pairs.extend(self.plan.aggregates.iter().map(|aggregate| self.pair(aggregate)));
@@ -191,7 +191,7 @@ impl<'a> Writer<'a> {
         pairs
     }
 
-    /// How the values of the sensitive column are counted that are not missing.
+    /// How to count the values of the sensitive column that are not missing.
     fn present(&self) -> CountedValues {
         let has_missing = self.plan.sensitive.is_some_and(|field| self.fields()[field].has_missing);
         if has_missing { CountedValues::Present } else { CountedValues::Where }
@@ -207,24 +207,24 @@ impl<'a> Writer<'a> {
         is_full && (counted == CountedValues::Where || !field.has_missing)
     }
 
-    /// Whether the number of values hit is certain: hits are, and all values count, or every row is hit.
+    /// Whether the number of values hit is certain: either the hits are and all values count, or every row is hit.
     fn is_certain(&self) -> bool {
         (self.is_exact() && self.is_full(self.present())) || !self.has_quasi_side()
     }
 
-    /// The columns that hold a count: one where it is certain, else also its least and most.
+    /// The columns that hold a count: one if it is certain, otherwise also its bounds.
     fn count_ends(&self, counted: CountedValues) -> &'static [char] {
         let is_certain = (self.is_exact() && self.is_full(counted)) || !self.has_quasi_side();
         if is_certain { &['e'] } else { &['e', 'l', 'u'] }
     }
 
-    /// Whether groups are so small that most of them may be passed over once the hits are known.
+    /// Whether groups are so small that most of them may be skipped once the hits are known.
     fn has_small_groups(&self) -> bool {
         let manifest = &self.release.manifest;
         manifest.rows <= manifest.groups.saturating_mul(SMALL)
     }
 
-    /// Whether the answer is made of rows of the help table: there are none for nobody.
+    /// Whether the answer comes from rows of the help table, which has no rows for 0 hits.
     fn is_helped(&self) -> bool {
         self.plan.shape.help.is_some()
             && self.has_quasi_side()
@@ -239,14 +239,14 @@ impl<'a> Writer<'a> {
             || self.pairs().iter().any(|(_, counted)| !self.is_full(*counted))
     }
 
-    /// Where the numbers of the sensitive column lie, if that is known.
+    /// The least and the greatest number of the sensitive column, if known.
     fn sensitive_ends(&self) -> (Option<f64>, Option<f64>) {
         let field = self.plan.sensitive.map(|field| &self.fields()[field]);
         let end = |value: Option<&Value>| value.and_then(Value::number);
         (end(field.and_then(|field| field.min.as_ref())), end(field.and_then(|field| field.max.as_ref())))
     }
 
-    /// A date as a number of days, a word of an ordinal as its rank, a number as it is.
+    /// A date as a number of days, a word of an ordinal as its rank, and a number as it is.
     fn place(&self, field: &Field, x: X) -> X {
         match field.kind {
             Kind::Date => self.dialect.days(x),
@@ -260,10 +260,10 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Rows of a small group, on average.
+/// The average size up to which groups count as small.
 const SMALL: u64 = 64;
 
-/// The functions that need to know which value comes first.
+/// The functions that need the order of values.
 const EXTREMES: [Function; 2] = [Function::Min, Function::Max];
 
 /// The functions that need numbers.

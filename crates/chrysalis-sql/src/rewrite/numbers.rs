@@ -1,4 +1,4 @@
-//! Whole numbers from 0 on, for databases that agree on no way to list them: sums of digits.
+//! The integers from 0 on, as sums of digits: databases agree on no other way to list them.
 
 use super::Writer;
 use super::expr::{X, col, int, total};

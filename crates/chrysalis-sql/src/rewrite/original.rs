@@ -8,7 +8,7 @@ use super::select::{Ctes, Rows};
 use super::sets;
 use chrysalis_query::Plan;
 
-/// A plan as a statement over the microdata, for who holds them and wants to know what the detour over a release costs.
+/// A plan as a statement over the microdata, for an owner who wants to know what the detour through a release costs.
 ///
 /// The table has a column for every attribute of the release. The conditions are written as [`rewrite`](super::rewrite)
 /// writes them; the columns are the keys and then the aggregates.

@@ -9,16 +9,16 @@ use super::{CountedValues, NUMERIC, Writer, cells, extremes, help, hits, pool};
 use chrysalis_query::question::Function;
 use chrysalis_query::{PlannedAggregate, QueryError};
 
-/// Rows by key: where they come from, and the columns beside the keys.
+/// Rows by key: the CTE they come from, and its columns other than the keys.
 struct KeyedRows {
     table: String,
     items: Vec<(X, String)>,
 }
 
-/// What the answer is read from: one row per key, or rows to sum up.
+/// What the answer is read from: one row per key, or rows to be summed.
 pub(super) struct Source {
     rows: Rows,
-    /// How sums are written where no CTE has them as columns.
+    /// The sums as expressions, where no CTE has them as columns.
     sums: Vec<(X, String)>,
 }
 
@@ -33,7 +33,7 @@ impl Source {
     }
 }
 
-/// Writes everything up to the answer.
+/// Writes everything before the answer.
 pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
     if writer.needs_values() && writer.is_helped() {
         help::write_hits(writer);
@@ -42,7 +42,7 @@ pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
             help::write_found(writer);
         }
         if writer.plan.keys.is_empty() && writer.plan.aggregates.len() == 1 {
-            // Without a CTE in between, DuckDB plans a seventh less; unless sums are needed more than once.
+            // Without a CTE, DuckDB plans in a seventh less time, unless sums are needed more than once.
             let rows = if is_found { Rows::of("found") } else { help::joined(writer) };
             return Ok(Source { rows, sums: help::items(writer) });
         }
@@ -53,7 +53,7 @@ pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
     merged(writer).map(Source::cte)
 }
 
-/// Writes parts of the answer; returns the CTE with one row per key.
+/// Writes the parts of the answer; returns the CTE with one row per key.
 fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
     if !writer.needs_values() && (writer.is_exact() || !writer.has_quasi_side()) {
         return Ok(plain(writer));
@@ -83,7 +83,7 @@ fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
     Ok("merged")
 }
 
-/// Nothing but rows to count.
+/// For questions that only count rows.
 fn plain(writer: &mut Writer<'_>) -> &'static str {
     let rows = hits::scan(writer);
     writer.ctes.add("counted", rows);
@@ -96,7 +96,7 @@ fn plain(writer: &mut Writer<'_>) -> &'static str {
     "merged"
 }
 
-/// Every row is hit, so the sensitive values alone give the true answer, whatever the form.
+/// For questions that every row satisfies: the sensitive values alone give the true answer, whatever the form.
 fn whole(writer: &mut Writer<'_>) -> &'static str {
     let (dialect, values) = (writer.dialect, writer.values());
     let mut rows = Rows::of_table(dialect, values.table, "s");
@@ -152,7 +152,7 @@ fn counts_and_sums(writer: &Writer<'_>) -> Vec<(X, String)> {
     items
 }
 
-/// The variance of a ratio: that of the sum over hits of how far their values are from it.
+/// The variance of a ratio: the variance of the sum, over the hits, of their values' distances from the ratio.
 fn ratio(writer: &mut Writer<'_>) -> KeyedRows {
     let present = writer.present();
     let keys = writer.keys("cells");
@@ -169,7 +169,7 @@ fn ratio(writer: &mut Writer<'_>) -> KeyedRows {
         rows = rows.item(count(), &format!("c{}", present.letter()));
     }
     writer.ctes.add("ratios", rows);
-    // The formula is that of the sum, about the ratio in place of zero.
+    // The same formula as for a sum, centred on the ratio instead of zero.
     let mean = col("cells.sy") / count().or_null() - col("cells.r");
     let variance = writer.variance(0, present, Some(&mean), Some(col("cells.dd")));
     let items = variance.map(|variance| vec![(sum(variance), "av".to_owned())]).unwrap_or_default();
@@ -188,7 +188,7 @@ fn expectations(writer: &mut Writer<'_>) -> Vec<KeyedRows> {
     parts
 }
 
-/// Writes `merged`: all parts, brought together by key. Missing keys would spoil a join; a union does not mind them.
+/// Writes `merged`: all parts, merged by key. A NULL key would break a join; a union does not mind it.
 fn merge(writer: &mut Writer<'_>, parts: Vec<KeyedRows>) {
     let names: Vec<String> = parts.iter().flat_map(|part| part.items.iter().map(|(_, name)| name.clone())).collect();
     let is_alone = parts.len() == 1;
@@ -236,8 +236,8 @@ pub(super) fn answer(writer: &Writer<'_>, source: &Source) -> (Rows, Vec<OrderBy
             ("std_error", numbers.std_error),
         ];
         for (end, x) in ends {
-            // PROOF: what comes of the help table are sums and extremes of doubles. A database that knows types knows that;
-            // to plan a cast for each of them took DuckDB 8 % of the question's time.
+            // PROOF: columns computed from the help table are sums and extremes of doubles, and a database with types
+            // knows that; planning a cast for each of them took DuckDB 8 % of the question's time.
             let is_double = writer.is_helped() && dialect.has_types() && !x.is_constant();
             let x = if is_double { x } else { dialect.double(x) };
             rows = rows.named(x, quoted(&format!("{name}_{end}")));
@@ -255,7 +255,7 @@ fn output_name(writer: &Writer<'_>, aggregate: &PlannedAggregate) -> String {
     }
 }
 
-/// Whether a key stands as a whole number for a date, a number or a rank.
+/// Whether a key is represented by an integer that stands for a date, a number or a rank.
 fn is_place(writer: &Writer<'_>, field: usize) -> bool {
     writer.plan.shape.detail.is_labelled()
         && Some(field) != writer.plan.sensitive
@@ -302,7 +302,7 @@ impl Numbers {
             column(&format!("c{}{condition}{}", if is_own { letter } else { 'e' }, counted.letter()))
         };
         let is_helped = writer.is_helped();
-        // PROOF: published variances are not negative; what is computed from sums may be, by a rounding error.
+        // PROOF: published variances are not negative; those computed from sums may be, by a rounding error.
         let root = |x: X| call("SQRT", vec![if is_helped { x } else { writer.dialect.greatest(int(0), x) }]);
         if aggregate.function == Function::Count {
             let pair = writer.pair(aggregate);
@@ -316,7 +316,7 @@ impl Numbers {
                 std_error,
             };
         }
-        // Nothing can be said about the values of nobody. To plan these guards took DuckDB a fifth of the question's time.
+        // Values of no rows are NULL. Planning these guards took DuckDB a fifth of the question's time.
         let guarded =
             |x: X| if is_helped { x } else { cases(vec![(count('u', (0, present)).greater(int(0)), x)], None) };
         let hits = || if is_helped { count('e', (0, present)) } else { count('e', (0, present)).or_null() };
@@ -331,7 +331,7 @@ impl Numbers {
             }
             Function::Min | Function::Count => extreme(writer, source, 'n', &root),
             Function::Max => extreme(writer, source, 'x', &root),
-            // PROOF: refused before, because it has no rewriting.
+            // PROOF: it has no rewriting, so it was refused before.
             #[cfg(feature = "toy-function")]
             Function::Toy => [null(), null(), null(), null()],
         };

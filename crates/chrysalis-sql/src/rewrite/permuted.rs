@@ -1,4 +1,4 @@
-//! The CTE `hits` of permuted columns: each attribute's matches are known per group, but not what stands beside what.
+//! The CTE `hits` of permuted columns: matches are known per attribute and group, but not per row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::{Writer, sets};
 use chrysalis_query::value_set::ValueSet;
 use chrysalis_query::{Cell, Field};
 
-/// Parts of an attribute's values such that every set of the question is a union of some.
+/// Disjoint parts of an attribute's values, chosen so that every set of the question is a union of some of them.
 struct Atoms {
     atoms: Vec<ValueSet>,
 }
@@ -22,12 +22,12 @@ impl Atoms {
             let split = |atom: &ValueSet| [atom.intersection(set), atom.intersection(&set.complement())];
             atoms = atoms.iter().flat_map(split).filter(|atom| !atom.is_empty()).collect();
         }
-        // What is in no set need not be counted.
+        // Values that are in no set need not be counted.
         atoms.retain(|atom| sets.iter().any(|set| !atom.intersection(set).is_empty()));
         Atoms { atoms }
     }
 
-    /// The atoms a set is made of.
+    /// The atoms that make up a set.
     fn within(&self, set: &ValueSet) -> Vec<usize> {
         (0..self.atoms.len()).filter(|&at| !self.atoms[at].intersection(set).is_empty()).collect()
     }
@@ -48,7 +48,7 @@ pub(super) fn write(writer: &mut Writer<'_>) {
         rows = rows.items(counts.hit(writer, &condition.boxes, at));
     }
     writer.ctes.add("odds", rows);
-    // The variance needs the expectation twice, so it comes one step later.
+    // The variance needs the expectation twice, so it is computed one step later.
     let mut rows = Rows::of("odds").item(col("odds.g"), "g").item(col("odds.n"), "n");
     for (at, _) in writer.quasi_keys() {
         rows = rows.item(col(&format!("odds.k{at}")), &format!("k{at}"));
@@ -65,7 +65,7 @@ pub(super) fn write(writer: &mut Writer<'_>) {
     writer.ctes.add("hits", rows.filter(Some(col("odds.u0").greater(int(0)))));
 }
 
-/// Where the number of a group's values in a set is found.
+/// Where to find the number of a group's values in a set.
 struct Counts {
     atoms: BTreeMap<usize, Atoms>,
     keys: Vec<(usize, usize)>,
@@ -104,7 +104,7 @@ impl Counts {
         Counts { atoms, keys }
     }
 
-    /// How many values of an attribute lie in a set; for a key, the rows with its value if that lies in the set.
+    /// How many values of an attribute lie in a set; for a key, the rows with its value if it lies in the set.
     fn matching(&self, writer: &Writer<'_>, field: usize, set: Option<&ValueSet>) -> X {
         if let Some((at, _)) = self.keys.iter().find(|(_, key)| *key == field) {
             let count = col(&format!("key_{at}.w"));
@@ -121,7 +121,7 @@ impl Counts {
         }
     }
 
-    /// The attributes that a box, or one of two boxes, has something to say about.
+    /// The attributes that a box, or one of two boxes, constrains, and the keys.
     fn attributes(&self, cells: &[&Cell]) -> Vec<usize> {
         let own = cells.iter().flat_map(|cell| cell.sets.keys().copied());
         let fields: BTreeSet<usize> = own.chain(self.keys.iter().map(|(_, field)| *field)).collect();
@@ -152,7 +152,7 @@ impl Counts {
         ]
     }
 
-    /// E[H(H−1)], the boxes taken two by two.
+    /// E[H(H−1)], over all pairs of boxes.
     fn pairs(&self, writer: &Writer<'_>, cells: &[Cell]) -> X {
         let n = || col("tally.n");
         let all_pairs = || n() * (n() - int(1));
@@ -185,7 +185,7 @@ impl Counts {
     }
 }
 
-/// Products of whole numbers are exact, so they are divided last, factor by factor.
+/// Products of integers are exact, so the divisions come last, one factor at a time.
 fn divided(product: X, by: &X, times: usize) -> X {
     (0..times).fold(product, |x, _| x / by.clone())
 }

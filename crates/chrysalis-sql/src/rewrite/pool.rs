@@ -6,8 +6,9 @@ use super::expr::{Direction, X, call, case, col, int, sum};
 use super::select::Rows;
 use chrysalis_query::question::Function;
 
-/// Writes `pool`: keys, the value `y`, how often it occurs (`m`), how many values go up to it (`upto`), how many count
-/// (`c`), the least and most that are hit (`lo`, `hi`), and for sums how many are worth taking.
+/// Writes `pool`: the keys, the value `y`, how often it occurs (`m`), its rank, that is, how many values are at most
+/// `y` (`upto`), how many values count (`c`), the least and most that are hit (`lo`, `hi`), and for sums how many are
+/// worth taking.
 pub(super) fn write(writer: &mut Writer<'_>) {
     let rows = if writer.sensitive_key().is_some() {
         by_value(writer)
@@ -44,7 +45,7 @@ fn cell_items(writer: &Writer<'_>, rows: Rows) -> Rows {
     rows
 }
 
-/// The values of `s` that count, ranked inside their groups.
+/// The values of `s` that count, ranked within their groups.
 fn ranks(writer: &Writer<'_>, rows: Rows) -> Rows {
     let (dialect, values) = (writer.dialect, writer.values());
     let rows = rows.filter(writer.counts(writer.present()));
@@ -65,7 +66,7 @@ fn by_value(writer: &Writer<'_>) -> Rows {
     cell_items(writer, rows).filter(Some(count().greater(int(0))))
 }
 
-/// How many of a value's copies are among the first so many, counted from the smallest or from the largest.
+/// How many of a value's copies are among the first few values, counted from the smallest or from the largest.
 struct TakenCopies {
     before: X,
     upto: X,
@@ -84,7 +85,7 @@ impl TakenCopies {
         writer.dialect.clamped(first - self.before.clone(), int(0), col("pool.m"))
     }
 
-    /// Copies whose rank is above one number and at most another.
+    /// The copies whose rank is above one number and at most another.
     fn between(&self, writer: &Writer<'_>, above: X, upto: X) -> X {
         let dialect = writer.dialect;
         let to = dialect.least(self.upto.clone(), upto);
@@ -92,14 +93,14 @@ impl TakenCopies {
     }
 }
 
-/// Bounds of SUM, MIN and MAX, one aggregate of `pool` each.
+/// The bounds of SUM, MIN and MAX, each as one aggregate over `pool`.
 pub(super) fn bounds(writer: &Writer<'_>) -> Vec<(X, String)> {
     let dialect = writer.dialect;
     let (y, lo, hi) = (|| col("pool.y"), || col("pool.lo"), || col("pool.hi"));
     let mut items = Vec::new();
     if writer.asks(&[Function::Sum]) || (writer.asks(&[Function::Avg]) && writer.is_certain()) {
         for (direction, worth, name) in [(Direction::Up, "neg", "sl"), (Direction::Down, "pos", "su")] {
-            // Where the number is certain it does not matter what would be worth taking.
+            // Where the number is certain, it does not matter which values would be worth taking.
             let n = if writer.is_certain() { hi() } else { dialect.clamped(col(&format!("pool.{worth}")), lo(), hi()) };
             items.push((sum(y() * TakenCopies::from(direction).among(writer, n)), name.to_owned()));
         }
@@ -124,8 +125,8 @@ pub(super) fn bounds(writer: &Writer<'_>) -> Vec<(X, String)> {
     items
 }
 
-/// Writes `averages`, from which the bounds of AVG follow: the values that must be hit, and then, from the most helpful on,
-/// those that may.
+/// Writes `averages`, from which the bounds of AVG follow: first the values that must be hit, then those that may be,
+/// the most extreme first.
 pub(super) fn averages(writer: &mut Writer<'_>) -> (Vec<(X, String)>, &'static str) {
     let (y, lo, hi) = (|| col("pool.y"), || col("pool.lo"), || col("pool.hi"));
     let mut steps = Rows::of("pool").items(writer.key_items("pool")).item(y(), "y");

@@ -11,7 +11,7 @@ use super::group_boxes::{Sets, label_items, shares};
 use super::select::Rows;
 use chrysalis_query::QueryError;
 
-/// Writes `labels` (one row per batch and box), what `generalized` makes of them, and `hits`, summed by batch.
+/// Writes `labels` (one row per batch and box), what `group_boxes` derives from it, and `hits`, summed by batch.
 pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
     let sets = Sets::of(writer);
     labels(writer, &sets);
@@ -25,7 +25,7 @@ fn labels(writer: &mut Writer<'_>, sets: &Sets) {
     let batch = writer.group("t");
     let columns = shown_columns(writer, sets);
     let by: Vec<X> = std::iter::once(batch.clone()).chain(columns.values().cloned()).collect();
-    // Keys are joined by `g`, which must tell boxes apart; the order makes it the same wherever the CTE is read.
+    // Keys are joined on `g`, which must identify boxes; the order makes it the same wherever the CTE is read.
     let place = if writer.quasi_keys().is_empty() {
         batch.clone()
     } else {
@@ -50,11 +50,11 @@ fn shown_columns(writer: &Writer<'_>, sets: &Sets) -> BTreeMap<String, X> {
     names.map(|name| (name.clone(), writer.column("t", &name))).collect()
 }
 
-/// Rows fall where they fall independently of each other, so their means and variances add up.
+/// Rows are independent of each other, so their means and variances add up.
 fn hits(writer: &mut Writer<'_>) {
     let dialect = writer.dialect;
     let mut rows = Rows::of("shares").item(col("shares.b"), "g").group_by([col("shares.b")]);
-    // Of the rows that may be hit: the others do not matter where no sensitive value does.
+    // Only the rows that may be hit: where no sensitive value matters, neither do the other rows.
     rows = rows.item(sum(col("shares.n")), "n");
     for (at, _) in writer.quasi_keys() {
         let key = col(&format!("shares.k{at}"));
@@ -62,7 +62,7 @@ fn hits(writer: &mut Writer<'_>) {
     }
     for at in 0..writer.plan.conditions.len() {
         let column = |letter: char| col(&format!("shares.{letter}{at}"));
-        // Rounding must not make a share of more than everything.
+        // Rounding must not make a share exceed 1.
         let share = |letter: char| dialect.least(int(1), or_zero(column(letter)));
         rows = rows
             .item(sum(col("shares.n") * share('r')), &format!("e{at}"))

@@ -10,7 +10,7 @@ use sqlparser::ast::{
 use super::Dialect;
 use super::expr::X;
 
-/// A SELECT in the making.
+/// A SELECT under construction.
 #[derive(Clone, Default)]
 pub(super) struct Rows {
     items: Vec<SelectItem>,
@@ -40,23 +40,23 @@ impl Rows {
         Rows { from: Some(TableWithJoins { relation, joins: Vec::new() }), ..Rows::default() }
     }
 
-    /// Together with the rows of a CTE that fit.
+    /// Joins a CTE.
     pub(super) fn join(self, cte: &str, on: X) -> Self {
         self.join_factor(table_factor(Ident::new(cte), None), JoinOperator::Inner(JoinConstraint::On(on.0)))
     }
 
-    /// Together with the rows of a CTE that fit, if any do.
+    /// Left-joins a CTE.
     pub(super) fn left_join(self, cte: &str, on: X) -> Self {
         self.join_factor(table_factor(Ident::new(cte), None), JoinOperator::Left(JoinConstraint::On(on.0)))
     }
 
-    /// Together with the rows of a table of the release that fit.
+    /// Joins a table of the release.
     pub(super) fn join_table(self, dialect: Dialect, table: &str, alias: &str, on: X) -> Self {
         let quoted = Ident::with_quote(dialect.name_quote(), dialect.escaped_name(table));
         self.join_factor(table_factor(quoted, Some(alias)), JoinOperator::Inner(JoinConstraint::On(on.0)))
     }
 
-    /// With all rows of a CTE.
+    /// Cross-joins a CTE.
     pub(super) fn cross(self, cte: &str, alias: &str) -> Self {
         let factor = table_factor(Ident::new(cte), Some(alias));
         self.join_factor(factor, JoinOperator::CrossJoin(JoinConstraint::None))
@@ -69,7 +69,7 @@ impl Rows {
         self
     }
 
-    /// A column under a name of ours.
+    /// Adds a column under a name of our own.
     pub(super) fn item(self, x: X, name: &str) -> Self {
         self.named(x, Ident::new(name))
     }
@@ -78,13 +78,13 @@ impl Rows {
         items.into_iter().fold(self, |rows, (x, name)| rows.item(x, &name))
     }
 
-    /// A column of the answer.
+    /// Adds a column of the answer.
     pub(super) fn named(mut self, x: X, alias: Ident) -> Self {
         self.items.push(SelectItem::ExprWithAlias { expr: x.0, alias });
         self
     }
 
-    /// Only rows for which this holds, and what was asked before.
+    /// Keeps only the rows for which this holds as well.
     pub(super) fn filter(mut self, condition: Option<X>) -> Self {
         self.filter = match (self.filter, condition) {
             (Some(a), Some(b)) => Some(a.and(b)),
@@ -158,7 +158,7 @@ impl Ctes {
         self.add_body(name, rows.body());
     }
 
-    /// The rows of several SELECTs, one after the other.
+    /// Adds the union of several SELECTs, with repetitions.
     pub(super) fn add_union(&mut self, name: &str, parts: Vec<Rows>) {
         let union = |left: SetExpr, right: SetExpr| SetExpr::SetOperation {
             left: Box::new(left),

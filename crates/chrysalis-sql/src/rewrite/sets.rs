@@ -1,5 +1,5 @@
-//! Value sets as conditions: words become lists, numbers and dates comparisons, so that no engine's own idea of
-//! collation, patterns or missing values matters.
+//! Value sets as conditions: sets of words become lists, sets of numbers and dates become comparisons, so that no
+//! engine's own idea of collation, patterns or missing values matters.
 
 use chrysalis_table::{Date, Kind};
 
@@ -8,10 +8,10 @@ use super::expr::{X, all, any, int, number};
 use chrysalis_query::value_set::{RealEnd, ValueSet, Values};
 use chrysalis_query::{Field, Tree};
 
-/// Whether a column's value is in the set. UNKNOWN for a missing value stands for no: nothing is ever negated.
+/// Whether a column's value is in the set. UNKNOWN for a missing value counts as no: nothing is ever negated.
 pub(super) fn is_in(dialect: Dialect, column: &X, field: &Field, set: &ValueSet) -> X {
     let literal = |place: i64| match field.kind {
-        // PROOF: `whole` and `between` ask for days of four-digit years only.
+        // PROOF: `whole` and `between` pass only days of four-digit years.
         Kind::Date => dialect.date(&Date(i32::try_from(place).unwrap_or(0)).to_string()),
         _ => int(place),
     };
@@ -27,7 +27,7 @@ pub(super) fn is_in(dialect: Dialect, column: &X, field: &Field, set: &ValueSet)
     any(parts)
 }
 
-/// The days that are written with four-digit years.
+/// The days whose years have four digits.
 const DAYS: (i64, i64) = (-719_528, 2_932_896);
 
 fn listed(dialect: Dialect, column: &X, field: &Field, words: &[bool]) -> Vec<X> {
@@ -42,15 +42,16 @@ fn listed(dialect: Dialect, column: &X, field: &Field, words: &[bool]) -> Vec<X>
     if chosen.is_empty() { Vec::new() } else { vec![column.clone().one_of(chosen)] }
 }
 
-/// Ends of a stretch of whole numbers or days; `None` where there is none.
+/// The ends of a stretch of integers or days; `None` where it is unbounded.
 type Ends = (Option<i64>, Option<i64>);
 
-/// So many stretches are many, and stretches of so many numbers short.
+/// More than `MANY` stretches are many, and a stretch of up to `SHORT` numbers is short.
 const MANY: usize = 8;
 const SHORT: i64 = 8;
 
-/// Whole numbers and days: single ones in a list, which a database looks up at once, and stretches by their ends. Where there
-/// are many, comparing a row with all of them one by one would take long: then the short ones are listed, too.
+/// Integers and days: single ones go into a list, which a database looks up in one step, and stretches become
+/// comparisons. Comparing a row with many stretches one by one would be slow, so if there are many, the short ones are
+/// listed, too.
 fn whole(column: &X, stretches: &[Ends], limits: (i64, i64), literal: &dyn Fn(i64) -> X) -> Vec<X> {
     let longest = if stretches.len() > MANY { SHORT } else { 1 };
     let (mut parts, mut listed) = (Vec::new(), Vec::new());
@@ -70,7 +71,7 @@ fn whole(column: &X, stretches: &[Ends], limits: (i64, i64), literal: &dyn Fn(i6
     parts
 }
 
-/// A stretch; nothing where no value of the kind can be.
+/// The condition for a stretch; `None` if no value of the kind can lie in it.
 fn between(column: &X, (low, high): Ends, (first, last): (i64, i64), literal: &dyn Fn(i64) -> X) -> Option<X> {
     if low.is_some_and(|low| low > last) || high.is_some_and(|high| high < first) {
         return None;

@@ -1,4 +1,4 @@
-//! The shape of statements. Their numbers are judged by databases, in `tests/engines.rs`.
+//! The shape of statements. Databases check their numbers, in `tests/engines.rs`.
 
 use chrysalis_release::{Manifest, Release};
 use chrysalis_table::Table;
@@ -20,7 +20,7 @@ const QUESTIONS: [&str; 6] = [
     "SELECT age, joined, COUNT(city), SUM(pay) AS \"S\"\"um`s\" FROM microdata GROUP BY age, joined",
 ];
 
-/// A release without rows: enough for statements that look at nothing but the manifest.
+/// A release without rows: enough for statements that depend on nothing but the manifest.
 fn release(method: &str) -> Release {
     let quasi = if method == "generalize" { "generalized" } else { "exact" };
     let attribute = |name: &str, role: &str, kind: &str, domain: &str| {
@@ -52,7 +52,7 @@ fn release(method: &str) -> Release {
 fn statement(method: &str, question: &str, dialect: Dialect) -> Option<String> {
     let release = release(method);
     let plan = Plan::new(&parse::parse_one(question).unwrap(), &release.manifest).unwrap();
-    // Without rows there are no ranges whose points could be listed.
+    // Without rows there are no ranges whose points can be listed.
     let lists_points = method == "generalize" && question.contains("GROUP BY age");
     (!lists_points).then(|| rewrite(&plan, &release, dialect).unwrap())
 }
@@ -93,7 +93,7 @@ fn spark_differs_from_duckdb_only_where_it_must() {
         for question in QUESTIONS {
             let of = |dialect| statement(method, question, dialect);
             let (Some(duckdb), Some(spark)) = (of(Dialect::DuckDb), of(Dialect::Spark)) else { continue };
-            // Quotes of names, escapes in texts, the name of a type, and days.
+            // The only differences: quotes around names, escapes in text, the name of a type, and days.
             let duckdb = duckdb.replace("\"S\"\"um`s", "\"S\"um``s").replace("'it''s \\'", "'it\\'s \\\\'");
             let duckdb =
                 duckdb.replace('"', "`").replace("DOUBLE PRECISION", "DOUBLE").replace("`S`um``s", "`S\"um``s");
@@ -128,7 +128,7 @@ fn single_numbers_are_listed_and_stretches_compared() {
     let mixed = asked("age IN (3, 9) OR age BETWEEN 20 AND 30");
     assert!(mixed.contains("q.\"age\" IN (3, 9)") && mixed.contains("q.\"age\" BETWEEN 20 AND 30"), "{mixed}");
     assert!(asked("age = 3").contains("q.\"age\" = 3"));
-    // Many short stretches are one list.
+    // Many short stretches become one list.
     let pairs: Vec<String> = (0..10).map(|at| format!("{}, {}", at * 5, at * 5 + 1)).collect();
     let many = asked(&format!("age IN ({})", pairs.join(", ")));
     assert!(many.contains(&format!("q.\"age\" IN ({})", pairs.join(", "))) && !many.contains("BETWEEN"), "{many}");
@@ -148,7 +148,7 @@ fn parentheses_stand_where_they_matter() {
         "a + b < c AND a IS NULL OR b IN (c)"
     );
     assert_eq!(shown(a().eq(b()).or(a().eq(c())).and(b().between(a(), c()))), "(a = b OR a = c) AND b BETWEEN a AND c");
-    // Hundreds of parts are no chain of hundreds.
+    // Hundreds of parts do not become a chain of hundreds.
     let deep = shown(all((0..100).map(|at| a().eq(int(at))).collect()));
     assert!(deep.contains(") AND ("), "{deep}");
 }
@@ -178,7 +178,7 @@ fn without_an_index_few_groups_are_found_by_hits_alone() {
         assert_eq!(sum.contains(" = hits.g"), dialect.has_index(), "{sum}");
         assert_eq!(sum.contains(">= hits.g"), !dialect.has_index(), "{sum}");
     }
-    // With keys a group has many numbers of hits.
+    // With keys, a group has many numbers of hits.
     let by_age = statement("shuffle", QUESTIONS[5], Dialect::DuckDb).unwrap();
     assert!(by_age.contains(" = hits.g") && !by_age.contains(">= hits.g"), "{by_age}");
 }

@@ -6,7 +6,7 @@ use rand::rngs::ChaCha20Rng;
 
 use super::{Col, Val, World, value};
 
-/// A condition, as a tree that can be written as SQL and decided by looking.
+/// A condition, as a tree that can be written as SQL and evaluated directly.
 #[derive(Clone, Debug)]
 pub(crate) enum Cond {
     Compare(usize, &'static str, Option<Val>),
@@ -40,7 +40,7 @@ impl Cond {
     }
 }
 
-/// A constant: often one that occurs, sometimes NULL, for numbers sometimes between values.
+/// A constant: often a value that occurs, sometimes NULL; for numbers, sometimes between two values.
 fn constant(world: &World, col: usize, rng: &mut ChaCha20Rng) -> Option<Val> {
     if rng.random_bool(0.05) {
         return None;
@@ -56,7 +56,7 @@ fn constant(world: &World, col: usize, rng: &mut ChaCha20Rng) -> Option<Val> {
     Some(known[rng.random_range(0..known.len())].clone())
 }
 
-/// A test of one column. Ordinals are compared with values that occur: others are refused by name.
+/// A test of one column. Ordinals are compared only with values that occur, because others are refused as unknown.
 fn test(world: &World, col: usize, rng: &mut ChaCha20Rng) -> Cond {
     let kind = world.cols[col].kind;
     let is_words = matches!(kind, Kind::Ordinal | Kind::Category);
@@ -86,7 +86,7 @@ pub(crate) fn condition(world: &World, cols: &[usize], depth: u32, rng: &mut Cha
     }
 }
 
-/// What is asked.
+/// A question.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
     pub(crate) condition: Option<Cond>,
@@ -96,7 +96,7 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
-    /// A condition on the quasi side and one on the sensitive side, joined by AND; all aggregates there are.
+    /// A condition on the quasi side and one on the sensitive side, joined by AND; every aggregate.
     pub(crate) fn random(world: &World, max_keys: usize, rng: &mut ChaCha20Rng) -> Ask {
         let sensitive = world.sensitive();
         let quasi: Vec<usize> = (0..sensitive).collect();

@@ -1,4 +1,4 @@
-//! Small random microdata, random questions, and an evaluator of them that is slow and obviously right.
+//! Small random microdata, random questions, and an evaluator for them that is slow and obviously right.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -27,7 +27,7 @@ pub(crate) enum Val {
 }
 
 impl Val {
-    /// As it stands in a CSV file; in SQL, words and days are quoted.
+    /// As written in a CSV file; in SQL, words and days are quoted.
     pub(crate) fn text(&self) -> String {
         match self {
             Val::Number(number) => number.to_string(),
@@ -65,7 +65,7 @@ const QUASI: [Col; 5] = [
     Col { name: "r", kind: Kind::Real },
 ];
 
-/// A table of people: quasi columns, then the sensitive one, and the groups they stand in.
+/// A table of people: the quasi columns, then the sensitive one, and the groups of its rows.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) cols: Vec<Col>,
@@ -144,7 +144,7 @@ impl World {
         Partition::new(rows, &self.groups.iter().map(|group| group.len() as u32).collect::<Vec<_>>())
     }
 
-    /// Two users: both know the first attribute, and they share the others.
+    /// Two users: both know the first attribute, and they divide the others between them.
     fn butterfly(&self) -> Butterfly {
         let names: Vec<String> = self.cols[..self.sensitive()].iter().map(|col| col.name.to_owned()).collect();
         let one = names.iter().step_by(2).cloned().collect();
@@ -152,7 +152,7 @@ impl World {
         Butterfly { quasi_identifiers: QuasiIdentifiers::new(vec![one, other]).unwrap(), hierarchy: None }
     }
 
-    /// The release in that form, ready for questions; `None` where the form refuses the data.
+    /// The release in a form, ready for questions; `None` if the form refuses the data.
     pub(crate) fn publish(&self, form: &str, rng: &mut ChaCha20Rng) -> Option<OpenRelease> {
         let angel = |marginals: Vec<Vec<String>>| Angel {
             k: 1,

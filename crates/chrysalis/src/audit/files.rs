@@ -1,4 +1,4 @@
-//! What lies in a release's folder, down to the last byte.
+//! Checks of everything in a release's folder, down to the last byte.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::words::counted;
 /// How many names are spelled out.
 const LISTED: usize = 5;
 
-/// LEAK: what lies beside the tables is published with them, so the folder must hold nothing that the manifest does not
-/// name; and whatever a file holds beside its table is published as well, so its bytes must follow from the table.
+/// LEAK: files beside the tables are published with them, so the folder must contain nothing that the manifest does not
+/// name. Whatever a file contains beside its table is published as well, so its bytes must follow from the table.
 pub(super) fn check(folder: &Path, release: &Release, progress: Progress<'_>) -> Result<Check, Error> {
     let manifest = &release.manifest;
     let strays = stray_files(folder, manifest)?;
@@ -27,7 +27,7 @@ pub(super) fn check(folder: &Path, release: &Release, progress: Progress<'_>) ->
     Ok(Check { name: "files", ok: findings.is_empty(), detail, findings })
 }
 
-/// What was seen of files that are in order.
+/// The check's text if the files are in order.
 fn told(seen: &FilesReport, manifest: &Manifest) -> String {
     if seen.looked_at == 0 {
         return "canonical: every table has the bytes that the writer would write".to_owned();

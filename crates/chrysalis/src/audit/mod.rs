@@ -1,5 +1,5 @@
-//! Judging a release: the audit's own checks, and those that only the hall can make, because they look at files or at
-//! what the auditor knows of the columns.
+//! Judging a release: the audit's own checks, and those that only the hall can make, because they need files or what
+//! the auditor knows about the columns.
 
 mod files;
 mod roles;
@@ -12,27 +12,26 @@ use chrysalis_table::{ColumnRequest, Counted, Stopped, Table, Watch};
 use crate::report::AuditOutcome;
 use crate::{Error, Recipe, replay};
 
-/// What a release is held against, beyond its own tables.
+/// What a release is checked against, beyond its own tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
     /// The table it was made from.
     pub microdata: Option<&'a Table>,
-    /// Other releases of the same people, with the names by which findings call them.
+    /// Other releases about the same people, each with the name that findings use for it.
     pub others: &'a [(&'a str, &'a Release)],
-    /// The folder that it came in: what lies beside the tables is published with them, and so is every byte of their
-    /// files.
+    /// The folder that contains the release: everything beside the tables is published with them, and so is every byte
+    /// of their files.
     pub folder: Option<&'a Path>,
-    /// Columns that must be protected, as the auditor says: where one of them is published, it is sensitive.
+    /// Columns that the auditor says must be protected: any of them that is published must be sensitive.
     pub sensitive: &'a [String],
-    /// What the owner asked for: every column must be published in the role that it has there.
+    /// What the owner asked for: every column must be published in the role that it has here.
     pub asked: Option<&'a Recipe>,
-    /// With the microdata: in how many trials members of a group exchange their values before the table is published
-    /// again, to see whether the group still comes out (the attack `replay`). Where nobody says, small tables are tried
-    /// and others are not.
+    /// With the microdata: how many times two members of a group exchange their values before the table is published
+    /// again, to see whether the group still comes out (the attack `replay`). If absent, only small tables are tried.
     pub replay: Option<usize>,
 }
 
-/// Recomputes from the published tables alone everything that a release promises, checks what it is held against, and
+/// Recomputes, from the published tables alone, everything that a release promises, checks it against the evidence, and
 /// attacks it.
 ///
 /// It shares no deciding code with [`publish`](crate::publish).
@@ -49,7 +48,7 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         let (replay, finding) = replay::attack(&release.manifest, with.microdata, with.replay, watch);
         report.attacks.replay = replay;
         report.attacks.findings.push(finding);
-        // Each of the others alone, and where there are several also all together.
+        // Each other release alone, and, if there are several, all of them together.
         let together = (with.others.len() > 1).then_some(with.others);
         for others in with.others.chunks(1).chain(together) {
             let (check, intersection) = chrysalis_audit::intersect_all(release, others, with.microdata, watch)?;
@@ -66,7 +65,7 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
     })?
 }
 
-/// How the microdata are to be read so that some releases can be held against them: the attributes these have, of their
+/// How to read the microdata so that releases can be compared with them: the attributes of these releases, with their
 /// kinds.
 pub fn microdata_requests(manifests: &[&Manifest]) -> Vec<ColumnRequest> {
     let mut wanted: Vec<ColumnRequest> = Vec::new();

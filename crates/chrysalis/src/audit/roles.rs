@@ -1,12 +1,12 @@
-//! Whether columns have the roles that somebody says they must have. Tables alone cannot tell: a column whose values
-//! matter and one whose values do not look the same.
+//! Whether columns have the roles that the auditor or the owner says they must have. The tables alone cannot show it: a
+//! column whose values matter looks the same as one whose values do not.
 
 use chrysalis_audit::Check;
 use chrysalis_release::{Manifest, RoleName};
 
 use crate::Recipe;
 
-/// LEAK: a sensitive column that is called another one is published as it is, behind one that is protected well.
+/// LEAK: a sensitive column declared in another role is published unprotected, beside a column that is protected well.
 pub(super) fn check(manifest: &Manifest, sensitive: &[String], asked: Option<&Recipe>) -> Option<Check> {
     if sensitive.is_empty() && asked.is_none() {
         return None;

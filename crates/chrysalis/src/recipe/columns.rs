@@ -1,4 +1,4 @@
-//! The columns of a draft: their roles, how they are read, and what is said of them in vain.
+//! The columns of a draft: their roles, how they are read, and settings without effect.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::draft::QuasiDraft;
 use crate::{AttributeDraft, Draft, Error, KindText, Number, ReleaseDraft, TaxonomyDraft, WeightsDraft};
 
 impl Draft {
-    /// How a column is to be read.
+    /// How to read a column.
     pub fn request(&self, name: &str) -> Result<ColumnRequest, Error> {
         let attribute = self.attributes.get(name);
         let order = attribute.map(|attribute| attribute.order.clone()).unwrap_or_default();
@@ -36,7 +36,7 @@ impl Draft {
         Ok(ColumnRequest { name: name.to_owned(), kind, order })
     }
 
-    /// Quasi columns: as they are listed, or by their roles, in the order of the header.
+    /// The quasi columns: as they are listed, or those with the role, in the order of the header.
     pub fn quasi_columns(&self, header: &[String]) -> Vec<String> {
         match self.quasi.as_ref() {
             Some(QuasiDraft::One(names)) => return names.clone(),
@@ -46,7 +46,7 @@ impl Draft {
         let listed: Vec<&String> = self.quasi_identifiers.iter().flatten().collect();
         let is_quasi = |name: &&String| self.has_role(name, Role::QuasiIdentifier) || listed.contains(name);
         let mut names: Vec<String> = header.iter().filter(is_quasi).cloned().collect();
-        // A name that is not in the header is kept, so that the check of names finds it.
+        // A name that is not in the header is kept, so that the check of names reports it.
         for name in self.attributes.keys().chain(listed.iter().copied()).filter(is_quasi) {
             if !names.contains(name) {
                 names.push(name.clone());
@@ -55,17 +55,17 @@ impl Draft {
         names
     }
 
-    /// The columns that have a role by name.
+    /// The columns that are given a role by name.
     pub fn with_role(&self, role: Role) -> Vec<String> {
         self.attributes.keys().filter(|name| self.has_role(name, role)).cloned().collect()
     }
 
-    /// The sensitive columns: the one that is named, or those that have the role.
+    /// The sensitive columns: the one that is named, or those with the role.
     pub fn sensitive_columns(&self) -> Vec<String> {
         self.sensitive.clone().map_or_else(|| self.with_role(Role::Sensitive), |name| vec![name])
     }
 
-    /// What every user knows, where several are named.
+    /// What every user knows, if several are named.
     pub fn users_know(&self) -> Vec<Vec<String>> {
         self.quasi.as_ref().map_or_else(|| self.quasi_identifiers.clone(), QuasiDraft::sets)
     }
@@ -103,7 +103,7 @@ impl Draft {
         Ok(roles)
     }
 
-    /// A column as it is read and as it is published; an identifier is neither.
+    /// How a column is published and how it is read; an identifier is neither.
     pub(super) fn column(&self, name: &str, role: Role) -> Result<(AttributeSpec, Option<ColumnRequest>), Error> {
         let nothing = AttributeDraft::default();
         let said = self.attributes.get(name).unwrap_or(&nothing);
@@ -119,7 +119,7 @@ impl Draft {
         }
         let mut request = self.request(name)?;
         match &taxonomy {
-            // Codes keep their leading zeros.
+            // Codes must keep their leading zeros.
             Some(TaxonomySource::Prefix) => match request.kind {
                 None | Some(Kind::Category) => request.kind = Some(Kind::Category),
                 Some(kind) => {
@@ -128,14 +128,14 @@ impl Draft {
                     return Err(Error::request(message, remedy.words(" out")));
                 }
             },
-            // Who writes labels wants to see them, unless the kind says otherwise.
+            // An owner who writes labels wants to see them, unless the kind says otherwise.
             Some(TaxonomySource::File(_)) => request.kind = request.kind.or(Some(Kind::Category)),
             Some(TaxonomySource::Intervals(_)) | None => {}
         }
         Ok((spec(taxonomy), Some(request)))
     }
 
-    /// A taxonomy that nobody looks at has no effect.
+    /// Refuses a taxonomy that would have no effect.
     pub(super) fn check_taxonomies(&self, chosen: &MethodChoice, roles: &[(String, Role)]) -> Result<(), Error> {
         if chosen.looks_at_taxonomies() {
             return Ok(());
@@ -152,8 +152,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Forgets the taxonomies of quasi columns where a release would not look at them, though the one this draft had in mind
-    /// does. Kinds stay what they are with them.
+    /// Drops the taxonomies of quasi columns if `release` ignores them and this draft's own release does not. The kinds
+    /// they imply stay.
     pub(crate) fn forget_taxonomies_idle_in(&mut self, release: &ReleaseDraft) {
         let is_looked_at = |release: &ReleaseDraft| release.chosen().is_ok_and(|chosen| chosen.looks_at_taxonomies());
         if is_looked_at(release) || !is_looked_at(&self.release) {
@@ -167,7 +167,7 @@ impl Draft {
         }
     }
 
-    /// What is said of a column that plays no part is a slip of the pen.
+    /// Refuses settings for a column that has no role: probably a slip.
     pub(super) fn check_columns_have_roles(&self, roles: &[(String, Role)]) -> Result<(), Error> {
         let groups = self.release.group_column.iter().chain(self.release.bucket_columns.iter().flatten());
         let groups: Vec<&String> = groups.collect();
@@ -221,7 +221,7 @@ fn unioned(sets: &[Vec<String>]) -> Vec<String> {
     sets.iter().flatten().filter(|name| seen.insert((*name).clone())).cloned().collect()
 }
 
-/// A knob that has no effect on a column of this role is a mistake.
+/// Refuses a knob that has no effect on a column of this role.
 fn check_role_takes(name: &str, role: Role, said: &AttributeDraft) -> Result<(), Error> {
     let is_recoded = matches!(role, Role::QuasiIdentifier | Role::Sensitive);
     let knobs = [
@@ -240,7 +240,7 @@ fn check_role_takes(name: &str, role: Role, said: &AttributeDraft) -> Result<(),
     Err(Error::request(message, Remedy::from("leave ").knob(knob, "").words(" out, or give the column another role")))
 }
 
-/// How close numbers count as one: a number above 0.
+/// The width within which numbers count as one value: a number above 0.
 fn width(name: &str, near: &Number) -> Result<Rational, Error> {
     let text = near.text();
     parse_rational(&text).filter(|width| *width.numer() > 0).ok_or_else(|| {
@@ -253,7 +253,7 @@ fn width(name: &str, near: &Number) -> Result<Rational, Error> {
 type Categories = (Vec<Vec<String>>, Weights);
 
 impl AttributeDraft {
-    /// The knob that gives it a taxonomy.
+    /// The knob that gives the column a taxonomy.
     fn taxonomy_knob(&self) -> Option<Knob> {
         let knobs = [
             (Knob::Taxonomy, self.taxonomy.is_some()),
@@ -263,7 +263,7 @@ impl AttributeDraft {
         knobs.into_iter().find(|(_, is_turned)| *is_turned).map(|(knob, _)| knob)
     }
 
-    /// Where the column's taxonomy comes from; at most one source.
+    /// The source of the column's taxonomy; there may be only one.
     pub(crate) fn taxonomy(&self, name: &str) -> Result<Option<TaxonomySource>, Error> {
         let n_sources =
             usize::from(self.taxonomy.is_some()) + usize::from(self.intervals.is_some()) + usize::from(self.prefix);
@@ -288,7 +288,7 @@ impl AttributeDraft {
     }
 }
 
-/// The categories of the sensitive column with their weights; weights alone weigh nothing.
+/// The categories of the sensitive column with their weights; weights without categories have no effect.
 fn categories(
     name: &str,
     categories: Option<&Vec<Vec<String>>>,

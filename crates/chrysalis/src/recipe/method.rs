@@ -1,4 +1,4 @@
-//! The method and the partitioner of a draft, and knobs that neither has.
+//! The method and the partitioner of a draft, and knobs that neither of them has.
 
 use chrysalis_release::Form;
 use chrysalis_store::Format;
@@ -12,24 +12,24 @@ use crate::{Error, ReleaseDraft, values};
 #[derive(Clone, Copy)]
 pub(crate) struct MethodChoice {
     pub(crate) method: &'static MethodEntry,
-    /// None where the method sees to it.
+    /// `None` if the method forms the groups, or needs none.
     pub(crate) partitioner: Option<&'static PartitionerEntry>,
 }
 
 impl MethodChoice {
-    /// Whether a knob that not all of them have has an effect.
+    /// Whether a knob that not every method or partitioner has takes effect.
     fn takes(&self, knob: Knob) -> bool {
         self.method.knobs.contains(&knob) || self.partitioner.is_some_and(|entry| entry.knobs.contains(&knob))
     }
 
-    /// Whether the taxonomies of quasi columns have.
+    /// Whether the taxonomies of quasi columns take effect.
     pub(crate) fn looks_at_taxonomies(&self) -> bool {
         self.method.looks_at_taxonomies() || self.partitioner.is_some_and(|entry| entry.looks_at_taxonomies)
     }
 }
 
 impl ReleaseDraft {
-    /// The method that is asked for.
+    /// The method that is named, or the default.
     pub fn method(&self) -> Result<&'static MethodEntry, Error> {
         let form = match &self.method {
             None => catalogue::DEFAULT_METHOD,
@@ -42,7 +42,7 @@ impl ReleaseDraft {
         Ok(catalogue::method(form))
     }
 
-    /// The partitioner that is asked for or stands to reason; none where the method sees to it.
+    /// The partitioner that is named, or else implied; `None` if the method forms the groups, or needs none.
     fn partitioner_of(&self, method: &MethodEntry) -> Result<Option<&'static PartitionerEntry>, Error> {
         let Some(name) = self.partitioner_name(method) else { return Ok(None) };
         let entry = catalogue::partitioner(name);
@@ -79,7 +79,7 @@ impl ReleaseDraft {
 
     fn partitioner_name(&self, method: &MethodEntry) -> Option<&str> {
         let default = match method.partitioner {
-            // Who asks for relaxed cuts asks for cuts.
+            // Relaxed cuts imply a partitioner that cuts.
             Some("compact") if self.relaxed == Some(true) => Some("mondrian"),
             default => default,
         };
@@ -91,7 +91,7 @@ impl ReleaseDraft {
         Ok(self.format.as_ref().map(|text| values::format(text).map_err(wrong)).transpose()?.unwrap_or_default())
     }
 
-    /// The knobs that were turned and that not every method or partitioner has.
+    /// The knobs that were turned, among those that not every method or partitioner has.
     pub fn turned(&self) -> Vec<Knob> {
         let knobs = [
             (Knob::Marginal, self.marginals.as_ref().is_some_and(|it| !it.is_empty())),
@@ -106,7 +106,7 @@ impl ReleaseDraft {
         knobs.into_iter().filter(|(_, is_turned)| *is_turned).map(|(knob, _)| knob).collect()
     }
 
-    /// Forgets a knob.
+    /// Resets a knob.
     fn forget(&mut self, knob: Knob) {
         match knob {
             Knob::Marginal => self.marginals = None,
@@ -121,7 +121,7 @@ impl ReleaseDraft {
         }
     }
 
-    /// A knob that has no effect on the chosen method and partitioner is a mistake.
+    /// Refuses a knob that has no effect on the chosen method and partitioner.
     pub(super) fn check_effect(&self, chosen: &MethodChoice) -> Result<(), Error> {
         let method = chosen.method;
         let Some(knob) = self.turned().into_iter().find(|knob| !chosen.takes(*knob)) else { return Ok(()) };
@@ -147,8 +147,8 @@ impl ReleaseDraft {
         Err(Error::request(message, out(remedy.words(", or "))))
     }
 
-    /// This release over another. What the other says because of its own method or partitioner is left behind where this one
-    /// chooses another.
+    /// This release laid over another. If this one chooses another method or partitioner, settings that the other has
+    /// because of its own choice are dropped.
     pub fn over(self, base: &ReleaseDraft) -> Result<ReleaseDraft, Error> {
         let mut base = base.clone();
         let known = base.chosen()?;
@@ -156,7 +156,7 @@ impl ReleaseDraft {
         if self.method.is_some() && named(&self) != named(&base) {
             base.partitioner = None;
         }
-        // What is wrong with it is told when it is checked.
+        // Mistakes in the result are reported when it is checked.
         let Ok(wanted) = self.clone().or(base.clone()).chosen() else { return Ok(self.or(base)) };
         for knob in base.turned() {
             if known.takes(knob) && !wanted.takes(knob) {

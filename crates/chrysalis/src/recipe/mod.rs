@@ -1,4 +1,4 @@
-//! A draft that was checked against the columns of a table: what will be done, and nothing else.
+//! A draft that was checked against the columns of a table: exactly what will be done.
 
 mod columns;
 mod method;
@@ -14,7 +14,7 @@ use crate::catalogue::{self, MethodEntry};
 use crate::partitioner::Choice;
 use crate::{Draft, Error, values};
 
-/// Everything a publication needs but the data.
+/// Everything that a publication needs except the data.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     pub(crate) form: Form,
@@ -22,20 +22,20 @@ pub struct Recipe {
     pub(crate) attributes: Vec<AttributeSpec>,
     pub(crate) requests: Vec<ColumnRequest>,
     pub(crate) dropped: Vec<DroppedColumn>,
-    /// All that is promised.
+    /// All principles that are promised.
     pub(crate) require: Vec<PrincipleSpec>,
     pub(crate) missing: MissingPolicy,
     format: Format,
-    /// How messages call the table, where it has a name.
+    /// The name of the table in messages, if it has one.
     pub(crate) source: Option<String>,
-    /// For forms with buckets: what each has at least, and whether the owner named it.
+    /// For forms with buckets: the least size of a bucket, and whether the owner asked for it.
     pub(crate) bucket_size: Option<u64>,
     pub(crate) is_bucket_size_asked: bool,
     pub(crate) marginals: Vec<Vec<String>>,
     pub(crate) bucket_columns: Vec<String>,
     /// Risks that the owner accepts.
     pub(crate) accepted: Vec<Accepted>,
-    /// For forms with users: what every user knows, or every few who collude.
+    /// For forms with users: what every user, or every set of colluding users, knows.
     pub(crate) users: Option<QuasiIdentifiers>,
 }
 
@@ -53,9 +53,9 @@ pub struct DroppedColumn {
 pub enum DroppedReason {
     /// It names a person.
     Identifier,
-    /// It says which rows stand together.
+    /// It says which rows form a group.
     HoldsGroups,
-    /// Nobody asked for it.
+    /// It was not named.
     NotNamed,
 }
 
@@ -64,7 +64,7 @@ impl DroppedReason {
     pub const ALL: [DroppedReason; 3] =
         [DroppedReason::Identifier, DroppedReason::HoldsGroups, DroppedReason::NotNamed];
 
-    /// In a word or two.
+    /// The reason in a word or two.
     pub fn name(self) -> &'static str {
         match self {
             DroppedReason::Identifier => "identifier",
@@ -74,11 +74,11 @@ impl DroppedReason {
     }
 }
 
-/// What a bucket has at least, where nobody says.
+/// The default for the least size of a bucket.
 const BUCKET_SIZE: u64 = 10;
 
 impl Recipe {
-    /// The columns that it names, and their roles.
+    /// The columns that it names, with their roles.
     pub fn roles(&self) -> impl Iterator<Item = (&str, Role)> {
         self.attributes.iter().map(|attribute| (attribute.name.as_str(), attribute.role))
     }
@@ -88,17 +88,17 @@ impl Recipe {
         self.form
     }
 
-    /// What every group is to satisfy.
+    /// The principles that every group must satisfy.
     pub fn require(&self) -> &[PrincipleSpec] {
         &self.require
     }
 
-    /// What is required of groups of a kind: where there are buckets, rows are counted there and values in batches.
+    /// The principles required of one kind of group: buckets, if there are any, count rows, and batches count values.
     pub fn required_of(&self, scope: Scope) -> Vec<&PrincipleSpec> {
         self.require.iter().filter(|spec| scope.takes(spec)).collect()
     }
 
-    /// What a bucket has at least, for forms that have buckets.
+    /// The least size of a bucket, for forms that have buckets.
     pub fn bucket_size(&self) -> Option<u64> {
         self.bucket_size
     }
@@ -123,12 +123,12 @@ impl Recipe {
         self.attributes.iter().filter(move |attribute| attribute.role == role).map(|attribute| attribute.name.as_str())
     }
 
-    /// What was said of every column.
+    /// The specification of every column.
     pub fn attributes(&self) -> &[AttributeSpec] {
         &self.attributes
     }
 
-    /// Who forms the groups; nobody where the method sees to it.
+    /// The partitioner that forms the groups; `None` if the method forms them, or needs none.
     pub fn partitioner(&self) -> Option<&'static str> {
         match self.partitioner {
             Choice::Butterflies(_) | Choice::Nobody => None,
@@ -136,7 +136,7 @@ impl Recipe {
         }
     }
 
-    /// Says which table an error is about.
+    /// Adds the name of the table to an error.
     pub(crate) fn in_source(&self, error: Error) -> Error {
         match &self.source {
             Some(source) => error.about(source),
@@ -150,9 +150,9 @@ impl Recipe {
 }
 
 impl Draft {
-    /// Checks everything that can be checked before a row is read. `header` are the columns of the table.
+    /// Checks everything that can be checked before a row is read. `header` contains the columns of the table.
     ///
-    /// Whatever would be ignored is an error: a knob that the chosen method, partitioner or role does not have.
+    /// Anything that would be ignored is an error: a knob that the chosen method, partitioner or role does not have.
     pub fn check(&self, header: &[String]) -> Result<Recipe, Error> {
         let method = self.release.method()?;
         let mut require = self.principles()?;
@@ -217,7 +217,7 @@ impl Draft {
         })
     }
 
-    /// How messages call the table.
+    /// The name of the table in messages.
     pub fn source_name(&self) -> Option<String> {
         self.input.as_ref().map(|input| match input.to_str() {
             Some("-") => "standard input".to_owned(),
@@ -225,7 +225,7 @@ impl Draft {
         })
     }
 
-    /// Stops at the first name that the table lacks.
+    /// Reports the first name that the table lacks.
     pub fn check_names<'a>(&self, header: &[String], names: impl Iterator<Item = &'a String>) -> Result<(), Error> {
         let wanted: Vec<ColumnRequest> = names.map(ColumnRequest::named).collect();
         let named = |error: Error| match self.source_name() {
@@ -259,7 +259,7 @@ impl Draft {
         }
         let named = self.ordinary.iter().chain(self.attributes.values().filter_map(|said| said.ordinary.as_ref()));
         let names_ordinary = named.flatten().next().is_some();
-        // Whoever names ordinary values wants the others counted.
+        // An owner who names ordinary values wants the other values counted.
         let of_others = |spec: PrincipleSpec| match spec {
             PrincipleSpec::FrequencyL { l } if names_ordinary => PrincipleSpec::OthersL { l },
             spec => spec,
@@ -267,7 +267,7 @@ impl Draft {
         Ok(specs.into_iter().map(of_others).collect())
     }
 
-    /// Where (k,e) is required, its e says what is near.
+    /// If (k,e) is required, its e already says what counts as near.
     fn check_near(&self, require: &[PrincipleSpec]) -> Result<(), Error> {
         let is_said = self.attributes.values().any(|said| said.near.is_some());
         let ke = require.iter().find(|spec| matches!(spec, PrincipleSpec::Ke { .. }));
@@ -280,7 +280,7 @@ impl Draft {
         }
     }
 
-    /// The risks that are accepted, each of which must be one.
+    /// The accepted risks, each of which must exist.
     fn accepted(&self, form: Form, roles: &[(String, Role)]) -> Result<Vec<Accepted>, Error> {
         let mut accepted: Vec<Accepted> = Vec::new();
         for text in self.release.accept.iter().flatten() {
@@ -336,7 +336,7 @@ impl Draft {
     }
 }
 
-/// LEAK: other forms show quasi values as they are, or to several users, so a row cannot be suppressed there.
+/// LEAK: other forms show quasi values as they are, or show them to several users, so a row cannot be suppressed there.
 fn shows_suppressed(form: Form) -> bool {
     let shape = form.shape();
     shape.detail == Detail::GroupBoxes && !shape.has_users
@@ -351,8 +351,8 @@ fn no_suppression() -> Error {
     Error::request("rows can be suppressed only where quasi values are generalized", remedy)
 }
 
-/// A principle that every group satisfies is a slip of the pen, unless nothing is promised anyway. Buckets of one row say what
-/// anatomy says.
+/// A principle that every group satisfies is probably a slip, unless nothing is promised anyway. Buckets of one row are
+/// allowed: they amount to anatomy.
 fn check_promises(form: Form, require: &[PrincipleSpec]) -> Result<(), Error> {
     let shape = form.shape();
     let is_meant = |spec: &PrincipleSpec| shape.marginals.is_some() && !spec.needs_sensitive();
@@ -367,7 +367,7 @@ fn check_promises(form: Form, require: &[PrincipleSpec]) -> Result<(), Error> {
     }
 }
 
-/// What a bucket has at least; a k that nobody named is promised as well.
+/// The least size of a bucket; a default k is promised as well.
 fn bucket_size(form: Form, require: &mut Vec<PrincipleSpec>) -> Result<(Option<u64>, bool), Error> {
     if require.iter().all(|spec| !spec.needs_sensitive()) {
         let message = format!("{form} needs a principle for batches: `k=` alone says nothing about sensitive values");

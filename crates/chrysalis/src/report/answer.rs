@@ -10,9 +10,9 @@ use crate::words::{count, counted, number};
 pub struct AnswerReport {
     /// The answer.
     pub answer: Answer,
-    /// The same in words, line by line.
+    /// The explanation of its numbers, line by line.
     pub explanation: Vec<String>,
-    /// What was asked for and the release does not have, in sentences.
+    /// Notes on what was asked for and the release does not have, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl AnswerReport {
         AnswerReport { answer, explanation, notes: plan.notes.clone() }
     }
 
-    /// For programs; with the hits behind every row where that is asked for.
+    /// As JSON, with the hits behind every row if `is_explained`.
     pub fn json(&self, is_explained: bool) -> serde_json::Value {
         let row = |row: &AnswerRow| {
             let keys = self.answer.keys.iter().cloned().zip(row.group.iter().map(key));
@@ -72,7 +72,7 @@ fn key(value: &Option<Value>) -> serde_json::Value {
     }
 }
 
-/// Whole numbers as such, others with the digits that matter.
+/// Integers as such, other numbers with the digits that matter.
 pub fn short(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{}", value + 0.0) } else { number(value) }
 }

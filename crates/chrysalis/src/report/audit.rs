@@ -9,25 +9,25 @@ use chrysalis_release::Form;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// What an audit found, and of what.
+/// What an audit found, and about which release.
 #[derive(Clone, Debug)]
 pub struct AuditOutcome {
     /// Everything that was measured, checked and attacked.
     pub report: AuditReport,
     /// How groups are shown.
     pub method: Form,
-    /// Who formed them.
+    /// The partitioner that formed them.
     pub partitioner: String,
-    /// Whether a fixed seed was used: then whoever knows it can undo the randomness.
+    /// Whether a fixed seed was used; if so, anyone who knows it can undo the randomness.
     pub reproducible: bool,
     /// The risks that the owner accepted, by name.
     pub accepted: Vec<String>,
-    /// The columns that are published as they are: nothing is promised about them.
+    /// The columns that are kept as they are: nothing is promised about them.
     pub kept: Vec<String>,
 }
 
 impl AuditOutcome {
-    /// What is not promised, in a sentence; nothing where every column is quasi or sensitive.
+    /// What is not promised, in a sentence; `None` if every column is quasi or sensitive.
     pub fn not_promised(&self) -> Option<String> {
         let names: Vec<String> = self.kept.iter().map(|name| format!("`{name}`")).collect();
         let (kept, them) = if names.len() == 1 { ("is kept as it is", "it") } else { ("are kept as they are", "them") };
@@ -51,7 +51,7 @@ impl Serialize for AuditOutcome {
 
 fn json(outcome: &AuditOutcome) -> Value {
     let report = &outcome.report;
-    // JSON has no infinity: a level that no parameter would meet is null.
+    // JSON has no infinity: a level that no parameter would satisfy is null.
     let level = |worst: f64| if worst.is_finite() { json!(worst) } else { Value::Null };
     let principles: Vec<_> = report
         .principles
@@ -93,7 +93,7 @@ fn json(outcome: &AuditOutcome) -> Value {
     })
 }
 
-/// Every attack with its finding; one that was not run is null, and `not_run` says why.
+/// Every attack with its finding; an attack that was not run is null, and `not_run` says why.
 fn attacks(attacks: &Attacks) -> Value {
     let worded = |name: &'static str, value: Option<Value>| {
         let finding = attacks.findings.iter().find(|finding| finding.attack == name);
@@ -173,8 +173,8 @@ fn row_linking(found: &RowLinking) -> Value {
     json!({"delta": found.delta, "delta_exact": found.delta_text, "group": found.group, "over": over})
 }
 
-/// `delta` stands here as version 1 had it: 1 where somebody is there for certain, and else the chance of a row, which says
-/// nothing of presence.
+/// `delta` is what it was in version 1: 1 if somebody is certain to be present, otherwise the probability of a row,
+/// which says nothing about presence.
 fn presence((found, linked): (&Presence, &RowLinking)) -> Value {
     let mut value = row_linking(linked);
     if let Some(members) = value.as_object_mut() {
@@ -259,7 +259,7 @@ fn minimality(found: &Minimality) -> Value {
     })
 }
 
-/// `median_ratio` is null where groups come out too seldom to tell.
+/// `median_ratio` is null if groups come out too rarely to tell.
 fn replay(found: &Replay) -> Value {
     json!({
         "exchanges": found.exchanges,
@@ -282,14 +282,14 @@ fn republishing(found: &Republishing) -> Value {
     })
 }
 
-/// With the releases that it was held against, and by how many values they differ.
+/// With the releases that were subtracted, and by how many values they differ.
 fn subtraction(found: Subtraction, others: &[Intersection]) -> Value {
     let differ = others.iter().filter_map(|other| Some((&other.with, other.counts_differ_by?)));
     let with: Vec<_> = differ.map(|(with, by)| json!({"with": with, "counts_differ_by": by})).collect();
     json!({"confidence": found.confidence, "with": with})
 }
 
-/// `placed_people` is null without ranges, and where it cannot be told: `has_ranges` tells these apart.
+/// `placed_people` is null without ranges, and if it cannot be determined; `has_ranges` distinguishes the two.
 fn extremes(found: &Extremes) -> Value {
     json!({
         "has_ranges": found.has_ranges,
@@ -300,8 +300,8 @@ fn extremes(found: &Extremes) -> Value {
     })
 }
 
-/// Shares are null where they were not counted, and `shares_not_counted` says why. `share_promised` is null where no release
-/// promises any, `bets_right` without the microdata.
+/// Shares are null if they were not counted, and `shares_not_counted` says why. `share_promised` is null if no release
+/// promises one, and `bets_right` without the microdata.
 fn intersection(found: &Intersection) -> Value {
     let shares = found.shares.as_ref().ok();
     let promised = shares.and_then(|shares| shares.promised);

@@ -1,4 +1,4 @@
-//! What the library says of its work, as values: every one can be turned into JSON, and a door renders it for people.
+//! The library's reports, as values: each of them can be turned into JSON, and a door renders it for people.
 
 mod answer;
 mod audit;
@@ -13,7 +13,7 @@ pub use publish::{
 
 use serde::{Serialize, Serializer};
 
-/// A map in the order in which it was filled.
+/// Serializes pairs as a map, in their order.
 pub(crate) fn ordered<S: Serializer, V: Serialize>(pairs: &[(String, V)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }

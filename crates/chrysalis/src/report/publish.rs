@@ -10,21 +10,22 @@ use crate::Recipe;
 /// What a publication did, and what it cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct PublishReport {
-    /// Where the release was written, by a door that writes.
+    /// Where the release was written; set by a door that writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out: Option<String>,
     /// How groups are shown.
     pub method: Form,
-    /// Who formed them.
+    /// The partitioner that formed them.
     pub partitioner: String,
-    /// The principles that hold, as they are written.
+    /// The principles that hold, as users write them.
     pub guarantees: Vec<String>,
-    /// What counts as one value, by which distance and with which weights these were judged, where they do not say so.
+    /// For each of them: which values count as one, and by which distance and with which weights it was judged, unless
+    /// its text says so.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "ordered")]
     pub measured: Vec<(String, String)>,
     /// Rows published.
     pub rows: u64,
-    /// Groups they stand in.
+    /// Groups in the release.
     pub groups: u64,
     /// Rows of the smallest group.
     pub smallest_group: u64,
@@ -34,48 +35,48 @@ pub struct PublishReport {
     pub dropped_rows: u64,
     /// Columns that are not published.
     pub dropped_columns: Vec<DroppedColumn>,
-    /// What is lost per cell, from 0 to 1.
+    /// The loss per cell, from 0 to 1.
     pub ncp: f64,
-    /// What is lost in all.
+    /// The total loss.
     pub ncp_sum: f64,
-    /// What is lost per cell of every quasi attribute; empty where their values are exact.
+    /// The loss per cell of every quasi attribute; empty if their values are exact.
     #[serde(serialize_with = "ordered")]
     pub ncp_by_attribute: Vec<(String, f64)>,
     /// Σ n² over groups.
     pub discernibility: u64,
-    /// (rows / groups) / k, where a k is promised.
+    /// (rows / groups) / k, if a k is promised.
     pub average_group_size: Option<f64>,
-    /// Rows whose sensitive value follows from what is shown; absent where there are no groups from which that could be told.
+    /// Rows whose sensitive value follows from the release; absent if there are no groups to infer that from.
     pub certain_rows: Option<u64>,
-    /// Those of them whose value is not ordinary.
+    /// Those of them whose value is not an ordinary one.
     pub disclosed_rows: Option<u64>,
     /// The risks that the owner accepted, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<String>,
     /// Whether a fixed seed was used.
     pub reproducible: bool,
-    /// How long it took, by a door that has a clock.
+    /// How long it took; set by a door that has a clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// The same by phase.
+    /// How long each phase took.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "ordered")]
     pub phases: Vec<(String, f64)>,
-    /// For groups that follow from levels of taxonomies.
+    /// For groups that follow from taxonomy levels.
     #[serde(flatten)]
     pub recoding: Option<RecodingReport>,
-    /// For forms with buckets: those of every table.
+    /// For forms with buckets: the buckets of every table.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "ordered")]
     pub buckets: Vec<(String, BucketReport)>,
     /// For forms with buckets: whether batches and buckets are the groups of the simple generalization.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_simple_generalization: Option<bool>,
-    /// For forms with several tables of buckets: what joining them leaves.
+    /// For forms with several tables of buckets: what remains after joining them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joined: Option<JoinedReport>,
     /// For forms with users.
     #[serde(flatten)]
     pub butterflies: Option<ButterflyReport>,
-    /// What a person should know, in sentences.
+    /// What the owner should know, in sentences.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
@@ -85,11 +86,11 @@ pub struct PublishReport {
 pub struct DroppedColumn {
     /// Its name.
     pub name: String,
-    /// Why.
+    /// Why it is not published.
     pub reason: &'static str,
 }
 
-/// The levels of taxonomies at which columns are shown, and how far the search for them went.
+/// The taxonomy levels at which columns are shown, and how far the search for them went.
 #[derive(Clone, Debug, Serialize)]
 pub struct RecodingReport {
     /// Rows that are shown fully generalized because their own groups failed.
@@ -97,13 +98,13 @@ pub struct RecodingReport {
     /// The level of every quasi attribute.
     #[serde(serialize_with = "ordered")]
     pub levels: Vec<(String, LevelReport)>,
-    /// What was minimized.
+    /// The metric that was minimized.
     pub metric: &'static str,
-    /// Combinations of levels that were judged.
+    /// Combinations of levels that were checked.
     pub nodes_checked: u64,
-    /// All there are.
+    /// All combinations of levels.
     pub nodes: u64,
-    /// Whether no combination is better.
+    /// Whether it is proven that no combination is better.
     pub proven_optimal: bool,
 }
 
@@ -112,14 +113,14 @@ pub struct RecodingReport {
 pub struct LevelReport {
     /// 0 for exact values.
     pub level: usize,
-    /// The lowest at which all values look the same.
+    /// The lowest level at which all values look the same.
     pub top: usize,
 }
 
 /// The buckets of one table.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BucketReport {
-    /// How many.
+    /// How many buckets there are.
     pub buckets: u64,
     /// Rows of the smallest.
     pub smallest_bucket: u64,
@@ -127,28 +128,28 @@ pub struct BucketReport {
     pub largest_bucket: u64,
 }
 
-/// What joining tables by their batches leaves of people.
+/// How well people are still hidden after tables are joined by their batches.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct JoinedReport {
-    /// Rows that the worst off keep.
+    /// The fewest rows that remain possible for anyone.
     pub fewest_rows: u64,
-    /// People who keep fewer rows than a bucket has at least.
+    /// People for whom fewer rows remain than the least size of a bucket.
     pub people_below_k: u64,
 }
 
-/// What every user sees, and what one class for all of them would have cost.
+/// What every user sees, and what a single class for all users would have cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct ButterflyReport {
-    /// Butterflies.
+    /// The number of butterflies.
     pub butterflies: u64,
-    /// Per quasi-identifier that no other contains.
+    /// One for each quasi-identifier that is not contained in another.
     pub quasi_identifiers: Vec<ClassReport>,
-    /// What the union run would lose in all.
+    /// The total loss of the union run.
     pub union_ncp_sum: f64,
-    /// The same per cell of every quasi attribute.
+    /// The loss of the union run per cell of every quasi attribute.
     #[serde(serialize_with = "ordered")]
     pub union_ncp_by_attribute: Vec<(String, f64)>,
-    /// The share of that which butterflies save.
+    /// The share of that loss which butterflies save.
     pub saved: f64,
     /// What became of the nodes of the hierarchy.
     pub nodes: NodesReport,
@@ -159,7 +160,7 @@ pub struct ButterflyReport {
 pub struct ClassReport {
     /// The attributes that the user knows.
     pub attributes: Vec<String>,
-    /// Classes that the user can tell apart, at most.
+    /// The most classes that the user can distinguish.
     pub classes: u64,
     /// Rows of the smallest.
     pub smallest_class: u64,
@@ -170,11 +171,11 @@ pub struct ClassReport {
 /// Nodes of a hierarchy of butterflies.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct NodesReport {
-    /// All that were looked at.
+    /// All nodes that were considered.
     pub looked_at: u64,
-    /// Passed by because the body alone loses too much.
+    /// Skipped because the body alone loses too much.
     pub passed_by_body: u64,
-    /// Passed by because of the lower bound.
+    /// Skipped because of the lower bound.
     pub passed_by_bound: u64,
     /// Built.
     pub built: u64,
@@ -237,7 +238,7 @@ fn per_cell(sums: &[(String, f64)], rows: f64) -> Vec<(String, f64)> {
     sums.iter().map(|(name, sum)| (name.clone(), sum / rows)).collect()
 }
 
-/// CAVG needs a k: the size no group may fall below. Where rows look alike by bucket, those are the groups.
+/// CAVG needs a k, the least size of a group. Where rows look alike by bucket, the buckets are the groups.
 fn average(outcome: &Outcome) -> Option<f64> {
     let manifest = &outcome.release.manifest;
     let buckets = outcome.angelization.as_ref().and_then(|angel| angel.buckets.first());

@@ -1,16 +1,16 @@
-//! Edits that keep all tables of a release in step with each other, as a careful liar would.
+//! Edits that keep all tables of a release consistent with each other, as a careful liar would make them.
 
 use crate::release::Fake;
 use crate::truth;
 
 impl Fake<'_> {
-    /// Takes one occurrence of a value from a group's counts, and gives it to another's.
+    /// Moves one occurrence of a value from one group's counts to another's.
     pub(crate) fn move_count(&mut self, from: &str, to: &str, value: &str) {
         self.add_count(from, value, -1);
         self.add_count(to, value, 1);
     }
 
-    /// Changes how often a value occurs in a group, where values are counted; a line of none goes.
+    /// Changes how often a value occurs in a group, if values are counted; a line that reaches 0 is removed.
     pub(crate) fn add_count(&mut self, group: &str, value: &str, more: i64) {
         let name = self.sensitive();
         let id = self.form().shape().group_id.unwrap();
@@ -33,7 +33,7 @@ impl Fake<'_> {
         }
     }
 
-    /// Computes the bounds of some groups anew, where there are such.
+    /// Recomputes the bounds of some groups, if the form has bounds.
     pub(crate) fn mend_help(&mut self, groups: &[&str]) {
         let Some(name) = self.form().shape().help else { return };
         let (kind, id) = (self.kind_of(&self.sensitive()), self.id().unwrap());
@@ -48,7 +48,7 @@ impl Fake<'_> {
         }
     }
 
-    /// Puts a row into another group, which may be new, with a value of its own group where values are counted.
+    /// Moves a row to another group, which may be new, together with a value of its group if values are counted.
     pub(crate) fn move_row(&mut self, row: usize, to: &str, value: &str) {
         let id = self.id().unwrap();
         let from = self.rows().rows[row][id].clone();
@@ -79,7 +79,7 @@ impl Fake<'_> {
         self.mend_help(&[group, other]);
     }
 
-    /// Replaces one occurrence of a value in a group by another value.
+    /// Replaces one occurrence of a value in a group with another value.
     pub(crate) fn replace(&mut self, group: &str, value: &str, by: &str) {
         if self.counts().is_some() {
             self.add_count(group, value, -1);
@@ -93,7 +93,7 @@ impl Fake<'_> {
         }
     }
 
-    /// Gives the ids of groups other names, in all tables.
+    /// Renames the ids of groups in all tables.
     pub(crate) fn rename_groups(&mut self, name: impl Fn(i64) -> i64) {
         let Some(id) = self.form().shape().group_id else { return };
         for sheet in &mut self.sheets {

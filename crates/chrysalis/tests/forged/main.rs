@@ -1,8 +1,8 @@
-//! A forger: honest releases of every form, changed in one way each by somebody who makes right again whatever a liar can make
-//! right (hashes, numbers of rows and groups, domains, counts, bounds, the order of rows), so that nothing but the lie is left.
-//! None may be accepted, and no honest one refused.
+//! A forger: honest releases of every form, each changed in one way by a liar who corrects everything that can be
+//! corrected (hashes, numbers of rows and groups, domains, counts, bounds, the order of rows), so that only the lie
+//! itself is left. The audit must accept none of them, and must refuse no honest release.
 //!
-//! The forger knows the format of releases and not how the audit decides. What is a lie is decided in `truth`, by hand.
+//! The forger knows the format, but not how the audit decides. What counts as a lie is decided in `truth`, by hand.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,21 +29,21 @@ use rand::seq::SliceRandom;
 use lie::{Finish, Lie};
 use release::{Auditor, Fake, Honest, judge};
 
-/// Forged releases of every form.
+/// Forged releases per form.
 const SAMPLE: usize = 80;
-/// The same when there is time.
+/// The same for the long run.
 const ALL: usize = 1_000;
-/// Forged releases that are made of one honest one.
+/// Forged releases made from one honest one.
 const OF_EACH: usize = 10;
 
-/// What became of the forged releases of one kind, by form.
+/// What happened to the forged releases of one kind, by form.
 #[derive(Default)]
 struct Tally {
     forged: [usize; 7],
     accepted: [usize; 7],
-    /// Why the first was refused.
+    /// Why the first one was refused.
     because: String,
-    /// The first that was accepted.
+    /// The first one that was accepted.
     example: String,
 }
 
@@ -67,7 +67,7 @@ fn wanted() -> usize {
     if is_slow { ALL } else { SAMPLE }
 }
 
-/// An honest release must be accepted, and our own picture of it must be right: written again it is the same, byte for byte.
+/// An honest release must be accepted, and our own reading of it, written again, must be the same byte for byte.
 fn check_honest(honest: &Honest, at: &Path) {
     for auditor in [Auditor::Tables, Auditor::Microdata] {
         let verdict = judge(&honest.folder, &honest.source, honest.sensitive(), auditor);
@@ -86,13 +86,13 @@ fn check_honest(honest: &Honest, at: &Path) {
     fs::remove_dir_all(again).unwrap();
 }
 
-/// Forges releases of a form and counts what becomes of them.
+/// Forges releases of a form and counts how the audit judges them.
 fn forge(form: Form, n: usize) -> BTreeMap<&'static str, Tally> {
     let mut tallies = BTreeMap::new();
     let folder = tempfile::tempdir().unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(19 + form.place() as u64);
     let kinds = lie::all();
-    // Every kind has its turn before any has a second one, as far as releases lend themselves to it.
+    // Every kind has its turn before any has a second one, as far as the releases are suitable.
     let mut turns: Vec<Lie> = Vec::new();
     let (mut done, mut made) = (0, 0);
     while done < n {
@@ -116,7 +116,7 @@ fn forge(form: Form, n: usize) -> BTreeMap<&'static str, Tally> {
             }
             (of_this, done) = (of_this + 1, done + 1);
         }
-        // Once more with another release, unless this one took none at all.
+        // Tried again with another release, unless this one suited no kind at all.
         if of_this > 0 {
             turns.splice(0..0, left_over);
         }
@@ -125,7 +125,7 @@ fn forge(form: Form, n: usize) -> BTreeMap<&'static str, Tally> {
     tallies
 }
 
-/// Tells one lie about a release and hears the verdict; not where the release does not lend itself to it.
+/// Tells one lie about a release and returns the verdict; `None` if the release is not suitable.
 fn tell(
     kind: &Lie,
     honest: &Honest,
@@ -160,7 +160,7 @@ fn tell(
     true
 }
 
-/// One line per kind: how many were refused of how many forged, by form.
+/// One line per kind: how many of the forged releases were refused, by form.
 fn table(tallies: &BTreeMap<&'static str, Tally>) -> String {
     let names: Vec<String> = Form::ALL.iter().map(|form| format!("{:>11}", form.name())).collect();
     let mut lines = vec![format!("{:52}{}  held against", "refused of forged", names.concat())];

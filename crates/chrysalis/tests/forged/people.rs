@@ -1,4 +1,4 @@
-//! Made-up people, and what an owner might ask for them.
+//! Made-up people, and what an owner might ask for.
 
 use chrysalis::Form;
 use rand::rngs::ChaCha20Rng;
@@ -6,7 +6,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{Rng, RngExt};
 use serde_json::{Map, Value as Json, json};
 
-/// A town and the region it lies in.
+/// A town and its region.
 const TOWNS: [(&str, &str); 8] = [
     ("Arles", "south"),
     ("Brest", "west"),
@@ -19,7 +19,7 @@ const TOWNS: [(&str, &str); 8] = [
 ];
 /// From the lowest to the highest.
 pub(crate) const GRADES: [&str; 5] = ["none", "basic", "middle", "upper", "top"];
-/// Diseases, how often each is drawn, and the organ it is one of.
+/// Diseases, how often each is drawn, and the organ it affects.
 const DISEASES: [(&str, u32, &str); 7] = [
     ("asthma", 4, "lung"),
     ("bronchitis", 3, "lung"),
@@ -30,7 +30,7 @@ const DISEASES: [(&str, u32, &str); 7] = [
     ("gastritis", 3, "rest"),
 ];
 
-/// The columns of the table, in its order.
+/// The columns of the table, in order.
 pub(crate) const COLUMNS: [&str; 10] =
     ["id", "age", "weight", "born", "grade", "town", "sex", "ward", "shift", "disease"];
 
@@ -42,7 +42,7 @@ pub(crate) struct People {
 }
 
 impl People {
-    /// From 60 to 400 people. Nobody has another's weight, so that a weight says who it is.
+    /// From 60 to 400 people. Weights are unique, so a weight identifies a person.
     pub(crate) fn draw(rng: &mut ChaCha20Rng) -> People {
         let n: usize = *[60, 80, 120, 200, 400].choose(rng).unwrap();
         let n = rng.random_range(n * 3 / 4..=n).max(60);
@@ -102,7 +102,7 @@ impl People {
     }
 }
 
-/// What an owner asks for: a draft that publishes these people in a form.
+/// What an owner might ask for: a draft that publishes these people in a form.
 pub(crate) fn draft(form: Form, rng: &mut ChaCha20Rng) -> Json {
     let numbers = matches!(form, Form::Shuffle | Form::RankSwap) || rng.random_range(0..4) == 0;
     let sensitive = if numbers { "pay" } else { "disease" };
@@ -155,7 +155,8 @@ pub(crate) fn draft(form: Form, rng: &mut ChaCha20Rng) -> Json {
     draft
 }
 
-/// What every user may know; all but one form have one user. Where values are shown as they are, weights are among them.
+/// What every user may know; all forms but one have a single user. Where values are shown exactly, it includes the
+/// weight.
 fn quasi(form: Form, rng: &mut ChaCha20Rng) -> Vec<Vec<&'static str>> {
     let mut names = ["age", "weight", "born", "grade", "town", "sex"];
     names.shuffle(rng);
@@ -186,7 +187,7 @@ fn requirements(form: Form, numbers: bool, rng: &mut ChaCha20Rng) -> Vec<String>
     sets.choose(rng).unwrap().iter().map(|&text| text.to_owned()).collect()
 }
 
-/// A number below `n`, and now and then the same for every caller: for choices that have no better reason.
+/// A random number below `n`; `None` if `n` is 0.
 pub(crate) fn pick(rng: &mut impl Rng, n: usize) -> Option<usize> {
     (n > 0).then(|| rng.random_range(0..n))
 }

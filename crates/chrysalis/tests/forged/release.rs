@@ -1,4 +1,4 @@
-//! Honest releases, forged ones, and the judge.
+//! Honest releases, forged ones, and the verdict of the audit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(crate) struct Honest {
 }
 
 impl Honest {
-    /// Publishes random people in a form; none where they cannot be.
+    /// Publishes random people in a form; `None` if that fails.
     pub(crate) fn draw(form: Form, rng: &mut ChaCha20Rng, at: &Path) -> Option<Honest> {
         let people = People::draw(rng);
         let draft = people::draft(form, rng);
@@ -54,7 +54,7 @@ impl Honest {
         let table = files::read(input, recipe.requests(), "read", &Unwatched).unwrap();
         let made = publish(table, &recipe, Seed::Fixed(rng.random()), &Unwatched).ok()?;
         let mut release = made.release;
-        // As if it had been made with a secret seed: a mark would be one more thing to lie about.
+        // As if it had been made with a secret seed: the mark of a fixed one would be one more thing to lie about.
         release.manifest.reproducible = false;
         let manifest = write_release(&release, &folder, recipe.format(), false, &no_progress).unwrap();
         let json: Json = serde_json::from_slice(&fs::read(folder.join(MANIFEST)).unwrap()).unwrap();
@@ -79,24 +79,24 @@ fn open(source: &Path) -> Input {
     Input::open(&Source::Path(source.to_owned()), &options).unwrap()
 }
 
-/// Other bytes for a file; none where that cannot be done.
+/// Replaces the bytes of a file; `None` if that cannot be done.
 type Rewrite = Box<dyn Fn(&[u8]) -> Option<Vec<u8>>>;
 
-/// What is done to files after they were written.
+/// Changes to files after they are written.
 pub(crate) enum After {
-    /// Other bytes for the file of a table, whose hash is made right; none where that cannot be done.
+    /// Replaces the bytes of a table's file and corrects its hash.
     Bytes(usize, Rewrite),
-    /// Another name for the file of a table.
+    /// Renames the file of a table.
     Rename(usize, String),
-    /// One more file.
+    /// Adds a file.
     Add(String, Vec<u8>),
-    /// Another text for the manifest.
+    /// Changes the text of the manifest.
     Text(Box<dyn Fn(&str) -> String>),
-    /// Another manifest, once hashes are in it.
+    /// Changes the manifest after hashes are in it.
     Json(Box<dyn Fn(&mut Json)>),
 }
 
-/// A release that somebody changes.
+/// A release under forgery.
 pub(crate) struct Fake<'a> {
     pub(crate) honest: &'a Honest,
     pub(crate) json: Json,
@@ -136,7 +136,7 @@ impl<'a> Fake<'a> {
         self.sheet_mut(self.form().shape().people)
     }
 
-    /// The table that counts sensitive values, where there is one.
+    /// The table that counts sensitive values, if there is one.
     pub(crate) fn counts(&self) -> Option<&Sheet> {
         let name = self.form().shape().values_table();
         (name != self.form().shape().people).then(|| self.sheet(name))
@@ -147,7 +147,7 @@ impl<'a> Fake<'a> {
         (name != self.form().shape().people).then(|| self.sheet_mut(name))
     }
 
-    /// Where ids of groups stand among the rows.
+    /// The column of group ids in the table of rows.
     pub(crate) fn id(&self) -> Option<usize> {
         self.form().shape().group_id.map(|name| self.rows().at(name))
     }
@@ -182,7 +182,7 @@ impl<'a> Fake<'a> {
         Head { name: name.to_owned(), kind: self.kind_of(name), order }
     }
 
-    /// Makes right what follows from the tables: order of rows, numbers of rows and groups, and domains.
+    /// Updates everything that follows from the tables: the order of rows, numbers of rows and groups, and domains.
     pub(crate) fn mend(&mut self) {
         let (rows, id) = (self.rows().rows.len(), self.id());
         if let Some(id) = id {
@@ -239,7 +239,7 @@ impl<'a> Fake<'a> {
         self.attribute_mut(name)["domain"] = domain;
     }
 
-    /// Puts the rows of every table into the order in which they are published.
+    /// Sorts the rows of every table in the order in which they are published.
     pub(crate) fn sort(&mut self) {
         let shape = self.form().shape();
         for sheet in &mut self.sheets {
@@ -253,7 +253,7 @@ impl<'a> Fake<'a> {
         }
     }
 
-    /// Writes the release; none where something that is done to files cannot be done.
+    /// Writes the release; `None` if one of the changes to files cannot be made.
     pub(crate) fn write(&self, folder: &Path) -> Option<()> {
         let mut release =
             Release { manifest: self.honest.manifest.clone(), tables: self.sheets.iter().map(Sheet::table).collect() };
@@ -306,7 +306,7 @@ impl<'a> Fake<'a> {
     }
 }
 
-/// A manifest as the program would write it, wherever it can read it.
+/// A manifest as the program would write it, if the program can read it.
 fn canonical(json: &Json) -> String {
     let text = format!("{}\n", serde_json::to_string_pretty(json).unwrap());
     match Manifest::parse(text.as_bytes()).and_then(|manifest| manifest.to_json()) {
@@ -328,18 +328,18 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What an auditor has at hand.
+/// What an auditor has available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Auditor {
     /// The release alone.
     Tables,
     /// The microdata as well.
     Microdata,
-    /// Nothing but the release and the name of the column that was to be protected.
+    /// Only the release and the name of the column that should be protected.
     KnowsSensitive,
 }
 
-/// Audits a folder as a door does: what is wrong with it, or nothing.
+/// Audits a folder as a door does; an error says what is wrong with it.
 pub(crate) fn judge(folder: &Path, source: &Path, sensitive: &str, auditor: Auditor) -> Result<(), String> {
     let release = read_release(folder).map_err(|error| format!("not read: {error}"))?;
     let microdata = match auditor {

@@ -1,4 +1,4 @@
-//! Published tables as text, so that a liar can edit them, and back.
+//! Published tables as text that a liar can edit, and back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Sheet {
         self.find(column).unwrap_or_else(|| panic!("`{}` has no column `{column}`", self.name))
     }
 
-    /// Every text of a column, from the lowest to the highest; missing comes first.
+    /// Every distinct text of a column, from the lowest to the highest; missing comes first.
     pub(crate) fn ranked(&self, at: usize) -> Vec<String> {
         let mut texts: Vec<String> = self.rows.iter().map(|row| row[at].clone()).collect();
         texts.sort_unstable();
@@ -58,7 +58,7 @@ impl Sheet {
         texts
     }
 
-    /// Sorts rows by some columns, the first counting most.
+    /// Sorts rows by some columns, of which the first matters most.
     pub(crate) fn sort_by(&mut self, columns: &[usize]) {
         let ranks: Vec<BTreeMap<String, usize>> =
             columns.iter().map(|&at| self.ranked(at).into_iter().zip(0..).collect()).collect();
@@ -87,7 +87,7 @@ impl Sheet {
 }
 
 impl Head {
-    /// Which of two texts of this column is lower.
+    /// Compares two texts of this column.
     pub(crate) fn compare(&self, a: &str, b: &str) -> std::cmp::Ordering {
         match (a.is_empty(), b.is_empty()) {
             (true, true) => return std::cmp::Ordering::Equal,
@@ -102,7 +102,7 @@ impl Head {
         }
     }
 
-    /// Where a text of an ordered column lies; words nobody ranked lie at the end.
+    /// The place of a text in an ordered column; words without a rank come last.
     pub(crate) fn place(&self, text: &str) -> f64 {
         match self.kind {
             Kind::Ordinal => {

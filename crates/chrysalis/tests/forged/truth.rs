@@ -1,4 +1,4 @@
-//! What is true of a release, counted here and nowhere else: a lie must be one for certain, and not because the audit says so.
+//! What is true of a release, computed here alone: a lie must be one for certain, not because the audit says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use chrysalis::table::Kind;
 use crate::release::Fake;
 use crate::sheet::{Head, Sheet};
 
-/// How often every sensitive value occurs in something that a promise is about.
+/// How often each sensitive value occurs in a unit that promises are about.
 pub(crate) type Counts = BTreeMap<String, u64>;
 
 impl Fake<'_> {
@@ -28,7 +28,7 @@ impl Fake<'_> {
         groups
     }
 
-    /// What promises about sensitive values are about: groups, batches, or what every user sees.
+    /// The units that promises about sensitive values are about: groups, batches, or the classes of every user.
     pub(crate) fn units(&self) -> Vec<Counts> {
         if !self.form().shape().has_users {
             return self.groups().into_values().collect();
@@ -48,7 +48,7 @@ impl Fake<'_> {
         units
     }
 
-    /// The sizes of what `k` is about: groups, buckets of every table, or what every user sees.
+    /// The sizes of the units that `k` is about: groups, buckets of every table, or the classes of every user.
     pub(crate) fn sizes(&self) -> Vec<u64> {
         if self.form().shape().marginals.is_none() {
             return self.units().iter().map(|counts| counts.values().sum()).collect();
@@ -70,7 +70,7 @@ impl Fake<'_> {
         serde_json::from_value(self.json["quasi_identifiers"].clone()).unwrap()
     }
 
-    /// The columns of a table that show an attribute; none where it is not shown there.
+    /// The columns of a table that show an attribute; empty if it is not shown there.
     pub(crate) fn columns_of(&self, sheet: &Sheet, name: &str) -> Vec<usize> {
         let ends = [format!("{name}_min"), format!("{name}_max")];
         match sheet.find(name) {
@@ -79,7 +79,7 @@ impl Fake<'_> {
         }
     }
 
-    /// Whether some promise that can be counted by hand is broken.
+    /// Whether a promise that can be counted by hand is broken.
     pub(crate) fn is_broken(&self) -> bool {
         let (units, sizes) = (self.units(), self.sizes());
         let head = self.head_of(&self.sensitive());
@@ -106,13 +106,13 @@ pub(crate) fn most(unit: &Counts) -> u64 {
     unit.values().copied().max().unwrap_or(0)
 }
 
-/// From the least to the greatest number.
+/// The distance from the least to the greatest number.
 pub(crate) fn span(head: &Head, unit: &Counts) -> f64 {
     let places: Vec<f64> = unit.keys().map(|text| head.place(text)).collect();
     places.iter().copied().fold(f64::MIN, f64::max) - places.iter().copied().fold(f64::MAX, f64::min)
 }
 
-/// What a row with ranges and labels may stand for.
+/// The people whom a row with ranges and labels may stand for.
 pub(crate) struct Boxes<'a> {
     attributes: Vec<(Head, Vec<usize>)>,
     members: BTreeSet<(&'a str, &'a str, &'a str)>,
@@ -131,7 +131,7 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    /// Whether a row can be that of somebody with these values.
+    /// Whether a row can belong to somebody with these values.
     pub(crate) fn covers(&self, row: &[String], value: impl Fn(&str) -> String) -> bool {
         self.attributes.iter().all(|(head, columns)| {
             let text = value(&head.name);
@@ -146,7 +146,7 @@ impl<'a> Boxes<'a> {
         })
     }
 
-    /// Whether two rows, of two tables, can be those of one person.
+    /// Whether two rows of two tables can belong to the same person.
     pub(crate) fn meets(&self, row: &[String], other: &Boxes<'_>, its: &[String]) -> bool {
         let shared = self.attributes.iter().filter_map(|(head, columns)| {
             let known = other.attributes.iter().find(|(known, _)| known.name == head.name)?;
@@ -165,7 +165,7 @@ impl<'a> Boxes<'a> {
     }
 }
 
-/// Whether everybody on the left can have somebody of their own on the right (Kuhn's algorithm).
+/// Whether everyone on the left can be matched with someone of their own on the right (Kuhn's algorithm).
 pub(crate) fn can_be_matched(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
     let edges: Vec<Vec<usize>> = (0..left).map(|a| (0..right).filter(|&b| fits(a, b)).collect()).collect();
     let mut owner: Vec<Option<usize>> = vec![None; right];
@@ -189,7 +189,7 @@ pub(crate) fn can_be_matched(left: usize, right: usize, fits: impl Fn(usize, usi
 }
 
 impl Fake<'_> {
-    /// Whether the people can be given rows of a table with ranges and labels such that each is covered by their own.
+    /// Whether people can be assigned to the rows of a table with ranges and labels so that each row covers its person.
     pub(crate) fn covers_people(&self, sheet: &Sheet) -> bool {
         let people = &self.honest.people;
         let exact: Vec<(usize, usize)> = self
@@ -209,7 +209,7 @@ impl Fake<'_> {
         })
     }
 
-    /// Whether a row covers a person in one attribute, with everything read beforehand.
+    /// Whether a row covers a person in one attribute, with everything parsed in advance.
     fn coverage(&self, sheet: &Sheet, head: &Head, columns: &[usize]) -> Box<dyn Fn(usize, usize) -> bool> {
         let own = self.honest.people.column(&head.name);
         match *columns {
@@ -232,7 +232,8 @@ impl Fake<'_> {
         }
     }
 
-    /// Whether the people with a sensitive value can be put into the batches that have it, each where some row covers them.
+    /// Whether the people with a sensitive value can be assigned to the batches that have it, each to one where some
+    /// row covers them.
     pub(crate) fn batches_fit(&self, value: &str) -> bool {
         let people = &self.honest.people;
         let (sheet, counts) = (self.rows(), self.counts().unwrap());
@@ -268,7 +269,7 @@ pub(crate) fn help(kind: Kind, id: &str, values: &[f64]) -> Vec<Vec<String>> {
     (1..=n)
         .map(|hits| {
             let (low, high) = (&sorted[..hits], &sorted[n - hits..]);
-            // The i-th least is the least of so many when all others are drawn from those above it.
+            // The i-th least value is the minimum of the hits if all other hits are drawn from those above it.
             let odds: Vec<f64> = (0..n).map(|i| choose(n - 1 - i, hits - 1) / choose(n, hits)).collect();
             let (least, least_spread) = moments(&odds, &sorted);
             let (greatest, greatest_spread) = moments(&odds, &falling);
@@ -287,8 +288,9 @@ fn choose(n: usize, k: usize) -> f64 {
     if k > n { 0.0 } else { (0..k).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64) }
 }
 
-/// How likely it is that a permutation inside groups leaves at least so many rows beside a value equal to their own. Each group
-/// is given as how often each of its values occurs; none where groups are too large for exact counting in floats.
+/// The probability that a permutation within groups leaves at least `at_least` rows beside a value equal to their own.
+/// Each group is given by how often each of its values occurs. `None` if groups are too large for exact counting in
+/// floats.
 pub(crate) fn chance_of_matches(groups: &[Vec<u64>], at_least: usize) -> Option<f64> {
     let mut all = vec![1.0];
     for group in groups {
@@ -297,8 +299,8 @@ pub(crate) fn chance_of_matches(groups: &[Vec<u64>], at_least: usize) -> Option<
     Some(all.iter().skip(at_least).sum())
 }
 
-/// The distribution of matches in one group, by rook polynomials: k matches can be placed in r_k ways, exactly as many by
-/// inclusion and exclusion.
+/// The distribution of matches in one group, by rook polynomials: k matches can be placed in r_k ways, and
+/// inclusion–exclusion gives the number of permutations with exactly k.
 fn matches_in(group: &[u64]) -> Option<Vec<f64>> {
     let n: usize = group.iter().sum::<u64>() as usize;
     if n > 18 {
@@ -339,11 +341,11 @@ mod tests {
 
     #[test]
     fn matches_are_those_of_all_permutations() {
-        // Three different values: of six permutations one leaves three, three leave one, two none.
+        // Three different values: of six permutations, one leaves three matches, three leave one, and two leave none.
         let found = matches_in(&[1, 1, 1]).unwrap();
         let expected = [2.0 / 6.0, 3.0 / 6.0, 0.0, 1.0 / 6.0];
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
-        // Twice the same value: always two.
+        // The same value twice: always two matches.
         assert!((matches_in(&[2]).unwrap()[2] - 1.0).abs() < 1e-12);
         let chance = chance_of_matches(&[vec![1, 1], vec![1, 1]], 4).unwrap();
         assert!((chance - 0.25).abs() < 1e-12);

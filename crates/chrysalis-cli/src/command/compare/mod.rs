@@ -50,7 +50,7 @@ fn blocks(found: &compare::Report, written: String) -> Vec<String> {
     blocks
 }
 
-/// The page ends in `.html`, its numbers in `.json` beside it; neither may be there unless `--force` replaces them.
+/// The page must end in `.html`, and its numbers go to a `.json` file; neither may exist unless `--force` is given.
 fn place(report: &Path, force: bool) -> Result<PathBuf, Failure> {
     let ending = report.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if !ending.eq_ignore_ascii_case("html") {
@@ -60,7 +60,7 @@ fn place(report: &Path, force: bool) -> Result<PathBuf, Failure> {
             "for example --report comparison.html; its numbers go to comparison.json",
         ));
     }
-    // Said now, not after all the work.
+    // Reported now, not after all the work.
     let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let message = format!("there is no folder {} for the report", folder.display());

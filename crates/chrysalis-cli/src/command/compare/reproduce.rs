@@ -6,10 +6,10 @@ use chrysalis_lab::compare::Run;
 use crate::args::CompareArgs;
 use crate::failure::{Failure, Flags};
 
-/// What was typed, of which a command for one of the runs is made.
+/// The command that was typed, from which a command for each run is made.
 pub(super) struct TypedCommand<'a> {
     args: &'a CompareArgs,
-    /// What the flags alone say.
+    /// The settings of the flags alone.
     flags: Draft,
 }
 
@@ -18,12 +18,12 @@ impl<'a> TypedCommand<'a> {
         Ok(TypedCommand { args, flags: args.choices.draft()? })
     }
 
-    /// What the flags say of releases.
+    /// The flags' settings for releases.
     pub(super) fn release(&self) -> &ReleaseDraft {
         &self.flags.release
     }
 
-    /// What to type for a run.
+    /// The command for a run.
     pub(super) fn command(&self, run: &Run) -> String {
         let release = &run.draft.release;
         let named = run.recipe.partitioner().map(str::to_owned);
@@ -99,7 +99,7 @@ impl<'a> TypedCommand<'a> {
     }
 }
 
-/// Words of a command.
+/// The words of a command.
 struct Line(Vec<String>);
 
 impl Line {
@@ -136,7 +136,7 @@ fn add_release(line: &mut Line, release: &ReleaseDraft, partitioner: Option<&str
     }
 }
 
-/// A word as a shell wants it.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=,:+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! Ranges, labels, and what labels stand for.
+//! Ranges, labels, and the values that labels stand for.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub(super) const LIES: &[Lie] = &[
     alone("batch ids exchanged in a marginal", marginal_exchanged),
 ];
 
-/// An ordered quasi attribute with the columns of its ranges.
+/// An ordered quasi attribute and the columns of its ranges.
 fn any_range(fake: &Fake<'_>, rng: &mut ChaCha20Rng) -> Option<(String, usize, usize)> {
     fake.form().shape().detail.is_labelled().then_some(())?;
     let quasi = fake.with_role("quasi");
@@ -42,7 +42,7 @@ fn any_range(fake: &Fake<'_>, rng: &mut ChaCha20Rng) -> Option<(String, usize, u
     ranges.choose(rng).cloned()
 }
 
-/// A quasi attribute with the column of its labels.
+/// A quasi attribute and the column of its labels.
 fn any_label(fake: &Fake<'_>, rng: &mut ChaCha20Rng) -> Option<(String, usize)> {
     fake.form().shape().detail.is_labelled().then_some(())?;
     let quasi = fake.with_role("quasi");
@@ -56,15 +56,15 @@ fn any_label(fake: &Fake<'_>, rng: &mut ChaCha20Rng) -> Option<(String, usize)> 
     labels.choose(rng).cloned()
 }
 
-/// Gives all rows with a range other ends.
+/// Changes the ends of a range in all rows that have it.
 fn change_range(sheet: &mut Sheet, (low, high): (usize, usize), from: (&str, &str), to: (&str, &str)) {
     for row in sheet.rows.iter_mut().filter(|row| row[low] == from.0 && row[high] == from.1) {
         (row[low], row[high]) = (to.0.to_owned(), to.1.to_owned());
     }
 }
 
-/// Some end of a range is taken off, so that the people can no longer all be given rows that cover them (by matching). The
-/// range is not the only one to reach the ends of the domain.
+/// One end of a range is cut off, so that people can no longer each be assigned a row that covers them (by matching).
+/// The range is not the only one that reaches the ends of the domain.
 fn narrowed(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     any_range(fake, rng)?;
     let edit = |fake: &mut Fake<'_>, rng: &mut ChaCha20Rng| {
@@ -85,8 +85,8 @@ fn narrowed(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     until(fake, rng, edit, |fake| !fake.covers_people(fake.rows()))
 }
 
-/// Ranges end at the smallest and the largest value of their group, and nobody at all has the value at which this one ends,
-/// which lies inside another range.
+/// A range must end at the smallest and the largest value of its group. Nobody at all has the value at which this one
+/// ends, and it lies inside another range.
 fn widened(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let (name, low, high) = any_range(fake, rng)?;
     let head = fake.head_of(&name);
@@ -97,7 +97,7 @@ fn widened(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let step = if head.kind == Kind::Real { 0.125 } else { 1.0 };
     let end = (1..40).map(|n| head.place(&from) - step * f64::from(n)).find(|end| !places.contains(end))?;
     (end > least).then_some(())?;
-    // Not as one of several intervals, of which one holds the other: the owner may have given such.
+    // Not one interval inside another: the owner may have asked for such intervals.
     let place = |row: &Vec<String>, at: usize| head.place(&row[at]);
     let last = head.place(&to);
     let crosses = |row: &Vec<String>| place(row, low) < end && end < place(row, high) && place(row, high) < last;
@@ -112,7 +112,7 @@ fn widened(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::Mend)
 }
 
-/// No value is both at least the greater and at most the smaller.
+/// No value is at least the larger end and at most the smaller one.
 fn upside_down(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let (_, low, high) = any_range(fake, rng)?;
     let row = pick(rng, fake.rows().rows.len())?;
@@ -122,7 +122,7 @@ fn upside_down(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::Mend)
 }
 
-/// Rows of one label show another, which does not cover all of their people (by matching).
+/// Rows with one label show another one, which does not cover all of their people (by matching).
 fn label_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     any_label(fake, rng)?;
     let edit = |fake: &mut Fake<'_>, rng: &mut ChaCha20Rng| {
@@ -143,7 +143,7 @@ fn label_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish>
     until(fake, rng, edit, |fake| !fake.covers_people(fake.rows()))
 }
 
-/// Lines of members whose label is the set of its values, as text.
+/// Lines of `members` whose label is the set of its values, as text.
 fn lines_of_sets(fake: &Fake<'_>) -> Vec<usize> {
     fake.form().shape().members.map_or_else(Vec::new, |name| {
         let rows = &fake.sheet(name).rows;
@@ -151,14 +151,14 @@ fn lines_of_sets(fake: &Fake<'_>) -> Vec<usize> {
     })
 }
 
-/// A set such as `{F,M}` names its values, and one of them is no longer listed.
+/// A set such as `{F,M}` names its values, but one of them is no longer listed.
 fn member_missing(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let at = *lines_of_sets(fake).choose(rng)?;
     fake.sheet_mut("members").rows.remove(at);
     Some(Finish::Mend)
 }
 
-/// A set such as `{F,M}` names its values, and one more is listed.
+/// A set such as `{F,M}` names its values, but one more is listed.
 fn member_added(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let at = *lines_of_sets(fake).choose(rng)?;
     let members = &fake.sheet("members").rows;
@@ -170,7 +170,7 @@ fn member_added(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::Mend)
 }
 
-/// `members` lists the values behind the labels that are shown; a label that is not can carry a message.
+/// `members` must list only labels that are shown; an unused label can carry a message.
 fn label_unused(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let (name, at) = any_label(fake, rng)?;
     let mut values = fake.honest.people.column(&name);
@@ -189,7 +189,7 @@ fn label_unused(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::Mend)
 }
 
-/// Every member is listed once; how often can carry a message.
+/// Every member is listed once; the number of repetitions can carry a message.
 fn member_twice(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.form().shape().members?;
     let lines = &mut fake.sheet_mut(name).rows;
@@ -198,7 +198,7 @@ fn member_twice(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::Mend)
 }
 
-/// Some batch then has another number of rows than values.
+/// Afterwards, some batch has more rows than values, or fewer.
 fn batch_changed(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     fake.form().shape().marginals?;
     let tables: Vec<usize> = (0..fake.sheets.len()).filter(|&at| fake.sheets[at].name.starts_with("gt")).collect();
@@ -210,7 +210,7 @@ fn batch_changed(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::Mend)
 }
 
-/// Somebody with a value can then no longer be in any batch that has it, whatever the others do (by matching).
+/// Afterwards, somebody with a value can no longer be in any batch that has it, wherever the others are (by matching).
 fn batches_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     fake.form().shape().marginals?;
     let edit = |fake: &mut Fake<'_>, rng: &mut ChaCha20Rng| {
@@ -234,7 +234,7 @@ fn batches_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finis
     })
 }
 
-/// In some batch the rows of the two tables can then no longer be those of the same people (by matching).
+/// Afterwards, the rows of the two tables in some batch can no longer belong to the same people (by matching).
 fn marginal_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let start = fake.form().shape().marginals?;
     let name = fake.sheets.iter().find(|sheet| sheet.name.starts_with(start))?.name.clone();

@@ -1,4 +1,4 @@
-//! Messages in the text of CSV files, which readers pass over.
+//! Messages in the text of CSV files, which readers ignore.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ fn change(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng, change: impl Fn(&str) -> S
     Some(Finish::AsItIs)
 }
 
-/// The start of some line after the header, by its number; of the header where there is no other.
+/// The start of a line after the header, chosen by number; the start of the header if there is no other line.
 fn line_at(text: &str, n: usize) -> usize {
     let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).filter(|&at| at < text.len()).collect();
     starts.get(n % starts.len().max(1)).copied().unwrap_or(0)
@@ -50,7 +50,7 @@ fn blanks(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     })
 }
 
-/// A cell means the same in quotes, so quotes can carry a message.
+/// A cell in quotes means the same, so quotes can carry a message.
 fn quotes(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let n = rng.random_range(0..1000);
     change(fake, rng, move |text| {
@@ -65,19 +65,19 @@ fn quotes(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     })
 }
 
-/// Lines may end in two ways.
+/// Lines may end in two ways, so line ends can carry a message.
 fn line_ends(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let all = rng.random_range(0..2) == 0;
     change(fake, rng, move |text| if all { text.replace('\n', "\r\n") } else { text.replacen('\n', "\r\n", 1) })
 }
 
-/// Readers pass over blank lines, and do not mind whether the last one ends.
+/// Readers ignore blank lines, and do not care whether the last line has an end.
 fn blank_lines(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let is_short = rng.random_range(0..2) == 0;
     change(fake, rng, move |text| if is_short { text.trim_end_matches('\n').to_owned() } else { format!("{text}\n\n") })
 }
 
-/// Readers pass over it.
+/// Readers ignore a byte order mark.
 fn byte_order_mark(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     change(fake, rng, |text| format!("\u{feff}{text}"))
 }

@@ -1,4 +1,4 @@
-//! Values that can be told, behind promises that hold by the letter, and columns that were to be protected and are not.
+//! Values that can be inferred although promises hold to the letter, and sensitive columns left unprotected.
 
 use chrysalis::Form;
 use chrysalis::table::Kind;
@@ -24,14 +24,14 @@ pub(super) const LIES: &[Lie] = &[
     Lie { name: "sensitive column demoted behind a decoy", auditor: Auditor::KnowsSensitive, forge: demoted },
 ];
 
-/// Promises of nothing but rows, as many as there are.
+/// Promises nothing but rows: the largest k that holds.
 fn promise_rows(fake: &mut Fake<'_>) -> Option<()> {
     let k = fake.sizes().into_iter().min()?;
     fake.json["promises"] = json!([promise(fake, &format!("k={k}"))]);
     Some(())
 }
 
-/// Whether nothing is accepted and nothing is called ordinary or near by the owner.
+/// Whether the owner accepted nothing and declared nothing ordinary or near.
 fn has_no_say(fake: &Fake<'_>) -> Option<()> {
     let sensitive = fake.attribute(&fake.sensitive());
     let says =
@@ -39,8 +39,8 @@ fn has_no_say(fake: &Fake<'_>) -> Option<()> {
     (!says).then_some(())
 }
 
-/// Everybody in one group (or in what one user sees) has the same value, which fewer than half of all rows have, and the
-/// manifest accepts nothing.
+/// Everyone in a group (or in a class that one user sees) has the same value, which fewer than half of all rows have,
+/// and the manifest accepts no disclosure.
 fn one_value(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     has_no_say(fake)?;
     fake.form().shape().group_id?;
@@ -86,7 +86,7 @@ fn one_value_for_a_user(fake: &mut Fake<'_>, value: &str, rng: &mut ChaCha20Rng)
     Some(Finish::Mend)
 }
 
-/// The publisher says that risks were accepted only where it counted disclosed rows: they are there still.
+/// The publisher records an accepted risk only if it counted disclosed rows, so those rows are still there.
 fn acceptance_removed(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     let accepted = fake.json.get("accepted")?.as_array()?;
     accepted.contains(&json!("disclosure")).then_some(())?;
@@ -99,7 +99,7 @@ fn forget_acceptance(fake: &mut Fake<'_>) {
     fake.json["features"].as_array_mut().unwrap().retain(|feature| feature != "accepted");
 }
 
-/// Publishes the same people as somebody else would have asked for, and goes on from there.
+/// Publishes the same people with other settings, and continues with that release.
 fn publish_again(
     fake: &mut Fake<'_>,
     rng: &mut ChaCha20Rng,
@@ -117,7 +117,7 @@ fn publish_again(
     Some(())
 }
 
-/// With a column kept that nobody shares, group and other columns tell everybody's value.
+/// With a kept column that is unique to each person, the group and the other columns reveal everyone's value.
 fn bystander(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     matches!(fake.form(), Form::Generalize | Form::Butterfly).then_some(())?;
     publish_again(fake, rng, |draft| {
@@ -128,8 +128,8 @@ fn bystander(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// The column that the owner set out to protect is kept as it is, beside another that nobody wants to know. The tables cannot
-/// tell which is which: the auditor knows the name.
+/// The column that the owner meant to protect is kept as it is, beside another column that nobody cares about. The
+/// tables cannot show which is which, but the auditor knows the name.
 fn demoted(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let (form, name) = (fake.form(), fake.sensitive());
     form.shape().keeps_others.then_some(())?;
@@ -150,11 +150,11 @@ fn demoted(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// Fills a group with texts; all other groups stay as they are.
+/// Fills a group with other values; all other groups stay as they are.
 fn fill(fake: &mut Fake<'_>, group: &str, texts: impl Fn(usize) -> String) {
     let mut at = 0;
     for (value, n) in fake.groups()[group].clone() {
-        // Taken out first, because a new text may be one that is still to be replaced.
+        // Placeholders come first, because a new text may equal one that is still to be replaced.
         for _ in 0..n {
             fake.replace(group, &value, &format!("\u{1}{at}"));
             at += 1;
@@ -164,7 +164,7 @@ fn fill(fake: &mut Fake<'_>, group: &str, texts: impl Fn(usize) -> String) {
     fake.mend_help(&[group]);
 }
 
-/// Promises two different values per group and fills one group as told; none where another group breaks the promise.
+/// Promises two distinct values per group and fills one with the given texts; `None` if another breaks the promise.
 fn with_two_values(
     fake: &mut Fake<'_>,
     rng: &mut ChaCha20Rng,
@@ -185,14 +185,15 @@ fn with_two_values(
     (!fake.is_broken() && 2 * total < fake.rows().rows.len() as u64).then_some(Finish::Mend)
 }
 
-/// Of a group of one value and one row without any, everybody who has a value has that one: a missing value protects nobody.
+/// In a group with one value and one row without a value, everyone who has a value has that one: a missing value
+/// protects nobody.
 fn missing_protects(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     (fake.kind_of(&fake.sensitive()) == Kind::Category).then_some(())?;
     has_no_extras(fake)?;
     with_two_values(fake, rng, |value, at| if at == 0 { String::new() } else { value.to_owned() })
 }
 
-/// Spellings of one word are one value to whoever reads them.
+/// Different spellings of a word are one value to any reader.
 fn look_alike(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     (fake.kind_of(&fake.sensitive()) == Kind::Category).then_some(())?;
     has_no_extras(fake)?;
@@ -200,26 +201,25 @@ fn look_alike(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     with_two_values(fake, rng, |value, at| match (at, way) {
         (0, 0) => value.to_uppercase(),
         (0, 1) => format!("{value} "),
-        // The same letters, full width.
+        // The same letters in full width.
         (0, _) => value.chars().map(|letter| char::from_u32(letter as u32 + 0xfee0).unwrap_or(letter)).collect(),
         (_, _) => value.to_owned(),
     })
 }
 
-/// What a manifest says of single values must go on naming them all.
+/// What the manifest says about single values must still cover all of them.
 fn has_no_extras(fake: &Fake<'_>) -> Option<()> {
     let sensitive = fake.attribute(&fake.sensitive());
     (sensitive.get("taxonomy").is_none() && sensitive.get("categories").is_none()).then_some(())
 }
 
-/// Numbers that lie within a hundredth of the width between the 5th and the 95th percentile are one value to whoever wants to
-/// know them.
+/// Numbers within a hundredth of the width between the 5th and the 95th percentile are one value to an attacker.
 fn near_numbers(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.sensitive();
     (fake.kind_of(&name) == Kind::Integer).then_some(())?;
     let mut numbers: Vec<i64> = fake.honest.people.column(&name).iter().map(|text| text.parse().unwrap()).collect();
     numbers.sort_unstable();
-    // One group moves the percentiles by less than this.
+    // One group shifts the percentiles by less than this.
     let width = (numbers[numbers.len() * 85 / 100] - numbers[numbers.len() * 15 / 100]) / 100;
     let start = numbers[numbers.len() / 2];
     let most = fake.groups().values().map(truth::size).max()? as i64;

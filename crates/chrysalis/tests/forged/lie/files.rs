@@ -21,14 +21,14 @@ pub(super) const LIES: &[Lie] = &[
     alone("channel: a default spelled out", defaults),
 ];
 
-/// The manifest does not name it.
+/// The manifest does not name the file.
 fn extra_file(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let names = ["people.csv", ".hidden", "README", "notes/", "release.json.bak", "_SUCCESS"];
     fake.after.push(After::Add((*names.choose(rng)?).to_owned(), b"Bob has HIV".to_vec()));
     Some(Finish::AsItIs)
 }
 
-/// A table's file has the table's name.
+/// A table's file must have the table's name.
 fn file_renamed(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let at = pick(rng, fake.sheets.len())?;
     let file = fake.json["tables"][at]["parts"][0]["file"].as_str()?;
@@ -45,7 +45,7 @@ fn text(fake: &mut Fake<'_>, change: impl Fn(&str) -> String + 'static) -> Optio
     Some(Finish::AsItIs)
 }
 
-/// Blanks mean nothing to a reader, and their number can carry a message.
+/// Blanks mean nothing to a reader, so their number can carry a message.
 fn blanks(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     match rng.random_range(0..4) {
         0 => text(fake, |text| format!("{text}\n  \n")),
@@ -55,7 +55,7 @@ fn blanks(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     }
 }
 
-/// Fields may stand in any order, and the order can carry a message.
+/// Fields may be in any order, so the order can carry a message.
 fn field_order(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let inside = rng.random_range(0..2) == 0;
     text(fake, move |text| {
@@ -67,7 +67,7 @@ fn field_order(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     })
 }
 
-/// Nobody knows what it means.
+/// An unknown field means nothing to a reader, so it can carry a message.
 fn unknown_field(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let place = rng.random_range(0..4);
     text(fake, move |text| {
@@ -83,12 +83,12 @@ fn unknown_field(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     })
 }
 
-/// A letter may be written as an escape, and which ones are can carry a message.
+/// A letter may be written as an escape, so the choice of letters can carry a message.
 fn escapes(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     text(fake, |text| text.replacen("chrysalis-release", "chrysalis-relea\\u0073e", 1))
 }
 
-/// A hash in capitals is the same hash, and which of its letters are can carry a message.
+/// A hash in capitals is the same hash, so the choice of capitals can carry a message.
 fn capitals(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let at = pick(rng, fake.sheets.len())?;
     fake.after.push(After::Json(Box::new(move |json| {
@@ -98,7 +98,7 @@ fn capitals(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// `60`, `6e1` and `60.0` are the same number, and the choice can carry a message.
+/// `60`, `6e1` and `60.0` are the same number, so the choice can carry a message.
 fn numbers(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let (rows, kind) = (fake.json["rows"].as_u64()?, rng.random_range(0..2));
     let has_real = fake.with_role("quasi").iter().find(|name| *name == "weight").cloned();
@@ -108,7 +108,7 @@ fn numbers(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     }
 }
 
-/// A field that is absent means the same as one that is spelled out.
+/// An absent field means the same as its default spelled out.
 fn defaults(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let fields = [("suppressed", json!(0)), ("reproducible", json!(false)), ("accepted", json!([]))];
     let (name, value) = fields.choose(rng)?.clone();

@@ -1,4 +1,4 @@
-//! What a manifest says twice, in another order, or where it means nothing: room for messages.
+//! Things that a manifest says twice, in another order, or where they mean nothing: room for messages.
 
 use chrysalis::table::Kind;
 use rand::RngExt;
@@ -26,7 +26,7 @@ pub(super) const LIES: &[Lie] = &[
     alone("idle: a table in parts of its own choice", parts),
 ];
 
-/// A quasi attribute of some kinds.
+/// A quasi attribute of a wanted kind.
 fn any_quasi<'a>(
     fake: &'a mut Fake<'_>,
     rng: &mut ChaCha20Rng,
@@ -40,7 +40,7 @@ fn is_word(kind: Kind) -> bool {
     matches!(kind, Kind::Category | Kind::Ordinal)
 }
 
-/// Only sensitive values are counted, and these numbers are made up.
+/// Only sensitive values have counts, and these are made up.
 fn counts_of_quasi(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let domain = &mut any_quasi(fake, rng, is_word)?["domain"];
     let n = domain["values"].as_array()?.len();
@@ -48,7 +48,7 @@ fn counts_of_quasi(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish>
     Some(Finish::AsItIs)
 }
 
-/// Numbers have ends and words have values, and not the other way round.
+/// Numbers have ends and words have values, not the other way round.
 fn domain_of_another_kind(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let attribute = any_quasi(fake, rng, |_| true)?;
     let kind: Kind = attribute["kind"].as_str()?.parse().ok()?;
@@ -60,7 +60,7 @@ fn domain_of_another_kind(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<
     Some(Finish::AsItIs)
 }
 
-/// The ends of whole numbers are whole numbers, and not texts or reals.
+/// The ends of an integer column must be integers, not text or reals.
 fn ends_spelled(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let end = &mut any_quasi(fake, rng, |kind| kind == Kind::Integer)?["domain"]["min"];
     let number = end.as_i64()?;
@@ -82,7 +82,7 @@ fn categories_of_quasi(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Fin
     Some(Finish::AsItIs)
 }
 
-/// Puts an entry of a list there once more.
+/// Repeats an entry of a list.
 fn twice(list: &mut Json, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let list = list.as_array_mut()?;
     let entry = list.choose(rng)?.clone();
@@ -91,27 +91,27 @@ fn twice(list: &mut Json, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// Said once, it is promised.
+/// A promise is made by saying it once.
 fn promise_twice(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     twice(&mut fake.json["promises"], rng)
 }
 
-/// Said once, somebody knows these columns.
+/// A user is described by one list of columns.
 fn user_twice(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     twice(&mut fake.json["quasi_identifiers"], rng)
 }
 
-/// Said once, somebody knows the column.
+/// A column that a user knows is named once.
 fn name_twice(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     twice(&mut fake.json["quasi_identifiers"][0], rng)
 }
 
-/// Said once, it is accepted.
+/// A risk is accepted by naming it once.
 fn acceptance_twice(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     twice(fake.json.get_mut("accepted")?, rng)
 }
 
-/// Said once, a reader must know it.
+/// A feature that a reader must support is named once.
 fn feature_twice(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let mut features = fake.json["features"].clone();
     twice(&mut features, rng)?;
@@ -123,14 +123,14 @@ fn feature_twice(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// The form says in which order its tables are published.
+/// The form determines the order of its tables.
 fn table_order(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     (fake.sheets.len() > 1).then_some(())?;
     fake.after.push(After::Json(Box::new(|json| json["tables"].as_array_mut().unwrap().reverse())));
     Some(Finish::AsItIs)
 }
 
-/// Columns stand in the order of the attributes, and here they do not.
+/// Columns must be in the order of the attributes, and here they are not.
 fn attribute_order(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let attributes = fake.json["attributes"].as_array_mut()?;
     let quasi: Vec<usize> = (0..attributes.len()).filter(|&at| attributes[at]["role"] == "quasi").collect();
@@ -140,8 +140,8 @@ fn attribute_order(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish>
     Some(Finish::AsItIs)
 }
 
-/// Where a table is cut into files, and how these are called, is not for the liar to choose: a file of no rows holds a message
-/// in its name.
+/// How a table is split into files, and what those are called, is not the publisher's choice: an empty file could carry
+/// a message in its name.
 fn parts(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     (fake.honest.format == chrysalis::store::Format::Csv).then_some(())?;
     let at = pick(rng, fake.sheets.len())?;

@@ -1,4 +1,4 @@
-//! A manifest that says of the tables what they are not.
+//! A manifest that says something false about the tables.
 
 use chrysalis::table::Kind;
 use rand::RngExt;
@@ -40,27 +40,27 @@ pub(super) const LIES: &[Lie] = &[
     held("attribute under another name", renamed),
 ];
 
-/// The tables have another number of rows.
+/// The tables have a different number of rows.
 fn rows(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let n = fake.json["rows"].as_u64()?;
     fake.json["rows"] = json!([n - 1, n + 1, 2 * n].choose(rng)?);
     Some(Finish::AsItIs)
 }
 
-/// The tables have another number of ids, or none at all.
+/// The tables have a different number of group ids, or none at all.
 fn groups(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let n = fake.json["groups"].as_u64()?;
     fake.json["groups"] = json!(if rng.random_range(0..2) == 0 { n + 1 } else { n.checked_sub(1)? });
     Some(Finish::AsItIs)
 }
 
-/// No group shows everything there is in every column, so nothing was suppressed.
+/// No group shows the full domain in every column, so nothing was suppressed.
 fn suppressed(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     fake.json["suppressed"] = json!(rng.random_range(1..10));
     (fake.json["groups"] != 1).then_some(Finish::AsItIs)
 }
 
-/// The tables count these values otherwise.
+/// In the tables, these values have other counts.
 fn counts_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.sensitive();
     let counts = fake.attribute_mut(&name)["domain"]["counts"].as_array_mut()?;
@@ -70,7 +70,7 @@ fn counts_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish
     Some(Finish::AsItIs)
 }
 
-/// An attribute whose domain has a field.
+/// An attribute whose domain has this field.
 fn any_with<'a>(fake: &'a mut Fake<'_>, field: &str, rng: &mut ChaCha20Rng) -> Option<&'a mut Json> {
     let attributes = fake.json["attributes"].as_array_mut()?;
     let mut fit: Vec<&mut Json> = attributes.iter_mut().filter(|it| it["domain"].get(field).is_some()).collect();
@@ -78,7 +78,7 @@ fn any_with<'a>(fake: &'a mut Fake<'_>, field: &str, rng: &mut ChaCha20Rng) -> O
     Some(fit.swap_remove(at))
 }
 
-/// No row shows so small or so large a value.
+/// No row shows such a small or such a large value.
 fn ends(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let (field, by) = if rng.random_range(0..2) == 0 { ("min", -1) } else { ("max", 1) };
     let attribute = any_with(fake, field, rng)?;
@@ -93,7 +93,7 @@ fn ends(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// No row shows it and no label stands for it, so it can carry a message. Where values are counted, it is counted as nobody's.
+/// No row shows the value and no label stands for it, so it can carry a message. Its count, if any, is zero.
 fn extra_value(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let attribute = any_with(fake, "values", rng)?;
     let kind: Kind = attribute["kind"].as_str()?.parse().ok()?;
@@ -101,7 +101,7 @@ fn extra_value(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     attribute.get("taxonomy").is_none().then_some(())?;
     attribute.get("categories").is_none().then_some(())?;
     let domain = attribute["domain"].as_object_mut()?;
-    // After all others in the order of letters.
+    // It sorts after all others.
     domain["values"].as_array_mut()?.push(json!("zz Bob has HIV"));
     if let Some(counts) = domain.get_mut("counts") {
         counts.as_array_mut()?.push(json!(0));
@@ -109,7 +109,7 @@ fn extra_value(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// Some row shows the value.
+/// Some row shows the value that is left out.
 fn value_left_out(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let domain = any_with(fake, "values", rng)?["domain"].as_object_mut()?;
     let at = pick(rng, domain["values"].as_array()?.len())?;
@@ -120,7 +120,7 @@ fn value_left_out(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> 
     Some(Finish::AsItIs)
 }
 
-/// No row lacks a value, and no range or label allows for it.
+/// No row lacks a value, and no range or label includes the missing value.
 fn missing_claimed(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let attributes = fake.json["attributes"].as_array_mut()?;
     let at = pick(rng, attributes.len())?;
@@ -153,7 +153,7 @@ fn order(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// The form decides how its columns are shown.
+/// The form determines how its columns are shown.
 fn published(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let attributes = fake.json["attributes"].as_array_mut()?;
     let at = pick(rng, attributes.len())?;
@@ -163,7 +163,7 @@ fn published(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// The tables show the column as its old role demands, and quasi-identifiers name it still, or do not name it.
+/// The tables show the column as its old role requires, and the quasi-identifiers still name it, or still do not.
 fn role(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let attributes = fake.json["attributes"].as_array_mut()?;
     let at = pick(rng, attributes.len())?;
@@ -176,7 +176,7 @@ fn role(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// Numbers have ends and words have values: the domain and the columns are still those of the other kind.
+/// Numbers have ends and words have values: the domain and the columns are still those of the old kind.
 fn kind(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let attributes = fake.json["attributes"].as_array_mut()?;
     let at = pick(rng, attributes.len())?;
@@ -221,7 +221,7 @@ fn leaf_added(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// The categories no longer say how sensitive one of the values is.
+/// The categories no longer include one of the values.
 fn category_left_out(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.sensitive();
     let categories = fake.attribute_mut(&name).get_mut("categories")?.as_array_mut()?;
@@ -232,14 +232,14 @@ fn category_left_out(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finis
     Some(Finish::AsItIs)
 }
 
-/// There is one weight per category.
+/// There must be one weight per category.
 fn weight_added(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.sensitive();
     fake.attribute_mut(&name).get_mut("weights")?.as_array_mut()?.push(json!("1"));
     Some(Finish::AsItIs)
 }
 
-/// A quasi column that no attacker is said to know has another role.
+/// A quasi column that no attacker is said to know would have another role.
 fn user_dropped(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let sets = fake.json["quasi_identifiers"].as_array_mut()?;
     match sets.len() {
@@ -256,7 +256,7 @@ fn user_dropped(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// Somebody who knows all columns sees classes of fewer rows than are promised to every user: counted by hand.
+/// A user who knows all columns sees classes with fewer rows than are promised to every user, counted by hand.
 fn user_added(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     fake.form().shape().has_users.then_some(())?;
     let all = fake.with_role("quasi");
@@ -264,7 +264,7 @@ fn user_added(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     fake.is_broken().then_some(Finish::AsItIs)
 }
 
-/// The form has no such table; its file and hash are right.
+/// The form has no such table; its file and hash are correct.
 fn extra_table(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let at = pick(rng, fake.sheets.len())?;
     let name = *["people", "notes", "gx"].choose(rng)?;
@@ -281,9 +281,9 @@ fn extra_table(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// The form has a table of that name.
+/// The form requires a table of that name.
 fn table_left_out(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
-    // A marginal may be left out: it is a release with a marginal less.
+    // A marginal may be left out: that is simply a release with one marginal fewer.
     let needed: Vec<usize> = (0..fake.sheets.len()).filter(|&at| !fake.sheets[at].name.starts_with("gt_")).collect();
     let at = *needed.choose(rng)?;
     let file = fake.json["tables"][at]["parts"][0]["file"].clone();
@@ -300,7 +300,7 @@ fn partitioner(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// The tables are those of another form. (What one user sees of a butterfly is a generalization, and not the other way round.)
+/// The tables are those of another form. (What a user sees of a butterfly is a generalization, but not vice versa.)
 fn method(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let names = ["anatomy", "permute", "shuffle", "angel", "rank-swap"];
     let others: Vec<&&str> = names.iter().filter(|name| **name != fake.form().name()).collect();
@@ -308,7 +308,7 @@ fn method(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// Features are named because of fields, and the field is not there.
+/// A feature is named because a field is used, but the field is not there.
 fn feature(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let features = fake.json["features"].clone();
     let name = json!(["parts", "ordinary", "near", "accepted"].choose(rng)?);
@@ -321,7 +321,7 @@ fn feature(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// Nobody has the value that is called ordinary.
+/// The value declared ordinary does not occur.
 fn ordinary_unknown(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.sensitive();
     let kind = fake.kind_of(&name);
@@ -331,7 +331,7 @@ fn ordinary_unknown(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> 
     Some(Finish::AsItIs)
 }
 
-/// The same number can be written in many ways, and the choice can carry a message.
+/// The same number can be written in many ways, so the choice can carry a message.
 fn spelling(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let promises = fake.json["promises"].as_array()?;
     let principle = promises.choose(rng)?["principle"].as_str()?.to_owned();

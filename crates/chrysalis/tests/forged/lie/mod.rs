@@ -1,5 +1,5 @@
-//! The kinds of lie. Each is a small function that says why the release it leaves is a lie for certain; it gives up where the
-//! release at hand does not lend itself to it.
+//! The kinds of lie. Each is a small function whose comment says why the resulting release is certain to be a lie; it
+//! gives up if the release at hand is not suitable.
 
 mod boxes;
 mod csv;
@@ -17,10 +17,10 @@ use rand::rngs::ChaCha20Rng;
 
 use crate::release::{Auditor, Fake};
 
-/// What remains to be done once a lie is told.
+/// What remains to be done after a lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Finish {
-    /// Make right what follows from the tables.
+    /// Update everything that follows from the tables.
     Mend,
     /// Leave it as it is: what follows from the tables is the lie itself.
     AsItIs,
@@ -36,17 +36,17 @@ pub(crate) struct Lie {
     pub(crate) forge: Forge,
 }
 
-/// A lie that the release alone shows.
+/// A lie that the release alone reveals.
 const fn alone(name: &'static str, forge: Forge) -> Lie {
     Lie { name, auditor: Auditor::Tables, forge }
 }
 
-/// A lie that only the microdata show.
+/// A lie that only the microdata reveal.
 const fn held(name: &'static str, forge: Forge) -> Lie {
     Lie { name, auditor: Auditor::Microdata, forge }
 }
 
-/// All of them.
+/// All kinds of lie.
 pub(crate) fn all() -> Vec<Lie> {
     [
         promises::LIES,

@@ -1,4 +1,4 @@
-//! Releases that were to be permuted and were not.
+//! Releases that should have been permuted and were not.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +19,19 @@ pub(super) const LIES: &[Lie] = &[
     held("values not swapped", not_swapped),
 ];
 
-/// A permutation leaves as much as this one in one of ten trillion cases, at most. An audit that raises a false alarm less often
-/// than once in a billion times, whatever it looks for, has to notice that.
+/// A permutation leaves as many matches as this at most once in ten trillion times. An audit whose false alarms, over
+/// all its checks, are rarer than one in a billion must notice that.
 const NEVER: f64 = 1e-13;
 
-/// Everybody's row of the microdata, by the weight that nobody else has.
+/// Everyone's row of the microdata, by weight, which is unique.
 fn owners(fake: &Fake<'_>) -> BTreeMap<String, Vec<String>> {
     let people = &fake.honest.people;
     let weight = people.at("weight");
     people.rows.iter().map(|row| (row[weight].clone(), row.clone())).collect()
 }
 
-/// Puts a column of some groups beside the weights it belongs to. Tells how likely a permutation leaves so much.
+/// Puts a column of some groups back beside the weights it belongs to. Returns the probability that a permutation
+/// leaves as many matches.
 fn put_beside(fake: &mut Fake<'_>, name: &str, is_chosen: impl Fn(&str) -> bool) -> Option<f64> {
     let (owners, own) = (owners(fake), fake.honest.people.at(name));
     let (weight, at, id) = (fake.rows().at("weight"), fake.rows().at(name), fake.id()?);
@@ -48,14 +49,14 @@ fn put_beside(fake: &mut Fake<'_>, name: &str, is_chosen: impl Fn(&str) -> bool)
     chance_of_matches(&groups, matches)
 }
 
-/// Every value stands beside the person it belongs to.
+/// Every value is beside the person it belongs to.
 fn values_beside_owners(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     (fake.form() == Form::Shuffle).then_some(())?;
     let name = fake.sensitive();
     (put_beside(fake, &name, |_| true)? < NEVER).then_some(Finish::Mend)
 }
 
-/// In half of the groups every value stands beside the person it belongs to.
+/// In half of the groups, every value is beside the person it belongs to.
 fn half_beside_owners(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     (fake.form() == Form::Shuffle).then_some(())?;
     let name = fake.sensitive();
@@ -63,7 +64,7 @@ fn half_beside_owners(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Fini
     (put_beside(fake, &name, |id| chosen.iter().any(|it| it == id))? < NEVER).then_some(Finish::Mend)
 }
 
-/// Every row is somebody's row.
+/// Every row is a real person's row.
 fn columns_together(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     (fake.form() == Form::Permute).then_some(())?;
     let names = fake.with_role("quasi").into_iter().filter(|name| name != "weight");
@@ -74,7 +75,7 @@ fn columns_together(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> 
     (least < NEVER).then_some(Finish::Mend)
 }
 
-/// One column stands beside the weights it belongs to; all others are permuted.
+/// One column is beside the weights it belongs to; all others are permuted.
 fn pair_together(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     (fake.form() == Form::Permute && fake.with_role("quasi").len() > 2).then_some(())?;
     let mut names = fake.with_role("quasi");
@@ -83,7 +84,7 @@ fn pair_together(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     (put_beside(fake, &name, |_| true)? < NEVER).then_some(Finish::Mend)
 }
 
-/// Nobody's value was exchanged, although all are different and everybody has neighbours to exchange with.
+/// No value was exchanged, although all are different and everyone has neighbours to exchange with.
 fn not_swapped(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     (fake.form() == Form::RankSwap).then_some(())?;
     let (owners, name) = (owners(fake), fake.sensitive());

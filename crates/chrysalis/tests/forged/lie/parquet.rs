@@ -1,4 +1,4 @@
-//! Messages in Parquet files beside the rows.
+//! Messages in Parquet files, outside the rows.
 
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -48,12 +48,12 @@ fn change(
     Some(Finish::AsItIs)
 }
 
-/// A byte layout that nobody can write again.
+/// Declares a byte layout that this version cannot reproduce.
 fn elsewhere(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) {
     fake.json["encoding"] = json!(rng.random_range(50..100));
 }
 
-/// As the program writes files.
+/// The properties with which the program writes files.
 fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder()
         .set_created_by("chrysalis".to_owned())
@@ -61,7 +61,7 @@ fn properties() -> WriterPropertiesBuilder {
         .set_statistics_enabled(EnabledStatistics::None)
 }
 
-/// The same rows, written otherwise.
+/// The same rows, written with other settings.
 fn rewritten(
     bytes: &[u8],
     properties: WriterPropertiesBuilder,
@@ -88,24 +88,24 @@ fn message() -> KeyValue {
     KeyValue::new("note".to_owned(), "Bob has HIV".to_owned())
 }
 
-/// A file has room for names and values that no reader of rows sees.
+/// A file has room for names and values that readers of rows never see.
 fn metadata(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     change(fake, rng, |bytes| rewritten(bytes, properties(), "chrysalis", Some(message())))
 }
 
-/// The same in a byte layout that cannot be written again: what lies beside the rows is looked at all the same.
+/// The same in a byte layout that cannot be reproduced: everything outside the rows is checked all the same.
 fn metadata_elsewhere(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     elsewhere(fake, rng);
     metadata(fake, rng)
 }
 
-/// No row refers to the entry.
+/// No row refers to the dictionary entry.
 fn unused_entry(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let column = rng.random_range(0..20);
     change(fake, rng, move |bytes| with_unused_entry(bytes, column).ok()?)
 }
 
-/// The same in a byte layout that cannot be written again.
+/// The same in a byte layout that cannot be reproduced.
 fn unused_entry_elsewhere(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     elsewhere(fake, rng);
     unused_entry(fake, rng)
@@ -200,14 +200,14 @@ fn compressed(page: Page) -> Page {
     }
 }
 
-/// Where the footer begins. It says where every page is, and nothing of what lies between the last one and itself.
+/// Where the footer begins. It says where every page is, but nothing about the bytes between the last page and itself.
 fn footer(bytes: &[u8]) -> Option<usize> {
     let end = bytes.len().checked_sub(8)?;
     let length = u32::from_le_bytes(bytes.get(end..end + 4)?.try_into().ok()?);
     end.checked_sub(length as usize)
 }
 
-/// Nobody reads them.
+/// Bytes in this gap are never read.
 fn gap(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     change(fake, rng, |bytes| {
         let at = footer(bytes)?;
@@ -215,29 +215,29 @@ fn gap(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     })
 }
 
-/// The same in a byte layout that cannot be written again.
+/// The same in a byte layout that cannot be reproduced.
 fn gap_elsewhere(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     elsewhere(fake, rng);
     gap(fake, rng)
 }
 
-/// Least and greatest values, which readers of rows pass over and which may be anything.
+/// Least and greatest values, which readers of rows ignore and which may be anything.
 fn statistics(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let level = if rng.random_range(0..2) == 0 { EnabledStatistics::Chunk } else { EnabledStatistics::Page };
     change(fake, rng, move |bytes| rewritten(bytes, properties().set_statistics_enabled(level), "chrysalis", None))
 }
 
-/// A text of any length.
+/// Text of any length.
 fn created_by(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     change(fake, rng, |bytes| rewritten(bytes, properties().set_created_by("Bob has HIV".into()), "chrysalis", None))
 }
 
-/// A text of any length.
+/// Text of any length.
 fn schema_root(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     change(fake, rng, |bytes| rewritten(bytes, properties(), "Bob has HIV", None))
 }
 
-/// Columns may claim an order, and readers of rows do not mind.
+/// Columns may claim an order, and readers of rows ignore it.
 fn sorting(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let order = SortingColumn { column_idx: 0, descending: rng.random_range(0..2) == 0, nulls_first: false };
     change(fake, rng, move |bytes| {
@@ -262,7 +262,7 @@ fn row_groups(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     })
 }
 
-/// Which columns have dictionaries, which are compressed how, and in which kind of page can carry a message.
+/// Which columns have dictionaries, how each is compressed, and the kind of its pages can carry a message.
 fn coded(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let way = rng.random_range(0..3);
     change(fake, rng, move |bytes| {
@@ -275,7 +275,7 @@ fn coded(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     })
 }
 
-/// Bits beside the pages.
+/// Bits outside the pages.
 fn bloom(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     change(fake, rng, |bytes| rewritten(bytes, properties().set_bloom_filter_enabled(true), "chrysalis", None))
 }

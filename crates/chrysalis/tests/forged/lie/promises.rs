@@ -1,4 +1,4 @@
-//! More is promised than is kept.
+//! Releases that promise more than they keep.
 
 use chrysalis::table::Kind;
 use rand::rngs::ChaCha20Rng;
@@ -26,7 +26,7 @@ pub(super) const LIES: &[Lie] = &[
     alone("promise: t through a padded taxonomy", padded_taxonomy),
 ];
 
-/// A promise of the form at hand.
+/// A promise in the terms of the form at hand.
 pub(super) fn promise(fake: &Fake<'_>, principle: &str) -> Json {
     let shape = fake.form().shape();
     let counts_rows = principle.starts_with("k=");
@@ -42,7 +42,7 @@ pub(super) fn promise(fake: &Fake<'_>, principle: &str) -> Json {
     }
 }
 
-/// Adds a promise in the place of the weaker one of its kind.
+/// Adds a promise, in place of a weaker one of the same kind.
 fn add(fake: &mut Fake<'_>, principle: String) -> Option<Finish> {
     if !fake.form().shape().may_promise {
         return None;
@@ -62,19 +62,19 @@ fn fewest_distinct(fake: &Fake<'_>) -> Option<u64> {
     fake.units().iter().map(|unit| unit.len() as u64).min()
 }
 
-/// The smallest group (bucket, class of a user) has one row less than is promised.
+/// The smallest group (or bucket, or class of a user) has one row fewer than is promised.
 fn k(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     let k = fake.sizes().into_iter().min()? + 1;
     add(fake, format!("k={k}"))
 }
 
-/// In some group the most frequent value has more than 1/l of the rows: c · l > n.
+/// In some group, the most frequent value has more than 1/l of the rows: c · l > n.
 fn l(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     let l = fake.units().iter().map(|unit| truth::size(unit) / truth::most(unit)).min()? + 1;
     add(fake, format!("l={l}"))
 }
 
-/// Some group has one different value less than is promised.
+/// Some group has one distinct value fewer than is promised.
 fn distinct_l(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     let l = fewest_distinct(fake)? + 1;
     add(fake, format!("distinct-l={l}"))
@@ -86,16 +86,16 @@ fn entropy_l(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     add(fake, format!("entropy-l={l}"))
 }
 
-/// Where there are fewer than l values, the sum of the l-th and all rarer ones is 0, and no count is below it.
+/// With fewer than l values, the sum of the l-th and all rarer counts is 0, and no count is below that.
 fn recursive_l(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     let l = fewest_distinct(fake)? + 1;
     add(fake, format!("recursive-l=3,{l}"))
 }
 
-/// Whether some group's shares are not those of the whole table.
+/// Whether the shares of some group differ from those of the whole table.
 fn has_another_distribution(fake: &Fake<'_>) -> bool {
     let mut whole = Counts::new();
-    // Every user sees all rows, so shares of the whole are the same over all of their classes together.
+    // Every user sees all rows, so the shares of the whole table are the same over all of a user's classes together.
     let units = fake.units();
     units.iter().flatten().for_each(|(value, n)| *whole.entry(value.clone()).or_default() += n);
     let total: u64 = whole.values().sum();
@@ -106,25 +106,25 @@ fn has_another_distribution(fake: &Fake<'_>) -> bool {
     units.iter().any(differs)
 }
 
-/// A group whose shares are not the table's lies at some distance from it: at least 1 / (400 · 400 · 400) here, by any of the
-/// three distances.
+/// A group whose shares differ from the table's has a positive distance from it: here at least 1 / (400 · 400 · 400),
+/// by any of the three distances.
 fn t(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     has_another_distribution(fake).then_some(())?;
     add(fake, "t=0.000000001".to_owned())
 }
 
-/// Where shares differ, one of them is above the table's, by a share of at least 1 / (400 · 400).
+/// If shares differ, one of them exceeds the table's by at least 1 / (400 · 400).
 fn beta(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     has_another_distribution(fake).then_some(())?;
     add(fake, "beta=0.000000001".to_owned())
 }
 
-/// Of at most 400 values the most frequent one has at least 1/400.
+/// Of at most 400 values, the most frequent one has a share of at least 1/400.
 fn alpha_k(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     add(fake, "alpha-k=0.001,1".to_owned())
 }
 
-/// Some group is narrower than is promised.
+/// Some group has a narrower range than is promised.
 fn ke(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     let head = fake.head_of(&fake.sensitive());
     (head.kind == Kind::Integer).then_some(())?;
@@ -139,7 +139,7 @@ fn weight(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     add(fake, format!("distinct-l-alpha=1,{alpha}"))
 }
 
-/// A form without groups keeps nothing in every group.
+/// A form without groups cannot promise anything about every group.
 fn by_rank_swap(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     (!fake.form().shape().may_promise).then_some(())?;
     let principle = ["k=2", "l=2", "distinct-l=2"][pick(rng, 3)?];
@@ -169,8 +169,8 @@ fn of_other_groups(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish>
     Some(Finish::AsItIs)
 }
 
-/// Sixty levels of one node each say nothing of how far values are apart. Without them all values lie at distance 1, so the
-/// distance of a group from the table is half the sum of the differences of shares.
+/// Sixty levels with a single node each say nothing about distances between values. Without them all values are at
+/// distance 1, so the distance of a group from the table is half the sum of the differences of shares.
 fn padded_taxonomy(fake: &mut Fake<'_>, _: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.sensitive();
     (fake.kind_of(&name) == Kind::Category && fake.form().shape().may_promise).then_some(())?;

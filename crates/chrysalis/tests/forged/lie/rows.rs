@@ -1,4 +1,4 @@
-//! Rows and values that are not where they were, or not what they were.
+//! Rows and values that have been moved or changed.
 
 use std::collections::BTreeMap;
 
@@ -28,10 +28,10 @@ pub(super) const LIES: &[Lie] = &[
     held("row added", row_added),
 ];
 
-/// How often something is tried before the release is given up.
+/// How often an edit is tried before the release is given up.
 const TRIES: usize = 60;
 
-/// Tries edits until one leaves what is wanted, and keeps that one.
+/// Tries edits until one has the wanted effect, and keeps that one.
 pub(super) fn until(
     fake: &mut Fake<'_>,
     rng: &mut ChaCha20Rng,
@@ -49,7 +49,7 @@ pub(super) fn until(
     None
 }
 
-/// A group with its values, drawn at random.
+/// A random group with its values.
 pub(super) fn any_group(groups: &BTreeMap<String, Counts>, rng: &mut ChaCha20Rng) -> Option<(String, Counts)> {
     let all: Vec<_> = groups.iter().collect();
     all.choose(rng).map(|(id, counts)| ((*id).clone(), (*counts).clone()))
@@ -59,13 +59,13 @@ pub(super) fn any_value(counts: &Counts, rng: &mut ChaCha20Rng) -> Option<String
     counts.keys().nth(pick(rng, counts.len())?).cloned()
 }
 
-/// Where values are counted apart from the rows, groups keep promises about them.
+/// Whether promises about sensitive values are about the form's own groups.
 fn has_own_groups(fake: &Fake<'_>) -> Option<()> {
     let shape = fake.form().shape();
     (shape.group_id.is_some() && !shape.has_users).then_some(())
 }
 
-/// The group that the row leaves keeps too few rows or too few of other values: counted by hand.
+/// The group that the row leaves is left with too few rows or too few other values, counted by hand.
 fn row_moved(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     has_own_groups(fake)?;
     let edit = |fake: &mut Fake<'_>, rng: &mut ChaCha20Rng| {
@@ -84,7 +84,7 @@ fn row_moved(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     until(fake, rng, edit, |fake| fake.is_broken())
 }
 
-/// A group of one row has one value, so k, l and distinct-l from 2 on are broken: counted by hand.
+/// A group of one row has one value, so k, l and distinct-l from 2 upwards are broken, counted by hand.
 fn group_split(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     has_own_groups(fake)?;
     let edit = |fake: &mut Fake<'_>, rng: &mut ChaCha20Rng| {
@@ -102,7 +102,7 @@ fn group_split(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     until(fake, rng, edit, |fake| fake.is_broken())
 }
 
-/// Rows of one group show the same ranges and labels.
+/// All rows of a group must show the same ranges and labels.
 fn groups_merged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let shape = fake.form().shape();
     (shape.detail.is_labelled() && shape.marginals.is_none()).then_some(())?;
@@ -116,7 +116,7 @@ fn groups_merged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
         columns.iter().map(|&at| row[at].clone()).collect()
     };
     (shown(one) != shown(other)).then_some(())?;
-    // The last id goes to the group that lost its own, so that they are 1 to n again.
+    // The last group takes over the id that is lost, so that ids are 1 to n again.
     let (kept, lost) = (one.min(other), one.max(other));
     fake.rename_groups(|group| match group {
         group if group == lost => kept,
@@ -155,8 +155,9 @@ fn group_ids(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::AsItIs)
 }
 
-/// Where quasi values are exact, a weight says who stands in a group, and so which values it has: two groups that exchange
-/// values have others. Where they are ranges and labels, no way to hand the rows out to the people is left (by matching).
+/// Where quasi values are exact, weights show who is in a group, and so which values it must have: two groups that
+/// exchange values have wrong ones. With ranges and labels, the rows can no longer be assigned to the people (by
+/// matching).
 fn values_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     fake.id()?;
     let before = fake.groups();
@@ -181,7 +182,7 @@ fn values_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish
     }
 }
 
-/// The whole table then has another multiset of sensitive values than the microdata.
+/// Afterwards, the whole table has a different multiset of sensitive values from the microdata.
 fn value_replaced(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.sensitive();
     let known: Vec<String> = fake.honest.people.column(&name);
@@ -202,13 +203,13 @@ fn value_replaced(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> 
     Some(Finish::Mend)
 }
 
-/// A column that is kept as it is then has another multiset than the microdata.
+/// Afterwards, a column that is kept as it is has a different multiset from the microdata.
 fn other_replaced(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.with_role("other").pop()?;
     replace_cell(fake, &name, rng)
 }
 
-/// A column that is shown exactly, in whatever order, then has another multiset than the microdata.
+/// Afterwards, a column that is shown exactly, in whatever order, has a different multiset from the microdata.
 fn quasi_replaced(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     (!fake.form().shape().detail.is_labelled()).then_some(())?;
     let names = fake.with_role("quasi");
@@ -223,8 +224,8 @@ fn replace_cell(fake: &mut Fake<'_>, name: &str, rng: &mut ChaCha20Rng) -> Optio
     Some(Finish::Mend)
 }
 
-/// Two people of different groups exchange another exact quasi value than their weight. Weights still say who stands in which
-/// group, so both groups show a multiset of the other column that their people do not have.
+/// Two people in different groups exchange an exact quasi value other than their weight. Weights still show who is in
+/// which group, so both groups show a multiset of that column that their people do not have.
 fn quasi_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let shape = fake.form().shape();
     (!shape.detail.is_labelled() && shape.group_id.is_some()).then_some(())?;
@@ -241,8 +242,8 @@ fn quasi_exchanged(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish>
     Some(Finish::Mend)
 }
 
-/// Somebody's row is gone and another's stands there twice. Weights are nobody else's; where they are not shown exactly, the
-/// sensitive value differs, and so does its multiset.
+/// One person's row is replaced with a copy of another's. Weights are unique; where they are not shown exactly, the
+/// sensitive values differ, and so does their multiset.
 fn row_doubled(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let name = fake.sensitive();
     let (id, n) = (fake.id(), fake.rows().rows.len());
@@ -253,7 +254,7 @@ fn row_doubled(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
         let is_same_group = id.is_none_or(|id| first[id] == second[id]);
         let is_lie = match (fake.form().shape().detail.is_labelled(), shown) {
             (true, Some(at)) => first[at] != second[at],
-            // Batches count values elsewhere, and ranges may cover another just as well.
+            // Batches count values elsewhere, and ranges may cover another person just as well.
             (true, None) => return None,
             (false, _) => one != other,
         };
@@ -268,7 +269,7 @@ fn row_doubled(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     None
 }
 
-/// The microdata have a row more, and nobody in them lacks a value that rows could have been dropped for.
+/// The microdata have one row more, and no row in them lacks a value for which it could have been dropped.
 fn row_removed(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let quasi = fake.with_role("quasi");
     let people = &fake.honest.people;
@@ -300,7 +301,7 @@ fn remove_from_marginals(fake: &mut Fake<'_>, group: &str) {
     }
 }
 
-/// The microdata have a row less.
+/// The microdata have one row fewer.
 fn row_added(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let edit = |fake: &mut Fake<'_>, rng: &mut ChaCha20Rng| {
         let row = pick(rng, fake.rows().rows.len())?;

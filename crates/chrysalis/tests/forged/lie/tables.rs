@@ -21,7 +21,7 @@ pub(super) const LIES: &[Lie] = &[
     alone("line of bounds too many", bounds_added),
 ];
 
-/// Two groups then have another number of values than rows.
+/// Afterwards, two groups do not have as many values as rows.
 fn count_moved(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     fake.counts()?;
     let groups = fake.groups();
@@ -32,7 +32,7 @@ fn count_moved(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::Mend)
 }
 
-/// A line says how often a value occurs in its group; one that does not occur has no line, and could carry a message.
+/// A value that does not occur in a group must have no line there, which could carry a message.
 fn count_of_nothing(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     fake.counts()?;
     let (group, counts) = any_group(&fake.groups(), rng)?;
@@ -41,11 +41,11 @@ fn count_of_nothing(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish
     fake.add_count(&group, &value, 0);
     let sheet = fake.counts_mut()?;
     let count = sheet.at("count");
-    // An edit by 0 leaves a line only where it made one.
+    // An edit by 0 leaves a line only if it created one.
     sheet.rows.iter().any(|line| line[count] == "0").then_some(Finish::Mend)
 }
 
-/// Group and value tell lines apart.
+/// There must be one line per group and value.
 fn count_split(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let sheet = fake.counts_mut()?;
     let count = sheet.at("count");
@@ -59,7 +59,7 @@ fn count_split(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::Mend)
 }
 
-/// Nothing occurs less than never. Another count of the group makes up for it.
+/// No count can be negative. Another count of the group makes up for it.
 fn count_below_zero(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     fake.counts()?;
     let (group, counts) = any_group(&fake.groups(), rng)?;
@@ -68,12 +68,12 @@ fn count_below_zero(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish
     let other = any_value(&counts, rng)?;
     fake.add_count(&group, &value, -1);
     fake.add_count(&group, &other, 1);
-    // Domains cannot be made right: the sum over all groups may be what it was, or not.
+    // Domains cannot be mended: the sum over all groups may or may not have changed.
     fake.sort();
     Some(Finish::AsItIs)
 }
 
-/// A line of bounds, and one of its columns from `from` to `to`.
+/// A line of bounds, and one of its columns in the given range.
 fn any_bound(fake: &Fake<'_>, columns: std::ops::Range<usize>, rng: &mut ChaCha20Rng) -> Option<(usize, usize)> {
     let help = fake.sheet(fake.form().shape().help?);
     Some((pick(rng, help.rows.len())?, rng.random_range(columns)))
@@ -88,7 +88,7 @@ fn bound_wrong(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     Some(Finish::Mend)
 }
 
-/// So do their means and variances: one part in a hundred is more than any rounding.
+/// Means and variances follow from them as well: one part in a hundred is more than any rounding error.
 fn expectation_wrong(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let (row, at) = any_bound(fake, 8..14, rng)?;
     let cell = &mut fake.sheet_mut("help").rows[row][at];
@@ -96,14 +96,14 @@ fn expectation_wrong(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finis
     Some(Finish::Mend)
 }
 
-/// There is a line for every number of hits.
+/// There must be a line for every number of hits.
 fn bounds_missing(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let (row, _) = any_bound(fake, 2..8, rng)?;
     fake.sheet_mut("help").rows.remove(row);
     Some(Finish::Mend)
 }
 
-/// Nobody can hit more rows than there are.
+/// There cannot be more hits than rows.
 fn bounds_added(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     any_bound(fake, 2..8, rng)?;
     let (group, counts) = any_group(&fake.groups(), rng)?;

@@ -42,7 +42,8 @@ impl Judge for AngelJudge {
         match partitioner {
             "nearby" => Draws::Groups,
             "mondrian" => {
-                Draws::Little("these batches were cut, which draws nothing, but others that are drawn may win")
+                Draws::Little("these batches were cut, not drawn at random, but batches that are drawn may win next \
+                               time")
             }
             _ => Draws::of(partitioner),
         }

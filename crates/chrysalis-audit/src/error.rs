@@ -38,9 +38,7 @@ pub enum AuditError {
         most: usize,
     },
     /// Releases whose sensitive columns are not the same, so that they say nothing about each other.
-    #[error(
-        "{name} protects `{theirs}` and this release protects `{ours}`, so they rule out nothing in each other"
-    )]
+    #[error("{name} protects `{theirs}` and this release protects `{ours}`, so they rule out nothing in each other")]
     OtherSensitive {
         /// The other release.
         name: String,
@@ -158,8 +156,8 @@ impl AuditError {
             }
             AuditError::OtherSensitive { ours, .. } => format!("name releases that protect `{ours}`").into(),
             AuditError::HidesNobody { .. } => {
-                made_with(&names_of(|form| judge(form).hides_people())).words(", or only releases with a sensitive \
-                                                                               column")
+                let forms = names_of(|form| judge(form).hides_people());
+                made_with(&forms).words(", or only releases with a sensitive column")
             }
             AuditError::Release(error) => error.hint(),
             AuditError::WrongKind { .. }

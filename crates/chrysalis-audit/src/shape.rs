@@ -81,8 +81,9 @@ fn attributes(manifest: &Manifest, fits: impl Fn(RoleName, Published) -> bool, f
             findings.add("attributes", || format!("`{name}` is an identifier and must not be published"));
         } else if !fits(attribute.role, attribute.published) {
             let shown = format!("{:?}", attribute.published).to_lowercase();
-            findings.add("published", || format!("the manifest says that `{name}` is {shown}, which does not fit this \
-                                                  form"));
+            findings.add("published", || {
+                format!("the manifest says that `{name}` is {shown}, which does not fit this form")
+            });
         }
         if attribute.role == RoleName::Quasi && !known.contains(name.as_str()) {
             findings.add("attributes", || format!("`{name}` is quasi, but in no quasi-identifier"));

@@ -334,7 +334,9 @@ mod tests {
     fn several_principles_are_taken_apart() {
         let hint = |text: &str| text.parse::<PrincipleSpec>().unwrap_err().hint().to_string();
         assert_eq!(hint("k=5,l=3"), "require each on its own: `require = k=5` `require = l=3`");
-        assert_eq!(hint("recursive-l=3, 4; k=5"), "require each on its own: `require = recursive-l=3,4` `require = \
-                                                   k=5`");
+        assert_eq!(
+            hint("recursive-l=3, 4; k=5"),
+            "require each on its own: `require = recursive-l=3,4` `require = k=5`"
+        );
     }
 }

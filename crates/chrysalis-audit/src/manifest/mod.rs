@@ -117,13 +117,14 @@ fn attributes(manifest: &Manifest, findings: &mut Findings) {
         let name = &attribute.name;
         let has_more = attribute.taxonomy.is_some() || attribute.categories.is_some() || attribute.weights.is_some();
         if has_more && attribute.role != RoleName::Sensitive {
-            findings
-                .add("idle facts", || format!("`{name}` is not sensitive, so its taxonomy and categories have no \
-                                               effect"));
+            findings.add("idle facts", || {
+                format!("`{name}` is not sensitive, so its taxonomy and categories have no effect")
+            });
         }
         if attribute.categories.is_some() != attribute.weights.is_some() {
-            findings.add("idle facts", || format!("`{name}` has categories without weights, or weights without \
-                                                   categories"));
+            findings.add("idle facts", || {
+                format!("`{name}` has categories without weights, or weights without categories")
+            });
         }
         let is_odd = attribute.weights.iter().flatten().any(|text| !is_plain_fraction(text));
         if is_odd || attribute.near.as_ref().is_some_and(|text| !is_plain_number(text)) {
@@ -147,8 +148,9 @@ fn taxonomy(attribute: &Attribute, findings: &mut Findings) {
     let fits = leaves.eq(values.map(|value| from_json(kind, value)));
     if !fits {
         let name = &attribute.name;
-        findings.add("taxonomies", || format!("the lines of the taxonomy of `{name}` are not those of its values, in \
-                                               their order"));
+        findings.add("taxonomies", || {
+            format!("the lines of the taxonomy of `{name}` are not those of its values, in their order")
+        });
     }
 }
 

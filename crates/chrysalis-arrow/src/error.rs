@@ -36,7 +36,7 @@ pub enum ArrowTableError {
         expected: Vec<String>,
     },
     /// The source of the batches failed.
-    #[error("the record batches cannot be had: {0}")]
+    #[error("cannot get the record batches: {0}")]
     Source(#[from] ArrowError),
 }
 
@@ -65,7 +65,7 @@ mod tests {
             assert_eq!(error.to_string(), message);
             assert_eq!(error.hint(), hint);
         };
-        check(TableError::NoRows.into(), "the table has no rows", "check that the export that made it went through");
+        check(TableError::NoRows.into(), "the table has no rows", "check that the export that made it succeeded");
         check(
             ArrowTableError::ColumnType { column: "at".into(), found: "Timestamp(s)".into() },
             "column `at` has the type Timestamp(s)",
@@ -83,7 +83,7 @@ mod tests {
         );
         check(
             ArrowError::ComputeError("division by zero".into()).into(),
-            "the record batches cannot be had: Compute error: division by zero",
+            "cannot get the record batches: Compute error: division by zero",
             "check what the batches are made from",
         );
     }

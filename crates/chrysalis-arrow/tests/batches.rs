@@ -108,7 +108,7 @@ fn a_kind_that_is_asked_for_is_read_from_the_text_of_values() {
     assert_eq!(asked(Kind::Category).unwrap(), (Kind::Category, vec!["10".to_owned(), "9".to_owned()]));
     assert_eq!(asked(Kind::Date).unwrap_err().to_string(), "`10` in column `a` is not a date (YYYY-MM-DD)");
     let request = ColumnRequest { order: vec!["10".into()], ..ColumnRequest::of_kind("a", Kind::Ordinal) };
-    assert_eq!(texts(&numbers, &request).unwrap_err().to_string(), "`9` in column `a` does not stand in its order");
+    assert_eq!(texts(&numbers, &request).unwrap_err().to_string(), "`9` in column `a` is not in its order");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn columns_are_there_once_and_in_every_batch() {
     let other = RecordBatch::try_from_iter([("b", number)]);
     assert_eq!(fails(&schema(&["a"]), "a", vec![other]), "a batch has the columns b, the schema says a");
     let broken = Err(ArrowError::IoError("gone".into(), std::io::Error::other("gone")));
-    assert!(fails(&schema(&["a"]), "a", vec![broken]).starts_with("the record batches cannot be had: "));
+    assert!(fails(&schema(&["a"]), "a", vec![broken]).starts_with("cannot get the record batches: "));
     let empty = read(&schema(&["a"]), none, &[ColumnRequest::named("a")], &no_progress).unwrap_err();
     assert!(matches!(empty, ArrowTableError::Table(TableError::NoRows)), "{empty}");
     let wanted = [ColumnRequest::named("a")];

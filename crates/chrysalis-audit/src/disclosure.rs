@@ -93,8 +93,8 @@ impl<'a> Rule<'a> {
         let n = |values: usize| counted(values as u64, "value", "values");
         let said = match (&attribute.ordinary, ordinary.iter().filter(|is_ordinary| **is_ordinary).count()) {
             (None, 0) => "no value is ordinary: none has half of all rows".to_owned(),
-            (None, 1) => "ordinary is 1 value, which at least half of all rows have".to_owned(),
-            (None, several) => format!("ordinary are {}, which at least half of all rows have", n(several)),
+            (None, 1) => "1 value is ordinary: at least half of all rows have it".to_owned(),
+            (None, several) => format!("{} are ordinary: at least half of all rows have each", n(several)),
             (Some(named), _) if named.is_empty() => "the owner calls no value ordinary".to_owned(),
             (Some(named), _) => format!("the owner calls {} ordinary", n(named.len())),
         };
@@ -159,7 +159,7 @@ pub(crate) fn ordinary(attribute: &Attribute, domain: &Domain, whole: &[u64]) ->
     for json in named {
         let value = from_json(Kind::from(attribute.kind), json);
         if value.is_none() && !json.is_null() {
-            let problem = "calls a value ordinary that is none of its kind".to_owned();
+            let problem = "calls a value ordinary that is not of its kind".to_owned();
             return Err(AuditError::Attribute { attribute: attribute.name.clone(), problem });
         }
         if let Some(code) = domain.code_of(value.as_ref()) {
@@ -267,7 +267,10 @@ fn ranges(manifest: &Manifest, name: &str) -> String {
     });
     promised.max_by_key(|(_, e)| **e).map_or_else(String::new, |(k, e)| {
         let e = chrysalis_criteria::show_rational(*e);
-        format!("An attacker who finds a person's group knows `{name}` to a range of {e} or more, among at least {k} values.")
+        format!(
+            "An attacker who finds a person's group narrows `{name}` down to at least {k} values that span {e} or \
+                 more."
+        )
     })
 }
 
@@ -280,13 +283,13 @@ impl Bystander {
         let columns: Vec<String> = found.columns.iter().map(|name| format!("`{name}`")).collect();
         let columns = columns.join(", ");
         let alone = format!(
-            "Whoever also knows {columns} can tell {} of {} apart from all others in their groups.",
+            "An attacker who also knows {columns} can tell {} of {} apart from all others in their groups.",
             count(found.alone_rows),
             counted(rows, "row", "rows")
         );
         let (rest, prevention) = match (found.is_beside, found.certain_rows) {
             (false, _) => (
-                " That tells no more of sensitive values, which are shown for whole groups.".to_owned(),
+                " That reveals no more about sensitive values, which are shown for whole groups.".to_owned(),
                 if found.alone_rows > 0 { KEEP_LESS } else { "" },
             ),
             (true, 0) => (" No sensitive value follows from it.".to_owned(), ""),
@@ -334,7 +337,7 @@ mod tests {
         // Half of all rows have it.
         let found = of(&[1, 1, 1, 2, 3, 2], &[1, 1, 2, 2, 3, 3], &["k=2"]);
         assert_eq!((found.certain_rows, found.disclosed_rows), (2, 0));
-        assert!(found.rule.starts_with("ordinary is 1 value"), "{}", found.rule);
+        assert!(found.rule.starts_with("1 value is ordinary"), "{}", found.rule);
         assert_eq!(of(&[1, 2, 1, 2], &[1, 1, 2, 2], &["k=2"]).certain_rows, 0);
     }
 
@@ -352,7 +355,7 @@ mod tests {
         // Where (k,e) is promised, its e says what is near.
         let found = of_numbers(&wages, &groups, &["k=2", "ke=2,900"]);
         assert_eq!(found.disclosed_rows, 0);
-        assert!(found.ranges.contains("a range of 900 or more, among at least 2 values"), "{}", found.ranges);
+        assert!(found.ranges.contains("at least 2 values that span 900 or more"), "{}", found.ranges);
         assert_eq!(of_numbers(&wages, &groups, &["k=2", "ke=2,901"]).disclosed_rows, 2);
     }
 }

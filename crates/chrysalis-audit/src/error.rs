@@ -10,14 +10,15 @@ use crate::form::{judge, names_of};
 pub enum AuditError {
     /// A release whose sensitive values are not those of their own rows.
     #[error(
-        "a release by method `{method}` shows everybody the value of somebody else, so that it rules out nothing when it is intersected with others"
+        "a release by method `{method}` may show people the values of others, so intersecting it with other releases \
+         rules nothing out"
     )]
     SwappedIntersection {
         /// The method.
         method: Form,
     },
     /// More combinations of groups than can be examined one by one.
-    #[error("the releases have {combinations} combinations of groups, too many to look at without the microdata")]
+    #[error("the releases have {combinations} combinations of groups, too many to examine without the microdata")]
     TooManyPairs {
         /// How many.
         combinations: usize,
@@ -29,7 +30,7 @@ pub enum AuditError {
         least: usize,
     },
     /// More tables than can be combined with each other.
-    #[error("the tables of the releases can be combined in {combinations} ways, at most {most} can be tried")]
+    #[error("the tables of the releases can be combined in {combinations} ways, but at most {most} can be tried")]
     TooManyTables {
         /// In how many ways.
         combinations: usize,
@@ -37,9 +38,7 @@ pub enum AuditError {
         most: usize,
     },
     /// Releases whose sensitive columns are not the same, so that they say nothing about each other.
-    #[error(
-        "{name} protects another column: `{theirs}`, and this release `{ours}`, so they rule out nothing of each other"
-    )]
+    #[error("{name} protects `{theirs}` and this release protects `{ours}`, so they rule out nothing in each other")]
     OtherSensitive {
         /// The other release.
         name: String,
@@ -50,7 +49,8 @@ pub enum AuditError {
     },
     /// A form that does not hide people among others, together with a release that does nothing else.
     #[error(
-        "one of the releases has no sensitive column, so that people are counted, but a release by method `{method}` hides nobody among others"
+        "one of the releases has no sensitive column, so people are counted instead, but a release by method \
+         `{method}` hides nobody among others"
     )]
     HidesNobody {
         /// The method.
@@ -93,7 +93,7 @@ pub enum AuditError {
         problem: String,
     },
     /// A form that needs a sensitive attribute, in a manifest without one.
-    #[error("a release by method `{method}` needs a sensitive attribute, the manifest has none")]
+    #[error("a release by method `{method}` needs a sensitive attribute, but the manifest has none")]
     NoSensitive {
         /// The method.
         method: Form,
@@ -105,7 +105,7 @@ pub enum AuditError {
         what: &'static str,
     },
     /// More rows than 32 bits can number.
-    #[error("{what} has {rows} rows, at most {} can be measured", u32::MAX)]
+    #[error("{what} has {rows} rows, but at most {} can be measured", u32::MAX)]
     TooManyRows {
         /// What has them.
         what: &'static str,
@@ -129,7 +129,7 @@ pub enum AuditError {
         columns: Vec<String>,
     },
     /// Microdata that were read with a different kind than the release was made with.
-    #[error("column `{column}` of the microdata is {found}, the release has it as {expected}")]
+    #[error("column `{column}` of the microdata is {found}, but {expected} in the release")]
     MicrodataKind {
         /// The column.
         column: String,
@@ -156,7 +156,8 @@ impl AuditError {
             }
             AuditError::OtherSensitive { ours, .. } => format!("name releases that protect `{ours}`").into(),
             AuditError::HidesNobody { .. } => {
-                made_with(&names_of(|form| judge(form).hides_people())).words(", or only such with a sensitive column")
+                let forms = names_of(|form| judge(form).hides_people());
+                made_with(&forms).words(", or only releases with a sensitive column")
             }
             AuditError::Release(error) => error.hint(),
             AuditError::WrongKind { .. }
@@ -193,13 +194,13 @@ mod tests {
     #[test]
     fn hints_name_the_forms_that_would_do() {
         let error = AuditError::SwappedIntersection { method: Form::RankSwap };
-        assert!(error.to_string().starts_with("a release by method `rank-swap` shows everybody"), "{error}");
+        assert!(error.to_string().starts_with("a release by method `rank-swap` may show people"), "{error}");
         let hint = error.hint().to_string();
         let start = "name releases made with `method = generalize`, `anatomy`, `permute`, `shuffle`, `angel`";
         assert!(hint.starts_with(start) && hint.contains(" or `") && !hint.contains("rank-swap"), "{hint}");
         assert_eq!(
             AuditError::HidesNobody { method: Form::Anatomy }.hint(),
-            "name releases made with `method = generalize` or `butterfly`, or only such with a sensitive column"
+            "name releases made with `method = generalize` or `butterfly`, or only releases with a sensitive column"
         );
         assert_eq!(AuditError::NobodyToCount.hint(), "name the microdata with `microdata`");
         assert_eq!(

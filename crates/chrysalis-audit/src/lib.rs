@@ -124,7 +124,7 @@ fn judged(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Re
 
 /// What the canonical order of rows does not hide.
 const SEQUENTIAL: &str =
-    "canonical, but groups by `sequential` are stretches of the input: they tell who stood beside whom";
+    "canonical, but groups by `sequential` are stretches of the input: they reveal who was next to whom";
 
 /// Attacks a release with another one of the same data: [`intersect_all`] with one other release, unwatched.
 pub fn intersect(

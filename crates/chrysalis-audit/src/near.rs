@@ -47,7 +47,7 @@ impl Width {
         if let Some(text) = &attribute.near {
             let bad = || AuditError::Attribute {
                 attribute: attribute.name.clone(),
-                problem: "has a width of what is near that is no number".to_owned(),
+                problem: "has a `near` width that is not a number".to_owned(),
             };
             let width = parse_rational(text).map(ratio).ok_or_else(bad)?;
             return Ok(Some(width).filter(|width| !width.is_zero()).map(Width::new));

@@ -238,7 +238,7 @@ mod tests {
         let error = check_size("the table", u32::MAX as usize + 1).unwrap_err();
         check(
             error,
-            "the table has 4294967296 rows, at most 4294967295 can be measured",
+            "the table has 4294967296 rows, but at most 4294967295 can be measured",
             "measure a sample of the rows",
         );
     }

@@ -469,7 +469,7 @@ fn entropy(
     let level = if decision.holds() { level.max(line) } else { level };
     let number = format!("{level:.9}");
     let number = number.trim_end_matches('0').trim_end_matches('.');
-    let doubt = if decision == Decision::Doubt { ", too near to decide" } else { "" };
+    let doubt = if decision == Decision::Doubt { ", too close to decide" } else { "" };
     Some(Clause { holds: decision.holds(), level, text: format!("{name}{number}{doubt}"), group })
 }
 
@@ -529,7 +529,7 @@ mod tests {
             evidence.judge(&promises(Form::Generalize, Some("disease"), &["entropy-l=2"])[0]).unwrap()
         };
         let doubtful = judge([1_000_000, 1_000_001]);
-        assert_eq!((doubtful.holds, doubtful.worst_text.as_str()), (false, "2, too near to decide"));
+        assert_eq!((doubtful.holds, doubtful.worst_text.as_str()), (false, "2, too close to decide"));
         let even = judge([1_000_000, 1_000_000]);
         assert_eq!((even.holds, even.worst, even.worst_text.as_str()), (true, 2.0, "2"));
     }

@@ -34,13 +34,13 @@ pub(crate) fn sensitive_values(shown: Option<(&Attribute, &Domain, &[u64])>) -> 
             codes.push(code);
         }
         if occurs != count {
-            findings.add("values that occur another number of times", || {
+            findings.add("values that occur a different number of times", || {
                 format!("a value of `{name}` occurs {occurs} times, the manifest says {count}")
             });
         }
     }
     if !codes.is_sorted_by(|a, b| a < b) {
-        findings.add("order", || format!("the manifest lists the values of `{name}` in another order"));
+        findings.add("order", || format!("the manifest lists the values of `{name}` in a different order"));
     }
     let unknown = (0..domain.len()).filter(|&code| !is_known[code] && found[code] > 0);
     for count in unknown.map(|code| found[code]) {

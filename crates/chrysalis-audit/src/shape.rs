@@ -81,7 +81,9 @@ fn attributes(manifest: &Manifest, fits: impl Fn(RoleName, Published) -> bool, f
             findings.add("attributes", || format!("`{name}` is an identifier and must not be published"));
         } else if !fits(attribute.role, attribute.published) {
             let shown = format!("{:?}", attribute.published).to_lowercase();
-            findings.add("published", || format!("`{name}` is said to be {shown}, which this form does not show so"));
+            findings.add("published", || {
+                format!("the manifest says that `{name}` is {shown}, which does not fit this form")
+            });
         }
         if attribute.role == RoleName::Quasi && !known.contains(name.as_str()) {
             findings.add("attributes", || format!("`{name}` is quasi, but in no quasi-identifier"));
@@ -103,7 +105,7 @@ pub(crate) fn row_order(tables: &[(&str, Vec<&Column>)], watch: &dyn Watch) -> C
         if n_inversions > 0 {
             findings.add("rows out of order", || {
                 format!(
-                    "{n_inversions} rows of `{name}` come before one that should precede them, which could tell the \
+                    "{n_inversions} rows of `{name}` come before one that should precede them, which could reveal the \
                      input's order"
                 )
             });

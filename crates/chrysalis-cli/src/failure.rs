@@ -58,7 +58,7 @@ impl Failure {
         let usage = rest.iter().find_map(|part| part.strip_prefix("Usage: "));
         let hint = match (tip, usage) {
             (Some(tip), _) => tip.to_owned(),
-            (None, Some(usage)) => format!("usage: {usage}; --help tells more"),
+            (None, Some(usage)) => format!("usage: {usage}; see --help for more"),
             (None, None) => "run with --help to see the options".to_owned(),
         };
         Failure::bad_input(message, hint)

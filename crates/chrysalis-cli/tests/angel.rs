@@ -171,7 +171,7 @@ fn what_angel_cannot_do_is_refused_with_a_reason() {
     check("--method angel --require k=2 --require l=2", 2, "`l=2` needs a sensitive column");
     check(angel, 3, "cannot reach k=10");
     check(&format!("{angel} --require k=2 --marginal name"), 2, "a marginal names `name`, which is not a quasi column");
-    check(&format!("{angel} --require k=2 --marginal age,sex"), 2, "the marginal `age,sex` says something twice");
+    check(&format!("{angel} --require k=2 --marginal age,sex"), 2, "the marginal `age,sex` names a column twice");
     check(&format!("{angel} --require k=2 --bucket-column none"), 2, "no column `none`");
     check("--sensitive disease --require l=2 --marginal age", 2, "`marginal` goes with the method angel");
     check("--sensitive disease --require l=2 --bucket-column name", 2, "`bucket_column` goes with the method angel");
@@ -250,13 +250,14 @@ fn tables_that_are_joined_say_whom_they_leave_below_k() {
     assert_eq!((&joining["tables"], &joining["promised"], &joining["people"]), (&3.into(), &10.into(), &1000.into()));
     let headline = run(folder, "audit release --microdata hospital/patients.csv").expect(0).stdout;
     let expected = format!(
-        "Every promise holds, and no row is disclosed, but joined its tables leave {narrowed} people fewer than k=10 rows: 1,000"
+        "Every promise holds, and no row is disclosed, but its tables, when joined, leave {narrowed} people fewer \
+         than k=10 rows: 1,000"
     );
     assert!(words(&headline).starts_with(&expected), "{headline}");
     let alone = run(folder, "audit release --output json").expect(0).json();
     let reason = alone["attacks"]["not_run"]["joining"].as_str().unwrap();
     assert!(
-        reason.ends_with("cannot be told without the microdata. k=10 is promised of each table alone."),
+        reason.ends_with("a person keeps once the tables are joined. k=10 is promised for each table alone."),
         "{reason}"
     );
     // A single table has nothing to join with.

@@ -128,7 +128,8 @@ fn two_hundred_million_packed_rows_are_refused() {
     manifest["tables"][0]["rows"] = json!(ROWS);
     manifest["tables"][0]["parts"][0]["rows"] = json!(ROWS);
     release.write_manifest(&manifest);
-    let said = "release: its tables declare 210000… rows, which would need about 1… GB of memory, and 2 GB are allowed";
+    let said = "release: its tables declare 210000… rows, which would need about 1… GB of memory, but only 2 GB is \
+                allowed";
     for line in readers() {
         refused(ground.path(), line, said, MORE);
     }
@@ -161,7 +162,7 @@ fn a_manifest_of_a_hundred_megabytes_is_refused() {
     drop(manifest);
     let size = fs::metadata(release.folder.join("release.json")).unwrap().len();
     assert!(size > 80_000_000, "{size}");
-    let said = "release/release.json: the manifest has … MB, and with 2 GB of memory 62.5 MB are read";
+    let said = "release/release.json: the manifest has … MB, but with 2 GB of memory at most 62.5 MB are read";
     for line in readers() {
         refused(ground.path(), line, said, MORE);
     }
@@ -170,7 +171,7 @@ fn a_manifest_of_a_hundred_megabytes_is_refused() {
     manifest["attributes"][at]["domain"]["values"] =
         Value::Array((0..2_000_000).map(|at| json!(format!("word {at:09}"))).collect());
     release.write_manifest(&manifest);
-    let said = "release/release.json: the manifest lists 2000000 values of `sex`, and there can be 1300";
+    let said = "release/release.json: the manifest lists 2000000 values of `sex`, but there can be at most 1300";
     refused(ground.path(), "audit release", said, CHANGED);
     // The same with a taxonomy inside the manifest.
     let mut manifest = sound;
@@ -179,8 +180,8 @@ fn a_manifest_of_a_hundred_megabytes_is_refused() {
     manifest["attributes"][at]["taxonomy"] = Value::Array((0..LINES / 4).map(line).collect());
     release.write_manifest(&manifest);
     drop(manifest);
-    let said =
-        "release/release.json: the manifest lists 500000 lines in the taxonomy of `disease`, and there can be 10…";
+    let said = "release/release.json: the manifest lists 500000 lines in the taxonomy of `disease`, but there can be at most \
+         10…";
     refused(ground.path(), "audit release", said, CHANGED);
 }
 
@@ -190,7 +191,7 @@ fn a_taxonomy_of_two_million_lines_is_refused() {
     let mut text = String::new();
     (0..LINES).for_each(|at| text.push_str(&format!("value {at};group {};*\n", at / 1000)));
     fs::write(ground.path().join("tree.csv"), &text).unwrap();
-    let said = "tree.csv: 2000001 lines of a taxonomy would take about 2.3 GB of memory, and 2 GB are allowed";
+    let said = "tree.csv: 2000001 lines of a taxonomy would take about 2.3 GB of memory, but only 2 GB is allowed";
     let hint = "if you trust where it comes from, allow more with --memory 2.3GB";
     for line in [
         format!("publish hospital/patients.csv {QUASI} --taxonomy disease=tree.csv --require k=5 --out other"),
@@ -206,7 +207,7 @@ fn a_taxonomy_of_two_million_lines_is_refused() {
     assert!(peak < MOST, "{} MB\n{outcome}", peak / 1_000_000);
     // A level for every word of a book.
     fs::write(ground.path().join("deep.csv"), format!("{}*\n", "a;".repeat(5_000_000))).unwrap();
-    let said = "deep.csv: the taxonomy has 5000001 levels, at most 64 are allowed";
+    let said = "deep.csv: the taxonomy has 5000001 levels, but at most 64 are allowed";
     refused(ground.path(), "taxonomy deep.csv", said, "leave some levels out");
 }
 
@@ -222,7 +223,7 @@ fn files_of_a_gigabyte_are_no_specs_and_no_questions() {
     refused(ground.path(), "publish spec.toml --out r", said, "check that the path names the right text file");
     let said = "questions.sql is larger than 16 MB";
     refused(ground.path(), "query release --file questions.sql", said, "name a file of questions, or split it");
-    let said = "tree.csv has more than 125 MB, and with 2 GB of memory no larger taxonomy is read";
+    let said = "tree.csv has more than 125 MB, the largest taxonomy that is read with 2 GB of memory";
     let hint = "if you trust where it comes from, allow more with --memory 4GB";
     refused(ground.path(), "taxonomy tree.csv", said, hint);
     let said = "table.csv: the record that starts on line 1 is longer than 67108864 bytes";

@@ -186,9 +186,9 @@ fn mistakes_end_before_anything_is_written() {
     let wrong = [
         ("[[compare.runs]]\nmethood = 'anatomy'\n", "unknown field `methood`"),
         ("[[compare.runs]]\nmethod = 'magic'\n", "run 1: `magic` is not a method"),
-        ("[[compare.runs]]\nrequire = ['l={l}']\n", "nothing says what stands for the braces"),
+        ("[[compare.runs]]\nrequire = ['l={l}']\n", "nothing says what to put for the braces"),
         ("[[compare.runs]]\nvary = { l = [2] }\n", "`l` varies, but nothing depends on it"),
-        ("[[compare.runs]]\nrequire = ['l={l}']\nvary = { l = [] }\n", "varies over no values"),
+        ("[[compare.runs]]\nrequire = ['l={l}']\nvary = { l = [] }\n", "has no values to vary over"),
         ("[[compare.runs]]\nrequire = ['l={l}']\nvary = { l = ['x'] }\n", "run 1: "),
         ("[[compare.runs]]\nmethod = 'anatomy'\nmarginals = [['age']]\n", "`marginal` goes with the method angel"),
         (

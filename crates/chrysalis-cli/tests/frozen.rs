@@ -1,6 +1,7 @@
 //! Releases as version 1 of the format wrote them, one or two of every form: they must be read, audited, asked and
 //! evaluated as on the day they were written. The releases are never regenerated. The printed text about `minimality`
-//! was false for some partitioners and has been corrected.
+//! was false for some partitioners and has been corrected, and sentences were reworded since; their facts and numbers
+//! are those of that day.
 //!
 //! `frozen/people.csv` is the table they were made from, and `frozen/v1/<name>/` contains a release, the questions it
 //! was asked, and what was printed at that time.

@@ -272,7 +272,7 @@ fn categories_and_weights_can_be_given_as_flags_with_every_form_and_partitioner(
     assert!(refused.stderr.contains("`country` has categories but no role"), "{}", refused.stderr);
     let publish = format!("publish {} --quasi age --sensitive disease --require k=2 --out no", table.display());
     let refused = common::run(folder.path(), &format!("{publish} --weights uniform")).expect(2);
-    assert!(refused.stderr.contains("weights weigh categories, and column `disease` has none"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("weights are for categories, but column `disease` has none"), "{}", refused.stderr);
     let refused = common::run(folder.path(), &format!("{publish} --partitioner compact --relaxed")).expect(2);
     assert!(
         refused.stderr.contains("`relaxed` goes with the partitioner mondrian, not with compact"),

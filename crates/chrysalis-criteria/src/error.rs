@@ -12,7 +12,7 @@ pub enum CriteriaError {
         text: String,
     },
     /// Several principles where one is expected.
-    #[error("`{text}` is several principles, and one is expected")]
+    #[error("`{text}` is several principles where one is expected")]
     Several {
         /// What was written.
         text: String,
@@ -34,7 +34,7 @@ pub enum CriteriaError {
         text: String,
     },
     /// A principle that subtracts values, on a column that is not numeric.
-    #[error("`{text}` needs a numeric sensitive column, `{column}` is {kind}")]
+    #[error("`{text}` needs a numeric sensitive column, but `{column}` is {kind}")]
     NotNumeric {
         /// The principle.
         text: String,
@@ -79,7 +79,7 @@ impl CriteriaError {
                     .into()
             }
             CriteriaError::Several { parts, .. } => {
-                let each = Remedy::from("say it for each:");
+                let each = Remedy::from("require each on its own:");
                 parts.iter().take(5).fold(each, |remedy, part| remedy.words(" ").knob(Knob::Require, part))
             }
             CriteriaError::Parameter { .. } => Remedy::from("see ").manual().words(" for what each parameter means"),

@@ -313,7 +313,7 @@ mod tests {
         check("beta=x", "`beta=x`: beta must be a number of at least 0, with at most nine digits on either side");
         check("diversity=3", "`diversity=3` is not a principle");
         check("k", "`k` is not a principle");
-        check("k=5,l=3", "`k=5,l=3` is several principles, and one is expected");
+        check("k=5,l=3", "`k=5,l=3` is several principles where one is expected");
     }
 
     #[test]
@@ -333,7 +333,10 @@ mod tests {
     #[test]
     fn several_principles_are_taken_apart() {
         let hint = |text: &str| text.parse::<PrincipleSpec>().unwrap_err().hint().to_string();
-        assert_eq!(hint("k=5,l=3"), "say it for each: `require = k=5` `require = l=3`");
-        assert_eq!(hint("recursive-l=3, 4; k=5"), "say it for each: `require = recursive-l=3,4` `require = k=5`");
+        assert_eq!(hint("k=5,l=3"), "require each on its own: `require = k=5` `require = l=3`");
+        assert_eq!(
+            hint("recursive-l=3, 4; k=5"),
+            "require each on its own: `require = recursive-l=3,4` `require = k=5`"
+        );
     }
 }

@@ -7,7 +7,7 @@ use chrysalis::table::{Column, Table};
 use chrysalis::{Draft, Evidence, Form, Release, Seed, Unwatched, audit, publish};
 use serde_json::{Value, json};
 
-const NOT_PROMISED: &str = "Nothing is promised against somebody who replays the algorithm.";
+const NOT_PROMISED: &str = "No promise covers an attacker who replays the algorithm.";
 
 /// A number below `n` that looks random and is not.
 fn mixed(seed: u64, n: u64) -> i64 {
@@ -122,19 +122,19 @@ fn what_is_not_replayed_is_said_with_the_reason() {
     check(&release(&small, &by("full-domain")), Some(&small), None, "is not in the manifest");
     let mut given = by("column");
     given["group_column"] = json!("ward");
-    check(&release(&small, &given), Some(&small), None, "Not replayed: the groups came in a column of the table.");
+    check(&release(&small, &given), Some(&small), None, "Not replayed: the groups were given in a column");
     let angel = json!({ "method": "angel", "require": ["l=3", "k=3"] });
-    check(&release(&small, &angel), Some(&small), None, "Not replayed: who forms each batch of angel");
+    check(&release(&small, &angel), Some(&small), None, "Not replayed: each batch of angel");
     let butterfly = json!({ "method": "butterfly", "require": ["l=2"] });
-    check(&release(&small, &butterfly), Some(&small), None, "Not replayed: who forms each group of butterfly");
+    check(&release(&small, &butterfly), Some(&small), None, "Not replayed: each group of butterfly");
     let swapped = json!({ "method": "rank-swap", "require": ["ke=3,1"] });
     check(&release(&small, &swapped), Some(&small), None, "Not run: there are no groups");
     let mut unknown = anatomy.clone();
     unknown.manifest.partitioner = "moth".into();
-    check(&unknown, Some(&small), None, "Not replayed: `moth` is no partitioner of this version.");
+    check(&unknown, Some(&small), None, "Not replayed: `moth` is not a partitioner of this version.");
     let large = people(500);
     let many = release(&large, &json!({ "method": "anatomy", "require": ["l=3"] }));
-    check(&many, Some(&large), None, "tables of more than 400 rows are published again only if somebody asks");
+    check(&many, Some(&large), None, "tables of more than 400 rows are published again only on request");
     assert_eq!(many.manifest.method, Form::Anatomy);
 }
 
@@ -145,5 +145,5 @@ fn large_tables_are_replayed_among_people_who_lie_close_together() {
     let outcome = audited(&made, Some(&table), Some(7));
     let found = outcome.report.attacks.replay.as_ref().unwrap();
     assert_eq!((found.exchanges, found.rows, found.is_whole, found.with_true), (7, 400, false, 140), "{found:?}");
-    assert!(sentence(&outcome).contains("400 people who lie close together were published 20 times"));
+    assert!(sentence(&outcome).contains("400 neighbouring people were published 20 times"));
 }

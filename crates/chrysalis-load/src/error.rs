@@ -75,7 +75,7 @@ impl LoadError {
             }
             LoadError::Name { .. } => "rename the column before publishing".into(),
             LoadError::Refused { .. } => {
-                "nothing was changed; check the rights of the user and the room on the disk".into()
+                "nothing was changed; check the rights of the user and the space on the disk".into()
             }
         }
     }

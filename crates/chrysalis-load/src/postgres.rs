@@ -49,7 +49,7 @@ fn connect(server: &Server) -> Result<Client, LoadError> {
                 "give the password in PGPASSWORD, or in the address"
             }
             None if error.to_string().contains("TLS") => {
-                "TLS is not spoken here: connect on the server itself or through a tunnel, with sslmode=prefer"
+                "TLS is not supported: connect on the server itself or through a tunnel, with sslmode=prefer"
             }
             None => "check host and port, and that the server runs",
         };

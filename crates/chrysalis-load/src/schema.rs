@@ -70,7 +70,7 @@ fn check_names(table: &str, rows: &Table) -> Result<(), LoadError> {
     let names = rows.columns().iter().map(|column| ("column", column.name()));
     for (what, name) in std::iter::once(("table", table)).chain(names) {
         if name.is_empty() || name.contains('\0') {
-            return refuse(what, name, "is no name a database can hold");
+            return refuse(what, name, "is not a name that a database can hold");
         }
         if name.len() > MAX_NAME {
             return refuse(what, name, "is longer than the 63 bytes PostgreSQL keeps");

@@ -280,7 +280,7 @@ fn codes_of(column: &Column, values: &[String], looks: &Alike) -> Result<Vec<Cod
     let domain = column.domain();
     let code = |value: &String| {
         (0..domain.len() as Code).find(|&code| domain.display(code) == value.as_str()).ok_or_else(|| {
-            let problem = format!("`{value}` is called ordinary, and no row has it in `{}`", column.name());
+            let problem = format!("`{value}` is called ordinary, but no row has it in `{}`", column.name());
             PublishError::remedied(
                 problem,
                 Remedy::from("check its spelling, or leave it out of ").knob(Knob::Ordinary, ""),

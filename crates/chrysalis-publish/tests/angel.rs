@@ -159,12 +159,12 @@ fn requests_that_make_no_sense_are_refused() {
         assert_eq!(angel.check(data).unwrap_err().to_string(), message);
     };
     check(&angel(2, &[&["s"]], &[]), &data, "a marginal names `s`, which is not a quasi column");
-    check(&angel(2, &[&["a", "a"]], &[]), &data, "the marginal `a,a` says something twice, or nothing");
-    check(&angel(2, &[&["b", "a"]], &[]), &data, "the marginal `b,a` says something twice, or nothing");
-    check(&angel(2, &[&["b"], &["b"]], &[]), &data, "the marginal `b` says something twice, or nothing");
+    check(&angel(2, &[&["a", "a"]], &[]), &data, "the marginal `a,a` names a column twice, or none");
+    check(&angel(2, &[&["b", "a"]], &[]), &data, "the marginal `b,a` names a column twice, or none");
+    check(&angel(2, &[&["b"], &["b"]], &[]), &data, "the marginal `b` names a column twice, or none");
     check(&angel(2, &[], &["a", "b"]), &data, "2 bucket columns are named for 1 tables of buckets");
     let nothing = plain(table(), &["a", "b"], None);
-    let message = "angel parts quasi values from sensitive ones, and no sensitive column is named";
+    let message = "angel separates quasi values from sensitive ones, but no sensitive column is named";
     check(&angel(2, &[], &[]), &nothing, message);
     let clash = Table::new(vec![Column::integers("batch_id", &[1]), Column::integers("count", &[1])]);
     let clash = plain(clash, &["batch_id"], Some("count"));

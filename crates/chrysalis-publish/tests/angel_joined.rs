@@ -127,8 +127,9 @@ fn people_whom_a_join_leaves_below_k_are_told_in_words() {
     assert_eq!(
         finding.sentence,
         format!(
-            "An attacker who knows a person's quasi values finds rows in each of 3 tables, and joins them by their batches. k=5 is \
-             promised of each table alone; of 60 people of the microdata, {} keep fewer, {} {} one, and the worst off keep {} {}.",
+            "An attacker who knows a person's quasi values finds rows in each of 3 tables, and joins them by their \
+             batches. k=5 is promised for each table alone; of 60 people of the microdata, {} keep fewer, {} {} one, \
+             and the worst off keep {} {}.",
             found.narrowed,
             found.alone,
             if found.alone == 1 { "keeps" } else { "keep" },
@@ -150,8 +151,8 @@ fn people_whom_a_join_leaves_below_k_are_told_in_words() {
     assert!(!finding.was_run);
     assert_eq!(
         finding.sentence,
-        "Not run: how many rows are left of a person once tables are joined cannot be told without the microdata. k=5 is promised \
-         of each table alone."
+        "Not run: only the microdata show how many rows a person keeps once the tables are joined. k=5 is promised \
+         for each table alone."
     );
     // A single table has nothing to join with.
     let (alone, told) = release(&microdata, 5, &[]).unwrap();

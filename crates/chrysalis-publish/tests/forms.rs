@@ -218,7 +218,7 @@ fn sorted_partitioners_refuse_what_they_cannot_sort_or_promise() {
         let error = BySensitive::MinSum.partition(&data, &goal, &mut rng(1), &no_progress).unwrap_err();
         assert_eq!(error.to_string(), message);
     };
-    check("gender", "k=2", "`min-sum` needs a numeric sensitive column, `gender` is category");
+    check("gender", "k=2", "`min-sum` needs a numeric sensitive column, but `gender` is category");
     check("salary", "l=2", "`min-sum` forms groups for ke, k and distinct-l only, not for l=2");
 }
 

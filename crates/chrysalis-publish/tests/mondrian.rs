@@ -264,8 +264,8 @@ fn an_infeasible_request_names_value_and_limit() {
     let error = partition(&STRICT, &data, &specs(&["k=2", "l=2"]), 1).unwrap_err();
     let message = "cannot reach l=2: value `Flu` of `s` has 3 of 4 rows (75.00 %), at most 50.00 % may have it";
     assert_eq!(error.to_string(), message);
-    let hint = "one value is too frequent for it; `require = beta=1` or `require = t=0.2` hold every group against the whole table \
-                instead";
+    let hint = "one value is too frequent for it; `require = beta=1` or `require = t=0.2` compare every group with \
+                the whole table instead";
     assert_eq!(error.hint(), hint);
     assert!(error.is_infeasible());
 }

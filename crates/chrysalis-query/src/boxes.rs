@@ -97,6 +97,9 @@ fn few(cells: impl Iterator<Item = Cell>) -> Result<Vec<Cell>, QueryError> {
     if cells.len() <= MAX_BOXES {
         return Ok(cells);
     }
-    let problem = format!("the condition falls into more than {MAX_BOXES} boxes, which this form cannot count apart");
+    let problem = format!(
+        "the condition falls into more than {MAX_BOXES} boxes, more than this form can count \
+                           separately"
+    );
     Err(QueryError::unanswerable(None, problem, "use fewer ORs over different columns, or ask in parts"))
 }

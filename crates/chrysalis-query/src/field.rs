@@ -207,7 +207,7 @@ impl Field {
 
     fn like(&self, pattern: &str, escape: Option<char>, test: &Test) -> Result<ValueSet, QueryError> {
         if !matches!(self.kind, Kind::Ordinal | Kind::Category) {
-            let problem = format!("LIKE asks about words, and `{}` holds values of kind {}", self.name, self.kind);
+            let problem = format!("LIKE asks about words, but `{}` holds values of kind {}", self.name, self.kind);
             return Err(QueryError::question(test.at, problem, "use =, <, >, BETWEEN or IN"));
         }
         let pattern = like::Pattern::new(pattern, escape).map_err(|problem| {
@@ -220,7 +220,7 @@ impl Field {
     /// Interprets a constant as a value of this attribute.
     pub(crate) fn known(&self, constant: &Constant, test: &Test) -> Result<TypedConstant, QueryError> {
         let wrong = |expected: &str| {
-            let problem = format!("{constant} is no value of `{}`, which is of kind {}", self.name, self.kind);
+            let problem = format!("{constant} is not a value of `{}`, which is of kind {}", self.name, self.kind);
             Err(QueryError::question(test.at, problem, expected))
         };
         let whole = |number: i128| TypedConstant::Integer { floor: number, is_whole: true };
@@ -249,7 +249,7 @@ impl Field {
             }
             (Kind::Integer | Kind::Real, _) => wrong("compare it with a number"),
             (Kind::Date, _) => wrong("write a date as 'YYYY-MM-DD', in single quotes"),
-            (Kind::Ordinal | Kind::Category, _) => wrong("write words in single quotes, also those made of digits"),
+            (Kind::Ordinal | Kind::Category, _) => wrong("write words in single quotes, even those made of digits"),
         }
     }
 

@@ -224,7 +224,7 @@ impl Binder<'_> {
             (None, [field]) => *field,
             (None, []) => return Err(self.unknown(column)),
             (None, _) => {
-                let problem = format!("`{}` could be several columns that differ in case", column.text);
+                let problem = format!("`{}` could be several columns that differ only in case", column.text);
                 return Err(QueryError::question(column.at, problem, "write the name in double quotes"));
             }
         };
@@ -233,7 +233,7 @@ impl Binder<'_> {
 
     fn unknown(&self, column: &ColumnName) -> QueryError {
         let shown: String = column.text.chars().take(60).collect();
-        let problem = format!("the release has no column `{shown}`: it was dropped, or never was");
+        let problem = format!("the release has no column `{shown}`: it was dropped, or never existed");
         QueryError::question(column.at, problem, self.columns())
     }
 
@@ -348,7 +348,7 @@ impl Binder<'_> {
 
     fn not_a_number(&self, aggregate: &Aggregate, column: &Field) -> QueryError {
         let problem =
-            format!("{} needs numbers, and `{}` holds values of kind {}", aggregate.function, column.name, column.kind);
+            format!("{} needs numbers, but `{}` holds values of kind {}", aggregate.function, column.name, column.kind);
         let hint = format!("ask COUNT(*), with a condition on `{0}` or GROUP BY {0}", column.name);
         QueryError::unanswerable(aggregate.at, problem, hint)
     }
@@ -363,10 +363,8 @@ impl Binder<'_> {
     }
 
     fn not_sensitive(&self, aggregate: &Aggregate, column: &Field) -> QueryError {
-        let problem = format!(
-            "{} is answered for the sensitive column only, and `{}` is not it",
-            aggregate.function, column.name
-        );
+        let problem =
+            format!("{} is answered only for the sensitive column, which `{}` is not", aggregate.function, column.name);
         let hint = match self.sensitive.map(|at| &self.fields[at]) {
             Some(sensitive) if sensitive.kind.is_numeric() => {
                 format!("ask {}({}), or COUNT(*) GROUP BY {}", aggregate.function, sensitive.name, column.name)

@@ -11,7 +11,7 @@ pub enum ReleaseError {
     #[error("the manifest cannot be read: {0}")]
     Manifest(#[from] serde_json::Error),
     /// A manifest that is too large for the allowed memory.
-    #[error("the manifest has {found}, and with {memory} of memory {allowed} are read")]
+    #[error("the manifest has {found}, but with {memory} of memory at most {allowed} are read")]
     TooLarge {
         /// How much there is.
         found: String,
@@ -23,7 +23,7 @@ pub enum ReleaseError {
         needed: u64,
     },
     /// A list that is longer than it can be.
-    #[error("the manifest lists {found} {what}, and there can be {allowed}")]
+    #[error("the manifest lists {found} {what}, but there can be at most {allowed}")]
     Excess {
         /// What is listed.
         what: String,
@@ -114,7 +114,7 @@ impl ReleaseError {
                 "name the folder of a release, which holds its `release.json`".into()
             }
             ReleaseError::TooLarge { needed, .. } => Memory::more(*needed, 1),
-            ReleaseError::NoGroups { .. } => "take a release by another method".into(),
+            ReleaseError::NoGroups { .. } => "use a release by another method".into(),
             ReleaseError::Excess { .. }
             | ReleaseError::UnsafeFile { .. }
             | ReleaseError::Twice { .. }

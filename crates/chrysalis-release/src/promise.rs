@@ -15,7 +15,7 @@ pub struct Promise {
     unit: Unit,
 }
 
-/// In what a principle holds.
+/// Where a principle holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -139,7 +139,7 @@ fn parsed(text: &str) -> Result<PrincipleSpec, ReleaseError> {
     })
 }
 
-/// How it stands in a manifest.
+/// How it is written in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -149,7 +149,7 @@ pub(crate) struct PromiseEntry {
     /// The sensitive attribute whose values it is about; absent for principles that only count rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     about: Option<String>,
-    /// In what it holds.
+    /// Where it holds.
     of: Scope,
     /// What it counts.
     unit: Unit,

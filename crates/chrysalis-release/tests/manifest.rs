@@ -101,7 +101,7 @@ fn hostile_manifests_are_refused_by_name() {
     check_error(
         "\"min\": 1",
         "\"values\": [1], \"counts\": [1, 2]",
-        "the manifest says `age` has 1 values, but another number of counts",
+        "the manifest says `age` has 1 values, but a different number of counts",
     );
     let table = &VERSION_1[VERSION_1.find("{\"name\": \"generalized\"").unwrap()..VERSION_1.rfind(']').unwrap()];
     check_error(table, &format!("{table}, {table}"), "the manifest names the table `generalized` twice");
@@ -176,9 +176,9 @@ fn a_manifest_that_is_too_large_for_the_memory_is_refused() {
     assert!(Manifest::parse(text.as_bytes()).is_ok());
     let more = "if you trust where it comes from, allow more with `memory = 100MB`";
     let entries = text.matches(',').count();
-    let said = format!("the manifest has {entries} entries, and with 10 MB of memory 19531 are read");
+    let said = format!("the manifest has {entries} entries, but with 10 MB of memory at most 19531 are read");
     refused_within(&text, 10_000_000, &said, more);
-    let said = "the manifest has 20 kB, and with 600 kB of memory 18.8 kB are read";
+    let said = "the manifest has 20 kB, but with 600 kB of memory at most 18.8 kB are read";
     refused_within(&" ".repeat(20_000), 600_000, said, more);
     assert!(Manifest::parse_within(text.as_bytes(), Memory::of(100_000_000)).is_ok());
 }
@@ -188,19 +188,19 @@ fn a_manifest_that_is_too_large_for_the_memory_is_refused() {
 fn lists_that_no_table_fills_are_refused() {
     let changed = "the release was changed after it was published: get it again from its publisher";
     let check = |text: &str, message: &str| refused_within(text, 2_000_000_000, message, changed);
-    check(&with_values(1_003, 2, ""), "the manifest lists 1003 values of `pay`, and there can be 1002");
+    check(&with_values(1_003, 2, ""), "the manifest lists 1003 values of `pay`, but there can be at most 1002");
     assert!(Manifest::parse(with_values(1_002, 2, "").as_bytes()).is_ok());
     let lines = |n: usize| vec![r#"["1","*"]"#; n].join(",");
     let taxonomy = |n: usize| with_values(2, 2, &format!(r#", "taxonomy": [{}]"#, lines(n)));
-    check(&taxonomy(1_003), "the manifest lists 1003 lines in the taxonomy of `pay`, and there can be 1002");
+    check(&taxonomy(1_003), "the manifest lists 1003 lines in the taxonomy of `pay`, but there can be at most 1002");
     let words = |n: usize| vec![r#""w""#; n].join(",");
     let categories = with_values(2, 2, &format!(r#", "categories": [[{}]]"#, words(1_003)));
-    check(&categories, "the manifest lists 1003 values in the categories of `pay`, and there can be 1002");
+    check(&categories, "the manifest lists 1003 values in the categories of `pay`, but there can be at most 1002");
     let weights = with_values(2, 2, &format!(r#", "weights": [{}]"#, words(1_003)));
-    check(&weights, "the manifest lists 1003 weights of `pay`, and there can be 1002");
+    check(&weights, "the manifest lists 1003 weights of `pay`, but there can be at most 1002");
     let sets = vec![r#"["age"]"#; 20_001].join(",");
     let sets = VERSION_2.replace(r#"[["age"]]"#, &format!("[{sets}]"));
-    check(&sets, "the manifest lists 20001 quasi-identifiers, and there can be 20000");
+    check(&sets, "the manifest lists 20001 quasi-identifiers, but there can be at most 20000");
 }
 
 #[test]

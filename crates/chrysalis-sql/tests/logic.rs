@@ -110,7 +110,7 @@ fn refusals_say_where_and_what_to_ask_instead() {
         &["line 1, column 38", "no column `name`", "asked are: a, d, w, o, s"],
     );
     check("SELECT MEDIAN(a) FROM microdata", &["column 8", "`median` is not answered", "COUNT(*), COUNT, SUM"]);
-    check("SELECT SUM(a) FROM microdata", &["sensitive column only", "COUNT(*) GROUP BY a"]);
+    check("SELECT SUM(a) FROM microdata", &["only for the sensitive column", "COUNT(*) GROUP BY a"]);
     check("SELECT SUM(s) FROM microdata", &["sum needs numbers", "COUNT(*)"]);
     check("SELECT COUNT(DISTINCT s) FROM microdata", &["DISTINCT", "GROUP BY"]);
     check("SELECT a FROM microdata GROUP BY a", &["no aggregate"]);
@@ -122,15 +122,15 @@ fn refusals_say_where_and_what_to_ask_instead() {
     check("SELECT COUNT(*) FROM microdata WHERE a = w", &["two columns are compared"]);
     check(
         "SELECT COUNT(*) FROM microdata WHERE w = \"b\"",
-        &["line 1, column 42", "double quotes name columns, so \"b\" is not a text here", "hold text: write 'b'"],
+        &["line 1, column 42", "double quotes name columns, so \"b\" is not text here", "hold text: write 'b'"],
     );
     check("SELECT COUNT(*) FROM microdata WHERE w IN ('a', \"b's\")", &["double quotes", "write 'b''s'"]);
     check("SELECT COUNT(*) FROM microdata WHERE w LIKE \"a%\"", &["double quotes", "write 'a%'"]);
     check("SELECT COUNT(*) FROM microdata WHERE 1 = 1", &["compares no column", "leave it out"]);
     check("SELECT COUNT(*) FROM microdata WHERE a LIKE 'x'", &["LIKE asks about words"]);
-    check("SELECT COUNT(*) FROM microdata WHERE a = 'x'", &["'x' is no value of `a`", "a number"]);
-    check("SELECT COUNT(*) FROM microdata WHERE w = 3", &["3 is no value of `w`", "single quotes"]);
-    check("SELECT COUNT(*) FROM microdata WHERE d > '2020'", &["'2020' is no value of `d`", "YYYY-MM-DD"]);
+    check("SELECT COUNT(*) FROM microdata WHERE a = 'x'", &["'x' is not a value of `a`", "a number"]);
+    check("SELECT COUNT(*) FROM microdata WHERE w = 3", &["3 is not a value of `w`", "single quotes"]);
+    check("SELECT COUNT(*) FROM microdata WHERE d > '2020'", &["'2020' is not a value of `d`", "YYYY-MM-DD"]);
     check("SELECT COUNT(*) FROM microdata WHERE o < 'top'", &["no value 'top'", "in order: low, mid, high"]);
     check("SELECT COUNT(*) FROM microdata WHERE a IN (SELECT a FROM microdata)", &["a question inside a question"]);
     check("SELECT COUNT(*) FROM microdata HAVING COUNT(*) > 3", &["HAVING"]);
@@ -141,7 +141,7 @@ fn refusals_say_where_and_what_to_ask_instead() {
     check("SELECT COUNT(*) FROM microdata; SELECT COUNT(*) FROM microdata", &["2 statements", "`file`"]);
     check("DROP TABLE microdata", &["only SELECT statements"]);
     check("", &["no question"]);
-    check("SELECT COUNT(*) FROM microdata WHERE a > 1e999", &["beyond all numbers"]);
+    check("SELECT COUNT(*) FROM microdata WHERE a > 1e999", &["too large a number"]);
     check("SELECT COUNT(*) FROM microdata WHERE w LIKE 'a!' ESCAPE '!'", &["escapes nothing"]);
 }
 

@@ -32,7 +32,7 @@ pub enum StoreError {
         error: TableError,
     },
     /// A table in a format that we do not read.
-    #[error("{path}: this is {format}, and tables are read from CSV or Parquet")]
+    #[error("{path}: this is {format}, but tables are read from CSV or Parquet")]
     Foreign {
         /// The file, or `standard input`.
         path: String,
@@ -64,13 +64,13 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The folder to be replaced holds more than a release.
-    #[error("{} holds other things than a release, so it is not replaced", path.display())]
+    #[error("{} holds things other than a release, so it is not replaced", path.display())]
     NotARelease {
         /// The place.
         path: PathBuf,
     },
     /// A file where the folder of a release was expected.
-    #[error("{} is a file, and a release is a folder", path.display())]
+    #[error("{} is a file, but a release is a folder", path.display())]
     NotAFolder {
         /// The file.
         path: PathBuf,
@@ -84,13 +84,13 @@ pub enum StoreError {
         error: ReleaseError,
     },
     /// A file that is not the one that was published.
-    #[error("{file} has another SHA-256 than the manifest says")]
+    #[error("the SHA-256 of {file} is not the one in the manifest")]
     Hash {
         /// The file.
         file: String,
     },
     /// Tables that declare more than fits into memory.
-    #[error("{path}: its tables declare {rows} rows, which would need about {} of memory, and {memory} are allowed",
+    #[error("{path}: its tables declare {rows} rows, which would need about {} of memory, but only {memory} is allowed",
             Memory::of(*needed))]
     TooLarge {
         /// The folder.
@@ -103,7 +103,7 @@ pub enum StoreError {
         memory: Memory,
     },
     /// A file that holds more text than is allowed.
-    #[error("{file} {found}, and {memory} of memory are allowed")]
+    #[error("{file} {found}, but only {memory} of memory is allowed")]
     TooMuchText {
         /// The file.
         file: String,
@@ -113,7 +113,7 @@ pub enum StoreError {
         memory: Memory,
     },
     /// A file that holds more than its declared rows can need.
-    #[error("{file} {found}, and {rows} rows of {columns} columns cannot need that")]
+    #[error("{file} {found}, which {rows} rows of {columns} columns cannot need")]
     Swollen {
         /// The file.
         file: String,
@@ -212,11 +212,11 @@ mod tests {
     fn other_formats_are_named_with_a_way_out() {
         let foreign = |format| StoreError::Foreign { path: "a".into(), format };
         let json = foreign(ForeignFormat::Json);
-        assert_eq!(json.to_string(), "a: this is JSON, and tables are read from CSV or Parquet");
+        assert_eq!(json.to_string(), "a: this is JSON, but tables are read from CSV or Parquet");
         let hint = "save it as CSV or Parquet and name that file, for example with pandas: read_json(…).to_csv(…, index=False)";
         assert_eq!(json.hint(), hint);
         let workbook = foreign(ForeignFormat::Workbook);
-        let text = "a: this is an Excel workbook (.xlsx), and tables are read from CSV or Parquet";
+        let text = "a: this is an Excel workbook (.xlsx), but tables are read from CSV or Parquet";
         assert_eq!(workbook.to_string(), text);
         assert_eq!(workbook.hint(), "save the sheet as CSV (UTF-8) in the program that made it, and name that file");
     }
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_file_is_no_release() {
         let error = |path: &str| StoreError::NotAFolder { path: path.into() };
-        assert_eq!(error("a.csv").to_string(), "a.csv is a file, and a release is a folder");
+        assert_eq!(error("a.csv").to_string(), "a.csv is a file, but a release is a folder");
         let hint = "name the folder that publish wrote; to see what a table itself satisfies, profile it";
         assert_eq!(error("a.csv").hint(), hint);
         assert_eq!(error("out/release.json").hint(), "name the folder that it is in: out");

@@ -117,7 +117,7 @@ mod tests {
         assert!(check(&[(10_000_000, 9), (10_000_000, 3)]).is_ok());
         let error = check(&[(210_000_000, 2)]).unwrap_err();
         let said =
-            "r: its tables declare 210000000 rows, which would need about 16.8 GB of memory, and 2 GB are allowed";
+            "r: its tables declare 210000000 rows, which would need about 16.8 GB of memory, but only 2 GB is allowed";
         assert_eq!(error.to_string(), said);
         assert_eq!(error.hint(), "if you trust where it comes from, allow more with `memory = 17GB`");
         assert!(check_rows("r", &[(u64::MAX, usize::MAX); 3], Memory::of(u64::MAX - 1)).is_err());

@@ -225,7 +225,7 @@ fn check_rows(name: &str, metadata: &ArrowReaderMetadata, declared: &Declared) -
     }
     let sum = file.row_groups().iter().try_fold(0_i64, |sum, group| sum.checked_add(group.num_rows().max(0)));
     if sum != Some(rows) {
-        return Err(broken("its row groups have another number of rows than it says"));
+        return Err(broken("its row groups do not have the number of rows that it says"));
     }
     let schema = file.file_metadata().schema_descr();
     let is_flat = schema.columns().iter().all(|column| column.max_rep_level() == 0 && column.max_def_level() <= 1);

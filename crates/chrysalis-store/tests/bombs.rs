@@ -80,7 +80,7 @@ fn packed_rows_beyond_the_declared_ones_stop_the_reader() {
 fn text_that_so_few_rows_cannot_need_stops_the_reader() {
     // Blank lines are no rows, and one field may be as long as a file.
     let blank = gzip(format!("id,text\n{}", "\n".repeat(40 << 20)).as_bytes());
-    let said = "unpacks to 33.6 MB or more, and 2 rows of 2 columns cannot need that";
+    let said = "unpacks to 33.6 MB or more, which 2 rows of 2 columns cannot need";
     check("t.csv.gz", &blank, 2, ALLOWED, &format!("R/t.csv.gz {said}"));
     let long = gzip(format!("id,text\n1,{}\n", "x".repeat(40 << 20)).as_bytes());
     check("t.csv.gz", &long, 2, ALLOWED, &format!("R/t.csv.gz {said}"));
@@ -95,7 +95,7 @@ fn text_that_so_few_rows_cannot_need_stops_the_reader() {
     let rows = 100_000;
     let many = gzip(format!("id,text\n{}", format!("1,{}\n", "y".repeat(200)).repeat(rows)).as_bytes());
     let memory = Memory::of(10_000_000);
-    let said = "R/t.csv.gz unpacks to 10 MB or more, and 10 MB of memory are allowed";
+    let said = "R/t.csv.gz unpacks to 10 MB or more, but only 10 MB of memory is allowed";
     let error = check("t.csv.gz", &many, rows as u64, memory, said);
     assert_eq!(error.hint(), "if you trust where it comes from, allow more with `memory = 100MB`");
     let folder = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ fn declared_rows_that_do_not_fit_are_refused_before_a_file_is_opened() {
     release(folder.path(), "t.csv", b"id,text\n", 210_000_000);
     fs::remove_file(folder.path().join("t.csv")).unwrap();
     let error = read(folder.path(), Memory::default()).unwrap_err();
-    let said = "its tables declare 210000000 rows, which would need about 16.8 GB of memory, and 2 GB are allowed";
+    let said = "its tables declare 210000000 rows, which would need about 16.8 GB of memory, but only 2 GB is allowed";
     assert_eq!(error.to_string(), format!("{}: {said}", folder.path().display()));
     // With enough memory, it goes on to open the file, which is missing.
     assert!(matches!(read(folder.path(), Memory::of(17_000_000_000)).unwrap_err(), StoreError::Io { .. }));
@@ -139,7 +139,7 @@ fn parquet_that_claims_more_than_declared_is_refused_by_its_claims() {
     let folder = tempfile::tempdir().unwrap();
     release(folder.path(), "t.parquet", &dictionary, 2);
     let error = read(folder.path(), ALLOWED).unwrap_err().to_string();
-    assert!(error.ends_with("MB or more, and 2 rows of 2 columns cannot need that"), "{error}");
+    assert!(error.ends_with("MB or more, which 2 rows of 2 columns cannot need"), "{error}");
     // Prefixes of the previous value say a lot in no bytes.
     let delta = plain()
         .set_writer_version(WriterVersion::PARQUET_2_0)
@@ -152,7 +152,7 @@ fn parquet_that_claims_more_than_declared_is_refused_by_its_claims() {
     let mut footer = runs.clone();
     let end = footer.len() - 8;
     footer[end..end + 4].copy_from_slice(&400_000_000_u32.to_le_bytes());
-    let said = "R/t.parquet has a footer of 400 MB, and 5 rows of 2 columns cannot need that";
+    let said = "R/t.parquet has a footer of 400 MB, which 5 rows of 2 columns cannot need";
     check("t.parquet", &footer, 5, ALLOWED, said);
     // The same rows, declared as they are, are read.
     let folder = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ fn a_manifest_is_refused_by_its_size_before_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(MANIFEST), " ".repeat(40_000)).unwrap();
     let error = read_manifest_within(folder.path(), Memory::of(1_000_000)).unwrap_err();
-    let said = "the manifest has 40 kB, and with 1 MB of memory 31.3 kB are read";
+    let said = "the manifest has 40 kB, but with 1 MB of memory at most 31.3 kB are read";
     assert_eq!(error.to_string(), format!("{}: {said}", folder.path().join(MANIFEST).display()));
     assert_eq!(error.hint(), "if you trust where it comes from, allow more with `memory = 100MB`");
     assert!(Manifest::most_bytes(Memory::default()) > 60_000_000);

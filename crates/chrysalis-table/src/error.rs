@@ -81,7 +81,7 @@ pub enum TableError {
         kind: Kind,
     },
     /// An ordinal value that the order leaves out.
-    #[error("`{value}` in column `{column}` does not stand in its order")]
+    #[error("`{value}` in column `{column}` is not in its order")]
     NotInOrder {
         /// The column.
         column: String,
@@ -125,7 +125,7 @@ impl TableError {
     /// What the user can do about it.
     pub fn hint(&self) -> Remedy {
         match self {
-            TableError::Empty | TableError::NoRows => "check that the export that made it went through".into(),
+            TableError::Empty | TableError::NoRows => "check that the export that made it succeeded".into(),
             TableError::Ragged { .. } => {
                 Remedy::from("check quotes and delimiter on that line, or name the delimiter with ")
                     .knob(Knob::Delimiter, "")
@@ -182,7 +182,10 @@ pub enum TaxonomyError {
         expected: usize,
     },
     /// More lines than there is memory for.
-    #[error("{lines} lines of a taxonomy would take about {} of memory, and {allowed} are allowed", Memory::of(*bytes))]
+    #[error(
+        "{lines} lines of a taxonomy would take about {} of memory, but only {allowed} is allowed",
+        Memory::of(*bytes)
+    )]
     TooLarge {
         /// How many lines there are.
         lines: u64,
@@ -192,7 +195,7 @@ pub enum TaxonomyError {
         allowed: Memory,
     },
     /// More levels than are allowed.
-    #[error("the taxonomy has {found} levels, at most {limit} are allowed")]
+    #[error("the taxonomy has {found} levels, but at most {limit} are allowed")]
     TooDeep {
         /// Levels found.
         found: usize,
@@ -298,13 +301,13 @@ pub enum TaxonomyError {
         before: String,
     },
     /// Intervals over words.
-    #[error("intervals need an ordered column, this one is {}", article(*kind))]
+    #[error("intervals need an ordered column, but this one is {}", article(*kind))]
     NoIntervals {
         /// The column's kind.
         kind: Kind,
     },
     /// A value that no taxonomy file can hold.
-    #[error("value `{value}` cannot stand in a taxonomy file, because of `;` or blanks at its ends")]
+    #[error("value `{value}` cannot be in a taxonomy file, because of `;` or blanks at its ends")]
     Unwritable {
         /// The value.
         value: String,

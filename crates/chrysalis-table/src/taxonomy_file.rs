@@ -266,7 +266,7 @@ mod tests {
     fn lines_that_would_take_too_much_memory_are_refused_before_they_are_read() {
         let text = "a;x;*\n".repeat(1_000);
         let error = TaxonomyFile::parse_within(&text, Memory::of(1_000_000)).unwrap_err();
-        let said = "1001 lines of a taxonomy would take about 1.1 MB of memory, and 1 MB are allowed";
+        let said = "1001 lines of a taxonomy would take about 1.1 MB of memory, but only 1 MB is allowed";
         assert_eq!(error.to_string(), said);
         assert_eq!(error.hint(), "if you trust where it comes from, allow more with `memory = 100MB`");
         // With enough memory they are read, and then something else is wrong with them.

@@ -77,7 +77,7 @@ fn kinds_are_inferred_or_enforced_and_equal_numbers_become_one() {
     let table = open().read(&[ordinal(&["low", "middle", "high"])]).unwrap();
     assert_eq!(table.columns()[0].codes().iter().collect::<Vec<_>>(), [0, 1]);
     let error = open().read(&[ordinal(&["low"])]).unwrap_err();
-    assert_eq!(error.to_string(), "`high` in column `g` does not stand in its order");
+    assert_eq!(error.to_string(), "`high` in column `g` is not in its order");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn broken_taxonomies_name_the_line_and_the_value() {
     check_error("a;b;*\nb;g;*\n", "line 1: `b` is a value and also a group of other values");
     check_error("a;g;*\nb;g;all\n", "line 2 ends in `all`, line 1 in `*`");
     check_error("a;;*\n", "line 1 has an empty label at level 2");
-    check_error(&format!("{}*\n", "x;".repeat(64)), "the taxonomy has 65 levels, at most 64 are allowed");
+    check_error(&format!("{}*\n", "x;".repeat(64)), "the taxonomy has 65 levels, but at most 64 are allowed");
 }
 
 #[test]

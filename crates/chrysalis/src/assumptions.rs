@@ -18,8 +18,8 @@ pub(crate) fn of(data: &Microdata, require: &[PrincipleSpec]) -> Vec<String> {
     {
         let name = column.name();
         notes.push(format!(
-            "{t} goes by the order that was given for `{name}`: that values beside each other are nearly the same is taken for \
-             granted, and makes {t} weaker than it is for words without an order"
+            "{t} uses the order that was given for `{name}`: it assumes that neighbouring values are nearly the same, \
+             which makes {t} weaker than it is for words without an order"
         ));
     }
     let weighs = require.iter().find(|spec| spec.weighs());
@@ -30,7 +30,8 @@ pub(crate) fn of(data: &Microdata, require: &[PrincipleSpec]) -> Vec<String> {
     {
         let name = column.name();
         notes.push(format!(
-            "all categories of `{name}` weigh the same, so {spec} counts rows where it should tell how bad their values are"
+            "all categories of `{name}` weigh the same, so {spec} counts rows where it should weigh how bad their \
+             values are"
         ));
     }
     notes
@@ -53,7 +54,10 @@ pub(crate) fn look_alikes(column: &Column, looks: &Alike) -> Vec<String> {
         } else {
             ("look alike".to_owned(), "one value")
         };
-        format!("{names} {looks}: they count as {count} in every promise; make them one in the table if they are")
+        format!(
+            "{names} {looks}: they count as {count} in every promise; if they are one value, make them one in the \
+                 table"
+        )
     };
     let mut notes: Vec<String> = sets.iter().take(LISTED).map(note).collect();
     if sets.len() > LISTED {

@@ -82,9 +82,9 @@ pub static METHODS: &[MethodEntry] = &[
     },
     MethodEntry {
         form: Form::Butterfly,
-        about: "ranges and labels for several users, each of whom knows some quasi columns: columns\n\
-                that several users know are generalized together, columns of one user on their own.\n\
-                Every principle holds for every user (or for every few who collude)",
+        about: "ranges and labels for several users, each of whom knows some quasi columns: columns\nthat several \
+                users know are generalized together, columns of one user on their own.\nEvery principle holds for \
+                every user (or for any few users who collude)",
         partitioner: None,
         knobs: &[Knob::Collude],
         tried_with: &[None],
@@ -98,7 +98,7 @@ pub static METHODS: &[MethodEntry] = &[
     },
     MethodEntry {
         form: Form::RankSwap,
-        about: "sensitive values exchanged with close ones; promises nothing, for comparisons",
+        about: "sensitive values exchanged with close ones; promises nothing; for comparisons only",
         partitioner: None,
         knobs: &[],
         tried_with: &[],
@@ -193,11 +193,9 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
     }),
     PartitionerEntry {
         knobs: &[Knob::GroupColumn],
-        ..plain("column", "groups that come in a column of the input", partitioner::column)
+        ..plain("column", "groups given in a column of the input", partitioner::column)
     },
-    plain("anatomize", "groups of different values at random: a paper's own, for comparison", |_| {
-        Ok(Choice::Anatomize)
-    }),
+    plain("anatomize", "random groups of different values: a paper's own, for comparison", |_| Ok(Choice::Anatomize)),
     with_taxonomies("similar", "split by loss, then dealt out: a paper's own, for comparison", |_| Ok(Choice::Similar)),
     with_taxonomies("nearby", "groups of people who lie close together", |_| Ok(Choice::Nearby)),
     PartitionerEntry {
@@ -254,11 +252,11 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
     principle("ke=4,100", "at least 4 distinct numbers that span at least 100"),
     principle("alpha-k=0.5,10", "at least 10 rows, no value in more than half of them"),
     principle("beta=1", "no value more than (1+1) times as frequent as in the whole table"),
-    principle("distinct-l-alpha=3,1", "at least 3 distinct values, weights of at least 1 in all (needs categories)"),
-    principle("entropy-l-alpha=2,2", "2 distinct values, weights of at least 2, and categories as diverse as 2"),
+    principle("distinct-l-alpha=3,1", "at least 3 distinct values, total weight at least 1 (needs categories)"),
+    principle("entropy-l-alpha=2,2", "2 distinct values, total weight at least 2, and categories as diverse as 2"),
     principle(
         "recursive-l-alpha=3,4,2",
-        "4 distinct values, weights of at least 2, and r1 < 3·(r4 + …) over categories",
+        "4 distinct values, total weight at least 2, and r1 < 3·(r4 + …) over categories",
     ),
     #[cfg(feature = "toy-principle")]
     principle("toy=2", "at least 2 distinct sensitive values: a principle for one test"),

@@ -21,7 +21,7 @@ pub(crate) fn identifying(data: &Microdata) -> Vec<(String, String)> {
 pub(crate) fn check_identifying(found: &[(String, String)], accepted: &[Accepted]) -> Result<(), Error> {
     let is_accepted = |name: &String| accepted.contains(&Accepted::Identifying(name.clone()));
     if let Some((name, reason)) = found.iter().find(|(name, _)| !is_accepted(name)) {
-        let message = format!("`{name}` would be kept as it is, and it looks as if it identified people: {reason}");
+        let message = format!("`{name}` would be kept as it is, but it looks as if it identifies people: {reason}");
         let remedy = Remedy::from("leave it out of ")
             .knob(Knob::Other, "")
             .words(", or accept it by name: ")
@@ -35,7 +35,7 @@ pub(crate) fn check_identifying(found: &[(String, String)], accepted: &[Accepted
     match idle {
         None => Ok(()),
         Some(name) => {
-            let message = format!("there is nothing to accept: `{name}` does not look as if it identified people");
+            let message = format!("there is nothing to accept: `{name}` does not look as if it identifies people");
             Err(Error::request(message, Remedy::from("leave ").knob(Knob::Accept, "").words(" out")))
         }
     }
@@ -48,8 +48,8 @@ pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> E
     let share = 100.0 * found.disclosed_rows as f64 / data.rows().max(1) as f64;
     let others: Vec<String> = data.other().map(|column| format!("`{}`", column.name())).collect();
     let what = match near {
-        Near::Nothing => format!("one single value of `{column}`"),
-        _ => format!("one single `{column}`, or some that are less than {} apart", shown(near.width())),
+        Near::Nothing => format!("a single value of `{column}`"),
+        _ => format!("a single `{column}`, or values less than {} apart", shown(near.width())),
     };
     let by_groups = found.disclosed_rows - found.disclosed_by_others;
     let how = match (by_groups, found.disclosed_by_others) {
@@ -66,7 +66,7 @@ pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> E
         remedy = match preventing(data, recipe, &near) {
             Some(requirement) => Remedy::from("add ").knob(Knob::Require, requirement.to_string()),
             None => {
-                Remedy::from(format!("no requirement prevents it in this table: choose another column than `{column}`"))
+                Remedy::from(format!("no requirement prevents it in this table: choose a column other than `{column}`"))
             }
         };
     }
@@ -94,7 +94,7 @@ pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
         None => Ok(()),
         Some(column) => {
             let same = if column.domain().len() == 1 { "the same value" } else { "what looks like the same value" };
-            let message = format!("every row has {same} of `{}`, so nothing of it can be hidden", column.name());
+            let message = format!("every row has {same} of `{}`, so nothing about it can be hidden", column.name());
             let remedy =
                 Remedy::from("name another column with ").knob(Knob::Sensitive, "").words(", or leave this one out");
             Err(Error::request(message, remedy))
@@ -112,8 +112,8 @@ pub(crate) fn identifiers_among_quasi(data: &Microdata) -> Vec<String> {
             rows >= 20 && 10 * alone >= 9 * rows && guess::suggest(column, data.rows()).role == GuessedRole::Identifier;
         is_one.then(|| {
             format!(
-                "`{}` looks like an identifier: {} of {} rows have a value of their own. As a quasi column it makes groups \
-                 wide and protects nobody; left out, less is lost",
+                "`{}` looks like an identifier: {} of {} rows have a value of their own. As a quasi column it makes \
+                 groups wide and protects nobody; leaving it out loses less",
                 column.name(),
                 count(alone),
                 count(rows)

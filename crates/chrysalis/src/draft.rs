@@ -31,19 +31,19 @@ pub struct Draft {
     /// Columns an attacker may know, in the order in which they are published; several lists for several users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quasi: Option<QuasiDraft>,
-    /// The column nobody may learn about a person.
+    /// The column whose values nobody may learn about a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitive: Option<String>,
     /// Columns to keep as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<Vec<String>>,
-    /// What each category of the sensitive column weighs.
+    /// The weight of each category of the sensitive column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<WeightsDraft>,
-    /// Values of the sensitive column that are ordinary; an empty list where none is.
+    /// Ordinary values of the sensitive column; an empty list if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordinary: Option<Vec<String>>,
-    /// What several users know, where roles say which columns are quasi.
+    /// What each of several users knows, if roles say which columns are quasi.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quasi_identifiers: Vec<Vec<String>>,
     /// Columns, by name.
@@ -51,7 +51,7 @@ pub struct Draft {
     pub attributes: BTreeMap<String, AttributeDraft>,
     /// What to publish.
     pub release: ReleaseDraft,
-    /// Which releases to hold against one another.
+    /// Which releases to compare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compare: Option<CompareDraft>,
 }
@@ -103,15 +103,15 @@ pub struct AttributeDraft {
     /// Categories of the sensitive column, most sensitive first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Vec<String>>>,
-    /// What each category weighs.
+    /// The weight of each category.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<WeightsDraft>,
-    /// Values of the sensitive column that are ordinary, so that everybody may know them of a person; an empty list where none
-    /// is. When absent, a value that at least half of all rows have is ordinary.
+    /// Ordinary values of the sensitive column, which anybody may know about a person; an empty list if there are none.
+    /// When absent, any value that at least half of all rows have is ordinary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordinary: Option<Vec<String>>,
-    /// Numbers of the sensitive column closer together than this count as one. When absent, a hundredth of the width between
-    /// the 5th and the 95th percentile.
+    /// Numbers of the sensitive column closer together than this count as one. When absent, the e of `ke`, or a
+    /// hundredth of the width between the 5th and the 95th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub near: Option<Number>,
 }
@@ -145,7 +145,7 @@ pub struct ReleaseDraft {
     /// Risks that are accepted by name: `disclosure`, `identifying=COLUMN`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accept: Option<Vec<String>>,
-    /// So many users may pool what they know.
+    /// How many users may pool what they know; 1 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collude: Option<usize>,
     /// How tables are written: `parquet` or `csv`.
@@ -157,7 +157,7 @@ pub struct ReleaseDraft {
     /// What full-domain minimizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// After so many seconds full-domain takes the best it has found; 60 where nothing is said.
+    /// After this many seconds, full-domain takes the best result so far; 60 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<Number>,
 }
@@ -167,13 +167,13 @@ pub struct ReleaseDraft {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct CompareDraft {
-    /// The releases; where none is listed, a set that shows what the methods are like.
+    /// The releases; if none is listed, a set that shows what the methods are like.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<RunDraft>,
     /// The kind of questions that every release is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// How many.
+    /// How many questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queries: Option<usize>,
     /// The share of the space of values that a question covers.
@@ -184,7 +184,7 @@ pub struct CompareDraft {
     pub dimensions: Option<usize>,
 }
 
-/// One release, or several that differ in what varies. What it leaves out is as in `release`.
+/// One release, or several that differ in what varies. Settings that it leaves out come from `release`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunDraft {

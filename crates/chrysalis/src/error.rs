@@ -46,7 +46,7 @@ impl Error {
 
     /// An error that is our fault.
     pub fn internal(message: impl Into<String>) -> Self {
-        let remedy = "please report this with all that leads to it".into();
+        let remedy = "please report this with everything that leads to it".into();
         Error { fault: Fault::Internal, message: message.into(), remedy }
     }
 
@@ -67,7 +67,7 @@ impl Error {
             return first;
         }
         let is_infeasible = std::iter::once(&first).chain(&rest).any(|error| error.fault == Fault::Infeasible);
-        let message = format!("none of the {n_tried} releases can be made; the first: {}", first.message);
+        let message = format!("none of the {n_tried} releases can be made; the first error: {}", first.message);
         Error { message, remedy: first.remedy, fault: if is_infeasible { Fault::Infeasible } else { first.fault } }
     }
 }

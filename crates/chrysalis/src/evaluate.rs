@@ -90,7 +90,7 @@ fn check_microdata(manifest: &Manifest, microdata: &Table) -> Result<(), Error> 
         return Ok(());
     }
     let problem = format!("the release has {}, the microdata {}", counted(published, "row"), count(found));
-    Err(Error::request(problem, "name the table that the release was made of"))
+    Err(Error::request(problem, "name the table that the release was made from"))
 }
 
 fn asked(

@@ -168,7 +168,7 @@ pub fn read_taxonomy(path: &Path, memory: Memory) -> Result<TaxonomyFile, Error>
     let (bytes, is_whole) = read_up_to(path, memory.part(MEMORY_PER_BYTE).bytes())?;
     if !is_whole {
         let (most, name) = (memory.part(MEMORY_PER_BYTE), path.display());
-        let message = format!("{name} has more than {most}, and with {memory} of memory no larger taxonomy is read");
+        let message = format!("{name} has more than {most}, the largest taxonomy that is read with {memory} of memory");
         return Err(Error::request(message, Memory::more(2 * most.bytes(), MEMORY_PER_BYTE)));
     }
     let text = text(path, bytes)?;
@@ -223,6 +223,6 @@ mod tests {
         let (message, remedy) = of(TableError::UnknownColumn { column: "age".into(), columns: vec!["sex".into()] });
         assert_eq!(message, "a.csv: there is no column `age`; the columns are `sex`");
         assert_eq!(remedy, "name the table that the release was made from");
-        assert_eq!(of(TableError::NoRows).1, "check that the export that made it went through");
+        assert_eq!(of(TableError::NoRows).1, "check that the export that made it succeeded");
     }
 }

@@ -89,7 +89,7 @@ const KNOWN: [(&str, &str); 11] = [
     ),
     ("=race racial rac1p ethnic hispanic =hisp", "others know somebody's origin"),
     ("marital =married =mar =msp", "others know whether somebody is married"),
-    ("educat =edu =school =schl =degree", "others know what somebody has learned"),
+    ("educat =edu =school =schl =degree", "others know somebody's education"),
     ("country nationality citizen nativ", "others know which country somebody is from"),
     ("occupation profession workclass =job =employer", "others know what somebody does for a living"),
     ("famil relation child household dependent", "others know somebody's family"),
@@ -126,11 +126,11 @@ pub fn suggest(column: &Column, rows: usize) -> Guess {
     if let Some((_, topic)) = private(&words, kind) {
         // Amounts of money and measurements are often unique without identifying anybody; unique words do identify.
         let is_text = !kind.is_numeric() && (unique * 2 >= rows.max(20) || is_free_text(column, rows));
-        let sensitive = guess(GuessedRole::Sensitive, format!("its name tells of {topic}"));
+        let sensitive = guess(GuessedRole::Sensitive, format!("its name is about {topic}"));
         return if is_text { text_guess(column, unique, rows) } else { sensitive };
     }
     if is_survey_weight(&words, values) {
-        return guess(GuessedRole::Unpublished, "a weight of the survey, which can identify".to_owned());
+        return guess(GuessedRole::Unpublished, "a survey weight, which can identify people".to_owned());
     }
     if let Some(topic) = topic(&words) {
         return guess(GuessedRole::Quasi, KNOWN[topic].1.to_owned());
@@ -149,7 +149,7 @@ pub fn suggest(column: &Column, rows: usize) -> Guess {
     }
     if repeats_a_little(column, rows) {
         let reason =
-            format!("most of its {} occur a few times each, as numbers of people do", counted(values as u64, "value"));
+            format!("most of its {} occur a few times each, as people's numbers do", counted(values as u64, "value"));
         return guess(GuessedRole::Person, reason);
     }
     if values > 1_000 {

@@ -122,7 +122,7 @@ fn finished(mut outcome: Outcome, recipe: &Recipe, dropped_rows: u64, seed: Seed
     let mut notes = Vec::new();
     if manifest.groups == 1 && manifest.rows > 1 && manifest.method.shape().marginals.is_none() {
         let why = match outcome.recoding.as_ref().map(|recoding| recoding.search.proven) {
-            None => "no cut left both sides satisfied",
+            None => "no cut satisfies the principles on both sides",
             Some(true) => "no combination of lower levels is better",
             Some(false) => "time ran out before lower levels were found",
         };

@@ -71,7 +71,7 @@ fn replayed(
     let n_rows = replay.table.rows();
     if n_rows > MOST_ROWS && asked.is_none() {
         return Err(format!(
-            "Not run: tables of more than {} rows are published again only if somebody asks for it.",
+            "Not run: tables of more than {} rows are published again only on request.",
             count(MOST_ROWS as u64)
         ));
     }
@@ -88,13 +88,13 @@ fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
     }
     if shape.has_users || shape.marginals.is_some() {
         let (form, word) = (manifest.method, shape.group_word);
-        return Err(format!("Not replayed: who forms each {word} of {form} is not the partitioner alone."));
+        return Err(format!("Not replayed: each {word} of {form} is not formed by the partitioner alone."));
     }
     let name: String = manifest.partitioner.chars().take(40).collect();
     let entry = catalogue::partitioner(&name)
-        .ok_or_else(|| format!("Not replayed: `{name}` is no partitioner of this version."))?;
+        .ok_or_else(|| format!("Not replayed: `{name}` is not a partitioner of this version."))?;
     let choice = (entry.make)(&ReleaseDraft::default())
-        .map_err(|_| "Not replayed: the groups came in a column of the table.".to_owned())?;
+        .map_err(|_| "Not replayed: the groups were given in a column of the table.".to_owned())?;
     match choice {
         Choice::FullDomain { .. } => {
             Err("Not replayed: how far `full-domain` searched and what it suppressed is not in the manifest."
@@ -121,7 +121,8 @@ fn table(manifest: &Manifest, microdata: &Table) -> Result<Table, String> {
     let column = |attribute: &Attribute| {
         let column =
             microdata.column(&attribute.name).filter(|column| column.domain().kind() == Kind::from(attribute.kind));
-        column.cloned().ok_or_else(|| format!("Not run: the microdata have no such column as `{}`.", attribute.name))
+        let name = &attribute.name;
+        column.cloned().ok_or_else(|| format!("Not run: the microdata have no column `{name}` of the same kind."))
     };
     let published = |role: &&Attribute| role.role == RoleName::Quasi || role.role == RoleName::Sensitive;
     let columns: Vec<Column> = manifest.attributes.iter().filter(published).map(column).collect::<Result<_, _>>()?;

@@ -19,7 +19,8 @@ const HEAD: &str = "\
 #         quasi       may be known to an attacker (age, address ...), made less exact
 #         sensitive   what nobody may learn about a person; one column
 #         other       kept as it is; never guessed, because it can identify people and give their secrets away
-# Every role below is a guess, with its reason beside it. `person?` marks a number of people who have several rows each.
+# Every role below is a guess, with its reason beside it.
+# `person?` marks a column that numbers people who have several rows each.
 # A column that is not named is dropped, and the summary says so.
 ";
 

@@ -52,7 +52,7 @@ fn several() -> Column {
 #[test]
 fn a_sensitive_column_with_one_value_is_refused() {
     let error = told(vec![numbers("age", |row| 20 + row / 2)], words("s", |_| "flu".to_owned())).unwrap_err();
-    assert!(error.message.starts_with("every row has the same value of `s`, so nothing of it can be "), "{error}");
+    assert!(error.message.starts_with("every row has the same value of `s`, so nothing about it can be "), "{error}");
     assert!(error.remedy.to_string().starts_with("name another column with `sensitive`"), "{}", error.remedy);
     assert!(told(vec![numbers("age", |row| 20 + row / 2)], several()).is_ok());
 }

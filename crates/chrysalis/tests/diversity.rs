@@ -152,11 +152,13 @@ mod look_alikes {
             shown.sort();
             given.sort();
             assert_eq!(shown, given, "{partitioner}");
-            assert!(notes.contains(
-                &"`HIV`, `HIV ` and `hiv` look alike: they count as one value in every promise; make them one in the table if \
-                  they are"
-                    .to_owned()
-            ));
+            assert!(
+                notes.contains(
+                    &"`HIV`, `HIV ` and `hiv` look alike: they count as one value in every promise; if they are one \
+                  value, make them one in the table"
+                        .to_owned()
+                )
+            );
             assert_eq!(notes.iter().filter(|note| note.contains("look alike")).count(), 3, "{notes:?}");
         }
     }
@@ -191,7 +193,7 @@ mod look_alikes {
         assert!(message.starts_with("2 of 6 rows (33.3 %) would be disclosed"), "{message}");
         let message = published(&table(words(&["HIV", "hiv", "HIV "]), &[1, 1, 1]), &draft(&["k=2"], json!({})));
         let message = message.unwrap_err().message;
-        assert_eq!(message, "every row has what looks like the same value of `s`, so nothing of it can be hidden");
+        assert_eq!(message, "every row has what looks like the same value of `s`, so nothing about it can be hidden");
     }
 
     #[test]
@@ -208,11 +210,12 @@ mod look_alikes {
     fn are_told_by_profile() {
         let draft: Draft = serde_json::from_value(json!({"quasi": ["a"], "sensitive": "s"})).unwrap();
         let found = profile(table(words(&["HIV", "hiv", " "]), &[1, 1, 1]), &draft, &Unwatched).unwrap();
-        let alike = "`HIV` and `hiv` look alike: they count as one value in every promise; make them one in the table if they are";
+        let alike = "`HIV` and `hiv` look alike: they count as one value in every promise; if they are one value, \
+                     make them one in the table";
         assert_eq!(found.notes, [alike]);
         let blank = profile(table(words(&["HIV", "", " "]), &[1, 1, 1]), &draft, &Unwatched).unwrap().notes;
-        let missing = "`(missing)` and ` ` look as if `s` were missing: they count as no value that protects anybody in every \
-                       promise; make them one in the table if they are";
+        let missing = "`(missing)` and ` ` look as if `s` were missing: they count as no value that protects anybody \
+                       in every promise; if they are one value, make them one in the table";
         assert_eq!(blank, [missing]);
     }
 }
@@ -423,8 +426,8 @@ mod distances {
         assert_eq!(found.principles[0].measured, measured);
         let more = json!({"attributes": {"s": {"kind": "ordinal", "order": order}}});
         let (made, notes) = published(&table(ordinal(&order, &rows), &groups), &draft(&["t=0.3"], more)).unwrap();
-        let note = "t=0.3 goes by the order that was given for `s`: that values beside each other are nearly the same is taken for \
-                    granted, and makes t=0.3 weaker than it is for words without an order";
+        let note = "t=0.3 uses the order that was given for `s`: it assumes that neighbouring values are nearly the \
+                    same, which makes t=0.3 weaker than it is for words without an order";
         assert!(notes.contains(&note.to_owned()), "{notes:?}");
         let name = "distance ordered by the order given: `a` < `b` < `c`".to_owned();
         assert_eq!(made.report.measured, [("t=0.3".to_owned(), name)]);
@@ -447,8 +450,8 @@ mod distances {
         assert_eq!(found.principles[0].measured, measured);
         let more = json!({"attributes": attributes});
         let (made, notes) = published(&table(words(&rows), &groups), &draft(&["distinct-l-alpha=2,1"], more)).unwrap();
-        let note = "all categories of `s` weigh the same, so distinct-l-alpha=2,1 counts rows where it should tell how bad their \
-                    values are";
+        let note = "all categories of `s` weigh the same, so distinct-l-alpha=2,1 counts rows where it should weigh \
+                    how bad their values are";
         assert!(notes.contains(&note.to_owned()), "{notes:?}");
         assert_eq!(made.report.measured, [("distinct-l-alpha=2,1".to_owned(), measured.to_owned())]);
         let uniform = json!({"s": {"categories": [["a"], ["b"], ["c"]]}});

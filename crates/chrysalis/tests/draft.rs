@@ -82,7 +82,7 @@ fn methods_without_groups_take_no_partitioner() {
     let message = "rank-swap forms no groups, so a partitioner has no effect";
     refused(json!({}), swap(json!({ "partitioner": "min-sum" })), message);
     refused(json!({}), swap(json!({ "relaxed": true })), "`relaxed` has no effect on rank-swap");
-    refused(json!({}), json!({ "partitioner": "union" }), "`union` finds butterflies, and generalize shows none");
+    refused(json!({}), json!({ "partitioner": "union" }), "`union` finds butterflies, but generalize shows none");
     refused(json!({}), json!({ "partitioner": "the better of both" }), "is not a partitioner of this version");
     let permute = json!({ "method": "permute", "suppress": "0.1" });
     refused(json!({}), permute, "rows can be suppressed only where quasi values are generalized");
@@ -114,9 +114,9 @@ fn what_contradicts_itself_is_refused() {
     refused(order("integer"), json!({}), "`order` has no effect on column `age`, which is of kind integer");
     assert!(check(order("ordinal"), json!({})).is_ok());
     let prefix = json!({ "age": { "kind": "integer", "prefix": true } });
-    refused(prefix, json!({}), "column `age` is of kind integer, and prefixes are those of words");
+    refused(prefix, json!({}), "column `age` is of kind integer, but only words have prefixes");
     let listed = json!({ "name": { "role": "quasi" } });
-    refused(listed, json!({}), "column `name` has the role quasi, and other columns are listed as quasi");
+    refused(listed, json!({}), "column `name` has the role quasi, but other columns are listed as quasi");
     refused(json!({}), json!({ "format": "xlsx" }), "format: ");
 }
 

@@ -95,7 +95,7 @@ fn names_and_unique_values_are_identifiers() {
 fn numbers_that_repeat_may_be_those_of_people() {
     let by_name = "its name and its 500 values say that it numbers people";
     guessed(&integers("patient_nbr", 1_000, |row| row / 2), GuessedRole::Person, by_name);
-    let by_values = "most of its 500 values occur a few times each, as numbers of people do";
+    let by_values = "most of its 500 values occur a few times each, as people's numbers do";
     guessed(&texts("x", 1_000, |row| format!("v{}", row / 2)), GuessedRole::Person, by_values);
     guessed(&integers("x", 1_000, |row| row / 2 * 7_919), GuessedRole::Person, by_values);
     guessed(
@@ -113,11 +113,11 @@ fn what_sounds_private_is_sensitive() {
         guessed(
             &texts(name, 100, |row| format!("v{}", row % 5)),
             GuessedRole::Sensitive,
-            &format!("its name tells of {about}"),
+            &format!("its name is about {about}"),
         );
     }
     // Amounts of money are often unique but do not say whose they are.
-    guessed(&integers("income", 100, |row| 1_000 + row), GuessedRole::Sensitive, "its name tells of money");
+    guessed(&integers("income", 100, |row| 1_000 + row), GuessedRole::Sensitive, "its name is about money");
     // The number of diagnoses is not the diagnoses.
     let counts = integers("number_diagnoses", 100, |row| row % 9);
     guessed(&counts, GuessedRole::Quasi, "it has 9 values, and its name says little");
@@ -146,10 +146,10 @@ fn what_is_neither_is_not_published() {
     guessed(
         &integers("fnlwgt", 300, |row| row),
         GuessedRole::Unpublished,
-        "a weight of the survey, which can identify",
+        "a survey weight, which can identify people",
     );
     let weight = reals("instance_weight", 2_000, |row| row as f64 / 3.0);
-    guessed(&weight, GuessedRole::Unpublished, "a weight of the survey, which can identify");
+    guessed(&weight, GuessedRole::Unpublished, "a survey weight, which can identify people");
     let many = "it has 150 different numbers, and its name does not sound private";
     guessed(&reals("bmi", 3_000, |row| (row % 150) as f64 / 7.0), GuessedRole::Unpublished, many);
     let many = "it has 1,001 different numbers, and its name does not sound private";

@@ -131,7 +131,7 @@ fn finding(target: &AttackTarget<'_>, steps: &[(RuledOut, BigRational)], l: u64)
             count(step.values + 2),
             step.values
         ),
-        None => format!("a larger l than {l}, or recursive-l, which is made against this attack."),
+        None => format!("an l larger than {l}, or recursive-l, which is designed against this attack."),
     };
     let worst = worst_groups(target.sample, target.ids, |group| Counts::of(group).worst(last.values as usize));
     Finding::new("background", sentence, prevention).with_groups(worst)

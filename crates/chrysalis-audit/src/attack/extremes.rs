@@ -75,11 +75,11 @@ impl<'a> NumberEnds<'a> {
             (false, false) => "both occur more than once",
         };
         let group = self.group.as_ref().map_or_else(String::new, |group| {
-            format!("; the largest stands in one {} of {}", self.group_word, counted(group.rows, "row", "rows"))
+            format!("; the largest is in one {} of {}", self.group_word, counted(group.rows, "row", "rows"))
         });
         format!(
-            "The smallest and the largest `{}` are published as they are, and {once}: who knows that somebody has one of them, \
-             such as the largest of all, learns it exactly{group}.",
+            "The smallest and the largest `{}` are published as they are, and {once}: an attacker who knows that \
+             somebody has one of them, such as the largest of all, learns it exactly{group}.",
             self.name
         )
     }
@@ -121,7 +121,8 @@ pub(crate) fn extremes(numbers: Option<NumberEnds<'_>>, placed: EndPlacement) ->
         let reason = if has_ranges {
             format!("Not run: {CANNOT_TELL}.")
         } else {
-            "Does not apply: no ranges are shown that could end at somebody's value, and no sensitive number is the largest."
+            "Does not apply: no ranges are shown that could end at somebody's value, and there is no largest \
+             sensitive number."
                 .to_owned()
         };
         return (None, Finding::not_run("extremes", reason));
@@ -142,17 +143,17 @@ pub(crate) fn extremes(numbers: Option<NumberEnds<'_>>, placed: EndPlacement) ->
     (Some(extremes), Finding::new("extremes", sentences.join(" "), prevention).with_groups(groups))
 }
 
-const CANNOT_TELL: &str = "whether a range ends at a value that one person alone has, who is then in its group for certain, \
-                           cannot be told from the release alone; that takes the microdata";
+const CANNOT_TELL: &str = "the release alone does not show whether a range ends at a value that only one person has, \
+                           who is then certain to be in its group; that takes the microdata";
 
 fn of_ranges(people: u64) -> String {
     if people == 0 {
-        return "No range ends at a quasi value that one person alone has, so the ends of ranges put nobody into a group."
+        return "No range ends at a quasi value that only one person has, so the ends of ranges put nobody into a group."
             .to_owned();
     }
     format!(
-        "Ranges end at values of people: {} the only one with a quasi value at which a range ends. Who knows that value knows \
-         the person's group for certain.",
+        "Ranges end at people's values: {} the only one with a quasi value at which a range ends. An attacker who \
+         knows that value knows the person's group for certain.",
         counted(people, "person is", "people are each")
     )
 }
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     fn what_cannot_be_told_is_not_what_does_not_apply() {
         let (found, finding) = extremes(None, EndPlacement::CannotTell);
-        assert!(found.is_none() && !finding.was_run && finding.sentence.contains("cannot be told"), "{finding:?}");
+        assert!(found.is_none() && !finding.was_run && finding.sentence.contains("does not show"), "{finding:?}");
         let (found, finding) = extremes(None, EndPlacement::NoRanges);
         assert!(found.is_none() && !finding.was_run && finding.sentence.starts_with("Does not apply"), "{finding:?}");
         let column = Column::integers("cost", &[5, 7, 9]);

@@ -9,21 +9,22 @@ use crate::{Presence, RowLinking, RowLinkingOver};
 /// Telling which row belongs to a person who is known to be in the data.
 pub(crate) fn row_linking(found: Option<&RowLinking>, rows: u64, worst: Vec<WorstGroup>) -> Finding {
     let Some(found) = found else {
-        return Finding::not_run("row_linking", "Not run: the release shows no group to be found in.");
+        return Finding::not_run("row_linking", "Not run: the release shows no group to find a person in.");
     };
     let how_likely = format!("{}{}", percent(found.delta), fraction(&found.delta_text));
     let at_random = |whose: &str| {
         let sentence = format!(
-            "Where the values of a group are combined at random, one given row of it has all quasi values of {whose} with at most \
-             {how_likely}. That some row of the group has them can be likelier, up to certain."
+            "Where the values of a group are combined at random, any given row of it has all quasi values of {whose} \
+             with a probability of at most {how_likely}. That some row of the group has them can be likelier, even \
+             certain."
         );
         (sentence, "larger groups, or groups whose members differ more.".to_owned())
     };
     let (sentence, prevention) = match found.over {
         RowLinkingOver::ExactValues => (
             format!(
-                "Quasi values are published as they are: of {}, whoever knows a person's knows which one is theirs if nobody else has \
-                 the same.",
+                "Quasi values are published as they are: an attacker who knows a person's knows which of {} is theirs \
+                 if nobody else has the same.",
                 counted(rows, "row", "rows")
             ),
             instead_of_exact_values(),
@@ -32,8 +33,8 @@ pub(crate) fn row_linking(found: Option<&RowLinking>, rows: u64, worst: Vec<Wors
         RowLinkingOver::People => at_random("a person of the microdata"),
         RowLinkingOver::Covered => (
             format!(
-                "Who knows all quasi values of a person finds rows that could be the person's: no row is theirs with more than \
-                 {how_likely}, as far as the ranges and labels tell."
+                "An attacker who knows all quasi values of a person finds rows that could be the person's: as far as \
+                 the ranges and labels tell, no row is theirs with a probability above {how_likely}."
             ),
             "a larger k.".to_owned(),
         ),
@@ -44,17 +45,17 @@ pub(crate) fn row_linking(found: Option<&RowLinking>, rows: u64, worst: Vec<Wors
 /// Finding out whether somebody is in the data at all. No form hides that.
 pub(crate) fn presence(found: Option<&Presence>, linked: Option<&RowLinking>, rows: u64) -> Finding {
     let Some((found, linked)) = found.zip(linked) else {
-        return Finding::not_run("presence", "Not run: the release shows no group to be found in.");
+        return Finding::not_run("presence", "Not run: the release shows no group to find a person in.");
     };
     let certain = |many: &str, one: &str| match found.certain_rows {
         0 => String::new(),
-        n => format!(" {}: whoever has these values is there for certain.", counted(n, one, many)),
+        n => format!(" {}: anybody with these values is certain to be in the data.", counted(n, one, many)),
     };
     let more = match linked.over {
         RowLinkingOver::ExactValues => {
             let sentence = format!(
-                "Not protected: quasi values are published as they are, so whoever knows a person's sees whether the person is among \
-                 the {}.",
+                "Not protected: quasi values are published as they are, so an attacker who knows a person's sees \
+                 whether the person is among the {}.",
                 counted(rows, "row", "rows")
             );
             return Finding::new("presence", sentence, PREVENTION);
@@ -63,21 +64,21 @@ pub(crate) fn presence(found: Option<&Presence>, linked: Option<&RowLinking>, ro
             certain("rows show one value per quasi attribute", "row shows one value per quasi attribute")
         }
         RowLinkingOver::Conceivable | RowLinkingOver::People => {
-            let many = "rows stand in groups in which one quasi column at most has different values";
-            certain(many, &many.replacen("rows stand", "row stands", 1))
+            let many = "rows are in groups in which at most one quasi column has different values";
+            certain(many, &many.replacen("rows are", "row is", 1))
         }
     };
     let sentence = format!(
-        "Not protected: whoever a group covers can be taken to be in the data, and how often that is right cannot be bounded without \
-         knowing who is not. The groups cover {} of the combinations of quasi values that the manifest allows; the less, the \
-         surer.{more}",
+        "Not protected: an attacker can assume that everybody whom a group covers is in the data, and how often that \
+         is right cannot be bounded without knowing who is not. The groups cover {} of the combinations of quasi \
+         values that the manifest allows; the fewer, the surer.{more}",
         covered(found.covered)
     );
     Finding::new("presence", sentence, PREVENTION)
 }
 
-const PREVENTION: &str = "nothing that a release could show of its people; only a random sample of those who could be in it, and the \
-                          smaller the better.";
+const PREVENTION: &str = "no way of showing people helps; only publishing a random sample of those who could be in \
+                          the data does, and the smaller the better.";
 
 fn covered(share: f64) -> String {
     match share {

@@ -4,7 +4,7 @@
 use super::finding::{Finding, counted, percent};
 
 /// Nobody promises anything against this attacker, whatever was measured.
-const NOT_PROMISED: &str = "Nothing is promised against somebody who replays the algorithm.";
+const NOT_PROMISED: &str = "No promise covers an attacker who replays the algorithm.";
 
 /// Two members of a group exchange their sensitive values, and the table is published again and again, as it is and with the
 /// values exchanged: how often does the group come out?
@@ -61,22 +61,25 @@ impl Replay {
         let share = |n: u64| percent(n as f64 / all);
         let what = match self.is_whole {
             true => "the table was published".to_owned(),
-            false => format!("{} who lie close together were published", counted(self.rows, "person", "people")),
+            false => {
+                format!("{} were published", counted(self.rows, "neighbouring person", "neighbouring people"))
+            }
         };
         let mut sentence = format!(
-            "An attacker who knows everybody's quasi values runs `{partitioner}` again on worlds that the release allows. In {} \
-             two members of a group exchanged their `{sensitive}`, and {what} {} with the true and as often with the exchanged \
-             values: the group came out in {} of the runs with true values and in {} of those with exchanged ones",
+            "An attacker who knows everybody's quasi values runs `{partitioner}` again on worlds that the release \
+             allows. In {}, two members of a group exchanged their `{sensitive}`, and {what} {} with the true values \
+             and as often with the exchanged ones: the group came out in {} of the runs with true values and in {} of \
+             the runs with exchanged ones",
             counted(self.exchanges, "trial", "trials"),
             counted(self.runs, "time", "times"),
             share(self.with_true),
             share(self.with_exchanged),
         );
         sentence.push_str(&match self.median_ratio {
-            None => "; that is too seldom to tell which world is likelier.".to_owned(),
+            None => "; that is too rare to tell which world is likelier.".to_owned(),
             Some(ratio) => format!(
-                ", so in the median trial ({} came out often enough) the true values are {ratio:.1} times as likely; so many \
-                 runs can show {} times at most.",
+                ", so in the median trial (of {} whose group came out often enough) the true values are {ratio:.1} \
+                 times as likely; this many runs can show {} times at most.",
                 self.told,
                 self.runs + 1,
             ),
@@ -117,16 +120,17 @@ mod tests {
         let found = Replay::of(&[(20, 0), (10, 5), (5, 5)], 20, 300, true).finding("nearby", "disease");
         assert_eq!(
             found.sentence,
-            "An attacker who knows everybody's quasi values runs `nearby` again on worlds that the release allows. In 3 trials two \
-             members of a group exchanged their `disease`, and the table was published 20 times with the true and as often with \
-             the exchanged values: the group came out in 58.3 % of the runs with true values and in 16.7 % of those with \
-             exchanged ones, so in the median trial (3 came out often enough) the true values are 1.8 times as likely; so many \
-             runs can show 21 times at most. Nothing is promised against somebody who replays the algorithm."
+            "An attacker who knows everybody's quasi values runs `nearby` again on worlds that the release allows. In \
+             3 trials, two members of a group exchanged their `disease`, and the table was published 20 times with \
+             the true values and as often with the exchanged ones: the group came out in 58.3 % of the runs with true \
+             values and in 16.7 % of the runs with exchanged ones, so in the median trial (of 3 whose group came out \
+             often enough) the true values are 1.8 times as likely; this many runs can show 21 times at most. No \
+             promise covers an attacker who replays the algorithm."
         );
         assert_eq!(found.prevention, "the partitioner anatomize, which does not look at quasi values.");
         let found = Replay::of(&[(1, 0)], 20, 500, false).finding("nearby", "disease");
-        assert!(found.sentence.contains("500 people who lie close together were published 20 times"), "{found:?}");
-        assert!(found.sentence.contains("too seldom to tell") && found.prevention.is_empty(), "{found:?}");
+        assert!(found.sentence.contains("500 neighbouring people were published 20 times"), "{found:?}");
+        assert!(found.sentence.contains("too rare to tell") && found.prevention.is_empty(), "{found:?}");
         let not_run = Replay::not_run("Not run: the microdata are needed.");
         assert!(!not_run.was_run && not_run.sentence.ends_with(NOT_PROMISED));
     }

@@ -42,10 +42,12 @@ impl Draws {
     pub(crate) fn of(partitioner: &str) -> Draws {
         match partitioner {
             "mondrian" => Draws::Nothing(
-                "`mondrian` draws no lots (unless it may tear equal rows apart, which the manifest does not tell)",
+                "`mondrian` draws nothing at random (unless it may split equal rows, which the manifest does not say)",
             ),
-            "full-domain" => Draws::Nothing("`full-domain` draws no lots (as long as no time limit ends its search)"),
-            "column" => Draws::Nothing("the groups come with the table"),
+            "full-domain" => {
+                Draws::Nothing("`full-domain` draws nothing at random (unless a time limit ends its search)")
+            }
+            "column" => Draws::Nothing("the groups are given in the table"),
             "sequential" => Draws::Nothing("the groups follow the order of the rows"),
             "min-sum" | "min-max" | "min-max-exact" | "max-groups" => Draws::EqualValues,
             "nearby" | "compact" => Draws::Near,
@@ -56,7 +58,7 @@ impl Draws {
 
     /// All that is drawn is which of several people who look alike is in which group.
     pub(crate) const LOOK_ALIKES: Draws =
-        Draws::Little("all that is drawn is which of several people who look alike stands where");
+        Draws::Little("all that is drawn at random is which of several people who look alike is in which group");
 }
 
 /// Runs the attack. `found` says how many people of every group can be found again; it is absent where all can.
@@ -67,28 +69,28 @@ pub(super) fn attack(
 ) -> (Option<Republishing>, Finding) {
     let why_not = match draws {
         Draws::Nothing(why) => {
-            Some(format!("Nothing to learn from the same table: {why}, so it gives the same groups again."))
+            Some(format!("Nothing to learn from the same table: {why}, so publishing it again gives the same groups."))
         }
         Draws::Little(why) => Some(format!(
-            "Not scored: {why}, so most groups come out the same again, and how many people a second release of the same table \
-             would narrow cannot be told from this one."
+            "Not scored: {why}, so most groups come out the same again, and this release does not show how many \
+             people a second one of the same table would narrow down."
         )),
         Draws::Near => Some(
-            "Not scored: groups are drawn anew among people who lie close together, so a second release of the same table may \
-             narrow people further, and how many cannot be told from this one."
+            "Not scored: groups are drawn anew among neighbouring people, so a second release of the same table may \
+             narrow people down further; this one does not show how many."
                 .to_owned(),
         ),
         Draws::Groups | Draws::EqualValues => None,
     };
     if let Some(why_not) = why_not {
-        let changed = "A table in which a few rows have changed gives other groups; hold its release against this one before you \
-                       hand it out.";
+        let changed = "A table in which a few rows have changed gives different groups; audit its release together \
+                       with this one before you hand it out.";
         return (None, Finding::not_run("republishing", format!("{why_not} {changed}")));
     }
     let found = found.unwrap_or_else(|| target.sample.sizes());
     let people = found.iter().sum();
     if people == 0 {
-        let reason = "Nobody is found again for sure: no row has quasi values that no other row has.";
+        let reason = "Nobody can be found again for certain: every row shares its quasi values with another row.";
         return (None, Finding::not_run("republishing", reason));
     }
     let expected_determined = match draws {
@@ -206,17 +208,19 @@ fn finding(target: &AttackTarget<'_>, draws: Draws, found: &Republishing) -> Fin
         (counted(found.people, "person", "people"), average(found.expected_determined, found.people));
     let sentence = match draws {
         Draws::EqualValues => format!(
-            "Publishing this table {releases} times draws anew which of several people with the same `{name}` stands in which \
-             {word}. Of {people} who can be found again, {determined} would be seen in two that have nothing but their own \
-             `{name}` in common."
+            "If this table were published {releases} times, it would be drawn anew each time which of several people \
+             with the same `{name}` is in which {word}. Of {people} who can be found again, {determined} would be \
+             seen in two that have only their own `{name}` in common."
         ),
         Draws::Groups | Draws::Near | Draws::Little(_) | Draws::Nothing(_) => format!(
-            "If this table were published {releases} times, each time with groups drawn anew, who has all releases keeps only \
-             what all of them allow: of {people} who can be found again, {determined} would keep one single `{name}`."
+            "If this table were published {releases} times, each time with groups drawn anew, an attacker who has all \
+             releases keeps only what all of them allow: of {people} who can be found again, {determined} would be \
+             left with a single `{name}`."
         ),
     };
     let prevention = if found.expected_determined > 0.0 {
-        "publishing a table once and handing out the same release again; what is out already can be held against it in an audit."
+        "publishing a table once and handing out the same release again; earlier releases can be audited together \
+         with it."
     } else {
         ""
     };

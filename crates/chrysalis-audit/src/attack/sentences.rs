@@ -44,13 +44,13 @@ pub(crate) fn nothing_sensitive() -> Vec<Finding> {
 /// Learning how sensitive a value is from groups whose values all lie in one category.
 pub(crate) fn similarity(target: &AttackTarget<'_>, found: Option<&Similarity>, worst: Vec<WorstGroup>) -> Finding {
     let Some(found) = found else {
-        let reason = "Not run: the manifest puts the sensitive values into no categories.";
+        let reason = "Not run: the manifest has no categories of sensitive values.";
         return Finding::not_run("similarity", reason);
     };
     let sentence = match found.by_category.iter().find(|of| of.rows > 0) {
         None => format!("No {} has sensitive values of one category only.", target.group_word),
         Some(first) => format!(
-            "Of {} in {} it is known of which category their `{}` is, because no other occurs there; the most sensitive such \
+            "For {} in {}, the category of `{}` is known, because no other occurs there; the most sensitive such \
              category, {{{}}}, has {} of them.",
             counted(found.rows, "row", "rows"),
             counted(found.groups, "group", "groups"),
@@ -87,12 +87,11 @@ impl Joining {
         let of_buckets = promises.iter().filter(|promise| promise.scope() == Scope::Bucket);
         let k = Promise::largest_k(of_buckets);
         let alone = match k {
-            Some(k) => format!("k={k} is promised of each table alone"),
+            Some(k) => format!("k={k} is promised for each table alone"),
             None => "No k is promised".to_owned(),
         };
         let Some(found) = found else {
-            let reason =
-                "how many rows are left of a person once tables are joined cannot be told without the microdata.";
+            let reason = "only the microdata show how many rows a person keeps once the tables are joined.";
             return Some(Finding::not_run("joining", format!("Not run: {reason} {alone}.")));
         };
         let below = match (found.narrowed, k) {
@@ -121,7 +120,7 @@ impl Pooling {
             format!(" Together they guess a sensitive value right in at most {} of cases.", percent(confidence))
         });
         let sentence = format!(
-            "Two users who put together what they know ({}) see {}, the smallest of {}; {} in classes of fewer than the {} \
+            "Two users who pool what they know ({}) see {}, the smallest of {}; {} in classes of fewer than the {} \
              promised to each.{sure}",
             self.attributes.join(", "),
             counted(self.classes, "class", "classes"),
@@ -132,7 +131,7 @@ impl Pooling {
         let prevention = if self.rows_below == 0 {
             ""
         } else {
-            "publishing so that any two users may pool what they know (collude 2), which protects every pair of users."
+            "protecting every pair of users who pool what they know (collude 2)."
         };
         Finding::new("pooling", sentence, prevention)
     }

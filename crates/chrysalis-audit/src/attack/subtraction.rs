@@ -13,11 +13,11 @@ pub struct Subtraction {
 /// Every form publishes how often each sensitive value occurs, so the attack works on all of them.
 pub(crate) fn subtraction(sensitive: &str) -> (Option<Subtraction>, Finding) {
     let sentence = format!(
-        "The release tells how often every `{sensitive}` occurs in the whole table. If one person leaves or comes before the \
-         next release of it, whoever knows who that was subtracts the counts and knows the person's `{sensitive}` for certain, \
-         whatever is promised."
+        "The release shows how often every `{sensitive}` occurs in the whole table. If one person leaves or joins \
+         before its next release, an attacker who knows who that was subtracts the counts and knows the person's \
+         `{sensitive}` for certain, whatever is promised."
     );
-    let prevention = "handing out the same release again instead of a new one after every change; an audit that holds two \
-                      releases against each other says by how many values they differ.";
+    let prevention = "handing out the same release again instead of a new one after every change; an audit of two \
+                      releases together says by how many values they differ.";
     (Some(Subtraction { confidence: 1.0 }), Finding::new("subtraction", sentence, prevention))
 }

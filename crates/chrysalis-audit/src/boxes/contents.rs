@@ -107,7 +107,7 @@ fn stray_members(
         quasi().map(|cells| (cells.attribute.name.as_str(), texts(&cells.attribute.domain.values))).collect();
     for ((attribute, label), values) in sets {
         let Some(domain) = domains.get(attribute.as_str()) else {
-            findings.add("stray attributes", || format!("`{members}` speaks of `{attribute}`, which has no labels"));
+            findings.add("stray attributes", || format!("`{members}` mentions `{attribute}`, which has no labels"));
             continue;
         };
         if !used.contains(&(attribute.as_str(), label.clone())) {
@@ -139,12 +139,12 @@ fn wrong_members(
     };
     let Some(said) = said else { return };
     for value in said.difference(values) {
-        findings.add("members that are not there", || {
+        findings.add("missing members", || {
             format!("label `{label}` of `{attribute}` stands for `{value}` too, which is not among its members")
         });
     }
     for value in values.difference(&said) {
-        findings.add("members too many", || {
+        findings.add("extra members", || {
             format!("label `{label}` of `{attribute}` does not stand for `{value}`, which is among its members")
         });
     }

@@ -27,7 +27,8 @@ pub(super) fn check(published: &BoxTable<'_>, microdata: &Table, watch: &dyn Wat
         let n_different = table.column(&attribute.name).map_or(0, |source| different_counts(source, column));
         if n_different > 0 {
             findings.add("values", || {
-                format!("{n_different} values of `{}` occur another number of times in the microdata", attribute.name)
+                let name = &attribute.name;
+                format!("{n_different} values of `{name}` occur a different number of times in the microdata")
             });
         }
     }

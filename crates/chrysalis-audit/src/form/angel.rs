@@ -41,9 +41,10 @@ impl Judge for AngelJudge {
     fn draws(&self, partitioner: &str) -> Draws {
         match partitioner {
             "nearby" => Draws::Groups,
-            "mondrian" => {
-                Draws::Little("these batches were cut, which draws nothing, but others that are drawn may win")
-            }
+            "mondrian" => Draws::Little(
+                "these batches were cut, not drawn at random, but batches that are drawn may win next \
+                               time",
+            ),
             _ => Draws::of(partitioner),
         }
     }

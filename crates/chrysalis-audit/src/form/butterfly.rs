@@ -35,8 +35,8 @@ impl Judge for ButterflyJudge {
     fn against_replay(&self, manifest: &Manifest) -> Option<String> {
         let form = manifest.method;
         Some(format!(
-            "Not replayed: a {form} is chosen by its loss among many, which small groups do not tell; which one came out may \
-             betray values."
+            "Not replayed: a {form} is chosen from many by its loss, which small groups do not show; which one came \
+             out may reveal values."
         ))
     }
 

@@ -72,13 +72,14 @@ impl Intersection {
     pub(crate) fn contradiction(&self) -> &'static str {
         match self.left {
             IntersectionLeft::Values => {
-                "are left with no sensitive value, or fit no group of one release: the releases are not of the same rows, so one \
-                 of them is not of this table (it may be of another month); nothing can be concluded for these people, and the \
-                 others were tried"
+                "are left with no sensitive value, or fit no group of one release: the releases do not have the same \
+                 rows, so one of them was not made from this table (it may be from another month); nothing can be \
+                 concluded about these people, and the others were still checked"
             }
             IntersectionLeft::People => {
-                "fit no group of one of the releases: they are not of the same rows, so that one is not of this table (it may be of \
-                 another month); nothing can be concluded for these people, and the others were tried"
+                "fit no group of one of the releases: they do not have the same rows, so that one was not made from \
+                 this table (it may be from another month); nothing can be concluded about these people, and the \
+                 others were still checked"
             }
         }
     }
@@ -99,8 +100,8 @@ impl Intersection {
                 counted(self.promised, "value", "values"),
             ),
             (Some(fewest), IntersectionLeft::People) => format!(
-                "An attacker who also has {with} sees who is in the same groups everywhere: of {whom}, {narrowed} hide among \
-                 fewer than the {} promised, themselves among them, and the worst off among {fewest}.",
+                "An attacker who also has {with} sees who is in the same groups everywhere: of {whom}, {narrowed} \
+                 hide among fewer than the {} promised, themselves included, and the worst off among {fewest}.",
                 counted(self.promised, "person", "people"),
             ),
         };
@@ -121,11 +122,12 @@ impl Intersection {
         }
         let subtracted = match self.counts_differ_by {
             Some(1) => {
-                " One sensitive value came or went between the two releases: who knows whose it is knows it for certain."
+                " One sensitive value came or went between the two releases: anybody who knows whose it is knows it \
+                 for certain."
             }
             Some(2) => {
-                " Two sensitive values came or went between the two releases: who knows whose they are knows both for certain, and \
-                 which is whose if one person came and another left."
+                " Two sensitive values came or went between the two releases: anybody who knows whose they are knows \
+                 both for certain, and which is whose if one person came and another left."
             }
             _ => "",
         };
@@ -154,12 +156,12 @@ impl NotCounted {
     pub fn sentence(self) -> &'static str {
         match self {
             NotCounted::NobodyKnown => {
-                "shares were not counted: nobody knows who the people are without the microdata, so it cannot be told whether a bet \
-                 is better than promised"
+                "shares were not counted: nobody knows who the people are without the microdata, so it cannot be \
+                 determined whether a bet is better than promised"
             }
             NotCounted::TooManyOverlaps => {
-                "shares were not counted: so many groups may hold the same people that it cannot be told whether a bet is better \
-                 than promised"
+                "shares were not counted: so many groups may hold the same people that it cannot be determined \
+                 whether a bet is better than promised"
             }
             NotCounted::NothingProtected => "shares do not apply: a release protects no column",
         }
@@ -170,7 +172,7 @@ impl Shares {
     fn whom(&self) -> &'static str {
         match self.over {
             SharesOver::People => "people of the microdata",
-            SharesOver::Rows => "rows of exact quasi values, taken for people,",
+            SharesOver::Rows => "rows with exact quasi values (taken for people)",
         }
     }
 
@@ -191,15 +193,16 @@ impl Shares {
         let of = "of the worlds that fit all releases";
         match self.promised {
             None => {
-                format!("somebody's value is the same in {largest} {of}, and no release promises how many that are")
+                format!("somebody's value is the same in {largest} {of}, and no release promises a limit")
             }
             Some(promised) if self.is_within_error() => format!(
-                "somebody's value is the same in {largest} {of}, at most {} promised: the difference is within the error of the \
-                 estimate, {SHARE_ERROR_PERCENT} %",
+                "somebody's value is the same in {largest} {of}, where at most {} is promised: the difference is \
+                 within the error of the estimate, {SHARE_ERROR_PERCENT} %",
                 said(promised)
             ),
             Some(promised) => {
-                format!("nobody's value is the same in more than {largest} {of}, at most {} promised", said(promised))
+                let promised = said(promised);
+                format!("nobody's value is the same in more than {largest} {of}, where at most {promised} is promised")
             }
         }
     }
@@ -217,16 +220,16 @@ impl Shares {
         let (above, tried, whom) = (self.above, self.tried(), self.whom());
         let (largest, promised) = (self.largest_said(), said(promised));
         Some(format!(
-            "{above} of {tried} {whom} can be bet on above the promise: over the worlds that fit all releases a value of theirs has a \
-             share of up to {largest}, at most {promised} promised"
+            "for {above} of {tried} {whom} a bet is better than promised: one of their values has a share of up to \
+             {largest} of the worlds that fit all releases, where at most {promised} is promised"
         ))
     }
 
     fn impossible_in_words(&self) -> String {
         let (impossible, tried, whom) = (self.impossible, self.tried(), self.whom());
         format!(
-            "no way to hand out the values fits {impossible} of {tried} {whom}: the releases are not of the same rows (one may be of \
-             another month), and for these people nothing was counted"
+            "no way of assigning the values fits {impossible} of {tried} {whom}: the releases do not have the same \
+             rows (one may be from another month), and nothing was counted for these people"
         )
     }
 
@@ -235,11 +238,12 @@ impl Shares {
         match self.estimated {
             0 => "All shares are exact.".to_owned(),
             n if n == self.people => format!(
-                "All shares are estimates, which count as above the promise only beyond {SHARE_ERROR_PERCENT} % of it."
+                "All shares are estimates, which count as above the promise only if they exceed it by more than \
+                 {SHARE_ERROR_PERCENT} %."
             ),
             n => format!(
-                "The shares of {} of them are exact, those of {} are estimates, which count as above the promise only beyond \
-                 {SHARE_ERROR_PERCENT} % of it.",
+                "The shares of {} of them are exact, those of {} are estimates, which count as above the promise only \
+                 if they exceed it by more than {SHARE_ERROR_PERCENT} %.",
                 count(self.people - n),
                 count(n)
             ),
@@ -252,7 +256,7 @@ impl Shares {
             SharesOver::People => counted(self.people, "person of the microdata", "people of the microdata"),
             SharesOver::Rows => {
                 let rows = counted(self.people, "row", "rows");
-                format!("{rows} with exact quasi values, taken for people")
+                format!("{rows} with exact quasi values (taken for people)")
             }
         };
         if self.largest.is_none() {
@@ -262,12 +266,12 @@ impl Shares {
         let largest = self.largest_said();
         let mut sentence = match self.promised {
             None => format!(
-                "Over all worlds that fit the releases, of {whom}, {fit}, somebody has one value in {largest}; no release promises \
-                 how large such a share may be."
+                "Over all worlds that fit the releases, of {whom} {fit}, somebody has one value in {largest}; no \
+                 release promises how large such a share may be."
             ),
             Some(promised) => format!(
-                "Over all worlds that fit the releases, of {whom}, {fit}, {} can be bet on above the {} promised, at best with \
-                 {largest}.",
+                "Over all worlds that fit the releases, of {whom} {fit}, {} can be bet on with better odds than the \
+                 {} promised, at best with {largest}.",
                 count(self.above),
                 said(promised),
             ),

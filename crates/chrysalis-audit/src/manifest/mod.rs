@@ -32,7 +32,7 @@ pub(crate) fn check(release: &Release, disclosure: Option<&Disclosure>, watch: &
         watch.pause();
         domains::check(release, &layout, at, &mut findings);
     }
-    findings.check("nothing that the form and the tables do not call for".to_owned())
+    findings.check("nothing beyond what the form and the tables call for".to_owned())
 }
 
 /// The partitioners that may have formed the groups of a release.
@@ -70,10 +70,10 @@ fn groups(manifest: &Manifest, findings: &mut Findings) {
     let has_groups = shape.group_id.is_some();
     if !knows_partitioner(partitioner) || (partitioner == NOBODY) == has_groups {
         let name: String = partitioner.chars().take(40).collect();
-        findings.add("partitioners", || format!("no partitioner `{name}` forms groups of this form"));
+        findings.add("partitioners", || format!("no partitioner named `{name}` forms groups of this form"));
     }
     if !has_groups && manifest.groups != 0 {
-        findings.add("groups", || format!("there are no groups, and the manifest says {}", manifest.groups));
+        findings.add("groups", || format!("there are no groups, but the manifest says {}", manifest.groups));
     }
     let may_suppress = match shape.detail {
         Detail::GroupBoxes => !shape.has_users && SUPPRESS.contains(&partitioner),
@@ -82,7 +82,7 @@ fn groups(manifest: &Manifest, findings: &mut Findings) {
     if manifest.suppressed > 0 && !may_suppress {
         let n = manifest.suppressed;
         findings.add("suppressed rows", || {
-            format!("{n} rows are said to be suppressed, and this form, by `{partitioner}`, suppresses none")
+            format!("{n} rows are said to be suppressed, but this form by `{partitioner}` suppresses none")
         });
     }
     if (1..manifest.promises.len()).any(|at| manifest.promises[..at].contains(&manifest.promises[at])) {
@@ -110,22 +110,24 @@ fn attributes(manifest: &Manifest, findings: &mut Findings) {
         RoleName::Identifier => 3,
     };
     if !manifest.attributes.iter().map(place).is_sorted() {
-        findings
-            .add("attributes", || "the attributes are listed in another order than publishing lists them".to_owned());
+        findings.add("attributes", || "the attributes are not listed in the order that publishing uses".to_owned());
     }
     for attribute in &manifest.attributes {
         let name = &attribute.name;
         let has_more = attribute.taxonomy.is_some() || attribute.categories.is_some() || attribute.weights.is_some();
         if has_more && attribute.role != RoleName::Sensitive {
-            findings
-                .add("idle facts", || format!("`{name}` is not sensitive, so its taxonomy and categories are idle"));
+            findings.add("idle facts", || {
+                format!("`{name}` is not sensitive, so its taxonomy and categories have no effect")
+            });
         }
         if attribute.categories.is_some() != attribute.weights.is_some() {
-            findings.add("idle facts", || format!("`{name}` has categories without weights, or weights without any"));
+            findings.add("idle facts", || {
+                format!("`{name}` has categories without weights, or weights without categories")
+            });
         }
         let is_odd = attribute.weights.iter().flatten().any(|text| !is_plain_fraction(text));
         if is_odd || attribute.near.as_ref().is_some_and(|text| !is_plain_number(text)) {
-            findings.add("spelling", || format!("a number of `{name}` is spelled in another way than publishing does"));
+            findings.add("spelling", || format!("a number of `{name}` is not spelled as publishing spells it"));
         }
         if repeats(attribute.ordinary.as_deref().unwrap_or_default()) {
             findings.add("repetitions", || format!("`{name}` calls a value ordinary twice"));
@@ -145,7 +147,9 @@ fn taxonomy(attribute: &Attribute, findings: &mut Findings) {
     let fits = leaves.eq(values.map(|value| from_json(kind, value)));
     if !fits {
         let name = &attribute.name;
-        findings.add("taxonomies", || format!("the taxonomy of `{name}` is not one of its values, line by line"));
+        findings.add("taxonomies", || {
+            format!("the lines of the taxonomy of `{name}` are not those of its values, in their order")
+        });
     }
 }
 
@@ -171,7 +175,7 @@ fn tables(manifest: &Manifest, layout: &Layout, findings: &mut Findings) {
         let fits =
             |table: &TableLayout| table.name == *name && table.columns.iter().map(|it| &it.name).eq(columns.clone());
         if !expected.next().is_some_and(fits) {
-            findings.add("tables", || format!("`{name}` or its columns stand in another order than the form's"));
+            findings.add("tables", || format!("`{name}` or its columns are not in the order of the form"));
         }
     }
     if let Some(table) = expected.next() {
@@ -207,7 +211,7 @@ fn accepted(manifest: &Manifest, disclosure: Option<&Disclosure>, findings: &mut
     // often.
     let is_counted_alike = !manifest.method.shape().has_users;
     if manifest.accepted.contains(&Accepted::Disclosure) && disclosed == 0 && is_counted_alike {
-        findings.add("idle acceptance", || "disclosure is accepted, and nothing is disclosed".to_owned());
+        findings.add("idle acceptance", || "disclosure is accepted, but nothing is disclosed".to_owned());
     }
     if repeats(&manifest.accepted) {
         findings.add("repetitions", || "a risk is accepted twice".to_owned());

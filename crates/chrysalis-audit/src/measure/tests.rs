@@ -261,10 +261,10 @@ fn weights_and_spans_are_exact() {
         Categories::new(&domain, names, &weights).unwrap_err()
     };
     assert_eq!(error(&names, &["0"]), "4 categories, 1 weights");
-    assert_eq!(error(&names, &["0", "1/0", "1", "1"]), "`1/0` is no weight from 0 to 1");
-    assert_eq!(error(&names, &["0", "1.5", "1", "1"]), "`1.5` is no weight from 0 to 1");
-    assert_eq!(error(&names[..2], &["0", "1"]), "a published value stands in no category");
-    assert_eq!(error(&[names[0].clone(), names[0].clone()], &["0", "1"]), "`v000` stands in two categories");
+    assert_eq!(error(&names, &["0", "1/0", "1", "1"]), "`1/0` is not a weight from 0 to 1");
+    assert_eq!(error(&names, &["0", "1.5", "1", "1"]), "`1.5` is not a weight from 0 to 1");
+    assert_eq!(error(&names[..2], &["0", "1"]), "a published value is in no category");
+    assert_eq!(error(&[names[0].clone(), names[0].clone()], &["0", "1"]), "`v000` is in two categories");
 
     let integers = Domain::new(Kind::Integer, [i64::MIN, 0, i64::MAX].map(Value::Integer).to_vec(), true);
     let rows = sample(&[(0, 0), (0, 1), (0, 3), (1, 0), (1, 2), (2, 2), (2, 3)], 4);

@@ -26,16 +26,16 @@ impl Categories {
             names.iter().enumerate().flat_map(|(index, all)| all.iter().map(move |name| (index, name)))
         {
             if place.insert(name, category).is_some() {
-                return Err(format!("`{name}` stands in two categories"));
+                return Err(format!("`{name}` is in two categories"));
             }
         }
         let category_of = (0..domain.len() as Code)
             .map(|code| place.get(domain.text(code).as_ref()).copied())
-            .map(|category| category.ok_or_else(|| "a published value stands in no category".to_owned()))
+            .map(|category| category.ok_or_else(|| "a published value is in no category".to_owned()))
             .collect::<Result<_, _>>()?;
         let weights = weights
             .iter()
-            .map(|text| exact(text).ok_or_else(|| format!("`{text}` is no weight from 0 to 1")))
+            .map(|text| exact(text).ok_or_else(|| format!("`{text}` is not a weight from 0 to 1")))
             .collect::<Result<_, _>>()?;
         Ok(Categories { category_of, weights })
     }

@@ -90,14 +90,14 @@ fn unique_rows(tables: &ValueTables<'_>, tally: &Tally, watch: &dyn Watch) -> Ve
 /// Swapped values have no groups to attack.
 pub(super) fn ungrouped(tables: &ValueTables<'_>) -> Attacks {
     let (row_linking, presence) = (own_row(), certain(tables));
-    let reason = "Does not apply: swapped values stand in no groups, and nothing is promised of them.";
+    let reason = "Does not apply: swapped values have no groups, and nothing is promised about them.";
     let not_run = |attack| Finding::not_run(attack, reason);
     let rows = tables.table.rows() as u64;
     let row = attack::row_linking(Some(&row_linking), rows, Vec::new());
     let mut findings = vec![not_run("linking"), row, attack::presence(Some(&presence), Some(&row_linking), rows)];
     findings.extend(["similarity", "background", "learned", "minimality"].map(not_run));
-    let again = "Not measured: swapped values stand in no groups. But every new swap shows another value near a person's own, and \
-                 many of them together come close to it; publish such a table once.";
+    let again = "Not measured: swapped values have no groups. But every new swap shows another value near a person's \
+                 own, and many of them together come close to it; publish such a table only once.";
     findings.push(Finding::not_run("republishing", again));
     let (subtraction, finding) = tables.sensitive.map(|(attribute, _)| subtraction(&attribute.name)).unzip();
     findings.extend(finding);

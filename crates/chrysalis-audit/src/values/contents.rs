@@ -38,7 +38,7 @@ fn values_of(attribute: &Attribute, column: &Column, findings: &mut Findings) {
     }
     // Rows are compared by code, so the order of codes must be the one that the manifest gives.
     if domain.kind() == Kind::Ordinal && !Positions::of(attribute).of_column(column).is_sorted() {
-        findings.add("order", || format!("the manifest lists the values of `{name}` in another order"));
+        findings.add("order", || format!("the manifest lists the values of `{name}` in a different order"));
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn grouped(
         let names: Vec<String> = sides.iter().map(|side| side.name.clone()).collect();
         match decide(&problem(sides, rows, tally.ids.len(), watch), watch) {
             Verdict::Possible => fine.push_str(" every group has the values it shows: an assignment was found"),
-            Verdict::Contradiction(found) => findings.add("groups that cannot be", || {
+            Verdict::Contradiction(found) => findings.add("impossible groups", || {
                 let group = tally.name(found.group as usize);
                 format!(
                     "group {group} shows {} that no assignment of people to groups can give it",
@@ -119,7 +119,8 @@ fn totals(
         let n_different = source.map_or(0, |source| different_totals(source, column.domain(), &totals));
         if n_different > 0 {
             findings.add("values", || {
-                format!("{n_different} values of `{}` occur another number of times in the microdata", attribute.name)
+                let name = &attribute.name;
+                format!("{n_different} values of `{name}` occur a different number of times in the microdata")
             });
         }
     }

@@ -67,7 +67,7 @@ impl Lines {
             let size = tally.sizes[group] as usize;
             match hits.filter(|hits| (1..=size).contains(hits)) {
                 None => findings.add("stray rows", || {
-                    format!("group {}: a row for a number of hits that cannot be", tally.name(group))
+                    format!("group {}: a row for an impossible number of hits", tally.name(group))
                 }),
                 Some(hits) => {
                     let known = &mut rows[starts[group] + hits - 1];

@@ -30,5 +30,5 @@ pub(super) fn check(tables: &ValueTables<'_>, microdata: &Table, watch: &dyn Wat
     if kept == n_rows {
         findings.add("not swapped", || format!("all of {n_rows} rows show their own values: nothing was exchanged"));
     }
-    Some(findings.check(format!("{kept} of {n_rows} rows show values that somebody has all together")))
+    Some(findings.check(format!("{kept} of {n_rows} rows show a combination of values that somebody has")))
 }

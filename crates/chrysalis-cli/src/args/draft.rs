@@ -105,7 +105,7 @@ impl Choices {
         }
         if self.ordinary.contains(&None) {
             if self.ordinary.len() > 1 {
-                let message = "--ordinary none stands beside another --ordinary";
+                let message = "--ordinary none is given beside another --ordinary";
                 return Err(Failure::bad_input(message, "say none, or which values are ordinary"));
             }
             draft.ordinary = Some(Vec::new());

@@ -28,7 +28,7 @@ pub(crate) struct Cli {
     /// Print only results and errors.
     #[arg(long, short, global = true, help_heading = EVERYWHERE)]
     pub(crate) quiet: bool,
-    /// Print what is going on, and how long it takes, to standard error.
+    /// Print each step, and how long it takes, to standard error.
     #[arg(long, short, global = true, conflicts_with = "quiet", help_heading = EVERYWHERE)]
     pub(crate) verbose: bool,
     /// Number of threads [default: all cores]. Results do not depend on it.
@@ -37,7 +37,7 @@ pub(crate) struct Cli {
 }
 
 /// Where the options stand that every command has.
-const EVERYWHERE: &str = "Options of every command";
+const EVERYWHERE: &str = "Options for every command";
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 2 bad input or usage, 3 cannot be satisfied, 4 a check failed, \
                           130 stopped, 1 anything else.\n\nStart with:\n  chrysalis example --out hospital\n  chrysalis publish \
@@ -68,7 +68,7 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Measure how useful a release is: distances, losses, and errors on random questions.
     Evaluate(EvaluateArgs),
-    /// Compare methods and parameters on one table: a page with risks, errors and what to choose.
+    /// Compare methods and parameters on one table: a page with risks, errors and advice.
     Compare(Box<CompareArgs>),
     /// Turn a question into SQL for a database that holds the release's tables.
     Rewrite(RewriteArgs),
@@ -91,14 +91,14 @@ pub(crate) enum Command {
 /// How to read a table.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ReadArgs {
-    /// The separator of CSV fields (`,`, `;`, `|`, `tab`) [default: detected].
+    /// The CSV field separator (`,`, `;`, `|`, `tab`) [default: detected].
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<String>,
     /// What to do with missing values: `as-value` keeps the rows, `drop` drops them, `error` stops
     /// [default: as-value].
     #[arg(long, value_name = "POLICY", value_parser = missing)]
     pub(crate) missing: Option<String>,
-    /// The kind of a column (integer, real, date, ordinal, category) instead of what would be inferred.
+    /// The kind of a column: integer, real, date, ordinal or category [default: inferred].
     #[arg(long = "kind", value_name = "COLUMN=KIND", value_parser = kind_of)]
     pub(crate) kinds: Vec<(String, Kind)>,
     /// The values of an ordinal column, from lowest to highest.
@@ -139,7 +139,7 @@ pub(crate) struct ProfileArgs {
     /// A taxonomy for the sensitive column; t is then measured along it.
     #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
     pub(crate) taxonomies: Vec<(String, PathBuf)>,
-    /// How much memory reading a taxonomy file may take: a larger one is refused [default: 2GB].
+    /// How much memory reading a taxonomy file may take; a file that needs more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
     #[command(flatten)]
@@ -181,7 +181,7 @@ pub(crate) struct Choices {
     pub(crate) other: Vec<String>,
     #[arg(long, value_name = "METHOD", help = help::method_flag())]
     pub(crate) method: Option<String>,
-    /// What every group must satisfy; repeat for several. Replaces the list of a spec.
+    /// What every group must satisfy; repeat for several. Replaces the list in a spec.
     #[arg(long, value_name = "PRINCIPLE")]
     pub(crate) require: Vec<String>,
     /// How to form groups: one of the partitioners below [default: depends on the method].
@@ -193,14 +193,14 @@ pub(crate) struct Choices {
     /// The column that holds the groups, for `--partitioner column`.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) group_column: Option<String>,
-    /// For methods with marginals: a column with the buckets; repeat once per marginal, in the same order. Without it,
-    /// mondrian forms the buckets.
+    /// For methods with marginals: a column with the buckets of all quasi columns; repeat for those of each marginal,
+    /// in order. Without it, mondrian forms the buckets.
     #[arg(long = "bucket-column", value_name = "COLUMN")]
     pub(crate) bucket_columns: Vec<String>,
     /// For methods with marginals: quasi columns that get a table of their own; repeat for several.
     #[arg(long = "marginal", value_name = "A,B,…")]
     pub(crate) marginals: Vec<String>,
-    /// For methods with several users: protect against any N of them who share what they know [default: 1].
+    /// For methods with several users: protect against any N of them who pool what they know [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) collude: Option<usize>,
     /// The share of rows that full-domain may suppress, that is, show fully generalized as one group [default: 0].
@@ -215,7 +215,7 @@ pub(crate) struct Choices {
     /// A taxonomy file: one line per value, `value;group;…;*`.
     #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
     pub(crate) taxonomies: Vec<(String, PathBuf)>,
-    /// How much memory reading a taxonomy file may take: a larger one is refused [default: 2GB].
+    /// How much memory reading a taxonomy file may take; a file that needs more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
     /// Publish an ordered column in intervals of these widths, each a multiple of the one before.
@@ -227,19 +227,19 @@ pub(crate) struct Choices {
     /// Categories of the sensitive column, most sensitive first; separate values with `|` and categories with `;`.
     #[arg(long = "categories", value_name = "COLUMN=A|B;C;…", value_parser = categories_of)]
     pub(crate) categories: Vec<(String, Vec<Vec<String>>)>,
-    /// What each category weighs: `uniform` steps from 0 to 1, `sensitivity(2)`, or one number per category
-    /// [default: uniform].
+    /// The weight of each category: `uniform` steps from 0 to 1, `sensitivity(2)`, or one number per category [default:
+    /// uniform].
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) weights: Option<String>,
-    /// A value of the sensitive column that everybody may know of a person; repeat for several. `none`: no value is
-    /// ordinary [default: a value that at least half of all rows have].
+    /// A value of the sensitive column that anybody may know about a person; repeat for several. `none`: no value is
+    /// ordinary [default: any value that at least half of all rows have].
     #[arg(long = "ordinary", value_name = "COLUMN=VALUE|none", value_parser = ordinary_of)]
     pub(crate) ordinary: Vec<Option<(String, String)>>,
     /// Numbers of the sensitive column closer together than this count as one value [default: the e of `ke`, or 1 % of
     /// the width between the 5th and the 95th percentile].
     #[arg(long = "near", value_name = "COLUMN=WIDTH", value_parser = width_of)]
     pub(crate) near: Vec<(String, String)>,
-    /// Accept a risk by name, and say so in the manifest: `disclosure` (rows whose sensitive value can be told),
+    /// Accept a risk by name, and say so in the manifest: `disclosure` (rows whose sensitive value can be inferred),
     /// `identifying=COLUMN` (a column kept as it is although it looks like an identifier); repeat for several.
     #[arg(long = "accept", value_name = "RISK")]
     pub(crate) accept: Vec<String>,
@@ -257,26 +257,26 @@ pub(crate) struct Choices {
 pub(crate) struct AuditArgs {
     /// The folder that `publish` wrote.
     pub(crate) release: PathBuf,
-    /// The table it was made from: also check that the release is faithful to it. With a spec (`.toml`) in its place,
-    /// the table that it names, and that every column has the role that the spec gives it.
+    /// The table the release was made from: also check that the release is faithful to it. Given a spec (`.toml`), use
+    /// the table it names, and also check that every column has the role that the spec gives it.
     #[arg(long, value_name = "FILE")]
     pub(crate) microdata: Option<String>,
-    /// Also check what this and another release of the same people reveal together; repeat for several. Any
-    /// method with groups.
+    /// Also check what this release and another one of the same people reveal together; repeat for several. Works for
+    /// any method with groups.
     #[arg(long = "with", value_name = "DIR")]
     pub(crate) others: Vec<PathBuf>,
-    /// Columns that must be protected: the audit fails where one of them is published in another role than as the
-    /// sensitive column. The tables alone cannot tell.
+    /// Columns that must be protected: the audit fails if one of them is published in any role but sensitive. The
+    /// tables alone cannot show this.
     #[arg(long = "sensitive", value_name = "COLUMN,…", value_delimiter = ',')]
     pub(crate) sensitive: Vec<String>,
-    /// Exchange the values of two members of a group N times, publish again, and see whether the group still
-    /// comes out [default: 10 in tables of at most 400 rows, otherwise not].
+    /// N times, exchange the values of two members of a group, publish again, and see whether the group still comes out
+    /// [default: 10 for tables of at most 400 rows, otherwise none].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000), requires = "microdata")]
     pub(crate) replay: Option<u16>,
-    /// The separator of CSV fields of the microdata [default: detected].
+    /// The CSV field separator of the microdata [default: detected].
     #[arg(long, value_name = "C", value_parser = delimiter, requires = "microdata")]
     pub(crate) delimiter: Option<String>,
-    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
 }
@@ -295,7 +295,7 @@ Workloads (s is --selectivity, w is --dimensions, |A| the number of an attribute
   ke-range      w ordered quasi attributes: intervals of |A| s^(1/w) values; AVG, SUM, COUNT      [w: 1]
   ke-arbitrary  w quasi attributes: any |A| s^(1/w) values; AVG, SUM, COUNT                       [w: all]
 Questions depend on the microdata, these parameters and the seed alone. The seed is fixed unless
-given, so that two releases of one table are asked the same questions; it is no secret.
+given, so that two releases of one table are asked the same questions; it is not a secret.
 
 Examples:
   chrysalis evaluate release --microdata patients.csv
@@ -333,17 +333,17 @@ pub(crate) struct EvaluateArgs {
     /// The seed for drawing questions.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The separator of CSV fields of the microdata [default: detected].
+    /// The CSV field separator of the microdata [default: detected].
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<String>,
-    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
 }
 
 const EXPERIMENT_HELP: &str = "\
-For every file DIR gets NAME.md (the paper's claim, our numbers, what differs and why), NAME.csv and
-a picture per panel, NAME….svg. With several files, results.md has all of them.
+For every file, DIR gets NAME.md (the paper's claim, our numbers, what differs and why), NAME.csv and
+one picture per panel, NAME….svg. With several files, results.md has all of them.
 
 Without the real data, which are not part of Chrysalis, the made-up hospital of `chrysalis example`
 stands in, and the output says so: it shows that an experiment runs, not what the paper measured.
@@ -359,7 +359,7 @@ pub(crate) struct ExperimentArgs {
     /// Files that describe experiments, such as those under `experiments/`.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The folder with the real data; the environment variable CHRYSALIS_DATA says the same.
+    /// The folder with the real data; can also be given as the environment variable CHRYSALIS_DATA.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// The folder to write to; created if missing. Files with the same names are replaced.
@@ -390,7 +390,7 @@ pub(crate) struct CompareArgs {
     /// How many attributes a question has conditions on.
     #[arg(long, value_name = "W")]
     pub(crate) dimensions: Option<usize>,
-    /// Draw from this seed, for experiments only.
+    /// Use this random seed, for experiments only.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Replace a report that is already there.
@@ -412,15 +412,14 @@ pub(crate) struct CompletionsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  chrysalis man | man -l -\n  chrysalis man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// A folder that gets a page for every command; created if missing.
+    /// The folder to write one page per command to; created if missing.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
 const LOAD_HELP: &str = "\
-The tables appear whole or not at all. Loading again replaces them; a table of the same name that
-was not loaded from a release is left alone, and is an error. The password is best given in
-PGPASSWORD.
+Either all tables are loaded or none. Loading again replaces them; a table of the same name that was
+not loaded from a release is left alone, and is an error. The password is best given in PGPASSWORD.
 
 Examples:
   chrysalis load release sqlite:release.db
@@ -435,10 +434,10 @@ pub(crate) struct LoadArgs {
     /// `postgres://USER@HOST:PORT/DATABASE` or `sqlite:FILE`.
     #[arg(value_name = "URL")]
     pub(crate) address: String,
-    /// The PostgreSQL schema to load into; created where it does not exist.
+    /// The PostgreSQL schema to load into; created if missing.
     #[arg(long, value_name = "NAME")]
     pub(crate) schema: Option<String>,
-    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
 }
@@ -452,7 +451,7 @@ Questions:
 
 Answers:
   estimate     the mean over all tables that could have produced this release
-  lower, upper the true answer lies between them, always
+  lower, upper the true answer always lies between them
   std_error    the standard deviation over these tables; the truth may be farther away, but
                never outside the bounds
 
@@ -476,16 +475,16 @@ pub(crate) struct QueryArgs {
     /// Explain in words where the numbers come from.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
 }
 
 const REWRITE_HELP: &str = "\
-The statement gives the numbers that `query` gives: for every aggregate its estimate, lower and
-upper bound and std_error. PostgreSQL and SQLite get the tables with `chrysalis load`; DuckDB and
-Spark read the Parquet files as views that are named like the tables. SQLite needs its
-mathematical functions (they are in its shell).
+The statement gives the same numbers as `query`: the estimate, lower bound, upper bound and
+std_error of every aggregate. PostgreSQL and SQLite get the tables with `chrysalis load`; DuckDB and
+Spark read the Parquet files as views with the names of the tables. SQLite needs its mathematical
+functions (its shell has them).
 
 Examples:
   chrysalis rewrite release \"SELECT AVG(cost) FROM microdata WHERE age > 50\" --dialect postgres
@@ -506,19 +505,19 @@ pub(crate) struct RewriteArgs {
     /// The database's SQL: postgres, duckdb, sqlite or spark.
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Dialect,
-    /// How much memory reading a release may take: one that declares more is refused [default: 2GB].
+    /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
 }
 
 const TAXONOMY_HELP: &str = "\
-A taxonomy file has one line per value: the value, then ever larger groups, then one root, `;` between them, no header:
+A taxonomy file has one line per value: the value, ever larger groups, and one root, separated by `;`, without a header:
   Bonn;Germany;Europe;*
   Kiel;Germany;Europe;*
-Without --data every file is checked and drawn. With --data and --column it is held against the values of the column:
-values that have no line, lines whose value never occurs, and how many rows stand under every label.
+Without --data, every file is checked and drawn. With --data and --column, it is compared with the values of the column:
+values that have no line, lines whose value never occurs, and how many rows are under every label.
 --propose prints a taxonomy for a column: intervals between quantiles for numbers and dates, prefixes for codes of one
-length, and for other words groups of neighbours with about as many rows each.
+length, and for other words groups of neighbours with about equally many rows.
 
 Examples:
   chrysalis taxonomy country.csv
@@ -533,7 +532,7 @@ pub(crate) struct TaxonomyArgs {
     /// Taxonomy files.
     #[arg(value_name = "FILE", required_unless_present = "propose", conflicts_with = "propose")]
     pub(crate) files: Vec<PathBuf>,
-    /// How much memory reading a taxonomy file may take: a larger one is refused [default: 2GB].
+    /// How much memory reading a taxonomy file may take; a file that needs more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory, conflicts_with = "propose")]
     pub(crate) memory: Option<Memory>,
     /// Print a taxonomy for the column instead of checking one.
@@ -542,7 +541,7 @@ pub(crate) struct TaxonomyArgs {
     /// A table: CSV (also gzip or zstd), Parquet, or `-` for standard input.
     #[arg(long, value_name = "FILE", requires = "column")]
     pub(crate) data: Option<String>,
-    /// Its column.
+    /// The column of that table.
     #[arg(long, value_name = "COLUMN", requires = "data")]
     pub(crate) column: Option<String>,
     #[command(flatten)]

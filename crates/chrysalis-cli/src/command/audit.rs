@@ -38,7 +38,7 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let outcome = audit(&release, with, &phases)?;
     phases.finish();
     if outcome.reproducible {
-        phases.note("this release was made with a fixed seed: whoever knows it can undo the randomness");
+        phases.note("this release was made with a fixed seed: anybody who knows it can undo the randomness");
     }
     report(&outcome, args.microdata.is_some())?.print(cli.output)?;
     Ok(ExitCode::from(if outcome.ok() { DONE } else { AUDIT_FAILED }))
@@ -84,8 +84,8 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
     blocks.extend(attacks(&outcome.attacks.findings));
     blocks.extend(utility(outcome));
     if !has_microdata {
-        let hint = "Name the source with --microdata to check that the release is faithful to it as well, and to hold the \
-                    attacks against the truth.";
+        let hint = "Name the source with --microdata to check also that the release is faithful to it, and how often \
+                    attacks are right.";
         blocks.push(wrapped(hint, WIDTH).join("\n"));
     }
     Report::new(blocks, outcome, csv_rows(outcome))
@@ -96,7 +96,7 @@ fn disclosed(outcome: &AuditOutcome) -> String {
     let Some(found) = &outcome.disclosure else {
         // Without a sensitive column there is nothing to disclose; without groups it cannot be determined.
         let has_groups = outcome.groups > 0;
-        return if has_groups { String::new() } else { "; what it discloses cannot be told".to_owned() };
+        return if has_groups { String::new() } else { "; what it discloses cannot be determined".to_owned() };
     };
     let joint = if outcome.promises_hold() { "but" } else { "and" };
     let rows = counted(found.disclosed_rows, "row");
@@ -117,7 +117,7 @@ fn joined(outcome: &AuditOutcome) -> String {
     narrowed.map_or_else(String::new, |found| {
         let people =
             if found.narrowed == 1 { "1 person".to_owned() } else { format!("{} people", count(found.narrowed)) };
-        format!(", but joined its tables leave {people} fewer than k={} rows", found.promised)
+        format!(", but its tables, when joined, leave {people} fewer than k={} rows", found.promised)
     })
 }
 

@@ -57,7 +57,7 @@ fn folder(args: &ExperimentArgs) -> Result<Option<PathBuf>, Failure> {
     match named.filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) if !folder.is_dir() => {
             let message = format!("there is no data folder {}", folder.display());
-            Err(Failure::bad_input(message, "name one with --data, or none: made-up data take its place"))
+            Err(Failure::bad_input(message, "name one with --data, or leave it out to use made-up data"))
         }
         folder => Ok(folder),
     }

@@ -25,13 +25,14 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     report.seconds = Some(phases.seconds());
     report.out = Some(args.out.display().to_string());
     if args.seed.is_some() {
-        phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
+        phases.note("made with --seed: anybody who knows the seed can undo the randomness. For experiments only.");
     }
     report.notes.iter().for_each(|note| phases.note(note));
     for other in files::releases_beside(&args.out, &manifest) {
         phases.note(&format!(
-            "{} looks like another release of the same table. Whoever gets both can intersect them, and with every further \
-             release more people are left with one single value. Check them together: chrysalis audit {} --with {}",
+            "{} looks like another release of the same table. Anybody who gets both can intersect them, and with \
+             every further release more people are left with a single value. Check them together: chrysalis audit {} \
+             --with {}",
             other.display(),
             args.out.display(),
             other.display()
@@ -135,7 +136,8 @@ impl Summary<'_> {
         let saved = format!("{:.1} %", 100.0 * facts.saved);
         let n_cells = self.report.rows * self.manifest.with_role(RoleName::Quasi).count() as u64;
         let union = number(facts.union_ncp_sum / n_cells as f64);
-        let text = format!("{}, {saved} less lost than by one class for all users ({union})", count(facts.butterflies));
+        let n = count(facts.butterflies);
+        let text = format!("{n}, {saved} less lost than with one class for all users ({union})");
         lines.push(("butterflies", text));
         lines
     }
@@ -149,9 +151,9 @@ impl Summary<'_> {
             "disclosed",
             match (disclosed, ordinary) {
                 (0, 0) => "no row".to_owned(),
-                (0, _) => format!("no row ({} with an ordinary value can be told)", counted(ordinary, "row")),
+                (0, _) => format!("no row ({} with an ordinary value can be inferred)", counted(ordinary, "row")),
                 _ => format!(
-                    "{} ({}): ACCEPTED, their sensitive values can be told",
+                    "{} ({}): ACCEPTED, their sensitive values can be inferred",
                     counted(disclosed, "row"),
                     share(disclosed)
                 ),

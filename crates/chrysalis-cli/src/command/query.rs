@@ -67,7 +67,7 @@ fn shown(report: &AnswerReport, output: Output, is_explained: bool) -> String {
             let mut text = to_table(&report.answer);
             if is_explained {
                 let lines = report.explanation.iter().map(|line| format!("\n  {line}")).collect::<String>();
-                text = format!("{text}\n\nHow it came about{lines}");
+                text = format!("{text}\n\nWhere the numbers come from{lines}");
             }
             format!("{}\n", render::printable(&text))
         }

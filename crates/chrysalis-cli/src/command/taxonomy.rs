@@ -43,14 +43,14 @@ fn check_effect(args: &TaxonomyArgs) -> Result<(), Failure> {
         return match args.read.is_silent() {
             true => Ok(()),
             false => Err(Failure::bad_input(
-                "no table is read, so it has no effect to say how",
-                "name the table with --data and its column with --column, or leave the rest out",
+                "no table is read, so options for reading one have no effect",
+                "name the table with --data and its column with --column, or leave these options out",
             )),
         };
     };
     match args.read.columns().find(|name| *name != column) {
         Some(other) => {
-            let message = format!("only column `{column}` is read, so nothing can be said of `{other}`");
+            let message = format!("only column `{column}` is read, so options for `{other}` have no effect");
             Err(Failure::bad_input(message, "leave it out, or check the spelling"))
         }
         None => Ok(()),

@@ -66,15 +66,15 @@ fn csv_that_says_more_than_its_table_is_found() {
         packed.finish().unwrap()
     };
     let cases: [(&str, &dyn Fn(String) -> Vec<u8>, &str); 9] = [
-        ("a blank before a cell", &|text| third(&text, ",", ", "), "there are blanks round a cell, in line 3"),
-        ("a blank after a cell", &|text| third(&text, ",", " ,"), "there are blanks round a cell, in line 3"),
-        ("a tab", &|text| third(&text, ",", "\t,"), "there are blanks round a cell, in line 3"),
+        ("a blank before a cell", &|text| third(&text, ",", ", "), "there are blanks around a cell, in line 3"),
+        ("a blank after a cell", &|text| third(&text, ",", " ,"), "there are blanks around a cell, in line 3"),
+        ("a tab", &|text| third(&text, ",", "\t,"), "there are blanks around a cell, in line 3"),
         (
             "quotes",
             &|text| format!("\"{}", text.replacen(',', "\",", 1)).into_bytes(),
             "a cell has quotes that it does not need, in line 1",
         ),
-        ("line ends", &|text| text.replacen('\n', "\r\n", 1).into_bytes(), "lines end in another way, in line 1"),
+        ("line ends", &|text| text.replacen('\n', "\r\n", 1).into_bytes(), "lines end differently, in line 1"),
         ("no last line end", &|text| text.trim_end().as_bytes().to_vec(), "the file ends too soon, in line 401"),
         ("a byte order mark", &|text| format!("\u{feff}{text}").into_bytes(), "it begins with a byte order mark"),
         ("gzip", &gzip, "it is packed by gzip, which has room for names and comments"),
@@ -94,7 +94,7 @@ fn csv_that_says_more_than_its_table_is_found() {
         cells[1][0] = format!("0{}", cells[1][0]);
         forge::to_csv(&cells).into_bytes()
     });
-    assert!(findings[0].1.ends_with("a cell is spelled in another way, in line 2"), "{findings:?}");
+    assert!(findings[0].1.ends_with("a cell is spelled differently, in line 2"), "{findings:?}");
 }
 
 #[test]

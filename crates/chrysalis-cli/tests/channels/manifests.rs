@@ -14,21 +14,21 @@ fn manifests_that_say_what_the_form_does_not_call_for_are_found() {
             "suppressed",
             &all[1..5],
             &|it| it["suppressed"] = json!(3),
-            "3 rows are said to be suppressed, and this form, by `",
+            "3 rows are said to be suppressed, but this form by `",
         ),
         (
             "partitioner",
             &all,
             &|it| it["partitioner"] = json!("for you"),
-            "no partitioner `for you` forms groups of this form",
+            "no partitioner named `for you` forms groups of this form",
         ),
         (
             "no partitioner",
             &all[..6],
             &|it| it["partitioner"] = json!("none"),
-            "no partitioner `none` forms groups of this form",
+            "no partitioner named `none` forms groups of this form",
         ),
-        ("groups", &["rank-swap"], &|it| it["groups"] = json!(7), "there are no groups, and the manifest says 7"),
+        ("groups", &["rank-swap"], &|it| it["groups"] = json!(7), "there are no groups, but the manifest says 7"),
         (
             "a smaller end",
             &all,
@@ -51,13 +51,13 @@ fn manifests_that_say_what_the_form_does_not_call_for_are_found() {
             "an order of attributes",
             &["generalize", "anatomy"],
             &|it| it["attributes"].as_array_mut().unwrap().rotate_right(1),
-            "the attributes are listed in another order than publishing lists them",
+            "the attributes are not listed in the order that publishing uses",
         ),
         (
             "an order of tables",
             &["generalize", "anatomy"],
             &|it| it["tables"].as_array_mut().unwrap().reverse(),
-            "stand in another order than the form's",
+            "are not in the order of the form",
         ),
     ];
     for (what, names, change, words) in cases {
@@ -91,12 +91,12 @@ fn idle_facts_about_columns_are_found() {
         (
             "a taxonomy of a quasi column",
             &|it| it["attributes"][1]["taxonomy"] = json!([["F", "for you"], ["M", "for you"]]),
-            "`sex` is not sensitive, so its taxonomy and categories are idle",
+            "`sex` is not sensitive, so its taxonomy and categories have no effect",
         ),
         (
             "categories without weights",
             &|it| it["attributes"][sensitive]["weights"] = json!(["1"]),
-            "`disease` has categories without weights, or weights without any",
+            "`disease` has categories without weights, or weights without categories",
         ),
         (
             "a taxonomy with a value that no row has",
@@ -106,7 +106,7 @@ fn idle_facts_about_columns_are_found() {
                     values.iter().chain([&json!("zzz")]).map(|value| json!([value, "any"])).collect();
                 it["attributes"][sensitive]["taxonomy"] = json!(lines);
             },
-            "the taxonomy of `disease` is not one of its values, line by line",
+            "the lines of the taxonomy of `disease` are not those of its values, in their order",
         ),
         (
             "an acceptance of nothing",
@@ -114,7 +114,7 @@ fn idle_facts_about_columns_are_found() {
                 it["features"] = json!(["accepted"]);
                 it["accepted"] = json!(["disclosure"]);
             },
-            "disclosure is accepted, and nothing is disclosed",
+            "disclosure is accepted, but nothing is disclosed",
         ),
         (
             "an ordinary value twice",

@@ -73,7 +73,7 @@ fn parquet_tricks() -> Vec<Trick<'static>> {
         (
             "a dictionary in another order",
             Box::new(dictionary(|entries| entries.reverse())),
-            "pages, row groups or dictionaries are laid out in another way",
+            "pages, row groups or dictionaries are laid out differently",
             false,
         ),
         (
@@ -81,19 +81,19 @@ fn parquet_tricks() -> Vec<Trick<'static>> {
             Box::new(move |file| {
                 rewritten(file, |it| it.set_data_page_row_count_limit(100).set_write_batch_size(100), all, None)
             }),
-            "pages, row groups or dictionaries are laid out in another way",
+            "pages, row groups or dictionaries are laid out differently",
             false,
         ),
         (
             "small row groups",
             Box::new(|file| rewritten(file, |it| it, 100, None)),
-            "pages, row groups or dictionaries are laid out in another way",
+            "pages, row groups or dictionaries are laid out differently",
             false,
         ),
         (
             "no dictionary",
             Box::new(move |file| rewritten(file, |it| it.set_dictionary_enabled(false), all, None)),
-            "pages, row groups or dictionaries are laid out in another way",
+            "pages, row groups or dictionaries are laid out differently",
             false,
         ),
         (
@@ -102,7 +102,7 @@ fn parquet_tricks() -> Vec<Trick<'static>> {
                 let zstd = parquet::basic::ZstdLevel::try_new(19).unwrap();
                 rewritten(file, |it| it.set_compression(parquet::basic::Compression::ZSTD(zstd)), all, None)
             }),
-            "pages, row groups or dictionaries are laid out in another way",
+            "pages, row groups or dictionaries are laid out differently",
             false,
         ),
     ]
@@ -151,8 +151,9 @@ fn the_report_says_where_bytes_were_not_compared() {
         });
         detail(ground.folder.path(), "audit forged", "files")
     };
-    let looked = "looked for metadata, statistics, indexes, filters, idle dictionary entries and bytes that belong to nothing, \
-                  and found none; how rows are cut into pages, and the order of dictionaries, could still tell something";
+    let looked = "looked for metadata, statistics, indexes, filters, idle dictionary entries and bytes that belong to \
+                  nothing, and found none; how rows are cut into pages, and the order of dictionaries, could still \
+                  reveal something";
     let fine =
         "2 tables, named by the manifest, and nothing else; the bytes of Parquet files were NOT compared, because";
     assert_eq!(line(json!(7)), format!("{fine} this program does not write the encoding 7: {looked}"));
@@ -182,7 +183,7 @@ fn releases_of_version_1_are_looked_at_as_closely() {
     };
     let blank = forger("anatomy");
     replace(&blank, "qit.csv", blank.text("qit.csv").replacen(',', ", ", 1).as_bytes());
-    assert!(ground.findings("", 4)[0].1.ends_with("there are blanks round a cell, in line 1"));
+    assert!(ground.findings("", 4)[0].1.ends_with("there are blanks around a cell, in line 1"));
     let spelled = forger("permute");
     spelled.spell(|text| text.replacen("\"version\": 1", "\"version\":  1", 1));
     assert!(ground.findings("", 4)[0].1.ends_with("is not written as the writer would write it, from line 3 on"));

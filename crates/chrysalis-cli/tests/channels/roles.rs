@@ -22,9 +22,9 @@ fn a_column_demoted_behind_a_decoy_is_named_and_refused_on_demand() {
     assert_eq!(text.lines().nth(2), Some("`disease` is kept as it is: nothing is promised about it."), "{text}");
     let refused = run(folder.path(), "audit decoy --sensitive disease,occupation --output json").expect(4).json();
     let roles = refused["checks"].as_array().unwrap().iter().find(|check| check["name"] == "roles").unwrap().clone();
-    assert_eq!(roles["findings"], json!(["`disease` must be protected, and the release keeps it as it is"]));
+    assert_eq!(roles["findings"], json!(["`disease` must be protected, but the release keeps it as it is"]));
     let quasi = run(folder.path(), "audit decoy --sensitive age --output json").expect(4).json();
-    let sentence = "`age` must be protected, and the release shows it as a quasi column, by which people are found";
+    let sentence = "`age` must be protected, but the release shows it as a quasi column, by which people can be found";
     assert!(quasi.to_string().contains(sentence), "{quasi}");
     let fine = detail(folder.path(), "audit decoy --sensitive occupation --sensitive cost", "roles");
     assert_eq!(fine, "`occupation` is sensitive; `cost` is not published");
@@ -47,8 +47,8 @@ fn roles_are_held_against_the_spec() {
     let refused = run(folder.path(), "audit other --microdata asked.toml --output json").expect(4).json();
     let roles = refused["checks"].as_array().unwrap().iter().find(|check| check["name"] == "roles").unwrap().clone();
     let told = [
-        "`disease` is sensitive in the spec, and the release keeps it as it is",
-        "`occupation` is published, and the spec does not name it",
+        "`disease` is sensitive in the spec, but the release keeps it as it is",
+        "`occupation` is published, but the spec does not name it",
     ];
     assert_eq!(roles["findings"], json!(told));
 }

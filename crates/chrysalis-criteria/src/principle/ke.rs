@@ -102,7 +102,7 @@ impl Principle for KeAnonymity {
         // Without a span it takes two numbers to promise anything.
         let least = if e == Rational::from(0) { 2 } else { 1 };
         let possible = (distinct > 0).then(|| PrincipleSpec::Ke { k: self.k.max(least).min(distinct), e });
-        let instead = format!("there are too few numbers in {column} to hide one among: leave it out");
+        let instead = format!("{column} has too few numbers to hide one among others: leave it out");
         Limit::new(reason, possible, instead)
     }
 }

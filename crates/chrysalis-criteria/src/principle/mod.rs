@@ -355,13 +355,13 @@ fn other_principles(whole: &SaCounts, alike: &Alike, sensitive: Option<&Sensitiv
     if alike.distinct(whole) < 2 {
         let column = column_name(sensitive);
         let same = if whole.distinct() < 2 { "the same value" } else { "what counts as one value" };
-        return format!("every row has {same} of {column}, so nothing of it can be hidden: leave it out").into();
+        return format!("every row has {same} of {column}, so nothing about it can be hidden: leave it out").into();
     }
     Remedy::from("one value is too frequent for it; ")
         .knob(Knob::Require, "beta=1")
         .words(" or ")
         .knob(Knob::Require, "t=0.2")
-        .words(" hold every group against the whole table instead")
+        .words(" compare every group with the whole table instead")
 }
 
 fn percent(part: u64, whole: u64) -> f64 {
@@ -404,8 +404,8 @@ mod tests {
         let (reason, possible, instead) = limit("l=3", &[6, 1]);
         assert_eq!(reason, "value `0` of `s` has 6 of 7 rows (85.71 %), at most 33.33 % may have it");
         assert_eq!(possible, None);
-        let other = "one value is too frequent for it; `require = beta=1` or `require = t=0.2` hold every group against \
-                     the whole table instead";
+        let other = "one value is too frequent for it; `require = beta=1` or `require = t=0.2` compare every group \
+                     with the whole table instead";
         assert_eq!(instead, other);
         let proposed = |text: &str, counts: &[u32]| limit(text, counts).1.unwrap_or_default();
         assert_eq!(proposed("l=3", &[3, 3]), "l=2");
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn of_one_value_nothing_is_proposed() {
-        let constant = "every row has the same value of `s`, so nothing of it can be hidden: leave it out";
+        let constant = "every row has the same value of `s`, so nothing about it can be hidden: leave it out";
         for text in ["l=2", "distinct-l=2", "entropy-l=2", "recursive-l=1,2", "alpha-k=0.5,2"] {
             let (_, possible, instead) = limit(text, &[6]);
             assert_eq!((possible, instead.as_str()), (None, constant), "{text}");

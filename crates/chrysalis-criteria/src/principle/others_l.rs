@@ -76,7 +76,7 @@ impl Principle for OthersLDiversity {
         let (count, of) = if is_missing { (missing, whole.total()) } else { (most.count, there) };
         let said = match sensitive {
             Some(column) if !is_missing => said(&most, &self.alike, column),
-            _ => format!("no value of {} is there in", column_name(sensitive)),
+            _ => format!("the missing value of {} has", column_name(sensitive)),
         };
         let rows = share_of_rows(count, of, if there < whole.total() && !is_missing { " that have one" } else { "" });
         let reason = format!("{said} {rows}, and is not ordinary: at most {allowed:.2} % may have it");

@@ -21,8 +21,8 @@ pub struct Advice {
 /// The measure that decides each goal, and what the sentence says about the best run.
 const GOALS: [(&str, &Measure, &str); 9] = [
     ("Nobody's value may be guessed:", &LINKING, "an attacker is right with at most {} confidence"),
-    ("It must stay open which row is whose:", &ROW_LINKING, "one given row is a person's with at most {}"),
-    ("Not even how bad a value is may show:", &SIMILARITY, "{} of the rows stand in groups of one category"),
+    ("It must stay hidden which row is whose:", &ROW_LINKING, "a given row is a person's with a chance of at most {}"),
+    ("Not even how bad a value is may be known:", &SIMILARITY, "{} of the rows are in groups of one category"),
     ("Attackers may learn from the whole release:", &LEARNED, "a learned attack guesses {} of the people right"),
     ("Analysts ask how many or how much:", &ERROR, "half of the answers are off by no more than {}"),
     ("Answers must be certain:", &WIDTH, "the bounds of the median question are {} of the truth apart"),
@@ -40,11 +40,12 @@ pub(super) fn advice(trials: &[Trial]) -> Vec<Advice> {
 /// Advice on a goal that no release here can meet, so that none is chosen for it.
 fn presence(trials: &[Trial]) -> Option<Advice> {
     let is_choice = trials.iter().filter(|trial| trial.safe().is_some()).count() > 1;
-    let sentence = "none of these will do: no form hides who is in the data. Whoever the groups of a release cover can be taken to be \
-                    there, and how often that is right cannot be told without knowing who is not. Publish a random sample of \
-                    those who could be in it, if it must.";
+    let sentence = "none of these will do: no form hides who is in the data. An attacker can assume that everybody \
+                    whom the groups of a release cover is there, and how often that is right cannot be determined \
+                    without knowing who is not. If it must stay hidden, publish a random sample of those who could be \
+                    in the data.";
     is_choice.then(|| Advice {
-        goal: "It must stay open who is in the data:",
+        goal: "It must stay hidden who is in the data:",
         runs: Vec::new(),
         sentence: sentence.to_owned(),
     })
@@ -64,8 +65,9 @@ fn disclosing(trials: &[Trial]) -> Option<Advice> {
         true => "it is left out of the advice below.",
         false => "there is nothing left to recommend. Require something of sensitive values, such as l=2 or ke=2,1000.",
     };
+    let open = joined(&open);
     let sentence =
-        format!("do not publish {}: sensitive values can be told there, whatever is promised; {rest}", joined(&open));
+        format!("do not publish {open}: sensitive values can be inferred there, whatever is promised; {rest}");
     Some(Advice { goal: "Nobody's value may be disclosed:", runs: Vec::new(), sentence })
 }
 
@@ -129,7 +131,8 @@ fn hopeless(measure: &Measure, least: f64) -> Option<String> {
             let permuted = Form::ALL.iter().filter(|form| form.shape().detail == Detail::Permuted);
             let names: Vec<&str> = permuted.map(|form| form.name()).collect();
             Some(format!(
-                "none of these will do: in each of them somebody's row is told by its values. A larger k, or {}, may help.",
+                "none of these will do: in each of them somebody's row can be recognized by its values. A larger k, \
+                 or {}, may help.",
                 names.join(" or ")
             ))
         }
@@ -158,14 +161,15 @@ fn caution(winners: &[&ValuedTrial], trials: &[Trial]) -> String {
     let hidden = hidden.filter(|(_, numbers, _)| ROW_LINKING.of(numbers).is_some_and(|chance| chance < 1.0));
     match hidden.min_by(|(_, _, a), (_, _, b)| a.total_cmp(b)) {
         Some((other, _, error)) => format!(
-            " But in {} somebody's row is told by its values; where it must stay open which row is whose, take {}, whose answers are \
-             off by {}.",
+            " But in {} somebody's row can be recognized by its values; where it must stay hidden which row is whose, \
+             take {}, whose answers are off by {}.",
             winner.run.name,
             other.run.name,
             percent(error)
         ),
         None => {
-            format!(" But in {} somebody's row is told by its values, as in every other run here.", winner.run.name)
+            let name = &winner.run.name;
+            format!(" But in {name} somebody's row can be recognized by its values, as in every other run here.")
         }
     }
 }
@@ -237,7 +241,7 @@ mod tests {
         let words = "take b or c: an attacker is right with at most 10.0 % confidence (the next: 25.0 %). Of these, c has \
                      the lowest median query error, 4.0 %.";
         assert_eq!(guessed.sentence, words);
-        assert!(named(&all, "It must stay open which row").sentence.starts_with("all are the same here;"));
+        assert!(named(&all, "It must stay hidden which row").sentence.starts_with("all are the same here;"));
         assert_eq!(named(&all, "Analysts ask").runs, ["a"]);
         // b is as safe as c but less accurate.
         assert_eq!(named(&all, "Risk and accuracy").runs, ["a", "c"]);
@@ -247,9 +251,7 @@ mod tests {
     fn accuracy_that_gives_rows_away_is_said() {
         let trials = [Trial::made_up("exact", &[], 0.25, 1.0, 0.01), Trial::made_up("wide", &[], 0.25, 0.2, 0.03)];
         let words = named(&advice(&trials), "Analysts ask").sentence.clone();
-        assert!(
-            words.contains("row is told by its values") && words.contains("take wide, whose answers are off by 3.0 %")
-        );
+        assert!(words.contains("row can be recognized") && words.contains("take wide, whose answers are off by 3.0 %"));
     }
 
     /// A low probability for each row is no reason to believe that presence is hidden.
@@ -257,13 +259,13 @@ mod tests {
     fn no_release_is_advised_for_hiding_who_is_there() {
         let trials = [Trial::made_up("a", &[], 0.25, 0.001, 0.02), Trial::made_up("b", &[], 0.25, 0.1, 0.03)];
         let all = advice(&trials);
-        let found = named(&all, "It must stay open who is in the data");
+        let found = named(&all, "It must stay hidden who is in the data");
         assert!(found.runs.is_empty(), "{:?}", found.runs);
         assert_eq!(
             found.sentence,
-            "none of these will do: no form hides who is in the data. Whoever the groups of a release cover can be taken to be \
-             there, and how often that is right cannot be told without knowing who is not. Publish a random sample of those who \
-             could be in it, if it must."
+            "none of these will do: no form hides who is in the data. An attacker can assume that everybody whom the \
+             groups of a release cover is there, and how often that is right cannot be determined without knowing who \
+             is not. If it must stay hidden, publish a random sample of those who could be in the data."
         );
         assert!(all.iter().all(|advice| !advice.sentence.contains("presence")));
     }
@@ -272,7 +274,7 @@ mod tests {
     fn where_all_give_everything_away_none_is_advised() {
         let trials = [Trial::made_up("a", &[], 1.0, 1.0, 0.01), Trial::made_up("b", &[], 1.0, 1.0, 0.03)];
         let all = advice(&trials);
-        for goal in ["Nobody's value", "It must stay open which row", "It must stay open who"] {
+        for goal in ["Nobody's value", "It must stay hidden which row", "It must stay hidden who"] {
             let found = named(&all, goal);
             assert!(found.runs.is_empty() && found.sentence.starts_with("none of these will do"), "{}", found.sentence);
         }
@@ -297,8 +299,8 @@ mod tests {
         assert!(all.iter().all(|advice| !advice.runs.iter().any(|name| name == "open")));
         assert_eq!(
             named(&all, "Nobody's value may be disclosed").sentence,
-            "do not publish open (1,234 rows): sensitive values can be told there, whatever is promised; it is left out of \
-             the advice below."
+            "do not publish open (1,234 rows): sensitive values can be inferred there, whatever is promised; it is \
+             left out of the advice below."
         );
         let alone = advice(&[open(), open()]);
         assert!(alone.len() == 1 && alone[0].sentence.contains("there is nothing left to recommend"));

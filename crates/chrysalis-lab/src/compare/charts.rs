@@ -79,8 +79,8 @@ pub(super) fn risk_against_utility(trials: &[Trial]) -> Plot {
         chart.push(Series::new(name, Mark::Points, points));
     }
     let caption = format!(
-        "Every point is a release. To the left the sensitive value is harder to guess ({}), further down the release is \
-         worth more ({}): the best lie at the lower left.",
+        "Every point is a release. To the left the sensitive value is harder to guess ({}), further down the release \
+         is more useful ({}): the best lie at the lower left.",
         risk.title, utility.title
     );
     Plot { chart, caption }

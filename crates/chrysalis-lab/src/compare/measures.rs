@@ -28,8 +28,9 @@ pub(super) const DISCLOSED: Measure = Measure {
     key: "disclosed_rows",
     title: "rows disclosed",
     short: "disclosed",
-    meaning: "Rows whose group leaves one single sensitive value that is not ordinary, or numbers that lie close together: an \
-              attacker who finds the group knows it, whatever is promised. A release that discloses rows is never recommended.",
+    meaning: "Rows whose group leaves a single sensitive value that is not ordinary, or only numbers that lie close \
+              together: an attacker who finds the group knows it, whatever is promised. A release that discloses rows \
+              is never recommended.",
     value: |numbers| numbers.disclosed_rows.map(|rows| rows as f64),
     shown: |value| chrysalis::words::count(value as u64),
 };
@@ -49,9 +50,10 @@ pub(super) const ROW_LINKING: Measure = Measure {
     key: "row_linking",
     title: "row linking",
     short: "row",
-    meaning: "The chance that one given row is the person's, for an attacker who knows a person's quasi values and that the person \
-              is there: one in the rows of the smallest group behind ranges and labels, 100 % where quasi values are published \
-              as they are. It says nothing of whether the person is in the data at all, which no form hides.",
+    meaning: "The chance that one given row is the person's, for an attacker who knows a person's quasi values and \
+              that the person is there: one in the rows of the smallest group behind ranges and labels, 100 % where \
+              quasi values are published as they are. It says nothing about whether the person is in the data at all, \
+              which no form hides.",
     value: |numbers| numbers.row_linking,
     shown: percent,
 };
@@ -60,8 +62,8 @@ pub(super) const SIMILARITY: Measure = Measure {
     key: "similarity",
     title: "open to similarity",
     short: "similarity",
-    meaning: "The share of rows whose group lies in one category of sensitive values: the exact value stays open, how bad it \
-              is does not. Measured where the sensitive attribute has categories.",
+    meaning: "The share of rows whose group lies in one category of sensitive values: the exact value stays hidden, \
+              but how bad it is does not. Measured where the sensitive attribute has categories.",
     value: |numbers| numbers.similar,
     shown: percent,
 };

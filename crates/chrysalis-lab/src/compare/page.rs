@@ -44,11 +44,11 @@ pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions:
     Page {
         title: "Comparison of releases".to_owned(),
         lead,
-        note: "For the owner of the data only. This page shows no row of the microdata, but errors that were computed with \
-               them; do not hand it out with a release."
+        note: "For the owner of the data only. This page shows no row of the microdata, but it shows errors that were \
+               computed from them; do not hand it out with a release."
             .to_owned(),
         sections: sections.into_iter().flatten().collect(),
-        footer: "Made by chrysalis compare. The same numbers stand in the JSON file beside this page.".to_owned(),
+        footer: "Made by chrysalis compare. The same numbers are in the JSON file beside this page.".to_owned(),
     }
 }
 
@@ -90,7 +90,7 @@ fn summary(trials: &[Trial]) -> Section {
         cells
     };
     let table = Table::sortable(columns, trials.iter().map(row).collect())
-        .captioned("Less is better everywhere; the best of a column stands out. Click a heading to sort.");
+        .captioned("Less is better everywhere; the best value of each column stands out. Click a heading to sort.");
     let mut blocks = vec![Block::table(table)];
     blocks.extend(unmade(trials));
     blocks.extend(broken(trials));
@@ -147,11 +147,11 @@ fn parameters() -> Section {
         ["anybody, delicate tables", "20", "a risk of 0.05, the strictest in common use"],
     ];
     let cells = |row: [&str; 3]| row.map(|text| Cell::words(text.to_owned())).to_vec();
-    let words = "There is less custom for sensitive values. Ask of the column: would it harm a person if somebody bet on their \
-                 value and was right every second time, every fourth, every tenth? That number is l. Where one value is in \
-                 more than half of all rows, beta=1 or t=0.3 take the place of l; for numbers add ke. The numbers for k are \
-                 those that El Emam and Malin collect (Sharing Clinical Trial Data, appendix B, 2015), and those of the \
-                 guidance named beside them.";
+    let words = "There are fewer conventions for sensitive values. Ask of the column: would it harm a person if \
+                 somebody bet on their value and was right every second time, every fourth, every tenth? That number \
+                 is l. Where one value is in more than half of all rows, beta=1 or t=0.3 take the place of l; for \
+                 numbers add ke. The numbers for k are those that El Emam and Malin collect (Sharing Clinical Trial \
+                 Data, appendix B, 2015), and those of the guidance named beside them.";
     let table = Table::small(columns, rows.into_iter().map(cells).collect());
     section("parameters", "Which k and which l, for whom", vec![Block::table(table), Block::Text(words.to_owned())])
 }
@@ -236,8 +236,8 @@ fn bounds(trials: &[Trial]) -> Option<Section> {
 
 fn releases(trials: &[Trial]) -> Section {
     let mut blocks = vec![Block::Text(
-        "The tables that anybody who gets the release would see. No row is shown here: rows of a release that nobody has \
-         decided to hand out may be those of people."
+        "The tables that anybody who gets the release would see. No row is shown here: rows of a release that nobody \
+         has decided to hand out may be those of real people."
             .to_owned(),
     )];
     for trial in trials {
@@ -259,7 +259,7 @@ fn releases(trials: &[Trial]) -> Section {
         blocks.push(Block::Text(words));
         if let Some(disclosed) = numbers.disclosed_rows.filter(|&rows| rows > 0) {
             blocks.push(Block::Text(format!(
-                "DISCLOSED: {} of {} can be told the sensitive value of, whatever is promised. Do not publish it.",
+                "DISCLOSED: the sensitive values of {} of {} can be inferred, whatever is promised. Do not publish it.",
                 counted(disclosed, "row"),
                 count(numbers.rows)
             )));
@@ -301,9 +301,9 @@ fn cut(text: &str) -> String {
 fn reproduce(trials: &[Trial], is_seeded: bool) -> Section {
     let words = match is_seeded {
         true => {
-            "Commands name the seed, so each makes the release that was measured here. Whoever knows a seed can undo the \
-             randomness: leave the seed out for a release that is handed out, which will then have other group ids, and may form \
-             other groups."
+            "The commands name the seed, so each makes the release that was measured here. Anybody who knows a seed \
+             can undo the randomness: leave the seed out for a release that is handed out, which will then have other \
+             group ids, and may form other groups."
         }
         false => {
             "Randomness is drawn anew every time, so a release that is published will have other group ids, and may form other \

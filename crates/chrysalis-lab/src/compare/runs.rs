@@ -109,7 +109,7 @@ fn combinations(entry: &RunDraft) -> Result<Vec<VariedValues>, Error> {
     let mut all = vec![VariedValues::new()];
     for (key, values) in &entry.vary {
         if values.is_empty() {
-            let message = format!("`{key}` varies over no values");
+            let message = format!("`{key}` has no values to vary over");
             return Err(Error::request(message, format!("list some, for example vary = {{ {key} = [2, 4, 8] }}")));
         }
         if all.len().saturating_mul(values.len()) > MAX_RUNS {

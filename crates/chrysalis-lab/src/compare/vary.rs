@@ -40,7 +40,7 @@ impl<'a> BlankFiller<'a> {
         while let Some((before, after)) = rest.split_once('{') {
             let known = after.split_once('}').and_then(|(key, after)| Some((key, self.varied.get(key)?, after)));
             let Some((key, value, after)) = known else {
-                let message = format!("nothing says what stands for the braces in `{text}`");
+                let message = format!("nothing says what to put for the braces in `{text}`");
                 return Err(Error::request(message, "name it in vary, for example vary = { l = [2, 4, 8] }"));
             };
             full += before;

@@ -79,7 +79,7 @@ fn quasi(run: &ExperimentRun) -> Result<QuasiDraft, Error> {
     }
     match data.attributes {
         Some(n) if n == 0 || n > names.len() => {
-            let message = format!("{n} attributes are wanted, and there are {}", names.len());
+            let message = format!("{n} attributes are wanted, but there are {}", names.len());
             Err(Error::request(message, "correct `data.attributes`"))
         }
         Some(n) => Ok(QuasiDraft::One(names[..n].to_vec())),
@@ -195,7 +195,7 @@ fn draw(made_up: &MadeUp, n_rows: usize, known: &[Column], rng: &mut ChaCha20Rng
     }
     let Some((low, high)) = *between else { return wrong("it has neither `words`, `between` nor `numbered`") };
     if low > high || high.checked_sub(low).is_none_or(|width| width > i64::from(u32::MAX)) {
-        return wrong("`between` are not two numbers in order, or they are too far apart");
+        return wrong("`between` is not two numbers in order, or they are too far apart");
     }
     let Some(follows) = follows else {
         return Ok(Column::integers(name, &(0..n_rows).map(|_| rng.random_range(low..=high)).collect::<Vec<_>>()));
@@ -204,7 +204,7 @@ fn draw(made_up: &MadeUp, n_rows: usize, known: &[Column], rng: &mut ChaCha20Rng
         return wrong("`follows` names no column before it");
     };
     if !(0.0..=1e12).contains(variance) {
-        return wrong("`variance` is no number from 0 on");
+        return wrong("`variance` is not a number of at least 0");
     }
     let numbers: Vec<f64> = (0..n_rows)
         .map(|row| other.domain().value(other.code(row)).and_then(|value| value.number()).unwrap_or(0.0))

@@ -194,7 +194,7 @@ fn disclosed(panel: &Panel, results: &[Vec<RunResult>]) -> Option<String> {
         .collect();
     (!said.is_empty()).then(|| {
         format!(
-            "Rows disclosed (their groups leave one single sensitive value that is not ordinary): {}.",
+            "Rows disclosed (their groups leave a single sensitive value that is not ordinary): {}.",
             said.join("; ")
         )
     })

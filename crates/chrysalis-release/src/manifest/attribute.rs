@@ -29,8 +29,8 @@ pub struct Attribute {
     /// The weight of each category, as exact fractions such as `36/49`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<Vec<String>>,
-    /// For a sensitive attribute: the values that the owner calls ordinary. Where this is absent, ordinary is a value that at
-    /// least half of all rows have.
+    /// For a sensitive attribute: the values that the owner calls ordinary. If absent, any value that at least half of
+    /// all rows have is ordinary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordinary: Option<Vec<serde_json::Value>>,
     /// For a sensitive attribute of numbers or dates: values closer together than this count as one, as the owner says; an exact
@@ -46,7 +46,7 @@ impl Attribute {
         let wrong = |what: &str| Err(ReleaseError::Nonsense(format!("`{name}` {what}")));
         let is_said = self.ordinary.is_some() || self.near.is_some();
         if is_said && self.role != RoleName::Sensitive {
-            return wrong("is not sensitive, but has ordinary values or a width of what is near");
+            return wrong("is not sensitive, but has ordinary values or a `near` width");
         }
         let known = self.ordinary.is_some().then(|| self.domain.sorted());
         let is_known = |value: &serde_json::Value| {
@@ -56,10 +56,10 @@ impl Attribute {
             return wrong("calls a value ordinary that it does not have");
         }
         if self.near.as_ref().is_some_and(|text| chrysalis_criteria::parse_rational(text).is_none()) {
-            return wrong("has a width of what is near that is not a number");
+            return wrong("has a `near` width that is not a number");
         }
         if self.near.is_some() && !Kind::from(self.kind).has_distances() {
-            return wrong("has a width of what is near, but neither numbers nor dates");
+            return wrong("has a `near` width, but neither numbers nor dates");
         }
         Ok(())
     }

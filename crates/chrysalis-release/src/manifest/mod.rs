@@ -231,7 +231,7 @@ impl Manifest {
                 return Err(ReleaseError::UnsafeFile { file: part.file.clone() });
             }
             if table.parts.iter().try_fold(0, |sum: u64, part| sum.checked_add(part.rows)) != Some(table.rows) {
-                let text = format!("`{}` has {} rows, but its parts have another number", table.name, table.rows);
+                let text = format!("`{}` has {} rows, but its parts have a different number", table.name, table.rows);
                 return Err(ReleaseError::Nonsense(text));
             }
         }
@@ -256,7 +256,7 @@ impl Manifest {
             attribute.domain.check_once()?;
             let n_values = attribute.domain.values.as_ref().map_or(0, Vec::len);
             if attribute.domain.counts.as_ref().is_some_and(|counts| counts.len() != n_values) {
-                let text = format!("`{}` has {n_values} values, but another number of counts", attribute.name);
+                let text = format!("`{}` has {n_values} values, but a different number of counts", attribute.name);
                 return Err(ReleaseError::Nonsense(text));
             }
         }

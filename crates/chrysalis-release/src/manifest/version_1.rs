@@ -21,7 +21,7 @@ pub(super) struct Wire {
     partitioner: String,
     /// Rows published.
     rows: u64,
-    /// Groups they stand in; for angel, batches.
+    /// Groups they are in; for angel, batches.
     groups: u64,
     /// The principles that hold in every group, as written on the command line. For angel `k=` holds in every bucket (rows
     /// of one table with the same labels), all others in every batch.
@@ -83,7 +83,7 @@ impl TryFrom<Wire> for Manifest {
             columns: table.columns,
         };
         if wire.attributes.iter().any(|attribute| attribute.ordinary.is_some() || attribute.near.is_some()) {
-            return Err(ReleaseError::Nonsense("version 1 has no ordinary values, and nothing is near".into()));
+            return Err(ReleaseError::Nonsense("version 1 has neither ordinary values nor `near` widths".into()));
         }
         Ok(Manifest {
             accepted: Vec::new(),

@@ -16,8 +16,8 @@ pub(super) struct Wire {
     format: String,
     /// Version of the format, 2.
     version: u32,
-    /// What a reader must understand beyond this version: a name that it does not know, it refuses. `parts`: some tables are
-    /// several files. `accepted`, `ordinary`, `near`: the fields of these names.
+    /// What a reader must understand beyond this version; it refuses a name that it does not know. `parts`: some tables
+    /// are several files. `accepted`, `ordinary`, `near`: the fields of these names.
     features: Vec<String>,
     /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again. Where
     /// it is absent, nobody can.
@@ -29,7 +29,7 @@ pub(super) struct Wire {
     partitioner: String,
     /// Rows published.
     rows: u64,
-    /// Groups they stand in; for angel, batches.
+    /// Groups they are in; for angel, batches.
     groups: u64,
     /// What holds in every group, and what a group is.
     promises: Vec<PromiseEntry>,

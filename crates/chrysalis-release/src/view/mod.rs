@@ -166,7 +166,8 @@ fn row_boxes(
         let table = release.table(&people.name)?;
         let Some(own) = table.column(id) else { continue };
         if own.domain() != ids.domain() || own.histogram() != sizes {
-            let problem = format!("table `{}` has other {}es than the others", people.name, layout.shape.group_word);
+            let word = layout.shape.group_word;
+            let problem = format!("table `{}` does not have the same {word}es as the others", people.name);
             return Err(ReleaseError::Nonsense(problem));
         }
         let rows = Groups::of_rows(&Groups::new(own));

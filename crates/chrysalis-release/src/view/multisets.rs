@@ -123,7 +123,7 @@ fn widened(codes: &Codes, behind: &[u32]) -> Vec<u32> {
 fn numbers_of(counts: &Column) -> Result<Vec<u32>, ReleaseError> {
     let count = |number: Option<i64>| {
         let count = number.and_then(|number| u32::try_from(number).ok()).filter(|count| *count > 0);
-        count.ok_or_else(|| ReleaseError::Nonsense(format!("`{}` has a count that is none", counts.name())))
+        count.ok_or_else(|| ReleaseError::Nonsense(format!("`{}` has an impossible count", counts.name())))
     };
     whole_numbers(counts.domain()).into_iter().map(count).collect()
 }

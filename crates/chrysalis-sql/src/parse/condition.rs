@@ -127,7 +127,7 @@ fn double_quoted(expression: &Expr) -> Option<QueryError> {
         Expr::Nested(inner) => double_quoted(inner),
         Expr::Identifier(ident) if ident.quote_style == Some('"') => {
             let shown: String = ident.value.chars().take(40).collect();
-            let problem = format!("double quotes name columns, so \"{shown}\" is not a text here");
+            let problem = format!("double quotes name columns, so \"{shown}\" is not text here");
             let hint = format!("single quotes hold text: write '{}'", shown.replace('\'', "''"));
             Some(QueryError::question(start_of(ident.span), problem, hint))
         }
@@ -198,7 +198,7 @@ fn literal(value: &ValueWithSpan, at: Option<Position>) -> Result<Constant, Quer
         Value::SingleQuotedString(text) => Ok(Constant::Text(text.clone())),
         Value::Number(text, false) => number(text).ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
-            QueryError::question(at, format!("`{shown}` is beyond all numbers"), "write a number below 1e308")
+            QueryError::question(at, format!("`{shown}` is too large a number"), "write a number below 1e308")
         }),
         _ => Err(QueryError::question(
             at,

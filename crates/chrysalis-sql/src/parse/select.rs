@@ -101,7 +101,7 @@ fn plain_select(query: Query, at: Option<Position>) -> Result<Box<Select>, Query
 fn from_clause(select: &Select, at: Option<Position>) -> Result<Names, QueryError> {
     let [source] = select.from.as_slice() else {
         let problem = match select.from.len() {
-            0 => "the question does not say FROM where",
+            0 => "the question has no FROM",
             _ => "the question joins tables, and a release has only one to ask",
         };
         return Err(QueryError::question(at, problem, "write FROM microdata"));

@@ -31,12 +31,12 @@ pub(super) fn csv(path: &Path, table: &Table, progress: Progress<'_>) -> io::Res
 /// Describes the file's first byte that differs, after the last byte that was the same.
 fn describe(theirs: Option<u8>, last: u8) -> &'static str {
     match theirs {
-        Some(b' ' | b'\t') => "there are blanks round a cell",
-        Some(b'\r') => "lines end in another way",
+        Some(b' ' | b'\t') => "there are blanks around a cell",
+        Some(b'\r') => "lines end differently",
         Some(b'\n') if last == b'\n' => "there is an empty line",
         Some(b'"') => "a cell has quotes that it does not need",
         None => "the file ends too soon",
-        Some(_) => "a cell is spelled in another way",
+        Some(_) => "a cell is spelled differently",
     }
 }
 

@@ -147,7 +147,7 @@ fn file(
     let why = match format {
         Format::Csv => compare::csv(path, table, progress)?,
         Format::Parquet => match structure::look(path, table, progress)? {
-            found if found.is_empty() => "pages, row groups or dictionaries are laid out in another way".to_owned(),
+            found if found.is_empty() => "pages, row groups or dictionaries are laid out differently".to_owned(),
             found => format!("it holds {}", found.join(", ")),
         },
     };

@@ -290,7 +290,7 @@ impl Look<'_> {
                 _ => false,
             }
         });
-        self.add_if(!fills, "pages with more than their values, or packed in another way than ours");
+        self.add_if(!fills, "pages with more than their values, or packed differently from ours");
     }
 
     /// A dictionary must have as many entries as its rows have distinct values. Each value needs one, so no entry is

@@ -42,9 +42,9 @@ fn told(seen: &FilesReport, manifest: &Manifest) -> String {
         _ => "; CSV files have the bytes that the writer would write",
     };
     format!(
-        "the bytes of Parquet files were NOT compared, because {why}: looked for metadata, statistics, indexes, filters, idle \
-         dictionary entries and bytes that belong to nothing, and found none; how rows are cut into pages, and the order of \
-         dictionaries, could still tell something{csv}"
+        "the bytes of Parquet files were NOT compared, because {why}: looked for metadata, statistics, indexes, \
+         filters, idle dictionary entries and bytes that belong to nothing, and found none; how rows are cut into \
+         pages, and the order of dictionaries, could still reveal something{csv}"
     )
 }
 

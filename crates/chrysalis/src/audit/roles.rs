@@ -16,7 +16,7 @@ pub(super) fn check(manifest: &Manifest, sensitive: &[String], asked: Option<&Re
         match manifest.attribute(name).map(|attribute| attribute.role) {
             None => fine.push(format!("`{name}` is not published")),
             Some(RoleName::Sensitive) => fine.push(format!("`{name}` is sensitive")),
-            Some(role) => findings.push(format!("`{name}` must be protected, and the release {}", shown(role))),
+            Some(role) => findings.push(format!("`{name}` must be protected, but the release {}", shown(role))),
         }
     }
     if let Some(asked) = asked {
@@ -27,9 +27,9 @@ pub(super) fn check(manifest: &Manifest, sensitive: &[String], asked: Option<&Re
                 Some(asked) if asked == role => {}
                 Some(asked) => {
                     let (asked, shown) = (called(asked), shown(role));
-                    findings.push(format!("`{name}` is {asked} in the spec, and the release {shown}"));
+                    findings.push(format!("`{name}` is {asked} in the spec, but the release {shown}"));
                 }
-                None => findings.push(format!("`{name}` is published, and the spec does not name it")),
+                None => findings.push(format!("`{name}` is published, but the spec does not name it")),
             }
         }
         if findings.len() == known {
@@ -46,14 +46,14 @@ fn called(role: RoleName) -> &'static str {
         RoleName::Identifier => "an identifier",
         RoleName::Quasi => "a quasi column",
         RoleName::Sensitive => "sensitive",
-        RoleName::Other => "another column",
+        RoleName::Other => "an `other` column",
     }
 }
 
 fn shown(role: RoleName) -> &'static str {
     match role {
         RoleName::Identifier => "publishes it as an identifier",
-        RoleName::Quasi => "shows it as a quasi column, by which people are found",
+        RoleName::Quasi => "shows it as a quasi column, by which people can be found",
         RoleName::Sensitive => "protects it as the sensitive one",
         RoleName::Other => "keeps it as it is",
     }

@@ -123,7 +123,7 @@ impl Draft {
             Some(TaxonomySource::Prefix) => match request.kind {
                 None | Some(Kind::Category) => request.kind = Some(Kind::Category),
                 Some(kind) => {
-                    let message = format!("column `{name}` is of kind {kind}, and prefixes are those of words");
+                    let message = format!("column `{name}` is of kind {kind}, but only words have prefixes");
                     let remedy = Remedy::from("leave ").knob(Knob::Prefix, "").words(" or ").knob(Knob::Kind, "");
                     return Err(Error::request(message, remedy.words(" out")));
                 }
@@ -175,7 +175,7 @@ impl Draft {
             return Err(idle_weights("no column is sensitive"));
         }
         if self.ordinary.is_some() && !roles.iter().any(|(_, role)| *role == Role::Sensitive) {
-            let message = "values are called ordinary, and no column is sensitive";
+            let message = "values are called ordinary, but no column is sensitive";
             return Err(Error::request(message, Remedy::from("leave ").knob(Knob::Ordinary, "").words(" out")));
         }
         for (name, said) in &self.attributes {
@@ -185,7 +185,7 @@ impl Draft {
             let of_sensitive = [
                 ("categories", said.categories.is_some() || said.weights.is_some()),
                 ("ordinary values", said.ordinary.is_some()),
-                ("a width of what is near", said.near.is_some()),
+                ("a `near` width", said.near.is_some()),
             ];
             if let Some((what, _)) = of_sensitive.into_iter().find(|(_, is_said)| *is_said) {
                 let message = format!("column `{name}` has {what} but no role");
@@ -199,8 +199,8 @@ impl Draft {
                 AttributeDraft { role: Some(role), .. } => {
                     let role = role.0;
                     let message =
-                        format!("column `{name}` has the role {role}, and other columns are listed as {role}");
-                    return Err(Error::request(message, "add it to the list, or take the role away"));
+                        format!("column `{name}` has the role {role}, but other columns are listed as {role}");
+                    return Err(Error::request(message, "add it to the list, or remove the role"));
                 }
                 _ => continue,
             };
@@ -244,7 +244,7 @@ fn check_role_takes(name: &str, role: Role, said: &AttributeDraft) -> Result<(),
 fn width(name: &str, near: &Number) -> Result<Rational, Error> {
     let text = near.text();
     parse_rational(&text).filter(|width| *width.numer() > 0).ok_or_else(|| {
-        let message = format!("`{text}` of column `{name}` is not a width: a number above 0 is");
+        let message = format!("`{text}` of column `{name}` is not a width: expected a number above 0");
         Error::request(message, Remedy::from("for example ").knob(Knob::Near, format!("{name}=1000")))
     })
 }
@@ -307,5 +307,5 @@ fn idle_weights(why: &str) -> Error {
         .words(", or leave ")
         .knob(Knob::Weights, "")
         .words(" out");
-    Error::request(format!("weights weigh categories, and {why}"), remedy)
+    Error::request(format!("weights are for categories, but {why}"), remedy)
 }

@@ -59,11 +59,11 @@ impl ReleaseDraft {
             Some(entry) => Ok(Some(entry)),
             None if has_users => {
                 let message = format!("{} does not find butterflies with the partitioner `{name}`", method.form);
-                let hint = format!("use {}, or leave it out: the better is taken", names(true));
+                let hint = format!("use {}, or leave it out to get the better one", names(true));
                 Err(Error::request(message, hint))
             }
             None if entry.is_some() => {
-                let message = format!("`{name}` finds butterflies, and {} shows none", method.form);
+                let message = format!("`{name}` finds butterflies, but {} shows none", method.form);
                 let users = Form::ALL.iter().filter(|form| form.shape().has_users).map(|form| form.name());
                 let remedy = Remedy::from("use ")
                     .knob(Knob::Method, catalogue::one_of(users))

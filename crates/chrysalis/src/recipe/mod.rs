@@ -313,7 +313,7 @@ impl Draft {
         let (sets, form) = (self.users_know(), method.form);
         if form.shape().has_users {
             if sets.len() < 2 {
-                let message = format!("{form} protects several quasi-identifiers, and fewer than two are named");
+                let message = format!("{form} protects several quasi-identifiers, but fewer than two are named");
                 let remedy = Remedy::from("add ")
                     .knob(Knob::Quasi, "c,d")
                     .words(" for another user, or use ")
@@ -324,7 +324,7 @@ impl Draft {
             return Ok(Some(users.colluding(self.release.collude.unwrap_or(1))?));
         }
         if sets.len() > 1 {
-            let message = format!("the method {form} protects one quasi-identifier, several are named");
+            let message = format!("the method {form} protects one quasi-identifier, but several are named");
             let others = Form::ALL.iter().filter(|form| form.shape().has_users).map(|form| form.name());
             let remedy = Remedy::from("put all columns an attacker may know into one ")
                 .knob(Knob::Quasi, "a,b,c")

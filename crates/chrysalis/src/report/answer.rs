@@ -89,12 +89,12 @@ fn hits_known(plan: &Plan) -> &'static str {
         }
         Detail::GroupBoxes => {
             "Quasi values are published as ranges and sets: the share of a group's box that the condition covers is \
-             expected to be hit; all rows for certain where it covers everything, none where it does not touch."
+             expected to be hit: all rows for certain if it covers the whole box, none if it does not touch the box."
         }
         Detail::RowBoxes => {
-            "Quasi values are published as ranges and sets, row by row: of every row of a batch the share of its box that the \
-             condition covers is expected to be hit; a row is hit for certain where it covers everything, and never where it \
-             does not touch."
+            "Quasi values are published as ranges and sets, row by row: every row of a batch is expected to be hit by \
+             the share of its box that the condition covers, for certain if it covers the whole box, and never if it \
+             does not touch the box."
         }
     }
 }
@@ -124,8 +124,8 @@ fn sensitive(plan: &Plan) -> String {
     };
     let which = if plan.sensitive_set.is_some() { "those its condition admits" } else { "all of them" };
     format!(
-        "Of each group the values of `{}` are known ({which} count), but not whose they are: every way to hand them out is \
-         equally likely.",
+        "For each group, the values of `{}` are known ({which} count), but not whose they are: every way of assigning \
+         them is equally likely.",
         field.name
     )
 }

@@ -139,8 +139,8 @@ pub(crate) fn attack(view: &AttackerView<'_>, known: Option<&KnownPeople<'_>>) -
     let beliefs = (0..crowd.n_groups())
         .map(|group| crowd.members(group).0.len() as u64 * target.sample.group(group).values.len() as u64);
     if beliefs.sum::<u64>() > MOST_BELIEFS {
-        let reason = "Not run: groups are so large that who stands in one says next to nothing, and learning from them takes \
-                      too long.";
+        let reason = "Not run: groups are so large that being in one says next to nothing, and learning from them \
+                      takes too long.";
         return (None, Finding::not_run("learned", reason));
     }
     if view.quasi.is_empty() {
@@ -266,8 +266,8 @@ fn finding(view: &AttackerView<'_>, learned: &Learned, bets: &Bets) -> Finding {
         level_text: format!("{level:.4}"),
     });
     let is_gain = learned.mean_confidence > learned.baseline * SLACK;
-    let prevention = "no promise about groups is broken by this; a larger l, groups whose members are alike (nearby instead of \
-                      anatomize), or t-closeness or beta leave less to learn.";
+    let prevention = "this breaks no promise about groups; a larger l, groups of similar members (nearby instead of \
+                      anatomize), t-closeness or beta leave less to learn.";
     Finding::new("learned", sentence, if is_gain { prevention } else { "" }).with_groups(groups.collect())
 }
 
@@ -276,18 +276,18 @@ fn result(scored: &BetScore) -> String {
     let share = |right: f64, people: u64| percent(if people > 0 { right / people as f64 } else { 0.0 });
     let of_all = |right: f64| share(right, scored.people);
     let mut sentence = format!(
-        " Held against the microdata, {} of the bets are right ({} from the groups alone",
+        " Checked against the microdata, {} of the bets are right ({} from the groups alone",
         of_all(scored.right),
         of_all(scored.right_from_groups)
     );
     if let Some(right) = scored.right_from_truth {
-        sentence.push_str(&format!("; {} without the release, taught by the microdata", of_all(right)));
+        sentence.push_str(&format!("; {} without the release, learning from the microdata", of_all(right)));
     }
     sentence.push_str(").");
     if scored.unique_people > 0 && scored.unique_people < scored.people {
         let of_unique = |right: f64| share(right, scored.unique_people);
         sentence.push_str(&format!(
-            " Of {} whose quasi values nobody shares, {} ({}).",
+            " Of the bets on {} whose quasi values nobody shares, {} are right ({}).",
             counted(scored.unique_people, "person", "people"),
             of_unique(scored.unique_right),
             of_unique(scored.unique_right_from_groups)

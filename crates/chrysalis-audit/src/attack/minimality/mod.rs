@@ -200,7 +200,8 @@ fn found(target: &AttackTarget<'_>, group: usize, left: &RemainingGroup, own: &[
 fn finding(target: &AttackTarget<'_>, minimality: &Minimality, level: &BigRational) -> Finding {
     if minimality.groups == 0 {
         let reason = format!(
-            "Not run: none of {} could be replayed (more than {MOST_ROWS} rows, too many ways, or people who fit several).",
+            "Not run: none of {} could be replayed (more than {MOST_ROWS} rows, too many ways, or people who fit \
+             several groups).",
             counted(minimality.skipped, "group", "groups")
         );
         return Finding::not_run("minimality", reason);
@@ -212,8 +213,9 @@ fn finding(target: &AttackTarget<'_>, minimality: &Minimality, level: &BigRation
         format!(", {} of them beyond the promised {line}", count(minimality.above_promise))
     });
     let mut sentence = format!(
-        "An attacker who knows everybody's quasi values and how mondrian cuts asks why a group was not cut once more. In {} with \
-         {} that narrows `{}` of {}{above}; the surest guess is right in {} of the ways that are left.",
+        "An attacker who knows everybody's quasi values and how mondrian cuts asks why a group was not cut once more. \
+         In {} with {}, that narrows down the `{}` of {}{above}; the surest guess is right in {} of the ways that are \
+         left.",
         counted(minimality.groups, "replayed group", "replayed groups"),
         counted(minimality.people, "person", "people"),
         target.sensitive,
@@ -221,7 +223,7 @@ fn finding(target: &AttackTarget<'_>, minimality: &Minimality, level: &BigRation
         chance(level),
     );
     if minimality.narrowed > 0 {
-        sentence.push_str(&format!(" The guess is true for {} of the narrowed.", count(minimality.right)));
+        sentence.push_str(&format!(" The guess is right for {} of those narrowed down.", count(minimality.right)));
     }
     if minimality.skipped > 0 {
         sentence.push_str(&format!(

@@ -52,21 +52,21 @@ pub(crate) fn against_replay_by(partitioner: &str) -> String {
         // If two members of a group swapped identities, nothing that such a partitioner looks at would change, so the
         // group would come out just as often.
         Forms::BySensitive => format!(
-            "Does not apply: groups by `{name}` are formed without a look at quasi values, so that they came out tells nothing of \
-             who in a group has which value."
+            "Does not apply: `{name}` forms groups without looking at quasi values, so which groups came out says \
+             nothing about who in a group has which value."
         ),
         Forms::ByBoth if partitioner == MONDRIAN => {
-            "Not replayed: groups were cut by mondrian, whose cuts are replayed in generalized releases only; what was not cut \
-             may betray values here as well."
+            "Not replayed: groups were cut by mondrian, whose cuts are replayed in generalized releases only; what \
+             was not cut may reveal values here as well."
                 .to_owned()
         }
         Forms::ByBoth => format!(
-            "Not replayed: only mondrian's cuts are replayed group by group. Groups by `{name}` are formed by a look at quasi and \
-             sensitive values together, so which of them came out may betray values."
+            "Not replayed: only mondrian's cuts are replayed group by group. `{name}` forms groups by looking at \
+             quasi and sensitive values together, so which groups came out may reveal values."
         ),
         Forms::Somehow => format!(
-            "Not replayed: only mondrian's cuts are replayed group by group, and this release is by `{name}`; whether its groups \
-             betray values cannot be told."
+            "Not replayed: only mondrian's cuts are replayed group by group, and this release is by `{name}`; whether \
+             its groups reveal values is unknown."
         ),
     }
 }
@@ -78,7 +78,7 @@ pub(crate) fn against_replay_of_batches(partitioner: &str) -> String {
     }
     let name: String = partitioner.chars().take(40).collect();
     format!(
-        "Not replayed: batches by `{name}` may have exchanged rows, or given way to the groups of a simple generalization, by what \
-         quasi and sensitive values say together; which came out may betray values."
+        "Not replayed: depending on quasi and sensitive values together, batches by `{name}` may have exchanged rows, \
+         or given way to the groups of a simple generalization; which came out may reveal values."
     )
 }

@@ -106,9 +106,9 @@ fn whether_groups_betray_anything_depends_on_who_formed_them() {
         let found = finding(&report.attacks.findings, "minimality");
         assert!(!found.was_run && found.sentence.starts_with(beginning), "{partitioner}: {}", found.sentence);
     };
-    let blind = |name: &str| format!("Does not apply: groups by `{name}` are formed without a look at quasi values");
+    let blind = |name: &str| format!("Does not apply: `{name}` forms groups without looking at quasi values");
     let by_both =
-        |name: &str| format!("Not replayed: only mondrian's cuts are replayed group by group. Groups by `{name}` are");
+        |name: &str| format!("Not replayed: only mondrian's cuts are replayed group by group. `{name}` forms groups");
     for form in [Form::Anatomy, Form::Permute] {
         let release = || verbatim(form, &table, &[7; 5], &["l=2"]);
         check(release(), "mondrian", "Not replayed: groups were cut by mondrian");
@@ -123,7 +123,7 @@ fn whether_groups_betray_anything_depends_on_who_formed_them() {
     check(generalized(Form::Generalize, &table, &[7; 5], &["l=2"]), "anatomize", &blind("anatomize"));
     let batches = || angel(&table, &[7; 5], &[1; 5], &["l=2"]);
     check(batches(), "mondrian", "Not replayed: groups were cut by mondrian");
-    check(batches(), "nearby", "Not replayed: batches by `nearby` may have exchanged rows");
+    check(batches(), "nearby", "Not replayed: depending on quasi and sensitive values together, batches by `nearby`");
 }
 
 #[test]

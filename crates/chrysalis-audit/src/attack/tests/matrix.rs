@@ -107,14 +107,15 @@ fn ranges_hide_one_in_their_rows_unless_they_show_one_value() {
     assert!((there.covered - 23.0 / 63.0).abs() < 1e-12, "{}", there.covered);
     assert_eq!(
         finding(&report.attacks.findings, "presence").sentence,
-        "Not protected: whoever a group covers can be taken to be in the data, and how often that is right cannot be bounded \
-         without knowing who is not. The groups cover at most 36.5 % of the combinations of quasi values that the manifest allows; \
-         the less, the surer. 2 rows show one value per quasi attribute: whoever has these values is there for certain."
+        "Not protected: an attacker can assume that everybody whom a group covers is in the data, and how often that \
+         is right cannot be bounded without knowing who is not. The groups cover at most 36.5 % of the combinations \
+         of quasi values that the manifest allows; the fewer, the surer. 2 rows show one value per quasi attribute: \
+         anybody with these values is certain to be in the data."
     );
     assert_eq!(
         finding(&report.attacks.findings, "row_linking").sentence,
-        "Who knows all quasi values of a person finds rows that could be the person's: no row is theirs with more than 50.0 %, as \
-         far as the ranges and labels tell."
+        "An attacker who knows all quasi values of a person finds rows that could be the person's: as far as the \
+         ranges and labels tell, no row is theirs with a probability above 50.0 %."
     );
 }
 
@@ -130,7 +131,7 @@ fn no_form_claims_to_hide_who_is_there() {
             assert!(there.covered > 0.0 && there.covered <= 1.0, "{method}: {there:?}");
             let found = finding(&report.attacks.findings, "presence");
             assert!(found.sentence.starts_with("Not protected: "), "{method}: {}", found.sentence);
-            assert!(found.prevention.starts_with("nothing that a release could show"), "{method}");
+            assert!(found.prevention.starts_with("no way of showing people helps"), "{method}");
             let is_exact = report.attacks.row_linking.unwrap().over == RowLinkingOver::ExactValues;
             assert_eq!(there.certain_rows == 48, is_exact, "{method}: {there:?}");
         }
@@ -147,16 +148,16 @@ fn no_form_claims_to_hide_who_is_there() {
     let sentence = &finding(&report.attacks.findings, "presence").sentence;
     assert!(
         sentence.ends_with(
-            "5 rows stand in groups in which one quasi column at most has different values: whoever has these values is there for \
-             certain."
+            "5 rows are in groups in which at most one quasi column has different values: anybody with these values \
+             is certain to be in the data."
         ),
         "{sentence}"
     );
     let sentence = &finding(&report.attacks.findings, "row_linking").sentence;
     assert_eq!(
         sentence,
-        "Where the values of a group are combined at random, one given row of it has all quasi values of a person with at most \
-         100.0 %. That some row of the group has them can be likelier, up to certain."
+        "Where the values of a group are combined at random, any given row of it has all quasi values of a person \
+         with a probability of at most 100.0 %. That some row of the group has them can be likelier, even certain."
     );
 }
 

@@ -42,7 +42,7 @@ fn releases_that_leave_a_person_nothing_are_not_of_one_table() {
     let (check, found) = crate::intersect(&one, &other, "other", Some(&table)).unwrap();
     assert!(!check.ok && check.detail.contains("2 of 4 people of the microdata are left with no"), "{check:?}");
     assert_eq!((found.fewest, found.narrowed, found.contradicted), (Some(2), 0, 2));
-    assert!(found.finding().sentence.contains("one of them is not of this table"), "{:?}", found.finding());
+    assert!(found.finding().sentence.contains("one of them was not made from this table"), "{:?}", found.finding());
     // A person with a missing value was dropped from the release without missing values, and is not counted.
     let all = Table::new(vec![
         Column::integers("age", &[20, 30, 40, 50, 60]),
@@ -65,7 +65,7 @@ fn releases_that_protect_other_columns_are_refused() {
     other.tables[1] = counted(&of(2), &[1, 1], "group_id");
     let one = verbatim(Form::Anatomy, &of(1), &[1, 1], &["l=2"]);
     let error = crate::intersect(&one, &other, "bills", Some(&Table::new(columns.to_vec()))).unwrap_err();
-    assert!(error.to_string().starts_with("bills protects another column: `cost`"), "{error}");
+    assert!(error.to_string().starts_with("bills protects `cost`"), "{error}");
     assert_eq!(error.hint(), "name releases that protect `disease`");
 }
 

@@ -30,7 +30,7 @@ pub(super) fn check(
     let most = worst.map_or_else(|| "nothing".to_owned(), |share| show(&share));
     let tables = angel.tables.len();
     let joined = if tables == 1 { "one generalized table".to_owned() } else { format!("{tables} generalized tables") };
-    let bound = format!("no value of anybody is more likely than {most}, however they are joined");
+    let bound = format!("nobody's value is more likely than {most}, however they are joined");
     let Some(microdata) = microdata else {
         return Ok((findings.check(format!("{joined}, tied by batches alone: {bound}")), None));
     };

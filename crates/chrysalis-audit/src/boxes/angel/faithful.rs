@@ -37,7 +37,7 @@ pub(super) fn check(
     let n_different = different_totals(source, values.domain(), batches.sample.whole());
     if n_different > 0 {
         findings.add("values", || {
-            format!("{n_different} values of `{}` occur another number of times in the microdata", attribute.name)
+            format!("{n_different} values of `{}` occur a different number of times in the microdata", attribute.name)
         });
     }
     for published in &angel.tables {

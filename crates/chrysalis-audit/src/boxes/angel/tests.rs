@@ -208,8 +208,8 @@ fn tables_that_contradict_each_other_are_found() {
     let check = whole.checks.iter().find(|check| check.name == "intersection").unwrap();
     assert_eq!(
         check.detail,
-        "2 generalized tables joined for 6 people: everybody keeps at least 2 sensitive values (6 people are left with one \
-         batch); no value of anybody is more likely than 0.5, however they are joined"
+        "2 generalized tables joined for 6 people: everybody keeps at least 2 sensitive values (6 people are left \
+         with one batch); nobody's value is more likely than 0.5, however they are joined"
     );
     // Batch 3, alone in its bucket, swaps ids with batch 1 in one table only.
     let release = with("gt_zipcode", "batch_id", &[3, 3, 2, 2, 1, 1]);

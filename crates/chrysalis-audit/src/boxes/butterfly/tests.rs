@@ -125,7 +125,7 @@ fn ids_that_tell_more_than_labels_are_found() {
     rows[1].4 = "flu";
     let report = report(&release_of(&rows));
     expect(&report, "quasi-identifiers", "4 group ids tell 3 different rows of cells apart");
-    expect(&report, "faithful", "occur another number of times");
+    expect(&report, "faithful", "occur a different number of times");
 }
 
 #[test]

@@ -181,7 +181,8 @@ fn an_attribute_described_badly_is_refused_or_found() {
     let domain = &mut release.manifest.attributes[3].domain;
     domain.values.as_mut().unwrap().swap(0, 1);
     domain.counts.as_mut().unwrap().swap(0, 1);
-    expect(&report(&release), &[("sensitive values", "the manifest lists the values of `disease` in another order")]);
+    let listed = "the manifest lists the values of `disease` in a different order";
+    expect(&report(&release), &[("sensitive values", listed)]);
     let mut release = super::release();
     release.manifest.attributes[3].domain.counts = Some(vec![u64::MAX; 3]);
     assert!(!report(&release).ok());
@@ -200,6 +201,6 @@ fn microdata_must_have_the_columns_and_kinds() {
     let mut wrong = all;
     wrong[0] = Column::texts("age", ["a"; 8].into_iter());
     let error = of(wrong);
-    assert_eq!(error.to_string(), "column `age` of the microdata is category, the release has it as integer");
+    assert_eq!(error.to_string(), "column `age` of the microdata is category, but integer in the release");
     assert_eq!(error.hint(), "read the microdata with the manifest's kinds: here as integer");
 }

@@ -83,7 +83,7 @@ fn an_altered_sensitive_value_is_noticed() {
         &report,
         &[
             ("sensitive values", "a value of `disease` occurs 3 times, the manifest says 4"),
-            ("faithful", "2 values of `disease` occur another number of times in the microdata"),
+            ("faithful", "2 values of `disease` occur a different number of times in the microdata"),
         ],
     );
     assert!(!report.principles[1].holds);
@@ -142,7 +142,7 @@ fn rows_out_of_order_are_noticed() {
     let mut rows = rows();
     rows.swap(0, 1);
     let sentence = |table: &str| {
-        format!("1 rows of `{table}` come before one that should precede them, which could tell the input's order")
+        format!("1 rows of `{table}` come before one that should precede them, which could reveal the input's order")
     };
     expect(&report(&with_rows(&rows)), &[("row order", sentence("generalized").as_str())]);
     let mut release = release();
@@ -178,7 +178,7 @@ fn members_must_say_what_labels_stand_for() {
     let with = |row| MEMBERS.iter().copied().chain([row]).collect::<Vec<_>>();
     noticed(&with(("sex", "F", "X")), &[("labels", "label `F` of `sex` stands for `X`, which is not in the domain")]);
     noticed(&with(("sex", "*", "F")), &[("labels", "label `*` of `sex` is in `members`, but not used")]);
-    noticed(&with(("age", "*", "F")), &[("labels", "`members` speaks of `age`, which has no labels")]);
+    noticed(&with(("age", "*", "F")), &[("labels", "`members` mentions `age`, which has no labels")]);
     noticed(&with(("sex", "F", "F")), &[("labels", "1 rows of `members` repeat another")]);
 
     // A label that names its values must have exactly those members; the microdata are not needed to check that.

@@ -93,8 +93,8 @@ fn intersecting_angel_tables_2b_and_2c_reveals_alan() {
         [
             "together with 2c, 2 of 6 people of the microdata are left with fewer sensitive values than promised (1 in the worst \
              case, 2 promised)",
-            "together with 2c, 4 of 6 people of the microdata can be bet on above the promise: over the worlds that fit all \
-             releases a value of theirs has a share of up to 100.0 %, at most 50.0 % promised"
+            "together with 2c, for 4 of 6 people of the microdata a bet is better than promised: one of their values \
+             has a share of up to 100.0 % of the worlds that fit all releases, where at most 50.0 % is promised"
         ]
     );
     // Without the microdata, everybody who could be where groups meet is tried.
@@ -124,16 +124,16 @@ fn people_who_are_not_in_both_releases_are_told_as_such() {
     let microdata = papers::table("angel/table-2a.csv");
     let (_, found) = intersect(&table_2b(&["l=2"]), &table_2b(&["l=2"]), "april", Some(&microdata)).unwrap();
     let found = Intersection { contradicted: 2, ..found };
-    let rest = "so one of them is not of this table (it may be of another month); nothing can be concluded for these people, and \
-                the others were tried";
+    let rest = "so one of them was not made from this table (it may be from another month); nothing can be concluded \
+                about these people, and the others were still checked";
     let expected = format!(
         "together with april, 2 of 6 people of the microdata are left with no sensitive value, or fit no group of one release: the \
-         releases are not of the same rows, {rest}"
+         releases do not have the same rows, {rest}"
     );
     let check = found.check();
     assert_eq!((check.ok, check.detail), (false, expected));
     let people = Intersection { left: IntersectionLeft::People, ..found }.check();
-    let start = "together with april, 2 of 6 people of the microdata fit no group of one of the releases: they are not of the same";
+    let start = "together with april, 2 of 6 people of the microdata fit no group of one of the releases: they do";
     assert!(people.detail.starts_with(start), "{people:?}");
 }
 
@@ -142,6 +142,6 @@ fn swapped_values_are_refused() {
     let mut other = table_2c(&["l=2"]);
     other.manifest.method = Form::RankSwap;
     let error = intersect(&table_2b(&["l=2"]), &other, "2c", None).unwrap_err();
-    assert!(error.to_string().starts_with("a release by method `rank-swap` shows everybody the value"), "{error}");
+    assert!(error.to_string().starts_with("a release by method `rank-swap` may show people the values"), "{error}");
     assert!(error.hint().to_string().contains("`permute`"), "{}", error.hint());
 }

@@ -35,14 +35,14 @@ fn groups_that_cross_need_not_tell_anything() {
     assert_eq!((shares.largest, shares.above, shares.people, shares.estimated), (Some(1.0 / 3.0), 0, 6, 0));
     assert_eq!(
         check.detail,
-        "together with other, 6 people of the microdata keep at least 3 sensitive values each; nobody's value is the same in more \
-         than 33.3 % of the worlds that fit all releases, at most 33.3 % (1/3) promised"
+        "together with other, 6 people of the microdata keep at least 3 sensitive values each; nobody's value is the \
+         same in more than 33.3 % of the worlds that fit all releases, where at most 33.3 % (1/3) is promised"
     );
     let said = found.finding();
     assert!(
         said.sentence.ends_with(
-            "Over all worlds that fit the releases, of 6 people of the microdata, who fit all releases, 0 can be bet on above the \
-             33.3 % (1/3) promised, at best with 33.3 %. All shares are exact."
+            "Over all worlds that fit the releases, of 6 people of the microdata who fit all releases, 0 can be bet \
+             on with better odds than the 33.3 % (1/3) promised, at best with 33.3 %. All shares are exact."
         ),
         "{said:?}"
     );
@@ -87,16 +87,15 @@ fn bets_above_a_promise_fail_though_enough_values_are_left() {
     let (check, found) = intersect(&one, &other, "other", Some(&table)).unwrap();
     assert_eq!(
         check.findings,
-        [
-            "together with other, 2 of 8 people of the microdata can be bet on above the promise: over the worlds that fit all \
-          releases a value of theirs has a share of up to 80.0 %, at most 50.0 % promised"
-        ]
+        ["together with other, for 2 of 8 people of the microdata a bet is better than promised: one of their \
+             values has a share of up to 80.0 % of the worlds that fit all releases, where at most 50.0 % is promised"]
     );
     let said = found.finding();
     assert!(
         said.sentence.ends_with(
-            "Over all worlds that fit the releases, of 8 people of the microdata, who fit all releases, 2 can be bet on above the \
-             50.0 % promised, at best with 80.0 %. Such bets are right for 2 of them (100.0 %). All shares are exact."
+            "Over all worlds that fit the releases, of 8 people of the microdata who fit all releases, 2 can be bet \
+             on with better odds than the 50.0 % promised, at best with 80.0 %. Such bets are right for 2 of them \
+             (100.0 %). All shares are exact."
         ),
         "{said:?}"
     );
@@ -141,7 +140,7 @@ fn a_share_that_nobody_promised_is_told_and_fails_nothing() {
     let (check, found) = intersect(&one, &other, "other", Some(&people(&MORE))).unwrap();
     assert!(check.ok, "{check:?}");
     assert!(
-        check.detail.ends_with("of the worlds that fit all releases, and no release promises how many that are"),
+        check.detail.ends_with("of the worlds that fit all releases, and no release promises a limit"),
         "{check:?}"
     );
     let said = found.finding().sentence;
@@ -157,13 +156,13 @@ fn without_the_microdata_rows_with_exact_values_are_people() {
     let (known, shares) = (known.shares.unwrap(), found.shares.clone().unwrap());
     assert_eq!(shares, Shares { right: None, over: SharesOver::Rows, ..known });
     assert_eq!(found.over, IntersectionOver::Conceivable);
-    let said = check.findings.iter().find(|said| said.contains("can be bet on")).unwrap();
+    let said = check.findings.iter().find(|said| said.contains("a bet is better")).unwrap();
     assert!(
-        said.contains("of 8 rows of exact quasi values, taken for people, can be bet on above the promise"),
+        said.contains("of 8 rows with exact quasi values (taken for people) a bet is better than promised"),
         "{said}"
     );
     let said = found.finding().sentence;
-    assert!(said.contains("of 8 rows with exact quasi values, taken for people, who fit all releases, "), "{said}");
+    assert!(said.contains("of 8 rows with exact quasi values (taken for people) who fit all releases, "), "{said}");
     assert!(!said.contains("Such bets are right"), "{said}");
 }
 
@@ -172,14 +171,14 @@ fn without_people_it_cannot_be_told() {
     let one = super::table_2b(&["l=2"]);
     let (check, found) = intersect(&one, &one, "itself", None).unwrap();
     assert_eq!(found.shares, Err(NotCounted::NobodyKnown));
-    let why = "shares were not counted: nobody knows who the people are without the microdata, so it cannot be told whether a bet \
-               is better than promised";
+    let why = "shares were not counted: nobody knows who the people are without the microdata, so it cannot be \
+               determined whether a bet is better than promised";
     assert!(check.ok && check.detail.ends_with(&format!("; {why}")), "{check:?}");
     assert!(found.finding().sentence.ends_with(&format!(" S{}.", &why[1..])), "{:?}", found.finding());
     let tried = Intersection { shares: Err(NotCounted::TooManyOverlaps), ..found.clone() };
     let said = tried.finding().sentence;
     assert!(
-        said.contains("Shares were not counted: so many groups may hold the same people that it cannot be told"),
+        said.contains("Shares were not counted: so many groups may hold the same people that it cannot be determined"),
         "{said}"
     );
     // That shares do not apply is a different case, and not worth a sentence.
@@ -213,13 +212,13 @@ fn releases_that_no_world_fits_are_told() {
     let (check, found) = intersect(&one, &other, "april", Some(&table)).unwrap();
     let shares = found.shares.clone().unwrap();
     assert_eq!((shares.impossible, shares.people), (2, 2));
-    let said = "no way to hand out the values fits 2 of 4 people of the microdata: the releases are not of the same rows (one may be \
-                of another month), and for these people nothing was counted";
+    let said = "no way of assigning the values fits 2 of 4 people of the microdata: the releases do not have the same \
+                rows (one may be from another month), and nothing was counted for these people";
     assert!(check.findings.contains(&format!("together with april, {said}")), "{check:?}");
     assert!(found.finding().sentence.contains(&format!(" N{}. ", &said[1..])), "{:?}", found.finding());
     // Nobody says that the rows of one release are people of the other.
     let (check, _) = intersect(&one, &other, "april", None).unwrap();
-    assert!(!check.findings.iter().any(|found| found.contains("no way to hand out")), "{check:?}");
+    assert!(!check.findings.iter().any(|found| found.contains("no way of assigning")), "{check:?}");
 }
 
 /// What the report says about shares that were estimated.
@@ -242,32 +241,34 @@ fn estimates_are_called_so() {
     let check = tried.check();
     assert_eq!(
         check.findings,
-        [
-            "together with other, 7052 of 30162 people of the microdata can be bet on above the promise: over the worlds that fit all \
-          releases a value of theirs has a share of up to about 81.0 %, at most 33.3 % (1/3) promised"
-        ]
+        ["together with other, for 7052 of 30162 people of the microdata a bet is better than promised: one of \
+             their values has a share of up to about 81.0 % of the worlds that fit all releases, where at most 33.3 % \
+             (1/3) is promised"]
     );
     assert!(!check.ok);
     let said = tried.finding();
     assert!(
         said.sentence.ends_with(
-            "7,052 can be bet on above the 33.3 % (1/3) promised, at best with about 81.0 %. Such bets are right for 2,736 of them \
-             (38.8 %). The shares of 162 of them are exact, those of 30,000 are estimates, which count as above the promise only \
-             beyond 10 % of it."
+            "7,052 can be bet on with better odds than the 33.3 % (1/3) promised, at best with about 81.0 %. Such \
+             bets are right for 2,736 of them (38.8 %). The shares of 162 of them are exact, those of 30,000 are \
+             estimates, which count as above the promise only if they exceed it by more than 10 %."
         ),
         "{said:?}"
     );
     assert!(said.prevention.contains("the same groups in all of them"), "{said:?}");
     let all = with(Shares { estimated: 30_162, ..above.clone() }).finding().sentence;
     assert!(
-        all.ends_with("All shares are estimates, which count as above the promise only beyond 10 % of it."),
+        all.ends_with(
+            "All shares are estimates, which count as above the promise only if they exceed it by more than \
+                       10 %."
+        ),
         "{all}"
     );
     // Somewhat above is within the error.
     let near = with(Shares { largest: Some(0.35), above: 0, right: Some(0), ..above });
     assert!(near.check().ok);
-    let said = "somebody's value is the same in about 35.0 % of the worlds that fit all releases, at most 33.3 % (1/3) promised: the \
-                difference is within the error of the estimate, 10 %";
+    let said = "somebody's value is the same in about 35.0 % of the worlds that fit all releases, where at most 33.3 \
+                % (1/3) is promised: the difference is within the error of the estimate, 10 %";
     assert!(near.check().detail.ends_with(said), "{:?}", near.check());
     let said = near.finding().sentence;
     assert!(said.contains("That is above the promise, but within the error of the estimate."), "{said}");

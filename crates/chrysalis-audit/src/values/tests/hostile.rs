@@ -31,7 +31,7 @@ fn values_that_were_not_swapped_are_noticed() {
         let report = audit(release, Some(&people)).unwrap();
         report.checks.into_iter().find(|check| check.name == "swapped").unwrap()
     };
-    assert_eq!(check(&release).detail, "0 of 8 rows show values that somebody has all together");
+    assert_eq!(check(&release).detail, "0 of 8 rows show a combination of values that somebody has");
     release.tables[0] = sorted(people.clone(), &["age", "sex", "city", "salary"]);
     assert_eq!(check(&release).findings, ["all of 8 rows show their own values: nothing was exchanged"]);
     let equal = with_last(Column::integers("salary", &[1, 1, 3, 4, 5, 6, 7, 8]));
@@ -60,7 +60,7 @@ fn swapped_values_promise_nothing() {
         &audit(&release, Some(&people)).unwrap(),
         &[
             ("sensitive values", "a value of `salary` occurs 2 times, the manifest says 1"),
-            ("faithful", "2 values of `salary` occur another number of times in the microdata"),
+            ("faithful", "2 values of `salary` occur a different number of times in the microdata"),
         ],
     );
 }
@@ -107,7 +107,7 @@ fn tables_columns_and_attributes_that_lack_are_named() {
     refused(&release, "the release has no rows");
     let mut release = anatomy();
     release.manifest.attributes.pop();
-    refused(&release, "a release by method `anatomy` needs a sensitive attribute, the manifest has none");
+    refused(&release, "a release by method `anatomy` needs a sensitive attribute, but the manifest has none");
     let mut release = anatomy();
     release.manifest.method = Form::Shuffle;
     release.manifest.tables[0].name = "permuted".into();

@@ -184,9 +184,9 @@ fn a_help_row_that_is_lost_repeated_or_strange_is_noticed() {
     tamper(&[0, 1, 2, 6, 7, 8], None, &[("help", "group 2: no row for 1 hits")]);
     tamper(&[0, 0, 1, 2, 3, 4, 5, 6, 7, 8], None, &[("help", "group 1: two rows for 1 hits")]);
     let all: Vec<u32> = (0..9).collect();
-    let sentence = "group 1: a row for a number of hits that cannot be";
+    let sentence = "group 1: a row for an impossible number of hits";
     tamper(&all, Some([1, 2, 4, 1, 2, 3, 1, 2, 3]), &[("help", sentence)]);
     tamper(&all, Some([0, 2, 3, 1, 2, 3, 1, 2, 3]), &[("help", sentence)]);
-    let sentence = "1 rows of `help` come before one that should precede them, which could tell the input's order";
+    let sentence = "1 rows of `help` come before one that should precede them, which could reveal the input's order";
     tamper(&[1, 0, 2, 3, 4, 5, 6, 7, 8], None, &[("row order", sentence)]);
 }

@@ -44,7 +44,7 @@ fn a_changed_count_is_noticed() {
             &[
                 ("groups", sizes.as_str()),
                 ("sensitive values", "a value of `disease` occurs 5 times, the manifest says 4"),
-                ("faithful", "1 values of `disease` occur another number of times in the microdata"),
+                ("faithful", "1 values of `disease` occur a different number of times in the microdata"),
                 ("faithful", "groups have other sizes in the two tables, so nobody can be assigned to them"),
             ],
         );
@@ -62,13 +62,13 @@ fn a_changed_sensitive_value_is_noticed() {
             &[
                 ("sensitive values", "a value of `disease` occurs 3 times, the manifest says 4"),
                 ("sensitive values", "a value of `disease` occurs 2 times, the manifest says 1"),
-                ("faithful", "2 values of `disease` occur another number of times in the microdata"),
+                ("faithful", "2 values of `disease` occur a different number of times in the microdata"),
             ],
         );
         changed[4].1 = "plague";
         release.tables[1] = lines(&changed);
         let sentence = "a value of `disease` that is not in the domain occurs 1 times";
-        let faithful = "2 values of `disease` occur another number of times in the microdata";
+        let faithful = "2 values of `disease` occur a different number of times in the microdata";
         expect(&judged(&release), &[("sensitive values", sentence), ("faithful", faithful)]);
     }
 }
@@ -116,7 +116,7 @@ fn a_changed_quasi_value_is_noticed() {
     for mut release in both() {
         let ages = [21, 25, 29, 31, 33, 38, 40, 45];
         release.tables[0] = with_column(&release.tables[0], Column::integers("age", &ages));
-        let values = "2 values of `age` occur another number of times in the microdata";
+        let values = "2 values of `age` occur a different number of times in the microdata";
         expect(&judged(&release), &[("faithful", values)]);
         let ages = [21, 25, 29, 31, 33, 38, 38, 46];
         release.tables[0] = with_column(&release.tables[0], Column::integers("age", &ages));
@@ -143,7 +143,7 @@ fn a_missing_group_is_noticed() {
         &[
             ("groups", "group 9 is in `qit`, but not in `st`"),
             ("sensitive values", "a value of `disease` occurs 2 times, the manifest says 4"),
-            ("faithful", "2 values of `disease` occur another number of times in the microdata"),
+            ("faithful", "2 values of `disease` occur a different number of times in the microdata"),
         ],
     );
     let mut release = anatomy();
@@ -158,7 +158,7 @@ fn a_missing_group_is_noticed() {
 #[test]
 fn rows_out_of_order_are_noticed() {
     let sentence = |table: &str| {
-        format!("1 rows of `{table}` come before one that should precede them, which could tell the input's order")
+        format!("1 rows of `{table}` come before one that should precede them, which could reveal the input's order")
     };
     for (release, names) in both().into_iter().zip([["qit", "st"], ["pqt", "pst"]]) {
         for (at, name) in names.into_iter().enumerate() {
@@ -200,13 +200,13 @@ fn attributes_must_be_shown_as_the_form_does() {
     for (mut release, word) in both().into_iter().zip(["permuted", "exact"]) {
         let wrong = if word == "exact" { Published::Exact } else { Published::Permuted };
         release.manifest.attributes[0].published = wrong;
-        let sentence = format!("`age` is said to be {word}, which this form does not show so");
+        let sentence = format!("the manifest says that `age` is {word}, which does not fit this form");
         expect(&judged(&release), &[("tables", sentence.as_str())]);
     }
     for (mut release, wrong) in both().into_iter().zip([Published::Generalized, Published::Permuted]) {
         release.manifest.attributes.last_mut().unwrap().published = wrong;
         let word = format!("{wrong:?}").to_lowercase();
-        let sentence = format!("`disease` is said to be {word}, which this form does not show so");
+        let sentence = format!("the manifest says that `disease` is {word}, which does not fit this form");
         expect(&judged(&release), &[("tables", sentence.as_str())]);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CompareArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let page = found.page();
     write_files(&[(&numbers_file, numbers.as_bytes()), (&args.report, page.as_bytes())], args.force)?;
     if args.seed.is_some() {
-        phases.note("made with --seed: whoever knows the seed can undo the randomness. For experiments only.");
+        phases.note("made with --seed: anybody who knows the seed can undo the randomness. For experiments only.");
     }
     let written = format!("Written: {} and {}", args.report.display(), numbers_file.display());
     Report { json: found.json(), blocks: blocks(&found, written), rows: found.rows() }.print(cli.output)?;

@@ -58,7 +58,10 @@ impl Method for Anatomy {
 
 /// The error of forms that separate quasi values from sensitive ones, when no sensitive column is named.
 pub(super) fn nothing_sensitive(form: Form) -> PublishError {
-    PublishError::request(format!("{form} parts quasi values from sensitive ones, and no sensitive column is named"))
+    PublishError::request(format!(
+        "{form} separates quasi values from sensitive ones, but no sensitive column is \
+                                   named"
+    ))
 }
 
 fn shown_columns(data: &Microdata) -> impl Iterator<Item = &Column> {

@@ -198,7 +198,7 @@ impl Angel {
             places.sort_unstable();
             if places.windows(2).any(|pair| pair[0] == pair[1]) || places.is_empty() || tables.contains(&places) {
                 let text = marginal.join(",");
-                return Err(PublishError::request(format!("the marginal `{text}` says something twice, or nothing")));
+                return Err(PublishError::request(format!("the marginal `{text}` names a column twice, or none")));
             }
             tables.push(places);
         }

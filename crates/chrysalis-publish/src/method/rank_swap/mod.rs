@@ -28,7 +28,7 @@ impl RankSwap {
         let goal = job.goal(Scope::Group)?;
         goal.minimum().ok_or_else(|| {
             let form = RankSwap.form();
-            let problem = format!("{form} takes ke, k and distinct-l for how far values move, not {goal}");
+            let problem = format!("{form} takes how far values move from ke, k and distinct-l, not from {goal}");
             PublishError::remedied(problem, Remedy::from("for example ").knob(Knob::Require, "ke=4,100"))
         })
     }

@@ -73,10 +73,10 @@ impl Method for Shuffle {
 /// The sensitive column, which these forms need as numbers.
 pub(super) fn numeric_sensitive(data: &Microdata, form: Form) -> Result<&Column, PublishError> {
     match data.sensitive() {
-        None => Err(PublishError::request(format!("{form} moves values of the sensitive column, and none is named"))),
+        None => Err(PublishError::request(format!("{form} moves values of the sensitive column, but none is named"))),
         Some(column) if !column.domain().kind().is_numeric() => {
             let (name, kind) = (column.name(), column.domain().kind());
-            Err(PublishError::request(format!("{form} needs a numeric sensitive column, `{name}` is {kind}")))
+            Err(PublishError::request(format!("{form} needs a numeric sensitive column, but `{name}` is {kind}")))
         }
         Some(column) if column.domain().has_missing() => {
             let problem = format!("{form} cannot use rows whose `{}` is missing", column.name());

@@ -67,12 +67,12 @@ impl BySensitive {
     fn check<'a>(&self, data: &'a Microdata, goal: &dyn Principle) -> Result<(&'a Column, Minimum), PublishError> {
         let name = self.name();
         let column = data.sensitive().ok_or_else(|| {
-            PublishError::request(format!("`{name}` sorts by the sensitive column, and none is named"))
+            PublishError::request(format!("`{name}` sorts by the sensitive column, but none is named"))
         })?;
         let domain = column.domain();
         if !domain.kind().is_numeric() {
             let problem =
-                format!("`{name}` needs a numeric sensitive column, `{}` is {}", column.name(), domain.kind());
+                format!("`{name}` needs a numeric sensitive column, but `{}` is {}", column.name(), domain.kind());
             return Err(PublishError::request(problem));
         }
         if domain.has_missing() {
@@ -196,7 +196,7 @@ impl SortedRows {
         let most = ranges.fold(0.0, f64::max);
         if problem.steps(most) > MOST_STEPS {
             let problem = format!(
-                "`min-max-exact` would take too long for {n_codes} values of which so many lie within {most} of each other; \
+                "`min-max-exact` would take too long: too many of {n_codes} values lie within {most} of each other; \
                  use `min-max`, whose largest range is at most twice as large"
             );
             return Err(PublishError::request(problem));

@@ -236,7 +236,7 @@ impl Partitioner for FullDomain {
         if let Some(slots) = slots::<Wide>(&n_labels) {
             return Ok(self.solve::<Wide>(data, &problem(slots, axes)?, progress));
         }
-        let message = format!("the values of {} attributes are too many for full-domain", axes.len());
+        let message = format!("{} attributes have too many values for full-domain", axes.len());
         Err(PublishError::request(message))
     }
 }

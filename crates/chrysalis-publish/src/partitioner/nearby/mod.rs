@@ -74,7 +74,9 @@ impl Partitioner for Nearby {
             9..=16 => run::<16>(data, goal, &rows, &sizes, &lots, progress),
             17..=32 => run::<32>(data, goal, &rows, &sizes, &lots, progress),
             33..=64 => run::<64>(data, goal, &rows, &sizes, &lots, progress),
-            n => return Err(PublishError::request(format!("`nearby` takes up to 64 quasi columns, {n} are named"))),
+            n => {
+                return Err(PublishError::request(format!("`nearby` takes up to 64 quasi columns, but {n} are named")));
+            }
         };
         progress(data.rows() as u64);
         Ok(partition)

@@ -24,7 +24,7 @@ impl Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let chrysalis = shell::build_chrysalis(&[])?;
+    let chrysalis = shell::build_chrysalis("tour", &[])?;
     let folder = shell::target_dir().join("example");
     shell::empty_dir(&folder)?;
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
@@ -43,6 +43,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         println!("\n$ chrysalis {}", arguments.join(" "));
         shell::run(Command::new(&chrysalis).args(arguments))?;
     }
+    println!("\nThis build was made quickly and runs at about half speed. For your own tables:");
+    println!("  cargo install --path crates/chrysalis-cli");
     Ok(())
 }
 

@@ -62,11 +62,11 @@ pub(crate) fn target_dir() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 
-/// Builds `chrysalis` as users run it, with additional features, and returns its path.
-pub(crate) fn build_chrysalis(features: &[&str]) -> Result<PathBuf, Failure> {
-    run(&mut cargo(&["build", "--release", "-p", "chrysalis-cli", "--features", &features.join(",")]))?;
+/// Builds `chrysalis` under a profile, with additional features, and returns its path.
+pub(crate) fn build_chrysalis(profile: &str, features: &[&str]) -> Result<PathBuf, Failure> {
+    run(&mut cargo(&["build", "--profile", profile, "-p", "chrysalis-cli", "--features", &features.join(",")]))?;
     let name = format!("chrysalis{}", env::consts::EXE_SUFFIX);
-    let binary = target_dir().join("release").join(name);
+    let binary = target_dir().join(profile).join(name);
     // Systems differ in how they look up a relative program name that contains a folder.
     std::path::absolute(&binary).map_err(|error| Failure::new(format!("cannot find {}: {error}", binary.display())))
 }

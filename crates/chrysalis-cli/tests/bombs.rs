@@ -258,7 +258,7 @@ fn memory_is_asked_for_where_it_matters() {
     check("audit release --memory 4", "expected an amount such as 500MB, 2GB or 1.5GB, found `4`");
     check("example --out e --memory 4GB", "unexpected argument '--memory'");
     check("taxonomy --propose --data hospital/patients.csv --column age --memory 4GB", "cannot be used with");
-    check("audit release --memory 10kB", "and with 10 kB of memory 312 bytes are read");
+    check("audit release --memory 10kB", "but with 10 kB of memory at most 312 bytes are read");
     for line in readers() {
         common::run(ground.path(), &format!("{line} --memory 1GB")).expect(0);
     }

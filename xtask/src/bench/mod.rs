@@ -154,7 +154,7 @@ impl Bench {
     }
 
     fn with(python: PathBuf) -> Result<Self, Failure> {
-        let chrysalis = shell::build_chrysalis(&["databases"])?;
+        let chrysalis = shell::build_chrysalis("release", &["databases"])?;
         let folder = shell::target_dir().join("bench");
         fs::create_dir_all(&folder)
             .map_err(|error| Failure::new(format!("cannot make {}: {error}", folder.display())))?;

@@ -200,7 +200,7 @@ fn shares_of_two_months_are_over_those_in_both() {
     assert_eq!((found.people, found.contradicted, shares.people), (6, 1, 5));
     assert!(!check.ok && check.findings.len() == 1 && check.findings[0].contains("1 of 6 people"), "{check:?}");
     let said = found.finding().sentence;
-    assert!(said.contains("of 5 people of the microdata, who fit all releases, 0 can be bet on"), "{said}");
+    assert!(said.contains("of 5 people of the microdata who fit all releases, 0 can be bet on"), "{said}");
 }
 
 /// Everybody fits every release, but the counts do not.

@@ -127,6 +127,22 @@ fn parquet(texts: &[&str], properties: WriterProperties) -> Vec<u8> {
     bytes
 }
 
+/// The type of a page and the field of its own header, as Thrift's compact protocol writes them.
+const DATA_PAGE: (u8, u8) = (0, 0x2c);
+const DICTIONARY_PAGE: (u8, u8) = (4, 0x4c);
+
+/// The last page of this type, of the column `text`, then says that it holds 63 values.
+fn claiming_63(bytes: &[u8], (kind, field): (u8, u8)) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let starts = |at: &usize| {
+        let b = &bytes[*at..];
+        b.len() > 8 && b[..2] == [0x15, kind] && b[2] == 0x15 && b[4] == 0x15 && b[6..9] == [field, 0x15, 4]
+    };
+    let page = (0..bytes.len()).rfind(starts).expect("a page of two values");
+    bytes[page + 8] = 63 << 1;
+    bytes
+}
+
 #[test]
 fn parquet_that_claims_more_than_declared_is_refused_by_its_claims() {
     let plain = || WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY);
@@ -154,6 +170,13 @@ fn parquet_that_claims_more_than_declared_is_refused_by_its_claims() {
     footer[end..end + 4].copy_from_slice(&400_000_000_u32.to_le_bytes());
     let said = "R/t.parquet has a footer of 400 MB, which 5 rows of 2 columns cannot need";
     check("t.parquet", &footer, 5, ALLOWED, said);
+    // Pages that claim more than they can hold.
+    let small = parquet(&["a", "b"], plain().set_dictionary_enabled(true).build());
+    let said = "R/t.parquet has a dictionary that claims 63 entries, which 2 rows of 2 columns cannot need";
+    check("t.parquet", &claiming_63(&small, DICTIONARY_PAGE), 2, ALLOWED, said);
+    let said =
+        "R/t.parquet has 2 pages that claim 63 values in a group of 2 rows, which 2 rows of 2 columns cannot need";
+    check("t.parquet", &claiming_63(&small, DATA_PAGE), 2, ALLOWED, said);
     // The same rows, declared as they are, are read.
     let folder = tempfile::tempdir().unwrap();
     release(folder.path(), "t.parquet", &runs, 1_000_000);

@@ -37,7 +37,7 @@ fn an_honest_manifest_says_nothing_more_than_it_must() {
 #[test]
 fn every_idle_word_is_found() {
     type Edit<'a> = (&'a dyn Fn(&mut Release), &'a str);
-    let cases: [Edit<'_>; 10] = [
+    let cases: [Edit<'_>; 11] = [
         (&|it| it.manifest.promises.extend_from_within(..), "a promise is made twice"),
         (
             &|it| it.manifest.suppressed = 3,
@@ -45,6 +45,7 @@ fn every_idle_word_is_found() {
         ),
         (&|it| it.manifest.partitioner = "secret".into(), "no partitioner named `secret` forms groups of this form"),
         (&|it| it.manifest.accepted = vec![Accepted::Disclosure], "disclosure is accepted, but nothing is disclosed"),
+        (&|it| it.manifest.accepted = vec![Accepted::Disclosure; 2], "a risk is accepted twice"),
         (&|it| it.manifest.attributes.swap(1, 2), "the attributes are not listed in the order that publishing uses"),
         (
             &|it| it.manifest.attributes[0].domain.min = Some(json!(19)),

@@ -5,7 +5,7 @@ use chrysalis::words::{count, counted, number};
 use chrysalis::{Evidence, Manifest, Recipe, Release, Table, Watch, audit, files};
 use chrysalis_audit::{AuditReport, Finding, WorstGroup};
 
-use super::{read_microdata, read_whole};
+use super::{microdata, read_whole};
 use crate::args::{AuditArgs, Cli};
 use crate::failure::{AUDIT_FAILED, DONE, Failure};
 use crate::progress::Phases;
@@ -19,10 +19,14 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let manifests: Vec<&Manifest> = std::iter::once(&release).chain(&others).map(|release| &release.manifest).collect();
     let (microdata, asked) = match &args.microdata {
         Some(file) if file.ends_with(".toml") => {
-            let (table, recipe) = read_asked(file, args.delimiter.as_ref(), &manifests, &phases)?;
+            let (table, recipe) = read_asked(file, args, &manifests, &phases)?;
             (Some(table), Some(recipe))
         }
-        Some(file) => (Some(read_microdata(file, args.delimiter.as_ref(), &manifests, &phases)?), None),
+        Some(file) => {
+            let input = microdata(file, args.delimiter.as_ref()).open()?;
+            files::check_names(&input, &args.sensitive)?;
+            (Some(files::read_microdata(input, &manifests, &phases)?), None)
+        }
         None => (None, None),
     };
     let names: Vec<String> = args.others.iter().map(|folder| folder.display().to_string()).collect();
@@ -47,13 +51,14 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
 /// The table that a spec names, and what the spec asks for.
 fn read_asked(
     file: &str,
-    delimiter: Option<&String>,
+    args: &AuditArgs,
     manifests: &[&Manifest],
     phases: &Phases,
 ) -> Result<(Table, Recipe), Failure> {
     let mut draft = files::draft(file)?.read_taxonomies()?;
-    draft.delimiter = delimiter.cloned().or(draft.delimiter);
+    draft.delimiter = args.delimiter.clone().or(draft.delimiter);
     let input = draft.open()?;
+    files::check_names(&input, &args.sensitive)?;
     let recipe = draft.check(input.header())?;
     Ok((files::read_microdata(input, manifests, phases)?, recipe))
 }

@@ -36,8 +36,12 @@ fn read_microdata(
     manifests: &[&Manifest],
     phases: &Phases,
 ) -> Result<Table, Failure> {
-    let draft = Draft { input: Some(file.into()), delimiter: delimiter.cloned(), ..Draft::default() };
-    Ok(files::read_microdata(draft.open()?, manifests, phases)?)
+    Ok(files::read_microdata(microdata(file, delimiter).open()?, manifests, phases)?)
+}
+
+/// The table that releases were made from.
+fn microdata(file: &str, delimiter: Option<&String>) -> Draft {
+    Draft { input: Some(file.into()), delimiter: delimiter.cloned(), ..Draft::default() }
 }
 
 /// Runs work that a signal may stop.

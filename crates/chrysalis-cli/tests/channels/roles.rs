@@ -28,6 +28,10 @@ fn a_column_demoted_behind_a_decoy_is_named_and_refused_on_demand() {
     assert!(quasi.to_string().contains(sentence), "{quasi}");
     let fine = detail(folder.path(), "audit decoy --sensitive occupation --sensitive cost", "roles");
     assert_eq!(fine, "`occupation` is sensitive; `cost` is not published");
+    // Whoever has the microdata learns of a slip; without them it looks like a column that was left out.
+    let slip = "audit decoy --microdata hospital/patients.csv --sensitive diseases";
+    let refused = run(folder.path(), slip).expect(2);
+    assert!(refused.stderr.contains("`diseases`") && refused.stderr.contains("did you mean `disease`?"), "{refused}");
 }
 
 /// An auditor who has the spec knows what the owner asked for.

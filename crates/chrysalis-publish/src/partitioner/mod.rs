@@ -1,6 +1,7 @@
 //! Algorithms that form groups in which every principle holds. One folder each, with its `spec.md`.
 
 mod anatomize;
+mod blocks;
 pub(crate) mod butterfly;
 mod column;
 mod compact;

@@ -16,7 +16,7 @@ use rand::{CryptoRng, RngExt, SeedableRng};
 /// The heat, in units of the average cost of a row: the higher it is, the less groups reveal, and the more they lose.
 pub(super) const HEAT: f64 = 0.25;
 /// About this many rows are looked at in all: small tables are stirred longer.
-const LOOKS_IN_ALL: u64 = 16_000_000;
+const LOOKS_IN_ALL: u64 = 4_000_000;
 /// The most orders into which groups are put, and the most times that every row is picked in each order.
 const MOST_ROUNDS: u64 = 8;
 const MOST_SWEEPS: u64 = 16;
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn small_tables_are_stirred_longer() {
         assert_eq!(rounds_and_sweeps(std::iter::repeat_n(4, 75)), (8, 16));
-        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 50_000)), (3, 1));
+        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 10_000)), (4, 1));
         assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 200_000)), (1, 1));
     }
 }

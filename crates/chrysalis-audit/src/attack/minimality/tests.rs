@@ -90,6 +90,14 @@ fn what_cannot_be_replayed_is_said() {
     check(&by_mondrian(&table, &[7; 5], &["l=2"]), None, "the microdata are needed for that");
     check(&by_mondrian(&table, &[7; 5], &["k=2"]), Some(&table), "the promises do not look at sensitive values");
     check(&by_mondrian(&table, &[7; 5], &["t=0.9"]), Some(&table), "decided by more than the counts");
+    let diseases = Column::texts("disease", ["flu", "Flu", "cold", "cough", "HIV"].into_iter());
+    let alike = Table::new(vec![table.columns()[0].clone(), diseases]);
+    check(
+        &by_mondrian(&alike, &[7; 5], &["l=2"]),
+        Some(&alike),
+        "values that look alike or are near each other count as one here, or some are missing, and only counts of values \
+         are replayed",
+    );
     check(
         &generalized(Form::Generalize, &table, &[7; 5], &["l=2"]),
         Some(&table),

@@ -9,10 +9,8 @@ use super::atoms::{Atoms, Groups, Piece};
 use super::hull::Hull;
 use super::line::{Line, Measure};
 use super::regroup::side_by_side;
+use crate::partitioner::blocks::blocks;
 use crate::partitioner::stir::{Cost, HEAT, Lots, Member, Stirrer, rounds_and_sweeps};
-
-/// Groups are stirred in blocks of at least this many rows.
-const ROWS_PER_BLOCK: usize = 512;
 
 /// One row of an atom.
 #[derive(Clone, Copy)]
@@ -64,8 +62,8 @@ impl Stirring<'_> {
             let slack = (self.most - cost) / n_rows;
             let stirrer = Stirrer { goal: self.goal, keeps_apart: false, heat, sweeps, slack };
             groups = side_by_side(atoms, self.measures, lines, &groups, orders);
-            let (mut rows, sizes) = expanded(atoms, &groups);
-            blocks(&mut rows, &sizes).into_par_iter().enumerate().for_each_init(
+            let (mut rows, mut sizes) = expanded(atoms, &groups);
+            blocks(&mut rows, &mut sizes, 1).into_par_iter().enumerate().for_each_init(
                 || SaCounts::new(self.n_values),
                 |counts, (block, (rows, sizes))| {
                     progress(0);
@@ -107,24 +105,6 @@ fn collapsed(rows: &[Row], sizes: &[u32]) -> Groups {
         groups.push(atoms.chunk_by(|a, b| a == b).map(|run| Piece { atom: run[0], count: run.len() as u32 }));
     }
     groups
-}
-
-/// Runs of groups, each with its rows.
-fn blocks<'a>(rows: &'a mut [Row], sizes: &'a [u32]) -> Vec<(&'a mut [Row], &'a [u32])> {
-    let mut blocks = Vec::new();
-    let (mut rest, mut rest_sizes) = (rows, sizes);
-    while !rest_sizes.is_empty() {
-        let (mut n_groups, mut n_rows) = (0, 0);
-        while n_groups < rest_sizes.len() && n_rows < ROWS_PER_BLOCK {
-            n_rows += rest_sizes[n_groups] as usize;
-            n_groups += 1;
-        }
-        let (block, others) = rest.split_at_mut(n_rows);
-        let (block_sizes, other_sizes) = rest_sizes.split_at(n_groups);
-        blocks.push((block, block_sizes));
-        (rest, rest_sizes) = (others, other_sizes);
-    }
-    blocks
 }
 
 impl Cost<Row> for Penalty<'_> {

@@ -4,19 +4,16 @@ use rayon::prelude::*;
 
 use super::points::Point;
 use super::{curve, exchange, swaps};
+use crate::partitioner::blocks::blocks;
 use crate::partitioner::stir::{Cost, HEAT, Lots, Member, Stirrer, rounds_and_sweeps};
 
-/// Groups are improved in blocks of at least this many rows and groups.
-const ROWS_PER_BLOCK: usize = 512;
+/// Groups are improved in blocks of at least this many.
 const GROUPS_PER_BLOCK: usize = 8;
 /// Small tables get more rounds: about this many rows are looked at in all.
 const ROWS_IN_ALL: usize = 4_000_000;
 
 /// In tables with more rows, groups small enough to come from `compact`'s cells are left as they are.
 const ROWS_FOR_SMALL_GROUPS: usize = 250_000;
-
-/// Neighbouring groups: their points and their sizes.
-type Block<'a, const D: usize> = (&'a mut [Point<D>], &'a mut [u32]);
 
 /// Step 6. Neighbouring groups exchange rows if that makes both more compact.
 ///
@@ -40,7 +37,7 @@ pub(super) fn improve<const D: usize>(
             reorder(points, sizes, (round > 1 && n_axes > 0).then(|| round % n_axes));
         }
         let scratch = || (swaps::Scratch::new(), SaCounts::new(n_values));
-        blocks(points, sizes).into_par_iter().with_min_len(16).for_each_init(
+        blocks(points, sizes, GROUPS_PER_BLOCK).into_par_iter().with_min_len(16).for_each_init(
             scratch,
             |(scratch, counts), (points, sizes)| {
                 progress(0);
@@ -74,7 +71,7 @@ fn stir<const D: usize>(
         if n_rounds > 1 {
             reorder(points, sizes, (round > 0 && n_axes > 0).then(|| round % n_axes));
         }
-        blocks(points, sizes).into_par_iter().enumerate().with_min_len(16).for_each_init(
+        blocks(points, sizes, GROUPS_PER_BLOCK).into_par_iter().enumerate().with_min_len(16).for_each_init(
             || SaCounts::new(n_values),
             |counts, (block, (points, sizes))| {
                 progress(0);
@@ -125,24 +122,6 @@ impl<const D: usize> Cost<Point<D>> for MeanDistance {
         };
         rise(first, a, &second[b]) + rise(second, b, &first[a])
     }
-}
-
-/// Runs of groups, each with its points.
-fn blocks<'a, const D: usize>(points: &'a mut [Point<D>], sizes: &'a mut [u32]) -> Vec<Block<'a, D>> {
-    let mut blocks = Vec::new();
-    let (mut rest, mut rest_sizes) = (points, sizes);
-    while !rest_sizes.is_empty() {
-        let (mut n_groups, mut n_rows) = (0, 0);
-        while n_groups < rest_sizes.len() && (n_groups < GROUPS_PER_BLOCK || n_rows < ROWS_PER_BLOCK) {
-            n_rows += rest_sizes[n_groups] as usize;
-            n_groups += 1;
-        }
-        let (block, others) = rest.split_at_mut(n_rows);
-        let (block_sizes, other_sizes) = rest_sizes.split_at_mut(n_groups);
-        blocks.push((block, block_sizes));
-        (rest, rest_sizes) = (others, other_sizes);
-    }
-    blocks
 }
 
 /// Puts the groups in the order of a curve through their centres.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use chrysalis_table::exact::{self, BigRational};
+use chrysalis_table::exact::{BigRational, from_float};
 use chrysalis_table::{Code, Domain, SaCounts, Value, folded};
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive, Zero};
@@ -305,18 +305,19 @@ fn place(value: &Value, from: &Value, near: &Near, is_moved: bool) -> Option<i12
     if steps.is_finite() && steps < 1e12 && (steps - steps.round()).abs() > (steps + 1.0) * 1e-14 {
         return Some(steps.floor() as i128);
     }
-    let exact = |number: f64| exact::from_float(number);
     let width = match near {
         Near::Nothing => return None,
         Near::Width(width) => big(*width),
-        Near::Hundredth(Value::Real(low), Value::Real(high)) => (exact(*high)? - exact(*low)?) / BigInt::from(100),
+        Near::Hundredth(Value::Real(low), Value::Real(high)) => {
+            (from_float(*high)? - from_float(*low)?) / BigInt::from(100)
+        }
         Near::Hundredth(..) => return None,
     };
     if width.is_zero() {
         return None;
     }
     let half = if is_moved { BigRational::new(1.into(), 2.into()) } else { BigRational::from_integer(0.into()) };
-    let steps = (exact(*value)? - exact(*from)?) / width + half;
+    let steps = (from_float(*value)? - from_float(*from)?) / width + half;
     // Values beyond 128 bits share a bin: coarser is safe.
     Some(steps.floor().to_integer().to_i128().unwrap_or(i128::MAX))
 }

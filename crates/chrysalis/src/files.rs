@@ -9,7 +9,7 @@ use chrysalis_arrow::{ArrowError, RecordBatch, Schema};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{Format, Input, Source, StoreError, manifests_beside, write_release};
 use chrysalis_table::{
-    ColumnRequest, Counted, CsvOptions, Knob, Memory, Remedy, Stopped, Table, TableError, TaxonomyFile, Watch, resolve,
+    ColumnRequest, Counted, CsvOptions, Knob, Memory, Remedy, Stopped, Table, TableError, TaxonomyFile, Watch,
 };
 use serde::de::DeserializeOwned;
 
@@ -97,13 +97,6 @@ pub fn read_microdata(input: Input, manifests: &[&Manifest], watch: &dyn Watch) 
     watch.phase("microdata", input.size(), Counted::Bytes);
     watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
     Stopped::catch(|| input.read_with(&wanted, &|n| watch.tell(n)))?.map_err(not_the_microdata)
-}
-
-/// Refuses names that are not columns of an open table.
-pub fn check_names(input: &Input, names: &[String]) -> Result<(), Error> {
-    let wanted: Vec<ColumnRequest> = names.iter().map(ColumnRequest::named).collect();
-    resolve(input.header(), &wanted)?;
-    Ok(())
 }
 
 /// Names and kinds come from the releases, so there is no point in suggesting others: this must be another table.

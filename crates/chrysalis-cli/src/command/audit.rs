@@ -23,8 +23,9 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
             (Some(table), Some(recipe))
         }
         Some(file) => {
-            let input = microdata(file, args.delimiter.as_ref()).open()?;
-            files::check_names(&input, &args.sensitive)?;
+            let draft = microdata(file, args.delimiter.as_ref());
+            let input = draft.open()?;
+            draft.check_names(input.header(), args.sensitive.iter())?;
             (Some(files::read_microdata(input, &manifests, &phases)?), None)
         }
         None => (None, None),
@@ -58,7 +59,7 @@ fn read_asked(
     let mut draft = files::draft(file)?.read_taxonomies()?;
     draft.delimiter = args.delimiter.clone().or(draft.delimiter);
     let input = draft.open()?;
-    files::check_names(&input, &args.sensitive)?;
+    draft.check_names(input.header(), args.sensitive.iter())?;
     let recipe = draft.check(input.header())?;
     Ok((files::read_microdata(input, manifests, phases)?, recipe))
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use chrysalis_table::exact::{self, BigRational};
+use chrysalis_table::exact::{BigRational, from_float};
 use chrysalis_table::{SaCounts, Value};
 use num_bigint::{BigInt, BigUint};
 
@@ -58,9 +58,8 @@ pub fn spans(low: &Value, high: &Value, e: Rational) -> bool {
             if (difference - line).abs() > line * 1e-12 && difference.is_finite() {
                 return difference > line;
             }
-            let exact = |number: f64| exact::from_float(number);
             let e = BigRational::new(BigInt::from(BigUint::from(*e.numer())), BigInt::from(BigUint::from(*e.denom())));
-            exact(*high).zip(exact(*low)).is_some_and(|(high, low)| high - low >= e)
+            from_float(*high).zip(from_float(*low)).is_some_and(|(high, low)| high - low >= e)
         }
         _ => false,
     }

@@ -88,10 +88,14 @@ fn by_value(
         let rows = buckets.iter().map(|bucket| bucket.row as usize);
         let intervals = rows.flat_map(|row| axes.iter().map(move |axis| axis.interval(row)));
         let boxes = Boxes { axes: &axes, intervals: intervals.collect(), n: buckets.len() };
-        let by_bucket = Slots::of_boxes(buckets.iter().map(|bucket| bucket.room).collect());
-        let by_batch = Slots::shared(places.room_in_batches(shown), buckets.iter().map(|bucket| &bucket.batches[..]));
         let left = |slots: Slots| assign(&classes, &boxes, slots, watch).left_over;
-        left(by_bucket).max(left(by_batch))
+        let room = places.room_in_batches(shown);
+        // PROOF: a bucket has room for one person at least of each of its batches. So if no batch has the value twice, an
+        // assignment to batches fills no bucket beyond its room.
+        let is_repeated = room.iter().any(|&count| count > 1);
+        let by_batch = left(Slots::shared(room, buckets.iter().map(|bucket| &bucket.batches[..])));
+        let by_bucket = || left(Slots::of_boxes(buckets.iter().map(|bucket| bucket.room).collect()));
+        if is_repeated { by_batch.max(by_bucket()) } else { by_batch }
     };
     (0..source.domain().len()).into_par_iter().map(left).sum()
 }

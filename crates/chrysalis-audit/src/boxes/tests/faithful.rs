@@ -219,5 +219,10 @@ proptest! {
             ages.iter().map(|&age| places.iter().map(|&slot| covers(age, slot)).collect()).collect();
         let placed = most_placed(&fits);
         prop_assert_eq!(left_over(&ages, &ranges, &behind, &room) as usize, ages.len() - placed);
+        // Where every slot takes one, whoever finds a slot also finds room in some box behind which there are so many.
+        let ones = vec![1; room.len()];
+        let rooms: Vec<u32> = behind.iter().map(|slots| slots.len() as u32).collect();
+        let alone: Vec<Vec<u32>> = (0..ranges.len() as u32).map(|at| vec![at]).collect();
+        prop_assert!(left_over(&ages, &ranges, &alone, &rooms) <= left_over(&ages, &ranges, &behind, &ones));
     }
 }

@@ -130,6 +130,13 @@ impl Input {
         }
     }
 
+    /// What was decided about the file that its owner may not expect.
+    pub fn notes(&self) -> Vec<String> {
+        let has_index = matches!(&self.content, Content::Csv(csv) if csv.has_index());
+        let sentence = "the first column has no name: it is taken for an index, and left out";
+        has_index.then(|| format!("{}: {sentence}", self.name)).into_iter().collect()
+    }
+
     /// The delimiter of a CSV file.
     pub fn delimiter(&self) -> Option<char> {
         match &self.content {

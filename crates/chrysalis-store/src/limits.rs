@@ -5,7 +5,7 @@
 //! declared rows will need with what is allowed.
 
 use chrysalis_release::{PartEntry, TableEntry};
-use chrysalis_table::{CsvOptions, Memory, Remedy};
+use chrysalis_table::{CsvOptions, Encoding, Memory, Remedy};
 
 use crate::StoreError;
 
@@ -56,6 +56,7 @@ impl Declared {
     pub(crate) fn csv(&self) -> CsvOptions {
         CsvOptions {
             delimiter: Some(b','),
+            encoding: Some(Encoding::Utf8),
             allow_empty: true,
             most_rows: self.rows,
             most_bytes: self.most_text(),

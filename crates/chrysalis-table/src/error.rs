@@ -130,9 +130,9 @@ impl TableError {
                 Remedy::from("check quotes and delimiter on that line, or name the delimiter with ")
                     .knob(Knob::Delimiter, "")
             }
-            TableError::NotText { .. } => {
-                "convert the file to UTF-8, or check that it is a CSV or Parquet file at all".into()
-            }
+            TableError::NotText { .. } => Remedy::from("if it is text in another encoding, name that with ")
+                .knob(Knob::Encoding, "latin-1")
+                .words("; else check that it is a CSV or Parquet file at all"),
             TableError::Encoding { .. } => "save it as UTF-8".into(),
             TableError::LongRecord { .. } | TableError::OpenQuote { .. } => {
                 "look for a quote that is opened and never closed".into()
@@ -143,6 +143,9 @@ impl TableError {
                 Some(name) => format!("did you mean `{name}`?").into(),
                 None => "names are case-sensitive; check the spelling".into(),
             },
+            TableError::WrongKind { kind: Kind::Date, .. } => Remedy::from("say how dates are written, such as with ")
+                .knob(Knob::DateFormat, "%d/%m/%Y")
+                .words(", correct the value, or leave the kind out to have it inferred"),
             TableError::WrongKind { .. } => "correct the value, or leave the kind out to have it inferred".into(),
             TableError::NotInOrder { .. } => "add it to `order`, from lowest to highest".into(),
             TableError::MissingValue { .. } => Remedy::from("fill them in, or use ")

@@ -33,6 +33,9 @@ pub enum Knob {
     Near,
     Accept,
     Delimiter,
+    Encoding,
+    Na,
+    DateFormat,
     Missing,
     Kind,
     Order,
@@ -57,7 +60,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 43] = [
+    pub const ALL: [Knob; 46] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -81,6 +84,9 @@ impl Knob {
         Knob::Near,
         Knob::Accept,
         Knob::Delimiter,
+        Knob::Encoding,
+        Knob::Na,
+        Knob::DateFormat,
         Knob::Missing,
         Knob::Kind,
         Knob::Order,
@@ -129,6 +135,9 @@ impl Knob {
             Knob::Near => "near",
             Knob::Accept => "accept",
             Knob::Delimiter => "delimiter",
+            Knob::Encoding => "encoding",
+            Knob::Na => "na",
+            Knob::DateFormat => "date_format",
             Knob::Missing => "missing",
             Knob::Kind => "kind",
             Knob::Order => "order",

@@ -10,7 +10,7 @@ use crate::Kind;
 pub struct Date(pub i32);
 
 impl Date {
-    const EPOCH_FROM_CE: i32 = 719_163;
+    pub(crate) const EPOCH_FROM_CE: i32 = 719_163;
 
     /// Reads `YYYY-MM-DD`; nothing else, so that 03/04 is never guessed at.
     pub fn parse(text: &str) -> Option<Date> {

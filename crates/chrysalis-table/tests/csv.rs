@@ -57,7 +57,8 @@ fn broken_files_get_a_sentence() {
     check_error(b"a,b\n1,2\n1,\x00\n", "line 3 holds bytes that are not text");
     check_error(b"a,b\n1,2\n1,\xff\xfe\n", "line 3 holds bytes that are not text");
     check_error(b"\x01\x02\x03,\x04\n", "line 1 holds bytes that are not text");
-    check_error(b"\xff\xfea\0", "the file is encoded as UTF-16");
+    check_error(b"\xff\xfe\0\0a\0\0\0", "the file is encoded as UTF-32");
+    check_error(b"\xff\xfea\0\n\0b", "reading failed: it is not UTF-16");
 }
 
 #[test]

@@ -25,6 +25,15 @@ pub struct Draft {
     /// The byte between CSV fields: `,`, `;`, `|` or `tab`; detected when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<String>,
+    /// How a CSV file is encoded: `utf-8`, `latin-1`, `utf-16` or `utf-16be`; when absent, a byte order mark tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// Texts of a CSV file that stand for a missing value, such as `NA`, beside the empty one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub na: Option<Vec<String>>,
+    /// How dates in a CSV file are written, such as `%d/%m/%Y`; when absent, they are recognized where only one way fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date_format: Option<String>,
     /// What becomes of rows that lack a value: `as-value`, `drop` or `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
@@ -348,6 +357,9 @@ impl Draft {
         Draft {
             input: self.input.or(base.input),
             delimiter: self.delimiter.or(base.delimiter),
+            encoding: self.encoding.or(base.encoding),
+            na: self.na.or(base.na),
+            date_format: self.date_format.or(base.date_format),
             missing: self.missing.or(base.missing),
             quasi: self.quasi.or(base.quasi),
             sensitive: self.sensitive.or(base.sensitive),

@@ -9,7 +9,8 @@ use chrysalis_arrow::{ArrowError, RecordBatch, Schema};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{Format, Input, Source, StoreError, manifests_beside, write_release};
 use chrysalis_table::{
-    ColumnRequest, Counted, CsvOptions, Knob, Memory, Remedy, Stopped, Table, TableError, TaxonomyFile, Watch,
+    ColumnRequest, Counted, CsvOptions, Knob, Memory, Remedy, Stopped, Table, TableError, TaxonomyFile, TextReading,
+    Watch,
 };
 use serde::de::DeserializeOwned;
 
@@ -45,6 +46,12 @@ fn load_spec(path: &Path) -> Result<Draft, Error> {
     if let Some(text) = &spec.delimiter {
         values::delimiter(text).map_err(|problem| wrong(format!("delimiter: {problem}")))?;
     }
+    if let Some(text) = &spec.encoding {
+        values::encoding(text).map_err(|problem| wrong(format!("encoding: {problem}")))?;
+    }
+    if let Some(text) = &spec.date_format {
+        values::date_format(text).map_err(|problem| wrong(format!("date_format: {problem}")))?;
+    }
     if let Some(text) = &spec.missing {
         values::missing(text).map_err(|problem| wrong(format!("missing: {problem}")))?;
     }
@@ -78,15 +85,49 @@ impl Draft {
     pub fn open(&self) -> Result<Input, Error> {
         let Some(input) = &self.input else { return Err(Error::request("no table is named", "name a file")) };
         let source = if input.as_os_str() == "-" { Source::Stdin } else { Source::Path(input.clone()) };
-        let wrong = |problem: String| Error::request(format!("delimiter: {problem}"), Remedy::from("see ").manual());
-        let delimiter = self.delimiter.as_ref().map(|text| values::delimiter(text).map_err(wrong)).transpose()?;
-        Ok(Input::open(&source, &CsvOptions { delimiter, ..CsvOptions::default() })?)
+        let input = Input::open(&source, &self.csv_options()?)?;
+        let said = [
+            (Knob::Delimiter, self.delimiter.is_some()),
+            (Knob::Encoding, self.encoding.is_some()),
+            (Knob::Na, self.na.is_some()),
+            (Knob::DateFormat, self.date_format.is_some()),
+        ];
+        match said.into_iter().find(|(_, is_said)| *is_said && input.delimiter().is_none()) {
+            None => Ok(input),
+            Some((knob, _)) => {
+                let message = format!("`{knob}` has no effect on Parquet, whose columns have types of their own");
+                Err(Error::request(message, Remedy::from("leave ").knob(knob, "").words(" out")))
+            }
+        }
+    }
+
+    fn csv_options(&self) -> Result<CsvOptions, Error> {
+        fn read<T>(
+            knob: Knob,
+            text: Option<&String>,
+            parse: fn(&str) -> Result<T, String>,
+        ) -> Result<Option<T>, Error> {
+            let wrong = |problem| Error::request(format!("{knob}: {problem}"), Remedy::from("see ").manual());
+            text.map(|text| parse(text).map_err(wrong)).transpose()
+        }
+        let reading = TextReading {
+            recognizes: true,
+            na: self.na.clone().unwrap_or_default(),
+            date_format: read(Knob::DateFormat, self.date_format.as_ref(), values::date_format)?,
+        };
+        Ok(CsvOptions {
+            delimiter: read(Knob::Delimiter, self.delimiter.as_ref(), values::delimiter)?,
+            encoding: read(Knob::Encoding, self.encoding.as_ref(), values::encoding)?,
+            reading,
+            ..CsvOptions::default()
+        })
     }
 }
 
 /// Reads columns of an open table. `name` is the name of the phase.
 pub fn read(input: Input, wanted: &[ColumnRequest], name: &'static str, watch: &dyn Watch) -> Result<Table, Error> {
     watch.phase(name, input.size(), Counted::Bytes);
+    input.notes().iter().for_each(|note| watch.note(note));
     watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
     Ok(Stopped::catch(|| input.read_with(wanted, &|n| watch.tell(n)))??)
 }
@@ -95,6 +136,7 @@ pub fn read(input: Input, wanted: &[ColumnRequest], name: &'static str, watch: &
 pub fn read_microdata(input: Input, manifests: &[&Manifest], watch: &dyn Watch) -> Result<Table, Error> {
     let wanted = microdata_requests(manifests);
     watch.phase("microdata", input.size(), Counted::Bytes);
+    input.notes().iter().for_each(|note| watch.note(note));
     watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
     Stopped::catch(|| input.read_with(&wanted, &|n| watch.tell(n)))?.map_err(not_the_microdata)
 }

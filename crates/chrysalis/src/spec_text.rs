@@ -66,14 +66,26 @@ pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'
     if let Some(delimiter) = &draft.delimiter {
         text.push_str(&commented(&format!("delimiter = {}", quoted(delimiter)), "between fields"));
     }
+    if let Some(encoding) = &draft.encoding {
+        text.push_str(&commented(&format!("encoding = {}", quoted(encoding)), "of the file"));
+    }
+    if let Some(na) = &draft.na {
+        let texts: Vec<String> = na.iter().map(|text| quoted(text)).collect();
+        text.push_str(&commented(&format!("na = [{}]", texts.join(", ")), "texts for a missing value"));
+    }
+    if let Some(format) = &draft.date_format {
+        text.push_str(&commented(&format!("date_format = {}", quoted(format)), "of dates in the file"));
+    }
     let missing = draft.missing.as_deref().unwrap_or("as-value");
     let others = ["as-value", "drop", "error"].into_iter().filter(|policy| *policy != missing);
     let others: Vec<String> = others.map(|policy| format!("or \"{policy}\"")).collect();
     text.push_str(&commented(&format!("missing = {}", quoted(missing)), &others.join(", ")));
     text.push('\n');
     for (at, (column, guess)) in table.columns().iter().zip(&guesses).enumerate() {
-        let order = draft.attributes.get(column.name()).map_or(&[][..], |said| &said.order);
-        text.push_str(&attribute_text(column, order, guess, proposal.uses(at, guess.role)));
+        let order = draft.attributes.get(column.name()).map_or_else(Vec::new, |said| said.order.clone());
+        // Bands are ordered without a word of the owner's, but a spec says what it relies on.
+        let order = if order.is_empty() { order_of(column) } else { order };
+        text.push_str(&attribute_text(column, &order, guess, proposal.uses(at, guess.role)));
     }
     text.push_str(&format!("[release]\nmethod = {}\n", quoted(DEFAULT_METHOD.name())));
     text.push_str("# Chosen by the counts of this table:\n");
@@ -226,6 +238,13 @@ fn apart(column: &Column, histogram: &[u64]) -> Option<Vec<Requirement>> {
 /// A line with its comment; comments are aligned.
 fn commented(line: &str, comment: &str) -> String {
     if comment.is_empty() { format!("{line}\n") } else { format!("{line:34} # {comment}\n") }
+}
+
+/// The values of an ordinal column, from lowest to highest; none for other kinds.
+fn order_of(column: &Column) -> Vec<String> {
+    let domain = column.domain();
+    let values = (0..domain.len() as u32).filter_map(|code| domain.value(code)).map(ToString::to_string);
+    if domain.kind() == Kind::Ordinal { values.collect() } else { Vec::new() }
 }
 
 fn attribute_text(column: &Column, order: &[String], guess: &Guess, is_used: bool) -> String {

@@ -7,7 +7,7 @@ use chrysalis_evaluate::EvaluateError;
 use chrysalis_evaluate::workload::Family;
 use chrysalis_publish::partitioner::Metric;
 use chrysalis_store::Format;
-use chrysalis_table::MissingPolicy;
+use chrysalis_table::{DateFormat, Encoding, MissingPolicy};
 
 /// A share of the rows, as an exact number.
 pub fn share(text: &str) -> Result<Rational, String> {
@@ -39,6 +39,16 @@ pub fn delimiter(text: &str) -> Result<u8, String> {
         [byte] if !matches!(byte, b'"' | b'\n' | b'\r' | 0) => Ok(*byte),
         _ => Err("expected one character, such as `,`, `;`, `|` or `tab`".into()),
     }
+}
+
+/// How a text file is encoded.
+pub fn encoding(text: &str) -> Result<Encoding, String> {
+    text.parse()
+}
+
+/// How dates are written.
+pub fn date_format(text: &str) -> Result<DateFormat, String> {
+    text.parse()
 }
 
 /// The policy for rows that lack a value.

@@ -8,13 +8,14 @@ use chrysalis::{
     WeightsDraft, files,
 };
 
-use super::{Choices, CompareArgs, ProfileArgs, ReadArgs};
+use super::{Choices, CompareArgs, MicrodataArgs, ProfileArgs, ReadArgs};
 use crate::failure::Failure;
 
 impl ReadArgs {
     /// Whether nothing is said.
     pub(crate) fn is_silent(&self) -> bool {
-        self.delimiter.is_none() && self.missing.is_none() && self.columns().next().is_none()
+        let is_read_plainly = self.encoding.is_none() && self.na.is_empty() && self.date_format.is_none();
+        self.delimiter.is_none() && is_read_plainly && self.missing.is_none() && self.columns().next().is_none()
     }
 
     /// The columns of which something is said.
@@ -43,7 +44,28 @@ impl ReadArgs {
                 return twice("order", name);
             }
         }
-        Ok(Draft { delimiter: self.delimiter.clone(), missing: self.missing.clone(), attributes, ..Draft::default() })
+        Ok(Draft {
+            delimiter: self.delimiter.clone(),
+            encoding: self.encoding.clone(),
+            na: (!self.na.is_empty()).then(|| self.na.clone()),
+            date_format: self.date_format.clone(),
+            missing: self.missing.clone(),
+            attributes,
+            ..Draft::default()
+        })
+    }
+}
+
+impl MicrodataArgs {
+    /// What is said of how to read the microdata.
+    pub(crate) fn draft(&self) -> Draft {
+        Draft {
+            delimiter: self.delimiter.clone(),
+            encoding: self.encoding.clone(),
+            na: (!self.na.is_empty()).then(|| self.na.clone()),
+            date_format: self.date_format.clone(),
+            ..Draft::default()
+        }
     }
 }
 

@@ -11,8 +11,8 @@ use chrysalis::{Dialect, Memory};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use values::{
-    categories_of, delimiter, format, kind_of, list_of, memory, metric, missing, ordinary_of, path_of, seconds, share,
-    threads, width_of, widths_of, workload,
+    categories_of, date_format, delimiter, encoding, format, kind_of, list_of, memory, metric, missing, ordinary_of,
+    path_of, seconds, share, threads, width_of, widths_of, workload,
 };
 
 /// Publish microdata without revealing who is who, and check what was published.
@@ -94,6 +94,15 @@ pub(crate) struct ReadArgs {
     /// The CSV field separator (`,`, `;`, `|`, `tab`) [default: detected].
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub(crate) delimiter: Option<String>,
+    /// How a CSV file is encoded: `utf-8`, `latin-1`, `utf-16` or `utf-16be` [default: by its byte order mark, or utf-8].
+    #[arg(long, value_name = "NAME", value_parser = encoding)]
+    pub(crate) encoding: Option<String>,
+    /// Texts of a CSV file that stand for a missing value, beside the empty one.
+    #[arg(long, value_name = "TEXT,…", value_delimiter = ',')]
+    pub(crate) na: Vec<String>,
+    /// How dates in a CSV file are written, such as `%d/%m/%Y` [default: recognized where only one way fits].
+    #[arg(long, value_name = "FORMAT", value_parser = date_format)]
+    pub(crate) date_format: Option<String>,
     /// What to do with missing values: `as-value` keeps the rows, `drop` drops them, `error` stops
     /// [default: as-value].
     #[arg(long, value_name = "POLICY", value_parser = missing)]
@@ -104,6 +113,23 @@ pub(crate) struct ReadArgs {
     /// The values of an ordinal column, from lowest to highest.
     #[arg(long = "order", value_name = "COLUMN=A,B,…", value_parser = list_of)]
     pub(crate) orders: Vec<(String, Vec<String>)>,
+}
+
+/// How to read the microdata behind a release.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct MicrodataArgs {
+    /// The CSV field separator of the microdata [default: detected].
+    #[arg(long, value_name = "C", value_parser = delimiter, requires = "microdata")]
+    pub(crate) delimiter: Option<String>,
+    /// How CSV microdata are encoded, as for `publish`.
+    #[arg(long, value_name = "NAME", value_parser = encoding, requires = "microdata")]
+    pub(crate) encoding: Option<String>,
+    /// Texts of CSV microdata that stand for a missing value, as for `publish`.
+    #[arg(long, value_name = "TEXT,…", value_delimiter = ',', requires = "microdata")]
+    pub(crate) na: Vec<String>,
+    /// How dates in CSV microdata are written, as for `publish`.
+    #[arg(long, value_name = "FORMAT", value_parser = date_format, requires = "microdata")]
+    pub(crate) date_format: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -273,9 +299,8 @@ pub(crate) struct AuditArgs {
     /// [default: 10 for tables of at most 400 rows, otherwise none].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000), requires = "microdata")]
     pub(crate) replay: Option<u16>,
-    /// The CSV field separator of the microdata [default: detected].
-    #[arg(long, value_name = "C", value_parser = delimiter, requires = "microdata")]
-    pub(crate) delimiter: Option<String>,
+    #[command(flatten)]
+    pub(crate) source: MicrodataArgs,
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
@@ -333,9 +358,8 @@ pub(crate) struct EvaluateArgs {
     /// The seed for drawing questions.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The CSV field separator of the microdata [default: detected].
-    #[arg(long, value_name = "C", value_parser = delimiter)]
-    pub(crate) delimiter: Option<String>,
+    #[command(flatten)]
+    pub(crate) source: MicrodataArgs,
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,

@@ -38,6 +38,14 @@ pub(super) fn delimiter(text: &str) -> Result<String, String> {
     checked(text, values::delimiter)
 }
 
+pub(super) fn encoding(text: &str) -> Result<String, String> {
+    checked(text, values::encoding)
+}
+
+pub(super) fn date_format(text: &str) -> Result<String, String> {
+    checked(text, values::date_format)
+}
+
 pub(super) fn missing(text: &str) -> Result<String, String> {
     checked(text, values::missing)
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
             (Some(table), Some(recipe))
         }
         Some(file) => {
-            let draft = microdata(file, args.delimiter.as_ref());
+            let draft = microdata(file, &args.source);
             let input = draft.open()?;
             draft.check_names(input.header(), args.sensitive.iter())?;
             (Some(files::read_microdata(input, &manifests, &phases)?), None)
@@ -56,8 +56,7 @@ fn read_asked(
     manifests: &[&Manifest],
     phases: &Phases,
 ) -> Result<(Table, Recipe), Failure> {
-    let mut draft = files::draft(file)?.read_taxonomies()?;
-    draft.delimiter = args.delimiter.clone().or(draft.delimiter);
+    let draft = args.source.draft().or(files::draft(file)?).read_taxonomies()?;
     let input = draft.open()?;
     draft.check_names(input.header(), args.sensitive.iter())?;
     let recipe = draft.check(input.header())?;

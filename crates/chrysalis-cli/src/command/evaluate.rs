@@ -15,7 +15,7 @@ use crate::render::{self, Report};
 pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
     let release = read_whole(&args.release, args.memory, &phases)?;
-    let microdata = read_microdata(&args.microdata, args.delimiter.as_ref(), &[&release.manifest], &phases)?;
+    let microdata = read_microdata(&args.microdata, &args.source, &[&release.manifest], &phases)?;
     let subspaces = args.attributes.iter();
     let subspaces = subspaces.map(|text| Subspace { attributes: values::names(text), table: args.table.clone() });
     let wrong = |problem: String| Failure::bad_input(format!("workload: {problem}"), "name one of the workloads");

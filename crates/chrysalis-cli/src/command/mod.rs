@@ -20,6 +20,7 @@ use std::path::Path;
 use chrysalis::store::read_release_within;
 use chrysalis::{Counted, Draft, Manifest, Memory, Release, Table, Watch, files};
 
+use crate::args::MicrodataArgs;
 use crate::failure::Failure;
 use crate::progress::Phases;
 
@@ -32,16 +33,16 @@ fn read_whole(folder: &Path, memory: Option<Memory>, phases: &Phases) -> Result<
 /// The published attributes of some releases, read with the kinds they were made with.
 fn read_microdata(
     file: &str,
-    delimiter: Option<&String>,
+    source: &MicrodataArgs,
     manifests: &[&Manifest],
     phases: &Phases,
 ) -> Result<Table, Failure> {
-    Ok(files::read_microdata(microdata(file, delimiter).open()?, manifests, phases)?)
+    Ok(files::read_microdata(microdata(file, source).open()?, manifests, phases)?)
 }
 
 /// The table that releases were made from.
-fn microdata(file: &str, delimiter: Option<&String>) -> Draft {
-    Draft { input: Some(file.into()), delimiter: delimiter.cloned(), ..Draft::default() }
+fn microdata(file: &str, source: &MicrodataArgs) -> Draft {
+    Draft { input: Some(file.into()), ..source.draft() }
 }
 
 /// Runs work that a signal may stop.

@@ -46,15 +46,17 @@ fn headers_without_a_name_or_with_one_twice_are_refused() {
 }
 
 #[test]
-fn what_is_not_utf_8_is_refused() {
+fn what_is_not_text_is_refused() {
     let noise: Vec<u8> = (0..5000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     refused("t.csv", &noise);
     refused("t.csv", b"a,b\n1,caf\xe9\n2,x\n");
     refused("t.csv", b"a,b\n1,\xf0\x9f\n2,x\n");
+    // UTF-16 with half a character at its end, and with half a pair.
     let wide: Vec<u8> = PLAIN.iter().flat_map(|&byte| [byte, 0]).collect();
-    refused("t.csv", &[b"\xff\xfe".as_slice(), &wide].concat());
+    refused("t.csv", &[b"\xff\xfe".as_slice(), &wide, b"a"].concat());
+    refused("t.csv", &[b"\xff\xfe".as_slice(), &wide, b"\x00\xd8\x0a\x00"].concat());
     let wide: Vec<u8> = PLAIN.iter().flat_map(|&byte| [0, byte]).collect();
-    refused("t.csv", &[b"\xfe\xff".as_slice(), &wide].concat());
+    refused("t.csv", &[b"\xfe\xff".as_slice(), &wide, b"\xdc\x00"].concat());
 }
 
 #[test]
@@ -124,7 +126,6 @@ fn broken_taxonomies_are_refused() {
         ("long-cycle", b"x;f;g;h;*\ny;g;h;f;*\nz;h;f;g;*\n"),
         ("two-parents", b"x;f;g;*\ny;f;h;*\nz;e;h;*\n"),
         ("two-roots", b"x;g;*\ny;g;+\nz;g;*\n"),
-        ("twice", b"x;g;*\nx;g;*\ny;g;*\nz;g;*\n"),
         ("twice-otherwise", b"x;g;*\ny;g;*\nz;h;*\nx;h;*\n"),
         ("hole", b"x;g;*\ny;;*\nz;h;*\n"),
         ("comma", b"x,g,*\ny,g,*\nz,h,*\n"),

@@ -5,12 +5,12 @@ use crate::TableError;
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
 const SAMPLE_LINES: usize = 50;
 
-/// Refuses a file whose byte order mark announces another encoding; guessing would silently corrupt names.
+/// Refuses a file whose byte order mark announces an encoding that is not read; guessing would silently corrupt names.
 pub(super) fn check_encoding(start: &[u8]) -> Result<(), TableError> {
     if start.is_empty() {
         return Err(TableError::Empty);
     }
-    for (mark, encoding) in [(&b"\xff\xfe"[..], "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32")] {
+    for (mark, encoding) in [(&b"\xff\xfe\x00\x00"[..], "UTF-32"), (b"\x00\x00\xfe\xff", "UTF-32")] {
         if start.starts_with(mark) {
             return Err(TableError::Encoding { encoding });
         }

@@ -5,6 +5,7 @@
 
 mod dialect;
 mod dictionary;
+mod encoding;
 mod parse;
 mod pieces;
 
@@ -16,9 +17,12 @@ use std::sync::{Condvar, Mutex};
 use rayon::prelude::*;
 
 use crate::column::DictionaryChunk;
+use crate::reading::{Style, bands};
 use crate::table::resolve;
-use crate::{Column, ColumnRequest, Kind, Progress, Table, TableError, Value, no_progress};
+use crate::{Column, ColumnRequest, Kind, Progress, Table, TableError, TextReading, Value, no_progress};
 use dictionary::ParsedColumn;
+use encoding::Decoder;
+pub use encoding::Encoding;
 use parse::{FieldSelection, ParsedPiece};
 use pieces::Pieces;
 
@@ -35,6 +39,10 @@ pub struct CsvOptions {
     pub most_rows: u64,
     /// How many bytes of text there may be. Reading stops soon after there are more.
     pub most_bytes: u64,
+    /// How the file is encoded; when absent, a byte order mark tells, and without one it is UTF-8.
+    pub encoding: Option<Encoding>,
+    /// How texts are read.
+    pub reading: TextReading,
 }
 
 impl Default for CsvOptions {
@@ -45,15 +53,20 @@ impl Default for CsvOptions {
             allow_empty: false,
             most_rows: u64::from(u32::MAX),
             most_bytes: u64::MAX,
+            encoding: None,
+            reading: TextReading::default(),
         }
     }
 }
 
 /// A CSV stream whose header has been read.
 pub struct CsvReader<R> {
-    pieces: Pieces<R>,
+    pieces: Pieces<Decoder<R>>,
     delimiter: u8,
     header: Vec<String>,
+    /// Whether rows begin with an index, which has no name in the header.
+    has_index: bool,
+    reading: TextReading,
     allow_empty: bool,
     most_rows: u64,
 }
@@ -61,6 +74,7 @@ pub struct CsvReader<R> {
 impl<R: Read> CsvReader<R> {
     /// Reads the header and settles the delimiter.
     pub fn open(input: R, options: &CsvOptions) -> Result<Self, TableError> {
+        let input = Decoder::new(input, options.encoding);
         let mut pieces = Pieces::new(input, options.piece_len, options.most_bytes);
         let start = pieces.peek()?;
         dialect::check_encoding(start)?;
@@ -72,14 +86,27 @@ impl<R: Read> CsvReader<R> {
         };
         pieces.set_delimiter(delimiter);
         let header = pieces.take_record()?.ok_or(TableError::Empty)?;
-        let header = parse::header(&header, delimiter)?;
+        let mut header = parse::header(&header, delimiter, options.reading.recognizes)?;
+        let reading = options.reading.clone();
+        // pandas writes an index under an empty name; R leaves the name out altogether.
+        let is_unnamed = header.first().is_some_and(String::is_empty);
+        if is_unnamed {
+            header.remove(0);
+        }
+        let has_index =
+            is_unnamed || reading.recognizes && parse::begins_with_row_name(pieces.peek()?, delimiter, header.len());
         let (allow_empty, most_rows) = (options.allow_empty, options.most_rows);
-        Ok(CsvReader { pieces, delimiter, header, allow_empty, most_rows })
+        Ok(CsvReader { pieces, delimiter, header, has_index, reading, allow_empty, most_rows })
     }
 
     /// The column names.
     pub fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// Whether the first field of every row is an index without a name, as pandas and R write it. It is passed over.
+    pub fn has_index(&self) -> bool {
+        self.has_index
     }
 
     /// The delimiter in use.
@@ -94,7 +121,9 @@ impl<R: Read> CsvReader<R> {
 
     /// Like [`CsvReader::read`], and reports how many bytes are done.
     pub fn read_with(self, wanted: &[ColumnRequest], progress: Progress<'_>) -> Result<Table, TableError> {
-        let selection = FieldSelection::new(self.delimiter, self.header.len(), &resolve(&self.header, wanted)?);
+        let n_before = usize::from(self.has_index);
+        let places: Vec<usize> = resolve(&self.header, wanted)?.into_iter().map(|place| place + n_before).collect();
+        let selection = FieldSelection::new(self.delimiter, self.header.len() + n_before, &places);
         let parsed = parse_all(self.pieces, &selection, self.most_rows, progress)?;
         let rows: usize = parsed.iter().map(|piece| piece.rows).sum();
         if rows == 0 && !self.allow_empty {
@@ -108,7 +137,7 @@ impl<R: Read> CsvReader<R> {
         }
         let columns = wanted.par_iter().zip(by_column).map(|(request, locals)| {
             progress(0);
-            merge(request, locals)
+            merge(request, &self.reading, locals)
         });
         Ok(Table::new(columns.collect::<Result<_, _>>()?))
     }
@@ -198,27 +227,37 @@ fn wait_below(limit: usize, (count, freed): &(Mutex<usize>, Condvar)) {
 }
 
 /// One column from the pieces' dictionaries.
-fn merge(request: &ColumnRequest, locals: Vec<ParsedColumn>) -> Result<Column, TableError> {
+fn merge(request: &ColumnRequest, reading: &TextReading, locals: Vec<ParsedColumn>) -> Result<Column, TableError> {
     let mut all = dictionary::MergedTexts::default();
     let chunks: Vec<DictionaryChunk> = locals.into_iter().map(|local| all.absorb(local)).collect();
     let texts = all.into_texts();
-    let present = texts.iter().map(AsRef::as_ref).filter(|text: &&str| !text.is_empty());
-    let kind = request.kind.unwrap_or_else(|| Value::infer(present));
-    let ranks = if kind == Kind::Ordinal { request.ranks() } else { BTreeMap::new() };
+    let present: Vec<&str> = texts.iter().map(AsRef::as_ref).filter(|text: &&str| !reading.is_missing(text)).collect();
+    let (kind, style) = match request.kind {
+        Some(kind) => (kind, Style::of(reading, kind, &present).unwrap_or(Style::Plain)),
+        None => Style::infer(reading, &present),
+    };
+    let ranks = match kind {
+        Kind::Ordinal if request.kind.is_none() => bands(&present)
+            .map(|ranks| present.iter().copied().zip(ranks).collect::<BTreeMap<&str, usize>>())
+            .unwrap_or_default(),
+        Kind::Ordinal => request.ranks(),
+        _ => BTreeMap::new(),
+    };
     let mut order = Vec::new();
     let mut values = Vec::with_capacity(texts.len());
     for text in &texts {
-        let value = if text.is_empty() { None } else { Some(value(request, kind, text)?) };
+        let is_missing = reading.is_missing(text);
+        let value = if is_missing { None } else { Some(value(request, kind, &style, text)?) };
         if kind == Kind::Ordinal {
-            order.push(rank(request, &ranks, text)?);
+            order.push(if is_missing { 0 } else { rank(request, &ranks, text)? });
         }
         values.push(value);
     }
     Ok(Column::from_dictionary(&request.name, kind, values, &order, chunks))
 }
 
-fn value(request: &ColumnRequest, kind: Kind, text: &str) -> Result<Value, TableError> {
-    Value::parse(kind, text).ok_or_else(|| TableError::WrongKind {
+fn value(request: &ColumnRequest, kind: Kind, style: &Style, text: &str) -> Result<Value, TableError> {
+    style.parse(kind, text).ok_or_else(|| TableError::WrongKind {
         column: request.name.clone(),
         value: text.chars().take(40).collect(),
         kind,
@@ -226,9 +265,6 @@ fn value(request: &ColumnRequest, kind: Kind, text: &str) -> Result<Value, Table
 }
 
 fn rank(request: &ColumnRequest, ranks: &BTreeMap<&str, usize>, text: &str) -> Result<usize, TableError> {
-    if text.is_empty() {
-        return Ok(0);
-    }
     ranks
         .get(text)
         .copied()

@@ -34,8 +34,30 @@ pub(super) struct ParsedPiece {
     pub(super) rows: usize,
 }
 
-/// The names in a header record.
-pub(super) fn header(record: &[u8], delimiter: u8) -> Result<Vec<String>, TableError> {
+/// Whether the first record has one field more than the header, and begins with a name as R writes them: quoted, or the
+/// number 1. An empty field at its end is a delimiter too many instead.
+pub(super) fn begins_with_row_name(bytes: &[u8], delimiter: u8, n_names: usize) -> bool {
+    let mut at = 0;
+    while let Some(next) = bytes.get(at..).filter(|rest| !rest.is_empty()).and_then(|_| after_blank_line(bytes, at)) {
+        at = next;
+    }
+    let (start, mut scratch, mut n_fields) = (at, Vec::new(), 0);
+    while let Some(field) = next_field(bytes, at, delimiter, &mut scratch) {
+        let text = field.text(bytes, &scratch);
+        let is_name = n_fields > 0 || bytes.get(start) == Some(&b'"') || text == b"1";
+        if !is_name || field.ends_record && text.is_empty() {
+            return false;
+        }
+        (at, n_fields) = (field.next, n_fields + 1);
+        if field.ends_record {
+            return n_fields == n_names + 1;
+        }
+    }
+    false
+}
+
+/// The names in a header record. The first may be empty if `may_have_index`.
+pub(super) fn header(record: &[u8], delimiter: u8, may_have_index: bool) -> Result<Vec<String>, TableError> {
     let not_text = || TableError::NotText { line: 1 };
     let mut names: Vec<String> = Vec::new();
     let mut seen = BTreeSet::new();
@@ -50,7 +72,7 @@ pub(super) fn header(record: &[u8], delimiter: u8) -> Result<Vec<String>, TableE
         if name.chars().any(char::is_control) {
             return Err(not_text());
         }
-        if name.is_empty() {
+        if name.is_empty() && !(may_have_index && names.is_empty() && !field.ends_record) {
             return Err(TableError::UnnamedColumn { position: names.len() + 1 });
         }
         if !seen.insert(name.to_owned()) {

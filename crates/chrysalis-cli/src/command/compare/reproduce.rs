@@ -87,6 +87,13 @@ impl<'a> TypedCommand<'a> {
         if let Some(delimiter) = &flags.delimiter {
             line.add(Knob::Delimiter, delimiter);
         }
+        if let Some(encoding) = &flags.encoding {
+            line.add(Knob::Encoding, encoding);
+        }
+        flags.na.iter().flatten().for_each(|text| line.add(Knob::Na, text));
+        if let Some(format) = &flags.date_format {
+            line.add(Knob::DateFormat, format);
+        }
         if let Some(policy) = &flags.missing {
             line.add(Knob::Missing, policy);
         }

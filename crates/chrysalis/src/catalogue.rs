@@ -84,7 +84,7 @@ pub static METHODS: &[MethodEntry] = &[
         form: Form::Butterfly,
         about: "ranges and labels for several users, each of whom knows some quasi columns: columns\nthat several \
                 users know are generalized together, columns of one user on their own.\nEvery principle holds for \
-                every user (or for any few users who collude)",
+                every user (or for several users who collude)",
         partitioner: None,
         knobs: &[Knob::Collude],
         tried_with: &[None],
@@ -195,8 +195,8 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
         knobs: &[Knob::GroupColumn],
         ..plain("column", "groups given in a column of the input", partitioner::column)
     },
-    plain("anatomize", "random groups of different values: a paper's own, for comparison", |_| Ok(Choice::Anatomize)),
-    with_taxonomies("similar", "split by loss, then dealt out: a paper's own, for comparison", |_| Ok(Choice::Similar)),
+    plain("anatomize", "random groups of different values: from a paper, for comparison", |_| Ok(Choice::Anatomize)),
+    with_taxonomies("similar", "split by loss, then dealt out: from a paper, for comparison", |_| Ok(Choice::Similar)),
     with_taxonomies("nearby", "groups of people who lie close together", |_| Ok(Choice::Nearby)),
     PartitionerEntry {
         is_for_minima: true,
@@ -208,13 +208,13 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
     },
     PartitionerEntry {
         is_for_minima: true,
-        ..plain("min-max-exact", "smallest possible largest range; groups may overlap", |_| Ok(Choice::MIN_MAX_EXACT))
+        ..plain("min-max-exact", "the largest range is as small as possible; groups may overlap", |_| Ok(Choice::MIN_MAX_EXACT))
     },
     PartitionerEntry {
         is_for_minima: true,
         ..plain("max-groups", "sorted values, as many groups as there can be", |_| Ok(Choice::MAX_GROUPS))
     },
-    plain("sequential", "groups in the order of the input: a paper's own, for comparison", |_| Ok(Choice::Sequential)),
+    plain("sequential", "groups in the order of the input: from a paper, for comparison", |_| Ok(Choice::Sequential)),
     PartitionerEntry {
         is_for_users: true,
         ..plain("body-first", "cuts what several users know, then chooses butterflies", |_| Ok(Choice::BODY_FIRST))
@@ -253,7 +253,7 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
     principle("alpha-k=0.5,10", "at least 10 rows, no value in more than half of them"),
     principle("beta=1", "no value more than (1+1) times as frequent as in the whole table"),
     principle("distinct-l-alpha=3,1", "at least 3 distinct values, total weight at least 1 (needs categories)"),
-    principle("entropy-l-alpha=2,2", "2 distinct values, total weight at least 2, and categories as diverse as 2"),
+    principle("entropy-l-alpha=2,2", "2 distinct values, total weight at least 2, and categories as diverse as 2 equal ones"),
     principle(
         "recursive-l-alpha=3,4,2",
         "4 distinct values, total weight at least 2, and r1 < 3·(r4 + …) over categories",

@@ -120,8 +120,8 @@ impl Pooling {
             format!(" Together they guess a sensitive value right in at most {} of cases.", percent(confidence))
         });
         let sentence = format!(
-            "Two users who pool what they know ({}) see {}, the smallest of {}; {} in classes of fewer than the {} \
-             promised to each.{sure}",
+            "Whoever puts the columns of two users together ({}) sees {}, the smallest of {}; {} in classes of fewer \
+             than the {} promised to each.{sure}",
             self.attributes.join(", "),
             counted(self.classes, "class", "classes"),
             counted(self.smallest, "row", "rows"),
@@ -131,7 +131,7 @@ impl Pooling {
         let prevention = if self.rows_below == 0 {
             ""
         } else {
-            "protecting every pair of users who pool what they know (collude 2)."
+            "protecting more users who pool what they know (a larger collude)."
         };
         Finding::new("pooling", sentence, prevention)
     }

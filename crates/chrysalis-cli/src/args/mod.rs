@@ -39,7 +39,7 @@ pub(crate) struct Cli {
 /// Where the options stand that every command has.
 const EVERYWHERE: &str = "Options for every command";
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 2 bad input or usage, 3 cannot be satisfied, 4 a check failed, \
+const EXIT_CODES: &str = "Exit codes: 0 done, 2 bad input or usage, 3 cannot be satisfied or would give people away, 4 a check failed, \
                           130 stopped, 1 anything else.\n\nStart with:\n  chrysalis example --out hospital\n  chrysalis publish \
                           hospital/chrysalis.toml --out release\n  chrysalis audit release --microdata \
                           hospital/patients.csv";
@@ -185,7 +185,7 @@ pub(crate) struct PublishArgs {
     /// How tables are written: parquet or csv [default: parquet].
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub(crate) format: Option<String>,
-    /// Use this random seed. For experiments only: the release is marked and must not be published.
+    /// Use this random seed. For experiments only: the release is marked and must not be handed out.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Replace a release that is already there.
@@ -295,7 +295,7 @@ pub(crate) struct AuditArgs {
     /// tables alone cannot show this.
     #[arg(long = "sensitive", value_name = "COLUMN,…", value_delimiter = ',')]
     pub(crate) sensitive: Vec<String>,
-    /// N times, exchange the values of two members of a group, publish again, and see whether the group still comes out
+    /// N times, exchange the values of two members of a group, publish again, and count how often the same group is formed
     /// [default: 10 for tables of at most 400 rows, otherwise none].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000), requires = "microdata")]
     pub(crate) replay: Option<u16>,

@@ -24,7 +24,7 @@ pub(crate) fn find<'a>(
     Err(AuditError::WrongKind { table: table_name.to_owned(), column: name.to_owned(), found, expected })
 }
 
-/// The sensitive attribute, if there is one. No form has two.
+/// The sensitive attribute, if there is one. Of several, each is judged by itself ([`several`](crate::several)).
 pub(crate) fn only_sensitive(manifest: &Manifest) -> Result<Option<&Attribute>, AuditError> {
     let mut sensitive = manifest.with_role(RoleName::Sensitive);
     let first = sensitive.next();

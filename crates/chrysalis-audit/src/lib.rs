@@ -55,6 +55,7 @@ mod profile;
 mod promise;
 mod report;
 mod sensitive;
+mod several;
 mod shape;
 mod source;
 #[cfg(test)]
@@ -72,9 +73,9 @@ pub use grouping::Groups;
 pub use manifest::knows_partitioner;
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
 pub use report::{
-    Attacks, AuditReport, Check, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking, NotCounted,
-    Pooling, Presence, PrincipleResult, RowLinking, RowLinkingOver, SHARE_ERROR_PERCENT, Shares, SharesOver,
-    Similarity, SimilarityOf, Utility,
+    Attacks, AuditReport, Check, ColumnReport, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking,
+    NotCounted, Pooling, Presence, PrincipleResult, RowLinking, RowLinkingOver, SHARE_ERROR_PERCENT, Shares,
+    SharesOver, Similarity, SimilarityOf, Utility,
 };
 
 use chrysalis_release::Release;
@@ -106,7 +107,10 @@ use chrysalis_table::{Table, Unwatched, Watch};
 ///
 /// This may take long: `watch` may stop it, and then nothing is returned (see [`Watch`]).
 pub fn audit(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Result<AuditReport, AuditError> {
-    let mut report = judged(release, microdata, watch)?;
+    let mut report = match release.manifest.has_several_sensitive() {
+        true => several::audit(release, microdata, watch)?,
+        false => judged(release, microdata, watch)?,
+    };
     report.checks.extend(manifest::ids(release));
     report.checks.push(manifest::check(release, report.disclosure.as_ref(), watch));
     Ok(report)

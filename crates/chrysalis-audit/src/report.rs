@@ -23,6 +23,22 @@ pub struct AuditReport {
     pub rows: u64,
     /// Groups that they are in: distinct group ids; 0 for a form without groups.
     pub groups: u64,
+    /// If several attributes are sensitive: what was found about each. `attacks` and `utility` are then those of the
+    /// attribute whose values are guessed best, and `disclosure` is that of the one that gives most away.
+    pub columns: Vec<ColumnReport>,
+}
+
+/// What was found about one of several sensitive attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnReport {
+    /// The attribute.
+    pub column: String,
+    /// What an attacker can learn about it.
+    pub attacks: Attacks,
+    /// What the release gives away of it whatever it promises.
+    pub disclosure: Option<Disclosure>,
+    /// How much accuracy the release costs, as far as it is about this attribute.
+    pub utility: Option<Utility>,
 }
 
 impl AuditReport {
@@ -62,7 +78,7 @@ pub struct PrincipleResult {
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
     /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `marginals`, `intersection`, `faithful`, `permuted`,
-    /// `swapped`, `ids`, `manifest`; the hall adds `files` and `roles`.
+    /// `swapped`, `apart`, `ids`, `manifest`; the hall adds `files` and `roles`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,

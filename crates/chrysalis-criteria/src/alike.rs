@@ -52,6 +52,18 @@ impl Alike {
         Alike { first: if is_needed { first } else { Vec::new() }, missing, reach: Vec::new(), near: None }
     }
 
+    /// The same for combinations of the values of several columns, of which this column's value is `value_of`: those
+    /// whose values are of one class count as one.
+    pub(crate) fn of_combinations(&self, value_of: &[Code]) -> Alike {
+        let classes = self.classes();
+        let mut first_of: BTreeMap<Code, Code> = BTreeMap::new();
+        let class = |value: Code| classes.get(value as usize).copied().unwrap_or(value);
+        let first = (0..).zip(value_of).map(|(at, &value): (Code, _)| *first_of.entry(class(value)).or_insert(at));
+        let first: Vec<Code> = first.collect();
+        let missing = (0..).zip(value_of).find(|(_, value)| self.is_missing(**value)).map(|(at, _): (Code, _)| at);
+        Alike { first, missing, reach: Vec::new(), near: None }
+    }
+
     /// Whether every value counts by itself, and no row lacks one.
     pub fn is_plain(&self) -> bool {
         self.first.is_empty() && self.reach.is_empty() && self.missing.is_none()

@@ -27,6 +27,16 @@ pub enum CriteriaError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A principle that cannot be asked of the column it is written with.
+    #[error("`{text}`: {problem}")]
+    Column {
+        /// What was written.
+        text: String,
+        /// The principle alone.
+        principle: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A principle about sensitive values, without a sensitive column.
     #[error("`{text}` needs a sensitive column")]
     NoSensitive {
@@ -83,6 +93,7 @@ impl CriteriaError {
                 parts.iter().take(5).fold(each, |remedy, part| remedy.words(" ").knob(Knob::Require, part))
             }
             CriteriaError::Parameter { .. } => Remedy::from("see ").manual().words(" for what each parameter means"),
+            CriteriaError::Column { principle, .. } => Remedy::from("write ").knob(Knob::Require, principle),
             CriteriaError::NoSensitive { .. } => Remedy::from("name one with ").knob(Knob::Sensitive, ""),
             CriteriaError::NotNumeric { .. } => "choose an integer or real column, or another principle".into(),
             CriteriaError::NoCategories { column, .. } => {

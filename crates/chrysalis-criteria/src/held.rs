@@ -1,19 +1,19 @@
 use chrysalis_table::SaCounts;
 use rayon::prelude::*;
 
-use crate::{All, Principle, PrincipleSpec};
+use crate::{All, Principle, Requirement};
 
 /// Evidence that principles hold in every one of some groups. The only way to get it is to examine all of them
 /// ([`All::hold_in`]). The caller must vouch that these are the groups that are published; a test of the house rules
 /// makes sure that only a publisher's job calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldPrinciples {
-    principles: Vec<PrincipleSpec>,
+    principles: Vec<Requirement>,
 }
 
 impl HeldPrinciples {
-    /// The principles that hold, in the order they were asked for, each once.
-    pub fn principles(&self) -> &[PrincipleSpec] {
+    /// The principles that hold, each with the column it is about, in the order they were asked for, each once.
+    pub fn principles(&self) -> &[Requirement] {
         &self.principles
     }
 }
@@ -40,7 +40,7 @@ impl All {
             // No group, no evidence.
             None if n_groups == 0 => Err(0),
             None => {
-                let mut principles: Vec<PrincipleSpec> = Vec::new();
+                let mut principles: Vec<Requirement> = Vec::new();
                 self.specs().iter().for_each(|spec| {
                     if !principles.contains(spec) {
                         principles.push(spec.clone());
@@ -55,11 +55,13 @@ impl All {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PrincipleSpec;
 
     #[test]
     fn only_groups_that_all_pass_are_evidence() {
-        let specs = ["k=2", "k=3", "k=2"].map(|text| text.parse().unwrap());
+        let specs = ["k=2", "k=3", "k=2"].map(|text| text.parse::<PrincipleSpec>().unwrap());
         let goal = All::bind(&specs, None).unwrap();
+        let specs = specs.map(Requirement::of_all);
         let check = |sizes: &[u32]| goal.hold_in(sizes.len(), 1, |group, counts| counts.add_many(0, sizes[group]));
         assert_eq!(check(&[3, 4, 5]).unwrap().principles(), &specs[..2]);
         assert_eq!(check(&[3, 2, 1]), Err(1));

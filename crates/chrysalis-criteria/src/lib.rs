@@ -13,6 +13,7 @@ pub mod loss;
 mod near;
 pub mod principle;
 mod rational;
+mod requirement;
 mod spec;
 
 pub use alike::Alike;
@@ -21,6 +22,7 @@ pub use error::CriteriaError;
 pub use held::HeldPrinciples;
 pub use laws::Laws;
 pub use near::Near;
-pub use principle::{All, Limit, Minimum, Principle, Sensitive, spans};
+pub use principle::{All, Limit, Minimum, OneOfSeveral, Principle, Sensitive, spans};
 pub use rational::{Rational, parse_rational, show_rational};
+pub use requirement::Requirement;
 pub use spec::PrincipleSpec;

@@ -41,7 +41,7 @@ pub(crate) fn labels<'a>(view: &'a View, table: &str, field: usize) -> Result<&'
 /// The sensitive values of every group.
 pub(crate) fn values(view: &View) -> Result<&Multisets, EvaluateError> {
     let sensitive = with_role(view, RoleName::Sensitive).next().ok_or(EvaluateError::NoSensitive)?;
-    view.values().ok_or_else(|| lacks(view, view.layout.shape.values_table(), sensitive))
+    view.values(sensitive).ok_or_else(|| lacks(view, view.layout.shape.values_table(), sensitive))
 }
 
 /// The error for a column of an attribute that should be there.

@@ -12,6 +12,7 @@
 
 mod options;
 
+use chrysalis_testkit::required;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -84,7 +85,7 @@ fn run(
     let start = Instant::now();
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let nobody = Partition::new(Vec::new(), &[]);
-    let outcome = Job::new(data, require, &nobody, &mut rng, &Unwatched).run(&butterfly).unwrap();
+    let outcome = Job::new(data, &required(require), &nobody, &mut rng, &Unwatched).run(&butterfly).unwrap();
     let seconds = start.elapsed().as_secs_f64();
     (outcome.butterflies.unwrap(), seconds, outcome.ncp_by_attribute)
 }

@@ -79,7 +79,7 @@ fn main() {
 /// The groups, unless the whole table fails.
 fn publish(data: &Microdata, partitioner: &dyn Partitioner, goal: &str) -> Option<Partition> {
     let spec: PrincipleSpec = goal.parse().unwrap();
-    let goal = data.goal(&[spec]).ok()?;
+    let goal = data.goal(&[spec.into()]).ok()?;
     Some(partitioner.partition(data, &goal, &mut ChaCha20Rng::seed_from_u64(1), &no_progress).unwrap())
 }
 

@@ -14,6 +14,7 @@
 
 mod options;
 
+use chrysalis_testkit::required;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -35,7 +36,7 @@ fn main() {
     let data = microdata(&file, &list("quasi"), &list("category"), &options);
     let require: Vec<PrincipleSpec> =
         options.get("require").map_or("k=10", String::as_str).split(';').map(|text| text.parse().unwrap()).collect();
-    let goal = data.goal(&require).unwrap();
+    let goal = data.goal(&required(&require)).unwrap();
     let only = list("only");
     println!("{:<18}{:>9}{:>9}{:>9}{:>10}", "", "seconds", "groups", "largest", "NCP");
     let all: [(&str, &dyn Partitioner); 5] = [
@@ -50,7 +51,7 @@ fn main() {
         let start = Instant::now();
         let partition = partitioner.partition(&data, &goal, &mut rng, &no_progress).unwrap();
         let seconds = start.elapsed().as_secs_f64();
-        let outcome = Job::new(&data, &require, &partition, &mut rng, &Unwatched).run(&Generalize).unwrap();
+        let outcome = Job::new(&data, &required(&require), &partition, &mut rng, &Unwatched).run(&Generalize).unwrap();
         let (n_groups, largest) = (partition.n_groups(), outcome.group_sizes.1);
         println!("{name:<18}{seconds:>9.3}{n_groups:>9}{largest:>9}{:>10.5}", outcome.ncp.mean());
     }

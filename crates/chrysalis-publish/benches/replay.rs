@@ -13,6 +13,7 @@
 
 mod options;
 
+use chrysalis_testkit::required;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::sync::Arc;
@@ -124,7 +125,7 @@ impl World<'_> {
     }
 
     fn partition(&self, partitioner: &dyn Partitioner, data: &Microdata, seed: u64) -> Partition {
-        let goal = data.goal(self.require).unwrap();
+        let goal = data.goal(&required(self.require)).unwrap();
         partitioner.partition(data, &goal, &mut ChaCha20Rng::seed_from_u64(seed), &no_progress).unwrap()
     }
 
@@ -179,7 +180,11 @@ impl World<'_> {
         let losses = (0..n_runs as u64).map(|seed| {
             let partition = self.partition(by, &data, seed);
             let mut rng = ChaCha20Rng::seed_from_u64(seed);
-            Job::new(&data, self.require, &partition, &mut rng, &Unwatched).run(&Generalize).unwrap().ncp.mean()
+            Job::new(&data, &required(self.require), &partition, &mut rng, &Unwatched)
+                .run(&Generalize)
+                .unwrap()
+                .ncp
+                .mean()
         });
         losses.sum::<f64>() / n_runs as f64
     }

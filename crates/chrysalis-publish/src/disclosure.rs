@@ -1,18 +1,18 @@
 //! What groups give away, regardless of what is promised about them.
 
-use chrysalis_criteria::{Alike, Near, PrincipleSpec};
+use chrysalis_criteria::{Alike, Near, Requirement};
 use chrysalis_table::{Code, Column, Watch};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::{Microdata, Partition};
+use crate::{Microdata, Partition, SensitiveColumn};
 
 /// For how many rows a release gives the sensitive value away.
 ///
 /// A row is *certain* when what is shown of its group leaves only one possible sensitive value, or only numbers closer
 /// together than the column's `near`. Values that look alike count as one. A certain row is *disclosed* when its value
-/// is not ordinary.
+/// is not ordinary. If several columns are sensitive, one of them is enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Disclosure {
     /// Rows whose sensitive value follows from what is shown.
@@ -21,6 +21,8 @@ pub struct Disclosure {
     pub disclosed_rows: u64,
     /// Disclosed rows that only the columns kept as they are give away: their groups alone would not disclose them.
     pub disclosed_by_others: u64,
+    /// The place of the sensitive column that gives most rows away.
+    pub column: usize,
 }
 
 /// What can be concluded about a row's sensitive value.
@@ -45,7 +47,23 @@ struct Judge<'a> {
     below: Vec<u64>,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    fn new(sensitive: SensitiveColumn<'a>, near: &'a Near) -> Self {
+        let counts = sensitive.counts();
+        let below = match sensitive.named_ordinary() {
+            Some(_) => Vec::new(),
+            None => (0..=counts.domain_len() as Code)
+                .scan(0, |sum, code| {
+                    let before = *sum;
+                    *sum += counts.count(code);
+                    Some(before)
+                })
+                .collect(),
+        };
+        let (column, ordinary, looks) = (sensitive.column(), sensitive.ordinary(), sensitive.looks());
+        Judge { column, ordinary, near, looks, below }
+    }
+
     /// What can be concluded about the rows of a group with these codes.
     fn known(&self, codes: impl Iterator<Item = Code> + Clone) -> Conclusion {
         // Values that look alike are one value.
@@ -71,60 +89,44 @@ impl Judge<'_> {
 }
 
 impl Microdata {
-    /// When two sensitive numbers count as one: within `e` if (k,e) is required; otherwise within the width that the
-    /// owner names; otherwise within a hundredth of the column's usual width.
-    pub fn near(&self, require: &[PrincipleSpec]) -> Near {
-        let e = require.iter().filter_map(|spec| match spec {
-            PrincipleSpec::Ke { e, .. } => Some(*e),
-            _ => None,
-        });
-        match (self.sensitive(), e.max().or(self.owner_near())) {
-            (None, _) => Near::Nothing,
-            (Some(_), Some(width)) => Near::Width(width),
-            (Some(column), None) => Near::usual(column.domain(), &column.histogram()),
-        }
-    }
-
     /// Counts the rows that groups give away. Several partitions are the views that different users have of the same
     /// rows: a row counts as soon as one user can be certain of its value. `is_beside` says whether the columns that
     /// are kept as they are stand beside the sensitive values of their own rows.
     pub(crate) fn disclosure(
         &self,
         partitions: &[&Partition],
-        require: &[PrincipleSpec],
+        require: &[Requirement],
         is_beside: bool,
         watch: &dyn Watch,
     ) -> Disclosure {
-        let Some(column) = self.sensitive() else { return Disclosure::default() };
-        let (ordinary, near) = (self.ordinary(), self.near(require));
-        let counts = self.sensitive_counts();
-        let below = match self.named_ordinary() {
-            Some(_) => Vec::new(),
-            None => (0..=counts.domain_len() as Code)
-                .scan(0, |sum, code| {
-                    let before = *sum;
-                    *sum += counts.count(code);
-                    Some(before)
-                })
-                .collect(),
-        };
-        let judge = Judge { column, ordinary, near: &near, looks: self.looks(), below };
+        let near: Vec<Near> = self.sensitive_columns().map(|column| column.near(require)).collect();
+        let judges: Vec<Judge<'_>> =
+            self.sensitive_columns().zip(&near).map(|(column, near)| Judge::new(column, near)).collect();
         let others = (is_beside && self.other().len() > 0).then(|| self.numbered_others());
-        if let ([partition], None) = (partitions, &others) {
-            return in_one(&judge, partition, watch);
+        if let ([judge], [partition], None) = (&judges[..], partitions, &others) {
+            return in_one(judge, partition, watch);
+        }
+        if judges.is_empty() {
+            return Disclosure::default();
         }
         let mut known = vec![(Conclusion::Open, Conclusion::Open); self.rows()];
+        let mut disclosed = vec![0_u64; judges.len()];
         for partition in partitions {
             for (group, rows) in partition.groups().enumerate() {
                 watch.pause_at(group);
-                let of_group = judge.known(codes(column, rows));
-                rows.iter().for_each(|&row| raise(&mut known[row as usize], (of_group, of_group)));
+                for (judge, disclosed) in judges.iter().zip(&mut disclosed) {
+                    let of_group = judge.known(codes(judge.column, rows));
+                    *disclosed += if of_group == Conclusion::Disclosed { rows.len() as u64 } else { 0 };
+                    rows.iter().for_each(|&row| raise(&mut known[row as usize], (of_group, of_group)));
+                }
                 if let Some(others) = &others {
                     let mut sorted: Vec<u32> = rows.to_vec();
                     sorted.sort_unstable_by_key(|&row| others[row as usize]);
                     for alike in sorted.chunk_by(|&a, &b| others[a as usize] == others[b as usize]) {
-                        let of_alike = judge.known(codes(column, alike));
-                        alike.iter().for_each(|&row| raise(&mut known[row as usize], (Conclusion::Open, of_alike)));
+                        for judge in &judges {
+                            let of_alike = judge.known(codes(judge.column, alike));
+                            alike.iter().for_each(|&row| raise(&mut known[row as usize], (Conclusion::Open, of_alike)));
+                        }
                     }
                 }
             }
@@ -137,6 +139,8 @@ impl Microdata {
             disclosed_rows: count(&|(_, all)| all == Conclusion::Disclosed) as u64,
             disclosed_by_others: count(&|(alone, all)| all == Conclusion::Disclosed && alone != Conclusion::Disclosed)
                 as u64,
+            // The first of several that give away as many.
+            column: (0..judges.len()).rev().max_by_key(|&at| disclosed[at]).unwrap_or(0),
         }
     }
 
@@ -179,5 +183,5 @@ fn in_one(judge: &Judge<'_>, partition: &Partition, watch: &dyn Watch) -> Disclo
         .into_par_iter()
         .map(of_group)
         .reduce(|| (0, 0), |(a, b), (certain, disclosed)| (a + certain, b + disclosed));
-    Disclosure { certain_rows, disclosed_rows, disclosed_by_others: 0 }
+    Disclosure { certain_rows, disclosed_rows, ..Disclosure::default() }
 }

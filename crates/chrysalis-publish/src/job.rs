@@ -1,12 +1,12 @@
 //! What a method is asked to do, and the groups that it asks for in turn.
 
-use chrysalis_criteria::{All, HeldPrinciples, Principle, PrincipleSpec};
+use chrysalis_criteria::{All, HeldPrinciples, Principle, Requirement};
 use chrysalis_release::{Form, Promise, Scope, Values};
 use chrysalis_table::{Counted, SaCounts, Watch};
 use rand::CryptoRng;
 
 use crate::method::{Method, Outcome};
-use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError};
+use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError, SensitiveColumn};
 
 /// A table to publish, and everything a method may ask for on the way.
 ///
@@ -14,7 +14,7 @@ use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError};
 /// Either way, a release promises only what the job has checked.
 pub struct Job<'a> {
     data: &'a Microdata,
-    require: &'a [PrincipleSpec],
+    require: &'a [Requirement],
     partitioner: &'a dyn Partitioner,
     rng: &'a mut dyn CryptoRng,
     watch: &'a dyn Watch,
@@ -54,7 +54,7 @@ impl<'a> Job<'a> {
     /// A job. `require` is what the owner wants to hold in every group.
     pub fn new(
         data: &'a Microdata,
-        require: &'a [PrincipleSpec],
+        require: &'a [Requirement],
         partitioner: &'a dyn Partitioner,
         rng: &'a mut dyn CryptoRng,
         watch: &'a dyn Watch,
@@ -87,13 +87,18 @@ impl<'a> Job<'a> {
 
     /// The requirements that apply to groups of this scope. In a form with buckets, requirements on the number of rows
     /// apply to buckets, and requirements on values to batches.
-    pub fn required(&self, scope: Scope) -> Vec<PrincipleSpec> {
-        self.require.iter().filter(|spec| scope.takes(spec)).cloned().collect()
+    pub fn required(&self, scope: Scope) -> Vec<Requirement> {
+        self.require.iter().filter(|required| scope.takes(&required.principle)).cloned().collect()
     }
 
     /// All requirements of this scope, bound to the table.
     pub fn goal(&self, scope: Scope) -> Result<All, PublishError> {
         self.data.goal(&self.required(scope))
+    }
+
+    /// What is required of one sensitive column, bound to that column alone.
+    pub(crate) fn goal_of(&self, column: SensitiveColumn<'_>) -> Result<All, PublishError> {
+        self.data.goal_of(column, self.require)
     }
 
     /// The name of the partitioner.
@@ -121,32 +126,34 @@ impl<'a> Job<'a> {
     pub fn check(&self, partition: Partition, scope: Scope, partitioner: &str) -> Result<Grouping, PublishError> {
         let goal = self.goal(scope)?;
         let held = self.hold(&goal, &[&partition])?.map_err(|group| failed(&goal, group))?;
-        Ok(Grouping { promises: self.promised(&held, scope), partition, partitioner: partitioner.to_owned() })
+        Ok(Grouping { promises: Job::promised(&held, scope), partition, partitioner: partitioner.to_owned() })
     }
 
     /// Checks the groups of several partitions at once, and returns only the promises.
     pub fn promise(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
         let goal = self.goal(scope)?;
         let held = self.hold(&goal, partitions)?.map_err(|group| failed(&goal, group))?;
-        Ok(self.promised(&held, scope))
+        Ok(Job::promised(&held, scope))
     }
 
     /// Like [`Job::promise`], but a group that fails is no error: then nothing is promised.
     pub fn promise_if_held(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
         let held = self.hold(&self.goal(scope)?, partitions)?;
-        Ok(held.map_or_else(|_| Vec::new(), |held| self.promised(&held, scope)))
+        Ok(held.map_or_else(|_| Vec::new(), |held| Job::promised(&held, scope)))
     }
 
     /// What groups give away, regardless of what is promised. Several partitions are the views that different users
     /// have of the rows.
     pub fn disclosure(&self, partitions: &[&Partition], form: Form) -> Disclosure {
         let shape = form.shape();
-        let is_beside = shape.values == Values::Beside && shape.detail.is_labelled();
+        // Several sensitive columns are each permuted inside their groups, so that nothing stands beside its own value.
+        let is_beside =
+            shape.values == Values::Beside && shape.detail.is_labelled() && self.data.sensitive_columns().len() < 2;
         self.data.disclosure(partitions, self.require, is_beside, self.watch)
     }
 
-    fn promised(&self, held: &HeldPrinciples, scope: Scope) -> Vec<Promise> {
-        Promise::of(held, self.data.sensitive().map(chrysalis_table::Column::name), scope)
+    fn promised(held: &HeldPrinciples, scope: Scope) -> Vec<Promise> {
+        Promise::of(held, scope)
     }
 
     /// Evidence that the goal holds in every group, or else the first group that fails. Groups that leave out or repeat

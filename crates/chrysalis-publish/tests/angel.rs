@@ -4,6 +4,7 @@
 
 mod common;
 
+use chrysalis_testkit::required;
 use std::collections::BTreeMap;
 
 use chrysalis_criteria::Principle;
@@ -34,7 +35,7 @@ fn by_column(data: &Microdata, column: &str) -> Partition {
 
 fn publish(angel: &Angel, data: &Microdata, batches: &Partition, promise: &[&str]) -> Result<Outcome, PublishError> {
     let guarantees = specs(promise);
-    Job::new(data, &guarantees, batches, &mut rng(7), &Unwatched).run(angel)
+    Job::new(data, &required(&guarantees), batches, &mut rng(7), &Unwatched).run(angel)
 }
 
 /// Every batch as its rows in every table, without its id; batches are sorted.
@@ -221,7 +222,7 @@ proptest! {
             BTreeMap::new(),
             |mut sizes, row| { *sizes.entry(row[0].clone()).or_default() += row[1].parse::<u64>().unwrap(); sizes },
         );
-        let goal = data.goal(&specs(&promise[..1])).unwrap();
+        let goal = data.goal(&required(&specs(&promise[..1]))).unwrap();
         let values = bt.column("s").unwrap();
         for batch in papers::groups(bt, "batch_id") {
             let mut sensitive = SaCounts::new(values.domain().len());

@@ -12,6 +12,7 @@ use chrysalis_publish::partitioner::Nearby;
 use chrysalis_release::Release;
 use chrysalis_table::{Column, Table, Unwatched};
 use chrysalis_testkit::papers;
+use chrysalis_testkit::required;
 use common::{plain, rng, specs};
 use proptest::prelude::*;
 
@@ -29,7 +30,7 @@ fn release(people: &Table, k: u64, marginals: &[&[&str]]) -> Option<(Release, Op
     };
     let promise = specs(&["l=2", &format!("k={k}")]);
     let batches = common::partition(&Nearby, &data, &promise[..1], 3).ok()?;
-    let outcome = Job::new(&data, &promise, &batches, &mut rng(7), &Unwatched).run(&angel).unwrap();
+    let outcome = Job::new(&data, &required(&promise), &batches, &mut rng(7), &Unwatched).run(&angel).unwrap();
     Some((outcome.release, outcome.angelization.unwrap().joined))
 }
 

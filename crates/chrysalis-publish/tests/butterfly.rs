@@ -4,6 +4,7 @@
 
 mod common;
 
+use chrysalis_testkit::required;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_criteria::{Principle, PrincipleSpec};
@@ -29,7 +30,7 @@ fn publish_in(
     hierarchy: Option<Hierarchy>,
 ) -> Result<Outcome, PublishError> {
     let butterfly = Butterfly { quasi_identifiers: users.clone(), hierarchy };
-    Job::new(data, require, &Nobody, &mut rng(7), &Unwatched).run(&butterfly)
+    Job::new(data, &required(require), &Nobody, &mut rng(7), &Unwatched).run(&butterfly)
 }
 
 fn publish(data: &Microdata, users: &QuasiIdentifiers, require: &[&str]) -> Outcome {
@@ -169,7 +170,7 @@ fn body_first(random: &RandomTable, users: &QuasiIdentifiers) -> Microdata {
 /// worse than the union run.
 fn check(random: &RandomTable, require: &[PrincipleSpec], users: &QuasiIdentifiers, hierarchy: Option<Hierarchy>) {
     let data = microdata(random);
-    let Ok(goal) = data.goal(require) else { return };
+    let Ok(goal) = data.goal(&required(require)) else { return };
     let outcome = publish_in(&data, users, require, hierarchy).unwrap();
     let table = outcome.release.table("generalized").unwrap();
     let sensitive = table.column("s").unwrap();
@@ -190,7 +191,7 @@ fn check(random: &RandomTable, require: &[PrincipleSpec], users: &QuasiIdentifie
     let facts = outcome.butterflies.as_ref().unwrap();
     let data = body_first(random, users);
     let union = partition(&Mondrian::default(), &data, require, 1).unwrap();
-    let generalized = Job::new(&data, require, &union, &mut rng(1), &Unwatched).run(&Generalize).unwrap();
+    let generalized = Job::new(&data, &required(require), &union, &mut rng(1), &Unwatched).run(&Generalize).unwrap();
     assert!((facts.union_loss() - generalized.ncp.sum).abs() < 1e-9, "the union run is mondrian's");
     let tried = facts.tried.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
     match hierarchy {

@@ -7,6 +7,7 @@ mod common;
 use chrysalis_publish::partitioner::{Anatomize, Nearby, Similar};
 use chrysalis_publish::{Microdata, Partition, Partitioner};
 use chrysalis_table::{Column, Table};
+use chrysalis_testkit::required;
 use common::{plain, specs};
 use proptest::prelude::*;
 
@@ -72,7 +73,7 @@ proptest! {
         let sensitive: Vec<i64> = rows.iter().map(|row| row.2).collect();
         let data = table(&numbers, &words, &sensitive);
         for require in [&["k=3"][..], &["k=5", "distinct-l=3"], &["t=0.3"], &["ke=2,4"], &["entropy-l=2", "beta=3"], &["recursive-l=2,2"]] {
-            let Ok(goal) = data.goal(&specs(require)) else { continue };
+            let Ok(goal) = data.goal(&required(&specs(require))) else { continue };
             for partitioner in all() {
                 let partition = common::partition(&*partitioner, &data, &specs(require), seed).unwrap();
                 check_cover(&partition, &data);

@@ -4,6 +4,7 @@
 
 mod common;
 
+use chrysalis_testkit::required;
 use std::collections::BTreeMap;
 
 use chrysalis_publish::method::{Anatomy, Method, Permute, RankSwap, Shuffle};
@@ -178,7 +179,7 @@ fn releases_do_not_depend_on_the_order_of_the_input() {
 
 /// Rank-swap asks for no groups, so none are given.
 fn swapped(data: &Microdata, within: &str) -> Release {
-    Job::new(data, &specs(&[within]), &Nobody, &mut rng(4), &Unwatched).run(&RankSwap).unwrap().release
+    Job::new(data, &required(&specs(&[within])), &Nobody, &mut rng(4), &Unwatched).run(&RankSwap).unwrap().release
 }
 
 #[test]
@@ -214,7 +215,7 @@ fn rank_swap_exchanges_once_so_that_nothing_drifts() {
 fn sorted_partitioners_refuse_what_they_cannot_sort_or_promise() {
     let check = |sensitive: &str, require: &str, message: &str| {
         let data = plain(papers::table("ke/figure-1.csv"), &["age"], Some(sensitive));
-        let goal = data.goal(&specs(&[require])).unwrap();
+        let goal = data.goal(&required(&specs(&[require]))).unwrap();
         let error = BySensitive::MinSum.partition(&data, &goal, &mut rng(1), &no_progress).unwrap_err();
         assert_eq!(error.to_string(), message);
     };
@@ -230,7 +231,7 @@ fn every_group_of_the_sorted_and_sequential_partitioners_satisfies_the_principle
     let all: [&dyn Partitioner; 5] =
         [&BySensitive::MinSum, &BySensitive::MinMax, &BySensitive::MinMaxExact, &BySensitive::MaxGroups, &Sequential];
     for partitioner in all {
-        let goal = data.goal(&specs(&["ke=4,12"])).unwrap();
+        let goal = data.goal(&required(&specs(&["ke=4,12"]))).unwrap();
         let partition = partitioner.partition(&data, &goal, &mut rng(1), &no_progress).unwrap();
         let mut rows: Vec<u32> = partition.groups().flatten().copied().collect();
         rows.sort_unstable();

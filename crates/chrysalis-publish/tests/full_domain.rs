@@ -4,6 +4,7 @@
 
 mod common;
 
+use chrysalis_testkit::required;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_criteria::loss::range_ncp;
@@ -179,7 +180,7 @@ fn check(
     suppress: Rational,
 ) -> Result<(), TestCaseError> {
     let data = microdata(table);
-    let Ok(goal) = data.goal(specs) else { return Ok(()) };
+    let Ok(goal) = data.goal(&required(specs)) else { return Ok(()) };
     let search = FullDomain { metric, suppress, ..FullDomain::default() };
     let partition = partition_by(&search, &data, &goal).unwrap();
     let limit = data.rows() as u64 * *suppress.numer() / *suppress.denom();
@@ -202,7 +203,7 @@ fn check(
     prop_assert!(close(best.cost, chosen.cost), "{:?} costs {}, {:?} {}", levels, chosen.cost, better, best.cost);
 
     // The release shows these levels, loses what they lose, and keeps its promise.
-    let outcome = Job::new(&data, specs, &partition, &mut rng(2), &Unwatched).run(&Generalize).unwrap();
+    let outcome = Job::new(&data, &required(specs), &partition, &mut rng(2), &Unwatched).run(&Generalize).unwrap();
     prop_assert!(close(outcome.ncp.sum, chosen.loss), "{} {}", outcome.ncp.sum, chosen.loss);
     prop_assert_eq!(outcome.release.manifest.suppressed, partition.n_suppressed());
     if !specs.is_empty() {
@@ -238,7 +239,7 @@ proptest! {
     ) {
         let search = FullDomain { metric, suppress: Rational::new(1, 5), stop: Stop::never() };
         let data = microdata(&table);
-        let Ok(goal) = data.goal(&specs) else { return Ok(()) };
+        let Ok(goal) = data.goal(&required(&specs)) else { return Ok(()) };
         let one = in_threads(1, || partition_by(&search, &data, &goal).unwrap());
         let three = in_threads(3, || partition_by(&search, &data, &goal).unwrap());
         prop_assert_eq!(&one, &three);
@@ -269,10 +270,10 @@ fn people() -> Microdata {
 fn labels_are_those_of_the_level_even_where_a_group_is_narrower() {
     let data = people();
     let specs = specs(&["k=2"]);
-    let goal = data.goal(&specs).unwrap();
+    let goal = data.goal(&required(&specs)).unwrap();
     let search = FullDomain { metric: Metric::Height, ..FullDomain::default() };
     let partition = partition_by(&search, &data, &goal).unwrap();
-    let outcome = Job::new(&data, &specs, &partition, &mut rng(1), &Unwatched).run(&Generalize).unwrap();
+    let outcome = Job::new(&data, &required(&specs), &partition, &mut rng(1), &Unwatched).run(&Generalize).unwrap();
     let table = outcome.release.table("generalized").unwrap();
     let texts = |name: &str| -> BTreeSet<String> {
         let column = table.column(name).unwrap();
@@ -288,7 +289,7 @@ fn labels_are_those_of_the_level_even_where_a_group_is_narrower() {
 fn a_search_that_is_stopped_says_so_and_still_keeps_its_promise() {
     let data = people();
     let specs = specs(&["k=2"]);
-    let goal = data.goal(&specs).unwrap();
+    let goal = data.goal(&required(&specs)).unwrap();
     let search = FullDomain { stop: Stop::when(|| true), ..FullDomain::default() };
     let partition = partition_by(&search, &data, &goal).unwrap();
     let report = &partition.recoding().unwrap().search;
@@ -306,7 +307,7 @@ fn a_search_of_so_many_nodes_gives_the_same_on_any_number_of_threads() {
     let intervals = || Some(TaxonomySource::Intervals(vec![2.0, 4.0, 8.0]));
     let attributes: Vec<_> = names.iter().map(|name| quasi(name, intervals())).collect();
     let data = Microdata::new(Table::new(columns.collect()), &attributes).unwrap();
-    let goal = data.goal(&specs(&["k=3"])).unwrap();
+    let goal = data.goal(&required(&specs(&["k=3"]))).unwrap();
     let run = |n_nodes: u64, n_threads: usize| {
         let search = FullDomain { stop: Stop::after(n_nodes), ..FullDomain::default() };
         in_threads(n_threads, || partition_by(&search, &data, &goal).unwrap())
@@ -329,7 +330,7 @@ fn many_attributes_with_many_values_need_wide_keys() {
         });
         let attributes: Vec<_> = names.iter().map(|name| quasi(name, None)).collect();
         let data = Microdata::new(Table::new(columns.collect()), &attributes).unwrap();
-        let goal = data.goal(&specs(&["k=2"])).unwrap();
+        let goal = data.goal(&required(&specs(&["k=2"]))).unwrap();
         let partition = partition_by(&FullDomain::default(), &data, &goal).unwrap();
         assert_eq!(partition.n_groups(), 1_500, "pairs of equal rows need no generalization");
     }
@@ -341,7 +342,7 @@ fn more_levels_than_anyone_can_search_are_refused() {
     let columns = names.iter().map(|name| Column::integers(name, &[1, 2, 3]));
     let attributes: Vec<_> = names.iter().map(|name| quasi(name, None)).collect();
     let data = Microdata::new(Table::new(columns.collect()), &attributes).unwrap();
-    let goal = data.goal(&specs(&["k=2"])).unwrap();
+    let goal = data.goal(&required(&specs(&["k=2"]))).unwrap();
     let error = partition_by(&FullDomain::default(), &data, &goal).unwrap_err();
     assert!(error.to_string().contains("cannot search the levels of 70 attributes"), "{error}");
     assert!(FullDomain::n_nodes(&data).is_err());

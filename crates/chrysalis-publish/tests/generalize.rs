@@ -4,6 +4,7 @@
 
 mod common;
 
+use chrysalis_testkit::required;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_publish::method::{Generalize, Method, Outcome};
@@ -455,7 +456,8 @@ fn rows_come_in_the_order_of_ids_other_columns_and_sensitive_values() {
 fn the_manifest_describes_the_tables_as_they_are() {
     let data = plain(papers::table("pa/table-1.csv"), &["age", "sex"], Some("disease"));
     let column = ByColumn { column: "group_id".into() };
-    let outcome = Job::new(&data, &specs(&["l=4"]), &column, &mut rng(1), &Unwatched).run(&Generalize).unwrap();
+    let outcome =
+        Job::new(&data, &required(&specs(&["l=4"])), &column, &mut rng(1), &Unwatched).run(&Generalize).unwrap();
     let manifest = &outcome.release.manifest;
     assert_eq!((manifest.method, manifest.partitioner.as_str()), (Form::Generalize, "column"));
     assert_eq!((manifest.rows, manifest.groups, manifest.reproducible), (9, 2, false));

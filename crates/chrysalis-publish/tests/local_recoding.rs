@@ -10,6 +10,7 @@ use chrysalis_publish::partitioner::{Compact, FullDomain, Mondrian, TopDown};
 use chrysalis_publish::{Job, Microdata, Partition, Partitioner};
 use chrysalis_table::{Column, Table, Unwatched};
 use chrysalis_testkit::oracle;
+use chrysalis_testkit::required;
 use chrysalis_testkit::strategies::{RandomTable, fixed, principles_for, tables};
 use common::{as_sets, in_threads, microdata, partition, plain, rng, specs};
 use proptest::prelude::*;
@@ -126,7 +127,7 @@ fn compact_loses_less_than_mondrian_on_a_table_with_many_equal_rows() {
         for goal in GOALS {
             let cut = ncp(&data, &partition(&Mondrian::default(), &data, &specs(goal), 1).unwrap());
             let result = partition(&Compact, &data, &specs(goal), 1).unwrap();
-            let bound = data.goal(&specs(goal)).unwrap();
+            let bound = data.goal(&required(&specs(goal))).unwrap();
             let sensitive = data.sensitive().unwrap().codes();
             for group in result.groups() {
                 let codes = group.iter().map(|&row| sensitive.get(row as usize));

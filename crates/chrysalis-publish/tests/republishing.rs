@@ -4,6 +4,7 @@
 
 mod common;
 
+use chrysalis_testkit::required;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrysalis_audit::Finding;
@@ -80,7 +81,8 @@ fn check(
     let mut left: Vec<Option<BTreeSet<String>>> = vec![None; data.rows()];
     let mut said = None;
     for seed in 0..10 {
-        let release = Job::new(&data, &goal, partitioner, &mut rng(seed), &Unwatched).run(method).unwrap().release;
+        let release =
+            Job::new(&data, &required(&goal), partitioner, &mut rng(seed), &Unwatched).run(method).unwrap().release;
         for (left, allowed) in left.iter_mut().zip(allowed(&release, shown)) {
             *left = Some(left.as_ref().map_or_else(|| allowed.clone(), |known| known & &allowed));
         }

@@ -10,6 +10,7 @@ use crate::OpenRelease;
 use crate::aggregate::{Estimate, Side, aggregate, most};
 use crate::code_test::{CodeTest, passing};
 use crate::estimate::{self, Hit, HitsByKey, KeyValues};
+use crate::value_set::ValueSet;
 use crate::{Plan, QueryError};
 
 /// The answer to a question: one row, or one per combination of GROUP BY values.
@@ -91,7 +92,10 @@ struct AnswerScan<'a> {
     test: Option<CodeTest>,
     /// The same for each aggregate.
     tests: Vec<Option<CodeTest>>,
-    has_sensitive_key: bool,
+    /// The values of the sensitive attribute in GROUP BY, and whether it is the one that is asked about.
+    key: Option<(&'a Multisets, bool)>,
+    /// Conditions on other sensitive attributes.
+    beside: Vec<(&'a Multisets, Option<CodeTest>)>,
     /// Hits by condition.
     found: Vec<HitsByKey>,
     /// For every condition: the place of each combination of key values. Empty if there is only one condition.
@@ -100,11 +104,20 @@ struct AnswerScan<'a> {
 
 impl<'a> AnswerScan<'a> {
     fn new(release: &'a OpenRelease, plan: &'a Plan) -> Result<Self, QueryError> {
-        let multisets = if plan.needs_sensitive() { Some(release.multisets()?) } else { None };
+        let asked = plan.sensitive.filter(|_| plan.needs_sensitive());
+        let multisets = asked.map(|field| release.multisets(plan, field)).transpose()?;
+        let key = |field: usize| Ok::<_, QueryError>((release.multisets(plan, field)?, Some(field) == plan.sensitive));
+        let key = plan.sensitive_key().map(key).transpose()?;
+        let beside = |(field, set): &(usize, ValueSet)| {
+            let multisets = release.multisets(plan, *field)?;
+            Ok::<_, QueryError>((multisets, CodeTest::of_values(multisets, set)))
+        };
+        let beside = plan.beside.iter().map(beside).collect::<Result<_, _>>()?;
         let test = |set: &Option<_>| {
             multisets.zip(set.as_ref()).and_then(|(multisets, set)| CodeTest::of_values(multisets, set))
         };
-        let quasi_keys: Vec<usize> = plan.keys.iter().copied().filter(|key| Some(*key) != plan.sensitive).collect();
+        let quasi_keys: Vec<usize> =
+            plan.keys.iter().copied().filter(|key| Some(*key) != plan.sensitive_key()).collect();
         let found = (0..plan.conditions.len())
             .map(|condition| estimate::hits(release, plan, condition, &quasi_keys))
             .collect::<Result<Vec<HitsByKey>, _>>()?;
@@ -117,7 +130,8 @@ impl<'a> AnswerScan<'a> {
             multisets,
             test: test(&plan.sensitive_set),
             tests: plan.aggregates.iter().map(|aggregate| test(&aggregate.set)).collect(),
-            has_sensitive_key: quasi_keys.len() < plan.keys.len(),
+            key,
+            beside,
             places: if found.len() > 1 { found.iter().map(place).collect() } else { Vec::new() },
             found,
         })
@@ -135,12 +149,13 @@ impl<'a> AnswerScan<'a> {
         let group = values(&self.found[0], digits);
         let pieces: Vec<Pieces<'_>> =
             (0..self.found.len()).map(|condition| self.pieces(condition, at, &group)).collect();
-        if !self.has_sensitive_key {
+        let Some((multisets, is_asked)) = self.key else {
             return self.row(digits.clone(), group, &pieces, None).into_iter().collect();
-        }
-        let Some(multisets) = self.multisets else { return Vec::new() };
+        };
+        // What the WHERE clause admits of another attribute is among the conditions beside.
+        let test = self.test.as_ref().filter(|_| is_asked);
         let split: Vec<BTreeMap<Code, Vec<Hit>>> =
-            pieces.iter().map(|pieces| by_value(pieces, multisets, self.test.as_ref())).collect();
+            pieces.iter().map(|pieces| by_value(pieces, multisets, test)).collect();
         let codes: Vec<Code> = split[0].keys().copied().collect();
         codes
             .into_par_iter()
@@ -151,6 +166,28 @@ impl<'a> AnswerScan<'a> {
                 self.row(digits, group, &pieces, Some(code))
             })
             .collect()
+    }
+
+    /// The hits that satisfy the conditions on other sensitive attributes as well, and have the given value of the one
+    /// in GROUP BY; `None` if nothing is asked of others.
+    fn thinned(&self, pieces: &[Pieces<'_>], value: Option<Code>) -> Option<Vec<Vec<Vec<Hit>>>> {
+        let of_key = self.key.filter(|(_, is_asked)| !is_asked).zip(value);
+        let of_key = of_key.map(|((multisets, _), code)| (multisets, Some(CodeTest::Between(code..code + 1))));
+        let beside: Vec<(&Multisets, Option<&CodeTest>)> =
+            self.beside.iter().chain(&of_key).map(|(multisets, test)| (*multisets, test.as_ref())).collect();
+        if beside.is_empty() {
+            return None;
+        }
+        let thin = |hit: &Hit| {
+            let group = hit.group as usize;
+            let size = self.release.groups().size(group);
+            beside.iter().try_fold(*hit, |hit, (multisets, test)| {
+                let c = passing(multisets.group(group), *test).map(|(_, count)| count).sum();
+                hit.thinned(size, c)
+            })
+        };
+        let of_piece = |piece: &&[Hit]| piece.iter().filter_map(thin).collect::<Vec<Hit>>();
+        Some(pieces.iter().map(|pieces| pieces.par_iter().map(of_piece).collect()).collect())
     }
 
     fn pieces(&self, condition: usize, at: usize, group: &[Option<Value>]) -> Pieces<'_> {
@@ -168,7 +205,7 @@ impl<'a> AnswerScan<'a> {
         multisets: &Multisets,
     ) -> (Vec<u32>, Vec<Option<Value>>) {
         let (mut digits, mut group) = (digits.to_vec(), group.to_vec());
-        let at = self.plan.keys.iter().position(|key| Some(*key) == self.plan.sensitive).unwrap_or(0);
+        let at = self.plan.keys.iter().position(|key| Some(*key) == self.plan.sensitive_key()).unwrap_or(0);
         digits.insert(at, code);
         group.insert(at, multisets.domain.value(code).cloned());
         (digits, group)
@@ -186,6 +223,12 @@ impl<'a> AnswerScan<'a> {
         pieces: &[Pieces<'_>],
         value: Option<Code>,
     ) -> Option<RankedRow> {
+        let because = Explanation::new(self.release, &pieces[0]);
+        let thinned = self.thinned(pieces, value);
+        let thinned: Option<Vec<Pieces<'_>>> =
+            thinned.as_ref().map(|all| all.iter().map(|pieces| pieces.iter().map(Vec::as_slice).collect()).collect());
+        let pieces = thinned.as_deref().unwrap_or(pieces);
+        let value = value.filter(|_| self.key.is_some_and(|(_, is_asked)| is_asked));
         let is_grouped = !self.plan.keys.is_empty();
         let counts = CountingValues::new(self.test.as_ref(), value);
         if is_grouped && most(self.side(counts.test()), &pieces[0]) == 0 {
@@ -196,7 +239,6 @@ impl<'a> AnswerScan<'a> {
             let estimate = aggregate(planned.function, self.side(counts.test()), &pieces[planned.condition]);
             AggregateAnswer::new(planned.name.clone(), estimate)
         });
-        let because = Explanation::new(self.release, &pieces[0]);
         Some((digits, AnswerRow { aggregates: aggregates.collect(), group, because }))
     }
 }

@@ -1,5 +1,5 @@
 use chrysalis_release::view::{CodedColumn, Groups, Labels, Multisets};
-use chrysalis_release::{Manifest, Release, ReleaseError, RoleName, View};
+use chrysalis_release::{Manifest, Release, ReleaseError, View};
 
 use crate::{Plan, QueryError, askable};
 
@@ -41,13 +41,11 @@ impl OpenRelease {
         self.view.labels(&plan.table, field).ok_or_else(|| self.lacks(plan, field))
     }
 
-    /// The sensitive values of every group.
-    pub(crate) fn multisets(&self) -> Result<&Multisets, QueryError> {
-        let table = self.view.layout.shape.values_table();
-        let sensitive =
-            || self.manifest().with_role(RoleName::Sensitive).next().map(|attribute| attribute.name.clone());
-        let lacks = || ReleaseError::MissingColumn { table: table.into(), column: sensitive().unwrap_or_default() };
-        self.view.values().ok_or_else(|| lacks().into())
+    /// The values of a sensitive attribute in every group.
+    pub(crate) fn multisets(&self, plan: &Plan, field: usize) -> Result<&Multisets, QueryError> {
+        let table = || plan.counted_values_of(field).map_or_else(|| plan.table.clone(), |(table, _)| table);
+        let lacks = || ReleaseError::MissingColumn { table: table(), column: plan.fields[field].name.clone() };
+        self.view.values(field).ok_or_else(|| lacks().into())
     }
 
     fn lacks(&self, plan: &Plan, field: usize) -> QueryError {

@@ -19,8 +19,13 @@ pub struct Plan {
     pub table: String,
     /// All published attributes, in the manifest's order.
     pub fields: Vec<Field>,
-    /// The sensitive attribute.
+    /// The sensitive attribute that is asked about: of several, the one that an aggregate is over, else the first that
+    /// the question names, else the first.
     pub sensitive: Option<usize>,
+    /// Whether the release has several sensitive attributes.
+    pub has_several: bool,
+    /// Conditions on other sensitive attributes.
+    pub beside: Vec<(usize, ValueSet)>,
     /// The distinct conditions on the quasi side. The first is that of the WHERE clause; `COUNT(c)` of a quasi
     /// attribute with missing values has one of its own.
     pub conditions: Vec<QuasiCondition>,
@@ -68,11 +73,13 @@ impl Plan {
     pub fn new(question: &Question, manifest: &Manifest) -> Result<Plan, QueryError> {
         let shape = askable(manifest)?;
         let fields: Vec<Field> = manifest.attributes.iter().map(Field::new).collect();
-        let sensitive = fields.iter().position(|field| field.role == RoleName::Sensitive);
-        let binder = Binder { detail: shape.detail, fields: &fields, sensitive };
-        let (quasi, sensitive_set) = match &question.condition {
+        let mut binder = Binder { detail: shape.detail, fields: &fields, sensitive: None };
+        binder.sensitive = binder.asked_about(question)?;
+        let sensitive = binder.sensitive;
+        let has_several = fields.iter().filter(|field| field.role == RoleName::Sensitive).count() > 1;
+        let (quasi, sensitive_set, beside) = match &question.condition {
             Some(condition) => binder.split(condition)?,
-            None => (None, None),
+            None => (None, None, Vec::new()),
         };
         let notes = match &question.condition {
             Some(condition) => notes(condition, &fields, &|test| binder.find(&test.column))?,
@@ -85,7 +92,20 @@ impl Plan {
             aggregates.push(binder.aggregate(aggregate, &quasi, &sensitive_set, &mut conditions)?);
         }
         let table = shape.people.to_owned();
-        let mut plan = Plan { shape, table, sensitive, conditions, sensitive_set, aggregates, keys, fields, notes };
+        let mut plan = Plan {
+            shape,
+            table,
+            sensitive,
+            has_several,
+            beside,
+            conditions,
+            sensitive_set,
+            aggregates,
+            keys,
+            fields,
+            notes,
+        };
+        plan.check_keys()?;
         plan.table = plan.narrowest(manifest)?;
         Ok(plan)
     }
@@ -96,12 +116,48 @@ impl Plan {
         self.shape.group_id.unwrap_or(GROUP_ID)
     }
 
-    /// The table of sensitive values with the column that counts them, where they have a table of their own.
-    pub fn counted_values(&self) -> Option<(&'static str, &'static str)> {
+    /// The table of the sensitive values that are asked about, with the column that counts them, where they have a
+    /// table of their own.
+    pub fn counted_values(&self) -> Option<(String, &'static str)> {
+        self.counted_values_of(self.sensitive?)
+    }
+
+    /// The same for any sensitive attribute.
+    pub fn counted_values_of(&self, field: usize) -> Option<(String, &'static str)> {
         match self.shape.values {
-            Values::Counted(table) => Some((table, COUNT)),
+            Values::Counted(_) => Some((self.shape.values_table_of(&self.fields[field].name, self.has_several), COUNT)),
             Values::Beside | Values::Swapped => None,
         }
+    }
+
+    /// The table of bounds for the sensitive values that are asked about, if the form has one.
+    pub fn help_table(&self) -> Option<String> {
+        self.shape.help_table(&self.fields[self.sensitive?].name, self.has_several)
+    }
+
+    /// The sensitive attribute in GROUP BY.
+    pub fn sensitive_key(&self) -> Option<usize> {
+        self.keys.iter().copied().find(|&key| self.is_sensitive(key))
+    }
+
+    fn is_sensitive(&self, field: usize) -> bool {
+        self.fields[field].role == RoleName::Sensitive
+    }
+
+    /// A combination of values of two sensitive attributes is what a release with several of them hides most.
+    fn check_keys(&self) -> Result<(), QueryError> {
+        let sensitive: Vec<&str> = self
+            .keys
+            .iter()
+            .filter(|&&key| self.is_sensitive(key))
+            .map(|&key| self.fields[key].name.as_str())
+            .collect();
+        if sensitive.len() < 2 || sensitive[0] == sensitive[1] {
+            return Ok(());
+        }
+        let problem = format!("GROUP BY names two sensitive columns, {}", sensitive.join(" and "));
+        let hint = "group by one of them, and put a condition on the other";
+        Err(QueryError::unanswerable(None, problem, hint))
     }
 
     /// The table to ask: the narrowest of those that show every attribute asked for.
@@ -129,7 +185,17 @@ impl Plan {
     pub fn quasi_fields(&self) -> Vec<usize> {
         let trees = self.conditions.iter().filter_map(|condition| condition.tree.as_ref());
         let mut fields: Vec<usize> = trees.flat_map(Tree::fields).chain(self.keys.iter().copied()).collect();
-        fields.retain(|field| Some(*field) != self.sensitive);
+        fields.retain(|field| !self.is_sensitive(*field));
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
+
+    /// The sensitive attributes whose values are needed, in ascending order.
+    pub fn sensitive_fields(&self) -> Vec<usize> {
+        let asked = self.sensitive.filter(|_| self.needs_sensitive());
+        let beside = self.beside.iter().map(|(field, _)| *field);
+        let mut fields: Vec<usize> = asked.into_iter().chain(beside).chain(self.sensitive_key()).collect();
         fields.sort_unstable();
         fields.dedup();
         fields
@@ -137,7 +203,7 @@ impl Plan {
 
     /// Whether the answer depends on the sensitive values, and not only on how many rows a group has.
     pub fn needs_sensitive(&self) -> bool {
-        let is_key = self.sensitive.is_some_and(|sensitive| self.keys.contains(&sensitive));
+        let is_key = self.sensitive_key().is_some();
         let is_asked = |aggregate: &PlannedAggregate| aggregate.set.is_some() || aggregate.function != Function::Count;
         is_key || self.sensitive_set.is_some() || self.aggregates.iter().any(is_asked)
     }
@@ -168,11 +234,12 @@ impl Plan {
             }
         }
         let mut needed = Vec::new();
-        if let Some(sensitive) = self.sensitive.filter(|_| self.needs_sensitive()).map(|at| &self.fields[at].name) {
-            match self.counted_values() {
+        for field in self.sensitive_fields() {
+            let sensitive = &self.fields[field].name;
+            match self.counted_values_of(field) {
                 None => quasi.push(sensitive.clone()),
                 Some((table, count)) => needed.push(NeededColumns {
-                    table: table.to_owned(),
+                    table,
                     columns: vec![self.group_id().to_owned(), sensitive.clone(), count.to_owned()],
                 }),
             }
@@ -206,6 +273,9 @@ fn one_of(names: &[&str]) -> String {
         [first @ .., last] => format!("{} or {last}", first.join(", ")),
     }
 }
+
+/// The condition on quasi attributes, the sensitive values asked about, and conditions on other sensitive attributes.
+type SplitCondition = (Option<Tree>, Option<ValueSet>, Vec<(usize, ValueSet)>);
 
 struct Binder<'a> {
     detail: Detail,
@@ -256,7 +326,7 @@ impl Binder<'_> {
 
     fn key(&self, column: &ColumnName) -> Result<usize, QueryError> {
         let field = self.find(column)?;
-        if self.detail.is_labelled() && self.fields[field].kind == Kind::Real && Some(field) != self.sensitive {
+        if self.detail.is_labelled() && self.fields[field].kind == Kind::Real && !self.is_sensitive(field) {
             let problem = format!("`{}` is published as ranges of reals, which have no single values", column.text);
             return Err(QueryError::unanswerable(column.at, problem, "ask about ranges with WHERE … BETWEEN"));
         }
@@ -264,24 +334,57 @@ impl Binder<'_> {
     }
 
     /// Step 4: the condition on quasi attributes, and the set of sensitive values.
-    fn split(&self, condition: &Condition) -> Result<(Option<Tree>, Option<ValueSet>), QueryError> {
+    fn split(&self, condition: &Condition) -> Result<SplitCondition, QueryError> {
         let tree = Tree::of(condition, false, self.fields, &|test| self.find(&test.column))?;
         let parts = if let Tree::All(parts) = tree { parts } else { vec![tree] };
-        let (mut quasi, mut set) = (Vec::new(), None);
+        let (mut quasi, mut set, mut beside) = (Vec::new(), None, Vec::new());
         for part in parts {
             match &part {
                 Tree::In { field, set: values } if Some(*field) == self.sensitive => set = Some(values.clone()),
-                _ if self.sensitive.is_some_and(|sensitive| part.fields().contains(&sensitive)) => {
-                    return Err(self.mixed());
-                }
-                _ => quasi.push(part),
+                Tree::In { field, set: values } if self.is_sensitive(*field) => beside.push((*field, values.clone())),
+                _ => match part.fields().into_iter().find(|&field| self.is_sensitive(field)) {
+                    Some(field) => return Err(self.mixed(field)),
+                    None => quasi.push(part),
+                },
             }
         }
-        Ok(((!quasi.is_empty()).then(|| Tree::all(quasi)), set))
+        Ok(((!quasi.is_empty()).then(|| Tree::all(quasi)), set, beside))
     }
 
-    fn mixed(&self) -> QueryError {
-        let name = self.sensitive.map_or("", |sensitive| &self.fields[sensitive].name);
+    fn is_sensitive(&self, field: usize) -> bool {
+        self.fields[field].role == RoleName::Sensitive
+    }
+
+    /// The sensitive attribute that a question is about; an error if its aggregates are over several.
+    fn asked_about(&self, question: &Question) -> Result<Option<usize>, QueryError> {
+        let first = self.fields.iter().position(|field| field.role == RoleName::Sensitive);
+        let mut over: Option<usize> = None;
+        for aggregate in &question.aggregates {
+            let Some(column) = &aggregate.column else { continue };
+            let field = self.find(column)?;
+            if !self.is_sensitive(field) {
+                continue;
+            }
+            if over.is_some_and(|known| known != field) {
+                let problem = "one question asks about the values of two sensitive columns".to_owned();
+                return Err(QueryError::unanswerable(column.at, problem, "ask about each in a question of its own"));
+            }
+            over = Some(field);
+        }
+        if over.is_some() {
+            return Ok(over);
+        }
+        let named = match &question.condition {
+            Some(condition) => Tree::of(condition, false, self.fields, &|test| self.find(&test.column))?.fields(),
+            None => Vec::new(),
+        };
+        let keys = question.group_by.iter().map(|column| self.find(column)).collect::<Result<Vec<_>, _>>()?;
+        let is_sensitive = |field: &usize| self.is_sensitive(*field);
+        Ok(keys.into_iter().find(is_sensitive).or(named.into_iter().find(is_sensitive)).or(first))
+    }
+
+    fn mixed(&self, field: usize) -> QueryError {
+        let name = &self.fields[field].name;
         let problem = format!(
             "an OR joins conditions on `{name}` with conditions on other columns, and who has which `{name}` is what \
              the release hides"
@@ -364,7 +467,7 @@ impl Binder<'_> {
 
     fn not_sensitive(&self, aggregate: &Aggregate, column: &Field) -> QueryError {
         let problem =
-            format!("{} is answered only for the sensitive column, which `{}` is not", aggregate.function, column.name);
+            format!("{} is answered only for a sensitive column, which `{}` is not", aggregate.function, column.name);
         let hint = match self.sensitive.map(|at| &self.fields[at]) {
             Some(sensitive) if sensitive.kind.is_numeric() => {
                 format!("ask {}({}), or COUNT(*) GROUP BY {}", aggregate.function, sensitive.name, column.name)

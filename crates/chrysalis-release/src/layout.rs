@@ -143,12 +143,42 @@ impl Shape {
         }
     }
 
-    /// The table with the sensitive values of groups: one of its own, or the table of people.
+    /// The table with the sensitive values of groups: one of its own, or the table of people. If several attributes are
+    /// sensitive, each has a table of its own: [`Shape::values_table_of`].
     pub fn values_table(&self) -> &'static str {
         match self.values {
             Values::Counted(table) => table,
             Values::Beside | Values::Swapped => self.people,
         }
+    }
+
+    /// The table with the values of a sensitive attribute by group; `has_several` says whether there are others.
+    pub fn values_table_of(&self, attribute: &str, has_several: bool) -> String {
+        match self.values {
+            Values::Counted(table) => table_of(table, attribute, has_several),
+            Values::Beside | Values::Swapped => self.people.to_owned(),
+        }
+    }
+
+    /// The table of bounds for a sensitive attribute, if the form has one.
+    pub fn help_table(&self, attribute: &str, has_several: bool) -> Option<String> {
+        self.help.map(|table| table_of(table, attribute, has_several))
+    }
+
+    /// How one of several sensitive attributes is shown: beside rows, each is permuted on its own.
+    pub fn one_of_several(&self) -> Published {
+        match self.values {
+            Values::Counted(_) => self.sensitive(),
+            Values::Beside | Values::Swapped => Published::Permuted,
+        }
+    }
+}
+
+/// A table about a sensitive attribute. Its name says which, if there are several.
+fn table_of(table: &str, attribute: &str, has_several: bool) -> String {
+    match has_several {
+        true => marginal_table(&format!("{table}_"), std::iter::once(attribute)),
+        false => table.to_owned(),
     }
 }
 
@@ -230,12 +260,16 @@ impl Layout {
         let quasi: Vec<usize> = with_role(attributes, RoleName::Quasi).collect();
         let mut people = vec![people(&shape, attributes, shape.people, &quasi, true)];
         people.extend(marginals.iter().map(|(name, shows)| self::people(&shape, attributes, name, shows, false)));
-        let sensitive = with_role(attributes, RoleName::Sensitive).next();
-        let values = match (shape.values, sensitive) {
-            (Values::Counted(table), Some(sensitive)) => Some(values(&shape, attributes, table, sensitive)),
-            (Values::Counted(_), None) | (Values::Beside | Values::Swapped, _) => None,
+        let sensitive: Vec<usize> = with_role(attributes, RoleName::Sensitive).collect();
+        let has_several = sensitive.len() > 1;
+        let of_values =
+            |&at: &usize| values(&shape, attributes, shape.values_table_of(&attributes[at].name, has_several), at);
+        let values: Vec<TableLayout> = match shape.values {
+            Values::Counted(_) => sensitive.iter().map(of_values).collect(),
+            Values::Beside | Values::Swapped => Vec::new(),
         };
-        let help = shape.help.zip(sensitive).map(|(table, sensitive)| help(table, sensitive));
+        let of_help = |&at: &usize| shape.help_table(&attributes[at].name, has_several).map(|table| help(table, at));
+        let help: Vec<TableLayout> = sensitive.iter().filter_map(of_help).collect();
         let members = shape.members.map(members);
         // Batches come before the tables of people, everything else after them.
         let tables = match shape.detail {
@@ -256,6 +290,16 @@ impl Layout {
     pub fn narrowest(&self, attributes: &[usize]) -> Option<&TableLayout> {
         let fits = |table: &&TableLayout| attributes.iter().all(|attribute| table.shows.contains(attribute));
         self.people().filter(fits).min_by_key(|table| table.shows.len())
+    }
+
+    /// The table with the values of a sensitive attribute, given by its place in the manifest.
+    pub fn values_of(&self, attribute: usize) -> Option<&TableLayout> {
+        let holds = match self.shape.values {
+            Values::Counted(_) => Holds::Values,
+            Values::Beside | Values::Swapped => Holds::People,
+        };
+        let shows = |table: &&TableLayout| table.columns.iter().any(|column| column.cell == Cell::Value(attribute));
+        self.tables.iter().filter(|table| table.holds == holds).find(shows)
     }
 
     /// The table of that name.
@@ -329,7 +373,7 @@ fn people(shape: &Shape, attributes: &[Attribute], name: &str, shows: &[usize], 
     TableLayout { name: name.to_owned(), holds: Holds::People, columns, shows: shows.to_vec(), key: Vec::new(), index }
 }
 
-fn values(shape: &Shape, attributes: &[Attribute], name: &str, sensitive: usize) -> TableLayout {
+fn values(shape: &Shape, attributes: &[Attribute], name: String, sensitive: usize) -> TableLayout {
     let id = shape.group_id.unwrap_or(GROUP_ID);
     let attribute = &attributes[sensitive];
     let columns =
@@ -339,15 +383,15 @@ fn values(shape: &Shape, attributes: &[Attribute], name: &str, sensitive: usize)
         false => (vec![id.to_owned(), attribute.name.clone()], Vec::new()),
         true => (Vec::new(), vec![id.to_owned()]),
     };
-    TableLayout { name: name.to_owned(), holds: Holds::Values, columns, shows: Vec::new(), key, index }
+    TableLayout { name, holds: Holds::Values, columns, shows: Vec::new(), key, index }
 }
 
-fn help(name: &str, sensitive: usize) -> TableLayout {
+fn help(name: String, sensitive: usize) -> TableLayout {
     let [id, hits, bounds @ ..] = HELP_COLUMNS;
     let mut columns = vec![column(id, Cell::GroupId), column(hits, Cell::Hits)];
     columns.extend(bounds.map(|name| column(name, Cell::Bound(sensitive))));
     let key = vec![id.to_owned(), hits.to_owned()];
-    TableLayout { name: name.to_owned(), holds: Holds::Help, columns, shows: Vec::new(), key, index: Vec::new() }
+    TableLayout { name, holds: Holds::Help, columns, shows: Vec::new(), key, index: Vec::new() }
 }
 
 fn members(name: &str) -> TableLayout {
@@ -406,6 +450,47 @@ mod tests {
             format!("bt(batch_id,cost,count) gt(age_min,age_max,sex,ward,batch_id) gt_sex(sex,batch_id) {members}");
         assert_eq!(shown(Form::Angel, &marginal), angel);
         assert_eq!(shown(Form::RankSwap, &[]), "swapped(age,sex,ward,cost)");
+    }
+
+    #[test]
+    fn several_sensitive_attributes_have_a_table_each() {
+        let attributes = [
+            attribute("age", RoleName::Quasi, KindName::Integer),
+            attribute("disease", RoleName::Sensitive, KindName::Category),
+            attribute("yearly cost", RoleName::Sensitive, KindName::Integer),
+        ];
+        let shown = |form: Form| -> Vec<String> {
+            let table = |table: &TableLayout| {
+                let names: Vec<&str> = table.columns.iter().take(4).map(|column| column.name.as_str()).collect();
+                format!("{}({})", table.name, names.join(","))
+            };
+            Layout::new(form, &attributes, &[]).tables.iter().map(table).collect()
+        };
+        assert_eq!(
+            shown(Form::Anatomy),
+            ["qit(age,group_id)", "st_disease(group_id,disease,count)", "st_yearly_cost(group_id,yearly cost,count)"]
+        );
+        assert_eq!(
+            shown(Form::Permute)[1..],
+            ["pst_disease(group_id,disease,count)", "pst_yearly_cost(group_id,yearly cost,count)"]
+        );
+        assert_eq!(shown(Form::Generalize)[0], "generalized(group_id,age_min,age_max,disease)");
+        assert_eq!(
+            shown(Form::Angel)[..2],
+            ["bt_disease(batch_id,disease,count)", "bt_yearly_cost(batch_id,yearly cost,count)"]
+        );
+        let help = "(group_id,hits,sum_lb,sum_ub)";
+        assert_eq!(
+            shown(Form::Shuffle),
+            [
+                "permuted(age,group_id,disease,yearly cost)".to_owned(),
+                format!("help_disease{help}"),
+                format!("help_yearly_cost{help}"),
+            ]
+        );
+        let layout = Layout::new(Form::Anatomy, &attributes, &[]);
+        assert_eq!(layout.values_of(2).map(|table| table.name.as_str()), Some("st_yearly_cost"));
+        assert_eq!(layout.values_of(0), None);
     }
 
     #[test]

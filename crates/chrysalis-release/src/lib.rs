@@ -11,6 +11,7 @@ mod form;
 mod label;
 mod layout;
 mod manifest;
+mod one_column;
 mod promise;
 pub mod view;
 

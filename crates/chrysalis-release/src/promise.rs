@@ -1,4 +1,4 @@
-use chrysalis_criteria::{HeldPrinciples, PrincipleSpec};
+use chrysalis_criteria::{HeldPrinciples, PrincipleSpec, Requirement};
 use serde::{Deserialize, Serialize};
 
 use crate::{Attribute, Form, Manifest, ReleaseError, RoleName, Shape};
@@ -75,9 +75,10 @@ pub enum Unit {
 }
 
 impl Promise {
-    /// What may be promised about groups that were examined. `about` is the sensitive column, if there is one.
-    pub fn of(held: &HeldPrinciples, about: Option<&str>, of: Scope) -> Vec<Promise> {
-        held.principles().iter().map(|principle| Promise::new(principle.clone(), about, of)).collect()
+    /// What may be promised about groups that were examined.
+    pub fn of(held: &HeldPrinciples, of: Scope) -> Vec<Promise> {
+        let promise = |held: &Requirement| Promise::new(held.principle.clone(), held.about.as_deref(), of);
+        held.principles().iter().map(promise).collect()
     }
 
     fn new(principle: PrincipleSpec, about: Option<&str>, of: Scope) -> Promise {
@@ -88,6 +89,11 @@ impl Promise {
     /// The principle.
     pub fn principle(&self) -> &PrincipleSpec {
         &self.principle
+    }
+
+    /// The same as a requirement, with the attribute it is about.
+    pub fn requirement(&self) -> Requirement {
+        Requirement { about: self.about.clone(), principle: self.principle.clone() }
     }
 
     /// The sensitive attribute whose values it is about; none for principles that only count rows.
@@ -195,7 +201,7 @@ impl Manifest {
                 None if of_values => "it does not say which attribute it is about".to_owned(),
                 Some(name) if of_values && !sensitive.contains(&name) => {
                     let name: String = name.chars().take(80).collect();
-                    format!("it is about `{name}`, which is not the sensitive attribute")
+                    format!("it is about `{name}`, which is not a sensitive attribute")
                 }
                 Some(_) if !of_values => "it counts rows, so it is about no attribute".to_owned(),
                 _ => continue,
@@ -206,9 +212,13 @@ impl Manifest {
         Ok(())
     }
 
-    /// The principles that are promised, as they are written.
+    /// The principles that are promised, as they are written: with the attribute they are about, if there are several.
     pub fn guarantees(&self) -> Vec<String> {
-        self.promises.iter().map(|promise| promise.principle.to_string()).collect()
+        let written = |promise: &Promise| match self.has_several_sensitive() {
+            true => promise.requirement().to_string(),
+            false => promise.principle.to_string(),
+        };
+        self.promises.iter().map(written).collect()
     }
 
     /// The largest k that is promised for every group that anybody sees; promises that depend on the user do not count.
@@ -216,7 +226,7 @@ impl Manifest {
         Promise::largest_k(self.promises.iter().filter(|promise| promise.of != Scope::User))
     }
 
-    /// The largest l of frequency l-diversity that is promised.
+    /// The largest l of frequency l-diversity that is promised of any attribute.
     pub fn promised_l(&self) -> Option<chrysalis_criteria::Rational> {
         let l = |promise: &Promise| match promise.principle {
             PrincipleSpec::FrequencyL { l } => Some(l),

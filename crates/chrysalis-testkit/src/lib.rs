@@ -17,4 +17,4 @@ pub mod questions;
 mod sensitive;
 pub mod strategies;
 
-pub use sensitive::SensitiveColumn;
+pub use sensitive::{SensitiveColumn, required};

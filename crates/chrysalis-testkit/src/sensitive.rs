@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use chrysalis_criteria::{Alike, Categories, CriteriaError, Near, Principle, PrincipleSpec, Sensitive, Weights};
+use chrysalis_criteria::{
+    Alike, Categories, CriteriaError, Near, Principle, PrincipleSpec, Requirement, Sensitive, Weights,
+};
 use chrysalis_table::{Code, Column, Domain, SaCounts, Taxonomy, TaxonomyFile};
 
 /// A sensitive column and all that principles may ask of it: as given, for the oracle, and bound, for the code under
@@ -125,4 +127,9 @@ impl SensitiveColumn {
         let code = |text: &str| (0..self.domain.len() as Code).find(|&code| self.domain.text(code) == text).unwrap();
         SaCounts::of(self.domain.len(), texts.iter().map(|text| code(text)))
     }
+}
+
+/// Principles as requirements of every sensitive column that they can be asked of.
+pub fn required(principles: &[PrincipleSpec]) -> Vec<Requirement> {
+    principles.iter().cloned().map(Requirement::of_all).collect()
 }

@@ -1,20 +1,28 @@
 //! What a promise assumes about values, stated so that the owner can object.
 
-use chrysalis_criteria::{Alike, Near, PrincipleSpec};
-use chrysalis_publish::Microdata;
+use chrysalis_criteria::{Alike, Near, PrincipleSpec, Requirement};
+use chrysalis_publish::{Microdata, SensitiveColumn};
 use chrysalis_table::{Code, Column, Kind};
 
 /// How many values are spelled out, and how many sets of values.
 const LISTED: usize = 5;
 
-/// What a recipe assumes about its sensitive column.
-pub(crate) fn of(data: &Microdata, require: &[PrincipleSpec]) -> Vec<String> {
-    let Some(column) = data.sensitive() else { return Vec::new() };
-    let mut notes = look_alikes(column, data.looks());
+/// What a recipe assumes about its sensitive columns.
+pub(crate) fn of(data: &Microdata, require: &[Requirement]) -> Vec<String> {
+    data.sensitive_columns().flat_map(|column| of_column(column, require)).collect()
+}
+
+fn of_column(sensitive: SensitiveColumn<'_>, require: &[Requirement]) -> Vec<String> {
+    let column = sensitive.column();
+    let required = || {
+        let concerns = require.iter().filter(|required| required.may_concern(column.name()));
+        concerns.map(|required| &required.principle)
+    };
+    let mut notes = look_alikes(column, sensitive.looks());
     let measures_closeness = |spec: &&PrincipleSpec| matches!(spec, PrincipleSpec::TCloseness { .. });
-    if let Some(t) = require.iter().find(measures_closeness)
+    if let Some(t) = required().find(measures_closeness)
         && column.domain().kind() == Kind::Ordinal
-        && data.sensitive_taxonomy().is_none()
+        && sensitive.taxonomy().is_none()
     {
         let name = column.name();
         notes.push(format!(
@@ -22,8 +30,8 @@ pub(crate) fn of(data: &Microdata, require: &[PrincipleSpec]) -> Vec<String> {
              which makes {t} weaker than it is for words without an order"
         ));
     }
-    let weighs = require.iter().find(|spec| spec.weighs());
-    let weights = data.categories().map_or(&[][..], |categories| categories.weights());
+    let weighs = required().find(|spec| spec.weighs());
+    let weights = sensitive.categories().map_or(&[][..], |categories| categories.weights());
     if let (Some(spec), [first, others @ ..]) = (weighs, weights)
         && !others.is_empty()
         && others.iter().all(|other| other == first)

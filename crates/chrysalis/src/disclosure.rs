@@ -1,8 +1,8 @@
 //! What stops a release that keeps its promises: rows whose sensitive value can be inferred all the same, and columns
 //! kept as they are that identify people.
 
-use chrysalis_criteria::{Near, PrincipleSpec};
-use chrysalis_publish::{Disclosure, Microdata};
+use chrysalis_criteria::{Near, Requirement};
+use chrysalis_publish::{Disclosure, Microdata, SensitiveColumn};
 use chrysalis_release::Accepted;
 use chrysalis_table::{Code, Column, Knob, Remedy};
 
@@ -43,8 +43,10 @@ pub(crate) fn check_identifying(found: &[(String, String)], accepted: &[Accepted
 
 /// LEAK: rows are disclosed, and the owner did not accept that.
 pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> Error {
-    let column = data.sensitive().map_or("", |column| column.name());
-    let near = data.near(&recipe.require);
+    let (column, near) = match data.sensitive_columns().nth(found.column) {
+        Some(column) => (column.name(), column.near(&recipe.require)),
+        None => ("", Near::Nothing),
+    };
     let share = 100.0 * found.disclosed_rows as f64 / data.rows().max(1) as f64;
     let others: Vec<String> = data.other().map(|column| format!("`{}`", column.name())).collect();
     let what = match near {
@@ -63,7 +65,7 @@ pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> E
     let message = format!("{} of {rows} ({share:.1} %) would be disclosed: {how}", count(found.disclosed_rows));
     let mut remedy = Remedy::none();
     if by_groups > 0 {
-        remedy = match preventing(data, recipe, &near) {
+        remedy = match preventing(data, recipe, column, &near) {
             Some(requirement) => Remedy::from("add ").knob(Knob::Require, requirement.to_string()),
             None => {
                 Remedy::from(format!("no requirement prevents it in this table: choose a column other than `{column}`"))
@@ -86,11 +88,11 @@ fn shown(width: f64) -> String {
 
 /// A sensitive column with a single value has nothing to hide: everyone in the table has that value.
 pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
-    let looks = |column: &&Column| {
-        let codes = 0..column.domain().len() as Code;
-        data.rows() > 1 && codes.clone().all(|code| data.looks().first(code) == data.looks().first(0))
+    let is_constant = |column: &SensitiveColumn<'_>| {
+        let codes = 0..column.counts().domain_len() as Code;
+        data.rows() > 1 && codes.clone().all(|code| column.looks().first(code) == column.looks().first(0))
     };
-    match data.sensitive().filter(looks) {
+    match data.sensitive_columns().find(is_constant).map(|column| column.column()) {
         None => Ok(()),
         Some(column) => {
             let same = if column.domain().len() == 1 { "the same value" } else { "what looks like the same value" };
@@ -129,13 +131,15 @@ pub(crate) fn identifiers_among_quasi(data: &Microdata) -> Vec<String> {
 /// Numbers that span the width of what counts as near are not one value; nor are the values of a group if none has more
 /// than half of the rows, or if there are two of them. If the whole table satisfies a requirement, groups that satisfy
 /// it can be formed.
-pub(crate) fn preventing(data: &Microdata, recipe: &Recipe, near: &Near) -> Option<PrincipleSpec> {
+pub(crate) fn preventing(data: &Microdata, recipe: &Recipe, column: &str, near: &Near) -> Option<Requirement> {
     // (k,e) is for numbers only; it cannot be bound to dates.
     let spread = near.rounded_up().map(|width| format!("ke=2,{width}"));
     let texts = spread.into_iter().chain(["l=2".to_owned(), "distinct-l=2".to_owned()]);
-    let is_kept = |spec: &PrincipleSpec| {
-        let all: Vec<PrincipleSpec> = recipe.require.iter().cloned().chain([spec.clone()]).collect();
+    let is_kept = |required: &Requirement| {
+        let all: Vec<Requirement> = recipe.require.iter().cloned().chain([required.clone()]).collect();
         data.goal(&all).is_ok()
     };
-    texts.filter_map(|text| text.parse().ok()).find(is_kept)
+    let about = (data.sensitive_columns().len() > 1).then(|| column.to_owned());
+    let required = |text: String| Some(Requirement { about: about.clone(), principle: text.parse().ok()? });
+    texts.filter_map(required).find(is_kept)
 }

@@ -40,16 +40,16 @@ pub struct Draft {
     /// Columns an attacker may know, in the order in which they are published; several lists for several users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quasi: Option<QuasiDraft>,
-    /// The column whose values nobody may learn about a person.
+    /// The column whose values nobody may learn about a person; a list of several columns.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sensitive: Option<String>,
+    pub sensitive: Option<SensitiveDraft>,
     /// Columns to keep as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<Vec<String>>,
-    /// The weight of each category of the sensitive column.
+    /// The weight of each category of the only sensitive column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<WeightsDraft>,
-    /// Ordinary values of the sensitive column; an empty list if there are none.
+    /// Ordinary values of the only sensitive column; an empty list if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordinary: Option<Vec<String>>,
     /// What each of several users knows, if roles say which columns are quasi.
@@ -82,6 +82,36 @@ impl QuasiDraft {
         match self {
             QuasiDraft::One(names) => vec![names.clone()],
             QuasiDraft::Several(sets) => sets.clone(),
+        }
+    }
+}
+
+/// One column, or several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged, expecting = "expected the name of a column, or a list of names")]
+pub enum SensitiveDraft {
+    /// One column.
+    One(String),
+    /// Several columns.
+    Several(Vec<String>),
+}
+
+impl SensitiveDraft {
+    /// The names, if there are any.
+    pub fn of(names: &[String]) -> Option<SensitiveDraft> {
+        match names {
+            [] => None,
+            [only] => Some(SensitiveDraft::One(only.clone())),
+            several => Some(SensitiveDraft::Several(several.to_vec())),
+        }
+    }
+
+    /// The names.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            SensitiveDraft::One(name) => vec![name.clone()],
+            SensitiveDraft::Several(names) => names.clone(),
         }
     }
 }
@@ -378,7 +408,7 @@ impl Draft {
         let quasi = over.quasi.as_ref().map(QuasiDraft::sets).map(|sets| sets.concat());
         let lists: [(Role, Option<Vec<String>>); 3] = [
             (Role::QuasiIdentifier, quasi),
-            (Role::Sensitive, over.sensitive.clone().map(|name| vec![name])),
+            (Role::Sensitive, over.sensitive.as_ref().map(SensitiveDraft::names)),
             (Role::Other, over.other.clone()),
         ];
         let is_listed =

@@ -1,6 +1,6 @@
 use chrysalis_evaluate::workload::{self, Accuracy, AggregateAccuracy, Family, QUANTILES, Summary, Workload};
 use chrysalis_evaluate::{Distance, Distances, Divergence, Evaluation, ReconstructionError, Subspace};
-use chrysalis_release::{Form, Manifest, Release};
+use chrysalis_release::{Form, Manifest, Release, RoleName};
 use chrysalis_table::{Counted, Stopped, Table, Watch};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -23,11 +23,21 @@ pub struct Measures {
     pub dimensions: Option<usize>,
     /// The seed of the questions. It is no secret.
     pub seed: u64,
+    /// If several columns are sensitive: the one to look at; the first if absent.
+    pub about: Option<String>,
 }
 
 impl Default for Measures {
     fn default() -> Self {
-        Measures { subspaces: Vec::new(), family: None, queries: 1000, selectivity: 0.05, dimensions: None, seed: 1 }
+        Measures {
+            subspaces: Vec::new(),
+            family: None,
+            queries: 1000,
+            selectivity: 0.05,
+            dimensions: None,
+            seed: 1,
+            about: None,
+        }
     }
 }
 
@@ -50,6 +60,8 @@ pub struct EvaluateReport {
     pub accuracy: Option<Accuracy>,
     /// The seed of the questions.
     pub seed: u64,
+    /// The sensitive column that was looked at, if there are several.
+    pub about: Option<String>,
 }
 
 /// Compares a release with the microdata it was made from, which must be read with the manifest's kinds.
@@ -60,6 +72,9 @@ pub fn evaluate(
     watch: &dyn Watch,
 ) -> Result<EvaluateReport, Error> {
     Stopped::catch(|| {
+        let about = looked_at(&release.manifest, measures.about.as_deref())?;
+        let alone = about.as_deref().map(|column| release.about(column)).transpose()?;
+        let release = alone.as_ref().unwrap_or(release);
         let manifest = &release.manifest;
         check_microdata(manifest, microdata)?;
         let subspaces: Vec<Subspace> =
@@ -77,8 +92,23 @@ pub fn evaluate(
             reconstruction: chrysalis_evaluate::reconstruction_error(release)?,
             accuracy: asked(release, microdata, measures, watch)?,
             seed: measures.seed,
+            about,
         })
     })?
+}
+
+/// The sensitive column to look at, if there are several.
+fn looked_at(manifest: &Manifest, about: Option<&str>) -> Result<Option<String>, Error> {
+    let sensitive: Vec<&str> = manifest.with_role(RoleName::Sensitive).map(|it| it.name.as_str()).collect();
+    let Some(name) = about else {
+        return Ok(sensitive.first().filter(|_| sensitive.len() > 1).map(|&it| it.to_owned()));
+    };
+    if !sensitive.contains(&name) {
+        let names: Vec<String> = sensitive.iter().map(|name| format!("`{name}`")).collect();
+        let message = format!("`{name}` is not a sensitive column of this release");
+        return Err(Error::request(message, format!("there are: {}", names.join(", "))));
+    }
+    Ok((sensitive.len() > 1).then(|| name.to_owned()))
 }
 
 /// Whether the table can be the one that was published: it has as many rows, or more if rows with missing values may

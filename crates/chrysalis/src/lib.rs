@@ -59,8 +59,8 @@ pub use analyst::{Analyst, Questions};
 pub use audit::{Evidence, audit, microdata_requests};
 pub use compare::{Comparison, Numbers, QuestionPlan, TableShape, Trial, compare};
 pub use draft::{
-    AttributeDraft, CompareDraft, Draft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText, RunDraft, TaxonomyDraft,
-    WeightsDraft,
+    AttributeDraft, CompareDraft, Draft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText, RunDraft,
+    SensitiveDraft, TaxonomyDraft, WeightsDraft,
 };
 pub use error::{Error, Fault};
 pub use evaluate::{EvaluateReport, Measures, evaluate, finite};

@@ -98,7 +98,14 @@ pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<Profile
 /// The quasi columns and the sensitive one; each must be named only once and be in the table.
 fn named(draft: &Draft, header: &[String]) -> Result<(Vec<String>, Option<String>), Error> {
     let quasi = draft.quasi_columns(header);
-    let sensitive = draft.sensitive_columns().into_iter().next();
+    let sensitive = match &draft.sensitive_columns()[..] {
+        [] => None,
+        [only] => Some(only.clone()),
+        [first, second, ..] => {
+            let message = format!("`{first}` and `{second}` are both sensitive, and a profile measures one of them");
+            return Err(Error::request(message, Remedy::from("choose one with ").knob(Knob::Sensitive, first)));
+        }
+    };
     let settings = draft.attributes.keys();
     draft.check_names(header, quasi.iter().chain(&sensitive).chain(settings))?;
     match sensitive.as_ref().filter(|name| quasi.contains(name)) {

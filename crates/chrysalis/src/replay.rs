@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrysalis_audit::{Finding, Replay};
-use chrysalis_criteria::{PrincipleSpec, Weights};
+use chrysalis_criteria::{Requirement, Weights};
 use chrysalis_publish::{AttributeSpec, Microdata, Partitioner, TaxonomySource};
-use chrysalis_release::{Attribute, Manifest, RoleName};
+use chrysalis_release::{Attribute, Manifest, Promise, RoleName};
 use chrysalis_table::{Codes, Column, Kind, MissingPolicy, Role, Table, TaxonomyFile, Watch};
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
@@ -63,7 +63,7 @@ fn replayed(
     let replay = ReplayedTable {
         table: table(manifest, microdata)?,
         attributes: attributes(manifest)?,
-        require: manifest.promises.iter().map(|promise| promise.principle().clone()).collect(),
+        require: manifest.promises.iter().map(Promise::requirement).collect(),
         sensitive: sensitive.name.clone(),
         partitioner: &*partitioner,
         watch,
@@ -162,7 +162,7 @@ fn attributes(manifest: &Manifest) -> Result<Vec<AttributeSpec>, String> {
 struct ReplayedTable<'a> {
     table: Table,
     attributes: Vec<AttributeSpec>,
-    require: Vec<PrincipleSpec>,
+    require: Vec<Requirement>,
     sensitive: String,
     partitioner: &'a dyn Partitioner,
     watch: &'a dyn Watch,

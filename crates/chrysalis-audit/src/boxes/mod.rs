@@ -75,6 +75,7 @@ pub(crate) fn audit(
     let seen = sample.as_ref().map(|values| SeenRows { groups: &groups, values });
     let disclosure = disclosed(&published, seen.as_slice(), &mut attacks, watch)?;
     Ok(AuditReport {
+        columns: Vec::new(),
         reading: Reading::of(&release.manifest),
         principles: judge(&release.manifest, of_groups, watch)?,
         checks,

@@ -15,7 +15,7 @@ use chrysalis_release::{
 };
 use chrysalis_table::{Kind, Value, Watch};
 
-use crate::columns::{from_json, only_sensitive};
+use crate::columns::from_json;
 use crate::findings::Findings;
 use crate::{Check, Disclosure};
 
@@ -133,7 +133,7 @@ fn attributes(manifest: &Manifest, findings: &mut Findings) {
             findings.add("repetitions", || format!("`{name}` calls a value ordinary twice"));
         }
     }
-    if let Ok(Some(attribute)) = only_sensitive(manifest) {
+    for attribute in manifest.with_role(RoleName::Sensitive) {
         taxonomy(attribute, findings);
     }
 }

@@ -29,6 +29,7 @@ use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
 use crate::source::relevant;
 use crate::{AuditError, AuditReport, Bystander, Check, Presence, Reading, RowLinking, Utility, shape};
+pub(crate) use permuted::columns_apart;
 use tables::ValueTables;
 use tally::Tally;
 
@@ -118,6 +119,7 @@ fn grouped(
     attacks.bystander = bystander.flatten();
     attacks.findings.push(Bystander::finding(attacks.bystander.as_ref(), rows));
     Ok(AuditReport {
+        columns: Vec::new(),
         reading: Reading::of(tables.manifest),
         principles: judge(tables.manifest, of_groups, watch)?,
         checks,
@@ -167,6 +169,7 @@ fn ungrouped(
         checks.extend(swapped::check(tables, table, watch));
     }
     Ok(AuditReport {
+        columns: Vec::new(),
         reading: Reading::of(tables.manifest),
         principles,
         checks,

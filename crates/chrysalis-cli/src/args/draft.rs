@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use chrysalis::values::names;
 use chrysalis::{
-    AttributeDraft, CompareDraft, Draft, Error, KindText, Number, QuasiDraft, ReleaseDraft, TaxonomyDraft,
-    WeightsDraft, files,
+    AttributeDraft, CompareDraft, Draft, Error, KindText, Number, QuasiDraft, ReleaseDraft, SensitiveDraft,
+    TaxonomyDraft, WeightsDraft, files,
 };
 
 use super::{Choices, CompareArgs, MicrodataArgs, ProfileArgs, ReadArgs};
@@ -77,7 +77,7 @@ impl ProfileArgs {
             draft.attributes.entry(name.clone()).or_default().taxonomy = Some(TaxonomyDraft::File(path.clone()));
         }
         draft.quasi = (!self.quasi.is_empty()).then(|| QuasiDraft::One(self.quasi.clone()));
-        draft.sensitive = self.sensitive.clone();
+        draft.sensitive = SensitiveDraft::of(&self.sensitive);
         let draft = draft.or(files::draft(&self.file)?);
         let sensitive = draft.sensitive_columns();
         if let Some((name, _)) = self.taxonomies.iter().find(|(name, _)| !sensitive.contains(name)) {
@@ -138,7 +138,7 @@ impl Choices {
             [one] => Some(QuasiDraft::One(one.clone())),
             _ => Some(QuasiDraft::Several(quasi)),
         };
-        draft.sensitive = self.sensitive.clone();
+        draft.sensitive = SensitiveDraft::of(&self.sensitive);
         draft.other = (!self.other.is_empty()).then(|| self.other.clone());
         draft.weights = self.weights.clone().map(WeightsDraft::Name);
         draft.release = self.release();

@@ -161,7 +161,7 @@ pub(crate) struct ProfileArgs {
     pub(crate) quasi: Vec<String>,
     /// The column whose values must not be linked to a person.
     #[arg(long, value_name = "COLUMN")]
-    pub(crate) sensitive: Option<String>,
+    pub(crate) sensitive: Vec<String>,
     /// A taxonomy for the sensitive column; t is then measured along it.
     #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
     pub(crate) taxonomies: Vec<(String, PathBuf)>,
@@ -199,9 +199,9 @@ pub(crate) struct Choices {
     /// Columns an attacker may know; repeat the flag for several quasi-identifiers.
     #[arg(long, value_name = "A,B,…")]
     pub(crate) quasi: Vec<String>,
-    /// The column whose values must not be linked to a person.
+    /// A column whose values must not be linked to a person; repeat for several.
     #[arg(long, value_name = "COLUMN")]
-    pub(crate) sensitive: Option<String>,
+    pub(crate) sensitive: Vec<String>,
     /// Columns to keep as they are.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) other: Vec<String>,
@@ -358,6 +358,9 @@ pub(crate) struct EvaluateArgs {
     /// The seed for drawing questions.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// If several columns are sensitive: the one to look at [default: the first].
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) about: Option<String>,
     #[command(flatten)]
     pub(crate) source: MicrodataArgs,
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].

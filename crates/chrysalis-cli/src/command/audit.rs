@@ -86,7 +86,7 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
     blocks.push(principles(outcome));
     blocks.extend(measured(outcome));
     blocks.push(checks(outcome));
-    blocks.extend(attacks(&outcome.attacks.findings));
+    blocks.extend(all_attacks(outcome));
     blocks.extend(utility(outcome));
     if !has_microdata {
         let hint = "Name the source with --microdata to check also that the release is faithful to it, and how often \
@@ -145,11 +145,28 @@ fn disclosure(outcome: &AuditOutcome) -> Option<String> {
     Some(wrapped(&text, WIDTH).join("\n"))
 }
 
+/// What attackers can do; if several columns are sensitive, with each of them, and then with all.
+fn all_attacks(outcome: &AuditOutcome) -> Vec<String> {
+    const TITLE: &str = "Attacks: what somebody could do with this release";
+    if outcome.columns.is_empty() {
+        return attacks(TITLE, &outcome.attacks.findings).into_iter().collect();
+    }
+    let mut blocks = Vec::new();
+    for found in &outcome.columns {
+        let title = format!("Attacks on `{}`: what somebody could do with this release", found.column);
+        blocks.extend(attacks(&title, &found.attacks.findings));
+    }
+    let is_of_column = |finding: &Finding| outcome.columns.iter().any(|it| it.attacks.findings.contains(finding));
+    let rest: Vec<Finding> = outcome.attacks.findings.iter().filter(|it| !is_of_column(it)).cloned().collect();
+    blocks.extend(attacks(TITLE, &rest));
+    blocks
+}
+
 /// What attackers can do: one paragraph for every attack that was run, then why the others were not run.
-fn attacks(findings: &[Finding]) -> Option<String> {
+fn attacks(title: &str, findings: &[Finding]) -> Option<String> {
     let (run, not_run): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| finding.was_run);
     let width = findings.iter().map(|finding| finding.attack.len()).max()?;
-    let mut lines = vec!["Attacks: what somebody could do with this release".to_owned()];
+    let mut lines = vec![title.to_owned()];
     for finding in run.into_iter().chain(not_run) {
         let mut texts = wrapped(&finding.sentence, WIDTH - width - 4);
         if !finding.prevention.is_empty() {

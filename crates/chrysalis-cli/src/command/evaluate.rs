@@ -26,6 +26,7 @@ pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         selectivity: args.selectivity,
         dimensions: args.dimensions,
         seed: args.seed,
+        about: args.about.clone(),
     };
     let report = evaluate(&release, &microdata, &measures, &phases)?;
     phases.finish();
@@ -36,7 +37,9 @@ pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
 fn blocks(report: &EvaluateReport, manifest: &Manifest) -> Vec<String> {
     let found = &report.found;
     let promise = if report.guarantees.is_empty() { "no promise".into() } else { report.guarantees.join(", ") };
-    let title = format!("{} by {}, {promise}: {}", report.method, report.partitioner, counted(found.rows, "row"));
+    let about = report.about.as_ref().map_or_else(String::new, |column| format!(", as far as `{column}` is concerned"));
+    let title =
+        format!("{} by {}, {promise}: {}{about}", report.method, report.partitioner, counted(found.rows, "row"));
     let row = |it: &Divergence| {
         let kl = finite(it.kl).map_or_else(|| "infinite".to_owned(), |kl| format!("{kl:.4}"));
         vec![it.attributes.join(", "), it.table.clone(), count(it.points), kl]
@@ -73,7 +76,8 @@ fn losses(report: &EvaluateReport) -> String {
 /// The loss of every attribute, alone and with the sensitive one; of the pairs of quasi attributes, only the worst.
 fn by_attribute(report: &EvaluateReport, manifest: &Manifest) -> String {
     let Distances { attributes, pairs } = &report.distances;
-    let sensitive = manifest.with_role(RoleName::Sensitive).next().map_or("", |it| it.name.as_str());
+    let first = manifest.with_role(RoleName::Sensitive).next().map_or("", |it| it.name.as_str());
+    let sensitive = report.about.as_deref().unwrap_or(first);
     let rows: Vec<Vec<String>> = attributes
         .iter()
         .map(|single| {

@@ -14,18 +14,20 @@ mod ke;
 mod l_alpha;
 mod others_l;
 mod recursive_cl;
+mod several;
 mod t_closeness;
 #[cfg(feature = "toy-principle")]
 mod toy;
 
 pub use ke::spans;
+pub use several::OneOfSeveral;
 
 use std::fmt;
 
 use chrysalis_table::{Domain, Knob, Remedy, SaCounts, Taxonomy};
 
 use crate::alike::Heaviest;
-use crate::{Alike, Categories, CriteriaError, Laws, PrincipleSpec, Rational};
+use crate::{Alike, Categories, CriteriaError, Laws, PrincipleSpec, Rational, Requirement};
 
 /// A principle bound to a sensitive column.
 pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
@@ -176,14 +178,15 @@ impl PrincipleSpec {
 #[derive(Debug)]
 pub struct All {
     parts: Vec<Box<dyn Principle>>,
-    specs: Vec<PrincipleSpec>,
+    specs: Vec<Requirement>,
 }
 
 impl All {
     /// Binds principles to a sensitive column; without any principle, every non-empty group passes.
     pub fn bind(specs: &[PrincipleSpec], sensitive: Option<&Sensitive<'_>>) -> Result<Self, CriteriaError> {
         let parts = specs.iter().map(|spec| spec.bind(sensitive)).collect::<Result<_, _>>()?;
-        Ok(All { parts, specs: specs.to_vec() })
+        let name = sensitive.map_or("", |sensitive| sensitive.name);
+        Ok(All { parts, specs: specs.iter().map(|spec| Requirement::of(name, spec.clone())).collect() })
     }
 
     /// Joins principles that are already bound. They have no specs, so they cannot be promised.
@@ -191,8 +194,8 @@ impl All {
         All { parts, specs: Vec::new() }
     }
 
-    /// The principles as they were written, in the order given.
-    pub fn specs(&self) -> &[PrincipleSpec] {
+    /// The principles as they were written, each with the column it is about, in the order given.
+    pub fn specs(&self) -> &[Requirement] {
         &self.specs
     }
 

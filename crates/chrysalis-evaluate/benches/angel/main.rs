@@ -12,6 +12,7 @@
 mod plot;
 mod workload;
 
+use chrysalis_testkit::required;
 use std::collections::BTreeMap;
 use std::fs::File;
 
@@ -109,7 +110,7 @@ fn release(table: &Table, way: &str, principle: &str, marginals: &[Vec<String>],
     // k = 10 applies to angel's buckets; its batches, and the groups of `generalize`, need only satisfy the principle.
     let (method, require): (&dyn Method, &[PrincipleSpec]) =
         if way.starts_with("angel") { (&angel, &both) } else { (&Generalize, &both[..1]) };
-    Job::new(&data, require, partitioner, &mut rng, &Unwatched).run(method).unwrap().release
+    Job::new(&data, &required(require), partitioner, &mut rng, &Unwatched).run(method).unwrap().release
 }
 
 /// The paper's table 9: marginals G1 to G4, rebuilt from the table of all attributes and from tables of their own.

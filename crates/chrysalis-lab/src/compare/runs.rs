@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrysalis::catalogue::{self, MethodEntry};
 use chrysalis::{Draft, Error, QuasiDraft, Recipe, ReleaseDraft, RunDraft};
-use chrysalis_criteria::PrincipleSpec;
+use chrysalis_criteria::{PrincipleSpec, Requirement};
 use chrysalis_release::{Detail, Needs};
 use chrysalis_table::{ColumnRequest, Knob, Remedy};
 
@@ -59,9 +59,9 @@ pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) 
 /// for several users first, then those that everyone knows.
 fn usual(draft: &Draft) -> Result<Vec<RunDraft>, Error> {
     let require = draft.release.require.iter().flatten();
-    let require = require.map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?;
+    let require = require.map(|text| text.parse()).collect::<Result<Vec<Requirement>, _>>()?;
     let is_sensitive = !draft.sensitive_columns().is_empty();
-    let is_k_alone = require.iter().all(|spec| !spec.needs_sensitive());
+    let is_k_alone = require.iter().all(|required| !required.principle.needs_sensitive());
     let has_users = draft.users_know().len() > 1;
     let fits = |entry: &&MethodEntry| {
         let shape = entry.form.shape();
@@ -86,9 +86,12 @@ fn usual(draft: &Draft) -> Result<Vec<RunDraft>, Error> {
 }
 
 /// A method with the partitioners it is tried with by default.
-fn tried(entry: &MethodEntry, require: &[PrincipleSpec]) -> Vec<RunDraft> {
-    let is_minimum = |spec: &PrincipleSpec| {
-        matches!(spec, PrincipleSpec::KAnonymity { .. } | PrincipleSpec::DistinctL { .. } | PrincipleSpec::Ke { .. })
+fn tried(entry: &MethodEntry, require: &[Requirement]) -> Vec<RunDraft> {
+    let is_minimum = |required: &Requirement| {
+        matches!(
+            required.principle,
+            PrincipleSpec::KAnonymity { .. } | PrincipleSpec::DistinctL { .. } | PrincipleSpec::Ke { .. }
+        )
     };
     let run = |name: &Option<&'static str>| {
         // Not every principle can be satisfied by cutting sorted values.

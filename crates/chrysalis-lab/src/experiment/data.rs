@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use chrysalis::{AttributeDraft, Draft, Error, QuasiDraft, Recipe, Seed, TaxonomyDraft, WeightsDraft, values};
+use chrysalis::{
+    AttributeDraft, Draft, Error, QuasiDraft, Recipe, Seed, SensitiveDraft, TaxonomyDraft, WeightsDraft, values,
+};
 use chrysalis_store::{Input, Source};
 use chrysalis_table::{Column, ColumnRequest, CsvOptions, CsvReader, Kind, MissingPolicy, Table};
 use rand::RngExt;
@@ -55,7 +57,7 @@ pub(super) fn recipe(run: &ExperimentRun, folder: Option<&Path>) -> Result<Recip
         input: data.file.clone(),
         missing: data.missing.clone(),
         quasi: Some(quasi),
-        sensitive: data.sensitive.clone(),
+        sensitive: data.sensitive.clone().map(SensitiveDraft::One),
         attributes,
         ..Draft::default()
     };

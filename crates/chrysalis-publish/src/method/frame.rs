@@ -101,14 +101,21 @@ pub(super) fn release(data: &Microdata, form: Form, groups: ShownGroups<'_>, tab
     let shape = form.shape();
     let quasi = |(column, _): (&Column, _)| attribute(column, RoleName::Quasi, shape.detail.published());
     let other = data.other().map(|column| attribute(column, RoleName::Other, Published::Exact));
-    let sensitive = data.sensitive().map(|column| Attribute {
-        domain: DomainEntry::of(column.domain(), Some(column.histogram())),
-        taxonomy: data.sensitive_taxonomy().map(Taxonomy::lines),
-        categories: data.categories().map(|categories| categories.names().to_vec()),
-        weights: data.categories().map(|categories| categories.weights().iter().map(ToString::to_string).collect()),
-        ordinary: data.named_ordinary().map(|codes| DomainEntry::values_of(column.domain(), codes)),
-        near: data.owner_near().map(show_rational),
-        ..attribute(column, RoleName::Sensitive, shape.sensitive())
+    let published = match data.sensitive_columns().len() {
+        0 | 1 => shape.sensitive(),
+        _ => shape.one_of_several(),
+    };
+    let sensitive = data.sensitive_columns().map(|sensitive| {
+        let (column, categories) = (sensitive.column(), sensitive.categories());
+        Attribute {
+            domain: DomainEntry::of(column.domain(), Some(column.histogram())),
+            taxonomy: sensitive.taxonomy().map(Taxonomy::lines),
+            categories: categories.map(|categories| categories.names().to_vec()),
+            weights: categories.map(|categories| categories.weights().iter().map(ToString::to_string).collect()),
+            ordinary: sensitive.named_ordinary().map(|codes| DomainEntry::values_of(column.domain(), codes)),
+            near: sensitive.owner_near().map(show_rational),
+            ..attribute(column, RoleName::Sensitive, published)
+        }
     });
     let manifest = Manifest {
         version: VERSION,

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use chrysalis_testkit::required;
 use std::collections::BTreeSet;
 
 use chrysalis_criteria::{Principle, PrincipleSpec};
@@ -53,7 +54,7 @@ pub(crate) fn partition(
     specs: &[PrincipleSpec],
     seed: u64,
 ) -> Result<Partition, PublishError> {
-    let goal = data.goal(specs)?;
+    let goal = data.goal(&required(specs))?;
     partition_for(partitioner, data, &goal, seed)
 }
 

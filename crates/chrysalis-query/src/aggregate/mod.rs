@@ -7,7 +7,7 @@ mod totals;
 #[cfg(feature = "toy-function")]
 mod toy;
 
-use crate::estimate::Hit;
+use crate::estimate::{Hit, variance_of_draw as group_variance};
 use chrysalis_release::view::{Groups, Multisets};
 
 use crate::code_test::{CodeTest, passing};
@@ -93,14 +93,6 @@ pub(crate) fn aggregate(function: Function, side: Side<'_>, pieces: &[&[Hit]]) -
 /// The most rows that can match. A combination of GROUP BY values where this is 0 is left out of the answer.
 pub(crate) fn most(side: Side<'_>, pieces: &[&[Hit]]) -> u64 {
     pieces.iter().flat_map(|piece| piece.iter()).map(|hit| u64::from(side.group_hits(hit).most)).sum()
-}
-
-/// The variance of Σz over the hits of one group: a draw without replacement of an uncertain number of rows.
-fn group_variance(hit: &Hit, n: f64, mean: f64, variance: f64) -> f64 {
-    // E[h(n−h)] = e(n−e) − v.
-    let spread = hit.expected * hit.others - hit.variance;
-    let drawn = if n > 1.0 { (spread / (n - 1.0)).max(0.0) * variance } else { 0.0 };
-    drawn + hit.variance * mean * mean
 }
 
 /// Mean and variance of z over a group's n rows: the given values, and 0 for all other rows.

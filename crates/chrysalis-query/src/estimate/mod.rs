@@ -41,6 +41,33 @@ impl Hit {
     }
 }
 
+impl Hit {
+    /// The hits that also satisfy a condition on a sensitive attribute other than the one asked about. `c` of the
+    /// group's `n` rows satisfy it, and which they are is unknown. `None` if there can be no such hit (step 6a).
+    pub(crate) fn thinned(&self, n: u32, c: u32) -> Option<Hit> {
+        // PROOF: at most n − c hits fall on other rows, so at least least + c − n fall on these.
+        let least = (u64::from(self.least) + u64::from(c)).saturating_sub(u64::from(n)) as u32;
+        let most = self.most.min(c);
+        if most == 0 {
+            return None;
+        }
+        let (rows, share) = (f64::from(n), f64::from(c) / f64::from(n));
+        let expected = self.expected * share;
+        let others = self.others + self.expected * (f64::from(n - c) / rows);
+        let variance = variance_of_draw(self, rows, share, share * (1.0 - share));
+        Some(Hit { group: self.group, least, most, expected, others, variance })
+    }
+}
+
+/// The variance of Σz over the hits of one group of `n` rows, where z has this mean and variance over the rows: a draw
+/// without replacement of an uncertain number of rows.
+pub(crate) fn variance_of_draw(hit: &Hit, n: f64, mean: f64, variance: f64) -> f64 {
+    // E[h(n−h)] = e(n−e) − v.
+    let spread = hit.expected * hit.others - hit.variance;
+    let drawn = if n > 1.0 { (spread / (n - 1.0)).max(0.0) * variance } else { 0.0 };
+    drawn + hit.variance * mean * mean
+}
+
 /// The hits of one of the plan's conditions, for every combination of values of the quasi attributes in GROUP BY.
 ///
 /// # Contract

@@ -40,7 +40,8 @@ pub struct View {
     columns: Vec<Option<CodedColumn>>,
     /// Ranges and labels, by table of people.
     boxes: Vec<Boxes>,
-    values: Option<Multisets>,
+    /// By field: the values of sensitive attributes, group by group.
+    values: Vec<Option<Multisets>>,
 }
 
 /// One code per row, rows ordered by group.
@@ -71,7 +72,9 @@ impl View {
         let (name, table) = first_table(release, &layout, id)?;
         let ids = column(table, name, id)?;
         let groups = Groups::new(ids);
-        let values = multisets(release, &layout, &fields, &groups, (id, ids))?;
+        let values = (0..fields.len())
+            .map(|field| multisets(release, &layout, &fields[field], field, &groups, (id, ids)))
+            .collect::<Result<_, _>>()?;
         let is_coded = !layout.shape.detail.is_labelled();
         let coded = |field: &Field| {
             let wanted = is_coded && field.role != RoleName::Sensitive;
@@ -103,9 +106,14 @@ impl View {
         boxes.labels[field].as_ref()
     }
 
-    /// The sensitive values of every group; none if nothing is sensitive, or if they were not read.
-    pub fn values(&self) -> Option<&Multisets> {
-        self.values.as_ref()
+    /// The values of a sensitive attribute in every group; none if it is not sensitive, or if they were not read.
+    pub fn values(&self, field: usize) -> Option<&Multisets> {
+        self.values[field].as_ref()
+    }
+
+    /// The sensitive attributes, by their place among the fields.
+    pub fn sensitive(&self) -> impl Iterator<Item = usize> {
+        (0..self.fields.len()).filter(|&field| self.fields[field].role == RoleName::Sensitive)
     }
 }
 
@@ -125,19 +133,22 @@ fn column<'a>(table: &'a Table, name: &str, column: &str) -> Result<&'a Column, 
 fn multisets(
     release: &Release,
     layout: &Layout,
-    fields: &[Field],
+    field: &Field,
+    at: usize,
     groups: &Groups,
     (id, ids): (&str, &Column),
 ) -> Result<Option<Multisets>, ReleaseError> {
-    let Some(sensitive) = fields.iter().find(|field| field.role == RoleName::Sensitive) else { return Ok(None) };
-    let name = layout.shape.values_table();
-    let Some(values) = release.table(name)?.column(&sensitive.name) else { return Ok(None) };
+    if field.role != RoleName::Sensitive {
+        return Ok(None);
+    }
+    let Some(name) = layout.values_of(at).map(|table| table.name.as_str()) else { return Ok(None) };
+    let table = release.table(name)?;
+    let Some(values) = table.column(&field.name) else { return Ok(None) };
     match layout.shape.values {
-        Values::Beside | Values::Swapped => Ok(Some(Multisets::of_rows(values, sensitive, groups))),
+        Values::Beside | Values::Swapped => Ok(Some(Multisets::of_rows(values, field, groups))),
         Values::Counted(_) => {
-            let table = release.table(name)?;
             let (own_ids, counts) = (column(table, name, id)?, column(table, name, COUNT)?);
-            Multisets::of_table(values, sensitive, counts, groups.places(ids, own_ids)?, groups).map(Some)
+            Multisets::of_table(values, field, counts, groups.places(ids, own_ids)?, groups).map(Some)
         }
     }
 }

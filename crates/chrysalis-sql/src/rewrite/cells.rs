@@ -10,7 +10,7 @@ use chrysalis_query::question::Function;
 
 /// The table of sensitive values, under the name `s`.
 pub(super) struct Values {
-    pub(super) table: &'static str,
+    pub(super) table: String,
     /// How often a row's value occurs; `None` means once.
     pub(super) times: Option<X>,
     pub(super) value: X,
@@ -20,7 +20,7 @@ impl Writer<'_> {
     pub(super) fn values(&self) -> Values {
         let (table, count) = match self.plan.counted_values() {
             Some((table, count)) => (table, Some(count)),
-            None => (self.plan.shape.people, None),
+            None => (self.plan.shape.people.to_owned(), None),
         };
         let name = self.plan.sensitive.map_or("", |field| &self.fields()[field].name);
         let times = count.map(|count| self.dialect.double(self.column("s", count)));
@@ -51,7 +51,7 @@ impl Writer<'_> {
     /// The most times that one value occurs in a group.
     pub(super) fn most_times(&self) -> u64 {
         let Some((table, count)) = self.plan.counted_values() else { return 1 };
-        let column = self.release.table(table).ok().and_then(|table| table.column(count));
+        let column = self.release.table(&table).ok().and_then(|table| table.column(count));
         let largest = column.and_then(|column| column.domain().bounds()).map(|(_, largest)| largest);
         match largest {
             Some(Value::Integer(times)) => u64::try_from(*times).unwrap_or(1),
@@ -105,7 +105,7 @@ fn sizes(writer: &mut Writer<'_>) {
 fn sizes_by_group(writer: &mut Writer<'_>) {
     let (dialect, values) = (writer.dialect, writer.values());
     let group = writer.group("s");
-    let mut rows = Rows::of_table(dialect, values.table, "s").item(group.clone(), "g").group_by([group.clone()]);
+    let mut rows = Rows::of_table(dialect, &values.table, "s").item(group.clone(), "g").group_by([group.clone()]);
     if writer.plan.keys.is_empty() && writer.has_small_groups() {
         // PROOF: without keys a group has one row of hits. Groups that are not hit do not need their sizes.
         rows = rows.join("hits", col("hits.g").eq(group.clone()));
@@ -134,7 +134,7 @@ fn sizes_by_group(writer: &mut Writer<'_>) {
         let mean = col("sizes.sy") / writer.counted("sizes", writer.present());
         let deviation = (y() - mean).squared();
         let weighted = values.times.map_or_else(|| deviation.clone(), |times| times * deviation.clone());
-        let rows = Rows::of_table(dialect, values.table, "s").join("sizes", col("sizes.g").eq(group));
+        let rows = Rows::of_table(dialect, &values.table, "s").join("sizes", col("sizes.g").eq(group));
         let rows = rows.filter(present()).item(col("sizes.g"), "g").item(sum(weighted), "dd");
         writer.ctes.add("deviations", rows.group_by([col("sizes.g")]));
     }
@@ -144,7 +144,7 @@ fn sizes_by_group(writer: &mut Writer<'_>) {
 fn sizes_by_value(writer: &mut Writer<'_>, at: usize) {
     let (dialect, values) = (writer.dialect, writer.values());
     let group = writer.group("s");
-    let scan = || Rows::of_table(dialect, values.table, "s").item(group.clone(), "g");
+    let scan = || Rows::of_table(dialect, &values.table, "s").item(group.clone(), "g");
     let whole = scan().item(writer.occurrences(None), "n").group_by([group.clone()]);
     let each = scan().item(values.value.clone(), "k").filter(writer.counts(CountedValues::Where));
     let each = match &values.times {

@@ -16,11 +16,11 @@ pub(super) const ENDS: [&str; 3] = [GROUP_ID, "min_lb", "max_ub"];
 /// Whether `help` has the expectations of MIN and MAX. It has if no two groups' values overlap, because then the least
 /// and the greatest value hit each come from a single group.
 pub(super) fn finds_extremes(plan: &Plan, release: &Release) -> bool {
-    let Some(name) = plan.shape.help.filter(|_| asks(plan, &EXTREMES)) else { return false };
+    let Some(name) = plan.help_table().filter(|_| asks(plan, &EXTREMES)) else { return false };
     let help = release.manifest.tables.iter().find(|table| table.name == name);
     let has = |name: &&str| help.is_some_and(|table| table.columns.iter().any(|column| column.name == *name));
     let is_told = HELP_COLUMNS.iter().all(has);
-    let ranges = if is_told { release.table(name).ok().and_then(ranges) } else { None };
+    let ranges = if is_told { release.table(&name).ok().and_then(ranges) } else { None };
     ranges.is_some_and(|mut ranges| {
         ranges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0)
@@ -76,7 +76,7 @@ fn needs_hits(writer: &Writer<'_>) -> bool {
 
 /// Groups with their hits, joined with their rows of `help`.
 pub(super) fn joined(writer: &Writer<'_>) -> Rows {
-    Rows::of("hits").join_table(writer.dialect, writer.help(), "p", on_group_and_hits(writer))
+    Rows::of("hits").join_table(writer.dialect, &writer.help(), "p", on_group_and_hits(writer))
 }
 
 /// Whether rows must be numbered to find the first group of each key.

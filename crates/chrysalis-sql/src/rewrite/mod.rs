@@ -50,6 +50,10 @@ pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<Strin
         let problem = format!("{} cannot be rewritten as SQL", aggregate.function.name().to_uppercase());
         return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });
     }
+    if !plan.beside.is_empty() || plan.sensitive_key().is_some_and(|key| Some(key) != plan.sensitive) {
+        let problem = "the question is about two sensitive columns at once, which is not rewritten as SQL".to_owned();
+        return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });
+    }
     let finds_extremes = help::finds_extremes(plan, release);
     let mut writer = Writer { plan, release, dialect, finds_extremes, ctes: Ctes::default() };
     let source = parts::source(&mut writer)?;
@@ -60,15 +64,15 @@ pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<Strin
 /// The columns of the release that [`rewrite`] itself reads: how often values repeat, and where ranges end.
 pub fn looked_at(plan: &Plan) -> Vec<(String, Vec<String>)> {
     let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
-    if let Some(table) = plan.shape.help.filter(|_| asks(plan, &EXTREMES)) {
-        wanted.push((table.to_owned(), help::ENDS.map(str::to_owned).to_vec()));
+    if let Some(table) = plan.help_table().filter(|_| asks(plan, &EXTREMES)) {
+        wanted.push((table, help::ENDS.map(str::to_owned).to_vec()));
     }
     let has_numbers = asks(plan, &NUMERIC);
     if let Some((table, count)) = plan.counted_values().filter(|_| has_numbers) {
-        wanted.push((table.to_owned(), vec![count.to_owned()]));
+        wanted.push((table, vec![count.to_owned()]));
     }
     if plan.shape.detail.is_labelled() {
-        let keys = plan.keys.iter().filter(|key| Some(**key) != plan.sensitive).map(|&key| &plan.fields[key]);
+        let keys = plan.keys.iter().filter(|key| Some(**key) != plan.sensitive_key()).map(|&key| &plan.fields[key]);
         let ends = |field: &Field| [min_column(&field.name), max_column(&field.name)];
         let columns: Vec<String> = keys.filter(|field| field.kind != Kind::Category).flat_map(ends).collect();
         if !columns.is_empty() {
@@ -148,9 +152,9 @@ impl<'a> Writer<'a> {
     }
 
     /// The table of bounds.
-    fn help(&self) -> &'static str {
+    fn help(&self) -> String {
         // PROOF: only called where there is one.
-        self.plan.shape.help.unwrap_or_default()
+        self.plan.help_table().unwrap_or_default()
     }
 
     /// The table that says which values labels have.

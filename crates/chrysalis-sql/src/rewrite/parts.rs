@@ -99,7 +99,7 @@ fn plain(writer: &mut Writer<'_>) -> &'static str {
 /// For questions that every row satisfies: the sensitive values alone give the true answer, whatever the form.
 fn whole(writer: &mut Writer<'_>) -> &'static str {
     let (dialect, values) = (writer.dialect, writer.values());
-    let mut rows = Rows::of_table(dialect, values.table, "s");
+    let mut rows = Rows::of_table(dialect, &values.table, "s");
     if let Some(at) = writer.sensitive_key() {
         rows = rows.item(values.value.clone(), &format!("k{at}")).group_by([values.value.clone()]);
         rows = rows.filter(writer.counts(CountedValues::Where));

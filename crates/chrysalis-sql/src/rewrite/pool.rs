@@ -15,10 +15,10 @@ pub(super) fn write(writer: &mut Writer<'_>) {
     } else if writer.plan.keys.is_empty() {
         // Values of groups that are not hit need no ranks.
         let on = writer.group("s").eq(col("cells.g"));
-        let rows = Rows::of("cells").join_table(writer.dialect, writer.values().table, "s", on);
+        let rows = Rows::of("cells").join_table(writer.dialect, &writer.values().table, "s", on);
         cell_items(writer, ranks(writer, rows))
     } else {
-        let rows = Rows::of_table(writer.dialect, writer.values().table, "s");
+        let rows = Rows::of_table(writer.dialect, &writer.values().table, "s");
         let rows = ranks(writer, rows.item(writer.group("s"), "g"));
         writer.ctes.add("ranked", rows);
         let rows = Rows::of("ranked").join("cells", col("cells.g").eq(col("ranked.g")));

@@ -51,10 +51,11 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         // Each other release alone, and, if there are several, all of them together.
         let together = (with.others.len() > 1).then_some(with.others);
         for others in with.others.chunks(1).chain(together) {
-            let (check, intersection) = chrysalis_audit::intersect_all(release, others, with.microdata, watch)?;
-            report.checks.push(check);
-            report.attacks.findings.push(intersection.finding());
-            report.attacks.intersection.push(intersection);
+            for (check, intersection) in intersections(release, others, with.microdata, watch)? {
+                report.checks.push(check);
+                report.attacks.findings.push(intersection.finding());
+                report.attacks.intersection.push(intersection);
+            }
         }
         let manifest = &release.manifest;
         let (method, partitioner, reproducible) =
@@ -63,6 +64,35 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         let kept = manifest.with_role(RoleName::Other).map(|attribute| attribute.name.clone()).collect();
         Ok(AuditOutcome { report, method, partitioner, reproducible, accepted, kept })
     })?
+}
+
+/// The attack with other releases, once for every sensitive column that a release has.
+fn intersections(
+    release: &Release,
+    others: &[(&str, &Release)],
+    microdata: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<Vec<(chrysalis_audit::Check, chrysalis_audit::Intersection)>, Error> {
+    let sensitive: Vec<&str> = release.manifest.with_role(RoleName::Sensitive).map(|it| it.name.as_str()).collect();
+    let has_several = std::iter::once(release).chain(others.iter().map(|(_, other)| *other));
+    if !has_several.into_iter().any(|release| release.manifest.has_several_sensitive()) {
+        return Ok(vec![chrysalis_audit::intersect_all(release, others, microdata, watch)?]);
+    }
+    let mut found = Vec::new();
+    for column in sensitive {
+        let own = release.about(column)?;
+        let mut views: Vec<(String, Release)> = Vec::new();
+        for (name, other) in others {
+            // A release that shows other columns of the same people is met with the first of them.
+            let known: Vec<&str> = other.manifest.with_role(RoleName::Sensitive).map(|it| it.name.as_str()).collect();
+            let same = known.iter().find(|name| **name == column).or(known.first());
+            let view = same.map_or_else(|| Ok((*other).clone()), |same| other.about(same))?;
+            views.push((format!("{name} (`{column}`)"), view));
+        }
+        let views: Vec<(&str, &Release)> = views.iter().map(|(name, view)| (name.as_str(), view)).collect();
+        found.push(chrysalis_audit::intersect_all(&own, &views, microdata, watch)?);
+    }
+    Ok(found)
 }
 
 /// How to read the microdata so that releases can be compared with them: the attributes of these releases, with their

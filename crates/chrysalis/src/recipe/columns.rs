@@ -7,7 +7,7 @@ use chrysalis_publish::{AttributeSpec, TaxonomySource};
 use chrysalis_table::{ColumnRequest, Kind, Knob, Remedy, Role, TaxonomyFile};
 
 use super::method::MethodChoice;
-use crate::draft::QuasiDraft;
+use crate::draft::{QuasiDraft, SensitiveDraft};
 use crate::{AttributeDraft, Draft, Error, KindText, Number, ReleaseDraft, TaxonomyDraft, WeightsDraft};
 
 impl Draft {
@@ -60,9 +60,9 @@ impl Draft {
         self.attributes.keys().filter(|name| self.has_role(name, role)).cloned().collect()
     }
 
-    /// The sensitive columns: the one that is named, or those with the role.
+    /// The sensitive columns: those that are named, or those with the role.
     pub fn sensitive_columns(&self) -> Vec<String> {
-        self.sensitive.clone().map_or_else(|| self.with_role(Role::Sensitive), |name| vec![name])
+        self.sensitive.as_ref().map_or_else(|| self.with_role(Role::Sensitive), SensitiveDraft::names)
     }
 
     /// What every user knows, if several are named.
@@ -81,9 +81,8 @@ impl Draft {
             return Err(Error::request(message, "keep one of the lists"));
         }
         let sensitive = self.sensitive_columns();
-        if let [first, second, ..] = &sensitive[..] {
-            let message = format!("`{first}` and `{second}` are both sensitive");
-            return Err(Error::request(message, Remedy::from("choose one with ").knob(Knob::Sensitive, "")));
+        if sensitive.len() > 1 {
+            self.check_names_one(&sensitive)?;
         }
         let other = self.other.clone().unwrap_or_else(|| self.with_role(Role::Other));
         let all = [
@@ -101,6 +100,16 @@ impl Draft {
             roles.push((name, role));
         }
         Ok(roles)
+    }
+
+    /// Refuses settings that do not say which of several sensitive columns they are for.
+    fn check_names_one(&self, sensitive: &[String]) -> Result<(), Error> {
+        let knobs = [(Knob::Ordinary, self.ordinary.is_some()), (Knob::Weights, self.weights.is_some())];
+        let Some((knob, _)) = knobs.into_iter().find(|(_, is_turned)| *is_turned) else { return Ok(()) };
+        let names: Vec<String> = sensitive.iter().map(|name| format!("`{name}`")).collect();
+        let message = format!("`{knob}` does not say which column it is for: {} are sensitive", names.join(", "));
+        let remedy = format!("say it for each column in a spec: `[attributes.{}]`, `{knob} = …`", sensitive[0]);
+        Err(Error::request(message, remedy))
     }
 
     /// How a column is published and how it is read; an identifier is neither.

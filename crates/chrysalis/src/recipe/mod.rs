@@ -3,7 +3,7 @@
 mod columns;
 mod method;
 
-use chrysalis_criteria::PrincipleSpec;
+use chrysalis_criteria::{PrincipleSpec, Requirement};
 use chrysalis_publish::method::Method;
 use chrysalis_publish::{AttributeSpec, QuasiIdentifiers};
 use chrysalis_release::{Accepted, Detail, Form, Scope};
@@ -23,7 +23,7 @@ pub struct Recipe {
     pub(crate) requests: Vec<ColumnRequest>,
     pub(crate) dropped: Vec<DroppedColumn>,
     /// All principles that are promised.
-    pub(crate) require: Vec<PrincipleSpec>,
+    pub(crate) require: Vec<Requirement>,
     pub(crate) missing: MissingPolicy,
     format: Format,
     /// The name of the table in messages, if it has one.
@@ -89,13 +89,13 @@ impl Recipe {
     }
 
     /// The principles that every group must satisfy.
-    pub fn require(&self) -> &[PrincipleSpec] {
+    pub fn require(&self) -> &[Requirement] {
         &self.require
     }
 
     /// The principles required of one kind of group: buckets, if there are any, count rows, and batches count values.
-    pub fn required_of(&self, scope: Scope) -> Vec<&PrincipleSpec> {
-        self.require.iter().filter(|spec| scope.takes(spec)).collect()
+    pub fn required_of(&self, scope: Scope) -> Vec<&Requirement> {
+        self.require.iter().filter(|required| scope.takes(&required.principle)).collect()
     }
 
     /// The least size of a bucket, for forms that have buckets.
@@ -155,7 +155,7 @@ impl Draft {
     /// Anything that would be ignored is an error: a knob that the chosen method, partitioner or role does not have.
     pub fn check(&self, header: &[String]) -> Result<Recipe, Error> {
         let method = self.release.method()?;
-        let mut require = self.principles()?;
+        let mut require = self.requirements()?;
         check_promises(method.form, &require)?;
         let users = self.users(method)?;
         let roles = self.roles(header)?;
@@ -244,7 +244,7 @@ impl Draft {
         Ok(policy.transpose()?.unwrap_or(MissingPolicy::AsValue))
     }
 
-    fn principles(&self) -> Result<Vec<PrincipleSpec>, Error> {
+    fn requirements(&self) -> Result<Vec<Requirement>, Error> {
         let texts = self.release.require.as_deref().unwrap_or_default();
         if texts.is_empty() {
             let remedy = Remedy::from("say what every group must satisfy, for example ")
@@ -253,25 +253,64 @@ impl Draft {
                 .knob(Knob::Require, "l=4");
             return Err(Error::request("no principle is required", remedy));
         }
-        let specs = texts.iter().map(|text| text.parse()).collect::<Result<Vec<PrincipleSpec>, _>>()?;
-        if let Some(at) = (1..specs.len()).find(|&at| specs[..at].contains(&specs[at])) {
-            return Err(Error::request(format!("`{}` is required twice", specs[at]), "say it once"));
+        let mut require = texts.iter().map(|text| text.parse()).collect::<Result<Vec<Requirement>, _>>()?;
+        let sensitive = self.sensitive_columns();
+        for required in &mut require {
+            self.check_is_sensitive(required, &sensitive)?;
+            // Of one column everything is required; naming it changes nothing.
+            required.about = required.about.take().filter(|_| sensitive.len() > 1);
         }
-        let named = self.ordinary.iter().chain(self.attributes.values().filter_map(|said| said.ordinary.as_ref()));
-        let names_ordinary = named.flatten().next().is_some();
-        // An owner who names ordinary values wants the other values counted.
-        let of_others = |spec: PrincipleSpec| match spec {
-            PrincipleSpec::FrequencyL { l } if names_ordinary => PrincipleSpec::OthersL { l },
-            spec => spec,
+        let is_repeated = |at: &usize| {
+            let (before, required) = (&require[..*at], &require[*at]);
+            before
+                .iter()
+                .any(|known| known == required || known.principle == required.principle && known.about.is_none())
         };
-        Ok(specs.into_iter().map(of_others).collect())
+        if let Some(at) = (1..require.len()).find(is_repeated) {
+            return Err(Error::request(format!("`{}` is required twice", require[at]), "say it once"));
+        }
+        // An owner who names ordinary values of a column wants its other values counted.
+        let names_ordinary = |column: &String| {
+            let said = self.attributes.get(column).and_then(|said| said.ordinary.as_ref());
+            self.ordinary.iter().chain(said).flatten().next().is_some()
+        };
+        if !sensitive.iter().any(names_ordinary) {
+            return Ok(require);
+        }
+        let of_others = |required: Requirement| -> Vec<Requirement> {
+            let PrincipleSpec::FrequencyL { l } = required.principle else { return vec![required] };
+            let meant = sensitive.iter().filter(|column| required.may_concern(column));
+            let of_column = |column: &String| Requirement {
+                about: (sensitive.len() > 1).then(|| column.clone()),
+                principle: match names_ordinary(column) {
+                    true => PrincipleSpec::OthersL { l },
+                    false => PrincipleSpec::FrequencyL { l },
+                },
+            };
+            meant.map(of_column).collect()
+        };
+        Ok(require.into_iter().flat_map(of_others).collect())
+    }
+
+    /// Refuses a requirement of a column that is not sensitive.
+    fn check_is_sensitive(&self, required: &Requirement, sensitive: &[String]) -> Result<(), Error> {
+        match required.about.as_ref().filter(|name| !sensitive.contains(name)) {
+            None => Ok(()),
+            Some(name) => {
+                let message = format!("`{required}` is about `{name}`, which is not a sensitive column");
+                Err(Error::request(message, Remedy::from("name it with ").knob(Knob::Sensitive, name)))
+            }
+        }
     }
 
     /// If (k,e) is required, its e already says what counts as near.
-    fn check_near(&self, require: &[PrincipleSpec]) -> Result<(), Error> {
-        let is_said = self.attributes.values().any(|said| said.near.is_some());
-        let ke = require.iter().find(|spec| matches!(spec, PrincipleSpec::Ke { .. }));
-        match ke.filter(|_| is_said) {
+    fn check_near(&self, require: &[Requirement]) -> Result<(), Error> {
+        let said = self.attributes.iter().filter(|(_, said)| said.near.is_some()).map(|(name, _)| name);
+        let ke = |name: &String| {
+            let is_ke = |required: &&Requirement| matches!(required.principle, PrincipleSpec::Ke { .. });
+            require.iter().filter(|required| required.may_concern(name)).find(is_ke)
+        };
+        match said.filter_map(ke).next() {
             None => Ok(()),
             Some(ke) => {
                 let message = format!("`{}` has no effect beside `{ke}`, whose e says what is near", Knob::Near);
@@ -353,10 +392,11 @@ fn no_suppression() -> Error {
 
 /// A principle that every group satisfies is probably a slip, unless nothing is promised anyway. Buckets of one row are
 /// allowed: they amount to anatomy.
-fn check_promises(form: Form, require: &[PrincipleSpec]) -> Result<(), Error> {
+fn check_promises(form: Form, require: &[Requirement]) -> Result<(), Error> {
     let shape = form.shape();
     let is_meant = |spec: &PrincipleSpec| shape.marginals.is_some() && !spec.needs_sensitive();
-    let idle = require.iter().find(|spec| spec.promises_nothing() && !is_meant(spec));
+    let principles = require.iter().map(|required| &required.principle);
+    let idle = principles.into_iter().find(|spec| spec.promises_nothing() && !is_meant(spec));
     match idle.filter(|_| shape.may_promise) {
         None => Ok(()),
         Some(spec) => {
@@ -368,18 +408,18 @@ fn check_promises(form: Form, require: &[PrincipleSpec]) -> Result<(), Error> {
 }
 
 /// The least size of a bucket; a default k is promised as well.
-fn bucket_size(form: Form, require: &mut Vec<PrincipleSpec>) -> Result<(Option<u64>, bool), Error> {
-    if require.iter().all(|spec| !spec.needs_sensitive()) {
+fn bucket_size(form: Form, require: &mut Vec<Requirement>) -> Result<(Option<u64>, bool), Error> {
+    if require.iter().all(|required| !required.principle.needs_sensitive()) {
         let message = format!("{form} needs a principle for batches: `k=` alone says nothing about sensitive values");
         return Err(Error::request(message, Remedy::from("add one, for example ").knob(Knob::Require, "l=4")));
     }
-    let k = require.iter().filter_map(|spec| match spec {
+    let k = require.iter().filter_map(|required| match &required.principle {
         PrincipleSpec::KAnonymity { k } => Some(*k),
         _ => None,
     });
     let asked = k.max();
     if asked.is_none() {
-        require.push(PrincipleSpec::KAnonymity { k: BUCKET_SIZE });
+        require.push(PrincipleSpec::KAnonymity { k: BUCKET_SIZE }.into());
     }
     Ok((Some(asked.unwrap_or(BUCKET_SIZE)), asked.is_some()))
 }

@@ -1,9 +1,9 @@
 use std::ops::Deref;
 
 use chrysalis_audit::{
-    Attacks, AuditReport, Background, Bystander, Extremes, Finding, Intersection, IntersectionLeft, IntersectionOver,
-    Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading, Replay, Republishing, RowLinking,
-    RowLinkingOver, Similarity, SimilarityOf, Subtraction,
+    Attacks, AuditReport, Background, Bystander, ColumnReport, Extremes, Finding, Intersection, IntersectionLeft,
+    IntersectionOver, Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading, Replay,
+    Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf, Subtraction,
 };
 use chrysalis_release::Form;
 use serde::{Serialize, Serializer};
@@ -73,7 +73,7 @@ fn json(outcome: &AuditOutcome) -> Value {
         .map(|check| json!({"name": check.name, "ok": check.ok, "detail": check.detail, "findings": check.findings}))
         .collect();
     let utility = report.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound}));
-    json!({
+    let mut value = json!({
         "ok": report.ok(),
         "reading": match report.reading {
             Reading::Plain => "plain",
@@ -90,6 +90,23 @@ fn json(outcome: &AuditOutcome) -> Value {
         "checks": checks,
         "attacks": attacks(&report.attacks),
         "utility": utility,
+    });
+    if let Some(members) = value.as_object_mut().filter(|_| !report.columns.is_empty()) {
+        members.insert("columns".into(), report.columns.iter().map(column).collect());
+    }
+    value
+}
+
+/// What was found about one of several sensitive columns.
+fn column(found: &ColumnReport) -> Value {
+    let disclosure = found.disclosure.as_ref();
+    json!({
+        "column": found.column,
+        "certain_rows": disclosure.map(|found| found.certain_rows),
+        "disclosed_rows": disclosure.map(|found| found.disclosed_rows),
+        "disclosure_rule": disclosure.map(|found| &found.rule),
+        "attacks": attacks(&found.attacks),
+        "utility": found.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound})),
     })
 }
 

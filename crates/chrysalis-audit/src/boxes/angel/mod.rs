@@ -71,6 +71,7 @@ pub(crate) fn audit(
     attacks.findings.push(Bystander::finding(bystander.as_ref(), people.table.rows() as u64));
     attacks.bystander = bystander;
     Ok(AuditReport {
+        columns: Vec::new(),
         reading: Reading::of(&release.manifest),
         principles: judge(&release.manifest, evidence, watch)?,
         checks,

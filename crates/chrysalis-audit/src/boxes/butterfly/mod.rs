@@ -82,6 +82,7 @@ pub(crate) fn audit(
     let seen: Vec<_> = with_values.map(|(groups, values)| disclosure::SeenRows { groups, values }).collect();
     let disclosure = super::disclosed(&published, &seen, &mut attacks, watch)?;
     Ok(AuditReport {
+        columns: Vec::new(),
         reading: Reading::of(manifest),
         principles: principles(&published, &users, watch)?,
         checks,

@@ -7,13 +7,14 @@ mod odds;
 mod tests;
 
 use chrysalis_release::{Detail, Values};
-use chrysalis_table::{Table, Watch};
+use chrysalis_table::{Column, Table, Watch};
 
 use super::tables::ValueTables;
 use super::tally::Tally;
 use crate::attack::{count, counted};
 use crate::findings::Findings;
 use crate::measure::GroupCounts;
+use crate::source::join;
 use crate::{Check, Groups};
 use odds::Evidence;
 
@@ -45,6 +46,27 @@ pub(super) fn check(
         }
     };
     (!tests.is_empty()).then(|| judged(&tests))
+}
+
+/// The same for sensitive columns that stand beside each other, each of which was permuted on its own. Of every column,
+/// the people's values and the published ones.
+pub(crate) fn columns_apart(
+    columns: &[(&str, &Column, &Column)],
+    groups: &Groups,
+    n_people: usize,
+    watch: &dyn Watch,
+) -> Option<Check> {
+    let rows = Rows::by_group(groups);
+    let mut tests = Vec::new();
+    for (at, (name, people, shown)) in columns.iter().enumerate() {
+        let (moved, _) = join(people, shown);
+        for (other, of_people, of_shown) in &columns[..at] {
+            let fixed = [join(of_people, of_shown)];
+            let evidence = beside::evidence(&fixed, &moved, n_people, &rows, watch);
+            tests.push(Test { what: format!("`{other}` beside `{name}`"), evidence });
+        }
+    }
+    (!tests.is_empty()).then(|| Check { name: "apart", ..judged(&tests) })
 }
 
 fn judged(tests: &[Test]) -> Check {

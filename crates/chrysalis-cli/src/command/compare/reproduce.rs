@@ -52,7 +52,7 @@ impl<'a> TypedCommand<'a> {
     fn add_table(&self, line: &mut Line) {
         let flags = &self.flags;
         if let Some(name) = &flags.sensitive {
-            line.add(Knob::Sensitive, name);
+            name.names().iter().for_each(|name| line.add(Knob::Sensitive, name));
         }
         if let Some(names) = &flags.other {
             line.add(Knob::Other, &names.join(","));

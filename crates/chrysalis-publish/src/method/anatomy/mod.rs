@@ -1,12 +1,14 @@
 //! Exact quasi values beside the sensitive values of their group; see `spec.md`.
 
-use chrysalis_release::{COUNT, Form, GROUP_ID, Scope};
+use std::collections::BTreeMap;
+
+use chrysalis_release::{COUNT, Form, GROUP_ID, Scope, Values};
 use chrysalis_table::{Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
 use super::frame::{self, Order};
 use super::{Method, Outcome};
-use crate::{Job, Microdata, Partition, PublishError};
+use crate::{Job, Microdata, Partition, PublishError, SensitiveColumn};
 
 /// The publication `anatomy`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,12 +20,12 @@ impl Method for Anatomy {
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
-        if data.sensitive().is_none() {
+        if data.sensitive_columns().len() == 0 {
             return Err(nothing_sensitive(self.form()));
         }
         let names = shown_columns(data).map(|column| column.name().to_owned());
         frame::check_names(names.chain([GROUP_ID.to_owned()]))?;
-        check_sensitive_name(data)
+        check_sensitive_names(data, self.form())
     }
 
     fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
@@ -47,9 +49,7 @@ impl Method for Anatomy {
         // Step 3.
         let shape = self.form().shape();
         let mut tables = vec![(shape.people.to_owned(), Table::new(columns))];
-        tables.extend(data.sensitive().map(|column| {
-            (shape.values_table().to_owned(), sensitive_table(column, partition, &shown, GROUP_ID, watch))
-        }));
+        tables.extend(sensitive_tables(data, self.form(), partition, &shown, watch));
         let release = frame::release(data, self.form(), (&grouping).into(), tables);
         let disclosure = job.disclosure(&[partition], self.form());
         Ok(Outcome::new(release, partition, Vec::new(), Some(disclosure)))
@@ -68,20 +68,47 @@ fn shown_columns(data: &Microdata) -> impl Iterator<Item = &Column> {
     data.quasi().map(|(column, _)| column).chain(data.other())
 }
 
-/// Refuses a sensitive column whose name clashes with the other two columns of its table.
-pub(super) fn check_sensitive_name(data: &Microdata) -> Result<(), PublishError> {
-    let sensitive = data.sensitive().map(|column| column.name().to_owned());
-    frame::check_names([GROUP_ID.to_owned(), COUNT.to_owned()].into_iter().chain(sensitive))
+/// Refuses sensitive columns whose names clash with other columns of their tables, or whose tables would have the same
+/// name.
+pub(super) fn check_sensitive_names(data: &Microdata, form: Form) -> Result<(), PublishError> {
+    let (shape, has_several) = (form.shape(), data.sensitive_columns().len() > 1);
+    let is_counted = matches!(shape.values, Values::Counted(_));
+    let id = shape.group_id.unwrap_or(GROUP_ID);
+    let mut tables: BTreeMap<String, &str> = BTreeMap::new();
+    for column in data.sensitive_columns().map(|column| column.name()) {
+        if is_counted {
+            frame::check_names([id, COUNT, column].into_iter().map(str::to_owned))?;
+        }
+        let counted = is_counted.then(|| shape.values_table_of(column, has_several));
+        for table in counted.into_iter().chain(shape.help_table(column, has_several)) {
+            if let Some(other) = tables.insert(table.clone(), column) {
+                let problem = format!("`{other}` and `{column}` would both be shown in a table `{table}`");
+                return Err(PublishError::remedied(problem, "rename one of the columns".into()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The tables of sensitive values with their names, one per sensitive column.
+pub(super) fn sensitive_tables(
+    data: &Microdata,
+    form: Form,
+    partition: &Partition,
+    shown: &[u32],
+    watch: &dyn Watch,
+) -> Vec<(String, Table)> {
+    let (shape, has_several) = (form.shape(), data.sensitive_columns().len() > 1);
+    let id = shape.group_id.unwrap_or(GROUP_ID);
+    let table = |column: SensitiveColumn<'_>| {
+        let values = sensitive_table(column.column(), partition, shown, id, watch);
+        (shape.values_table_of(column.name(), has_several), values)
+    };
+    data.sensitive_columns().map(table).collect()
 }
 
 /// One row per group and value, sorted by group id, then by value.
-pub(super) fn sensitive_table(
-    column: &Column,
-    partition: &Partition,
-    shown: &[u32],
-    id: &str,
-    watch: &dyn Watch,
-) -> Table {
+fn sensitive_table(column: &Column, partition: &Partition, shown: &[u32], id: &str, watch: &dyn Watch) -> Table {
     let (mut place, mut values, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     let mut codes = Vec::new();
     for (at, &group) in (0u32..).zip(shown) {

@@ -29,7 +29,7 @@ impl Buckets {
         let watch = job.watch();
         let progress = |_: u64| watch.pause();
         let marginal = job.data().projected(attributes);
-        let goal = marginal.goal(&[PrincipleSpec::KAnonymity { k }])?;
+        let goal = marginal.goal(&[PrincipleSpec::KAnonymity { k }.into()])?;
         let partition = match for_reconstruction {
             true => cut_by_density(&marginal, &goal, &progress),
             false => Mondrian::default().partition(&marginal, &goal, job.rng(), &progress)?,
@@ -40,7 +40,7 @@ impl Buckets {
     /// Step 1, from a column of the input.
     pub(super) fn given(job: &mut Job<'_>, attributes: &[usize], k: u64, column: &str) -> Result<Self, PublishError> {
         let (data, watch) = (job.data(), job.watch());
-        let goal = data.goal(&[PrincipleSpec::KAnonymity { k }])?;
+        let goal = data.goal(&[PrincipleSpec::KAnonymity { k }.into()])?;
         let given = ByColumn { column: column.to_owned() };
         let partition = given.partition(data, &goal, job.rng(), &|_| watch.pause())?;
         Ok(Buckets::of(&data.projected(attributes), partition, watch))

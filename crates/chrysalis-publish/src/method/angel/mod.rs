@@ -9,10 +9,10 @@ mod reconstruction;
 use std::collections::BTreeSet;
 
 use chrysalis_criteria::loss::discernibility;
-use chrysalis_release::{BATCH_ID, COUNT, Form, Promise, Scope, marginal_table};
+use chrysalis_release::{BATCH_ID, Form, Promise, Scope, marginal_table};
 use chrysalis_table::Column;
 
-use super::anatomy::{nothing_sensitive, sensitive_table};
+use super::anatomy::{check_sensitive_names, nothing_sensitive, sensitive_tables};
 use super::frame::{self, ShownGroups};
 use super::generalize::{Summary, column_names, members};
 use super::{Method, Outcome};
@@ -91,11 +91,13 @@ impl Method for Angel {
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
-        let Some(sensitive) = data.sensitive() else { return Err(nothing_sensitive(self.form())) };
+        if data.sensitive_columns().len() == 0 {
+            return Err(nothing_sensitive(self.form()));
+        }
         let quasi = data.quasi().flat_map(|(column, _)| column_names(column));
         let rest = data.other().map(|column| column.name().to_owned());
         frame::check_names(quasi.chain(rest).chain([BATCH_ID.to_owned()]))?;
-        frame::check_names([BATCH_ID, COUNT, sensitive.name()].into_iter().map(str::to_owned))?;
+        check_sensitive_names(data, self.form())?;
         if self.bucket_columns.len() > self.marginals.len() + 1 {
             let problem = format!(
                 "{} bucket columns are named for {} tables of buckets",
@@ -137,12 +139,11 @@ impl Method for Angel {
         };
         // Step 4.
         let shown = frame::draw_ids(batches.partition(), job.rng());
-        let bt = sensitive_table(sensitive, batches.partition(), &shown, BATCH_ID, watch);
+        let mut named = sensitive_tables(data, self.form(), batches.partition(), &shown, watch);
         // Step 5.
         let shape = self.form().shape();
         let names = self.table_names();
         let kept: Vec<&Column> = data.other().collect();
-        let mut named = vec![(shape.values_table().to_owned(), bt)];
         for (at, (name, buckets)) in names.iter().zip(&tables).enumerate() {
             let kept = if at == 0 { kept.as_slice() } else { &[] };
             named.push((name.clone(), buckets.table(batches.partition(), &shown, kept, watch)));
@@ -178,7 +179,7 @@ impl Method for Angel {
 /// The promises of batches and buckets together, in the order in which the owner asked for them.
 fn in_order<'a>(job: &Job<'_>, promises: impl Iterator<Item = &'a Promise>) -> Vec<Promise> {
     let asked = job.required(Scope::Group);
-    let place = |promise: &Promise| asked.iter().position(|spec| spec == promise.principle());
+    let place = |promise: &Promise| asked.iter().position(|asked| asked.principle == *promise.principle());
     let mut promises: Vec<Promise> = promises.cloned().collect();
     promises.sort_by_key(place);
     promises

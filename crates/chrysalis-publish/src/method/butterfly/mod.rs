@@ -3,7 +3,7 @@
 mod layer;
 
 use chrysalis_release::{Form, Scope};
-use chrysalis_table::{Codes, Column, Counted, Table};
+use chrysalis_table::{Codes, Column, Counted, Knob, Remedy, Table};
 use rayon::prelude::*;
 
 use super::frame::{self, Order, ShownGroups};
@@ -109,6 +109,11 @@ impl Method for Butterfly {
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
         self.quasi_identifiers.body_and_wings(data)?;
+        if data.sensitive_columns().len() > 1 {
+            let problem = format!("{} takes one sensitive column, but several are named", self.form());
+            let remedy = Remedy::from("keep one of them, or use ").knob(Knob::Method, Form::Generalize.name());
+            return Err(PublishError::remedied(problem, remedy));
+        }
         Generalize.check(data)
     }
 
@@ -125,7 +130,7 @@ impl Method for Butterfly {
         let groups = alike(data.rows(), &layers, watch);
         // Step 3.
         let ids = frame::draw_ids(&groups, job.rng());
-        let exact: Vec<&Column> = data.other().chain(data.sensitive()).collect();
+        let exact: Vec<&Column> = data.other().chain(data.sensitive_columns().map(|column| column.column())).collect();
         let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
         let order = Order::canonical(&groups, &ids, &keys, watch);
         let mut columns = vec![frame::group_ids(groups.n_groups(), &order.place)];

@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use chrysalis_release::{Form, GROUP_ID, MEMBERS_COLUMNS, Scope};
 use chrysalis_table::{Codes, Column, Table};
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
 use rayon::prelude::*;
 
 use super::frame::{self, Order};
+use super::permute::{RowsByGroup, key};
 use super::{Method, Outcome};
-use crate::{Job, Microdata, PublishError};
+use crate::{Job, Microdata, Partition, PublishError, SensitiveColumn};
 pub(crate) use summary::node_ncp;
 pub(super) use summary::{Summary, column_names};
 
@@ -25,7 +28,8 @@ impl Method for Generalize {
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
         let quasi = data.quasi().flat_map(|(column, _)| summary::column_names(column));
-        let rest = data.other().chain(data.sensitive()).map(|column| column.name().to_owned());
+        let sensitive = data.sensitive_columns().map(|column| column.column());
+        let rest = data.other().chain(sensitive).map(|column| column.name().to_owned());
         frame::check_names(std::iter::once(GROUP_ID.to_owned()).chain(quasi).chain(rest))
     }
 
@@ -38,7 +42,9 @@ impl Method for Generalize {
         // Step 2.
         let shown = frame::draw_ids(partition, job.rng());
         // Step 3.
-        let exact: Vec<&Column> = data.other().chain(data.sensitive()).collect();
+        let beside: Vec<Column> = apart(job, partition, &shown);
+        let alone = data.sensitive_columns().map(|column| column.column()).filter(|_| beside.is_empty());
+        let exact: Vec<&Column> = data.other().chain(alone).chain(&beside).collect();
         let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
         let order = Order::canonical(partition, &shown, &keys, watch);
         let mut columns = vec![frame::group_ids(partition.n_groups(), &order.place)];
@@ -61,6 +67,25 @@ impl Method for Generalize {
         let disclosure = job.disclosure(&[partition], self.form());
         Ok(Outcome::new(release, partition, ncp, Some(disclosure)))
     }
+}
+
+/// Several sensitive columns, each permuted on its own inside its groups; nothing if there is only one.
+///
+/// LEAK: values of one person that stood side by side would tell more than each column alone.
+fn apart(job: &mut Job<'_>, partition: &Partition, shown: &[u32]) -> Vec<Column> {
+    let (data, watch) = (job.data(), job.watch());
+    if data.sensitive_columns().len() < 2 {
+        return Vec::new();
+    }
+    let grouped = RowsByGroup::new(partition, shown);
+    let columns: Vec<(SensitiveColumn<'_>, [u8; 32])> =
+        data.sensitive_columns().map(|column| (column, key(job.rng()))).collect();
+    let permuted = |(column, key): &(SensitiveColumn<'_>, [u8; 32])| {
+        watch.pause();
+        let codes = grouped.permuted(column.column(), &mut ChaCha20Rng::from_seed(*key));
+        grouped.as_rows(column.column(), &codes)
+    };
+    columns.par_iter().map(permuted).collect()
 }
 
 /// The table of people, and the table of what its labels stand for.

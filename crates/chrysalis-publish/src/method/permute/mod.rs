@@ -9,7 +9,7 @@ use rand::seq::SliceRandom;
 use rand::{CryptoRng, Rng, SeedableRng};
 use rayon::prelude::*;
 
-use super::anatomy::{check_sensitive_name, sensitive_table};
+use super::anatomy::{check_sensitive_names, sensitive_tables};
 use super::generalize::Summary;
 use super::{Method, Outcome, frame};
 use crate::{Job, Microdata, Partition, PublishError};
@@ -32,7 +32,7 @@ impl Method for Permute {
         }
         let names = data.quasi().map(|(column, _)| column.name().to_owned());
         frame::check_names(names.chain([GROUP_ID.to_owned()]))?;
-        check_sensitive_name(data)
+        check_sensitive_names(data, self.form())
     }
 
     fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
@@ -66,9 +66,7 @@ impl Method for Permute {
         // Step 4.
         let shape = self.form().shape();
         let mut tables = vec![(shape.people.to_owned(), Table::new(shown_columns))];
-        tables.extend(data.sensitive().map(|column| {
-            (shape.values_table().to_owned(), sensitive_table(column, partition, &shown, GROUP_ID, watch))
-        }));
+        tables.extend(sensitive_tables(data, self.form(), partition, &shown, watch));
         let release = frame::release(data, self.form(), (&grouping).into(), tables);
         let summaries = Summary::all(data, partition, watch);
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();
@@ -131,6 +129,13 @@ impl RowsByGroup {
             rest = after;
         }
         Codes::collect(column.domain().len(), codes.into_iter())
+    }
+
+    /// A column whose codes are given group after group, as a column of the microdata: row by row.
+    pub(super) fn as_rows(&self, column: &Column, codes: &Codes) -> Column {
+        let mut place = vec![0; self.rows.len()];
+        (0_u32..).zip(&self.rows).for_each(|(at, &row)| place[row as usize] = at);
+        Column::new(column.name(), Arc::clone(column.domain()), codes.gather(&place))
     }
 
     /// The permutation of positions that sorts every group by these columns.

@@ -5,7 +5,7 @@ mod free;
 use std::sync::Arc;
 
 use chrysalis_criteria::{Minimum, Principle};
-use chrysalis_release::{Form, Scope};
+use chrysalis_release::Form;
 use chrysalis_table::{Codes, Column, Knob, Remedy, Table, Watch};
 use rand::{CryptoRng, RngExt};
 use rayon::prelude::*;
@@ -14,7 +14,7 @@ use super::frame::{self, ShownGroups};
 use super::shuffle::numeric_sensitive;
 use super::{Method, Outcome};
 use crate::partitioner::SortedRows;
-use crate::{Job, Microdata, Partition, PublishError};
+use crate::{Job, Microdata, Partition, PublishError, SensitiveColumn};
 use free::Free;
 
 /// The publication `rank-swap`. It forms no groups and promises nothing. The requirements give the least number of rows
@@ -24,8 +24,8 @@ pub struct RankSwap;
 
 impl RankSwap {
     /// The requirements as minimum numbers; an error if they say anything else.
-    fn minimum(job: &Job<'_>) -> Result<Minimum, PublishError> {
-        let goal = job.goal(Scope::Group)?;
+    fn minimum(job: &Job<'_>, column: SensitiveColumn<'_>) -> Result<Minimum, PublishError> {
+        let goal = job.goal_of(column)?;
         goal.minimum().ok_or_else(|| {
             let form = RankSwap.form();
             let problem = format!("{form} takes how far values move from ke, k and distinct-l, not from {goal}");
@@ -40,34 +40,38 @@ impl Method for RankSwap {
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
-        numeric_sensitive(data, self.form())?;
-        let names = data.quasi().map(|(column, _)| column).chain(data.other()).chain(data.sensitive());
+        let sensitive = numeric_sensitive(data, self.form())?;
+        let names = data.quasi().map(|(column, _)| column).chain(data.other()).chain(sensitive);
         frame::check_names(names.map(|column| column.name().to_owned()))
     }
 
     fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
         let data = job.data();
         let sensitive = numeric_sensitive(data, self.form())?;
-        let minimum = RankSwap::minimum(job)?;
+        let minima: Vec<Minimum> =
+            data.sensitive_columns().map(|column| RankSwap::minimum(job, column)).collect::<Result<_, _>>()?;
         job.publishing();
-        // Step 1.
-        let sorted = SortedRows::shuffled(sensitive, minimum, job.rng());
-        // Step 2.
         let watch = job.watch();
-        let codes = exchanged(&sorted, job.rng(), watch);
-        let mut swapped = vec![0; codes.len()];
-        for (key, code) in sorted.keys().iter().zip(codes) {
-            swapped[key.row() as usize] = code;
+        let mut moved = Vec::with_capacity(sensitive.len());
+        for (column, minimum) in sensitive.iter().zip(minima) {
+            // Step 1.
+            let sorted = SortedRows::shuffled(column, minimum, job.rng());
+            // Step 2.
+            let codes = exchanged(&sorted, job.rng(), watch);
+            let mut swapped = vec![0; codes.len()];
+            for (key, code) in sorted.keys().iter().zip(codes) {
+                swapped[key.row() as usize] = code;
+            }
+            moved.push(Codes::collect(column.domain().len(), swapped.into_iter()));
         }
         // Step 3.
-        let swapped = Codes::collect(sensitive.domain().len(), swapped.into_iter());
         let exact: Vec<&Column> = data.quasi().map(|(column, _)| column).chain(data.other()).collect();
         let mut keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
-        keys.push(&swapped);
+        keys.extend(&moved);
         let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
         frame::sort_by_codes(&mut rows, &keys);
         watch.pause();
-        let with_sensitive: Vec<&Column> = exact.into_iter().chain([sensitive]).collect();
+        let with_sensitive: Vec<&Column> = exact.into_iter().chain(sensitive).collect();
         let columns = with_sensitive
             .par_iter()
             .zip(&keys)

@@ -11,6 +11,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use rayon::prelude::*;
 
+use super::anatomy::check_sensitive_names;
 use super::permute::{RowsByGroup, key};
 use super::{Method, Outcome, frame};
 use crate::{Job, Microdata, PublishError};
@@ -25,9 +26,10 @@ impl Method for Shuffle {
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
-        numeric_sensitive(data, self.form())?;
-        let names = data.quasi().map(|(column, _)| column).chain(data.other()).chain(data.sensitive());
-        frame::check_names(names.map(|column| column.name().to_owned()).chain([GROUP_ID.to_owned()]))
+        let sensitive = numeric_sensitive(data, self.form())?;
+        let names = data.quasi().map(|(column, _)| column).chain(data.other()).chain(sensitive);
+        frame::check_names(names.map(|column| column.name().to_owned()).chain([GROUP_ID.to_owned()]))?;
+        check_sensitive_names(data, self.form())
     }
 
     fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
@@ -41,14 +43,18 @@ impl Method for Shuffle {
         let exact: Vec<&Column> = data.quasi().map(|(column, _)| column).chain(data.other()).collect();
         let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
         let grouped = RowsByGroup::new(partition, &shown).sorted_by(&keys, watch);
-        let permuted = grouped.permuted(sensitive, &mut ChaCha20Rng::from_seed(key(job.rng())));
+        let permuted: Vec<Codes> = sensitive
+            .iter()
+            .map(|column| grouped.permuted(column, &mut ChaCha20Rng::from_seed(key(job.rng()))))
+            .collect();
         // Step 3.
         watch.pause();
         let mut codes: Vec<Codes> = exact.par_iter().map(|column| column.codes().gather(grouped.rows())).collect();
-        codes.push(permuted);
+        let n_exact = codes.len();
+        codes.extend(permuted);
         watch.pause();
         let order = grouped.order(&codes);
-        let with_sensitive: Vec<&Column> = exact.into_iter().chain([sensitive]).collect();
+        let with_sensitive: Vec<&Column> = exact.into_iter().chain(sensitive.iter().copied()).collect();
         let mut columns: Vec<Column> = with_sensitive
             .par_iter()
             .zip(&codes)
@@ -57,12 +63,14 @@ impl Method for Shuffle {
                 Column::new(column.name(), Arc::clone(column.domain()), codes.gather(&order))
             })
             .collect();
-        columns.insert(columns.len() - 1, frame::group_ids(partition.n_groups(), &grouped.place));
+        columns.insert(n_exact, frame::group_ids(partition.n_groups(), &grouped.place));
         // Step 4.
         let shape = self.form().shape();
         let mut tables = vec![(shape.people.to_owned(), Table::new(columns))];
-        if let Some(name) = shape.help {
-            tables.push((name.to_owned(), help::table(sensitive, partition, &shown, watch)?));
+        for column in &sensitive {
+            if let Some(name) = shape.help_table(column.name(), sensitive.len() > 1) {
+                tables.push((name, help::table(column, partition, &shown, watch)?));
+            }
         }
         let release = frame::release(data, self.form(), (&grouping).into(), tables);
         let disclosure = job.disclosure(&[partition], self.form());
@@ -70,18 +78,26 @@ impl Method for Shuffle {
     }
 }
 
-/// The sensitive column, which these forms need as numbers.
-pub(super) fn numeric_sensitive(data: &Microdata, form: Form) -> Result<&Column, PublishError> {
-    match data.sensitive() {
-        None => Err(PublishError::request(format!("{form} moves values of the sensitive column, but none is named"))),
-        Some(column) if !column.domain().kind().is_numeric() => {
-            let (name, kind) = (column.name(), column.domain().kind());
-            Err(PublishError::request(format!("{form} needs a numeric sensitive column, but `{name}` is {kind}")))
-        }
-        Some(column) if column.domain().has_missing() => {
-            let problem = format!("{form} cannot use rows whose `{}` is missing", column.name());
-            Err(PublishError::remedied(problem, Remedy::from("use ").knob(Knob::Missing, "drop")))
-        }
-        Some(column) => Ok(column),
+/// The sensitive columns, which these forms need as numbers.
+pub(super) fn numeric_sensitive(data: &Microdata, form: Form) -> Result<Vec<&Column>, PublishError> {
+    if data.sensitive_columns().len() == 0 {
+        return Err(PublishError::request(format!("{form} moves values of the sensitive column, but none is named")));
     }
+    let numeric = |column: &'_ Column| {
+        let (name, domain) = (column.name(), column.domain());
+        if !domain.kind().is_numeric() {
+            let kind = domain.kind();
+            return Err(PublishError::request(format!(
+                "{form} needs a numeric sensitive column, but `{name}` is {kind}"
+            )));
+        }
+        if domain.has_missing() {
+            let problem = format!("{form} cannot use rows whose `{name}` is missing");
+            return Err(PublishError::remedied(problem, Remedy::from("use ").knob(Knob::Missing, "drop")));
+        }
+        Ok(())
+    };
+    let columns: Vec<&Column> = data.sensitive_columns().map(|column| column.column()).collect();
+    columns.iter().try_for_each(|column| numeric(column))?;
+    Ok(columns)
 }

@@ -4,7 +4,7 @@
 use chrysalis_release::{Form, GROUP_ID, Scope};
 use chrysalis_table::{Codes, Column, Table};
 
-use super::anatomy::{nothing_sensitive, sensitive_table};
+use super::anatomy::{nothing_sensitive, sensitive_tables};
 use super::frame::{self, Order};
 use super::{Method, Outcome};
 use crate::{Job, Microdata, PublishError};
@@ -19,7 +19,7 @@ impl Method for Toy {
     }
 
     fn check(&self, data: &Microdata) -> Result<(), PublishError> {
-        data.sensitive().map(|_| ()).ok_or_else(|| nothing_sensitive(self.form()))
+        data.sensitive_columns().next().map(|_| ()).ok_or_else(|| nothing_sensitive(self.form()))
     }
 
     fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
@@ -33,9 +33,7 @@ impl Method for Toy {
         let mut columns: Vec<Column> = exact.iter().map(|column| column.gather(&order.rows)).collect();
         columns.push(frame::group_ids(partition.n_groups(), &order.place));
         let mut tables = vec![(shape.people.to_owned(), Table::new(columns))];
-        tables.extend(data.sensitive().map(|column| {
-            (shape.values_table().to_owned(), sensitive_table(column, partition, &shown, GROUP_ID, watch))
-        }));
+        tables.extend(sensitive_tables(data, self.form(), partition, &shown, watch));
         let release = frame::release(data, self.form(), (&grouping).into(), tables);
         let disclosure = job.disclosure(&[partition], self.form());
         Ok(Outcome::new(release, partition, Vec::new(), Some(disclosure)))

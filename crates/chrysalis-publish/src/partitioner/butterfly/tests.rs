@@ -40,7 +40,7 @@ proptest! {
     ) {
         let data = microdata(&random);
         let (parts, rows) = (parts(data.quasi().len(), &places), data.rows());
-        let Ok(goal) = data.goal(&[PrincipleSpec::KAnonymity { k }]) else { return Ok(()) };
+        let Ok(goal) = data.goal(&[PrincipleSpec::KAnonymity { k }.into()]) else { return Ok(()) };
         let space = Space::new(&data, &parts, &goal);
         let mut records =
             Records::<u16>::of(space.columns.iter().copied(), None, &space.axes, (0..rows as u32).collect());

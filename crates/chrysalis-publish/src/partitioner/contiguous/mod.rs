@@ -11,7 +11,7 @@ use chrysalis_table::{Column, Domain, Knob, Progress, Remedy, each_width};
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
 
-use super::Partitioner;
+use super::{Compact, Partitioner};
 use crate::{Microdata, Partition, PublishError};
 use exact::Problem;
 use passes::Line;
@@ -46,6 +46,9 @@ impl Partitioner for BySensitive {
         rng: &mut dyn CryptoRng,
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError> {
+        if data.sensitive_columns().len() > 1 {
+            return self.of_several(data, goal, rng, progress);
+        }
         let (column, minimum) = self.check(data, goal)?;
         let apart = goal.alike().filter(|_| minimum.apart > 1).map_or(&[][..], |alike| alike.reach());
         let sorted = SortedRows::new(column, minimum, apart);
@@ -63,6 +66,23 @@ impl Partitioner for BySensitive {
 }
 
 impl BySensitive {
+    /// Several columns cannot all be sorted at once: groups that are close in all of them are sought as in `compact`,
+    /// with the sensitive columns in place of the quasi-identifier.
+    fn of_several(
+        &self,
+        data: &Microdata,
+        goal: &dyn Principle,
+        rng: &mut dyn CryptoRng,
+        progress: Progress<'_>,
+    ) -> Result<Partition, PublishError> {
+        if *self != BySensitive::MinSum {
+            let problem = format!("`{}` sorts by one sensitive column, but several are named", self.name());
+            let remedy = Remedy::from("use ").knob(Knob::Partitioner, BySensitive::MinSum.name());
+            return Err(PublishError::remedied(problem, remedy));
+        }
+        Compact.partition(&data.by_sensitive(), goal, rng, progress)
+    }
+
     /// Step 1.
     fn check<'a>(&self, data: &'a Microdata, goal: &dyn Principle) -> Result<(&'a Column, Minimum), PublishError> {
         let name = self.name();

@@ -60,7 +60,7 @@ fn counted(data: &Microdata, problem: &Problem<'_>, node: Node) -> Found {
 
 /// Rolls up from the exact groups and from those in the middle to all nodes above.
 fn check<K: Key>(data: &Microdata, goal: &str) {
-    let goal = data.goal(&[goal.parse::<PrincipleSpec>().unwrap()]).unwrap();
+    let goal = data.goal(&[goal.parse().unwrap()]).unwrap();
     let axes = Axis::all(data);
     let n_labels: Vec<usize> = axes.iter().map(|axis| axis.n_labels(0)).collect();
     let n_values = data.sensitive_counts().domain_len();
@@ -116,7 +116,7 @@ fn groups_rolled_up_are_those_counted_anew() {
 fn a_goal_is_given_no_more_than_it_looks_at() {
     let needs = |goal: &str, n_ills: i64| {
         let data = people(n_ills);
-        Needs::of(&data.goal(&[goal.parse::<PrincipleSpec>().unwrap()]).unwrap(), n_ills as usize)
+        Needs::of(&data.goal(&[goal.parse().unwrap()]).unwrap(), n_ills as usize)
     };
     assert_eq!(needs("k=3", 7), Needs::Sizes);
     assert_eq!(needs("distinct-l=3", 64), Needs::Distinct { rows: 3, distinct: 3, words: 1 });
@@ -135,7 +135,7 @@ fn progress_tells_of_every_combination_once_when_the_result_is_proven() {
         let n_told = Arc::new(AtomicU64::new(0));
         let counter = n_told.clone();
         let stop = Stop::when(move || counter.load(Relaxed) >= enough);
-        let goal = data.goal(&["k=20".parse::<PrincipleSpec>().unwrap()]).unwrap();
+        let goal = data.goal(&["k=20".parse().unwrap()]).unwrap();
         let search = FullDomain { stop, suppress: Rational::new(1, 20), ..FullDomain::default() };
         let progress = |n: u64| {
             n_told.fetch_add(n, Relaxed);

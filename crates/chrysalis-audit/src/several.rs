@@ -1,0 +1,161 @@
+//! Releases with several sensitive attributes. Each attribute is judged as if it were the only one: they share their
+//! groups and are shown apart, so that a reader of one attribute sees a release about that attribute. What this leaves
+//! out is checked here: that the tables are those of the form, that rows are in canonical order, and, with the
+//! microdata, that values of one person do not stand side by side.
+
+use chrysalis_release::{Holds, Manifest, Release, RoleName, Values};
+use chrysalis_table::{Column, Table, Watch};
+
+use crate::findings::Findings;
+use crate::report::{ColumnReport, PrincipleResult};
+use crate::{AuditError, AuditReport, Check, Disclosure, Groups, judged, values};
+
+/// Judges every sensitive attribute, and what they have in common.
+pub(crate) fn audit(
+    release: &Release,
+    microdata: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<AuditReport, AuditError> {
+    let manifest = &release.manifest;
+    let mut reports: Vec<(String, AuditReport)> = Vec::new();
+    for attribute in manifest.with_role(RoleName::Sensitive) {
+        let alone = release.about(&attribute.name)?;
+        reports.push((attribute.name.clone(), judged(&alone, microdata, watch)?));
+    }
+    let checks = [Some(tables(release)), order(release), apart(release, microdata, watch)];
+    let principles = principles(manifest, &reports);
+    let joined = joined(&reports).into_iter().chain(checks.into_iter().flatten()).collect();
+    // Of several attributes, the one whose values are guessed best comes first.
+    let confidence = |report: &AuditReport| report.attacks.linking.as_ref().map_or(0.0, |linking| linking.confidence);
+    let worst =
+        (0..reports.len()).rev().max_by(|&a, &b| confidence(&reports[a].1).total_cmp(&confidence(&reports[b].1)));
+    let disclosure = disclosure(&reports);
+    let columns = |(column, report): &(String, AuditReport)| ColumnReport {
+        column: column.clone(),
+        attacks: report.attacks.clone(),
+        disclosure: report.disclosure.clone(),
+        utility: report.utility.clone(),
+    };
+    let columns = reports.iter().map(columns).collect();
+    let Some((_, first)) = worst.map(|at| reports.swap_remove(at)) else {
+        return Err(AuditError::NoSensitive { method: manifest.method });
+    };
+    Ok(AuditReport { principles, checks: joined, disclosure, columns, ..first })
+}
+
+/// The promises in the manifest's order, each with the attribute it is about.
+fn principles(manifest: &Manifest, reports: &[(String, AuditReport)]) -> Vec<PrincipleResult> {
+    let mut taken = vec![0; reports.len()];
+    let mut all = Vec::new();
+    for (promise, text) in manifest.promises.iter().zip(manifest.guarantees()) {
+        for ((column, report), taken) in reports.iter().zip(&mut taken) {
+            if promise.about().is_some_and(|about| about != column) {
+                continue;
+            }
+            let result = report.principles.get(*taken).cloned();
+            *taken += 1;
+            // What only counts rows is the same for every attribute, and reported once.
+            let is_known =
+                promise.about().is_none() && all.iter().any(|known: &PrincipleResult| known.principle == text);
+            all.extend(
+                result.filter(|_| !is_known).map(|result| PrincipleResult { principle: text.clone(), ..result }),
+            );
+        }
+    }
+    all
+}
+
+/// The checks of all attributes: one of each name, with the findings of all.
+fn joined(reports: &[(String, AuditReport)]) -> Vec<Check> {
+    let mut all: Vec<Check> = Vec::new();
+    for (column, report) in reports {
+        for check in &report.checks {
+            let findings = check.findings.iter().map(|finding| format!("`{column}`: {finding}"));
+            match all.iter_mut().find(|known| known.name == check.name) {
+                None => all.push(Check { findings: findings.collect(), ..check.clone() }),
+                Some(known) => {
+                    known.findings.extend(findings);
+                    if known.ok && known.detail != check.detail {
+                        let is_new = !check.ok || !known.detail.contains(&check.detail);
+                        known.detail = match (check.ok, is_new) {
+                            (false, _) => check.detail.clone(),
+                            (true, true) => format!("{}; {}", known.detail, check.detail),
+                            (true, false) => known.detail.clone(),
+                        };
+                    }
+                    known.ok &= check.ok;
+                }
+            }
+        }
+    }
+    all
+}
+
+/// What the attribute gives away that gives most away.
+fn disclosure(reports: &[(String, AuditReport)]) -> Option<Disclosure> {
+    let found = reports.iter().filter_map(|(column, report)| Some((column, report.disclosure.as_ref()?)));
+    let (column, worst) = found.rev().max_by_key(|(_, found)| (found.disclosed_rows, found.certain_rows))?;
+    Some(Disclosure { rule: format!("`{column}`, which gives most away: {}", worst.rule), ..worst.clone() })
+}
+
+/// The tables are those of the form, and nothing else.
+fn tables(release: &Release) -> Check {
+    let mut findings = Findings::new("tables");
+    let layout = release.manifest.layout();
+    let expected: Vec<(&str, Vec<&str>)> = layout
+        .tables
+        .iter()
+        .map(|table| (table.name.as_str(), table.columns.iter().map(|column| column.name.as_str()).collect()))
+        .collect();
+    for (name, columns) in &expected {
+        match release.table(name) {
+            Err(_) => findings.add("tables", || format!("there is no table `{name}`")),
+            Ok(table) => {
+                let found: Vec<&str> = table.columns().iter().map(Column::name).collect();
+                if found != *columns {
+                    findings.add("columns", || format!("`{name}` does not have the columns {}", columns.join(", ")));
+                }
+            }
+        }
+    }
+    for entry in &release.manifest.tables {
+        if !expected.iter().any(|(name, _)| *name == entry.name) {
+            findings.add("tables", || format!("`{}` is no table of this form", entry.name));
+        }
+    }
+    findings.check(format!("{} tables, as the form has them", expected.len()))
+}
+
+/// Rows that show several sensitive attributes are sorted by group, then by all columns.
+fn order(release: &Release) -> Option<Check> {
+    let (people, id) = beside(release)?;
+    let keys: Vec<&Column> =
+        std::iter::once(id).chain(people.columns().iter().filter(|it| it.name() != id.name())).collect();
+    let key = |row: usize| keys.iter().map(move |column| column.code(row));
+    let mut findings = Findings::new("row order");
+    if !(1..people.rows()).all(|row| key(row - 1).le(key(row))) {
+        findings.add("order", || "rows are not in canonical order, so their order may tell something".to_owned());
+    }
+    Some(findings.check("canonical: nothing of the input's order is left".to_owned()))
+}
+
+/// The table of people and its group ids, where several sensitive attributes stand beside each other.
+fn beside(release: &Release) -> Option<(&Table, &Column)> {
+    let layout = release.manifest.layout();
+    if layout.shape.values != Values::Beside {
+        return None;
+    }
+    let people = layout.tables.iter().find(|table| table.holds == Holds::People)?;
+    let table = release.table(&people.name).ok()?;
+    Some((table, table.column(layout.shape.group_id?)?))
+}
+
+/// With the microdata: whether values of one person stand beside each other more often than by chance.
+fn apart(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Option<Check> {
+    let ((people, id), microdata) = beside(release).zip(microdata)?;
+    let groups = Groups::of_columns(&[id], people.rows(), watch);
+    let names: Vec<&str> = release.manifest.with_role(RoleName::Sensitive).map(|it| it.name.as_str()).collect();
+    let columns: Option<Vec<(&str, &Column, &Column)>> =
+        names.iter().map(|&name| Some((name, microdata.column(name)?, people.column(name)?))).collect();
+    values::columns_apart(&columns?, &groups, microdata.rows(), watch)
+}

@@ -1,0 +1,190 @@
+//! Principles of several sensitive columns at once. A group is then counted by the combinations of their values, and
+//! each column's principles look at that column's values alone.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+use chrysalis_table::{Code, SaCounts};
+
+use super::{All, Limit, Principle, Sensitive, k_anonymity::KAnonymity};
+use crate::{Alike, CriteriaError, Laws, PrincipleSpec, Requirement};
+
+/// One of several sensitive columns.
+#[derive(Clone, Debug)]
+pub struct OneOfSeveral<'a> {
+    /// The column.
+    pub sensitive: Sensitive<'a>,
+    /// For every combination of values, by its code, this column's value.
+    pub value_of: Arc<[Code]>,
+}
+
+impl OneOfSeveral<'_> {
+    /// Whether a principle that names no column is required of this one.
+    fn is_asked(&self, principle: &PrincipleSpec) -> bool {
+        match principle {
+            PrincipleSpec::Ke { .. } => self.sensitive.domain.kind().is_numeric(),
+            _ => !principle.weighs() || self.sensitive.categories.is_some(),
+        }
+    }
+}
+
+impl All {
+    /// Binds requirements to several sensitive columns. Groups are then counted by combinations of values. A
+    /// requirement that names no column is one of every column that it can be asked of.
+    pub fn bind_several(requirements: &[Requirement], columns: &[OneOfSeveral<'_>]) -> Result<Self, CriteriaError> {
+        let mut specs: Vec<Requirement> = Vec::new();
+        let mut parts: Vec<Box<dyn Principle>> = Vec::new();
+        let mut of_columns: Vec<Vec<Box<dyn Principle>>> = columns.iter().map(|_| Vec::new()).collect();
+        for Requirement { about, principle } in requirements {
+            if let PrincipleSpec::KAnonymity { k } = principle {
+                parts.push(Box::new(KAnonymity { k: *k }));
+                specs.push(Requirement::of_all(principle.clone()));
+                continue;
+            }
+            let is_meant = |column: &&OneOfSeveral<'_>| match about {
+                Some(name) => name == column.sensitive.name,
+                None => column.is_asked(principle),
+            };
+            let meant: Vec<usize> =
+                columns.iter().enumerate().filter(|(_, it)| is_meant(it)).map(|(at, _)| at).collect();
+            if meant.is_empty() {
+                // Where it can be asked of no column, the first one says why.
+                let first = columns.first().filter(|_| about.is_none()).map(|column| &column.sensitive);
+                principle.bind(first)?;
+                return Err(CriteriaError::NoSensitive { text: principle.to_string() });
+            }
+            for at in meant {
+                of_columns[at].push(principle.bind(Some(&columns[at].sensitive))?);
+                specs.push(Requirement::of(columns[at].sensitive.name, principle.clone()));
+            }
+        }
+        let mut of_columns: Vec<OfColumn> = columns
+            .iter()
+            .zip(of_columns)
+            .filter(|(_, principles)| !principles.is_empty())
+            .map(|(column, principles)| OfColumn {
+                name: column.sensitive.name.to_owned(),
+                of_values: principles.iter().find_map(|part| part.alike()).cloned(),
+                alike: None,
+                principles,
+                value_of: Arc::clone(&column.value_of),
+                n_values: column.sensitive.domain.len(),
+                whole: column.sensitive.counts.clone(),
+            })
+            .collect();
+        // Rows are dealt by the column that constrains most.
+        of_columns.sort_by_key(|column| std::cmp::Reverse(column.constraint()));
+        if let Some(first) = of_columns.first_mut() {
+            let of_values = first.of_values.clone().unwrap_or_default();
+            first.alike = Some(of_values.of_combinations(&first.value_of));
+        }
+        parts.extend(of_columns.into_iter().map(|column| -> Box<dyn Principle> { Box::new(column) }));
+        Ok(All { parts, specs })
+    }
+}
+
+/// The principles of one of several columns.
+#[derive(Debug)]
+struct OfColumn {
+    name: String,
+    principles: Vec<Box<dyn Principle>>,
+    value_of: Arc<[Code]>,
+    n_values: usize,
+    /// The values of the whole table.
+    whole: SaCounts,
+    /// Which values count as one.
+    of_values: Option<Alike>,
+    /// Which combinations count as one; for the column by which rows are dealt.
+    alike: Option<Alike>,
+}
+
+thread_local! {
+    /// Empty counts, kept for the next group: groups are judged in hot loops.
+    static SPARE: RefCell<Vec<SaCounts>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Counts from an earlier group, if there are any of this size.
+fn empty(n_values: usize) -> SaCounts {
+    let spare = SPARE.with_borrow_mut(|spare| {
+        let at = spare.iter().position(|counts| counts.domain_len() == n_values)?;
+        Some(spare.swap_remove(at))
+    });
+    spare.unwrap_or_else(|| SaCounts::new(n_values))
+}
+
+/// Keeps counts for a later group.
+fn give_back(mut counts: SaCounts) {
+    /// More than the columns of any goal.
+    const MOST: usize = 16;
+    counts.clear();
+    SPARE.with_borrow_mut(|spare| {
+        if spare.len() < MOST {
+            spare.push(counts);
+        }
+    });
+}
+
+impl OfColumn {
+    /// What `judge` says about this column's values in a group of combinations.
+    fn judged<T>(&self, group: &SaCounts, judge: impl FnOnce(&SaCounts) -> T) -> T {
+        let mut counts = empty(self.n_values);
+        for (combination, count) in group.iter() {
+            // PROOF: counts come from 32-bit counts.
+            counts.add_many(self.value_of[combination as usize], count as u32);
+        }
+        let judged = judge(&counts);
+        give_back(counts);
+        judged
+    }
+
+    /// How much the column asks of groups: how large they must be, and then how frequent its most frequent value is.
+    fn constraint(&self) -> (u64, u64) {
+        let most = self.of_values.as_ref().map_or_else(|| self.whole.max(), |alike| alike.most(&self.whole));
+        (self.least_size(), most)
+    }
+}
+
+impl Principle for OfColumn {
+    fn laws(&self) -> Laws {
+        Laws {
+            monotone: self.principles.iter().all(|part| part.laws().monotone),
+            scale_free: self.principles.iter().all(|part| part.laws().scale_free),
+        }
+    }
+
+    fn holds(&self, group: &SaCounts) -> bool {
+        self.judged(group, |counts| self.principles.iter().all(|part| part.holds(counts)))
+    }
+
+    fn least_size(&self) -> u64 {
+        self.principles.iter().map(|part| part.least_size()).max().unwrap_or(1)
+    }
+
+    fn alike(&self) -> Option<&Alike> {
+        self.alike.as_ref()
+    }
+
+    fn measured(&self) -> String {
+        String::new()
+    }
+
+    fn least_removal(&self, group: &SaCounts) -> u64 {
+        self.judged(group, |counts| self.principles.iter().map(|part| part.least_removal(counts)).max().unwrap_or(0))
+    }
+
+    /// The caller looks for what is out of reach column by column, before it binds several at once.
+    fn limit(&self, whole: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {
+        self.judged(whole, |counts| match self.principles.iter().find(|part| !part.holds(counts)) {
+            Some(part) => part.limit(counts, None),
+            None => Limit::new("nothing stands in the way".into(), None, chrysalis_table::Remedy::none()),
+        })
+    }
+}
+
+impl fmt::Display for OfColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = self.principles.iter().map(|part| format!("{}:{part}", self.name)).collect();
+        f.write_str(&parts.join(" and "))
+    }
+}

@@ -1,0 +1,269 @@
+//! The source table with a role for every column.
+
+mod combined;
+mod sensitive;
+
+use chrysalis_criteria::{All, OneOfSeveral, PrincipleSpec, Rational, Requirement, Sensitive, Weights};
+use chrysalis_table::{Column, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
+
+use crate::PublishError;
+use combined::Combined;
+pub use sensitive::SensitiveColumn;
+use sensitive::SensitiveFacts;
+
+/// Where the taxonomy of an attribute comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaxonomySource {
+    /// Lines of a file.
+    File(TaxonomyFile),
+    /// Interval widths.
+    Intervals(Vec<f64>),
+    /// Masking from the right.
+    Prefix,
+}
+
+impl TaxonomySource {
+    /// Checks the taxonomy against the values of a column.
+    pub fn bind(&self, column: &Column) -> Result<Taxonomy, PublishError> {
+        let bound = match self {
+            TaxonomySource::File(file) => file.bind(column.domain()),
+            TaxonomySource::Intervals(widths) => Taxonomy::intervals(column.domain(), widths),
+            TaxonomySource::Prefix => Taxonomy::prefixes(column.domain()),
+        };
+        bound.map_err(|error| PublishError::Taxonomy { column: column.name().to_owned(), error })
+    }
+}
+
+/// What the owner says about one column.
+#[derive(Clone, Debug)]
+pub struct AttributeSpec {
+    /// The column's name.
+    pub name: String,
+    /// Its role.
+    pub role: Role,
+    /// Its taxonomy, if it has one.
+    pub taxonomy: Option<TaxonomySource>,
+    /// For a sensitive column: its categories, most sensitive first, and their weights.
+    pub categories: Option<(Vec<Vec<String>>, Weights)>,
+    /// For a sensitive column: the values that the owner calls ordinary; `None` if the owner does not say.
+    pub ordinary: Option<Vec<String>>,
+    /// For a sensitive column of numbers or dates: values closer together than this count as one (dates by days).
+    pub near: Option<Rational>,
+}
+
+impl AttributeSpec {
+    /// A column with a role and nothing else.
+    pub fn new(name: impl Into<String>, role: Role) -> Self {
+        AttributeSpec { name: name.into(), role, taxonomy: None, categories: None, ordinary: None, near: None }
+    }
+}
+
+/// The source table with a role for every column that is used: all that partitioners see of the data.
+#[derive(Debug)]
+pub struct Microdata {
+    table: Table,
+    quasi: Vec<usize>,
+    other: Vec<usize>,
+    sensitive: Vec<SensitiveFacts>,
+    taxonomies: Vec<Option<Taxonomy>>,
+    /// The combinations of sensitive values, if several columns are sensitive.
+    combined: Option<Combined>,
+    /// How often each value occurs that partitioners count.
+    sensitive_counts: SaCounts,
+}
+
+impl Microdata {
+    /// Checks that names, roles, taxonomies and categories fit the table.
+    ///
+    /// Identifiers are dropped here; columns that no spec names stay invisible (a group column, say).
+    pub fn new(table: Table, attributes: &[AttributeSpec]) -> Result<Self, PublishError> {
+        let index_of = |name: &str| table.columns().iter().position(|column| column.name() == name);
+        let mut taxonomies: Vec<Option<Taxonomy>> = vec![None; table.columns().len()];
+        let (mut quasi, mut other, mut sensitive) = (Vec::new(), Vec::new(), Vec::new());
+        for attribute in attributes.iter().filter(|attribute| attribute.role != Role::Identifier) {
+            let index = index_of(&attribute.name)
+                .ok_or_else(|| PublishError::Internal(format!("column `{}` was not read", attribute.name)))?;
+            let column = &table.columns()[index];
+            taxonomies[index] = attribute.taxonomy.as_ref().map(|source| source.bind(column)).transpose()?;
+            match attribute.role {
+                Role::QuasiIdentifier => quasi.push(index),
+                Role::Other => other.push(index),
+                Role::Sensitive => sensitive.push(SensitiveFacts::new(index, column, attribute)?),
+                Role::Identifier => {}
+            }
+        }
+        if quasi.is_empty() {
+            return Err(PublishError::NoQuasi);
+        }
+        let columns: Vec<&Column> = sensitive.iter().map(|facts| &table.columns()[facts.index]).collect();
+        let combined = (columns.len() > 1).then(|| Combined::new(&columns));
+        let sensitive_counts = match (&combined, &sensitive[..]) {
+            (Some(combined), _) => counts_of(&combined.column),
+            (None, [only, ..]) => only.counts.clone(),
+            (None, []) => counts_without_values(table.rows()),
+        };
+        Ok(Microdata { table, quasi, other, sensitive, taxonomies, combined, sensitive_counts })
+    }
+
+    /// All columns that were read.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.table.rows()
+    }
+
+    /// The quasi-identifier, in the order named, with taxonomies.
+    pub fn quasi(&self) -> impl ExactSizeIterator<Item = (&Column, Option<&Taxonomy>)> + Clone {
+        self.quasi.iter().map(|&index| (&self.table.columns()[index], self.taxonomies[index].as_ref()))
+    }
+
+    /// Columns published as they are.
+    pub fn other(&self) -> impl ExactSizeIterator<Item = &Column> + Clone {
+        self.other.iter().map(|&index| &self.table.columns()[index])
+    }
+
+    /// The sensitive columns, in the order named.
+    pub fn sensitive_columns(&self) -> impl ExactSizeIterator<Item = SensitiveColumn<'_>> + Clone {
+        self.sensitive.iter().map(|facts| SensitiveColumn {
+            column: &self.table.columns()[facts.index],
+            taxonomy: self.taxonomies[facts.index].as_ref(),
+            facts,
+        })
+    }
+
+    /// What partitioners count: the sensitive column, or the combinations of values of several.
+    pub fn sensitive(&self) -> Option<&Column> {
+        let only = || self.sensitive.first().map(|facts| &self.table.columns()[facts.index]);
+        self.combined.as_ref().map(|combined| &combined.column).or_else(only)
+    }
+
+    /// How often each of [`Microdata::sensitive`] occurs; without a sensitive column, one value that all rows share.
+    pub fn sensitive_counts(&self) -> &SaCounts {
+        &self.sensitive_counts
+    }
+
+    /// Some of the quasi attributes and no other column: enough to form groups by them.
+    pub(crate) fn projected(&self, attributes: &[usize]) -> Microdata {
+        let kept: Vec<usize> = attributes.iter().map(|&at| self.quasi[at]).collect();
+        Microdata {
+            table: Table::new(kept.iter().map(|&index| self.table.columns()[index].clone()).collect()),
+            quasi: (0..kept.len()).collect(),
+            other: Vec::new(),
+            sensitive: Vec::new(),
+            taxonomies: kept.iter().map(|&index| self.taxonomies[index].clone()).collect(),
+            combined: None,
+            sensitive_counts: counts_without_values(self.rows()),
+        }
+    }
+
+    /// The same rows, with the sensitive columns in place of the quasi-identifier: groups that are close in it are
+    /// close in every sensitive column.
+    pub(crate) fn by_sensitive(&self) -> Microdata {
+        let indices = || self.sensitive.iter().map(|facts| facts.index);
+        Microdata {
+            table: Table::new(indices().map(|index| self.table.columns()[index].clone()).collect()),
+            quasi: (0..self.sensitive.len()).collect(),
+            other: Vec::new(),
+            sensitive: (0..).zip(&self.sensitive).map(|(index, facts)| facts.moved_to(index)).collect(),
+            taxonomies: self.sensitive.iter().map(|_| None).collect(),
+            combined: self.combined.clone(),
+            sensitive_counts: self.sensitive_counts.clone(),
+        }
+    }
+
+    /// Binds requirements to the sensitive columns. It is an error if the whole table fails one of them.
+    pub fn goal(&self, require: &[Requirement]) -> Result<All, PublishError> {
+        let goal = self.bound(require)?;
+        for column in self.sensitive_columns() {
+            // Column by column, because the reason is about one of them.
+            let alike = column.alike(require);
+            infeasible(&self.goal_of(column, require)?, column.counts(), Some(&column.bound(&alike)))?;
+        }
+        infeasible(&goal, &self.sensitive_counts, None)?;
+        Ok(goal)
+    }
+
+    /// What is required of one sensitive column and of the number of rows, bound to that column alone.
+    pub(crate) fn goal_of(&self, column: SensitiveColumn<'_>, require: &[Requirement]) -> Result<All, PublishError> {
+        let goal = self.bound(require)?;
+        let concerns = goal.specs().iter().filter(|held| held.may_concern(column.name()));
+        let principles: Vec<PrincipleSpec> = concerns.map(|held| held.principle.clone()).collect();
+        Ok(All::bind(&principles, Some(&column.bound(&column.alike(require))))?)
+    }
+
+    fn bound(&self, require: &[Requirement]) -> Result<All, PublishError> {
+        if let Some(name) =
+            require.iter().filter_map(|required| required.about.as_ref()).find(|name| !self.is_sensitive(name))
+        {
+            return Err(PublishError::request(format!(
+                "`{name}` is not a sensitive column, but something is required of it"
+            )));
+        }
+        let alike: Vec<_> = self.sensitive_columns().map(|column| column.alike(require)).collect();
+        let columns: Vec<SensitiveColumn<'_>> = self.sensitive_columns().collect();
+        let Some(combined) = &self.combined else {
+            let principles: Vec<_> = require.iter().map(|required| required.principle.clone()).collect();
+            let sensitive = columns.first().zip(alike.first()).map(|(column, alike)| column.bound(alike));
+            return Ok(All::bind(&principles, sensitive.as_ref())?);
+        };
+        let several: Vec<OneOfSeveral<'_>> = columns
+            .iter()
+            .zip(&alike)
+            .zip(&combined.value_of)
+            .map(|((column, alike), value_of)| OneOfSeveral {
+                sensitive: column.bound(alike),
+                value_of: value_of.clone(),
+            })
+            .collect();
+        Ok(All::bind_several(require, &several)?)
+    }
+
+    fn is_sensitive(&self, name: &str) -> bool {
+        self.sensitive_columns().any(|column| column.name() == name)
+    }
+
+    /// Each requirement that does not itself say how it is measured, with its measure in words.
+    pub fn measured(&self, require: &[Requirement]) -> Vec<(String, String)> {
+        let Ok(goal) = self.bound(require) else { return Vec::new() };
+        let has_several = self.combined.is_some();
+        let mut all = Vec::new();
+        for held in goal.specs() {
+            let Some(column) = self.sensitive_columns().find(|column| held.about.as_deref() == Some(column.name()))
+            else {
+                continue;
+            };
+            let alike = column.alike(require);
+            let Ok(bound) = held.principle.bind(Some(&column.bound(&alike))) else { continue };
+            let name = if has_several { held.to_string() } else { held.principle.to_string() };
+            all.push((name, bound.measured()));
+        }
+        all.retain(|(_, words)| !words.is_empty());
+        all
+    }
+}
+
+/// Why the whole table fails a goal.
+fn infeasible(goal: &All, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Result<(), PublishError> {
+    let Some(failure) = goal.first_failure(whole) else { return Ok(()) };
+    let limit = failure.limit(whole, sensitive);
+    let principle = failure.to_string();
+    Err(PublishError::Infeasible { principle, reason: limit.reason, possible: limit.possible, instead: limit.instead })
+}
+
+/// Without a sensitive column every row has the same, unknown value.
+fn counts_without_values(rows: usize) -> SaCounts {
+    let mut counts = SaCounts::new(1);
+    counts.add_many(0, u32::try_from(rows).unwrap_or(u32::MAX));
+    counts
+}
+
+fn counts_of(column: &Column) -> SaCounts {
+    let mut counts = SaCounts::new(column.domain().len());
+    for (code, count) in (0..).zip(column.histogram()) {
+        counts.add_many(code, u32::try_from(count).unwrap_or(u32::MAX));
+    }
+    counts
+}

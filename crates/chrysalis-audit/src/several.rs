@@ -22,9 +22,9 @@ pub(crate) fn audit(
         let alone = release.about(&attribute.name)?;
         reports.push((attribute.name.clone(), judged(&alone, microdata, watch)?));
     }
-    let checks = [Some(tables(release)), order(release), apart(release, microdata, watch)];
+    let of_all = [Some(tables(release)), order(release), apart(release, microdata, watch)];
     let principles = principles(manifest, &reports);
-    let joined = joined(&reports).into_iter().chain(checks.into_iter().flatten()).collect();
+    let checks = joined(&reports, of_all.into_iter().flatten());
     // Of several attributes, the one whose values are guessed best comes first.
     let confidence = |report: &AuditReport| report.attacks.linking.as_ref().map_or(0.0, |linking| linking.confidence);
     let worst =
@@ -40,7 +40,7 @@ pub(crate) fn audit(
     let Some((_, first)) = worst.map(|at| reports.swap_remove(at)) else {
         return Err(AuditError::NoSensitive { method: manifest.method });
     };
-    Ok(AuditReport { principles, checks: joined, disclosure, columns, ..first })
+    Ok(AuditReport { principles, checks, disclosure, columns, ..first })
 }
 
 /// The promises in the manifest's order, each with the attribute it is about.
@@ -65,26 +65,30 @@ fn principles(manifest: &Manifest, reports: &[(String, AuditReport)]) -> Vec<Pri
     all
 }
 
-/// The checks of all attributes: one of each name, with the findings of all.
-fn joined(reports: &[(String, AuditReport)]) -> Vec<Check> {
+/// The checks of all attributes and those of all together: one of each name, with all findings.
+fn joined(reports: &[(String, AuditReport)], of_all: impl Iterator<Item = Check>) -> Vec<Check> {
+    let of_column = |(column, report): &(String, AuditReport)| -> Vec<Check> {
+        let named = |check: &Check| Check {
+            findings: check.findings.iter().map(|finding| format!("`{column}`: {finding}")).collect(),
+            ..check.clone()
+        };
+        report.checks.iter().map(named).collect()
+    };
     let mut all: Vec<Check> = Vec::new();
-    for (column, report) in reports {
-        for check in &report.checks {
-            let findings = check.findings.iter().map(|finding| format!("`{column}`: {finding}"));
-            match all.iter_mut().find(|known| known.name == check.name) {
-                None => all.push(Check { findings: findings.collect(), ..check.clone() }),
-                Some(known) => {
-                    known.findings.extend(findings);
-                    if known.ok && known.detail != check.detail {
-                        let is_new = !check.ok || !known.detail.contains(&check.detail);
-                        known.detail = match (check.ok, is_new) {
-                            (false, _) => check.detail.clone(),
-                            (true, true) => format!("{}; {}", known.detail, check.detail),
-                            (true, false) => known.detail.clone(),
-                        };
-                    }
-                    known.ok &= check.ok;
+    for check in reports.iter().flat_map(of_column).chain(of_all) {
+        match all.iter_mut().find(|known| known.name == check.name) {
+            None => all.push(check),
+            Some(known) => {
+                known.findings.extend(check.findings.clone());
+                if known.ok && known.detail != check.detail {
+                    let is_new = !check.ok || !known.detail.contains(&check.detail);
+                    known.detail = match (check.ok, is_new) {
+                        (false, _) => check.detail.clone(),
+                        (true, true) => format!("{}; {}", known.detail, check.detail),
+                        (true, false) => known.detail.clone(),
+                    };
                 }
+                known.ok &= check.ok;
             }
         }
     }

@@ -71,6 +71,17 @@ pub enum PublishError {
 }
 
 impl PublishError {
+    /// Names the sensitive column that a principle is out of reach for, as one of several.
+    pub(crate) fn about(self, column: &str) -> Self {
+        let named = |principle: String| format!("{column}:{principle}");
+        match self {
+            PublishError::Infeasible { principle, reason, possible, instead } if !principle.starts_with("k=") => {
+                PublishError::Infeasible { principle: named(principle), reason, possible: possible.map(named), instead }
+            }
+            error => error,
+        }
+    }
+
     /// A request that cannot be carried out; the hint points to the manual.
     pub(crate) fn request(problem: impl Into<String>) -> Self {
         PublishError::remedied(problem, Remedy::from("see ").manual())

@@ -208,7 +208,9 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
     },
     PartitionerEntry {
         is_for_minima: true,
-        ..plain("min-max-exact", "the largest range is as small as possible; groups may overlap", |_| Ok(Choice::MIN_MAX_EXACT))
+        ..plain("min-max-exact", "the largest range is as small as possible; groups may overlap", |_| {
+            Ok(Choice::MIN_MAX_EXACT)
+        })
     },
     PartitionerEntry {
         is_for_minima: true,
@@ -253,7 +255,10 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
     principle("alpha-k=0.5,10", "at least 10 rows, no value in more than half of them"),
     principle("beta=1", "no value more than (1+1) times as frequent as in the whole table"),
     principle("distinct-l-alpha=3,1", "at least 3 distinct values, total weight at least 1 (needs categories)"),
-    principle("entropy-l-alpha=2,2", "2 distinct values, total weight at least 2, and categories as diverse as 2 equal ones"),
+    principle(
+        "entropy-l-alpha=2,2",
+        "2 distinct values, total weight at least 2, and categories as diverse as 2 equal ones",
+    ),
     principle(
         "recursive-l-alpha=3,4,2",
         "4 distinct values, total weight at least 2, and r1 < 3·(r4 + …) over categories",

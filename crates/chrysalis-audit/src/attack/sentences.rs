@@ -128,11 +128,8 @@ impl Pooling {
             counted(self.rows_below, "row is", "rows are"),
             count(self.promised),
         );
-        let prevention = if self.rows_below == 0 {
-            ""
-        } else {
-            "protecting more users who pool what they know (a larger collude)."
-        };
+        let prevention =
+            if self.rows_below == 0 { "" } else { "protecting more users who pool what they know (a larger collude)." };
         Finding::new("pooling", sentence, prevention)
     }
 }

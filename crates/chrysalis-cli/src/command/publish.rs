@@ -99,8 +99,11 @@ impl Summary<'_> {
             let promise = if promise.is_empty() { "nothing is promised".into() } else { promise };
             return vec![("every group", promise)];
         }
-        let of_batches: Vec<String> = self.recipe.required_of(Scope::Batch).iter().map(ToString::to_string).collect();
-        let is_k_kept = self.report.guarantees.len() == self.recipe.require().len();
+        let of_buckets: Vec<String> = self.recipe.required_of(Scope::Bucket).iter().map(ToString::to_string).collect();
+        let (kept, of_batches): (Vec<&String>, Vec<&String>) =
+            self.report.guarantees.iter().partition(|promise| of_buckets.contains(promise));
+        let is_k_kept = kept.len() == of_buckets.len();
+        let of_batches: Vec<&str> = of_batches.into_iter().map(String::as_str).collect();
         let mut facts = vec![("every batch", of_batches.join(", "))];
         let k = self.recipe.bucket_size().filter(|_| is_k_kept);
         let alone = if self.report.joined.is_some() { ", in each table alone" } else { "" };

@@ -180,7 +180,8 @@ impl Microdata {
         for column in self.sensitive_columns() {
             // Column by column, because the reason is about one of them.
             let alike = column.alike(require);
-            infeasible(&self.goal_of(column, require)?, column.counts(), Some(&column.bound(&alike)))?;
+            let found = infeasible(&self.goal_of(column, require)?, column.counts(), Some(&column.bound(&alike)));
+            found.map_err(|error| if self.combined.is_some() { error.about(column.name()) } else { error })?;
         }
         infeasible(&goal, &self.sensitive_counts, None)?;
         Ok(goal)

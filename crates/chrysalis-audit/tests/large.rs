@@ -85,6 +85,7 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
         weights: None,
         ordinary: None,
         near: None,
+        prepared: None,
     };
     let attributes: Vec<Attribute> = microdata.columns().iter().enumerate().map(attribute).collect();
     let guarantees = [format!("k={k}"), "t=1".into(), "entropy-l=1".into()];

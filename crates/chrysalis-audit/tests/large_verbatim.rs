@@ -105,6 +105,7 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form
         weights: None,
         ordinary: None,
         near: None,
+        prepared: None,
     };
     let attributes: Vec<Attribute> = microdata.columns().iter().enumerate().map(attribute).collect();
     Release {

@@ -34,6 +34,7 @@ fn release() -> Release {
         weights: None,
         ordinary: None,
         near: None,
+        prepared: None,
     };
     let entry = |(name, table): &(&str, Table)| TableEntry {
         name: (*name).to_owned(),

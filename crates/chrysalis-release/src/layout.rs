@@ -417,6 +417,7 @@ mod tests {
             weights: None,
             ordinary: None,
             near: None,
+            prepared: None,
         }
     }
 

@@ -12,6 +12,7 @@ mod label;
 mod layout;
 mod manifest;
 mod one_column;
+mod preparation;
 mod promise;
 pub mod view;
 
@@ -26,6 +27,7 @@ pub use manifest::{
     Accepted, Attribute, ColumnEntry, DomainEntry, ENCODING, FORMAT, KindName, Manifest, PartEntry, Published,
     RoleName, TableEntry, VERSION,
 };
+pub use preparation::{Bound, Decimal, Period, Preparation, PreparedValues};
 pub use promise::{Promise, Scope, Unit};
 pub use view::View;
 

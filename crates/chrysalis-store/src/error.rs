@@ -57,6 +57,14 @@ pub enum StoreError {
         /// Its type.
         found: String,
     },
+    /// A file that is no secret, and was to be one.
+    #[error("{} is not used as a key: {problem}", path.display())]
+    Secret {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// Something is already there.
     #[error("{} exists already", path.display())]
     Exists {
@@ -168,6 +176,10 @@ impl StoreError {
             StoreError::ColumnType { .. } => {
                 "turn it into numbers, text or a date before publishing, or leave the column out".into()
             }
+            StoreError::Secret { path, problem } if problem.starts_with("others") => {
+                format!("chmod 600 {}", path.display()).into()
+            }
+            StoreError::Secret { .. } => Remedy::from("name the right file with ").knob(Knob::Key, ""),
             StoreError::Exists { .. } => Remedy::from("choose another name, or replace it with ").knob(Knob::Force, ""),
             StoreError::NotARelease { .. } => "choose another name, or move them away".into(),
             StoreError::NotAFolder { path } => match path.parent().filter(|_| path.ends_with(MANIFEST)) {

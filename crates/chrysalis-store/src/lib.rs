@@ -17,6 +17,7 @@ mod parquet_out;
 mod parquet_pages;
 mod parts;
 mod release_in;
+mod secret;
 mod temporary;
 mod unfinished;
 mod whole;
@@ -30,5 +31,6 @@ pub use release_in::{
     manifests_beside, read_columns, read_columns_within, read_manifest, read_manifest_within, read_release,
     read_release_within,
 };
+pub use secret::{make_secret, read_secret};
 pub use unfinished::give_up;
 pub use whole::{write_file, write_files, write_folder};

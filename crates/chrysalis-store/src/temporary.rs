@@ -106,11 +106,11 @@ pub(crate) struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// Creates one in the given folder.
-    pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
+    /// Creates one in the given folder, for those whom `mode` allows to read it.
+    pub(crate) fn create_in(parent: &Path, mode: u32) -> io::Result<Self> {
         for _ in 0..TRIES {
             let (file, unfinished) =
-                UnfinishedWrite::create(|| builder(0o644).tempfile_in(parent), NamedTempFile::path)?;
+                UnfinishedWrite::create(|| builder(mode).tempfile_in(parent), NamedTempFile::path)?;
             if own(file.as_file(), file.path())? {
                 return Ok(TemporaryFile { file, unfinished });
             }
@@ -227,7 +227,7 @@ mod tests {
     fn temporary_things_are_locked_while_they_exist_and_leave_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let temporary = TemporaryFolder::create_in(folder.path()).unwrap();
-        let TemporaryFile { file, .. } = TemporaryFile::create_in(folder.path()).unwrap();
+        let TemporaryFile { file, .. } = TemporaryFile::create_in(folder.path(), 0o644).unwrap();
         assert!(names(folder.path()).iter().all(|name| is_our_name(OsStr::new(name))));
         remove_abandoned(folder.path());
         assert!(temporary.path().is_dir() && file.path().is_file());
@@ -287,7 +287,7 @@ mod tests {
                     remove_abandoned(folder.path());
                     let temporary = TemporaryFolder::create_in(folder.path()).unwrap();
                     fs::write(temporary.path().join("a"), "a").unwrap();
-                    let TemporaryFile { file, .. } = TemporaryFile::create_in(folder.path()).unwrap();
+                    let TemporaryFile { file, .. } = TemporaryFile::create_in(folder.path(), 0o644).unwrap();
                     thread::yield_now();
                     assert!(temporary.path().join("a").is_file() && file.path().is_file());
                     let place = folder.path().join(format!("{writer}-{round}"));

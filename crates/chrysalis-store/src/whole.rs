@@ -47,7 +47,7 @@ fn put_in_place<'a>(written: impl Iterator<Item = (&'a Path, NamedTempFile)>, fo
 }
 
 fn beside(path: &Path, bytes: &[u8]) -> Result<TemporaryFile, StoreError> {
-    let mut beside = TemporaryFile::create_in(&parent_of(path)).map_err(|source| failed(path, &source))?;
+    let mut beside = TemporaryFile::create_in(&parent_of(path), 0o644).map_err(|source| failed(path, &source))?;
     let written = io::Write::write_all(&mut beside.file, bytes).and_then(|()| beside.file.as_file().sync_all());
     written.map_err(|source| failed(path, &source))?;
     Ok(beside)

@@ -31,6 +31,7 @@ fn release(table: Table) -> Release {
         weights: None,
         ordinary: None,
         near: None,
+        prepared: None,
     };
     let manifest = Manifest {
         version: VERSION,

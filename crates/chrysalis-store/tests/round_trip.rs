@@ -63,6 +63,7 @@ fn release(rows: usize) -> Release {
         weights: None,
         ordinary: None,
         near: None,
+        prepared: None,
     };
     let manifest = Manifest {
         version: VERSION,

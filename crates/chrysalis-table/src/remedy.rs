@@ -39,6 +39,9 @@ pub enum Knob {
     Missing,
     Kind,
     Order,
+    Prepare,
+    Person,
+    Key,
     Format,
     Seed,
     Force,
@@ -60,7 +63,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 46] = [
+    pub const ALL: [Knob; 49] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -90,6 +93,9 @@ impl Knob {
         Knob::Missing,
         Knob::Kind,
         Knob::Order,
+        Knob::Prepare,
+        Knob::Person,
+        Knob::Key,
         Knob::Format,
         Knob::Seed,
         Knob::Force,
@@ -141,6 +147,9 @@ impl Knob {
             Knob::Missing => "missing",
             Knob::Kind => "kind",
             Knob::Order => "order",
+            Knob::Prepare => "prepare",
+            Knob::Person => "person",
+            Knob::Key => "key",
             Knob::Format => "format",
             Knob::Seed => "seed",
             Knob::Force => "force",

@@ -23,9 +23,19 @@ impl Date {
                 .iter()
                 .try_fold(0, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0')))
         };
-        let year = i32::try_from(number(0..4)?).ok()?;
-        let date = NaiveDate::from_ymd_opt(year, number(5..7)?, number(8..10)?)?;
+        Date::from_parts(i32::try_from(number(0..4)?).ok()?, number(5..7)?, number(8..10)?)
+    }
+
+    /// The date of a year, month and day; `None` if there is no such day, or if the year has more than four digits.
+    pub fn from_parts(year: i32, month: u32, day: u32) -> Option<Date> {
+        let date = NaiveDate::from_ymd_opt(year, month, day).filter(|_| (0..=9999).contains(&year))?;
         Some(Date(date.num_days_from_ce() - Self::EPOCH_FROM_CE))
+    }
+
+    /// Year, month and day; `None` for a day outside the years of four digits, which cannot be written.
+    pub fn parts(self) -> Option<(i32, u32, u32)> {
+        let date = self.0.checked_add(Self::EPOCH_FROM_CE).and_then(NaiveDate::from_num_days_from_ce_opt)?;
+        (0..=9999).contains(&date.year()).then(|| (date.year(), date.month(), date.day()))
     }
 }
 

@@ -7,10 +7,11 @@ use chrysalis_audit::AuditReport;
 use chrysalis_evaluate::Subspace;
 use chrysalis_evaluate::workload::{Accuracy, AggregateAccuracy, Family, MAX_QUERIES, Questions, Workload};
 use chrysalis_release::{Form, Manifest, Release, RoleName, TableEntry};
-use chrysalis_table::{Counted, Stopped, Table, Watch};
+use chrysalis_table::{Counted, Stopped, Table, Unwatched, Watch};
 
+use crate::publish::{WholeTable, publish_whole};
 use crate::words::count;
-use crate::{Error, Evidence, Fault, Published, Recipe, Seed, audit, publish_to_compare};
+use crate::{Error, Evidence, Fault, Published, Recipe, Seed, audit};
 
 /// The questions that every release is asked.
 #[derive(Clone, Debug, Default)]
@@ -159,11 +160,7 @@ pub fn compare(
     for (at, (name, recipe)) in recipes.iter().enumerate() {
         watch.announce(&format!("{} of {}: {name}", at + 1, recipes.len()));
         let columns = recipe.requests.iter().filter_map(|request| table.column(&request.name)).cloned();
-        let own = Table::new(columns.collect());
-        let (own, _) = own.with_missing(recipe.missing).map_err(|error| recipe.in_source(error.into()))?;
-        if own.rows() == 0 {
-            return Err(crate::publish::nothing_left());
-        }
+        let own = WholeTable::of(Table::new(columns.collect()), recipe, &Unwatched)?;
         let found = numbers(&own, recipe, &mut asker, seed, watch);
         // These two are not the recipe's fault.
         let is_ours = |error: &&Error| matches!(error.fault, Fault::Stopped | Fault::Internal);
@@ -181,9 +178,15 @@ pub fn compare(
     Err(Error::none_of(trials.into_iter().filter_map(|trial| trial.found.err()).collect()))
 }
 
-fn numbers(table: &Table, recipe: &Recipe, asker: &mut Asker, seed: Seed, watch: &dyn Watch) -> Result<Numbers, Error> {
-    let started = Instant::now();
-    let Published { release, report } = publish_to_compare(table.clone(), recipe, seed, watch)?;
+fn numbers(
+    own: &WholeTable,
+    recipe: &Recipe,
+    asker: &mut Asker,
+    seed: Seed,
+    watch: &dyn Watch,
+) -> Result<Numbers, Error> {
+    let (table, started) = (&own.table, Instant::now());
+    let Published { release, report } = publish_whole(own.clone(), recipe, seed, watch)?;
     let seconds = started.elapsed().as_secs_f64();
     // Publishing again would take longer than everything else.
     let with = Evidence { microdata: Some(table), replay: Some(0), ..Evidence::default() };

@@ -37,6 +37,13 @@ pub struct Draft {
     /// What becomes of rows that lack a value: `as-value`, `drop` or `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
+    /// The column that says whose a row is, for dates that are moved by person (`prepare = ["shift"]`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// The file with the owner's key, for pseudonyms and shifts; made on first use. In a spec it is relative to the spec.
+    /// When absent, `chrysalis.key` beside the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<PathBuf>,
     /// Columns an attacker may know, in the order in which they are published; several lists for several users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quasi: Option<QuasiDraft>,
@@ -130,6 +137,11 @@ pub struct AttributeDraft {
     /// The values of an ordinal column, from lowest to highest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<String>,
+    /// What is done to the column before anything else, in this order: `round:100`, `top:90`, `bottom:18`, `date:year`
+    /// (or `quarter`, `month`, `week`), `prefix:3`, `pseudonym`, `shift` (or `shift:7`). Everything else that is said of
+    /// the column refers to the prepared values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prepare: Vec<String>,
     /// A taxonomy: a file of lines `value;group;…;*`, or such lines themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taxonomy: Option<TaxonomyDraft>,
@@ -369,6 +381,7 @@ impl Draft {
     #[must_use]
     pub fn or(self, base: Draft) -> Draft {
         let mut base = base;
+        let (was_keyed, was_shifted) = (base.says_keyed(), base.says_shift());
         base.give_way_to(&self);
         let chooses = self.release.method.is_some() || self.release.partitioner.is_some();
         let over = chooses.then(|| self.release.clone().over(&base.release).ok()).flatten();
@@ -384,13 +397,15 @@ impl Draft {
             true => base.quasi_identifiers,
             false => self.quasi_identifiers,
         };
-        Draft {
+        let mut merged = Draft {
             input: self.input.or(base.input),
             delimiter: self.delimiter.or(base.delimiter),
             encoding: self.encoding.or(base.encoding),
             na: self.na.or(base.na),
             date_format: self.date_format.or(base.date_format),
             missing: self.missing.or(base.missing),
+            person: self.person.clone(),
+            key: self.key.clone(),
             quasi: self.quasi.or(base.quasi),
             sensitive: self.sensitive.or(base.sensitive),
             other: self.other.or(base.other),
@@ -400,7 +415,11 @@ impl Draft {
             attributes,
             release,
             compare: self.compare.map(|own| own.or(base.compare.clone().unwrap_or_default())).or(base.compare),
-        }
+        };
+        // A key and persons that `base` has for its own preparations are dropped with these.
+        merged.key = merged.key.take().or(base.key.filter(|_| !was_keyed || merged.says_keyed()));
+        merged.person = merged.person.take().or(base.person.filter(|_| !was_shifted || merged.says_shift()));
+        merged
     }
 
     /// Drops everything that contradicts the lists of columns in `over`.
@@ -436,6 +455,7 @@ impl AttributeDraft {
             role: self.role.or(base.role),
             kind: self.kind.or(base.kind),
             order: if self.order.is_empty() { base.order } else { self.order },
+            prepare: if self.prepare.is_empty() { base.prepare } else { self.prepare },
             taxonomy: self.taxonomy.or(base.taxonomy.filter(|_| !has_taxonomy)),
             intervals: self.intervals.or(base.intervals.filter(|_| !has_taxonomy)),
             prefix: self.prefix || base.prefix && !has_taxonomy,
@@ -544,6 +564,29 @@ mod tests {
             wrong,
             &wrong.replace("'shuffle'", "'permute'\npartitioner = 'anatomize'"),
         );
+    }
+
+    #[test]
+    fn a_key_goes_with_the_preparations_that_need_it() {
+        let base = "key = 'a.key'\nperson = 'id'\n[attributes.mrn]\nrole = 'quasi'\nprepare = ['pseudonym']\n\
+                    [attributes.day]\nrole = 'other'\nprepare = ['shift']";
+        check(
+            "[attributes.age]\nprepare = ['top:90']",
+            base,
+            &format!("{base}\n[attributes.age]\nprepare = ['top:90']"),
+        );
+        check(
+            "[attributes.mrn]\nprepare = ['prefix:3']\n[attributes.day]\nprepare = ['date:year']",
+            base,
+            "[attributes.mrn]\nrole = 'quasi'\nprepare = ['prefix:3']\n[attributes.day]\nrole = 'other'\nprepare = ['date:year']",
+        );
+        check(
+            "other = []\nkey = 'b.key'",
+            base,
+            "other = []\nkey = 'b.key'\n[attributes.mrn]\nrole = 'quasi'\nprepare = ['pseudonym']",
+        );
+        // A mistake within one draft stays a mistake.
+        check("missing = 'drop'", "key = 'a.key'\nperson = 'id'", "missing = 'drop'\nkey = 'a.key'\nperson = 'id'");
     }
 
     #[test]

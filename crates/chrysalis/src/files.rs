@@ -9,12 +9,13 @@ use chrysalis_arrow::{ArrowError, RecordBatch, Schema};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{Format, Input, Source, StoreError, manifests_beside, write_release};
 use chrysalis_table::{
-    ColumnRequest, Counted, CsvOptions, Knob, Memory, Remedy, Stopped, Table, TableError, TaxonomyFile, TextReading,
-    Watch,
+    ColumnRequest, Counted, CsvOptions, Knob, Memory, MissingPolicy, Remedy, Stopped, Table, TableError, TaxonomyFile,
+    TextReading, Watch,
 };
 use serde::de::DeserializeOwned;
 
-use crate::{Draft, Error, TaxonomyDraft, microdata_requests, values};
+use crate::prepare::Nobody;
+use crate::{Draft, Error, Key, MicrodataPlan, PreparedColumn, Recipe, TaxonomyDraft, values};
 
 /// A draft for a file: the content of a spec (`.toml`), or just the table.
 pub fn draft(file: &str) -> Result<Draft, Error> {
@@ -35,6 +36,9 @@ fn load_spec(path: &Path) -> Result<Draft, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     if let Some(input) = spec.input.as_mut().filter(|input| input.as_os_str() != "-") {
         *input = folder.join(&*input);
+    }
+    if let Some(key) = &mut spec.key {
+        *key = folder.join(&*key);
     }
     for attribute in spec.attributes.values_mut() {
         if let Some(TaxonomyDraft::File(file)) = &mut attribute.taxonomy {
@@ -124,6 +128,67 @@ impl Draft {
     }
 }
 
+/// The usual name of a key.
+const KEY: &str = "chrysalis.key";
+
+impl Draft {
+    /// The file with the owner's key: the one that is named, or `chrysalis.key` beside the table.
+    pub fn key_file(&self) -> PathBuf {
+        let beside = self.input.as_ref().filter(|input| input.as_os_str() != "-").and_then(|input| input.parent());
+        self.key.clone().unwrap_or_else(|| beside.unwrap_or(Path::new("")).join(KEY))
+    }
+
+    /// Gives a recipe the key that its preparations need, if they need one. A key that is not there yet is made, with a
+    /// note. `out` is where the release will be, if it is written.
+    pub fn provide_key(&self, recipe: &mut Recipe, out: Option<&Path>, watch: &dyn Watch) -> Result<(), Error> {
+        if recipe.needs_key() {
+            recipe.key = Some(self.own_key(out, watch)?);
+        }
+        Ok(())
+    }
+
+    fn own_key(&self, out: Option<&Path>, watch: &dyn Watch) -> Result<Key, Error> {
+        let path = self.key_file();
+        // LEAK: everything in the folder of a release is published.
+        let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        if out.is_some_and(|out| place(&path).starts_with(place(out))) {
+            let message = format!("the key {} would be part of the release", path.display());
+            return Err(Error::request(message, Remedy::from("name another place with ").knob(Knob::Key, "")));
+        }
+        if let Some(key) = Key::read(&path)? {
+            return Ok(key);
+        }
+        match Key::make(&path)? {
+            Some(key) => {
+                watch.note(&format!(
+                    "made the key {}: keep it secret, and keep it, because the same pseudonyms and shifts need it again",
+                    path.display()
+                ));
+                Ok(key)
+            }
+            // Another run was faster.
+            None => Key::read(&path)?.ok_or_else(|| Error::internal("a key was there and is gone")),
+        }
+    }
+}
+
+/// Reads columns of an open table and prepares them as the draft says. The requests say what they are to be afterwards.
+pub fn read_prepared(
+    draft: &Draft,
+    input: Input,
+    wanted: &[ColumnRequest],
+    name: &'static str,
+    watch: &dyn Watch,
+) -> Result<(Table, Vec<PreparedColumn>), Error> {
+    let columns = wanted.iter().map(|wanted| draft.column_plan(wanted)).collect::<Result<Vec<_>, _>>()?;
+    let mut plan = draft.plan(input.header(), columns.into_iter().flatten().collect())?;
+    plan.drops_person = plan.person.as_ref().is_some_and(|person| wanted.iter().all(|known| known.name != *person));
+    let key = plan.is_keyed().then(|| draft.own_key(None, watch)).transpose()?;
+    let table = read(input, &plan.requests(wanted), name, watch)?;
+    let nobody = if draft.missing_policy()? == MissingPolicy::Drop { Nobody::Ignored } else { Nobody::Refused };
+    plan.carry_out(table, key.as_ref(), nobody)
+}
+
 /// Reads columns of an open table. `name` is the name of the phase.
 pub fn read(input: Input, wanted: &[ColumnRequest], name: &'static str, watch: &dyn Watch) -> Result<Table, Error> {
     watch.phase(name, input.size(), Counted::Bytes);
@@ -132,13 +197,25 @@ pub fn read(input: Input, wanted: &[ColumnRequest], name: &'static str, watch: &
     Ok(Stopped::catch(|| input.read_with(wanted, &|n| watch.tell(n)))??)
 }
 
-/// Reads the microdata behind some releases: the attributes of these releases, with their kinds.
-pub fn read_microdata(input: Input, manifests: &[&Manifest], watch: &dyn Watch) -> Result<Table, Error> {
-    let wanted = microdata_requests(manifests);
+/// Reads the microdata behind some releases: the attributes of these releases, with their kinds, prepared as they were.
+/// The draft says where the key is and whose a row is, if that is needed.
+pub fn read_microdata(input: Input, manifests: &[&Manifest], draft: &Draft, watch: &dyn Watch) -> Result<Table, Error> {
+    let plan = MicrodataPlan::new(manifests, draft.person.as_deref())?;
+    plan.check_key(draft.key.is_some())?;
+    if let Some(person) = &draft.person {
+        draft.check_names(input.header(), std::iter::once(person))?;
+    }
+    let missing = |path: &Path| {
+        let message = format!("there is no key {}", path.display());
+        Error::request(message, Remedy::from("name the file that the release was made with: ").knob(Knob::Key, ""))
+    };
+    let key = draft.key.as_ref().map(|path| Key::read(path)?.ok_or_else(|| missing(path))).transpose()?;
+    let wanted = plan.requests();
     watch.phase("microdata", input.size(), Counted::Bytes);
     input.notes().iter().for_each(|note| watch.note(note));
     watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
-    Stopped::catch(|| input.read_with(&wanted, &|n| watch.tell(n)))?.map_err(not_the_microdata)
+    let table = Stopped::catch(|| input.read_with(wanted, &|n| watch.tell(n)))?.map_err(not_the_microdata)?;
+    plan.prepared(table, key.as_ref())
 }
 
 /// Names and kinds come from the releases, so there is no point in suggesting others: this must be another table.

@@ -44,6 +44,7 @@ mod evaluate;
 pub mod files;
 pub mod guess;
 mod partitioner;
+mod prepare;
 mod profile;
 mod publish;
 mod recipe;
@@ -56,7 +57,7 @@ pub mod values;
 pub mod words;
 
 pub use analyst::{Analyst, Questions};
-pub use audit::{Evidence, audit, microdata_requests};
+pub use audit::{Evidence, audit};
 pub use compare::{Comparison, Numbers, QuestionPlan, TableShape, Trial, compare};
 pub use draft::{
     AttributeDraft, CompareDraft, Draft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText, RunDraft,
@@ -64,6 +65,7 @@ pub use draft::{
 };
 pub use error::{Error, Fault};
 pub use evaluate::{EvaluateReport, Measures, evaluate, finite};
+pub use prepare::{Key, MicrodataPlan, PreparedColumn};
 pub use profile::{ColumnReport, ProfileReport, advice, anonymity, profile};
 pub use publish::{Published, publish, publish_to_compare};
 pub use recipe::{DroppedColumn, DroppedReason, Recipe};

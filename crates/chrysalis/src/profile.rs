@@ -45,7 +45,8 @@ pub struct ColumnReport {
     pub reason: Option<String>,
 }
 
-/// Measures a table with the draft's quasi columns and sensitive column, and guesses the roles of all others.
+/// Measures a table with the draft's quasi columns and sensitive column, and guesses the roles of all others. Columns
+/// that the draft prepares must be prepared: [`files::read_prepared`](crate::files::read_prepared).
 pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<ProfileReport, Error> {
     Stopped::catch(|| {
         let header: Vec<String> = table.columns().iter().map(|column| column.name().to_owned()).collect();

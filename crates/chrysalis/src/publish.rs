@@ -1,11 +1,12 @@
 use chrysalis_publish::method::Outcome;
 use chrysalis_publish::{Job, Microdata};
 use chrysalis_release::{Accepted, Release};
-use chrysalis_table::{Knob, Remedy, Stopped, Table, Watch};
+use chrysalis_table::{Knob, Remedy, Stopped, Table, Unwatched, Watch};
 
+use crate::prepare::Nobody;
 use crate::report::PublishReport;
 use crate::words::counted;
-use crate::{Error, Recipe, Seed, assumptions, disclosure};
+use crate::{Error, PreparedColumn, Recipe, Seed, assumptions, disclosure};
 
 /// A release, and what the owner wants to know about it.
 #[derive(Debug)]
@@ -26,12 +27,42 @@ pub struct Published {
 /// It is an error if rows would be disclosed, or if a column kept as it is looks as if it identified people, unless the
 /// recipe accepts that risk by name.
 pub fn publish(table: Table, recipe: &Recipe, seed: Seed, watch: &dyn Watch) -> Result<Published, Error> {
-    carried_out(table, recipe, seed, Refusal::OfDisclosure, watch)
+    let whole = WholeTable::of(table, recipe, watch)?;
+    carried_out(whole, recipe, seed, Refusal::OfDisclosure, watch)
 }
 
 /// The same for releases that are only compared and never handed out: disclosed rows are counted, but stop nothing.
 pub fn publish_to_compare(table: Table, recipe: &Recipe, seed: Seed, watch: &dyn Watch) -> Result<Published, Error> {
+    publish_whole(WholeTable::of(table, recipe, &Unwatched)?, recipe, seed, watch)
+}
+
+/// The same for a table that is prepared already.
+pub(crate) fn publish_whole(
+    table: WholeTable,
+    recipe: &Recipe,
+    seed: Seed,
+    watch: &dyn Watch,
+) -> Result<Published, Error> {
     carried_out(table, recipe, seed, Refusal::Never, watch)
+}
+
+/// The table to publish: without rows that lack a value, if the recipe drops them, and with its columns prepared.
+#[derive(Clone)]
+pub(crate) struct WholeTable {
+    pub(crate) table: Table,
+    dropped_rows: usize,
+    prepared: Vec<PreparedColumn>,
+}
+
+impl WholeTable {
+    pub(crate) fn of(table: Table, recipe: &Recipe, watch: &dyn Watch) -> Result<WholeTable, Error> {
+        Stopped::catch(|| {
+            let (table, dropped_rows) = complete(table, recipe)?;
+            recipe.preparation.notes(&table).iter().for_each(|note| watch.note(note));
+            let (table, prepared) = recipe.preparation.carry_out(table, recipe.key.as_ref(), Nobody::Refused)?;
+            Ok(WholeTable { table, dropped_rows, prepared })
+        })?
+    }
 }
 
 /// What stops a publication whose promises are kept.
@@ -43,14 +74,14 @@ enum Refusal {
 }
 
 fn carried_out(
-    table: Table,
+    whole: WholeTable,
     recipe: &Recipe,
     seed: Seed,
     refusal: Refusal,
     watch: &dyn Watch,
 ) -> Result<Published, Error> {
     Stopped::catch(|| {
-        let (table, dropped_rows) = complete(table, recipe)?;
+        let WholeTable { table, dropped_rows, prepared } = whole;
         let mut rng = seed.generator()?;
         let data = Microdata::new(table, &recipe.attributes)?;
         disclosure::check_constant(&data)?;
@@ -78,11 +109,16 @@ fn carried_out(
         accepted.retain(|risk| *risk != Accepted::Disclosure || found.disclosed_rows > 0);
         accepted.dedup();
         outcome.release.manifest.accepted = accepted;
+        for (name, steps) in recipe.prepared() {
+            let attributes = outcome.release.manifest.attributes.iter_mut();
+            attributes.filter(|attribute| attribute.name == name).for_each(|it| it.prepared = Some(steps.clone()));
+        }
         let mut published = finished(outcome, recipe, dropped_rows as u64, seed, watch);
         // Principles that are not promised were not measured.
         let mut measured = data.measured(&recipe.require);
         measured.retain(|(principle, _)| published.report.guarantees.contains(principle));
         published.report.measured = measured;
+        published.report.prepared = prepared;
         Ok(published)
     })?
 }

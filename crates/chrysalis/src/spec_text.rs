@@ -80,12 +80,19 @@ pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'
     let others = ["as-value", "drop", "error"].into_iter().filter(|policy| *policy != missing);
     let others: Vec<String> = others.map(|policy| format!("or \"{policy}\"")).collect();
     text.push_str(&commented(&format!("missing = {}", quoted(missing)), &others.join(", ")));
+    if let Some(person) = &draft.person {
+        text.push_str(&commented(&format!("person = {}", quoted(person)), "whose a row is"));
+    }
+    if let Some(key) = &draft.key {
+        text.push_str(&commented(&format!("key = {}", quoted(&key.display().to_string())), "never published"));
+    }
     text.push('\n');
     for (at, (column, guess)) in table.columns().iter().zip(&guesses).enumerate() {
         let order = draft.attributes.get(column.name()).map_or_else(Vec::new, |said| said.order.clone());
         // Bands are ordered without a word of the owner's, but a spec says what it relies on.
         let order = if order.is_empty() { order_of(column) } else { order };
-        text.push_str(&attribute_text(column, &order, guess, proposal.uses(at, guess.role)));
+        let prepare = draft.attributes.get(column.name()).map_or(&[][..], |said| &said.prepare);
+        text.push_str(&attribute_text(column, (&order, prepare), guess, proposal.uses(at, guess.role)));
     }
     text.push_str(&format!("[release]\nmethod = {}\n", quoted(DEFAULT_METHOD.name())));
     text.push_str("# Chosen by the counts of this table:\n");
@@ -247,7 +254,9 @@ fn order_of(column: &Column) -> Vec<String> {
     if domain.kind() == Kind::Ordinal { values.collect() } else { Vec::new() }
 }
 
-fn attribute_text(column: &Column, order: &[String], guess: &Guess, is_used: bool) -> String {
+/// `said` has the order and the preparations of the column.
+fn attribute_text(column: &Column, said: (&[String], &[String]), guess: &Guess, is_used: bool) -> String {
+    let (order, prepare) = said;
     let kind = column.domain().kind();
     // A column that is not to be published as it is could be published as something that an attacker may know.
     let role = guess.role.role().unwrap_or(Role::QuasiIdentifier);
@@ -262,6 +271,10 @@ fn attribute_text(column: &Column, order: &[String], guess: &Guess, is_used: boo
     text.push_str(&commented(&format!("role = \"{role}\""), &why));
     if role != Role::Identifier {
         text.push_str(&commented(&format!("kind = \"{kind}\""), &range_text(column)));
+    }
+    if role != Role::Identifier && !prepare.is_empty() {
+        let steps: Vec<String> = prepare.iter().map(|step| quoted(step)).collect();
+        text.push_str(&commented(&format!("prepare = [{}]", steps.join(", ")), "before anything else"));
     }
     if role != Role::Identifier && !order.is_empty() {
         let order: Vec<String> = order.iter().map(|value| quoted(value)).collect();

@@ -6,6 +6,7 @@ use chrysalis_criteria::{Rational, parse_rational};
 use chrysalis_evaluate::EvaluateError;
 use chrysalis_evaluate::workload::Family;
 use chrysalis_publish::partitioner::Metric;
+use chrysalis_release::Preparation;
 use chrysalis_store::Format;
 use chrysalis_table::{DateFormat, Encoding, MissingPolicy};
 
@@ -59,6 +60,11 @@ pub fn missing(text: &str) -> Result<MissingPolicy, String> {
         "error" => Ok(MissingPolicy::Error),
         _ => Err("expected as-value, drop or error".into()),
     }
+}
+
+/// One step in the preparation of a column.
+pub fn preparation(text: &str) -> Result<Preparation, String> {
+    text.parse()
 }
 
 /// How tables are written.

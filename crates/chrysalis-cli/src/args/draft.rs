@@ -8,7 +8,7 @@ use chrysalis::{
     TaxonomyDraft, WeightsDraft, files,
 };
 
-use super::{Choices, CompareArgs, MicrodataArgs, ProfileArgs, ReadArgs};
+use super::{Choices, CompareArgs, MicrodataArgs, PrepareArgs, ProfileArgs, ReadArgs};
 use crate::failure::Failure;
 
 impl ReadArgs {
@@ -56,6 +56,17 @@ impl ReadArgs {
     }
 }
 
+impl PrepareArgs {
+    /// Adds what is said of preparation.
+    fn say(&self, draft: &mut Draft) {
+        for (name, step) in &self.steps {
+            draft.attributes.entry(name.clone()).or_default().prepare.push(step.clone());
+        }
+        draft.person = self.person.clone();
+        draft.key = self.key.clone();
+    }
+}
+
 impl MicrodataArgs {
     /// What is said of how to read the microdata.
     pub(crate) fn draft(&self) -> Draft {
@@ -64,6 +75,8 @@ impl MicrodataArgs {
             encoding: self.encoding.clone(),
             na: (!self.na.is_empty()).then(|| self.na.clone()),
             date_format: self.date_format.clone(),
+            key: self.key.clone(),
+            person: self.person.clone(),
             ..Draft::default()
         }
     }
@@ -73,6 +86,7 @@ impl ProfileArgs {
     /// All that is said of the table.
     pub(crate) fn draft(&self) -> Result<Draft, Failure> {
         let mut draft = self.read.draft()?;
+        self.prepare.say(&mut draft);
         for (name, path) in &self.taxonomies {
             draft.attributes.entry(name.clone()).or_default().taxonomy = Some(TaxonomyDraft::File(path.clone()));
         }
@@ -97,6 +111,7 @@ impl Choices {
     /// What the flags alone say.
     pub(crate) fn draft(&self) -> Result<Draft, Failure> {
         let mut draft = self.read.draft()?;
+        self.prepare.say(&mut draft);
         for (name, path) in &self.taxonomies {
             let said = draft.attributes.entry(name.clone()).or_default();
             once(name, said.taxonomy.replace(TaxonomyDraft::File(path.clone())).is_none())?;

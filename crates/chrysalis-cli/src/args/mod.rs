@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use values::{
     categories_of, date_format, delimiter, encoding, format, kind_of, list_of, memory, metric, missing, ordinary_of,
-    path_of, seconds, share, threads, width_of, widths_of, workload,
+    path_of, seconds, share, step_of, threads, width_of, widths_of, workload,
 };
 
 /// Publish microdata without revealing who is who, and check what was published.
@@ -115,6 +115,23 @@ pub(crate) struct ReadArgs {
     pub(crate) orders: Vec<(String, Vec<String>)>,
 }
 
+/// What is done to columns before anything else.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PrepareArgs {
+    /// Prepare a column before anything else: `round:100`, `top:90`, `bottom:18`, `date:year` (`quarter`, `month`,
+    /// `week`), `prefix:3`, `pseudonym`, `shift` or `shift:7`; repeat for several steps. Kinds, orders, taxonomies and
+    /// ordinary values are then about prepared values.
+    #[arg(long = "prepare", value_name = "COLUMN=STEP", value_parser = step_of)]
+    pub(crate) steps: Vec<(String, String)>,
+    /// The column that says whose a row is, for `--prepare COLUMN=shift`.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) person: Option<String>,
+    /// The file with your key for `pseudonym` and `shift`, made on first use; it is never published [default:
+    /// chrysalis.key beside the table].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+}
+
 /// How to read the microdata behind a release.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct MicrodataArgs {
@@ -130,6 +147,12 @@ pub(crate) struct MicrodataArgs {
     /// How dates in CSV microdata are written, as for `publish`.
     #[arg(long, value_name = "FORMAT", value_parser = date_format, requires = "microdata")]
     pub(crate) date_format: Option<String>,
+    /// The file with the key that the release was made with, if it has pseudonyms or moved dates.
+    #[arg(long, value_name = "FILE", requires = "microdata")]
+    pub(crate) key: Option<PathBuf>,
+    /// The column of the microdata that says whose a row is, if dates were moved.
+    #[arg(long, value_name = "COLUMN", requires = "microdata")]
+    pub(crate) person: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -168,6 +191,8 @@ pub(crate) struct ProfileArgs {
     /// How much memory reading a taxonomy file may take; a file that needs more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
+    #[command(flatten)]
+    pub(crate) prepare: PrepareArgs,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 }
@@ -270,6 +295,8 @@ pub(crate) struct Choices {
     #[arg(long = "accept", value_name = "RISK")]
     pub(crate) accept: Vec<String>,
     #[command(flatten)]
+    pub(crate) prepare: PrepareArgs,
+    #[command(flatten)]
     pub(crate) read: ReadArgs,
 }
 
@@ -278,7 +305,8 @@ pub(crate) struct Choices {
     after_help = "Examples:\n  chrysalis audit release\n  chrysalis audit release --microdata patients.csv --output json\n  \
                   chrysalis audit release --with earlier-release --microdata patients.csv\n  \
                   chrysalis audit release --sensitive disease,cost\n  \
-                  chrysalis audit release --microdata chrysalis.toml"
+                  chrysalis audit release --microdata chrysalis.toml\n  \
+                  chrysalis audit release --microdata patients.csv --key chrysalis.key"
 )]
 pub(crate) struct AuditArgs {
     /// The folder that `publish` wrote.

@@ -90,6 +90,11 @@ pub(super) fn width_of(text: &str) -> Result<(String, String), String> {
     Ok((column, width.to_owned()))
 }
 
+pub(super) fn step_of(text: &str) -> Result<(String, String), String> {
+    let (column, step) = pair(text)?;
+    Ok((column, checked(step, values::preparation)?))
+}
+
 pub(super) fn path_of(text: &str) -> Result<(String, PathBuf), String> {
     let (column, path) = pair(text)?;
     Ok((column, path.into()))

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
             let draft = microdata(file, &args.source);
             let input = draft.open()?;
             draft.check_names(input.header(), args.sensitive.iter())?;
-            (Some(files::read_microdata(input, &manifests, &phases)?), None)
+            (Some(files::read_microdata(input, &manifests, &draft, &phases)?), None)
         }
         None => (None, None),
     };
@@ -56,11 +56,13 @@ fn read_asked(
     manifests: &[&Manifest],
     phases: &Phases,
 ) -> Result<(Table, Recipe), Failure> {
-    let draft = args.source.draft().or(files::draft(file)?).read_taxonomies()?;
+    let mut draft = args.source.draft().or(files::draft(file)?).read_taxonomies()?;
     let input = draft.open()?;
     draft.check_names(input.header(), args.sensitive.iter())?;
     let recipe = draft.check(input.header())?;
-    Ok((files::read_microdata(input, manifests, phases)?, recipe))
+    // What the spec asks for was made with its key, which need not be named there.
+    draft.key = recipe.needs_key().then(|| draft.key_file());
+    Ok((files::read_microdata(input, manifests, &draft, phases)?, recipe))
 }
 
 /// The width at which lines are broken.

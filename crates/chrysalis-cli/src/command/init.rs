@@ -17,7 +17,7 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let input = draft.open()?;
     let names = input.header().to_vec();
     let requests: Vec<ColumnRequest> = names.iter().map(|name| draft.request(name)).collect::<Result<_, _>>()?;
-    let table = files::read(input, &requests, "read", &phases)?;
+    let (table, _) = files::read_prepared(&draft, input, &requests, "read", &phases)?;
     phases.finish();
     let out = args.out.display().to_string();
     let publish = format!("chrysalis publish {out} --out release");

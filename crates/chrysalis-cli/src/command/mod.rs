@@ -37,7 +37,8 @@ fn read_microdata(
     manifests: &[&Manifest],
     phases: &Phases,
 ) -> Result<Table, Failure> {
-    Ok(files::read_microdata(microdata(file, source).open()?, manifests, phases)?)
+    let draft = microdata(file, source);
+    Ok(files::read_microdata(draft.open()?, manifests, &draft, phases)?)
 }
 
 /// The table that releases were made from.

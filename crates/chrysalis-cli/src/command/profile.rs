@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use chrysalis::table::ColumnRequest;
-use chrysalis::words::{count, flatten, number};
+use chrysalis::words::{count, counted, flatten, number};
 use chrysalis::{ColumnReport, ProfileReport, Watch, advice, anonymity, files, profile};
 use chrysalis_audit::Levels;
 
@@ -16,9 +16,13 @@ pub(crate) fn run(args: &ProfileArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let input = draft.open()?;
     let header = input.header().to_vec();
     let requests: Vec<ColumnRequest> = header.iter().map(|name| draft.request(name)).collect::<Result<_, _>>()?;
-    let table = files::read(input, &requests, "read", &phases)?;
+    let (table, prepared) = files::read_prepared(&draft, input, &requests, "read", &phases)?;
     let found = profile(table, &draft, &phases)?;
     phases.finish();
+    for step in &prepared {
+        let rows = counted(step.changed_rows, "row");
+        phases.note(&format!("`{}` was prepared by {}, which changed {rows}", step.column, step.preparation));
+    }
     found.notes.iter().for_each(|note| phases.note(note));
     report(&found)?.print(cli.output)?;
     Ok(ExitCode::from(DONE))

@@ -17,7 +17,8 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let mut draft = args.choices.over(&args.file)?;
     draft.release.format = args.format.clone().or(draft.release.format);
     let input = draft.open()?;
-    let recipe = draft.check(input.header())?;
+    let mut recipe = draft.check(input.header())?;
+    draft.provide_key(&mut recipe, Some(&args.out), &phases)?;
     let table = files::read(input, recipe.requests(), "read", &phases)?;
     let Published { release, mut report } = publish(table, &recipe, Seed::from(args.seed), &phases)?;
     let manifest = files::write(&release, &args.out, recipe.format(), args.force, &phases)?;
@@ -77,6 +78,7 @@ impl Summary<'_> {
         if report.dropped_rows > 0 {
             facts.push(("dropped rows", format!("{} with missing values", count(report.dropped_rows))));
         }
+        facts.extend(self.prepared());
         facts.extend(self.left_out());
         let files = manifest.tables.iter().map(|table| {
             let files: Vec<&str> = table.parts.iter().map(|part| part.file.as_str()).collect();
@@ -184,6 +186,16 @@ impl Summary<'_> {
             ("NOT proven", ", time ran out: --time-limit gives it more")
         };
         Some(("search", format!("{verdict} optimal for {}{why} ({checked})", search.metric)))
+    }
+
+    fn prepared(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.report.prepared.iter().map(|step| {
+            let changed = match step.changed_rows {
+                0 => "0 values changed".to_owned(),
+                rows => counted(rows, "row"),
+            };
+            ("prepared", format!("{} {} ({changed})", step.column, step.preparation))
+        })
     }
 
     fn left_out(&self) -> Vec<(&'static str, String)> {

@@ -73,7 +73,7 @@ fn read_column(
     if args.propose {
         request.order.clear();
     }
-    let table = files::read(input, &[request], "read", phases)?;
+    let (table, _) = files::read_prepared(&draft, input, &[request], "read", phases)?;
     let source = draft.source_name().unwrap_or_default();
     let (table, _) = table.with_missing(draft.missing_policy()?).map_err(|error| Error::from(error).about(&source))?;
     let column = table.column(name).cloned();

@@ -162,6 +162,7 @@ fn attribute(column: &Column, role: RoleName, published: Published) -> Attribute
         weights: None,
         ordinary: None,
         near: None,
+        prepared: None,
     }
 }
 

@@ -3,7 +3,7 @@ use std::cmp::Ordering;
 use chrysalis_table::{Code, Domain, Kind, Role, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::ReleaseError;
+use crate::{Preparation, PreparedValues, ReleaseError};
 
 /// One attribute of the published table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,11 +37,41 @@ pub struct Attribute {
     /// number such as `1000` or `1/3`, of days for dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
+    /// What was done to the column before it was published, step by step: `top:90`, `date:year`, `pseudonym`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepared: Option<Vec<String>>,
 }
 
 impl Attribute {
-    /// Checks what the owner says about sensitive values, which no other attribute may have.
+    /// The steps in which it was prepared; none if it was not.
+    pub fn preparations(&self) -> Result<Vec<Preparation>, ReleaseError> {
+        let wrong = |problem| ReleaseError::Nonsense(format!("`{}` was prepared, but {problem}", self.name));
+        let steps = self.prepared.as_ref().map(|texts| Preparation::parse_all(texts.iter()));
+        Ok(steps.transpose().map_err(wrong)?.unwrap_or_default())
+    }
+
+    /// Checks how it was prepared: by steps that are known, go together and fit what its values are.
+    fn check_prepared(&self) -> Result<(), ReleaseError> {
+        let steps = self.preparations()?;
+        let wrong = |what: String| Err(ReleaseError::Nonsense(format!("`{}` {what}", self.name)));
+        // LEAK: one preparation can be written in several ways, and the choice among them could say something.
+        if let Some((text, step)) =
+            self.prepared.iter().flatten().zip(&steps).find(|(text, step)| step.to_string() != **text)
+        {
+            return wrong(format!("was prepared by `{text}`, which is written `{step}`"));
+        }
+        let kind = Kind::from(self.kind);
+        // Prepared numbers and dates may be shown as words, but words are no numbers.
+        let fits = |step: &&Preparation| step.is_for().are(kind) || PreparedValues::Words.are(kind);
+        match steps.iter().find(|step| !fits(step)) {
+            Some(step) => wrong(format!("was prepared by `{step}`, which is for {}, but it is {kind}", step.is_for())),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks what the owner says about sensitive values, which no other attribute may have, and about preparation.
     pub(super) fn check(&self) -> Result<(), ReleaseError> {
+        self.check_prepared()?;
         let name = &self.name;
         let wrong = |what: &str| Err(ReleaseError::Nonsense(format!("`{name}` {what}")));
         let is_said = self.ordinary.is_some() || self.near.is_some();

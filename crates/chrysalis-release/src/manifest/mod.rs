@@ -36,8 +36,10 @@ const ACCEPTED: &str = "accepted";
 const ORDINARY: &str = "ordinary";
 /// The feature of releases whose owner says how close numbers must be to count as one.
 const NEAR: &str = "near";
+/// The feature of releases in which some column was prepared before it was published.
+const PREPARED: &str = "prepared";
 /// What this program understands beyond the fields of a version.
-const FEATURES: [&str; 4] = [PARTS, ACCEPTED, ORDINARY, NEAR];
+const FEATURES: [&str; 5] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED];
 
 /// What a release says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,6 +196,7 @@ impl Manifest {
             (ACCEPTED, !self.accepted.is_empty()),
             (ORDINARY, self.attributes.iter().any(|attribute| attribute.ordinary.is_some())),
             (NEAR, self.attributes.iter().any(|attribute| attribute.near.is_some())),
+            (PREPARED, self.attributes.iter().any(|attribute| attribute.prepared.is_some())),
         ];
         needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()
     }
@@ -209,9 +212,9 @@ impl Manifest {
         match version {
             1 => {
                 let mut schema = schemars::schema_for!(version_1::Wire).to_value();
-                // These two fields came after version 1.
+                // These fields came after version 1.
                 if let Some(fields) = schema["$defs"]["Attribute"]["properties"].as_object_mut() {
-                    fields.retain(|name, _| name != ORDINARY && name != NEAR);
+                    fields.retain(|name, _| ![ORDINARY, NEAR, PREPARED].contains(&name.as_str()));
                 }
                 Some(schema)
             }

@@ -85,6 +85,9 @@ impl TryFrom<Wire> for Manifest {
         if wire.attributes.iter().any(|attribute| attribute.ordinary.is_some() || attribute.near.is_some()) {
             return Err(ReleaseError::Nonsense("version 1 has neither ordinary values nor `near` widths".into()));
         }
+        if wire.attributes.iter().any(|attribute| attribute.prepared.is_some()) {
+            return Err(ReleaseError::Nonsense("version 1 has no prepared columns".into()));
+        }
         Ok(Manifest {
             accepted: Vec::new(),
             version: wire.version,

@@ -17,7 +17,7 @@ pub(super) struct Wire {
     /// Version of the format, 2.
     version: u32,
     /// What a reader must understand beyond this version; it refuses a name that it does not know. `parts`: some tables
-    /// are several files. `accepted`, `ordinary`, `near`: the fields of these names.
+    /// are several files. `accepted`, `ordinary`, `near`, `prepared`: the fields of these names.
     features: Vec<String>,
     /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again. Where
     /// it is absent, nobody can.

@@ -7,15 +7,16 @@ mod roles;
 use std::path::Path;
 
 use chrysalis_release::{Manifest, Release, RoleName};
-use chrysalis_table::{ColumnRequest, Counted, Stopped, Table, Watch};
+use chrysalis_table::{Counted, Stopped, Table, Watch};
 
+use crate::prepare::check_alike;
 use crate::report::AuditOutcome;
 use crate::{Error, Recipe, replay};
 
 /// What a release is checked against, beyond its own tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
-    /// The table it was made from.
+    /// The table it was made from, prepared as the release was: [`MicrodataPlan`](crate::MicrodataPlan).
     pub microdata: Option<&'a Table>,
     /// Other releases about the same people, each with the name that findings use for it.
     pub others: &'a [(&'a str, &'a Release)],
@@ -36,6 +37,9 @@ pub struct Evidence<'a> {
 ///
 /// It shares no deciding code with [`publish`](crate::publish).
 pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result<AuditOutcome, Error> {
+    let manifests: Vec<&Manifest> =
+        std::iter::once(&release.manifest).chain(with.others.iter().map(|(_, other)| &other.manifest)).collect();
+    check_alike(&manifests)?;
     Stopped::catch(|| {
         watch.phase("audit", None, Counted::Rows);
         let (report, files) = rayon::join(
@@ -93,17 +97,4 @@ fn intersections(
         found.push(chrysalis_audit::intersect_all(&own, &views, microdata, watch)?);
     }
     Ok(found)
-}
-
-/// How to read the microdata so that releases can be compared with them: the attributes of these releases, with their
-/// kinds.
-pub fn microdata_requests(manifests: &[&Manifest]) -> Vec<ColumnRequest> {
-    let mut wanted: Vec<ColumnRequest> = Vec::new();
-    for attribute in manifests.iter().flat_map(|manifest| &manifest.attributes) {
-        if wanted.iter().all(|known| known.name != attribute.name) {
-            let (kind, order) = (Some(attribute.kind.into()), attribute.domain.order());
-            wanted.push(ColumnRequest { name: attribute.name.clone(), kind, order });
-        }
-    }
-    wanted
 }

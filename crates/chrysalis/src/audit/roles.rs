@@ -32,6 +32,17 @@ pub(super) fn check(manifest: &Manifest, sensitive: &[String], asked: Option<&Re
                 None => findings.push(format!("`{name}` is published, but the spec does not name it")),
             }
         }
+        // LEAK: a column that the owner wanted rounded or under a pseudonym looks like any other if it is not.
+        for attribute in &manifest.attributes {
+            let wanted = asked.prepared().find(|(name, _)| *name == attribute.name).map(|(_, steps)| steps);
+            if wanted != attribute.prepared {
+                let said =
+                    |steps: &Option<Vec<String>>| steps.as_ref().map_or("not at all".to_owned(), |it| it.join(", "));
+                let (wanted, found) = (said(&wanted), said(&attribute.prepared));
+                findings
+                    .push(format!("`{}` is prepared {wanted} in the spec, but {found} in the release", attribute.name));
+            }
+        }
         if findings.len() == known {
             fine.push("every column has the role that the spec gives it".to_owned());
         }

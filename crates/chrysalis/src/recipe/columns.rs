@@ -11,7 +11,7 @@ use crate::draft::{QuasiDraft, SensitiveDraft};
 use crate::{AttributeDraft, Draft, Error, KindText, Number, ReleaseDraft, TaxonomyDraft, WeightsDraft};
 
 impl Draft {
-    /// How to read a column.
+    /// What a column is to be: as it is read, or as it is after its preparation.
     pub fn request(&self, name: &str) -> Result<ColumnRequest, Error> {
         let attribute = self.attributes.get(name);
         let order = attribute.map(|attribute| attribute.order.clone()).unwrap_or_default();
@@ -188,8 +188,15 @@ impl Draft {
             return Err(Error::request(message, Remedy::from("leave ").knob(Knob::Ordinary, "").words(" out")));
         }
         for (name, said) in &self.attributes {
-            if roles.iter().any(|(known, _)| known == name) || groups.contains(&name) {
+            if roles.iter().any(|(known, _)| known == name) {
                 continue;
+            }
+            if groups.contains(&name) {
+                if said.prepare.is_empty() {
+                    continue;
+                }
+                let message = format!("`{}` has no effect on column `{name}`, which only holds groups", Knob::Prepare);
+                return Err(Error::request(message, Remedy::from("leave ").knob(Knob::Prepare, "").words(" out")));
             }
             let of_sensitive = [
                 ("categories", said.categories.is_some() || said.weights.is_some()),
@@ -203,6 +210,7 @@ impl Draft {
             }
             let what = match said {
                 said if said.taxonomy.is_some() || said.intervals.is_some() || said.prefix => "a taxonomy",
+                said if !said.prepare.is_empty() => "a preparation",
                 said if said.kind.is_some() => "a kind",
                 said if !said.order.is_empty() => "an order",
                 AttributeDraft { role: Some(role), .. } => {
@@ -243,6 +251,7 @@ fn check_role_takes(name: &str, role: Role, said: &AttributeDraft) -> Result<(),
         (Knob::Near, said.near.is_some() && role != Role::Sensitive),
         (Knob::Kind, said.kind.is_some() && role == Role::Identifier),
         (Knob::Order, !said.order.is_empty() && role == Role::Identifier),
+        (Knob::Prepare, !said.prepare.is_empty() && role == Role::Identifier),
     ];
     let Some((knob, _)) = knobs.into_iter().find(|(_, is_idle)| *is_idle) else { return Ok(()) };
     let message = format!("`{knob}` has no effect on column `{name}`, which is {}", role.name());

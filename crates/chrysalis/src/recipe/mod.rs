@@ -12,7 +12,8 @@ use chrysalis_table::{ColumnRequest, Knob, MissingPolicy, Remedy, Role, resolve}
 
 use crate::catalogue::{self, MethodEntry};
 use crate::partitioner::Choice;
-use crate::{Draft, Error, values};
+use crate::prepare::{ColumnPlan, Plan};
+use crate::{Draft, Error, Key, values};
 
 /// Everything that a publication needs except the data.
 #[derive(Clone, Debug)]
@@ -37,6 +38,10 @@ pub struct Recipe {
     pub(crate) accepted: Vec<Accepted>,
     /// For forms with users: what every user, or every set of colluding users, knows.
     pub(crate) users: Option<QuasiIdentifiers>,
+    /// What is done to columns before anything else.
+    pub(crate) preparation: Plan,
+    /// The owner's key, once it was read.
+    pub(crate) key: Option<Key>,
 }
 
 /// A column of the input that is not published.
@@ -55,20 +60,23 @@ pub enum DroppedReason {
     Identifier,
     /// It says which rows form a group.
     HoldsGroups,
+    /// It says whose a row is.
+    Person,
     /// It was not named.
     NotNamed,
 }
 
 impl DroppedReason {
     /// All of them.
-    pub const ALL: [DroppedReason; 3] =
-        [DroppedReason::Identifier, DroppedReason::HoldsGroups, DroppedReason::NotNamed];
+    pub const ALL: [DroppedReason; 4] =
+        [DroppedReason::Identifier, DroppedReason::HoldsGroups, DroppedReason::Person, DroppedReason::NotNamed];
 
     /// The reason in a word or two.
     pub fn name(self) -> &'static str {
         match self {
             DroppedReason::Identifier => "identifier",
             DroppedReason::HoldsGroups => "holds the groups",
+            DroppedReason::Person => "tells persons apart",
             DroppedReason::NotNamed => "not named",
         }
     }
@@ -123,6 +131,17 @@ impl Recipe {
         self.attributes.iter().filter(move |attribute| attribute.role == role).map(|attribute| attribute.name.as_str())
     }
 
+    /// Whether columns are prepared with the owner's key, so that [`Draft::provide_key`] must come before publishing.
+    pub fn needs_key(&self) -> bool {
+        self.preparation.is_keyed()
+    }
+
+    /// The columns that are prepared, each with its steps, in the order of the columns.
+    pub fn prepared(&self) -> impl Iterator<Item = (&str, Vec<String>)> {
+        let steps = |column: &ColumnPlan| column.steps.iter().map(ToString::to_string).collect();
+        self.preparation.columns.iter().map(move |column| (column.name.as_str(), steps(column)))
+    }
+
     /// The specification of every column.
     pub fn attributes(&self) -> &[AttributeSpec] {
         &self.attributes
@@ -171,33 +190,39 @@ impl Draft {
             None => (None, false),
         };
         self.check_names(header, roles.iter().map(|(name, _)| name).chain(self.attributes.keys()))?;
-        let (mut requests, mut attributes) = (Vec::new(), Vec::new());
+        let (mut wanted, mut attributes) = (Vec::new(), Vec::new());
         for (name, role) in &roles {
             let (attribute, request) = self.column(name, *role)?;
             attributes.push(attribute);
-            requests.extend(request);
+            wanted.extend(request);
         }
         self.check_columns_have_roles(&roles)?;
+        let planned = wanted.iter().map(|wanted| self.column_plan(wanted)).collect::<Result<Vec<_>, _>>()?;
+        let mut preparation = self.plan(header, planned.into_iter().flatten().collect())?;
         self.check_taxonomies(&chosen, &roles)?;
         self.check_near(&require)?;
         let accepted = self.accepted(method.form, &roles)?;
         let bucket_columns = self.release.bucket_columns.clone().unwrap_or_default();
         for column in partitioner.group_column().into_iter().chain(&bucket_columns) {
             self.check_names(header, std::iter::once(column))?;
-            if !requests.iter().any(|request| request.name == *column) {
-                requests.push(self.request(column)?);
+            if !wanted.iter().any(|request| request.name == *column) {
+                wanted.push(self.request(column)?);
             }
         }
+        let requests = preparation.requests(&wanted);
+        let is_person = |name: &String| preparation.person.as_ref() == Some(name);
         let reason = |name: &String| match roles.iter().any(|(known, _)| known == name) {
             _ if partitioner.group_column() == Some(name) || bucket_columns.contains(name) => {
                 DroppedReason::HoldsGroups
             }
+            _ if is_person(name) => DroppedReason::Person,
             true => DroppedReason::Identifier,
             false => DroppedReason::NotNamed,
         };
         let is_kept = |name: &&String| roles.iter().any(|(known, role)| known == *name && *role != Role::Identifier);
         let dropped = header.iter().filter(|name| !is_kept(name));
         let dropped = dropped.map(|name| DroppedColumn { name: name.clone(), reason: reason(name) }).collect();
+        preparation.drops_person = wanted.iter().all(|request| !is_person(&request.name));
         Ok(Recipe {
             form: method.form,
             partitioner,
@@ -214,6 +239,8 @@ impl Draft {
             bucket_columns,
             accepted,
             users,
+            preparation,
+            key: None,
         })
     }
 

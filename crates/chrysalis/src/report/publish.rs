@@ -5,7 +5,7 @@ use chrysalis_release::{Form, RoleName};
 use serde::Serialize;
 
 use super::ordered;
-use crate::Recipe;
+use crate::{PreparedColumn, Recipe};
 
 /// What a publication did, and what it cost.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +35,9 @@ pub struct PublishReport {
     pub dropped_rows: u64,
     /// Columns that are not published.
     pub dropped_columns: Vec<DroppedColumn>,
+    /// What was done to columns before anything else, step by step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prepared: Vec<PreparedColumn>,
     /// The loss per cell, from 0 to 1.
     pub ncp: f64,
     /// The total loss.
@@ -203,6 +206,7 @@ impl PublishReport {
             dropped_columns: dropped
                 .map(|dropped| DroppedColumn { name: dropped.name.clone(), reason: dropped.reason.name() })
                 .collect(),
+            prepared: Vec::new(),
             ncp: outcome.ncp.mean(),
             ncp_sum: outcome.ncp.sum,
             ncp_by_attribute: per_cell(&outcome.ncp_by_attribute, rows),

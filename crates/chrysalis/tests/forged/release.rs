@@ -344,7 +344,7 @@ pub(crate) fn judge(folder: &Path, source: &Path, sensitive: &str, auditor: Audi
     let release = read_release(folder).map_err(|error| format!("not read: {error}"))?;
     let microdata = match auditor {
         Auditor::Microdata => {
-            let read = files::read_microdata(open(source), &[&release.manifest], &Unwatched);
+            let read = files::read_microdata(open(source), &[&release.manifest], &Draft::default(), &Unwatched);
             Some(read.map_err(|error| format!("not the microdata: {error}"))?)
         }
         Auditor::Tables | Auditor::KnowsSensitive => None,

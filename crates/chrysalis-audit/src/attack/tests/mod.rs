@@ -65,6 +65,7 @@ pub(crate) fn release_of(
             weights: None,
             ordinary: None,
             near: None,
+            prepared: None,
         }
     };
     let names = |columns: &[Column]| columns.iter().map(|column| column.name().to_owned()).collect();

@@ -103,6 +103,7 @@ pub(crate) fn attribute(role: RoleName, column: &Column) -> Attribute {
         weights: None,
         ordinary: None,
         near: None,
+        prepared: None,
     }
 }
 

@@ -29,6 +29,7 @@ fn attribute(form: Form, role: RoleName, column: &Column) -> Attribute {
         weights: None,
         ordinary: None,
         near: None,
+        prepared: None,
     }
 }
 

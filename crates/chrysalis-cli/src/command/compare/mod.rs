@@ -20,8 +20,9 @@ pub(crate) fn run(args: &CompareArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     compare::asking(&draft)?;
     let input = draft.open()?;
     let typed = TypedCommand::new(args)?;
-    let runs = compare::runs(&draft, input.header(), &|run| typed.command(run))?;
+    let mut runs = compare::runs(&draft, input.header(), &|run| typed.command(run))?;
     compare::check_effect(typed.release(), &runs)?;
+    runs.iter_mut().try_for_each(|run| draft.provide_key(&mut run.recipe, None, &phases))?;
     let table = files::read(input, &compare::requests(&runs), "read", &phases)?;
     let found = compare::run(runs, &table, &draft, Seed::from(args.seed), &phases)?;
     phases.finish();

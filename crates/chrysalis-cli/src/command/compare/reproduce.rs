@@ -84,6 +84,15 @@ impl<'a> TypedCommand<'a> {
         for (column, near) in each().filter_map(|(column, said)| Some((column, said.near.as_ref()?))) {
             line.add(Knob::Near, &format!("{column}={}", near.text()));
         }
+        for (column, said) in each() {
+            said.prepare.iter().for_each(|step| line.add(Knob::Prepare, &format!("{column}={step}")));
+        }
+        if let Some(person) = &flags.person {
+            line.add(Knob::Person, person);
+        }
+        if let Some(key) = &flags.key {
+            line.add(Knob::Key, &key.display().to_string());
+        }
         if let Some(delimiter) = &flags.delimiter {
             line.add(Knob::Delimiter, delimiter);
         }

@@ -180,9 +180,14 @@ pub fn read_prepared(
     name: &'static str,
     watch: &dyn Watch,
 ) -> Result<(Table, Vec<PreparedColumn>), Error> {
-    let columns = wanted.iter().map(|wanted| draft.column_plan(wanted)).collect::<Result<Vec<_>, _>>()?;
-    let mut plan = draft.plan(input.header(), columns.into_iter().flatten().collect())?;
-    plan.drops_person = plan.person.as_ref().is_some_and(|person| wanted.iter().all(|known| known.name != *person));
+    let is_wanted = |name: &String| wanted.iter().any(|known| known.name == *name);
+    // All that the draft says is checked, whatever is wanted of it.
+    draft.check_names(input.header(), draft.attributes.keys())?;
+    let others = draft.attributes.keys().filter(|name| !is_wanted(name)).map(|name| draft.request(name));
+    let others = others.collect::<Result<Vec<_>, _>>()?;
+    let columns = wanted.iter().chain(&others).map(|wanted| draft.column_plan(wanted));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    let plan = draft.plan(input.header(), columns.into_iter().flatten().collect())?.for_columns(wanted);
     let key = plan.is_keyed().then(|| draft.own_key(None, watch)).transpose()?;
     let table = read(input, &plan.requests(wanted), name, watch)?;
     let nobody = if draft.missing_policy()? == MissingPolicy::Drop { Nobody::Ignored } else { Nobody::Refused };

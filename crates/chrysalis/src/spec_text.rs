@@ -80,10 +80,26 @@ pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'
     let others = ["as-value", "drop", "error"].into_iter().filter(|policy| *policy != missing);
     let others: Vec<String> = others.map(|policy| format!("or \"{policy}\"")).collect();
     text.push_str(&commented(&format!("missing = {}", quoted(missing)), &others.join(", ")));
-    if let Some(person) = &draft.person {
+    // Both have no effect where the columns that need them are not used.
+    let is_used = |name: &str| {
+        let mut columns = table.columns().iter().zip(&guesses).enumerate();
+        columns.any(|(at, (it, guess))| {
+            it.name() == name && guess.role.role() != Some(Role::Identifier) && proposal.uses(at, guess.role)
+        })
+    };
+    let used = Draft {
+        attributes: draft
+            .attributes
+            .iter()
+            .filter(|(name, _)| is_used(name))
+            .map(|(a, b)| (a.clone(), b.clone()))
+            .collect(),
+        ..Draft::default()
+    };
+    if let Some(person) = draft.person.as_ref().filter(|_| used.says_shift()) {
         text.push_str(&commented(&format!("person = {}", quoted(person)), "whose a row is"));
     }
-    if let Some(key) = &draft.key {
+    if let Some(key) = draft.key.as_ref().filter(|_| used.says_keyed()) {
         text.push_str(&commented(&format!("key = {}", quoted(&key.display().to_string())), "never published"));
     }
     text.push('\n');
@@ -272,9 +288,10 @@ fn attribute_text(column: &Column, said: (&[String], &[String]), guess: &Guess, 
     if role != Role::Identifier {
         text.push_str(&commented(&format!("kind = \"{kind}\""), &range_text(column)));
     }
-    if role != Role::Identifier && !prepare.is_empty() {
+    if !prepare.is_empty() {
         let steps: Vec<String> = prepare.iter().map(|step| quoted(step)).collect();
-        text.push_str(&commented(&format!("prepare = [{}]", steps.join(", ")), "before anything else"));
+        let mark = if role == Role::Identifier { "# " } else { "" };
+        text.push_str(&commented(&format!("{mark}prepare = [{}]", steps.join(", ")), "before anything else"));
     }
     if role != Role::Identifier && !order.is_empty() {
         let order: Vec<String> = order.iter().map(|value| quoted(value)).collect();

@@ -6,6 +6,7 @@
 //! can carry a message, too, which nobody can detect.
 
 mod domains;
+mod prepared;
 #[cfg(test)]
 mod tests;
 
@@ -113,6 +114,7 @@ fn attributes(manifest: &Manifest, findings: &mut Findings) {
         findings.add("attributes", || "the attributes are not listed in the order that publishing uses".to_owned());
     }
     for attribute in &manifest.attributes {
+        prepared::check(attribute, findings);
         let name = &attribute.name;
         let has_more = attribute.taxonomy.is_some() || attribute.categories.is_some() || attribute.weights.is_some();
         if has_more && attribute.role != RoleName::Sensitive {

@@ -56,13 +56,11 @@ fn read_asked(
     manifests: &[&Manifest],
     phases: &Phases,
 ) -> Result<(Table, Recipe), Failure> {
-    let mut draft = args.source.draft().or(files::draft(file)?).read_taxonomies()?;
+    let draft = args.source.draft().or(files::draft(file)?).read_taxonomies()?;
     let input = draft.open()?;
     draft.check_names(input.header(), args.sensitive.iter())?;
     let recipe = draft.check(input.header())?;
-    // What the spec asks for was made with its key, which need not be named there.
-    draft.key = recipe.needs_key().then(|| draft.key_file());
-    Ok((files::read_microdata(input, manifests, &draft, phases)?, recipe))
+    Ok((files::read_microdata(input, manifests, &draft.suited_to(manifests), phases)?, recipe))
 }
 
 /// The width at which lines are broken.
@@ -84,6 +82,7 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
     );
     let mut blocks = vec![title];
     blocks.extend(outcome.not_promised().map(|sentence| wrapped(&sentence, WIDTH).join("\n")));
+    blocks.extend(outcome.told_prepared().map(|sentence| wrapped(&sentence, WIDTH).join("\n")));
     blocks.extend(disclosure(outcome));
     blocks.push(principles(outcome));
     blocks.extend(measured(outcome));

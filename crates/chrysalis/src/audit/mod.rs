@@ -6,7 +6,7 @@ mod roles;
 
 use std::path::Path;
 
-use chrysalis_release::{Manifest, Release, RoleName};
+use chrysalis_release::{Attribute, Manifest, Release, RoleName};
 use chrysalis_table::{Counted, Stopped, Table, Watch};
 
 use crate::prepare::check_alike;
@@ -66,7 +66,9 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
             (manifest.method, manifest.partitioner.clone(), manifest.reproducible);
         let accepted = manifest.accepted.iter().map(ToString::to_string).collect();
         let kept = manifest.with_role(RoleName::Other).map(|attribute| attribute.name.clone()).collect();
-        Ok(AuditOutcome { report, method, partitioner, reproducible, accepted, kept })
+        let steps = |it: &Attribute| Some((it.name.clone(), it.prepared.clone()?));
+        let prepared = manifest.attributes.iter().filter_map(steps).collect();
+        Ok(AuditOutcome { report, method, partitioner, reproducible, accepted, kept, prepared })
     })?
 }
 

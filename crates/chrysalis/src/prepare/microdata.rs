@@ -1,10 +1,10 @@
 //! The microdata behind releases, prepared as the releases were.
 
-use chrysalis_release::{Attribute, Manifest};
+use chrysalis_release::{Attribute, Manifest, Preparation};
 use chrysalis_table::{ColumnRequest, Knob, Remedy, Table};
 
 use super::{ColumnPlan, Key, Nobody, Plan};
-use crate::Error;
+use crate::{Draft, Error};
 
 /// How to read the microdata so that releases can be compared with them: the attributes of these releases, with their
 /// kinds and preparations.
@@ -92,6 +92,20 @@ impl MicrodataPlan {
             None => table,
         };
         Ok(self.plan.carry_out(table, key, Nobody::Refused)?.0)
+    }
+}
+
+impl Draft {
+    /// Keeps the key and the persons of a spec as far as these releases need them; a key that is not named lies beside
+    /// the table. If a release was not prepared as its spec says, that is for the audit to tell.
+    #[must_use]
+    pub fn suited_to(self, manifests: &[&Manifest]) -> Draft {
+        let attributes = manifests.iter().flat_map(|manifest| &manifest.attributes);
+        let steps: Vec<Preparation> =
+            attributes.filter_map(|attribute| attribute.preparations().ok()).flatten().collect();
+        let is_moved = steps.iter().any(|step| matches!(step, Preparation::Shift(_)));
+        let key = steps.iter().any(|step| step.is_keyed()).then(|| self.key_file());
+        Draft { key, person: self.person.filter(|_| is_moved), ..self }
     }
 }
 

@@ -152,6 +152,15 @@ impl Plan {
         })
     }
 
+    /// What of it matters to some columns.
+    pub(crate) fn for_columns(mut self, wanted: &[ColumnRequest]) -> Plan {
+        let is_wanted = |name: &String| wanted.iter().any(|known| known.name == *name);
+        self.columns.retain(|column| is_wanted(&column.name));
+        self.person = self.person.take().filter(|_| self.step().is_some());
+        self.drops_person = self.person.as_ref().is_some_and(|person| !is_wanted(person));
+        self
+    }
+
     /// Changes requests for the columns as they are wanted into requests for the columns as they can be prepared.
     pub(crate) fn requests(&self, wanted: &[ColumnRequest]) -> Vec<ColumnRequest> {
         let planned = |name: &str| self.columns.iter().find(|column| column.name == name);

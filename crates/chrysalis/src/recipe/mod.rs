@@ -198,7 +198,7 @@ impl Draft {
         }
         self.check_columns_have_roles(&roles)?;
         let planned = wanted.iter().map(|wanted| self.column_plan(wanted)).collect::<Result<Vec<_>, _>>()?;
-        let mut preparation = self.plan(header, planned.into_iter().flatten().collect())?;
+        let preparation = self.plan(header, planned.into_iter().flatten().collect())?;
         self.check_taxonomies(&chosen, &roles)?;
         self.check_near(&require)?;
         let accepted = self.accepted(method.form, &roles)?;
@@ -209,6 +209,7 @@ impl Draft {
                 wanted.push(self.request(column)?);
             }
         }
+        let preparation = preparation.for_columns(&wanted);
         let requests = preparation.requests(&wanted);
         let is_person = |name: &String| preparation.person.as_ref() == Some(name);
         let reason = |name: &String| match roles.iter().any(|(known, _)| known == name) {
@@ -222,7 +223,6 @@ impl Draft {
         let is_kept = |name: &&String| roles.iter().any(|(known, role)| known == *name && *role != Role::Identifier);
         let dropped = header.iter().filter(|name| !is_kept(name));
         let dropped = dropped.map(|name| DroppedColumn { name: name.clone(), reason: reason(name) }).collect();
-        preparation.drops_person = wanted.iter().all(|request| !is_person(&request.name));
         Ok(Recipe {
             form: method.form,
             partitioner,

@@ -24,6 +24,8 @@ pub struct AuditOutcome {
     pub accepted: Vec<String>,
     /// The columns that are kept as they are: nothing is promised about them.
     pub kept: Vec<String>,
+    /// The columns that were prepared before they were published, with the steps.
+    pub prepared: Vec<(String, Vec<String>)>,
 }
 
 impl AuditOutcome {
@@ -32,6 +34,15 @@ impl AuditOutcome {
         let names: Vec<String> = self.kept.iter().map(|name| format!("`{name}`")).collect();
         let (kept, them) = if names.len() == 1 { ("is kept as it is", "it") } else { ("are kept as they are", "them") };
         (!names.is_empty()).then(|| format!("{} {kept}: nothing is promised about {them}.", names.join(", ")))
+    }
+}
+
+impl AuditOutcome {
+    /// What was done to columns before they were published, in a sentence.
+    pub fn told_prepared(&self) -> Option<String> {
+        let each = self.prepared.iter().map(|(name, steps)| format!("`{name}` ({})", steps.join(", ")));
+        let each: Vec<String> = each.collect();
+        (!each.is_empty()).then(|| format!("Prepared before they were published: {}.", each.join("; ")))
     }
 }
 
@@ -73,7 +84,7 @@ fn json(outcome: &AuditOutcome) -> Value {
         .map(|check| json!({"name": check.name, "ok": check.ok, "detail": check.detail, "findings": check.findings}))
         .collect();
     let utility = report.utility.as_ref().map(|utility| json!({"rce": utility.rce, "rce_bound": utility.rce_bound}));
-    let mut value = json!({
+    let mut told = json!({
         "ok": report.ok(),
         "reading": match report.reading {
             Reading::Plain => "plain",
@@ -91,10 +102,13 @@ fn json(outcome: &AuditOutcome) -> Value {
         "attacks": attacks(&report.attacks),
         "utility": utility,
     });
-    if let Some(members) = value.as_object_mut().filter(|_| !report.columns.is_empty()) {
+    if let Some(members) = told.as_object_mut().filter(|_| !report.columns.is_empty()) {
         members.insert("columns".into(), report.columns.iter().map(column).collect());
     }
-    value
+    if !outcome.prepared.is_empty() {
+        told["prepared"] = outcome.prepared.iter().map(|(name, steps)| (name.clone(), json!(steps))).collect();
+    }
+    told
 }
 
 /// What was found about one of several sensitive columns.

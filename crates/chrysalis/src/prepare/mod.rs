@@ -18,7 +18,7 @@ pub use microdata::MicrodataPlan;
 pub(crate) use microdata::check_alike;
 
 use crate::Error;
-use crate::words::count;
+use crate::words::{count, counted};
 
 /// One step, and how many rows have another value since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -215,8 +215,8 @@ impl Plan {
         let column = column.ok_or_else(|| Error::internal("the column of persons was not read"))?;
         let domain = column.domain();
         if domain.has_missing() && nobody == Nobody::Refused {
-            let (name, rows) = (column.name(), count(column.histogram()[0]));
-            let message = format!("{rows} rows name no person in `{name}`, so their dates cannot be moved with others");
+            let (name, rows) = (column.name(), counted(column.histogram()[0], "row"));
+            let message = format!("{rows} without a person in `{name}`: dates are moved by person");
             let remedy = Remedy::from("fill them in, or drop these rows with ").knob(Knob::Missing, "drop");
             return Err(Error::request(message, remedy));
         }

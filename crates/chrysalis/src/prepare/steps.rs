@@ -211,8 +211,8 @@ mod tests {
         check(&column, "round:100", &expected, 9);
         check(&column, "round:7", &["147", "147", "154", "-147", "-147", "-154", "0", "49", "-49", "98", "49"], 9);
         check(&column, "round:1", &["149", "150", "151", "-149", "-150", "-151", "0", "50", "-50", "100", "49"], 0);
-        let error = mapped(&Column::integers("cost", &[i64::MAX]), step("round:100"), None).unwrap_err();
-        assert_eq!(error.message, "`round:100` would make a number too large in column `cost`");
+        let error = mapped(&Column::integers("cost", &[i64::MAX]), step("round:10"), None).unwrap_err();
+        assert_eq!(error.message, "`round:10` would make a number too large in column `cost`");
         assert_eq!(rounded(i64::MIN, 1), Some(i64::MIN));
         assert_eq!(rounded(i64::MAX, i64::MAX), Some(i64::MAX));
     }

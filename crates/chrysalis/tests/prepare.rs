@@ -73,7 +73,7 @@ impl Ground {
         let mut draft: Draft = serde_json::from_value(said).unwrap();
         draft.input = Some(self.at("patients.csv"));
         let table = files::read_microdata(draft.open()?, &[&release.manifest], &draft, &Unwatched)?;
-        audit(release, Evidence { microdata: Some(&table), ..Evidence::default() }, &Unwatched)
+        audit(release, Evidence { microdata: Some(&table), replay: Some(0), ..Evidence::default() }, &Unwatched)
     }
 }
 

@@ -66,7 +66,7 @@ impl Domain {
         if self.value(code).is_none() { Cow::Borrowed("(missing)") } else { self.text(code) }
     }
 
-    /// Where a code lies on a line: the number itself, days for dates, the rank for words.
+    /// Where a code lies on a line: the number itself, days for dates, seconds for datetimes, the rank for words.
     ///
     /// `None` for the missing value, which lies nowhere.
     pub fn position(&self, code: Code) -> Option<f64> {

@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::{Kind, Knob, Memory, Remedy, edits};
+use crate::{CalendarUnit, Kind, Knob, Memory, Remedy, edits};
 
 /// What can be wrong with an input table.
 ///
@@ -146,6 +146,11 @@ impl TableError {
             TableError::WrongKind { kind: Kind::Date, .. } => Remedy::from("say how dates are written, such as with ")
                 .knob(Knob::DateFormat, "%d/%m/%Y")
                 .words(", correct the value, or leave the kind out to have it inferred"),
+            TableError::WrongKind { kind: Kind::DateTime, .. } => {
+                Remedy::from("say how dates and times are written, such as with ")
+                    .knob(Knob::DateFormat, "%d/%m/%Y %H:%M")
+                    .words(", correct the value, or leave the kind out to have it inferred")
+            }
             TableError::WrongKind { .. } => "correct the value, or leave the kind out to have it inferred".into(),
             TableError::NotInOrder { .. } => "add it to `order`, from lowest to highest".into(),
             TableError::MissingValue { .. } => Remedy::from("fill them in, or use ")
@@ -303,6 +308,26 @@ pub enum TaxonomyError {
         /// The one before it.
         before: String,
     },
+    /// Calendar units of which one does not consist of the one before.
+    #[error("calendar units must nest, each in the one after it: {}", units_sentence(*before, *unit))]
+    Units {
+        /// The offending unit.
+        unit: CalendarUnit,
+        /// The one before it.
+        before: CalendarUnit,
+    },
+    /// A unit that holds a single date.
+    #[error("dates have no intervals shorter than two days, so `{unit}` would change nothing")]
+    OneDay {
+        /// The unit.
+        unit: CalendarUnit,
+    },
+    /// Calendar units over anything but dates and datetimes.
+    #[error("calendar units need a column of dates or datetimes, but this one is {}", article(*kind))]
+    NoCalendar {
+        /// The column's kind.
+        kind: Kind,
+    },
     /// Intervals over words.
     #[error("intervals need an ordered column, but this one is {}", article(*kind))]
     NoIntervals {
@@ -363,6 +388,9 @@ impl TaxonomyError {
             TaxonomyError::WrongKind { .. } => "correct the leaf, or make the column a category".into(),
             TaxonomyError::NotARange { .. } => "group neighbouring values only".into(),
             TaxonomyError::Widths { .. } => "for example 5,10,20,40".into(),
+            TaxonomyError::Units { .. } => "for example day,month,year, or day,week".into(),
+            TaxonomyError::OneDay { .. } => "leave it out; the first unit may be week, month, quarter or year".into(),
+            TaxonomyError::NoCalendar { .. } => "give the widths as numbers, such as 5,10,20".into(),
             TaxonomyError::NoIntervals { .. } => "use a taxonomy file or prefix masking".into(),
             TaxonomyError::Unwritable { .. } => "clean the column first".into(),
             TaxonomyError::NotOfKind { .. } => "leave the kind out to have it inferred".into(),
@@ -381,11 +409,20 @@ fn list(names: &[String]) -> String {
     text
 }
 
+fn units_sentence(before: CalendarUnit, unit: CalendarUnit) -> String {
+    match before {
+        before if before == unit => format!("`{unit}` is there twice"),
+        CalendarUnit::Week => format!("a week may lie in two {unit}s"),
+        before => format!("a {before} does not lie within one {unit}"),
+    }
+}
+
 fn article(kind: Kind) -> String {
     match kind {
         Kind::Integer => "an integer".into(),
         Kind::Ordinal => "an ordinal".into(),
         Kind::Date => "a date (YYYY-MM-DD)".into(),
+        Kind::DateTime => "a datetime (YYYY-MM-DDTHH:MM:SS)".into(),
         _ => format!("a {kind}"),
     }
 }

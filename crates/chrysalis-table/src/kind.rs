@@ -10,6 +10,8 @@ pub enum Kind {
     Real,
     /// Calendar dates, written `YYYY-MM-DD`.
     Date,
+    /// Dates with a time of day, written `YYYY-MM-DDTHH:MM:SS`.
+    DateTime,
     /// Words in an order that was given.
     Ordinal,
     /// Words without an order; possibly with a taxonomy.
@@ -18,7 +20,8 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order the documentation lists them.
-    pub const ALL: [Kind; 5] = [Kind::Integer, Kind::Real, Kind::Date, Kind::Ordinal, Kind::Category];
+    pub const ALL: [Kind; 6] =
+        [Kind::Integer, Kind::Real, Kind::Date, Kind::DateTime, Kind::Ordinal, Kind::Category];
 
     /// Ordered kinds are published as ranges, the others as labels.
     pub fn is_ordered(self) -> bool {
@@ -30,9 +33,14 @@ impl Kind {
         matches!(self, Kind::Integer | Kind::Real)
     }
 
-    /// Whether values have distances: numbers, and dates in days.
+    /// Whether values have distances: numbers, dates in days, and datetimes in seconds.
     pub fn has_distances(self) -> bool {
-        matches!(self, Kind::Integer | Kind::Real | Kind::Date)
+        matches!(self, Kind::Integer | Kind::Real | Kind::Date | Kind::DateTime)
+    }
+
+    /// Whether values are whole numbers of a unit, as [`crate::Value::whole`] counts them.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Kind::Integer | Kind::Date | Kind::DateTime)
     }
 
     /// The word used in specs and manifests.
@@ -41,6 +49,7 @@ impl Kind {
             Kind::Integer => "integer",
             Kind::Real => "real",
             Kind::Date => "date",
+            Kind::DateTime => "datetime",
             Kind::Ordinal => "ordinal",
             Kind::Category => "category",
         }
@@ -60,7 +69,7 @@ impl FromStr for Kind {
         Kind::ALL
             .into_iter()
             .find(|kind| kind.name() == text)
-            .ok_or_else(|| format!("`{text}` is not a kind: integer, real, date, ordinal or category"))
+            .ok_or_else(|| format!("`{text}` is not a kind: integer, real, date, datetime, ordinal or category"))
     }
 }
 

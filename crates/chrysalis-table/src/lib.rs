@@ -36,10 +36,12 @@
 //! # Ok::<(), chrysalis_table::TableError>(())
 //! ```
 
+mod calendar;
 mod codes;
 mod column;
 mod coverage;
 mod csv;
+mod datetime;
 mod domain;
 mod edits;
 mod error;
@@ -57,10 +59,12 @@ mod taxonomy_file;
 mod value;
 mod watch;
 
+pub use calendar::CalendarUnit;
 pub use codes::{Code, Codes};
 pub use column::{Column, DictionaryChunk};
 pub use coverage::Coverage;
 pub use csv::{CsvOptions, CsvReader, Encoding};
+pub use datetime::DateTime;
 pub use domain::Domain;
 pub use edits::edits;
 pub use error::{TableError, TaxonomyError};

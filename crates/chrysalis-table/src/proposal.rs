@@ -48,7 +48,7 @@ pub fn propose(column: &Column, kind: Option<Kind>) -> Result<(TaxonomyFile, Gro
     }
     let is_given = kind.is_some();
     let kind = kind.unwrap_or_else(|| Value::infer(leaves.iter().map(|leaf| leaf.text.as_str())));
-    let is_number = matches!(kind, Kind::Integer | Kind::Real | Kind::Date);
+    let is_number = kind.has_distances();
     let digits =
         |leaf: &Leaf| leaf.text.len() >= DIGITS_OF_A_CODE && leaf.text.bytes().all(|byte| byte.is_ascii_digit());
     let (lines, grouping) = if has_codes(&leaves) && (!is_number || !is_given && leaves.iter().all(digits)) {

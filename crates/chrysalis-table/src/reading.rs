@@ -6,19 +6,20 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::format::{Item, StrftimeItems};
-use chrono::{Datelike, NaiveDate};
+use chrono::format::{Fixed, Item, Numeric, StrftimeItems};
+use chrono::{Datelike, NaiveDate, NaiveDateTime};
 
-use crate::{Date, Kind, Value};
+use crate::datetime::time_of_day;
+use crate::{Date, DateTime, Kind, Value};
 
 /// How texts are read. By default they are read plainly, as the tables of a release are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextReading {
-    /// Whether separators in numbers, other dates than `YYYY-MM-DD` and bands are recognized.
+    /// Whether separators in numbers, other dates than `YYYY-MM-DD`, times with a zone, and bands are recognized.
     pub recognizes: bool,
     /// Texts that stand for a missing value, beside the empty one.
     pub na: Vec<String>,
-    /// How dates are written, for columns in which all texts are such dates.
+    /// How dates, or dates with times, are written, for columns in which all texts are such dates.
     pub date_format: Option<DateFormat>,
 }
 
@@ -29,35 +30,127 @@ impl TextReading {
     }
 }
 
-/// A date format in the words of `strftime`, such as `%d/%m/%Y`.
+/// A date format in the words of `strftime`, such as `%d/%m/%Y`, or `%d/%m/%Y %H:%M` for dates with times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DateFormat(String);
+pub struct DateFormat {
+    text: String,
+    clock: Clock,
+}
+
+/// What a format says about the time of day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clock {
+    None,
+    Time,
+    /// A time and its offset from UTC, which is taken off.
+    Zoned,
+}
 
 impl FromStr for DateFormat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let is_known = StrftimeItems::new(text).all(|item| item != Item::Error);
-        let format = DateFormat(text.to_owned());
-        // A format that leaves out the year, the month or the day reads nothing.
-        let example = NaiveDate::from_ymd_opt(1965, 4, 14).filter(|_| is_known);
-        let example = example.map(|date| date.format(text).to_string());
-        match example.and_then(|written| format.read(&written)) {
-            Some(_) => Ok(format),
-            None => Err("expected year, month and day, such as %d/%m/%Y or %m/%d/%Y".into()),
+        let mut clock = Clock::None;
+        for item in StrftimeItems::new(text) {
+            clock = match part(&item) {
+                Part::Unknown => return Err(PARTS.into()),
+                Part::ZoneName => return Err("names of time zones are not understood: use %z for +02:00".into()),
+                Part::Zone => Clock::Zoned,
+                Part::Time if clock == Clock::None => Clock::Time,
+                Part::Time | Part::Other => clock,
+            };
         }
+        let format = DateFormat { text: text.to_owned(), clock };
+        // A format that leaves out a part reads nothing.
+        let example = NaiveDate::from_ymd_opt(1965, 4, 14).and_then(|date| date.and_hms_opt(13, 30, 0));
+        let example = example.map(|moment| match clock {
+            Clock::None => moment.date().format(text).to_string(),
+            Clock::Time | Clock::Zoned => moment.and_utc().format(text).to_string(),
+        });
+        let kind = if clock == Clock::None { Kind::Date } else { Kind::DateTime };
+        match example.and_then(|written| format.read(kind, &written)) {
+            Some(_) => Ok(format),
+            None if clock == Clock::None => Err(PARTS.into()),
+            None => Err("expected year, month, day, hour and minute, such as %d/%m/%Y %H:%M".into()),
+        }
+    }
+}
+
+const PARTS: &str = "expected year, month and day, such as %d/%m/%Y or %m/%d/%Y";
+
+/// What an item of a format stands for.
+enum Part {
+    Time,
+    Zone,
+    ZoneName,
+    Other,
+    Unknown,
+}
+
+fn part(item: &Item<'_>) -> Part {
+    match item {
+        Item::Error => Part::Unknown,
+        Item::Numeric(
+            Numeric::Hour
+            | Numeric::Hour12
+            | Numeric::Minute
+            | Numeric::Second
+            | Numeric::Nanosecond
+            | Numeric::Timestamp,
+            _,
+        ) => Part::Time,
+        Item::Fixed(Fixed::TimezoneName) => Part::ZoneName,
+        Item::Fixed(
+            Fixed::TimezoneOffset
+            | Fixed::TimezoneOffsetColon
+            | Fixed::TimezoneOffsetDoubleColon
+            | Fixed::TimezoneOffsetTripleColon
+            | Fixed::TimezoneOffsetColonZ
+            | Fixed::TimezoneOffsetZ
+            | Fixed::RFC2822
+            | Fixed::RFC3339,
+        ) => Part::Zone,
+        // Of these only the names of months and weekdays belong to a date. What is left are decimals of a second, noon
+        // and a kind of offset that has no name in the library.
+        Item::Fixed(
+            Fixed::ShortMonthName | Fixed::LongMonthName | Fixed::ShortWeekdayName | Fixed::LongWeekdayName,
+        ) => Part::Other,
+        Item::Fixed(_) => Part::Time,
+        _ => Part::Other,
     }
 }
 
 impl fmt::Display for DateFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
 impl DateFormat {
-    fn read(&self, text: &str) -> Option<Date> {
-        date(NaiveDate::parse_from_str(text, &self.0).ok()?)
+    /// The kind of what it reads.
+    fn kind(&self) -> Kind {
+        if self.clock == Clock::None { Kind::Date } else { Kind::DateTime }
+    }
+
+    /// A date as a datetime is the moment at which it begins. A datetime is never cut down to a date.
+    fn read(&self, kind: Kind, text: &str) -> Option<Value> {
+        match (self.clock, kind) {
+            (Clock::None, Kind::Date) => self.date(text).map(Value::Date),
+            (Clock::None, Kind::DateTime) => self.date(text).map(DateTime::midnight).map(Value::DateTime),
+            (Clock::Time, Kind::DateTime) => {
+                let moment = NaiveDateTime::parse_from_str(text, &self.text).ok()?;
+                DateTime::from_naive(moment).map(Value::DateTime)
+            }
+            (Clock::Zoned, Kind::DateTime) => {
+                let moment = chrono::DateTime::parse_from_str(text, &self.text).ok()?;
+                DateTime::from_zoned(moment).map(Value::DateTime)
+            }
+            _ => None,
+        }
+    }
+
+    fn date(&self, text: &str) -> Option<Date> {
+        date(NaiveDate::parse_from_str(text, &self.text).ok()?)
     }
 }
 
@@ -74,9 +167,13 @@ pub(crate) enum Style {
     Grouped(char),
     /// A decimal comma, and perhaps points between groups of three digits.
     Comma,
-    /// Year, month and day at these places, with a separator.
+    /// Year, month and day at these places, with a separator; a time may follow after a blank.
     Written([usize; 3], char),
     Format(DateFormat),
+    /// Every moment has an offset from UTC, which is taken off.
+    Zoned,
+    /// Moments beside dates, which stand for their midnight.
+    Midnight,
 }
 
 /// Separators between groups of digits: comma, spaces (plain, fixed and narrow) and apostrophes.
@@ -93,8 +190,9 @@ impl Style {
         if kind != Kind::Category || texts.is_empty() {
             return (kind, Style::Plain);
         }
-        if let Some(format) = reading.date_format.as_ref().filter(|format| all(texts, |text| format.read(text))) {
-            return (Kind::Date, Style::Format(format.clone()));
+        let fits = |format: &&DateFormat| all(texts, |text| format.read(format.kind(), text));
+        if let Some(format) = reading.date_format.as_ref().filter(fits) {
+            return (format.kind(), Style::Format(format.clone()));
         }
         if !reading.recognizes {
             return (kind, Style::Plain);
@@ -106,6 +204,10 @@ impl Style {
         }
         if let Some(style) = fitting(Kind::Date) {
             return (Kind::Date, style);
+        }
+        // A date beside moments may be a day whose time nobody knows: only the owner can say that midnight is meant.
+        if let Some(style) = fitting(Kind::DateTime).filter(|style| *style != Style::Midnight) {
+            return (Kind::DateTime, style);
         }
         match bands(texts) {
             Some(_) => (Kind::Ordinal, Style::Plain),
@@ -119,14 +221,15 @@ impl Style {
             return Some(Style::Plain);
         }
         let styles: Vec<Style> = match kind {
-            Kind::Date if reading.date_format.is_some() => {
+            Kind::Date | Kind::DateTime if reading.date_format.is_some() => {
                 reading.date_format.iter().cloned().map(Style::Format).collect()
             }
             Kind::Integer | Kind::Real if reading.recognizes => {
                 SEPARATORS.into_iter().map(Style::Grouped).chain([Style::Comma]).collect()
             }
-            Kind::Date if reading.recognizes => {
-                WRITTEN.into_iter().map(|(places, separator)| Style::Written(places, separator)).collect()
+            Kind::Date if reading.recognizes => written_styles().collect(),
+            Kind::DateTime if reading.recognizes => {
+                written_styles().chain([Style::Zoned, Style::Midnight]).collect()
             }
             _ => Vec::new(),
         };
@@ -143,10 +246,21 @@ impl Style {
             Style::Plain => Value::parse(kind, text),
             Style::Grouped(separator) => number(kind, text, *separator, '.'),
             Style::Comma => number(kind, text, '.', ','),
-            Style::Format(format) => format.read(text).map(Value::Date),
+            Style::Format(format) => format.read(kind, text),
+            Style::Written(places, separator) if kind == Kind::DateTime => {
+                let (date, time) = text.split_once(' ')?;
+                let moment = DateTime::midnight(written(date, *places, *separator)?).after(time_of_day(time)?);
+                moment.map(Value::DateTime)
+            }
             Style::Written(places, separator) => written(text, *places, *separator).map(Value::Date),
+            Style::Zoned => DateTime::parse_utc(text).map(Value::DateTime),
+            Style::Midnight => DateTime::parse_or_midnight(text).map(Value::DateTime),
         }
     }
+}
+
+fn written_styles() -> impl Iterator<Item = Style> {
+    WRITTEN.into_iter().map(|(places, separator)| Style::Written(places, separator))
 }
 
 fn all<T>(texts: &[&str], read: impl Fn(&str) -> Option<T>) -> bool {
@@ -289,13 +403,57 @@ mod tests {
     }
 
     #[test]
-    fn formats_have_year_month_and_day() {
-        for text in ["%d/%m/%Y", "%Y%m%d", "%d %B %Y"] {
+    fn moments_are_read_in_the_only_way_that_fits() {
+        check(&["2024-03-01T14:05:00", "2024-03-01 14:05"], Kind::DateTime, "2024-03-01T14:05:00");
+        check(&["14.04.1965 13:30", "3.4.2001 07:05:09.25"], Kind::DateTime, "1965-04-14T13:30:00");
+        check(&["4/14/1965 13:30", "3/4/2001 07:05"], Kind::DateTime, "1965-04-14T13:30:00");
+        check(&["3/4/2001 13:30", "5/6/2001 07:05"], Kind::Category, "3/4/2001 13:30");
+        check(&["2024-03-01T14:05:00+02:00", "2024-03-01T14:05:00Z"], Kind::DateTime, "2024-03-01T12:05:00");
+        check(&["2024-03-01 14:05:00+00", "2023-07-01 14:05:00-05"], Kind::DateTime, "2024-03-01T14:05:00");
+        // One clock is known and the other is not.
+        check(&["2024-03-01T14:05:00+02:00", "2024-03-01T14:05:00"], Kind::Category, "2024-03-01T14:05:00+02:00");
+        // Nobody says that midnight is meant.
+        check(&["2024-03-01T14:05:00", "2024-03-02"], Kind::Category, "2024-03-01T14:05:00");
+        check(&["2024-13-45T99:99"], Kind::Category, "2024-13-45T99:99");
+        check(&["14.04.1965 25:30"], Kind::Category, "14.04.1965 25:30");
+        check(&["2024-03-01T14:05:00.123456789"], Kind::Category, "2024-03-01T14:05:00.123456789");
+        let texts = ["2024-03-02", "2024-03-01T14:05:00"];
+        let style = Style::of(&recognizing(), Kind::DateTime, &texts).unwrap();
+        assert_eq!(style.parse(Kind::DateTime, texts[0]).unwrap().to_string(), "2024-03-02T00:00:00");
+        assert_eq!(Style::of(&recognizing(), Kind::Date, &texts), None, "a time is never cut off");
+    }
+
+    #[test]
+    fn formats_may_have_a_time_and_a_zone() {
+        let check = |format: &str, text: &str, expected: Option<(Kind, &str)>| {
+            let reading = TextReading { date_format: Some(format.parse().unwrap()), ..TextReading::default() };
+            let (kind, style) = Style::infer(&reading, &[text]);
+            let found = style.parse(kind, text).unwrap().to_string();
+            assert_eq!((kind, found.as_str()), expected.unwrap_or((Kind::Category, text)), "{format}: {text}");
+        };
+        check("%d.%m.%Y %H:%M", "14.04.1965 13:30", Some((Kind::DateTime, "1965-04-14T13:30:00")));
+        check("%d.%m.%Y %H:%M", "14.04.1965", None);
+        check("%m/%d/%Y %I:%M %p", "4/3/2001 01:30 PM", Some((Kind::DateTime, "2001-04-03T13:30:00")));
+        check("%Y-%m-%dT%H:%M:%S%.f%z", "2024-03-01T14:05:00.5+0200", Some((Kind::DateTime, "2024-03-01T12:05:00.5")));
+        check("%Y-%m-%dT%H:%M:%S%.f", "2024-03-01T14:05:00.0000005", None);
+        check("%d %B %Y", "14 April 1965", Some((Kind::Date, "1965-04-14")));
+        let dates = TextReading { date_format: Some("%d/%m/%Y".parse().unwrap()), ..TextReading::default() };
+        let style = Style::of(&dates, Kind::DateTime, &["3/4/2001"]).unwrap();
+        assert_eq!(style.parse(Kind::DateTime, "3/4/2001").unwrap().to_string(), "2001-04-03T00:00:00");
+        let times = TextReading { date_format: Some("%d/%m/%Y %H:%M".parse().unwrap()), ..TextReading::default() };
+        assert_eq!(Style::of(&times, Kind::Date, &["3/4/2001 10:00"]), None, "a time is never cut off");
+    }
+
+    #[test]
+    fn formats_have_every_part() {
+        for text in ["%d/%m/%Y", "%Y%m%d", "%d %B %Y", "%d.%m.%Y %H:%M", "%FT%T%.f", "%FT%T%:z", "%s", "%c"] {
             assert_eq!(text.parse::<DateFormat>().unwrap().to_string(), text);
         }
-        for text in ["%d/%m", "dd/mm/yyyy", "%q", ""] {
+        for text in ["%d/%m", "dd/mm/yyyy", "%q", "", "%d/%m/%Y %H", "%H:%M", "%d/%m/%Y %M", "%Y-%m-%d %z"] {
             assert!(text.parse::<DateFormat>().is_err(), "{text}");
         }
+        let problem = "%d/%m/%Y %H:%M %Z".parse::<DateFormat>().unwrap_err();
+        assert_eq!(problem, "names of time zones are not understood: use %z for +02:00");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::{Code, Date, Domain, Kind, TaxonomyError, Value};
+use crate::{CalendarUnit, Code, Date, DateTime, Domain, Kind, TaxonomyError, Value};
 
 /// More levels than anyone draws; keeps hostile files from exhausting the stack.
 pub(crate) const MAX_LEVELS: usize = 64;
@@ -66,15 +66,18 @@ impl<'a> Step<'a> {
 impl Taxonomy {
     /// Fixed-width intervals over an ordered column, each width a multiple of the one before; the root covers all.
     ///
-    /// Intervals of integers and dates start at multiples of the width: with 5, the value 23 lies in 20–24.
+    /// Intervals of integers, dates (in days) and datetimes (in seconds) start at multiples of the width: with 5, the
+    /// value 23 lies in 20–24.
     pub fn intervals(domain: &Domain, widths: &[f64]) -> Result<Taxonomy, TaxonomyError> {
         let kind = domain.kind();
-        if !matches!(kind, Kind::Integer | Kind::Real | Kind::Date) {
+        if !kind.has_distances() {
             return Err(TaxonomyError::NoIntervals { kind });
         }
-        let mut before = if kind == Kind::Real { f64::MIN_POSITIVE } else { 1.0 };
+        // How many of the smallest steps a width of 1 has: a datetime's are microseconds.
+        let steps = if kind == Kind::DateTime { DateTime::SECOND as f64 } else { 1.0 };
+        let mut before = if kind == Kind::Real { f64::MIN_POSITIVE } else { 1.0 / steps };
         for &width in widths {
-            let ratio = width / before;
+            let ratio = (width * steps) / (before * steps);
             // Tenths are not exact in binary, but 0.5 still counts as five times 0.1.
             let nests = before == f64::MIN_POSITIVE || (ratio - ratio.round()).abs() < 1e-9;
             if !(width.is_finite() && width > before && nests) {
@@ -87,6 +90,31 @@ impl Taxonomy {
             let value = domain.value(code);
             let inner = widths.iter().rev().filter_map(move |&width| value.and_then(|value| interval(value, width)));
             std::iter::once(Step::plain("*")).chain(inner).collect()
+        };
+        let mut taxonomy = Taxonomy::build(domain, path)?;
+        taxonomy.bound_root(domain);
+        Ok(taxonomy)
+    }
+
+    /// Intervals of calendar units over dates or datetimes, each unit within the one after it; the root covers all.
+    pub fn calendar(domain: &Domain, units: &[CalendarUnit]) -> Result<Taxonomy, TaxonomyError> {
+        let kind = domain.kind();
+        if !matches!(kind, Kind::Date | Kind::DateTime) {
+            return Err(TaxonomyError::NoCalendar { kind });
+        }
+        if let Some(&unit) = units.iter().find(|unit| unit.is_one_value(kind)) {
+            return Err(TaxonomyError::OneDay { unit });
+        }
+        if let Some(pair) = units.windows(2).find(|pair| !pair[0].nests_in(pair[1])) {
+            return Err(TaxonomyError::Units { unit: pair[1], before: pair[0] });
+        }
+        let path = |code: Code| {
+            let value = domain.value(code);
+            let step = move |unit: &CalendarUnit| {
+                let (label, low, high) = unit.around(value?)?;
+                Some(Step { label: label.into(), bounds: Some((low, high)) })
+            };
+            std::iter::once(Step::plain("*")).chain(units.iter().rev().filter_map(step)).collect()
         };
         let mut taxonomy = Taxonomy::build(domain, path)?;
         taxonomy.bound_root(domain);
@@ -346,6 +374,13 @@ fn interval(value: &Value, width: f64) -> Option<Step<'static>> {
             let width = width as i32;
             let low = date.0.checked_sub(date.0.rem_euclid(width))?;
             (Value::Date(Date(low)), Value::Date(Date(low.saturating_add(width - 1))))
+        }
+        Value::DateTime(moment) => {
+            // Widths are in seconds. Moments without a text are left out of an interval.
+            let width = (width * DateTime::SECOND as f64).round() as i64;
+            let low = moment.0.checked_sub(moment.0.rem_euclid(width))?;
+            let high = DateTime(low.saturating_add(width - 1)).min(DateTime::LAST);
+            (Value::DateTime(DateTime(low).max(DateTime::FIRST)), Value::DateTime(high))
         }
         Value::Real(number) => {
             let mut index = (number / width).floor();

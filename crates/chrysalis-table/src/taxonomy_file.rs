@@ -158,7 +158,7 @@ impl TaxonomyFile {
             None => vec![Step::plain(self.label(0, self.n_levels - 1))],
         };
         let mut taxonomy = Taxonomy::build(domain, path)?;
-        if matches!(domain.kind(), Kind::Integer | Kind::Real | Kind::Date) {
+        if domain.kind().has_distances() {
             let bounds = self.bounds(domain.kind());
             taxonomy.set_bounds(domain, |label| bounds.get(label).cloned());
         }

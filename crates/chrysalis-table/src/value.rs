@@ -3,7 +3,7 @@ use std::fmt;
 
 use chrono::{Datelike, NaiveDate};
 
-use crate::Kind;
+use crate::{DateTime, Kind};
 
 /// A calendar date, as days since 1970-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,6 +57,8 @@ pub enum Value {
     Real(f64),
     /// A date.
     Date(Date),
+    /// A date with a time of day.
+    DateTime(DateTime),
     /// A word, for ordinals and categories.
     Text(Box<str>),
 }
@@ -68,17 +70,40 @@ impl Value {
             Kind::Integer => text.parse().ok().map(Value::Integer),
             Kind::Real => parse_real(text).map(Value::Real),
             Kind::Date => Date::parse(text).map(Value::Date),
+            Kind::DateTime => DateTime::parse(text).map(Value::DateTime),
             Kind::Ordinal | Kind::Category => Some(Value::Text(text.into())),
         }
     }
 
-    /// The number behind an integer, a real or (in days) a date.
+    /// The number behind an integer, a real, a date (in days) or a datetime (in seconds).
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Integer(number) => Some(*number as f64),
             Value::Real(number) => Some(*number),
             Value::Date(date) => Some(f64::from(date.0)),
+            Value::DateTime(moment) => Some(moment.seconds()),
             Value::Text(_) => None,
+        }
+    }
+
+    /// The whole number behind an integer, a date (in days) or a datetime (in microseconds): between two such values
+    /// there are only finitely many others.
+    pub fn whole(&self) -> Option<i64> {
+        match self {
+            Value::Integer(number) => Some(*number),
+            Value::Date(date) => Some(i64::from(date.0)),
+            Value::DateTime(moment) => Some(moment.0),
+            Value::Real(_) | Value::Text(_) => None,
+        }
+    }
+
+    /// The value of a kind behind a whole number; `None` for kinds that have none, and for days that no date has.
+    pub fn from_whole(kind: Kind, number: i64) -> Option<Value> {
+        match kind {
+            Kind::Integer => Some(Value::Integer(number)),
+            Kind::Date => i32::try_from(number).ok().map(|days| Value::Date(Date(days))),
+            Kind::DateTime => Some(Value::DateTime(DateTime(number))),
+            Kind::Real | Kind::Ordinal | Kind::Category => None,
         }
     }
 
@@ -97,6 +122,8 @@ impl Value {
             Kind::Real
         } else if all(|text| Date::parse(text).is_some()) {
             Kind::Date
+        } else if all(|text| DateTime::parse(text).is_some()) {
+            Kind::DateTime
         } else {
             Kind::Category
         }
@@ -127,6 +154,7 @@ impl fmt::Display for Value {
             Value::Integer(number) => write!(f, "{number}"),
             Value::Real(number) => write!(f, "{number}"),
             Value::Date(date) => write!(f, "{date}"),
+            Value::DateTime(moment) => write!(f, "{moment}"),
             Value::Text(text) => f.write_str(text),
         }
     }
@@ -138,6 +166,7 @@ impl Ord for Value {
             (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
             (Value::Real(a), Value::Real(b)) => a.total_cmp(b),
             (Value::Date(a), Value::Date(b)) => a.cmp(b),
+            (Value::DateTime(a), Value::DateTime(b)) => a.cmp(b),
             (Value::Text(a), Value::Text(b)) => a.cmp(b),
             // Values of one domain share a variant; the rest only makes the order total.
             _ => self.variant().cmp(&other.variant()),
@@ -151,7 +180,8 @@ impl Value {
             Value::Integer(_) => 0,
             Value::Real(_) => 1,
             Value::Date(_) => 2,
-            Value::Text(_) => 3,
+            Value::DateTime(_) => 3,
+            Value::Text(_) => 4,
         }
     }
 }
@@ -191,6 +221,10 @@ mod tests {
         check(&["1", "-20", "0"], Kind::Integer);
         check(&["1", "2.5", "1e3", "-.5"], Kind::Real);
         check(&["2024-01-01", "1999-12-31"], Kind::Date);
+        check(&["2024-01-01T12:30:00", "1999-12-31 23:59"], Kind::DateTime);
+        check(&["2024-01-01T12:30:00", "1999-12-31"], Kind::Category);
+        check(&["2024-13-45T99:99"], Kind::Category);
+        check(&["2024-01-01T12:30:00", "2024-01-01T12:30:00+02:00"], Kind::Category);
         check(&["01234", "1234"], Kind::Category);
         check(&["+5"], Kind::Category);
         check(&["inf", "1"], Kind::Category);

@@ -128,3 +128,67 @@ fn intervals_prefixes_and_missing_values_have_levels_too() {
     let label = |level: usize| tree.node(tree.at_level(1, level)).label.clone();
     assert_eq!([0, 1, 2, 3].map(label), ["124", "12*", "1**", "*"]);
 }
+
+fn moments(texts: &[&str]) -> Domain {
+    let value = |text: &&str| Value::parse(Kind::DateTime, text).unwrap();
+    Domain::new(Kind::DateTime, texts.iter().map(value).collect(), false)
+}
+
+#[test]
+fn calendar_units_nest_and_carry_their_bounds() {
+    use chrysalis_table::CalendarUnit::{Day, Hour, Month, Quarter, Week, Year};
+    let texts = ["1969-12-31T23:59:59.5", "2024-02-29T08:00:00", "2024-03-01T14:05:00", "2024-03-01T14:59:00"];
+    let domain = moments(&texts);
+    let tree = Taxonomy::calendar(&domain, &[Hour, Day, Month, Year]).unwrap();
+    let lines: Vec<String> = tree.lines().iter().map(|line| line.join(";")).collect();
+    assert_eq!(
+        lines,
+        [
+            "1969-12-31T23:59:59.5;1969-12-31T23;1969-12-31;1969-12;1969;*",
+            "2024-02-29T08:00:00;2024-02-29T08;2024-02-29;2024-02;2024;*",
+            "2024-03-01T14:05:00;2024-03-01T14;2024-03-01;2024-03;2024;*",
+            "2024-03-01T14:59:00;2024-03-01T14;2024-03-01;2024-03;2024;*",
+        ]
+    );
+    let year = tree.node(tree.common_ancestor(1..=3));
+    let (low, high) = year.bounds.as_ref().unwrap();
+    assert_eq!(format!("{} {low} {high}", year.label), "2024 2024-01-01T00:00:00 2024-12-31T23:59:59.999999");
+    assert_eq!(tree.n_levels(), 6);
+    let error = |units: &[_]| Taxonomy::calendar(&domain, units).unwrap_err().to_string();
+    let nest = "calendar units must nest, each in the one after it: ";
+    assert_eq!(error(&[Week, Month]), format!("{nest}a week may lie in two months"));
+    assert_eq!(error(&[Week, Year]), format!("{nest}a week may lie in two years"));
+    assert_eq!(error(&[Month, Day]), format!("{nest}a month does not lie within one day"));
+    assert_eq!(error(&[Day, Day]), format!("{nest}`day` is there twice"));
+    assert!(Taxonomy::calendar(&domain, &[Day, Week]).is_ok() && Taxonomy::calendar(&domain, &[Quarter, Year]).is_ok());
+    let day = Value::parse(Kind::Date, "2024-02-29").unwrap();
+    let dates = Domain::new(Kind::Date, vec![day], false);
+    assert!(Taxonomy::calendar(&dates, &[Month, Quarter, Year]).is_ok());
+    assert_eq!(
+        Taxonomy::calendar(&dates, &[Day, Month]).unwrap_err().to_string(),
+        "dates have no intervals shorter than two days, so `day` would change nothing"
+    );
+    assert_eq!(
+        Taxonomy::calendar(&integers(&[1]), &[Year]).unwrap_err().to_string(),
+        "calendar units need a column of dates or datetimes, but this one is an integer"
+    );
+}
+
+#[test]
+fn datetimes_have_intervals_of_seconds() {
+    let domain = moments(&["1969-12-31T23:59:59.5", "2024-03-01T14:05:00", "2024-03-01T14:20:00"]);
+    let tree = Taxonomy::intervals(&domain, &[900.0, 3_600.0]).unwrap();
+    let lines: Vec<String> = tree.lines().iter().map(|line| line.join(";")).collect();
+    assert_eq!(
+        lines[0],
+        "1969-12-31T23:59:59.5;1969-12-31T23:45:00..1969-12-31T23:59:59.999999;\
+         1969-12-31T23:00:00..1969-12-31T23:59:59.999999;*"
+    );
+    let hour = tree.node(tree.common_ancestor(1..=2));
+    assert_eq!(hour.label, "2024-03-01T14:00:00..2024-03-01T14:59:59.999999");
+    assert!(Taxonomy::intervals(&domain, &[0.1, 0.5]).is_ok());
+    assert!(Taxonomy::intervals(&domain, &[900.0, 1_000.0]).is_err());
+    let ends = moments(&["0000-01-01T00:00:00", "9999-12-31T23:59:59.999999"]);
+    let tree = Taxonomy::intervals(&ends, &[700_000.0, 1.4e300]).unwrap();
+    assert_eq!(tree.n_leaves(), 2);
+}

@@ -3,12 +3,13 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
-use arrow_schema::DataType;
-use chrysalis_table::{Codes, Column, ColumnRequest, Date, Kind, TableError, Value};
+use arrow_schema::{DataType, TimeUnit};
+use chrysalis_table::{Codes, Column, ColumnRequest, Date, DateTime, Kind, TableError, Value};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -24,11 +25,16 @@ pub fn kind_of(data_type: &DataType) -> Option<Kind> {
     match values_of(data_type) {
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Kind::Integer),
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(Kind::Integer),
-        DataType::Float32 | DataType::Float64 | DataType::Decimal128(_, _) => Some(Kind::Real),
-        DataType::Date32 => Some(Kind::Date),
+        DataType::Float32 | DataType::Float64 => Some(Kind::Real),
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => Some(if *scale > 0 { Kind::Real } else { Kind::Integer }),
+        DataType::Date32 | DataType::Date64 => Some(Kind::Date),
+        DataType::Timestamp(_, _) => Some(Kind::DateTime),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Kind::Category),
         DataType::Boolean | DataType::Null => Some(Kind::Category),
-        // What is left are times, bytes and nested types, including a dictionary of dictionaries.
+        // What is left are times of day, durations, bytes and nested types, including a dictionary of dictionaries.
         _ => None,
     }
 }
@@ -89,9 +95,7 @@ impl<'a> ColumnReader<'a> {
         }
         let mut codes = std::mem::take(&mut self.batch);
         codes.clear();
-        if !self.encode(array, &mut codes) {
-            return Err(self.wrong_type(array.data_type()));
-        }
+        self.encode(array, &mut codes).map_err(|unfit| self.refused(array.data_type(), unfit))?;
         self.codes.push(Codes::collect(self.dictionary.len(), codes.iter().copied()));
         self.batch = codes;
         Ok(())
@@ -112,8 +116,17 @@ impl<'a> ColumnReader<'a> {
         ArrowTableError::ColumnType { column: self.request.name.clone(), found: data_type.to_string() }
     }
 
-    /// Appends the codes of an array; `false` if it has a value that cannot be represented.
-    fn encode(&mut self, array: &dyn Array, codes: &mut Vec<u32>) -> bool {
+    fn refused(&self, data_type: &DataType, unfit: Unfit) -> ArrowTableError {
+        match unfit {
+            Unfit::Type => self.wrong_type(data_type),
+            Unfit::Digits(finer) => {
+                ArrowTableError::Digits { column: self.request.name.clone(), found: data_type.to_string(), finer }
+            }
+        }
+    }
+
+    /// Appends the codes of an array.
+    fn encode(&mut self, array: &dyn Array, codes: &mut Vec<u32>) -> Result<(), Unfit> {
         match array.data_type() {
             DataType::Int8 => self.integers(array.as_primitive::<Int8Type>().iter().map(|v| v.map(i64::from)), codes),
             DataType::Int16 => self.integers(array.as_primitive::<Int16Type>().iter().map(|v| v.map(i64::from)), codes),
@@ -136,7 +149,7 @@ impl<'a> ColumnReader<'a> {
             DataType::UInt64 => {
                 let values = array.as_primitive::<UInt64Type>();
                 if values.iter().flatten().any(|value| i64::try_from(value).is_err()) {
-                    return false;
+                    return Err(Unfit::Type);
                 }
                 self.integers(values.iter().map(|v| v.and_then(|v| i64::try_from(v).ok())), codes);
             }
@@ -144,9 +157,55 @@ impl<'a> ColumnReader<'a> {
                 self.reals(array.as_primitive::<Float32Type>().iter().map(|v| v.map(f64::from)), codes)
             }
             DataType::Float64 => self.reals(array.as_primitive::<Float64Type>().iter(), codes),
+            DataType::Decimal32(_, scale) => {
+                let values = array.as_primitive::<Decimal32Type>().iter();
+                return self.decimals(values.map(|value| value.map(|value| Some(value.into()))), *scale, codes);
+            }
+            DataType::Decimal64(_, scale) => {
+                let values = array.as_primitive::<Decimal64Type>().iter();
+                return self.decimals(values.map(|value| value.map(|value| Some(value.into()))), *scale, codes);
+            }
             DataType::Decimal128(_, scale) => {
-                let scale = 10f64.powi(i32::from(*scale));
-                self.reals(array.as_primitive::<Decimal128Type>().iter().map(|v| v.map(|v| v as f64 / scale)), codes);
+                let values = array.as_primitive::<Decimal128Type>().iter();
+                return self.decimals(values.map(|value| value.map(Some)), *scale, codes);
+            }
+            DataType::Decimal256(_, scale) => {
+                let values = array.as_primitive::<Decimal256Type>().iter();
+                return self.decimals(values.map(|value| value.map(|value| value.to_i128())), *scale, codes);
+            }
+            DataType::Date64 => {
+                let milliseconds = array.as_primitive::<Date64Type>();
+                let day =
+                    |value: i64| (value % 86_400_000 == 0).then(|| i32::try_from(value / 86_400_000).ok()).flatten();
+                let days: Vec<Option<i32>> = milliseconds
+                    .iter()
+                    .map(|value| value.map(|value| day(value).ok_or(Unfit::Type)).transpose())
+                    .collect::<Result<_, _>>()?;
+                self.dates(days.into_iter(), codes);
+            }
+            DataType::Timestamp(TimeUnit::Second, _) => {
+                return self.moments(
+                    array.as_primitive::<TimestampSecondType>().iter(),
+                    &|s| s.checked_mul(1_000_000),
+                    codes,
+                );
+            }
+            DataType::Timestamp(TimeUnit::Millisecond, _) => {
+                return self.moments(
+                    array.as_primitive::<TimestampMillisecondType>().iter(),
+                    &|ms| ms.checked_mul(1_000),
+                    codes,
+                );
+            }
+            DataType::Timestamp(TimeUnit::Microsecond, _) => {
+                return self.moments(array.as_primitive::<TimestampMicrosecondType>().iter(), &Some, codes);
+            }
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+                let values = array.as_primitive::<TimestampNanosecondType>();
+                if values.iter().flatten().any(|value| value % 1_000 != 0) {
+                    return Err(Unfit::Digits("moments finer than a microsecond"));
+                }
+                return self.moments(values.iter(), &|ns| Some(ns / 1_000), codes);
             }
             DataType::Date32 => self.dates(array.as_primitive::<Date32Type>().iter(), codes),
             DataType::Utf8 => self.texts(array.as_string::<i32>().iter(), codes),
@@ -158,9 +217,9 @@ impl<'a> ColumnReader<'a> {
             }
             DataType::Null => self.texts((0..array.len()).map(|_| None::<&str>), codes),
             DataType::Dictionary(_, _) => return self.keys(array.as_any_dictionary(), codes),
-            _ => return false,
+            _ => return Err(Unfit::Type),
         }
-        true
+        Ok(())
     }
 
     fn integers(&mut self, values: impl Iterator<Item = Option<i64>>, codes: &mut Vec<u32>) {
@@ -201,6 +260,48 @@ impl<'a> ColumnReader<'a> {
         codes.extend(values.map(|value| self.number(value.map(i64::from), date)));
     }
 
+    /// Moments, of which some may lie beyond 64 bits of microseconds. Those without a text are refused in the end.
+    fn moments(
+        &mut self,
+        values: impl Iterator<Item = Option<i64>>,
+        microseconds: &dyn Fn(i64) -> Option<i64>,
+        codes: &mut Vec<u32>,
+    ) -> Result<(), Unfit> {
+        for value in values {
+            let value = value.map(|value| microseconds(value).ok_or(Unfit::Type)).transpose()?;
+            codes.push(self.number(value, |moment| Value::DateTime(DateTime(moment))));
+        }
+        Ok(())
+    }
+
+    /// Decimals: integers without decimal places, reals otherwise, but only if a real has all their digits. The inner
+    /// `None` is a number beyond 128 bits.
+    fn decimals(
+        &mut self,
+        values: impl Iterator<Item = Option<Option<i128>>>,
+        scale: i8,
+        codes: &mut Vec<u32>,
+    ) -> Result<(), Unfit> {
+        for value in values {
+            let code = match value {
+                None => missing(&mut self.missing, &mut self.dictionary),
+                Some(number) if scale <= 0 => {
+                    let zeros = 10_i128.checked_pow(u32::from(scale.unsigned_abs()));
+                    let whole = number.zip(zeros).and_then(|(number, zeros)| number.checked_mul(zeros));
+                    let whole = whole.and_then(|whole| i64::try_from(whole).ok()).ok_or(Unfit::Type)?;
+                    self.number(Some(whole), Value::Integer)
+                }
+                Some(number) => {
+                    let real = number.and_then(|number| exact_real(number, scale.unsigned_abs()));
+                    let real = real.ok_or(Unfit::Digits("numbers with more digits than a real keeps"))?;
+                    intern(&mut self.reals, real.to_bits(), &mut self.dictionary, || Value::Real(real))
+                }
+            };
+            codes.push(code);
+        }
+        Ok(())
+    }
+
     fn number(&mut self, value: Option<i64>, make: impl Fn(i64) -> Value) -> u32 {
         let Some(value) = value else { return missing(&mut self.missing, &mut self.dictionary) };
         let Some(at) = usize::try_from(value).ok().filter(|at| *at < SMALL) else {
@@ -236,7 +337,7 @@ impl<'a> ColumnReader<'a> {
 
     /// Rows that point to values. A value is decoded when the first row has it: values that no row has are not part of
     /// the column.
-    fn keys(&mut self, array: &dyn AnyDictionaryArray, codes: &mut Vec<u32>) -> bool {
+    fn keys(&mut self, array: &dyn AnyDictionaryArray, codes: &mut Vec<u32>) -> Result<(), Unfit> {
         let values = array.values();
         let is_known = self.shared.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, values));
         let (_, mut code_of) = self
@@ -254,15 +355,13 @@ impl<'a> ColumnReader<'a> {
             }
             if code_of[key] == NO_CODE {
                 decoded.clear();
-                if !self.encode(&values.slice(key, 1), &mut decoded) {
-                    return false;
-                }
+                self.encode(&values.slice(key, 1), &mut decoded)?;
                 code_of[key] = decoded[0];
             }
             codes.push(code_of[key]);
         }
         self.shared = Some((Arc::clone(values), code_of));
-        true
+        Ok(())
     }
 
     /// The column. If the requested kind is not that of the arrays, every value is read again from its text.
@@ -273,14 +372,47 @@ impl<'a> ColumnReader<'a> {
         let dictionary = self.dictionary.into_iter();
         let dictionary: Vec<Option<Value>> = dictionary
             .map(|value| match value {
-                // Dates, too: a day outside the four-digit years has no text that can be read again, and is refused.
-                Some(value) if kind != found || kind == Kind::Date => convert(request, kind, &value).map(Some),
+                // A date stands for its midnight.
+                Some(Value::Date(date)) if kind == Kind::DateTime => {
+                    convert(request, kind, &Value::DateTime(DateTime::midnight(date))).map(Some)
+                }
+                Some(Value::DateTime(moment)) if kind == Kind::DateTime && moment.is_writable() => {
+                    Ok(Some(Value::DateTime(moment)))
+                }
+                // A day or a moment outside the four-digit years has no text that can be read again, and is refused.
+                Some(value) if kind != found || matches!(kind, Kind::Date | Kind::DateTime) => {
+                    convert(request, kind, &value).map(Some)
+                }
                 value => Ok(value),
             })
             .collect::<Result<_, _>>()?;
         let order = if kind == Kind::Ordinal { ranks(request, &dictionary)? } else { Vec::new() };
         Ok(Column::from_entries(&request.name, kind, dictionary, &order, self.codes))
     }
+}
+
+/// Why an array cannot be read.
+enum Unfit {
+    /// Its type, or a value beyond what its kind holds.
+    Type,
+    /// Some values would lose digits: what they are.
+    Digits(&'static str),
+}
+
+/// `number · 10^-scale`, if the text of the real has the same digits.
+fn exact_real(number: i128, scale: u8) -> Option<f64> {
+    // PROOF: fifteen digits survive in a double, and so far both operands are exact.
+    if number.unsigned_abs() < 1_000_000_000_000_000 && scale <= 22 {
+        return Some(number as f64 / 10f64.powi(i32::from(scale)) + 0.0);
+    }
+    let real: f64 = format!("{number}e-{scale}").parse().ok()?;
+    // Written out, without the zeros at the end that a decimal has and a real has not.
+    let digits = format!("{:0>width$}", number.unsigned_abs(), width = usize::from(scale) + 1);
+    let (whole, decimals) = digits.split_at(digits.len() - usize::from(scale));
+    let decimals = decimals.trim_end_matches('0');
+    let sign = if number < 0 { "-" } else { "" };
+    let point = if decimals.is_empty() { "" } else { "." };
+    (real.to_string() == format!("{sign}{whole}{point}{decimals}")).then_some(real + 0.0)
 }
 
 fn intern<K: Hash + Eq>(

@@ -17,6 +17,16 @@ pub enum ArrowTableError {
         /// Its type.
         found: String,
     },
+    /// A column with values that would lose digits.
+    #[error("column `{column}` of type {found} has {finer}")]
+    Digits {
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+        /// What these values are.
+        finer: &'static str,
+    },
     /// A column whose batches do not agree on what it is.
     #[error("column `{column}` is {before} in one batch and {found} in another")]
     TypeChanges {
@@ -48,6 +58,9 @@ impl ArrowTableError {
             ArrowTableError::ColumnType { .. } => {
                 "turn it into numbers, text or a date before publishing, or leave the column out".into()
             }
+            ArrowTableError::Digits { .. } => {
+                "round it before publishing, turn it into text, or leave the column out".into()
+            }
             ArrowTableError::TypeChanges { .. } => "give the column one type in all batches".into(),
             ArrowTableError::Columns { .. } => "hand over batches that all have the columns of the schema".into(),
             ArrowTableError::Source(_) => "check what the batches are made from".into(),
@@ -67,9 +80,18 @@ mod tests {
         };
         check(TableError::NoRows.into(), "the table has no rows", "check that the export that made it succeeded");
         check(
-            ArrowTableError::ColumnType { column: "at".into(), found: "Timestamp(s)".into() },
-            "column `at` has the type Timestamp(s)",
+            ArrowTableError::ColumnType { column: "at".into(), found: "Time64(ns)".into() },
+            "column `at` has the type Time64(ns)",
             "turn it into numbers, text or a date before publishing, or leave the column out",
+        );
+        check(
+            ArrowTableError::Digits {
+                column: "at".into(),
+                found: "Timestamp(ns)".into(),
+                finer: "moments finer than a microsecond",
+            },
+            "column `at` of type Timestamp(ns) has moments finer than a microsecond",
+            "round it before publishing, turn it into text, or leave the column out",
         );
         check(
             ArrowTableError::TypeChanges { column: "a".into(), before: Kind::Integer, found: Kind::Category },

@@ -9,14 +9,17 @@
 //! | Arrow type | kind |
 //! |---|---|
 //! | signed and unsigned integers | integer; a column with one above 2⁶³−1 is refused |
-//! | `Float32`, `Float64`, `Decimal128` | real; what is not finite is missing, as databases write it |
-//! | `Date32` | date |
+//! | `Float32`, `Float64` | real; what is not finite is missing, as databases write it |
+//! | decimals without decimal places | integer; a column with one beyond 64 bits is refused |
+//! | decimals with decimal places | real; a column with one that has more digits than a real keeps is refused |
+//! | `Date32`, `Date64` | date |
+//! | `Timestamp` of any unit | datetime; in UTC if it has a zone, which is then dropped; a column with one that is finer than a microsecond is refused |
 //! | `Utf8`, `LargeUtf8`, `Utf8View`, `Boolean`, `Null` | category; an empty text is missing |
 //! | a dictionary of one of these | that of its values; those that no row has do not become part of the domain |
 //!
 //! This crate deliberately does no more. It opens no file and knows nothing of Parquet. Unlike the CSV reader, it
-//! guesses no kind from texts: a program that writes `"12"` as text has decided. Timestamps, lists and structs are
-//! refused by the name of their column, because what they should become is the owner's decision.
+//! guesses no kind from texts: a program that writes `"12"` as text has decided. Lists, structs, bytes and durations
+//! are refused by the name of their column, because what they should become is the owner's decision.
 //!
 //! # Example
 //!

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use arrow_array::{
     ArrayRef, Date32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch,
-    RecordBatchOptions, RecordBatchReader, StringArray,
+    RecordBatchOptions, RecordBatchReader, StringArray, TimestampMicrosecondArray,
 };
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use chrysalis_table::{Code, Column, Kind, Table, Value};
 
 use crate::ROWS_PER_BATCH;
@@ -16,6 +16,7 @@ pub fn field(column: &Column) -> Field {
         Kind::Integer => DataType::Int64,
         Kind::Real => DataType::Float64,
         Kind::Date => DataType::Date32,
+        Kind::DateTime => DataType::Timestamp(TimeUnit::Microsecond, None),
         Kind::Ordinal | Kind::Category => DataType::Utf8,
     };
     Field::new(column.name(), data_type, true)
@@ -118,6 +119,7 @@ enum Values<'a> {
     Integers(Vec<Option<i64>>),
     Reals(Vec<Option<f64>>),
     Dates(Vec<Option<i32>>),
+    DateTimes(Vec<Option<i64>>),
     Texts(Vec<Option<&'a str>>),
 }
 
@@ -134,6 +136,10 @@ impl<'a> Values<'a> {
             })),
             Kind::Date => Values::Dates(lookup(column, |value| match value {
                 Value::Date(date) => Some(date.0),
+                _ => None,
+            })),
+            Kind::DateTime => Values::DateTimes(lookup(column, |value| match value {
+                Value::DateTime(moment) => Some(moment.0),
                 _ => None,
             })),
             Kind::Ordinal | Kind::Category => Values::Texts(lookup(column, |value| match value {
@@ -158,6 +164,9 @@ impl<'a> Values<'a> {
             (Values::Integers(values), _) => Arc::new(Int64Array::from_iter(codes.map(|code| values[code]))),
             (Values::Reals(values), _) => Arc::new(Float64Array::from_iter(codes.map(|code| values[code]))),
             (Values::Dates(values), _) => Arc::new(Date32Array::from_iter(codes.map(|code| values[code]))),
+            (Values::DateTimes(values), _) => {
+                Arc::new(TimestampMicrosecondArray::from_iter(codes.map(|code| values[code])))
+            }
             (Values::Texts(values), _) => Arc::new(StringArray::from_iter(codes.map(|code| values[code]))),
         }
     }

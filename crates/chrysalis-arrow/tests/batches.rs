@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::types::{Int8Type, UInt32Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int16Array,
-    Int64Array, LargeStringArray, NullArray, RecordBatch, RecordBatchReader, StringArray, StringViewArray,
+    ArrayRef, BooleanArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
+    Int16Array, Int64Array, LargeStringArray, NullArray, RecordBatch, RecordBatchReader, StringArray, StringViewArray,
+    Time64NanosecondArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
     TimestampSecondArray, UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -57,6 +58,19 @@ fn every_type_of_people_s_tables_is_read() {
     check(&one(Float64Array::from(vec![Some(1e300), None])), Kind::Real, &[&format!("{}", 1e300), "-"]);
     let cents = Decimal128Array::from(vec![Some(1234), None]).with_precision_and_scale(10, 2).unwrap();
     check(&one(cents), Kind::Real, &["12.34", "-"]);
+    let whole = Decimal128Array::from(vec![Some(-12), None]).with_precision_and_scale(10, 0).unwrap();
+    check(&one(whole), Kind::Integer, &["-12", "-"]);
+    let thousands = Decimal128Array::from(vec![12]).with_precision_and_scale(10, -3).unwrap();
+    check(&one(thousands), Kind::Integer, &["12000"]);
+    let fine = Decimal128Array::from(vec![5, 12_345_678_901_234_567_000]).with_precision_and_scale(38, 20).unwrap();
+    check(&one(fine), Kind::Real, &["0.00000000000000000005", "0.12345678901234567"]);
+    let seconds = TimestampSecondArray::from(vec![Some(0), None, Some(-1)]);
+    check(&one(seconds), Kind::DateTime, &["1970-01-01T00:00:00", "-", "1969-12-31T23:59:59"]);
+    let milliseconds = TimestampMillisecondArray::from(vec![-1]).with_timezone("Europe/Berlin");
+    check(&one(milliseconds), Kind::DateTime, &["1969-12-31T23:59:59.999"]);
+    check(&one(TimestampMicrosecondArray::from(vec![1])), Kind::DateTime, &["1970-01-01T00:00:00.000001"]);
+    check(&one(TimestampNanosecondArray::from(vec![-1_000])), Kind::DateTime, &["1969-12-31T23:59:59.999999"]);
+    check(&one(Date64Array::from(vec![86_400_000, -86_400_000])), Kind::Date, &["1970-01-02", "1969-12-31"]);
     check(&one(Date32Array::from(vec![0, -1])), Kind::Date, &["1970-01-01", "1969-12-31"]);
     check(&one(StringArray::from(vec!["b", "", "a"])), Kind::Category, &["b", "-", "a"]);
     check(&one(LargeStringArray::from(vec!["b", "a"])), Kind::Category, &["b", "a"]);
@@ -113,7 +127,26 @@ fn a_kind_that_is_asked_for_is_read_from_the_text_of_values() {
 
 #[test]
 fn types_that_nobody_decided_about_are_refused_by_name() {
-    assert_eq!(refused(&one(TimestampSecondArray::from(vec![0]))), "column `a` has the type Timestamp(s)");
+    assert_eq!(refused(&one(Time64NanosecondArray::from(vec![0]))), "column `a` has the type Time64(ns)");
+    assert_eq!(refused(&one(TimestampSecondArray::from(vec![i64::MAX]))), "column `a` has the type Timestamp(s)");
+    assert_eq!(refused(&one(Date64Array::from(vec![1]))), "column `a` has the type Date64");
+    let decimal = |number, scale| {
+        let array = Decimal128Array::from(vec![number]).with_precision_and_scale(38, scale).unwrap();
+        refused(&one(array))
+    };
+    assert_eq!(decimal(i128::from(i64::MAX) + 1, 0), "column `a` has the type Decimal128(38, 0)");
+    assert_eq!(
+        decimal(12_345_678_901_234_567_891, 3),
+        "column `a` of type Decimal128(38, 3) has numbers with more digits than a real keeps"
+    );
+    assert_eq!(
+        refused(&one(TimestampNanosecondArray::from(vec![1]))),
+        "column `a` of type Timestamp(ns) has moments finer than a microsecond"
+    );
+    assert_eq!(
+        refused(&one(TimestampMicrosecondArray::from(vec![i64::MAX]))),
+        "`microsecond 9223372036854775807` in column `a` is not a datetime (YYYY-MM-DDTHH:MM:SS)"
+    );
     assert_eq!(refused(&one(UInt64Array::from(vec![u64::MAX]))), "column `a` has the type UInt64");
     let inner = DictionaryArray::<Int8Type>::from_iter([Some("x")]);
     let nested = DictionaryArray::<Int8Type>::new(arrow_array::Int8Array::from(vec![0]), Arc::new(inner));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrysalis_release::{Attribute, Manifest, ReleaseError, RoleName};
-use chrysalis_table::{Code, Column, Date, Kind, Table, Value};
+use chrysalis_table::{Code, Column, Date, DateTime, Kind, Table, Value};
 
 use crate::AuditError;
 
@@ -67,6 +67,7 @@ impl Positions {
                 bits ^ (((bits >> 63) as u64) >> 1) as i64
             }
             Value::Date(Date(days)) => i64::from(*days),
+            Value::DateTime(DateTime(microseconds)) => *microseconds,
             Value::Text(word) => self.rank_of_word.get(word.as_ref()).copied().unwrap_or(i64::MAX),
         })
     }
@@ -89,6 +90,7 @@ pub(crate) fn from_json(kind: Kind, value: &serde_json::Value) -> Option<Value> 
         Kind::Integer => value.as_i64().map(Value::Integer),
         Kind::Real => value.as_f64().filter(|number| number.is_finite()).map(|number| Value::Real(number + 0.0)),
         Kind::Date => value.as_str().and_then(Date::parse).map(Value::Date),
+        Kind::DateTime => value.as_str().and_then(DateTime::parse).map(Value::DateTime),
         Kind::Ordinal | Kind::Category => value.as_str().map(|text| Value::Text(text.into())),
     }
 }

@@ -89,12 +89,15 @@ impl Width {
     }
 }
 
-/// The number behind a value, or the day.
+/// The number behind a value, or the day, or the second of a datetime.
 pub(crate) fn exact(value: &Value) -> Option<BigRational> {
     match value {
         Value::Integer(number) => Some(BigRational::from_integer(BigInt::from(*number))),
         Value::Real(number) => exact::from_float(*number),
         Value::Date(date) => Some(BigRational::from_integer(BigInt::from(date.0))),
+        Value::DateTime(moment) => {
+            Some(BigRational::new(BigInt::from(moment.0), BigInt::from(chrysalis_table::DateTime::SECOND)))
+        }
         Value::Text(_) => None,
     }
 }

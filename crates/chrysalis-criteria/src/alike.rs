@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use chrysalis_table::exact::{BigRational, from_float};
-use chrysalis_table::{Code, Domain, SaCounts, Value, folded};
+use chrysalis_table::{Code, DateTime, Domain, SaCounts, Value, folded};
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive, Zero};
 
@@ -294,15 +294,13 @@ fn bins(domain: &Domain, near: &Near, is_moved: bool) -> Vec<Code> {
 
 /// ⌊(value − from)/near⌋, or ⌊(value − from)/near + ½⌋. Exact.
 fn place(value: &Value, from: &Value, near: &Near, is_moved: bool) -> Option<i128> {
-    let whole = |value: &Value| match value {
-        Value::Integer(number) => Some(i128::from(*number)),
-        Value::Date(date) => Some(i128::from(date.0)),
-        Value::Real(_) | Value::Text(_) => None,
-    };
+    let whole = |value: &Value| value.whole().map(i128::from);
+    // A width is in seconds, and a datetime in microseconds.
+    let unit = if matches!(value, Value::DateTime(_)) { i128::from(DateTime::SECOND) } else { 1 };
     if let (Some(value), Some(from)) = (whole(value), whole(from)) {
         let (p, q) = match near {
             Near::Nothing => return None,
-            Near::Width(width) => (i128::from(*width.numer()), i128::from(*width.denom())),
+            Near::Width(width) => (i128::from(*width.numer()) * unit, i128::from(*width.denom())),
             Near::Hundredth(low, high) => (whole(high)? - whole(low)?, 100),
         };
         // PROOF: a difference of 64-bit numbers has 65 bits, a denominator 30, and we double it once.

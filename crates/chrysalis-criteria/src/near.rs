@@ -6,7 +6,7 @@ use num_bigint::BigInt;
 
 use crate::{Rational, spans};
 
-/// How far apart two numbers of a column must be to count as different; for dates, in days.
+/// How far apart two numbers of a column must be to count as different; for dates in days, for datetimes in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Near {
     /// Any two different values are different.
@@ -86,6 +86,9 @@ fn is_below_a_hundredth((low, high): (&Value, &Value), (from, to): (&Value, &Val
         (Value::Date(low), Value::Date(high), Value::Date(from), Value::Date(to)) => {
             (i64::from(high.0) - i64::from(low.0)) * 100 < i64::from(to.0) - i64::from(from.0)
         }
+        (Value::DateTime(low), Value::DateTime(high), Value::DateTime(from), Value::DateTime(to)) => {
+            (i128::from(high.0) - i128::from(low.0)) * 100 < i128::from(to.0) - i128::from(from.0)
+        }
         (Value::Real(low), Value::Real(high), Value::Real(from), Value::Real(to)) => {
             // Far from the line floats decide: each side is off by less than one part in 2^50.
             let (left, right) = ((high - low) * 100.0, to - from);
@@ -140,6 +143,12 @@ mod tests {
         assert!(near.is_one(&days(10), &days(12)) && !near.is_one(&days(10), &days(13)));
         let hundredth = Near::Hundredth(days(0), days(1_000));
         assert!(hundredth.is_one(&days(0), &days(9)) && !hundredth.is_one(&days(0), &days(10)));
+        // Two and a half seconds.
+        let moment = |micros: i64| Value::DateTime(chrysalis_table::DateTime(micros));
+        assert!(near.is_one(&moment(-1), &moment(2_499_998)) && !near.is_one(&moment(-1), &moment(2_499_999)));
+        let hundredth = Near::Hundredth(moment(-500_000), moment(500_000));
+        assert!(hundredth.is_one(&moment(0), &moment(9_999)) && !hundredth.is_one(&moment(0), &moment(10_000)));
+        assert_eq!(hundredth.rounded_up().as_deref(), Some("0.01"));
         let texts = Column::texts("t", ["a", "b"].into_iter());
         assert_eq!(Near::usual(texts.domain(), &[50, 50]), Near::Nothing);
     }

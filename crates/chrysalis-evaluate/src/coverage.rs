@@ -71,7 +71,8 @@ impl<'a> Places<'a> {
     fn new(field: &'a Field, column: &'a Column) -> Self {
         let place = |value: &Value| match value {
             Value::Text(word) => Some(field.rank(word).map_or(f64::INFINITY, |rank| rank as f64)),
-            Value::Integer(_) | Value::Real(_) | Value::Date(_) => value.number(),
+            Value::Real(number) => Some(*number),
+            Value::Integer(_) | Value::Date(_) | Value::DateTime(_) => value.whole().map(|place| place as f64),
         };
         let codes = if field.kind.is_ordered() { column.domain().len() } else { 0 };
         let own: Vec<Option<f64>> =

@@ -149,6 +149,7 @@ fn type_of(kind: Kind) -> &'static str {
         Kind::Integer => "bigint",
         Kind::Real => "double precision",
         Kind::Date => "date",
+        Kind::DateTime => "timestamp",
         Kind::Ordinal | Kind::Category => "text",
     }
 }

@@ -136,8 +136,9 @@ fn type_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Integer => "INTEGER",
         Kind::Real => "REAL",
-        // Dates are text of the form YYYY-MM-DD, whose order is that of the days.
-        Kind::Date | Kind::Ordinal | Kind::Category => "TEXT",
+        // Dates are text of the form YYYY-MM-DD, datetimes of the form YYYY-MM-DDTHH:MM:SS with as many decimals as they
+        // need: the order of such texts is that of the moments.
+        Kind::Date | Kind::DateTime | Kind::Ordinal | Kind::Category => "TEXT",
     }
 }
 
@@ -146,7 +147,7 @@ fn fields(column: &Column) -> Vec<Field> {
         None => Field::Null,
         Some(Value::Integer(number)) => Field::Integer(*number),
         Some(Value::Real(number)) => Field::Real(*number),
-        Some(value @ Value::Date(_)) => Field::Text(value.to_string()),
+        Some(value @ (Value::Date(_) | Value::DateTime(_))) => Field::Text(value.to_string()),
         Some(Value::Text(text)) => Field::Text(text.to_string()),
     };
     (0..column.domain().len() as Code).map(field).collect()

@@ -17,7 +17,7 @@ use postgres::{Client, NoTls, SimpleQueryMessage};
 fn release() -> Release {
     let qit = survey(60, Sensitive::Incomplete, 3);
     let ids = Column::integers("group_id", &(1..=60).collect::<Vec<_>>());
-    let columns: Vec<Column> = qit.columns()[..5].iter().cloned().chain([ids]).collect();
+    let columns: Vec<Column> = qit.columns()[..6].iter().cloned().chain([ids]).collect();
     let words = Column::texts("pay", ["a\tb", "back\\slash", "new\nline", "'quote'"].into_iter());
     let st =
         Table::new(vec![Column::integers("group_id", &[1, 1, 2, 3]), words, Column::integers("count", &[1, 2, 3, 4])]);
@@ -227,7 +227,7 @@ fn postgres_holds_what_the_release_holds() {
     let types = "SELECT string_agg(format_type(atttypid, NULL), ' ' ORDER BY attnum) FROM pg_attribute \
                  WHERE attrelid = 'qit'::regclass AND attnum > 0";
     let types: String = client.query_one(types, &[]).unwrap().get(0);
-    assert_eq!(types, "bigint double precision date text text bigint");
+    assert_eq!(types, "bigint double precision date timestamp without time zone text text bigint");
     assert!(client.batch_execute("INSERT INTO st SELECT * FROM st").is_err(), "st has no key");
     // Somebody else's table, in the middle of a load that would otherwise succeed.
     client.batch_execute("CREATE SCHEMA taken; CREATE TABLE taken.st (x int)").unwrap();

@@ -105,13 +105,9 @@ fn mark_between<C: Copy + Ord + TryFrom<Code>>(codes: &[C], range: &Range<Code>,
     }
 }
 
-/// Whole numbers and days.
+/// Whole numbers, days and microseconds.
 fn whole(value: &Value) -> i128 {
-    match value {
-        Value::Integer(number) => i128::from(*number),
-        Value::Date(date) => i128::from(date.0),
-        Value::Real(_) | Value::Text(_) => 0,
-    }
+    value.whole().map_or(0, i128::from)
 }
 
 /// The values of a group that pass a test, with their counts.

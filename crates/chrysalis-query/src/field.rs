@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use chrysalis_release::{Attribute, view};
-use chrysalis_table::{Date, Kind, Value};
+use chrysalis_table::{Date, DateTime, Kind, Value};
 
 use crate::question::{Comparison, Constant, Predicate, Test};
 use crate::value_set::{Cut, Ranges, RealCut, ValueSet, Values};
@@ -30,7 +30,7 @@ pub(crate) struct TruthSets {
 /// A constant as a value of the attribute's kind.
 pub(crate) enum TypedConstant {
     Null,
-    /// For integers and dates: the constant lies at this whole number, or between this one and the next.
+    /// For integers, dates and datetimes: the constant lies at this whole number, or between this one and the next.
     Integer {
         floor: i128,
         is_whole: bool,
@@ -50,6 +50,7 @@ impl Field {
             (None, _) => set.missing,
             (Some(Value::Integer(number)), Values::Integers(ranges)) => ranges.contains(*number),
             (Some(Value::Date(date)), Values::Integers(ranges)) => ranges.contains(i64::from(date.0)),
+            (Some(Value::DateTime(moment)), Values::Integers(ranges)) => ranges.contains(moment.0),
             (Some(Value::Real(number)), Values::Reals(ranges)) => ranges.contains(*number),
             (Some(Value::Text(word)), Values::Words(words)) => self.rank(word).is_some_and(|rank| words[rank]),
             _ => false,
@@ -59,7 +60,7 @@ impl Field {
     /// Every value, with or without the missing one.
     pub fn everything(&self, missing: bool) -> ValueSet {
         let values = match self.kind {
-            Kind::Integer | Kind::Date => Values::Integers(Ranges::all()),
+            Kind::Integer | Kind::Date | Kind::DateTime => Values::Integers(Ranges::all()),
             Kind::Real => Values::Reals(Ranges::all()),
             Kind::Ordinal | Kind::Category => Values::Words(vec![true; self.words.len()]),
         };
@@ -83,6 +84,7 @@ impl Field {
             (None, _) => set.missing = true,
             (Some(Value::Integer(number)), Values::Integers(ranges)) => *ranges = one(i128::from(*number)),
             (Some(Value::Date(date)), Values::Integers(ranges)) => *ranges = one(i128::from(date.0)),
+            (Some(Value::DateTime(moment)), Values::Integers(ranges)) => *ranges = one(i128::from(moment.0)),
             (Some(Value::Real(number)), Values::Reals(ranges)) => {
                 *ranges = Ranges::between(RealCut::before(*number), RealCut::after(*number));
             }
@@ -243,12 +245,18 @@ impl Field {
                 Some(date) => Ok(whole(i128::from(date.0))),
                 None => wrong("write a date as 'YYYY-MM-DD', such as '2024-02-29'"),
             },
+            // As in databases, a date stands for the moment at which it begins.
+            (Kind::DateTime, Constant::Text(text)) => match DateTime::parse_or_midnight(text.trim()) {
+                Some(moment) => Ok(whole(i128::from(moment.0))),
+                None => wrong("write a datetime as 'YYYY-MM-DDTHH:MM:SS', such as '2024-02-29T14:05:00'"),
+            },
             (Kind::Ordinal | Kind::Category, Constant::Text(text)) => Ok(TypedConstant::Word(text.as_str().into())),
             (Kind::Ordinal | Kind::Category, Constant::Boolean(truth)) => {
                 Ok(TypedConstant::Word(truth.to_string().into()))
             }
             (Kind::Integer | Kind::Real, _) => wrong("compare it with a number"),
             (Kind::Date, _) => wrong("write a date as 'YYYY-MM-DD', in single quotes"),
+            (Kind::DateTime, _) => wrong("write a datetime as 'YYYY-MM-DDTHH:MM:SS', in single quotes"),
             (Kind::Ordinal | Kind::Category, _) => wrong("write words in single quotes, even those made of digits"),
         }
     }

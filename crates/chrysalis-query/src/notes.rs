@@ -132,13 +132,9 @@ impl Field {
     }
 }
 
-/// An integer, or a date as days.
+/// An integer, a date as days, or a datetime as microseconds.
 fn whole(value: &Value) -> Option<i128> {
-    match value {
-        Value::Integer(number) => Some(i128::from(*number)),
-        Value::Date(date) => Some(i128::from(date.0)),
-        Value::Real(_) | Value::Text(_) => None,
-    }
+    value.whole().map(i128::from)
 }
 
 #[cfg(test)]

@@ -483,7 +483,7 @@ fn has_exact_sums(field: &Field) -> bool {
     let is_small = |value: &Value| match value {
         Value::Integer(number) => number.unsigned_abs() <= 1 << 53,
         Value::Real(number) => number.abs() <= 1e150,
-        Value::Date(_) | Value::Text(_) => true,
+        Value::Date(_) | Value::DateTime(_) | Value::Text(_) => true,
     };
     field.min.iter().chain(&field.max).all(is_small)
 }

@@ -347,7 +347,7 @@ fn quasi_columns(shape: &Shape, attribute: &Attribute, at: usize) -> Vec<ColumnL
     match (shape.detail.is_labelled(), attribute.kind) {
         (false, _) => vec![column(name, Cell::Value(at))],
         (true, KindName::Category) => vec![column(name, Cell::Label(at))],
-        (true, KindName::Integer | KindName::Real | KindName::Date | KindName::Ordinal) => {
+        (true, KindName::Integer | KindName::Real | KindName::Date | KindName::DateTime | KindName::Ordinal) => {
             vec![column(min_column(name), Cell::Low(at)), column(max_column(name), Cell::High(at))]
         }
     }

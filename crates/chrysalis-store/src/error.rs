@@ -65,6 +65,18 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// A Parquet column with values that would lose digits.
+    #[error("{path}: column `{column}` of type {found} has {finer}")]
+    Digits {
+        /// The file.
+        path: String,
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+        /// What these values are.
+        finer: &'static str,
+    },
     /// Something is already there.
     #[error("{} exists already", path.display())]
     Exists {
@@ -151,6 +163,7 @@ impl StoreError {
         match error {
             ArrowTableError::Table(error) => StoreError::Table { path, error },
             ArrowTableError::ColumnType { column, found } => StoreError::ColumnType { path, column, found },
+            ArrowTableError::Digits { column, found, finer } => StoreError::Digits { path, column, found, finer },
             // A file has one type per column, so this file contradicts itself.
             error => StoreError::Parquet { path, problem: error.to_string() },
         }
@@ -180,6 +193,9 @@ impl StoreError {
                 format!("chmod 600 {}", path.display()).into()
             }
             StoreError::Secret { .. } => Remedy::from("name the right file with ").knob(Knob::Key, ""),
+            StoreError::Digits { .. } => {
+                "round it before publishing, turn it into text, or leave the column out".into()
+            }
             StoreError::Exists { .. } => Remedy::from("choose another name, or replace it with ").knob(Knob::Force, ""),
             StoreError::NotARelease { .. } => "choose another name, or move them away".into(),
             StoreError::NotAFolder { path } => match path.parent().filter(|_| path.ends_with(MANIFEST)) {
@@ -247,8 +263,8 @@ mod tests {
     fn errors_of_columns_get_the_name_of_their_file() {
         let of = |error| StoreError::of_arrow("a.parquet", error).to_string();
         assert_eq!(of(TableError::NoRows.into()), "a.parquet: the table has no rows");
-        let time = ArrowTableError::ColumnType { column: "at".into(), found: "Timestamp(s)".into() };
-        assert_eq!(of(time), "a.parquet: column `at` has the type Timestamp(s)");
+        let time = ArrowTableError::ColumnType { column: "at".into(), found: "Time64(ns)".into() };
+        assert_eq!(of(time), "a.parquet: column `at` has the type Time64(ns)");
         let columns = ArrowTableError::Columns { found: vec!["a".into()], expected: vec!["b".into()] };
         let text = "a.parquet: not a readable Parquet file: a batch has the columns a, the schema says b";
         assert_eq!(of(columns), text);

@@ -122,11 +122,24 @@ impl Input {
         Ok(Input { name, content: Content::Csv(csv), size, bytes_read, allow_empty: options.allow_empty })
     }
 
+    /// The file, as messages name it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The column names.
     pub fn header(&self) -> &[String] {
         match &self.content {
             Content::Csv(csv) => csv.header(),
             Content::Parquet(parquet) => parquet.header(),
+        }
+    }
+
+    /// The columns of types that are not read, with these types. They may be there as long as nobody asks for them.
+    pub fn unreadable(&self) -> Vec<(String, String)> {
+        match &self.content {
+            Content::Csv(_) => Vec::new(),
+            Content::Parquet(parquet) => parquet.unreadable(),
         }
     }
 

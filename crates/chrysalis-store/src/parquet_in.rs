@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use bytes::Bytes;
-use chrysalis_arrow::{ArrowTableError, ColumnReader, ROWS_PER_BATCH, header};
+use chrysalis_arrow::{ArrowTableError, ColumnReader, ROWS_PER_BATCH, header, kind_of};
 use chrysalis_table::{Column, ColumnRequest, Memory, Progress, Stopped, Table, TableError, resolve};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -70,6 +70,12 @@ impl ParquetInput {
 
     pub(crate) fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// The columns whose types are not read, with these types.
+    pub(crate) fn unreadable(&self) -> Vec<(String, String)> {
+        let fields = self.metadata.schema().fields().iter().filter(|field| kind_of(field.data_type()).is_none());
+        fields.map(|field| (field.name().clone(), field.data_type().to_string())).collect()
     }
 
     pub(crate) fn read(

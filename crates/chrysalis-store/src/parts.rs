@@ -55,7 +55,7 @@ fn joined(request: &ColumnRequest, columns: &[&Column]) -> Column {
             let ranks = request.ranks();
             dictionary.iter().map(|value| rank(&ranks, value.as_ref())).collect()
         }
-        Kind::Integer | Kind::Real | Kind::Date | Kind::Category => Vec::new(),
+        Kind::Integer | Kind::Real | Kind::Date | Kind::DateTime | Kind::Category => Vec::new(),
     };
     Column::from_dictionary(&request.name, kind, dictionary, &order, chunks)
 }

@@ -193,7 +193,7 @@ fn requests(entry: &TableEntry, manifest: &Manifest, layout: &Layout, only: Opti
         let kind = Kind::from(column.kind);
         let order = match kind {
             Kind::Ordinal => order_of(manifest, layout, &entry.name, &column.name),
-            Kind::Integer | Kind::Real | Kind::Date | Kind::Category => Vec::new(),
+            Kind::Integer | Kind::Real | Kind::Date | Kind::DateTime | Kind::Category => Vec::new(),
         };
         ColumnRequest { name: column.name.clone(), kind: Some(kind), order }
     });

@@ -78,8 +78,8 @@ impl DateTime {
         self.0.checked_add(microseconds).map(DateTime).filter(|moment| moment.is_writable())
     }
 
-    /// Whether its year has four digits.
-    pub(crate) fn is_writable(self) -> bool {
+    /// Whether its year has four digits, so that its text can be read again.
+    pub fn is_writable(self) -> bool {
         (Self::FIRST..=Self::LAST).contains(&self)
     }
 

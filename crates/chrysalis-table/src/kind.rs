@@ -20,8 +20,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order the documentation lists them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Integer, Kind::Real, Kind::Date, Kind::DateTime, Kind::Ordinal, Kind::Category];
+    pub const ALL: [Kind; 6] = [Kind::Integer, Kind::Real, Kind::Date, Kind::DateTime, Kind::Ordinal, Kind::Category];
 
     /// Ordered kinds are published as ranges, the others as labels.
     pub fn is_ordered(self) -> bool {

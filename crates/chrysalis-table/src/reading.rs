@@ -228,9 +228,7 @@ impl Style {
                 SEPARATORS.into_iter().map(Style::Grouped).chain([Style::Comma]).collect()
             }
             Kind::Date if reading.recognizes => written_styles().collect(),
-            Kind::DateTime if reading.recognizes => {
-                written_styles().chain([Style::Zoned, Style::Midnight]).collect()
-            }
+            Kind::DateTime if reading.recognizes => written_styles().chain([Style::Zoned, Style::Midnight]).collect(),
             _ => Vec::new(),
         };
         let mut fitting = styles.into_iter().filter(|style| all(texts, |text| style.parse(kind, text)));
@@ -447,7 +445,8 @@ mod tests {
     #[test]
     fn formats_have_every_part() {
         for text in ["%d/%m/%Y", "%Y%m%d", "%d %B %Y", "%d.%m.%Y %H:%M", "%FT%T%.f", "%FT%T%:z", "%s", "%c"] {
-            assert_eq!(text.parse::<DateFormat>().unwrap().to_string(), text);
+            let format = text.parse::<DateFormat>();
+            assert_eq!(format.map(|format| format.to_string()), Ok(text.to_owned()), "{text}");
         }
         for text in ["%d/%m", "dd/mm/yyyy", "%q", "", "%d/%m/%Y %H", "%H:%M", "%d/%m/%Y %M", "%Y-%m-%d %z"] {
             assert!(text.parse::<DateFormat>().is_err(), "{text}");

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use chrysalis_table::{Codes, Column, Date, DictionaryChunk, Domain, Kind, Table, Value};
+use chrysalis_table::{Codes, Column, Date, DateTime, DictionaryChunk, Domain, Kind, Table, Value};
 
 /// What the sensitive column `pay` holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Dice {
     }
 }
 
-/// The survey: `age`, `weight`, `joined`, `grade` and `city` as quasi attributes, `pay` as the sensitive one, and `part`, a
+/// The survey: `age`, `weight`, `joined`, `seen`, `grade` and `city` as quasi attributes, `pay` as the sensitive one, and `part`, a
 /// column of groups of one to a dozen rows that lie close together.
 pub fn survey(rows: usize, sensitive: Sensitive, seed: u64) -> Table {
     let mut dice = Dice::new(seed);
@@ -67,6 +67,10 @@ pub fn survey(rows: usize, sensitive: Sensitive, seed: u64) -> Table {
     let first = Date::parse("2019-12-20").unwrap().0;
     let joined = |dice: &mut Dice| (!dice.often(20)).then(|| Value::Date(Date(first + dice.below(40) as i32)));
     let joined: Vec<Option<Value>> = (0..rows).map(|_| joined(&mut dice)).collect();
+    // Some before 1970, some after; drawn apart, so that the other columns stay what they are.
+    let mut moments = Dice::new(seed ^ 0x5eed);
+    let moment = |dice: &mut Dice| (!dice.often(20)).then(|| Value::DateTime(DateTime(FIRST_SEEN + seen(dice))));
+    let seen: Vec<Option<Value>> = (0..rows).map(|_| moment(&mut moments)).collect();
     let grade = |dice: &mut Dice| (!dice.often(12)).then(|| text(dice.pick(&GRADES)));
     let grades: Vec<Option<Value>> = (0..rows).map(|_| grade(&mut dice)).collect();
     let city = |dice: &mut Dice| (!dice.often(12)).then(|| text(dice.pick(&CITIES)));
@@ -89,11 +93,20 @@ pub fn survey(rows: usize, sensitive: Sensitive, seed: u64) -> Table {
         column("age", Kind::Integer, ages),
         column("weight", Kind::Real, weights),
         column("joined", Kind::Date, joined),
+        column("seen", Kind::DateTime, seen),
         column("grade", Kind::Ordinal, grades),
         column("city", Kind::Category, cities),
         column("pay", pay_kind, pays),
         Column::integers("part", &parts),
     ])
+}
+
+/// 1969-12-31T12:00:00, in microseconds.
+const FIRST_SEEN: i64 = -43_200_000_000;
+
+/// Some steps of a quarter of an hour and a bit.
+fn seen(dice: &mut Dice) -> i64 {
+    dice.below(96) as i64 * 900_250_001
 }
 
 fn text(word: &str) -> Value {
@@ -217,6 +230,26 @@ impl Questions {
                 let kind = dice.below(4);
                 Both { asked: write(typed, kind), truth: write(false, kind) }
             }
+            ("seen", _) => {
+                let moment = |dice: &mut Dice| DateTime(FIRST_SEEN - 2 + seen(dice) + dice.below(4) as i64).to_string();
+                let (a, b) = (moment(dice), moment(dice));
+                let typed = dice.often(2);
+                let literal = |text: &str, typed: bool| match typed {
+                    true => format!("TIMESTAMP '{}'", text.replace('T', " ")),
+                    false => format!("'{text}'"),
+                };
+                let write = |typed: bool, kind: u64| match kind {
+                    0 => format!(
+                        "seen BETWEEN {} AND {}",
+                        literal(a.as_str().min(&b), typed),
+                        literal(a.as_str().max(&b), typed)
+                    ),
+                    1 => format!("seen IN ({}, {})", literal(&a, typed), literal(&b, typed)),
+                    _ => format!("seen {comparison} {}", literal(&a, typed)),
+                };
+                let kind = dice.below(4);
+                Both { asked: write(typed, kind), truth: write(false, kind) }
+            }
             _ => self.number(attribute, comparison),
         }
     }
@@ -257,7 +290,7 @@ impl Questions {
     /// A condition on quasi attributes.
     fn quasi(&mut self, depth: u64) -> Both {
         if depth == 0 || self.dice.often(3) {
-            let attribute = self.dice.pick(&["age", "weight", "joined", "grade", "city"]);
+            let attribute = self.dice.pick(&["age", "weight", "joined", "seen", "grade", "city"]);
             return self.test(attribute);
         }
         let (a, b) = (self.quasi(depth - 1), self.quasi(depth - 1));

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrysalis_criteria::Weights;
-use chrysalis_table::{Kind, Role, TaxonomyFile};
+use chrysalis_publish::TaxonomySource;
+use chrysalis_table::{CalendarUnit, Kind, Role, TaxonomyFile};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Error;
@@ -131,7 +132,7 @@ pub struct AttributeDraft {
     /// `identifier`, `quasi`, `sensitive` or `other`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleText>,
-    /// `integer`, `real`, `date`, `ordinal` or `category`; inferred when absent.
+    /// `integer`, `real`, `date`, `datetime`, `ordinal` or `category`; inferred when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<KindText>,
     /// The values of an ordinal column, from lowest to highest.
@@ -145,9 +146,11 @@ pub struct AttributeDraft {
     /// A taxonomy: a file of lines `value;group;…;*`, or such lines themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taxonomy: Option<TaxonomyDraft>,
-    /// Publish an ordered column in intervals of these widths, each a multiple of the one before.
+    /// Publish an ordered column in intervals of these widths, each a multiple of the one before (days for dates,
+    /// seconds for datetimes); or a column of dates or datetimes in these calendar units, each within the next: `hour`,
+    /// `day`, `week`, `month`, `quarter`, `year`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<Vec<f64>>,
+    pub intervals: Option<IntervalsDraft>,
     /// Publish codes such as zip codes masked from the right.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub prefix: bool,
@@ -305,6 +308,38 @@ impl Number {
     }
 }
 
+/// Widths, or units of the calendar.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(
+    untagged,
+    expecting = "expected numbers such as [5, 10, 20], or units out of \"hour\", \"day\", \"week\", \"month\", \
+                 \"quarter\" and \"year\""
+)]
+pub enum IntervalsDraft {
+    /// Widths.
+    Widths(Vec<f64>),
+    /// Calendar units.
+    Units(Vec<UnitText>),
+}
+
+impl IntervalsDraft {
+    /// The parts as they are written.
+    pub fn texts(&self) -> Vec<String> {
+        match self {
+            IntervalsDraft::Widths(widths) => widths.iter().map(ToString::to_string).collect(),
+            IntervalsDraft::Units(units) => units.iter().map(|unit| unit.0.to_string()).collect(),
+        }
+    }
+
+    pub(crate) fn source(&self) -> TaxonomySource {
+        match self {
+            IntervalsDraft::Widths(widths) => TaxonomySource::Intervals(widths.clone()),
+            IntervalsDraft::Units(units) => TaxonomySource::Calendar(units.iter().map(|unit| unit.0).collect()),
+        }
+    }
+}
+
 /// A name, or one number per category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -364,6 +399,10 @@ named!(
 named!(
     /// A kind by name.
     KindText(Kind)
+);
+named!(
+    /// A calendar unit by name.
+    UnitText(CalendarUnit)
 );
 
 impl Draft {

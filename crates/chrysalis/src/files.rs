@@ -194,6 +194,26 @@ pub fn read_prepared(
     plan.carry_out(table, key.as_ref(), nobody)
 }
 
+/// All columns of an open table, for a look at all of them. Columns of types that are not read are left out, with a
+/// note, unless the draft names them.
+pub fn requests(input: &Input, draft: &Draft, watch: &dyn Watch) -> Result<Vec<ColumnRequest>, Error> {
+    let unreadable = input.unreadable();
+    let named: Vec<String> = draft.named_columns(input.header());
+    let mut requests = Vec::new();
+    for name in input.header() {
+        match unreadable.iter().find(|(column, _)| column == name && !named.contains(name)) {
+            Some((column, found)) => {
+                let file = input.name();
+                watch.note(&format!(
+                    "{file}: column `{column}` has the type {found}, which is not read: it is left out"
+                ));
+            }
+            None => requests.push(draft.request(name)?),
+        }
+    }
+    Ok(requests)
+}
+
 /// Reads columns of an open table. `name` is the name of the phase.
 pub fn read(input: Input, wanted: &[ColumnRequest], name: &'static str, watch: &dyn Watch) -> Result<Table, Error> {
     watch.phase(name, input.size(), Counted::Bytes);

@@ -135,7 +135,7 @@ pub fn suggest(column: &Column, rows: usize) -> Guess {
     if let Some(topic) = topic(&words) {
         return guess(GuessedRole::Quasi, KNOWN[topic].1.to_owned());
     }
-    if kind == Kind::Date {
+    if matches!(kind, Kind::Date | Kind::DateTime) {
         return guess(GuessedRole::Quasi, "others may know dates from somebody's life".to_owned());
     }
     if words.last().is_some_and(|word| word == "name") && is_numbering(values, rows) {
@@ -203,7 +203,7 @@ pub fn privacy_rank(column: &Column) -> Option<usize> {
 /// How well others know what a column tells, by its name: 0 is best known, `None` if the name tells nothing. Columns
 /// with the same number tell the same thing.
 pub fn familiarity(column: &Column) -> Option<usize> {
-    let dates = (column.domain().kind() == Kind::Date).then_some(KNOWN.len());
+    let dates = matches!(column.domain().kind(), Kind::Date | Kind::DateTime).then_some(KNOWN.len());
     topic(&words(column.name())).or(dates)
 }
 
@@ -227,7 +227,7 @@ fn words(name: &str) -> Vec<String> {
 fn private(words: &[String], kind: Kind) -> Option<(usize, &'static str)> {
     // The number of diagnoses, or the date of one, is not the diagnosis.
     let is_count = words.first().is_some_and(|word| matches!(word.as_str(), "number" | "num" | "n" | "count"));
-    if is_count || kind == Kind::Date {
+    if is_count || matches!(kind, Kind::Date | Kind::DateTime) {
         return None;
     }
     let starts = PRIVATE.iter().flat_map(|(topic, starts)| starts.split(' ').map(move |start| (*topic, start)));

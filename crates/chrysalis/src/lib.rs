@@ -60,8 +60,8 @@ pub use analyst::{Analyst, Questions};
 pub use audit::{Evidence, audit};
 pub use compare::{Comparison, Numbers, QuestionPlan, TableShape, Trial, compare};
 pub use draft::{
-    AttributeDraft, CompareDraft, Draft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText, RunDraft,
-    SensitiveDraft, TaxonomyDraft, WeightsDraft,
+    AttributeDraft, CompareDraft, Draft, IntervalsDraft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText,
+    RunDraft, SensitiveDraft, TaxonomyDraft, UnitText, WeightsDraft,
 };
 pub use error::{Error, Fault};
 pub use evaluate::{EvaluateReport, Measures, evaluate, finite};

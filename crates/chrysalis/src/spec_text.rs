@@ -299,9 +299,14 @@ fn attribute_text(column: &Column, said: (&[String], &[String]), guess: &Guess, 
     }
     if role == Role::QuasiIdentifier && is_used {
         text.push_str(&match kind {
-            Kind::Integer | Kind::Real | Kind::Date => {
-                commented("# intervals = [5, 10, 20]", "publish in steps of these widths")
+            Kind::Date => {
+                commented("# intervals = [\"month\", \"year\"]", "publish in these units; also week and quarter")
             }
+            Kind::DateTime => {
+                let text = "# intervals = [\"hour\", \"day\", \"month\", \"year\"]";
+                commented(text, "publish in these units; also week and quarter")
+            }
+            Kind::Integer | Kind::Real => commented("# intervals = [5, 10, 20]", "publish in steps of these widths"),
             _ => commented("# taxonomy = \"values.csv\"", "lines `value;group;…;*`; or prefix = true for codes"),
         });
     }
@@ -313,7 +318,7 @@ fn attribute_text(column: &Column, said: (&[String], &[String]), guess: &Guess, 
 fn range_text(column: &Column) -> String {
     let domain = column.domain();
     let mut text = format!("{} values", count(domain.values().len() as u64));
-    if let (Some((low, high)), Kind::Integer | Kind::Real | Kind::Date) = (domain.bounds(), domain.kind()) {
+    if let Some((low, high)) = domain.bounds().filter(|_| domain.kind().has_distances()) {
         text.push_str(&format!(", {low} to {high}"));
     }
     if domain.has_missing() {

@@ -10,6 +10,8 @@ use chrysalis_release::Preparation;
 use chrysalis_store::Format;
 use chrysalis_table::{DateFormat, Encoding, MissingPolicy};
 
+use crate::{IntervalsDraft, UnitText};
+
 /// A share of the rows, as an exact number.
 pub fn share(text: &str) -> Result<Rational, String> {
     let number = parse_rational(text).filter(|share| *share <= Rational::from_integer(1));
@@ -50,6 +52,21 @@ pub fn encoding(text: &str) -> Result<Encoding, String> {
 /// How dates are written.
 pub fn date_format(text: &str) -> Result<DateFormat, String> {
     text.parse()
+}
+
+/// Interval widths, or calendar units, with commas between them.
+pub fn intervals(text: &str) -> Result<IntervalsDraft, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let numbers: Vec<f64> = parts.iter().filter_map(|part| part.parse().ok()).collect();
+    if numbers.len() == parts.len() {
+        return Ok(IntervalsDraft::Widths(numbers));
+    }
+    let units = parts.iter().filter(|part| part.parse::<f64>().is_err());
+    let units: Vec<UnitText> = units.map(|part| part.parse().map(UnitText)).collect::<Result<_, _>>()?;
+    if numbers.is_empty() {
+        return Ok(IntervalsDraft::Units(units));
+    }
+    Err("intervals are either numbers or calendar units, not both".into())
 }
 
 /// The policy for rows that lack a value.

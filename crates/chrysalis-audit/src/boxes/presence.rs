@@ -89,7 +89,9 @@ fn share<'a>(cells: &'a Cells<'_>, sets: &LabelSets) -> Box<dyn Fn(usize) -> f64
     let end = |end: &Option<serde_json::Value>| end.as_ref().and_then(|it| from_json(kind, it));
     let (first, last) = match kind {
         Kind::Ordinal | Kind::Category => (Some(0.0), Some(n_words - 1.0)),
-        Kind::Integer | Kind::Real | Kind::Date => (place(end(&domain.min).as_ref()), place(end(&domain.max).as_ref())),
+        Kind::Integer | Kind::Real | Kind::Date | Kind::DateTime => {
+            (place(end(&domain.min).as_ref()), place(end(&domain.max).as_ref()))
+        }
     };
     let of_codes = |column: &Column| -> Vec<Option<f64>> {
         (0..column.domain().len() as Code).map(|code| place(column.domain().value(code))).collect()

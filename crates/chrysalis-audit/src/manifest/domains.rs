@@ -58,7 +58,7 @@ fn is_covered(attribute: &Attribute, lows: &[&Column], highs: &[&Column]) -> boo
             Kind::Ordinal => are_all_covered((*low, lows.as_slice()), (*high, highs.as_slice()), &places),
             // PROOF: no range lies outside the domain, as another check makes sure; so a range that begins at or below
             // the least value contains it.
-            Kind::Integer | Kind::Real | Kind::Date | Kind::Category => {
+            Kind::Integer | Kind::Real | Kind::Date | Kind::DateTime | Kind::Category => {
                 let (lowest, highest) = (lows.iter().flatten().min(), highs.iter().flatten().max());
                 places.first().is_none_or(|place| has_missing || lowest <= Some(place))
                     && places.last().is_none_or(|place| Some(place) <= highest)
@@ -93,7 +93,7 @@ fn described(attribute: &Attribute) -> Option<(Domain, Vec<i64>)> {
     let (kind, said) = (Kind::from(attribute.kind), &attribute.domain);
     let values: Vec<Value> = match kind {
         Kind::Ordinal | Kind::Category => said.order().iter().map(|word| Value::Text(word.as_str().into())).collect(),
-        Kind::Integer | Kind::Real | Kind::Date => {
+        Kind::Integer | Kind::Real | Kind::Date | Kind::DateTime => {
             let ends = [&said.min, &said.max].into_iter().flatten();
             let mut ends: Vec<Value> = ends.map(|end| from_json(kind, end)).collect::<Option<_>>()?;
             ends.dedup();

@@ -146,6 +146,6 @@ fn number(value: Option<&Value>) -> Option<BigRational> {
     match value? {
         Value::Integer(number) => Some(BigRational::from_integer(BigInt::from(*number))),
         Value::Real(number) => exact::from_float(*number),
-        Value::Date(_) | Value::Text(_) => None,
+        Value::Date(_) | Value::DateTime(_) | Value::Text(_) => None,
     }
 }

@@ -51,7 +51,7 @@ fn known(attribute: &Attribute) -> impl Fn(&Column, Code) -> bool {
     let words: BTreeSet<String> = attribute.domain.order().into_iter().collect();
     move |column: &Column, code: Code| match kind {
         Kind::Ordinal | Kind::Category => words.contains(column.domain().text(code).as_ref()),
-        Kind::Integer | Kind::Real | Kind::Date => {
+        Kind::Integer | Kind::Real | Kind::Date | Kind::DateTime => {
             let place = positions.of_value(column.domain().value(code));
             first.is_some() && last.is_some() && first <= place && place <= last
         }

@@ -107,7 +107,7 @@ fn number(column: &Column, code: Code) -> Option<Number> {
     match column.domain().value(code)? {
         Value::Integer(number) => Some(Number::Whole(*number)),
         Value::Real(number) => Some(Number::Real(*number)),
-        Value::Date(_) | Value::Text(_) => None,
+        Value::Date(_) | Value::DateTime(_) | Value::Text(_) => None,
     }
 }
 

@@ -84,8 +84,8 @@ pub(super) fn covered(tables: &ValueTables<'_>, tally: &Tally, samples: &[GroupC
     }
 }
 
-/// How many values a person could have: whole numbers and days between the ends of the domain, words of the manifest, and the
-/// reals that occur.
+/// How many values a person could have: whole numbers and days between the ends of the domain, words of the manifest, and
+/// the reals and datetimes that occur. Nobody is expected at every microsecond.
 fn conceivable_values(attribute: &Attribute, column: &Column) -> f64 {
     let (kind, domain) = (Kind::from(attribute.kind), &attribute.domain);
     let end = |end: &Option<serde_json::Value>| end.as_ref().and_then(|end| Positions::of(attribute).of_json(end));
@@ -94,7 +94,7 @@ fn conceivable_values(attribute: &Attribute, column: &Column) -> f64 {
             end(&domain.min).zip(end(&domain.max)).map(|(first, last)| last as f64 - first as f64 + 1.0)
         }
         Kind::Ordinal | Kind::Category => Some(domain.order().len() as f64),
-        Kind::Real => None,
+        Kind::Real | Kind::DateTime => None,
     };
     n.unwrap_or(column.domain().len() as f64).max(1.0)
 }

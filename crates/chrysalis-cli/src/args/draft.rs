@@ -116,9 +116,9 @@ impl Choices {
             let said = draft.attributes.entry(name.clone()).or_default();
             once(name, said.taxonomy.replace(TaxonomyDraft::File(path.clone())).is_none())?;
         }
-        for (name, widths) in &self.intervals {
+        for (name, intervals) in &self.intervals {
             let said = draft.attributes.entry(name.clone()).or_default();
-            once(name, said.intervals.replace(widths.clone()).is_none())?;
+            once(name, said.intervals.replace(intervals.clone()).is_none())?;
         }
         for name in &self.prefixes {
             draft.attributes.entry(name.clone()).or_default().prefix = true;

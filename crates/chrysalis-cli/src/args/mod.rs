@@ -7,12 +7,12 @@ mod values;
 use std::path::PathBuf;
 
 use chrysalis::table::Kind;
-use chrysalis::{Dialect, Memory};
+use chrysalis::{Dialect, IntervalsDraft, Memory};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use values::{
-    categories_of, date_format, delimiter, encoding, format, kind_of, list_of, memory, metric, missing, ordinary_of,
-    path_of, seconds, share, step_of, threads, width_of, widths_of, workload,
+    categories_of, date_format, delimiter, encoding, format, intervals_of, kind_of, list_of, memory, metric, missing,
+    ordinary_of, path_of, seconds, share, step_of, threads, width_of, workload,
 };
 
 /// Publish microdata without revealing who is who, and check what was published.
@@ -107,7 +107,7 @@ pub(crate) struct ReadArgs {
     /// [default: as-value].
     #[arg(long, value_name = "POLICY", value_parser = missing)]
     pub(crate) missing: Option<String>,
-    /// The kind of a column: integer, real, date, ordinal or category [default: inferred].
+    /// The kind of a column: integer, real, date, datetime, ordinal or category [default: inferred].
     #[arg(long = "kind", value_name = "COLUMN=KIND", value_parser = kind_of)]
     pub(crate) kinds: Vec<(String, Kind)>,
     /// The values of an ordinal column, from lowest to highest.
@@ -269,9 +269,11 @@ pub(crate) struct Choices {
     /// How much memory reading a taxonomy file may take; a file that needs more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
-    /// Publish an ordered column in intervals of these widths, each a multiple of the one before.
-    #[arg(long = "intervals", value_name = "COLUMN=5,10,…", value_parser = widths_of)]
-    pub(crate) intervals: Vec<(String, Vec<f64>)>,
+    /// Publish an ordered column in intervals of these widths, each a multiple of the one before (days for dates,
+    /// seconds for datetimes), or dates and datetimes in calendar units, each within the next: hour, day, week, month,
+    /// quarter, year.
+    #[arg(long = "intervals", value_name = "COLUMN=5,10,…", value_parser = intervals_of)]
+    pub(crate) intervals: Vec<(String, IntervalsDraft)>,
     /// Publish codes such as zip codes masked from the right: 1424*, 142**.
     #[arg(long = "prefix", value_name = "COLUMN")]
     pub(crate) prefixes: Vec<String>,

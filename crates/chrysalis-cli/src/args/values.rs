@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use chrysalis::table::Kind;
-use chrysalis::{Memory, values};
+use chrysalis::{IntervalsDraft, Memory, values};
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| "expected a number from 1 to 1024".to_owned())
@@ -100,8 +100,7 @@ pub(super) fn path_of(text: &str) -> Result<(String, PathBuf), String> {
     Ok((column, path.into()))
 }
 
-pub(super) fn widths_of(text: &str) -> Result<(String, Vec<f64>), String> {
-    let (column, widths) = pair(text)?;
-    let widths = widths.split(',').map(|width| width.trim().parse().map_err(|_| format!("`{width}` is not a number")));
-    Ok((column, widths.collect::<Result<_, _>>()?))
+pub(super) fn intervals_of(text: &str) -> Result<(String, IntervalsDraft), String> {
+    let (column, intervals) = pair(text)?;
+    Ok((column, values::intervals(intervals)?))
 }

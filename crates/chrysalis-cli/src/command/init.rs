@@ -2,7 +2,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use chrysalis::store::write_file;
-use chrysalis::table::ColumnRequest;
 use chrysalis::{AtDoor, Spelling, commented_spec, files};
 use serde_json::json;
 
@@ -15,8 +14,7 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
     let draft = args.read.over(&args.file)?;
     let input = draft.open()?;
-    let names = input.header().to_vec();
-    let requests: Vec<ColumnRequest> = names.iter().map(|name| draft.request(name)).collect::<Result<_, _>>()?;
+    let requests = files::requests(&input, &draft, &phases)?;
     let (table, _) = files::read_prepared(&draft, input, &requests, "read", &phases)?;
     phases.finish();
     let out = args.out.display().to_string();
@@ -27,8 +25,8 @@ pub(crate) fn run(args: &InitArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     write_file(&args.out, text.as_bytes(), args.force)?;
     let report = Report {
         blocks: vec![format!("Wrote {out}. Roles in it are guesses: read them, then run\n  {publish}")],
-        json: json!({"out": out, "columns": names.len()}),
-        rows: vec![vec!["out".into(), "columns".into()], vec![out.clone(), names.len().to_string()]],
+        json: json!({"out": out, "columns": requests.len()}),
+        rows: vec![vec!["out".into(), "columns".into()], vec![out.clone(), requests.len().to_string()]],
     };
     report.print(cli.output)?;
     Ok(ExitCode::from(DONE))

@@ -1,6 +1,5 @@
 use std::process::ExitCode;
 
-use chrysalis::table::ColumnRequest;
 use chrysalis::words::{count, counted, flatten, number};
 use chrysalis::{ColumnReport, ProfileReport, Watch, advice, anonymity, files, profile};
 use chrysalis_audit::Levels;
@@ -14,8 +13,7 @@ pub(crate) fn run(args: &ProfileArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
     let draft = args.draft()?;
     let input = draft.open()?;
-    let header = input.header().to_vec();
-    let requests: Vec<ColumnRequest> = header.iter().map(|name| draft.request(name)).collect::<Result<_, _>>()?;
+    let requests = files::requests(&input, &draft, &phases)?;
     let (table, prepared) = files::read_prepared(&draft, input, &requests, "read", &phases)?;
     let found = profile(table, &draft, &phases)?;
     phases.finish();

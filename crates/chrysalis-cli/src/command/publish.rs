@@ -17,7 +17,7 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let mut draft = args.choices.over(&args.file)?;
     draft.release.format = args.format.clone().or(draft.release.format);
     let input = draft.open()?;
-    let mut recipe = draft.check(input.header())?;
+    let mut recipe = draft.check(input.header())?.without(&input.unreadable());
     draft.provide_key(&mut recipe, Some(&args.out), &phases)?;
     let table = files::read(input, recipe.requests(), "read", &phases)?;
     let Published { release, mut report } = publish(table, &recipe, Seed::from(args.seed), &phases)?;

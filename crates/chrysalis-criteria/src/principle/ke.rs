@@ -1,7 +1,7 @@
 use std::fmt;
 
 use chrysalis_table::exact::{BigRational, from_float};
-use chrysalis_table::{SaCounts, Value};
+use chrysalis_table::{DateTime, SaCounts, Value};
 use num_bigint::{BigInt, BigUint};
 
 use super::{Limit, Minimum, Principle, Sensitive, column_name};
@@ -45,13 +45,17 @@ impl KeAnonymity {
     }
 }
 
-/// high − low ≥ e, exactly; for dates, in days.
+/// high − low ≥ e, exactly; for dates in days, for datetimes in seconds.
 pub fn spans(low: &Value, high: &Value, e: Rational) -> bool {
     let (p, q) = (i128::from(*e.numer()), i128::from(*e.denom()));
     match (low, high) {
         // PROOF: a difference of 64-bit numbers has 65 bits, the denominator 30.
         (Value::Integer(low), Value::Integer(high)) => (i128::from(*high) - i128::from(*low)) * q >= p,
         (Value::Date(low), Value::Date(high)) => (i128::from(high.0) - i128::from(low.0)) * q >= p,
+        // PROOF: microseconds of a second have 20 bits more, and a numerator has no more than 64.
+        (Value::DateTime(low), Value::DateTime(high)) => {
+            (i128::from(high.0) - i128::from(low.0)) * q >= p * i128::from(DateTime::SECOND)
+        }
         (Value::Real(low), Value::Real(high)) => {
             // Far from the line floats decide: the difference and the quotient are off by less than one part in 2^50.
             let (difference, line) = (high - low, p as f64 / q as f64);

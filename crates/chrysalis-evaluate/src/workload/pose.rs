@@ -55,6 +55,6 @@ fn constant(column: &Column, code: Code) -> Constant {
         None => Constant::Null,
         Some(Value::Integer(number)) => Constant::Integer(i128::from(*number)),
         Some(Value::Real(number)) => Constant::Real(*number),
-        Some(value @ (Value::Date(_) | Value::Text(_))) => Constant::Text(value.to_string()),
+        Some(value @ (Value::Date(_) | Value::DateTime(_) | Value::Text(_))) => Constant::Text(value.to_string()),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use chrysalis::{Error, KindText, ReleaseDraft};
+use chrysalis::{Error, IntervalsDraft, KindText, ReleaseDraft};
 use chrysalis_evaluate::workload::{Family, Workload};
 use serde::Deserialize;
 
@@ -54,7 +54,7 @@ pub(super) struct Data {
     #[serde(default)]
     pub(super) taxonomies: BTreeMap<String, PathBuf>,
     #[serde(default)]
-    pub(super) intervals: BTreeMap<String, Vec<f64>>,
+    pub(super) intervals: BTreeMap<String, IntervalsDraft>,
     #[serde(default)]
     pub(super) prefixes: Vec<String>,
     /// Categories of the sensitive attribute, most sensitive first.

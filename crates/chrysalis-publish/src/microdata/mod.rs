@@ -4,7 +4,7 @@ mod combined;
 mod sensitive;
 
 use chrysalis_criteria::{All, OneOfSeveral, PrincipleSpec, Rational, Requirement, Sensitive, Weights};
-use chrysalis_table::{Column, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
+use chrysalis_table::{CalendarUnit, Column, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
 
 use crate::PublishError;
 use combined::Combined;
@@ -18,6 +18,8 @@ pub enum TaxonomySource {
     File(TaxonomyFile),
     /// Interval widths.
     Intervals(Vec<f64>),
+    /// Calendar units.
+    Calendar(Vec<CalendarUnit>),
     /// Masking from the right.
     Prefix,
 }
@@ -28,6 +30,7 @@ impl TaxonomySource {
         let bound = match self {
             TaxonomySource::File(file) => file.bind(column.domain()),
             TaxonomySource::Intervals(widths) => Taxonomy::intervals(column.domain(), widths),
+            TaxonomySource::Calendar(units) => Taxonomy::calendar(column.domain(), units),
             TaxonomySource::Prefix => Taxonomy::prefixes(column.domain()),
         };
         bound.map_err(|error| PublishError::Taxonomy { column: column.name().to_owned(), error })
@@ -47,7 +50,8 @@ pub struct AttributeSpec {
     pub categories: Option<(Vec<Vec<String>>, Weights)>,
     /// For a sensitive column: the values that the owner calls ordinary; `None` if the owner does not say.
     pub ordinary: Option<Vec<String>>,
-    /// For a sensitive column of numbers or dates: values closer together than this count as one (dates by days).
+    /// For a sensitive column of numbers or dates: values closer together than this count as one (dates by
+    /// days, datetimes by seconds).
     pub near: Option<Rational>,
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use chrysalis_release::view::{Label, Labels};
-use chrysalis_table::{Date, Kind, Value};
+use chrysalis_table::{Date, DateTime, Kind, Value};
 use rayon::prelude::*;
 
 use super::keys::{Key, Radix, check_pairs, too_many};
@@ -159,7 +159,7 @@ impl<'a> KeyField<'a> {
     }
 }
 
-/// Step 8: every point of the labels that some box admits, as whole numbers, days or ranks.
+/// Step 8: every point of the labels that some box admits, as whole numbers, days, microseconds or ranks.
 fn candidates(field: &Field, labels: &[Label], any: &ValueSet) -> Result<Vec<i64>, QueryError> {
     if let Values::Words(words) = &any.values {
         return Ok((0..).zip(words).filter(|(_, is_in)| **is_in).map(|(rank, _)| rank).collect());
@@ -181,6 +181,7 @@ fn candidates(field: &Field, labels: &[Label], any: &ValueSet) -> Result<Vec<i64
 fn value_at(field: &Field, place: i64) -> Value {
     match field.kind {
         Kind::Date => Value::Date(Date(i32::try_from(place).unwrap_or(i32::MAX))),
+        Kind::DateTime => Value::DateTime(DateTime(place)),
         Kind::Ordinal | Kind::Category => Value::Text(field.words[place as usize].clone()),
         Kind::Integer | Kind::Real => Value::Integer(place),
     }

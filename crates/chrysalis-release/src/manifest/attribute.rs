@@ -178,6 +178,8 @@ pub enum KindName {
     Real,
     /// Dates.
     Date,
+    /// Dates with a time of day.
+    DateTime,
     /// Words with an order.
     Ordinal,
     /// Words.
@@ -190,6 +192,7 @@ impl From<Kind> for KindName {
             Kind::Integer => KindName::Integer,
             Kind::Real => KindName::Real,
             Kind::Date => KindName::Date,
+            Kind::DateTime => KindName::DateTime,
             Kind::Ordinal => KindName::Ordinal,
             Kind::Category => KindName::Category,
         }
@@ -202,6 +205,7 @@ impl From<KindName> for Kind {
             KindName::Integer => Kind::Integer,
             KindName::Real => Kind::Real,
             KindName::Date => Kind::Date,
+            KindName::DateTime => Kind::DateTime,
             KindName::Ordinal => Kind::Ordinal,
             KindName::Category => Kind::Category,
         }
@@ -211,7 +215,7 @@ impl From<KindName> for Kind {
 impl DomainEntry {
     /// Describes a domain: ends for numbers and dates, all values for words and wherever counts are given.
     pub fn of(domain: &Domain, counts: Option<Vec<u64>>) -> Self {
-        let is_range = matches!(domain.kind(), Kind::Integer | Kind::Real | Kind::Date);
+        let is_range = domain.kind().has_distances();
         let ends = domain.bounds().filter(|_| is_range);
         let missing = domain.has_missing().then_some(serde_json::Value::Null);
         let values = || missing.into_iter().chain(domain.values().iter().map(json)).collect();
@@ -273,6 +277,6 @@ fn json(value: &Value) -> serde_json::Value {
     match value {
         Value::Integer(number) => (*number).into(),
         Value::Real(number) => (*number).into(),
-        Value::Date(_) | Value::Text(_) => value.to_string().into(),
+        Value::Date(_) | Value::DateTime(_) | Value::Text(_) => value.to_string().into(),
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chrysalis_table::{Date, Domain, Kind, Value};
+use chrysalis_table::{Date, DateTime, Domain, Kind, Value};
 
 use crate::{Attribute, Published, RoleName};
 
@@ -38,6 +38,7 @@ impl Field {
             Kind::Integer => whole.map(Value::Integer),
             Kind::Real => number.map(Value::Real),
             Kind::Date => text.and_then(Date::parse).map(Value::Date),
+            Kind::DateTime => text.and_then(DateTime::parse).map(Value::DateTime),
             Kind::Ordinal | Kind::Category => None,
         };
         let min = attribute.domain.min.as_ref();

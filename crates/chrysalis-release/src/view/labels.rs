@@ -112,10 +112,8 @@ fn range(field: &Field, low: Option<&Value>, high: Option<&Value>) -> Result<Lab
         return check(field, Label::Stretch { ends, missing }, ends.is_none_or(|(low, high)| low <= high));
     }
     let place = |value: &Value| match value {
-        Value::Integer(number) => Some(*number),
-        Value::Date(date) => Some(i64::from(date.0)),
         Value::Text(word) => field.rank(word).and_then(|rank| i64::try_from(rank).ok()),
-        Value::Real(_) => None,
+        value => value.whole(),
     };
     let floor = if field.kind == Kind::Ordinal { Some(0) } else { field.min.as_ref().and_then(place) };
     let ends = high.and_then(place).map(|high| {

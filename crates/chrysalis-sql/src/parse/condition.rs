@@ -1,6 +1,6 @@
 //! WHERE clauses.
 
-use sqlparser::ast::{BinaryOperator, DataType, Expr, Spanned, UnaryOperator, Value, ValueWithSpan};
+use sqlparser::ast::{BinaryOperator, DataType, Expr, Spanned, TimezoneInfo, UnaryOperator, Value, ValueWithSpan};
 
 use super::{TABLE, start_of};
 use chrysalis_query::question::{ColumnName, Comparison, Condition, Constant, Predicate, Test};
@@ -182,12 +182,22 @@ fn constant(expression: &Expr) -> Result<Constant, QueryError> {
             Constant::Real(number) => Ok(Constant::Real(-number)),
             _ => Err(QueryError::question(at, "only a number can have a sign", TESTS)),
         },
-        Expr::TypedString(typed) if matches!(typed.data_type, DataType::Date) => literal(&typed.value, at),
+        Expr::TypedString(typed) if is_moment(&typed.data_type) => literal(&typed.value, at),
         _ => Err(double_quoted(expression).unwrap_or_else(|| {
             let shown: String = expression.to_string().chars().take(60).collect();
             let hint = "work it out first, and write the result as a number or as a text in single quotes";
             QueryError::question(at, format!("`{shown}` stands where a constant is expected"), hint)
         })),
+    }
+}
+
+/// `DATE '…'`, `TIMESTAMP '…'` and `DATETIME '…'`. A zone would need a clock that a release does not have.
+fn is_moment(data_type: &DataType) -> bool {
+    use TimezoneInfo::{None as Unsaid, WithoutTimeZone};
+    match data_type {
+        DataType::Date | DataType::Datetime(_) => true,
+        DataType::Timestamp(_, zone) => matches!(zone, Unsaid | WithoutTimeZone),
+        _ => false,
     }
 }
 

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use sqlparser::ast::{DataType, ExactNumberInfo, Expr, TypedString, Value as Literal};
+use chrysalis_table::DateTime;
+use sqlparser::ast::{
+    DataType, DateTimeField, ExactNumberInfo, Expr, ExtractSyntax, TimezoneInfo, TypedString, Value as Literal,
+};
 
-use super::expr::{X, call, cast, number, word};
+use super::expr::{X, call, case, cast, int, number, word};
 
 /// A database that rewritten questions can run in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +88,76 @@ impl Dialect {
         }
     }
 
+    /// A datetime. SQLite stores datetimes as text; Spark's other timestamps are moments of its own time zone.
+    pub(super) fn datetime(self, moment: DateTime) -> X {
+        let data_type = match self {
+            Dialect::Sqlite => return self.text(&moment.to_string()),
+            Dialect::Postgres | Dialect::DuckDb => DataType::Timestamp(None, TimezoneInfo::None),
+            Dialect::Spark => DataType::TimestampNtz(None),
+        };
+        let value = Literal::SingleQuotedString(moment.to_string()).into();
+        X(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }))
+    }
+
+    /// The microseconds from 1970-01-01T00:00:00 to a datetime.
+    pub(super) fn microseconds(self, moment: X) -> X {
+        match self {
+            Dialect::Postgres => {
+                let seconds = X(Expr::Extract {
+                    field: DateTimeField::Epoch,
+                    syntax: ExtractSyntax::From,
+                    expr: Box::new(moment.0),
+                });
+                // Before version 14 the seconds are a float.
+                self.double(call("ROUND", vec![seconds * int(DateTime::SECOND)]))
+            }
+            Dialect::DuckDb => self.double(call("EPOCH_US", vec![moment])),
+            Dialect::Sqlite => {
+                let seconds = call("strftime", vec![self.text("%s"), part(&moment, 1, Some(19))]);
+                let decimals = part(&moment, 21, None).followed_by(self.text("000000"));
+                let decimals = self.integer(part(&decimals, 1, Some(6)));
+                self.double(self.integer(seconds) * int(DateTime::SECOND) + decimals)
+            }
+            Dialect::Spark => {
+                let days = call("DATEDIFF", vec![cast(moment.clone(), DataType::Date), self.date(EPOCH)]);
+                let seconds = call("DATE_PART", vec![self.text("SECOND"), moment.clone()]);
+                let parts = days * int(DateTime::DAY)
+                    + call("HOUR", vec![moment.clone()]) * int(3_600 * DateTime::SECOND)
+                    + call("MINUTE", vec![moment]) * int(60 * DateTime::SECOND)
+                    + self.integer(seconds * int(DateTime::SECOND));
+                self.double(parts)
+            }
+        }
+    }
+
+    /// The datetime that many microseconds after 1970-01-01T00:00:00.
+    pub(super) fn datetime_of(self, microseconds: X) -> X {
+        let whole = self.integer(microseconds);
+        match self {
+            Dialect::Postgres => {
+                let unit = cast(self.text("1 microsecond"), DataType::Interval { fields: None, precision: None });
+                self.datetime(DateTime(0)) + whole * unit
+            }
+            Dialect::DuckDb => call("MAKE_TIMESTAMP", vec![whole]),
+            Dialect::Sqlite => {
+                let second = || int(DateTime::SECOND);
+                // Division rounds towards zero, but a moment before 1970 lies after the second that it belongs to.
+                let decimals = (whole.clone().modulo(second()) + second()).modulo(second());
+                let seconds = (whole - decimals.clone()) / second();
+                let format = self.text("%Y-%m-%dT%H:%M:%S");
+                let clock = call("strftime", vec![format, seconds, self.text("unixepoch")]);
+                let digits = part(&self.text("000000").followed_by(decimals.clone()), -6, None);
+                let digits = self.text(".").followed_by(call("rtrim", vec![digits, self.text("0")]));
+                clock.followed_by(case(decimals.eq(int(0)), self.text(""), digits))
+            }
+            Dialect::Spark => {
+                let decimal = DataType::Decimal(ExactNumberInfo::PrecisionAndScale(18, 0));
+                let seconds = cast(whole, decimal) / int(DateTime::SECOND);
+                self.datetime(DateTime(0)) + call("MAKE_DT_INTERVAL", vec![int(0), int(0), int(0), seconds])
+            }
+        }
+    }
+
     /// A number as an integer type.
     pub(super) fn integer(self, number: X) -> X {
         cast(number, if self == Dialect::Sqlite { DataType::Integer(None) } else { DataType::BigInt(None) })
@@ -141,6 +214,11 @@ impl Dialect {
             _ => words,
         }
     }
+}
+
+/// Some letters of a text, in SQLite; counted from 1, or from the end.
+fn part(text: &X, from: i64, length: Option<i64>) -> X {
+    call("substr", [text.clone(), int(from)].into_iter().chain(length.map(int)).collect())
 }
 
 const EPOCH: &str = "1970-01-01";

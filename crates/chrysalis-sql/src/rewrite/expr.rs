@@ -154,7 +154,7 @@ impl Rank {
             BinaryOperator::Or => Rank::Or,
             BinaryOperator::And => Rank::And,
             BinaryOperator::Plus | BinaryOperator::Minus => Rank::Sum,
-            BinaryOperator::Multiply | BinaryOperator::Divide => Rank::Product,
+            BinaryOperator::Multiply | BinaryOperator::Divide | BinaryOperator::Modulo => Rank::Product,
             _ => Rank::Comparison,
         }
     }
@@ -190,6 +190,20 @@ impl X {
 
     pub(super) fn is_constant(&self) -> bool {
         matches!(self.0, Expr::Value(_))
+    }
+
+    /// `x % y`.
+    pub(super) fn modulo(self, other: X) -> X {
+        binary(self, BinaryOperator::Modulo, other)
+    }
+
+    /// `x || y`, of texts.
+    pub(super) fn followed_by(self, other: X) -> X {
+        X(Expr::BinaryOp {
+            left: Box::new(self.operand()),
+            op: BinaryOperator::StringConcat,
+            right: Box::new(other.operand()),
+        })
     }
 
     pub(super) fn eq(self, other: X) -> X {

@@ -98,7 +98,12 @@ pub(super) fn label_items(writer: &Writer<'_>, sets: &Sets, mut rows: Rows, shar
 
 /// Where ranges that include the missing value begin.
 fn floor(field: &Field) -> Option<f64> {
-    if field.kind == Kind::Ordinal { Some(0.0) } else { field.min.as_ref().and_then(Value::number) }
+    let min = field.min.as_ref();
+    match field.kind {
+        Kind::Ordinal => Some(0.0),
+        Kind::Real => min.and_then(Value::number),
+        _ => min.and_then(Value::whole).map(|place| place as f64),
+    }
 }
 
 /// For every attribute: the points of the label (`p`), how many of them are in each set (`s`), and whether the label
@@ -291,10 +296,8 @@ fn points(writer: &Writer<'_>, field: &Field) -> Result<Ranges<i128>, QueryError
     let (low, high) = (column(min_column(&field.name))?, column(max_column(&field.name))?);
     let pairs: BTreeSet<(u32, u32)> = (0..table.rows()).map(|row| (low.code(row), high.code(row))).collect();
     let place = |column: &Column, code: u32| match column.domain().value(code)? {
-        Value::Integer(number) => Some(i128::from(*number)),
-        Value::Date(date) => Some(i128::from(date.0)),
         Value::Text(word) => field.rank(word).map(|rank| rank as i128),
-        Value::Real(_) => None,
+        value => value.whole().map(i128::from),
     };
     let floor = floor(field).map_or(0, |floor| floor as i128);
     let range = |(a, b): (u32, u32)| {

@@ -250,10 +250,11 @@ impl<'a> Writer<'a> {
         (end(field.and_then(|field| field.min.as_ref())), end(field.and_then(|field| field.max.as_ref())))
     }
 
-    /// A date as a number of days, a word of an ordinal as its rank, and a number as it is.
+    /// A date as a number of days, a datetime as one of microseconds, a word of an ordinal as its rank, and a number as it is.
     fn place(&self, field: &Field, x: X) -> X {
         match field.kind {
             Kind::Date => self.dialect.days(x),
+            Kind::DateTime => self.dialect.microseconds(x),
             Kind::Ordinal => {
                 let words = (0_i64..).zip(field.words.iter());
                 let ranks = words.map(|(rank, word)| (x.clone().eq(self.dialect.text(word)), expr::int(rank)));

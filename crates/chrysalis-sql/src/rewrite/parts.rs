@@ -255,7 +255,7 @@ fn output_name(writer: &Writer<'_>, aggregate: &PlannedAggregate) -> String {
     }
 }
 
-/// Whether a key is represented by an integer that stands for a date, a number or a rank.
+/// Whether a key is represented by an integer that stands for a date, a datetime, a number or a rank.
 fn is_place(writer: &Writer<'_>, field: usize) -> bool {
     writer.plan.shape.detail.is_labelled()
         && Some(field) != writer.plan.sensitive
@@ -267,6 +267,7 @@ fn key_value(writer: &Writer<'_>, field: usize, key: X) -> X {
     match attribute.kind {
         _ if !is_place(writer, field) => key,
         Kind::Date => writer.dialect.date_of(key),
+        Kind::DateTime => writer.dialect.datetime_of(key),
         Kind::Ordinal => {
             let words = (0_i64..).zip(attribute.words.iter());
             cases(words.map(|(rank, word)| (key.clone().eq(int(rank)), writer.dialect.text(word))).collect(), None)

@@ -1,7 +1,7 @@
-//! Value sets as conditions: sets of words become lists, sets of numbers and dates become comparisons, so that no
+//! Value sets as conditions: sets of words become lists, sets of numbers, dates and datetimes become comparisons, so that no
 //! engine's own idea of collation, patterns or missing values matters.
 
-use chrysalis_table::{Date, Kind};
+use chrysalis_table::{Date, DateTime, Kind};
 
 use super::Dialect;
 use super::expr::{X, all, any, int, number};
@@ -11,11 +11,16 @@ use chrysalis_query::{Field, Tree};
 /// Whether a column's value is in the set. UNKNOWN for a missing value counts as no: nothing is ever negated.
 pub(super) fn is_in(dialect: Dialect, column: &X, field: &Field, set: &ValueSet) -> X {
     let literal = |place: i64| match field.kind {
-        // PROOF: `whole` and `between` pass only days of four-digit years.
+        // PROOF: `whole` and `between` pass only days and moments of four-digit years.
         Kind::Date => dialect.date(&Date(i32::try_from(place).unwrap_or(0)).to_string()),
+        Kind::DateTime => dialect.datetime(DateTime(place)),
         _ => int(place),
     };
-    let limits = if field.kind == Kind::Date { DAYS } else { (i64::MIN, i64::MAX) };
+    let limits = match field.kind {
+        Kind::Date => DAYS,
+        Kind::DateTime => (DateTime::FIRST.0, DateTime::LAST.0),
+        _ => (i64::MIN, i64::MAX),
+    };
     let mut parts: Vec<X> = match &set.values {
         Values::Integers(ranges) => whole(column, &ranges.closed().collect::<Vec<_>>(), limits, &literal),
         Values::Reals(ranges) => ranges.ends().map(|ends| stretch(column, ends)).collect(),

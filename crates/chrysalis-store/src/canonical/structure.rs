@@ -19,6 +19,9 @@ const MAGIC: &[u8] = b"PAR1";
 /// The name of our writer in a file, and of the root of its schema.
 const OURS: &[u8] = b"chrysalis";
 
+/// Where the microsecond stands among the units of time.
+const MICROSECOND: i64 = 2;
+
 const DATA: i64 = 0;
 const DICTIONARY: i64 = 2;
 const UNCOMPRESSED: i64 = 0;
@@ -55,6 +58,10 @@ struct Page {
     kind: i64,
     values: usize,
     encoding: i64,
+}
+
+fn is_microsecond(unit: &Fields) -> bool {
+    unit.beyond(&[MICROSECOND]).is_none() && unit.fields(MICROSECOND).is_some_and(Fields::is_empty)
 }
 
 impl Look<'_> {
@@ -132,11 +139,15 @@ impl Look<'_> {
         let elements: Vec<&Fields> = elements.collect();
         let is_plain = |element: &&Fields| {
             let kind = element.fields(10);
-            // A text, a day, or a whole number of some width.
+            // A text, a day, a microsecond, or a whole number of some width.
             let is_known = kind.is_none_or(|kind| {
-                kind.beyond(&[1, 6, 10]).is_none()
+                let is_width = |of: &Fields| of.beyond(&[1, 2]).is_none();
+                // Whether it is in UTC, and a unit, which has no fields of its own.
+                let is_unit = |of: &Fields| is_width(of) && of.fields(2).is_some_and(is_microsecond);
+                kind.beyond(&[1, 6, 8, 10]).is_none()
                     && [1, 6].iter().filter_map(|&field| kind.fields(field)).all(Fields::is_empty)
-                    && kind.fields(10).is_none_or(|width| width.beyond(&[1, 2]).is_none())
+                    && kind.fields(8).is_none_or(is_unit)
+                    && kind.fields(10).is_none_or(is_width)
             });
             is_known && element.beyond(&[1, 3, 4, 6, 10]).is_none()
         };

@@ -101,6 +101,7 @@ fn exact(value: &Value) -> BigRational {
         Value::Integer(number) => whole(*number),
         Value::Real(number) => exact::from_float(*number).unwrap(),
         Value::Date(date) => whole(date.0),
+        Value::DateTime(moment) => whole(moment.0) / whole(1_000_000),
         Value::Text(_) => panic!("words have no distance"),
     }
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use chrysalis_criteria::{Rational, Weights};
-use chrysalis_table::{Codes, Column, Date, Domain, Kind, SaCounts, Value};
+use chrysalis_table::{Codes, Column, Date, DateTime, Domain, Kind, SaCounts, Value};
 use proptest::prelude::*;
 
 use super::taxonomies::taxonomy_over;
@@ -31,6 +31,8 @@ fn value(kind: Kind, index: usize, step: i32, look: Look) -> Value {
         Kind::Integer => Value::Integer(i64::from(number) - 10),
         Kind::Real => Value::Real(f64::from(number) / 10.0 - 0.3),
         Kind::Date => Value::Date(Date(number * 30 + 18_000)),
+        // Some before 1970, some after, and some with decimals of a second.
+        Kind::DateTime => Value::DateTime(DateTime(i64::from(number) * 1_700_500_000 - 2_000_000_001)),
         Kind::Ordinal => Value::Text(ORDINALS[index].into()),
         Kind::Category if look == Look::Alike => Value::Text(LOOK_ALIKES[index].into()),
         Kind::Category => Value::Text(CATEGORIES[index].into()),

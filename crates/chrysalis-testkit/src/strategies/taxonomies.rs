@@ -51,6 +51,7 @@ fn leaves(domain: &Domain, has_more: bool) -> Vec<String> {
             (_, Some((_, Value::Integer(last)))) => (last + 7).to_string(),
             (_, Some((_, Value::Real(last)))) => (last + 0.7).to_string(),
             (Kind::Date, _) => "2199-01-01".to_owned(),
+            (Kind::DateTime, _) => "2199-01-01T12:30:00".to_owned(),
             _ => "999".to_owned(),
         };
         leaves.push(beyond);

@@ -55,6 +55,12 @@ impl Draft {
         names
     }
 
+    /// The columns that the draft mentions in any way.
+    pub(crate) fn named_columns(&self, header: &[String]) -> Vec<String> {
+        let lists = self.other.iter().flatten().chain(&self.sensitive).chain(self.attributes.keys());
+        self.quasi_columns(header).into_iter().chain(lists.cloned()).collect()
+    }
+
     /// The columns that are given a role by name.
     pub fn with_role(&self, role: Role) -> Vec<String> {
         self.attributes.keys().filter(|name| self.has_role(name, role)).cloned().collect()
@@ -139,7 +145,8 @@ impl Draft {
             },
             // An owner who writes labels wants to see them, unless the kind says otherwise.
             Some(TaxonomySource::File(_)) => request.kind = request.kind.or(Some(Kind::Category)),
-            Some(TaxonomySource::Intervals(_)) | None => {}
+            // Calendar units do not tell dates from datetimes: the values do.
+            Some(TaxonomySource::Intervals(_) | TaxonomySource::Calendar(_)) | None => {}
         }
         Ok((spec(taxonomy), Some(request)))
     }
@@ -300,7 +307,7 @@ impl AttributeDraft {
             None => {}
         }
         Ok(match &self.intervals {
-            Some(widths) => Some(TaxonomySource::Intervals(widths.clone())),
+            Some(intervals) => Some(intervals.source()),
             None => self.prefix.then_some(TaxonomySource::Prefix),
         })
     }

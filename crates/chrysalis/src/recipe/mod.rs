@@ -64,12 +64,20 @@ pub enum DroppedReason {
     Person,
     /// It was not named.
     NotNamed,
+    /// It was not named, and its type is not read, either.
+    Unreadable,
 }
 
 impl DroppedReason {
     /// All of them.
     pub const ALL: [DroppedReason; 4] =
-        [DroppedReason::Identifier, DroppedReason::HoldsGroups, DroppedReason::Person, DroppedReason::NotNamed];
+        [
+            DroppedReason::Identifier,
+            DroppedReason::HoldsGroups,
+            DroppedReason::Person,
+            DroppedReason::NotNamed,
+            DroppedReason::Unreadable,
+        ];
 
     /// The reason in a word or two.
     pub fn name(self) -> &'static str {
@@ -78,6 +86,7 @@ impl DroppedReason {
             DroppedReason::HoldsGroups => "holds the groups",
             DroppedReason::Person => "tells persons apart",
             DroppedReason::NotNamed => "not named",
+            DroppedReason::Unreadable => "not named, and of types that are not read",
         }
     }
 }
@@ -114,6 +123,17 @@ impl Recipe {
     /// The columns to read.
     pub fn requests(&self) -> &[ColumnRequest] {
         &self.requests
+    }
+
+    /// The same recipe, which tells columns of types that are not read from others that nobody named.
+    #[must_use]
+    pub fn without(mut self, unreadable: &[(String, String)]) -> Recipe {
+        for dropped in self.dropped.iter_mut().filter(|dropped| dropped.reason == DroppedReason::NotNamed) {
+            if unreadable.iter().any(|(name, _)| *name == dropped.name) {
+                dropped.reason = DroppedReason::Unreadable;
+            }
+        }
+        self
     }
 
     /// The columns that are not published.

@@ -63,9 +63,8 @@ impl<'a> TypedCommand<'a> {
                 line.add(Knob::Taxonomy, &format!("{column}={}", path.display()));
             }
         }
-        for (column, widths) in each().filter_map(|(column, said)| Some((column, said.intervals.as_ref()?))) {
-            let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
-            line.add(Knob::Intervals, &format!("{column}={}", widths.join(",")));
+        for (column, intervals) in each().filter_map(|(column, said)| Some((column, said.intervals.as_ref()?))) {
+            line.add(Knob::Intervals, &format!("{column}={}", intervals.texts().join(",")));
         }
         each().filter(|(_, said)| said.prefix).for_each(|(column, _)| line.add(Knob::Prefix, column));
         for (column, categories) in each().filter_map(|(column, said)| Some((column, said.categories.as_ref()?))) {

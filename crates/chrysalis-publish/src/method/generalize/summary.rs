@@ -152,8 +152,8 @@ fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup
     }
 }
 
-/// The number of values between two codes: all whole numbers or days, for other kinds those that occur. A missing value
-/// counts as one more.
+/// The number of values between two codes: all whole numbers, days or microseconds, for other kinds those that occur. A
+/// missing value counts as one more.
 fn range_points(domain: &Domain, low: Code, high: Code) -> f64 {
     let lowest = Code::from(domain.has_missing());
     if high < lowest {
@@ -161,8 +161,9 @@ fn range_points(domain: &Domain, low: Code, high: Code) -> f64 {
     }
     let missing = f64::from(u8::from(low < lowest));
     let low = low.max(lowest);
-    let points = match (domain.kind(), domain.position(low), domain.position(high)) {
-        (Kind::Integer | Kind::Date, Some(low), Some(high)) => high - low + 1.0,
+    let whole = |code: Code| domain.value(code).and_then(Value::whole);
+    let points = match (whole(low), whole(high)) {
+        (Some(low), Some(high)) => high as f64 - low as f64 + 1.0,
         _ => f64::from(high - low) + 1.0,
     };
     points + missing
@@ -170,11 +171,11 @@ fn range_points(domain: &Domain, low: Code, high: Code) -> f64 {
 
 /// The number of values that a node stands for.
 fn node_points(domain: &Domain, tree: &Taxonomy, node: &Node) -> f64 {
-    let ends = node.bounds.as_ref().and_then(|(low, high)| low.number().zip(high.number()));
+    let ends = node.bounds.as_ref().and_then(|(low, high)| low.whole().zip(high.whole()));
     let has_missing = domain.has_missing() && node.ranks.contains(&tree.rank(0));
-    match (domain.kind(), ends) {
-        (Kind::Integer | Kind::Date, Some((low, high))) => high - low + 1.0 + f64::from(u8::from(has_missing)),
-        _ => node.n_leaves() as f64,
+    match ends {
+        Some((low, high)) => high as f64 - low as f64 + 1.0 + f64::from(u8::from(has_missing)),
+        None => node.n_leaves() as f64,
     }
 }
 

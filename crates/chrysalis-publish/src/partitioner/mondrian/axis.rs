@@ -1,5 +1,5 @@
 use chrysalis_criteria::loss::set_ncp;
-use chrysalis_table::{Column, Kind, Taxonomy};
+use chrysalis_table::{Column, Taxonomy, Value};
 
 /// A quasi attribute as the kd-tree sees it: ranks on a line, and what a stretch of ranks would cost if published.
 #[derive(Clone)]
@@ -39,8 +39,8 @@ impl Axis {
         let first = positions.iter().flatten().next().copied().unwrap_or(0.0);
         let last = positions.last().copied().flatten().unwrap_or(0.0);
         let width = if last > first { last - first } else { 1.0 };
-        let is_whole = matches!(domain.kind(), Kind::Integer | Kind::Date);
-        let places = if is_whole { positions.clone() } else { Vec::new() };
+        let whole = |code: u32| domain.value(code).and_then(Value::whole).map(|place| place as f64);
+        let places = if domain.kind().is_whole() { (0..n_ranks as u32).map(whole).collect() } else { Vec::new() };
         let shares = positions.into_iter().map(|position| position.map(|at| (at - first) / width)).collect();
         Axis { shape: Shape::Range(shares), ranks: Vec::new(), n_ranks, places }
     }
@@ -57,8 +57,8 @@ impl Axis {
         self.ranks.get(code as usize).copied().unwrap_or(code)
     }
 
-    /// How many values a row of a group with these ranks may have: whole numbers or days between them, otherwise values
-    /// of the domain.
+    /// How many values a row of a group with these ranks may have: whole numbers, days or microseconds between them,
+    /// otherwise values of the domain.
     pub(in crate::partitioner) fn points(&self, first: u32, last: u32, n_distinct: usize) -> f64 {
         match &self.shape {
             Shape::Range(_) => match (self.places.get(first as usize), self.places.get(last as usize)) {

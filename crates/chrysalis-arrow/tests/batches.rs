@@ -16,7 +16,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use chrysalis_arrow::{ArrowTableError, TableReader, array, batches, field, kind_of, read, schema};
 use chrysalis_table::{
-    Codes, Column, ColumnRequest, Counted, Date, Kind, Stopped, Table, TableError, Value, Watch, no_progress,
+    Codes, Column, ColumnRequest, Counted, Date, DateTime, Kind, Stopped, Table, TableError, Value, Watch, no_progress,
 };
 use chrysalis_testkit::strategies::fixed;
 use proptest::prelude::*;
@@ -228,6 +228,10 @@ fn value(kind: Kind) -> BoxedStrategy<Value> {
         }
         // The years 1 to 9999.
         Kind::Date => (-719_162..2_932_897i32).prop_map(|day| Value::Date(Date(day))).boxed(),
+        Kind::DateTime => {
+            let moments = prop_oneof![DateTime::FIRST.0..=DateTime::LAST.0, -2_000_000..2_000_000i64];
+            moments.prop_map(|moment| Value::DateTime(DateTime(moment))).boxed()
+        }
         Kind::Ordinal => prop::sample::select(ORDER.to_vec()).prop_map(text).boxed(),
         Kind::Category => {
             let words = prop::sample::select(vec!["a", "b", " ", "é", "a,b\n", "0", "null"]);

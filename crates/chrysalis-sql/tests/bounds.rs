@@ -37,6 +37,7 @@ fn of_value(value: &Value) -> Val {
         Value::Integer(number) => Val::Number(*number as f64),
         Value::Real(number) => Val::Number(*number),
         Value::Date(date) => Val::Day(u32::try_from(date.0 - 18262).unwrap()),
+        Value::DateTime(moment) => Val::Moment(u32::try_from(moment.0 + 2).unwrap()),
         Value::Text(text) => Val::Word(ORDER.iter().chain(&WORDS).find(|word| ***word == **text).unwrap()),
     }
 }

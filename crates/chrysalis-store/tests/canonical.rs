@@ -11,7 +11,7 @@ use chrysalis_release::{
     Attribute, ColumnEntry, DomainEntry, ENCODING, Form, Manifest, Published, Release, RoleName, TableEntry, VERSION,
 };
 use chrysalis_store::{FilesReport, Format, MANIFEST, look_at_files, read_release, write_release};
-use chrysalis_table::{Codes, Column, Date, Domain, Kind, Table, Value, no_progress};
+use chrysalis_table::{Codes, Column, Date, DateTime, Domain, Kind, Table, Value, no_progress};
 use proptest::prelude::*;
 
 /// A release of one table, each column of which is an attribute.
@@ -84,6 +84,13 @@ fn tables_of_every_kind_and_length_are_written_again_as_they_were() {
             column("group_id", Kind::Integer, (1..=40_000).map(Value::Integer).collect(), false, &mixed),
             column("r", Kind::Real, many, true, &mixed),
             column("d", Kind::Date, vec![Value::Date(Date(-1)), Value::Date(Date(20_000))], false, &mixed),
+            column(
+                "t",
+                Kind::DateTime,
+                vec![Value::DateTime(DateTime(-1)), Value::DateTime(DateTime(0))],
+                true,
+                &mixed,
+            ),
             column("o", Kind::Ordinal, vec![text("low"), text("high")], true, &mixed),
             column("c", Kind::Category, vec![text(" b"), text("a,b"), text("é")], true, &mixed),
         ]);

@@ -93,6 +93,7 @@ fn a_taxonomy_that_nobody_looks_at_is_refused() {
     let release = |method: &str, partitioner: &str| json!({ "method": method, "partitioner": partitioner });
     let taxonomies = [
         ("intervals", json!({ "intervals": [5.0] })),
+        ("intervals", json!({ "intervals": ["month", "year"] })),
         ("prefix", json!({ "prefix": true })),
         ("taxonomy", json!({ "taxonomy": [["1", "*"]] })),
     ];

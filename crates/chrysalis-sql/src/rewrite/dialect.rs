@@ -241,3 +241,57 @@ impl FromStr for Dialect {
             .ok_or_else(|| "expected postgres, duckdb, sqlite or spark".to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::expr::col;
+    use super::*;
+
+    #[track_caller]
+    fn check(x: impl Fn(Dialect) -> X, expected: [&str; 4]) {
+        for (dialect, expected) in Dialect::ALL.into_iter().zip(expected) {
+            assert_eq!(x(dialect).0.to_string(), expected, "{dialect}");
+        }
+    }
+
+    #[test]
+    fn a_datetime_is_written_as_each_database_reads_it() {
+        check(
+            |dialect| dialect.datetime(DateTime(-500_000)),
+            [
+                "TIMESTAMP '1969-12-31T23:59:59.5'",
+                "TIMESTAMP '1969-12-31T23:59:59.5'",
+                "'1969-12-31T23:59:59.5'",
+                "TIMESTAMP_NTZ '1969-12-31T23:59:59.5'",
+            ],
+        );
+    }
+
+    #[test]
+    fn datetimes_are_counted_in_microseconds() {
+        check(
+            |dialect| dialect.microseconds(col("x")),
+            [
+                "CAST(ROUND((EXTRACT(EPOCH FROM x)) * 1000000) AS DOUBLE PRECISION)",
+                "CAST(EPOCH_US(x) AS DOUBLE PRECISION)",
+                "CAST(CAST(strftime('%s', substr(x, 1, 19)) AS INTEGER) * 1000000 + CAST(substr(substr(x, 21) || \
+                 '000000', 1, 6) AS INTEGER) AS DOUBLE PRECISION)",
+                "CAST(DATEDIFF(CAST(x AS DATE), DATE '1970-01-01') * 86400000000 + HOUR(x) * 3600000000 + MINUTE(x) * \
+                 60000000 + CAST(DATE_PART('SECOND', x) * 1000000 AS BIGINT) AS DOUBLE)",
+            ],
+        );
+        check(
+            |dialect| dialect.datetime_of(col("k")),
+            [
+                "TIMESTAMP '1970-01-01T00:00:00' + CAST(k AS BIGINT) * CAST('1 microsecond' AS INTERVAL)",
+                "MAKE_TIMESTAMP(CAST(k AS BIGINT))",
+                "strftime('%Y-%m-%dT%H:%M:%S', (CAST(k AS INTEGER) - (CAST(k AS INTEGER) % 1000000 + 1000000) % 1000000) \
+                 / 1000000, 'unixepoch') || (CASE WHEN (CAST(k AS INTEGER) % 1000000 + 1000000) % 1000000 = 0 THEN '' \
+                 ELSE '.' || rtrim(substr('000000' || ((CAST(k AS INTEGER) % 1000000 + 1000000) % 1000000), -6), '0') \
+                 END)",
+                "TIMESTAMP_NTZ '1970-01-01T00:00:00' + MAKE_DT_INTERVAL(0, 0, 0, CAST(CAST(k AS BIGINT) AS DECIMAL(18,0)) \
+                 / 1000000)",
+            ],
+        );
+    }
+}

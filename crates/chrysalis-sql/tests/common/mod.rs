@@ -9,7 +9,7 @@ pub(crate) mod truth;
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, Shuffle};
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, QuasiIdentifiers};
 use chrysalis_query::OpenRelease;
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, Unwatched};
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, DateTime, Kind, Role, Unwatched};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -23,6 +23,8 @@ pub(crate) fn rng(seed: u64) -> ChaCha20Rng {
 pub(crate) enum Val {
     Number(f64),
     Day(u32),
+    /// A microsecond of that many, the first of which lies before 1970.
+    Moment(u32),
     Word(&'static str),
 }
 
@@ -31,6 +33,7 @@ impl Val {
     pub(crate) fn text(&self) -> String {
         match self {
             Val::Number(number) => number.to_string(),
+            Val::Moment(moment) => DateTime(i64::from(*moment) - 2).to_string(),
             Val::Day(day) => format!("2020-01-{:02}", day + 1),
             Val::Word(word) => (*word).to_owned(),
         }
@@ -57,9 +60,10 @@ pub(crate) struct Col {
 pub(crate) const ORDER: [&str; 4] = ["low", "mid", "high", "top"];
 pub(crate) const WORDS: [&str; 6] = ["ab", "b", "ba", "Ünö", "c,d", "it's"];
 
-const QUASI: [Col; 5] = [
+const QUASI: [Col; 6] = [
     Col { name: "a", kind: Kind::Integer },
     Col { name: "d", kind: Kind::Date },
+    Col { name: "m", kind: Kind::DateTime },
     Col { name: "w", kind: Kind::Category },
     Col { name: "o", kind: Kind::Ordinal },
     Col { name: "r", kind: Kind::Real },
@@ -82,6 +86,7 @@ pub(crate) fn value(kind: Kind, rng: &mut ChaCha20Rng) -> Val {
         Kind::Integer => Val::Number(f64::from(rng.random_range(-4..8_i32))),
         Kind::Real => Val::Number([-1.5, -0.25, 0.0, 0.5, 2.25, 7.0][rng.random_range(0..6)]),
         Kind::Date => Val::Day(rng.random_range(0..6)),
+        Kind::DateTime => Val::Moment(rng.random_range(0..6)),
         Kind::Ordinal => Val::Word(ORDER[rng.random_range(0..3)]),
         Kind::Category => Val::Word(WORDS[rng.random_range(0..6)]),
     }

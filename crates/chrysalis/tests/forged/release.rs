@@ -219,7 +219,7 @@ impl<'a> Fake<'a> {
             rows: texts.into_iter().map(|text| vec![text]).collect(),
         };
         let ranked = column.ranked(0);
-        let is_range = matches!(head.kind, Kind::Integer | Kind::Real | Kind::Date);
+        let is_range = head.kind.has_distances();
         let mut domain = json!({});
         let known: Vec<&String> = ranked.iter().filter(|text| !text.is_empty()).collect();
         if let (true, Some(first), Some(last)) = (is_range, known.first(), known.last()) {
@@ -320,7 +320,7 @@ pub(crate) fn json_of(kind: Kind, text: &str) -> Json {
         _ if text.is_empty() => Json::Null,
         Kind::Integer => json!(text.parse::<i64>().unwrap()),
         Kind::Real => json!(text.parse::<f64>().unwrap()),
-        Kind::Date | Kind::Ordinal | Kind::Category => json!(text),
+        Kind::Date | Kind::DateTime | Kind::Ordinal | Kind::Category => json!(text),
     }
 }
 

@@ -96,7 +96,7 @@ impl Head {
             (false, false) => {}
         }
         match self.kind {
-            Kind::Integer | Kind::Real | Kind::Date => self.place(a).total_cmp(&self.place(b)),
+            Kind::Integer | Kind::Real | Kind::Date | Kind::DateTime => self.place(a).total_cmp(&self.place(b)),
             Kind::Ordinal => self.place(a).total_cmp(&self.place(b)).then_with(|| a.cmp(b)),
             Kind::Category => a.cmp(b),
         }

@@ -106,7 +106,7 @@ fn widened(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
         Kind::Integer => format!("{}", end as i64),
         Kind::Real => format!("{end}"),
         Kind::Date => Value::Date(Date(end as i32)).to_string(),
-        Kind::Ordinal | Kind::Category => return None,
+        Kind::DateTime | Kind::Ordinal | Kind::Category => return None,
     };
     change_range(fake.rows_mut(), (low, high), (&from, &to), (&text, &to));
     Some(Finish::Mend)

@@ -55,6 +55,7 @@ fn domain_of_another_kind(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<
     match kind {
         Kind::Integer | Kind::Real => attribute["domain"]["values"] = json!([1, 2, 3]),
         Kind::Date => attribute["domain"]["values"] = json!(["1950-01-01", "1951-01-01"]),
+        Kind::DateTime => attribute["domain"]["values"] = json!(["1950-01-01T10:00:00", "1951-01-01T10:00:00"]),
         Kind::Ordinal | Kind::Category => attribute["domain"]["min"] = json!("Bob has HIV"),
     }
     Some(Finish::AsItIs)

@@ -97,7 +97,7 @@ fn ends(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
 fn extra_value(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let attribute = any_with(fake, "values", rng)?;
     let kind: Kind = attribute["kind"].as_str()?.parse().ok()?;
-    (!matches!(kind, Kind::Integer | Kind::Real | Kind::Date)).then_some(())?;
+    (!kind.has_distances()).then_some(())?;
     attribute.get("taxonomy").is_none().then_some(())?;
     attribute.get("categories").is_none().then_some(())?;
     let domain = attribute["domain"].as_object_mut()?;
@@ -181,8 +181,8 @@ fn kind(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> {
     let attributes = fake.json["attributes"].as_array_mut()?;
     let at = pick(rng, attributes.len())?;
     let others: &[&str] = match attributes[at]["kind"].as_str()? {
-        "integer" | "real" | "date" => &["category", "ordinal"],
-        _ => &["integer", "real", "date"],
+        "integer" | "real" | "date" | "datetime" => &["category", "ordinal"],
+        _ => &["integer", "real", "date", "datetime"],
     };
     attributes[at]["kind"] = json!(others.choose(rng)?);
     Some(Finish::AsItIs)
@@ -195,7 +195,7 @@ fn kind_of_column(fake: &mut Fake<'_>, rng: &mut ChaCha20Rng) -> Option<Finish> 
     let at = pick(rng, columns.len())?;
     let other = match columns[at]["kind"].as_str()? {
         "integer" => "real",
-        "real" | "date" | "ordinal" => "category",
+        "real" | "date" | "datetime" | "ordinal" => "category",
         _ => return None,
     };
     columns[at]["kind"] = json!(other);

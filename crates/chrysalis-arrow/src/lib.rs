@@ -13,7 +13,7 @@
 //! | decimals without decimal places | integer; a column with one beyond 64 bits is refused |
 //! | decimals with decimal places | real; a column with one that has more digits than a real keeps is refused |
 //! | `Date32`, `Date64` | date |
-//! | `Timestamp` of any unit | datetime; in UTC if it has a zone, which is then dropped; a column with one that is finer than a microsecond is refused |
+//! | `Timestamp` of any unit | datetime; in UTC if it has a zone; one finer than a microsecond is refused |
 //! | `Utf8`, `LargeUtf8`, `Utf8View`, `Boolean`, `Null` | category; an empty text is missing |
 //! | a dictionary of one of these | that of its values; those that no row has do not become part of the domain |
 //!

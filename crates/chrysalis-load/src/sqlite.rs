@@ -136,8 +136,8 @@ fn type_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Integer => "INTEGER",
         Kind::Real => "REAL",
-        // Dates are text of the form YYYY-MM-DD, datetimes of the form YYYY-MM-DDTHH:MM:SS with as many decimals as they
-        // need: the order of such texts is that of the moments.
+        // Dates are text of the form YYYY-MM-DD, datetimes of the form YYYY-MM-DDTHH:MM:SS with as many decimals as
+        // they need: the order of such texts is that of the moments.
         Kind::Date | Kind::DateTime | Kind::Ordinal | Kind::Category => "TEXT",
     }
 }

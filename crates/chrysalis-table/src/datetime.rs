@@ -44,8 +44,8 @@ impl DateTime {
         DateTime::parse(text).or_else(|| Date::parse(text).map(DateTime::midnight))
     }
 
-    /// Like [`DateTime::parse`], and also with an offset from UTC, such as `+02:00`, `+0200` or `+02`. The moment is what
-    /// is written, before the offset is taken off.
+    /// Like [`DateTime::parse`], and also with an offset from UTC, such as `+02:00`, `+0200` or `+02`. The moment is
+    /// what is written, before the offset is taken off.
     fn parse_zoned(text: &str) -> Option<(DateTime, Zone)> {
         let date = Date::parse(text.get(..10)?)?;
         let time = text.get(10..)?.strip_prefix(['T', ' '])?;

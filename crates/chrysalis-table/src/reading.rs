@@ -61,8 +61,8 @@ impl FromStr for DateFormat {
             };
         }
         let format = DateFormat { text: text.to_owned(), clock };
-        // A format that leaves out a part reads nothing.
-        let example = NaiveDate::from_ymd_opt(1965, 4, 14).and_then(|date| date.and_hms_opt(13, 30, 0));
+        // A format that leaves out a part reads nothing. Seconds since 1970, `%s`, cannot be negative.
+        let example = NaiveDate::from_ymd_opt(1985, 4, 14).and_then(|date| date.and_hms_opt(13, 30, 0));
         let example = example.map(|moment| match clock {
             Clock::None => moment.date().format(text).to_string(),
             Clock::Time | Clock::Zoned => moment.and_utc().format(text).to_string(),

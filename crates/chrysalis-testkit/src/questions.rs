@@ -56,8 +56,8 @@ impl Dice {
     }
 }
 
-/// The survey: `age`, `weight`, `joined`, `seen`, `grade` and `city` as quasi attributes, `pay` as the sensitive one, and `part`, a
-/// column of groups of one to a dozen rows that lie close together.
+/// The survey: `age`, `weight`, `joined`, `seen`, `grade` and `city` as quasi attributes, `pay` as the sensitive one, and
+/// `part`, a column of groups of one to a dozen rows that lie close together.
 pub fn survey(rows: usize, sensitive: Sensitive, seed: u64) -> Table {
     let mut dice = Dice::new(seed);
     let mut ages: Vec<Option<i64>> = (0..rows).map(|_| (!dice.often(15)).then(|| 18 + dice.below(60) as i64)).collect();

@@ -250,7 +250,8 @@ impl<'a> Writer<'a> {
         (end(field.and_then(|field| field.min.as_ref())), end(field.and_then(|field| field.max.as_ref())))
     }
 
-    /// A date as a number of days, a datetime as one of microseconds, a word of an ordinal as its rank, and a number as it is.
+    /// A date as a number of days, a datetime as one of microseconds, a word of an ordinal as its rank, and a number as
+    /// it is.
     fn place(&self, field: &Field, x: X) -> X {
         match field.kind {
             Kind::Date => self.dialect.days(x),

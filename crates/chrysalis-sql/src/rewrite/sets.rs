@@ -1,5 +1,5 @@
-//! Value sets as conditions: sets of words become lists, sets of numbers, dates and datetimes become comparisons, so that no
-//! engine's own idea of collation, patterns or missing values matters.
+//! Value sets as conditions: sets of words become lists, sets of numbers, dates and datetimes become comparisons, so that
+//! no engine's own idea of collation, patterns or missing values matters.
 
 use chrysalis_table::{Date, DateTime, Kind};
 

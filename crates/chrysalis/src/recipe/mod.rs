@@ -70,7 +70,7 @@ pub enum DroppedReason {
 
 impl DroppedReason {
     /// All of them.
-    pub const ALL: [DroppedReason; 4] =
+    pub const ALL: [DroppedReason; 5] =
         [
             DroppedReason::Identifier,
             DroppedReason::HoldsGroups,

@@ -57,7 +57,8 @@ impl Draft {
 
     /// The columns that the draft mentions in any way.
     pub(crate) fn named_columns(&self, header: &[String]) -> Vec<String> {
-        let lists = self.other.iter().flatten().chain(&self.sensitive).chain(self.attributes.keys());
+        let sensitive = self.sensitive_columns();
+        let lists = self.other.iter().flatten().chain(&sensitive).chain(self.attributes.keys());
         self.quasi_columns(header).into_iter().chain(lists.cloned()).collect()
     }
 

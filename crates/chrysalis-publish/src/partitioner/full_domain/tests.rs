@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use chrysalis_criteria::{PrincipleSpec, Rational};
+use chrysalis_criteria::Rational;
 use chrysalis_table::{Column, Role, SaCounts, Table};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;

@@ -74,7 +74,8 @@ fn moments(groups: &[Vec<f64>]) -> (f64, f64, f64, f64) {
 
 fn check(groups: &[Group], asks: (i64, i64, i64)) {
     let release = opened(groups, &Anatomy);
-    let sql = format!("SELECT COUNT(*), SUM(b) FROM r WHERE q <= {} AND a <= {} AND b <= {}", asks.0, asks.1, asks.2);
+    let sql =
+        format!("SELECT COUNT(*), SUM(b) FROM microdata WHERE q <= {} AND a <= {} AND b <= {}", asks.0, asks.1, asks.2);
     let answer = chrysalis_sql::ask(&release, &sql).unwrap();
     let all: Vec<Vec<(f64, f64)>> = groups.iter().map(|group| answers(group, asks)).collect();
     let of =
@@ -115,7 +116,8 @@ proptest! {
 #[test]
 fn the_formulas_of_the_contract_by_hand() {
     let release = opened(&[vec![(1, 0, 5), (1, 1, 5), (2, 1, 7), (2, 9, 9)]], &Anatomy);
-    let answer = chrysalis_sql::ask(&release, "SELECT COUNT(*) FROM r WHERE q = 1 AND a <= 1 AND b = 5").unwrap();
+    let answer =
+        chrysalis_sql::ask(&release, "SELECT COUNT(*) FROM microdata WHERE q = 1 AND a <= 1 AND b = 5").unwrap();
     let count = &answer.rows[0].aggregates[0];
     // h = 2, c₁ = 3, c₂ = 2, n = 4: between max(0, 2+3+2−8) and min(2,3,2); 2·3·2/16.
     assert_eq!((count.lower, count.upper, count.estimate), (Some(0.0), Some(2.0), Some(0.75)));
@@ -126,7 +128,7 @@ fn the_formulas_of_the_contract_by_hand() {
 #[test]
 fn a_sum_grouped_by_another_sensitive_column() {
     let release = opened(&[vec![(1, 0, 5), (1, 1, 6)], vec![(2, 1, 10), (2, 1, 20)]], &Anatomy);
-    let answer = chrysalis_sql::ask(&release, "SELECT SUM(b), COUNT(*) FROM r GROUP BY a").unwrap();
+    let answer = chrysalis_sql::ask(&release, "SELECT SUM(b), COUNT(*) FROM microdata GROUP BY a").unwrap();
     let row = |at: usize| {
         let [sum, count] = &answer.rows[at].aggregates[..] else { panic!("two aggregates are asked for") };
         (sum.lower, sum.upper, sum.estimate, count.estimate)
@@ -140,7 +142,7 @@ fn a_sum_grouped_by_another_sensitive_column() {
 fn what_two_columns_cannot_be_asked() {
     let release = opened(&[vec![(1, 0, 5), (1, 1, 6)]], &Anatomy);
     let problem = |sql: &str| chrysalis_sql::ask(&release, sql).unwrap_err().to_string();
-    assert!(problem("SELECT SUM(a), SUM(b) FROM r").contains("two sensitive columns"));
-    assert!(problem("SELECT COUNT(*) FROM r GROUP BY a, b").contains("GROUP BY names two sensitive columns"));
-    assert!(problem("SELECT COUNT(*) FROM r WHERE a = 1 OR b = 5").contains("OR joins conditions"));
+    assert!(problem("SELECT SUM(a), SUM(b) FROM microdata").contains("two sensitive columns"));
+    assert!(problem("SELECT COUNT(*) FROM microdata GROUP BY a, b").contains("GROUP BY names two sensitive columns"));
+    assert!(problem("SELECT COUNT(*) FROM microdata WHERE a = 1 OR b = 5").contains("OR joins conditions"));
 }

@@ -70,14 +70,13 @@ pub enum DroppedReason {
 
 impl DroppedReason {
     /// All of them.
-    pub const ALL: [DroppedReason; 5] =
-        [
-            DroppedReason::Identifier,
-            DroppedReason::HoldsGroups,
-            DroppedReason::Person,
-            DroppedReason::NotNamed,
-            DroppedReason::Unreadable,
-        ];
+    pub const ALL: [DroppedReason; 5] = [
+        DroppedReason::Identifier,
+        DroppedReason::HoldsGroups,
+        DroppedReason::Person,
+        DroppedReason::NotNamed,
+        DroppedReason::Unreadable,
+    ];
 
     /// The reason in a word or two.
     pub fn name(self) -> &'static str {

@@ -3,6 +3,7 @@
 mod curve;
 mod deal;
 mod exchange;
+mod mending;
 mod merging;
 mod missing;
 mod points;
@@ -108,7 +109,7 @@ fn run<const D: usize>(
             || SaCounts::new(n_values),
             |counts, cell| {
                 progress(0);
-                groups_of_cell(goal, &dealing, cell, counts)
+                groups_of_cell(goal, &dealing, cell, counts, data.sensitive_columns().len() > 1)
             },
         )
         .collect();
@@ -127,6 +128,7 @@ fn groups_of_cell<const D: usize>(
     dealing: &Dealing,
     points: &mut [Point<D>],
     counts: &mut SaCounts,
+    has_several: bool,
 ) -> Vec<u32> {
     // Step 3.
     curve::order(points, None);
@@ -141,6 +143,10 @@ fn groups_of_cell<const D: usize>(
     } else {
         vec![1; points.len()]
     };
+    // Step 4a.
+    if has_several {
+        mending::mend(goal, dealing, points, &sizes, counts);
+    }
     // Step 5.
     let codes: Vec<u32> = points.iter().map(|point| point.value).collect();
     merged_until_all_hold(goal, counts, &codes, &sizes)

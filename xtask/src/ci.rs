@@ -40,6 +40,7 @@ impl Extent {
 pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
     let start = Instant::now();
     let mut skipped = Vec::new();
+    let builds = Builds::new();
 
     let python = step("referees", || Ok(referees::prepare()))?;
     if let Err(reason) = &python {
@@ -52,17 +53,17 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
         skip(&mut skipped, format!("the test that opens a report in a browser will skip: {reason}"));
     }
     if shell::has_cargo_command("fmt") {
-        cargo_step("format", &["fmt", "--all", "--check"])?;
+        builds.step("format", &["fmt", "--all", "--check"])?;
     } else {
         skip(&mut skipped, "format is not checked: rustfmt is not installed");
     }
     if shell::has_cargo_command("clippy") {
-        cargo_step(
+        builds.step(
             "clippy",
             &["clippy", "--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"],
         )?;
         // With the features of `cargo install`.
-        cargo_step("clippy without features", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+        builds.step("clippy without features", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     } else {
         skip(&mut skipped, "lints are not checked: clippy is not installed");
     }
@@ -75,21 +76,21 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
         // Without the doc tests, which have their own step.
         &["test", "--workspace", "--features", FEATURES, "--lib", "--bins", "--tests"]
     };
-    step("tests", || shell::run(&mut testing(runner, python.as_deref(), extent)))?;
+    step("tests", || shell::run(&mut builds.testing(runner, python.as_deref(), extent)))?;
     let toys = |verb| [verb, "--workspace", "--features", WITH_TOYS, "--test", "toys"];
     step("toys", || match extent {
-        Extent::Sampled => shell::run(&mut shell::cargo(&toys("check"))),
-        Extent::All => shell::run(&mut testing(&toys("test"), python.as_deref(), extent)),
+        Extent::Sampled => shell::run(&mut builds.cargo(&toys("check"))),
+        Extent::All => shell::run(&mut builds.testing(&toys("test"), python.as_deref(), extent)),
     })?;
     step("examples", || {
-        shell::run(&mut shell::cargo(&["build", "--workspace", "--features", FEATURES, "--examples"]))?;
+        shell::run(&mut builds.cargo(&["build", "--workspace", "--features", FEATURES, "--examples"]))?;
         let folder = shell::target_dir().join("debug/examples");
         EXAMPLES.iter().try_for_each(|name| shell::run(&mut Command::new(folder.join(name))))
     })?;
     let doc_tests = ["test", "--workspace", "--features", FEATURES, "--doc"];
-    step("doc tests", || shell::run(&mut testing(&doc_tests, python.as_deref(), extent)))?;
+    step("doc tests", || shell::run(&mut builds.testing(&doc_tests, python.as_deref(), extent)))?;
     step("docs", || {
-        let mut command = shell::cargo(&["doc", "--workspace", "--features", FEATURES, "--no-deps"]);
+        let mut command = builds.cargo(&["doc", "--workspace", "--features", FEATURES, "--no-deps"]);
         shell::run(command.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
 
@@ -100,8 +101,40 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
     Ok(())
 }
 
-fn cargo_step(name: &str, arguments: &[&str]) -> Result<(), Failure> {
-    step(name, || shell::run(&mut shell::cargo(arguments)))
+/// How cargo is called.
+struct Builds {
+    /// Nothing was built before: then incremental compilation has nothing to reuse, and only takes time.
+    is_cold: bool,
+}
+
+impl Builds {
+    fn new() -> Self {
+        Builds { is_cold: !shell::target_dir().join("debug").exists() }
+    }
+
+    fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = shell::cargo(arguments);
+        if self.is_cold {
+            command.env("CARGO_INCREMENTAL", "0");
+        }
+        command
+    }
+
+    fn step(&self, name: &str, arguments: &[&str]) -> Result<(), Failure> {
+        step(name, || shell::run(&mut self.cargo(arguments)))
+    }
+
+    /// Tests that use a referee find its Python in the environment, and skip if it is missing.
+    fn testing(&self, arguments: &[&str], python: Option<&Path>, extent: Extent) -> Command {
+        let mut command = self.cargo(arguments);
+        if extent == Extent::All {
+            command.env("CHRYSALIS_SLOW", "1");
+        }
+        if let Some(python) = python {
+            command.env("CHRYSALIS_REFEREE_PYTHON", python);
+        }
+        command
+    }
 }
 
 fn step<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
@@ -118,16 +151,4 @@ fn skip(skipped: &mut Vec<String>, sentence: impl Into<String>) {
     let sentence = sentence.into();
     println!("{sentence}");
     skipped.push(sentence);
-}
-
-/// Tests that use a referee find its Python in the environment, and skip if it is missing.
-fn testing(arguments: &[&str], python: Option<&Path>, extent: Extent) -> Command {
-    let mut command = shell::cargo(arguments);
-    if extent == Extent::All {
-        command.env("CHRYSALIS_SLOW", "1");
-    }
-    if let Some(python) = python {
-        command.env("CHRYSALIS_REFEREE_PYTHON", python);
-    }
-    command
 }

@@ -62,8 +62,8 @@ fn every_type_of_people_s_tables_is_read() {
     check(&one(whole), Kind::Integer, &["-12", "-"]);
     let thousands = Decimal128Array::from(vec![12]).with_precision_and_scale(10, -3).unwrap();
     check(&one(thousands), Kind::Integer, &["12000"]);
-    let fine = Decimal128Array::from(vec![5, 12_345_678_901_234_567_000]).with_precision_and_scale(38, 20).unwrap();
-    check(&one(fine), Kind::Real, &["0.00000000000000000005", "0.12345678901234567"]);
+    let fine = Decimal128Array::from(vec![5, 12_345_678_901_234_500_000]).with_precision_and_scale(38, 20).unwrap();
+    check(&one(fine), Kind::Real, &["0.00000000000000000005", "0.123456789012345"]);
     let seconds = TimestampSecondArray::from(vec![Some(0), None, Some(-1)]);
     check(&one(seconds), Kind::DateTime, &["1970-01-01T00:00:00", "-", "1969-12-31T23:59:59"]);
     let milliseconds = TimestampMillisecondArray::from(vec![-1]).with_timezone("Europe/Berlin");

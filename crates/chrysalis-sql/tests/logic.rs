@@ -110,7 +110,7 @@ fn refusals_say_where_and_what_to_ask_instead() {
         &["line 1, column 38", "no column `name`", "asked are: a, d, w, o, s"],
     );
     check("SELECT MEDIAN(a) FROM microdata", &["column 8", "`median` is not answered", "COUNT(*), COUNT, SUM"]);
-    check("SELECT SUM(a) FROM microdata", &["only for the sensitive column", "COUNT(*) GROUP BY a"]);
+    check("SELECT SUM(a) FROM microdata", &["only for a sensitive column", "COUNT(*) GROUP BY a"]);
     check("SELECT SUM(s) FROM microdata", &["sum needs numbers", "COUNT(*)"]);
     check("SELECT COUNT(DISTINCT s) FROM microdata", &["DISTINCT", "GROUP BY"]);
     check("SELECT a FROM microdata GROUP BY a", &["no aggregate"]);

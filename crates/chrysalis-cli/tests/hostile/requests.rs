@@ -185,7 +185,7 @@ fn broken_specs_are_refused() {
         ("itself", format!("{plain}{release}").replace("t.csv", "itself.toml")),
         ("bad-principle", format!("{plain}{release}").replace("k=2", "k=x")),
         ("bad-method", format!("{plain}{release}method = \"frobnicate\"\n")),
-        ("two-sensitive", format!("{plain}[attributes.c]\nrole = \"sensitive\"\n{release}")),
+        ("no-such-sensitive", format!("{plain}{release}").replace("k=2", "c:l=2")),
         (
             "weights",
             format!(

@@ -38,8 +38,12 @@ const ORDINARY: &str = "ordinary";
 const NEAR: &str = "near";
 /// The feature of releases in which some column was prepared before it was published.
 const PREPARED: &str = "prepared";
+/// The feature of releases with several sensitive attributes.
+const SEVERAL: &str = "several";
+/// The feature of releases with a column of dates with times.
+const DATETIME: &str = "datetime";
 /// What this program understands beyond the fields of a version.
-const FEATURES: [&str; 5] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED];
+const FEATURES: [&str; 7] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, DATETIME];
 
 /// What a release says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -197,6 +201,8 @@ impl Manifest {
             (ORDINARY, self.attributes.iter().any(|attribute| attribute.ordinary.is_some())),
             (NEAR, self.attributes.iter().any(|attribute| attribute.near.is_some())),
             (PREPARED, self.attributes.iter().any(|attribute| attribute.prepared.is_some())),
+            (SEVERAL, self.has_several_sensitive()),
+            (DATETIME, self.attributes.iter().any(|attribute| attribute.kind == KindName::DateTime)),
         ];
         needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()
     }
@@ -215,6 +221,9 @@ impl Manifest {
                 // These fields came after version 1.
                 if let Some(fields) = schema["$defs"]["Attribute"]["properties"].as_object_mut() {
                     fields.retain(|name, _| ![ORDINARY, NEAR, PREPARED].contains(&name.as_str()));
+                }
+                if let Some(kinds) = schema["$defs"]["KindName"]["oneOf"].as_array_mut() {
+                    kinds.retain(|kind| kind["const"] != DATETIME);
                 }
                 Some(schema)
             }

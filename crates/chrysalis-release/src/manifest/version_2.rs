@@ -18,6 +18,7 @@ pub(super) struct Wire {
     version: u32,
     /// What a reader must understand beyond this version; it refuses a name that it does not know. `parts`: some tables
     /// are several files. `accepted`, `ordinary`, `near`, `prepared`: the fields of these names.
+    /// `several`: more than one attribute is sensitive. `datetime`: some column has dates with times.
     features: Vec<String>,
     /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again. Where
     /// it is absent, nobody can.

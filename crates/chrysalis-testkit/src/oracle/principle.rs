@@ -168,6 +168,8 @@ pub fn readings(column: &SensitiveColumn, group: &SaCounts) -> Vec<Vec<u64>> {
                 let near = near.clone();
                 Box::new(move |code| match column.domain.value(code) {
                     None => String::new(),
+                    // Nothing is near anything else.
+                    Some(value) if near == whole(0) => exact(value).to_string(),
                     Some(value) => ((exact(value) - &first) / &near + &shift).floor().to_string(),
                 })
             })

@@ -123,7 +123,7 @@ fn promises_about_something_else_are_refused() {
         let problem = format!("k=2`, which cannot be checked: a release by method `generalize` has no {name}");
         forged("\"of\": \"group\"", &format!("\"of\": \"{scope}\""), &problem);
     }
-    let problem = "distinct-l=2`, which cannot be checked: it is about `city`, which is not the sensitive attribute";
+    let problem = "distinct-l=2`, which cannot be checked: it is about `city`, which is not a sensitive attribute";
     forged("\"about\": \"disease\"", "\"about\": \"city\"", problem);
     let problem = "distinct-l=2`, which cannot be checked: it does not say which attribute it is about";
     forged("\"about\": \"disease\",", "", problem);

@@ -100,8 +100,14 @@ fn check(groups: &[Group], asks: (i64, i64, i64)) {
     }
 }
 
+/// `cargo xtask ci --all` asks more.
+fn config() -> ProptestConfig {
+    let cases = if std::env::var_os("CHRYSALIS_SLOW").is_some() { 10_000 } else { 600 };
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn answers_about_two_columns_are_those_of_all_worlds(

@@ -96,7 +96,7 @@ impl DateTime {
 
     pub(crate) fn from_naive(moment: NaiveDateTime) -> Option<DateTime> {
         // A clock that goes finer than microseconds would be cut off.
-        let is_fine = moment.and_utc().timestamp_subsec_nanos() % 1_000 != 0;
+        let is_fine = !moment.and_utc().timestamp_subsec_nanos().is_multiple_of(1_000);
         (0..=9999)
             .contains(&moment.year())
             .then(|| DateTime(moment.and_utc().timestamp_micros()))

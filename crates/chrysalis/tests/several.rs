@@ -13,7 +13,7 @@ use serde_json::json;
 
 /// People with two quasi columns and three sensitive ones, of which `cost` and `stay` are numbers.
 fn people(n: usize) -> Table {
-    let value = |row: usize, times: u64, of: i64| ((row as u64 * times + 7) * 2_654_435_761 >> 13) as i64 % of;
+    let value = |row: usize, times: u64, of: i64| (((row as u64 * times + 7) * 2_654_435_761) >> 13) as i64 % of;
     let numbers = |times: u64, of: i64| (0..n).map(|row| value(row, times, of)).collect::<Vec<i64>>();
     let word = |number: &i64| format!("d{number:02}");
     let diseases: Vec<String> = numbers(5, 14).iter().map(word).collect();

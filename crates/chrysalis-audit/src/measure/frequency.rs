@@ -9,13 +9,13 @@ pub fn smallest(sizes: &[u64]) -> Option<Worst<u64>> {
 }
 
 /// The fewest distinct values in any group, each value by itself: for profiles and attacks. What a promise of distinct
-/// l-diversity counts is decided by [`Counting`](crate::counting::Counting).
+/// l-diversity counts is decided by `Counting`.
 pub fn distinct(sample: &GroupCounts) -> Option<Worst<u64>> {
     sample.worst(|group| group.values.len() as u64, |a, b| b.cmp(a))
 }
 
 /// The largest share of one value in any group, each value by itself: the confidence of a linking attack, and a
-/// profile's α and 1/l. What a promise counts is decided by [`Counting`](crate::counting::Counting).
+/// profile's α and 1/l. What a promise counts is decided by `Counting`.
 pub fn share(sample: &GroupCounts) -> Option<Worst<Fraction>> {
     sample.worst(|group| Fraction::new(group.max().into(), group.size.into()), Fraction::compare)
 }

@@ -146,10 +146,8 @@ pub(super) fn shifted(
     }
     let dictionary =
         std::iter::repeat_n(None, missing as usize).chain(values.into_iter().map(Some)).collect::<Vec<_>>();
-    let mut next = missing;
-    for slot in slots.iter_mut().skip(1).filter(|found| **found == 1) {
-        *slot = next;
-        next += 1;
+    for (code, slot) in (missing..).zip(slots.iter_mut().skip(1).filter(|found| **found == 1)) {
+        *slot = code;
     }
     slots[0] = 0;
     let codes = column.codes().iter().enumerate().map(|(row, code)| slots[slot(row, code)]);

@@ -1,19 +1,15 @@
 //! Anatomy, permute, shuffle and rank-swap: the papers' tables, uniform permutations, and nothing of the input's order.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use chrysalis_testkit::required;
 use std::collections::BTreeMap;
 
+use crate::common::{plain, rng, specs};
 use chrysalis_publish::method::{Anatomy, Method, Permute, RankSwap, Shuffle};
 use chrysalis_publish::partitioner::{ByColumn, BySensitive, Nobody, Sequential};
 use chrysalis_publish::{Job, Microdata, Partition, Partitioner};
 use chrysalis_release::Release;
 use chrysalis_table::{Column, Table, Unwatched, no_progress};
 use chrysalis_testkit::papers;
-use common::{plain, rng, specs};
 
 fn by_column(data: &Microdata, column: &str) -> Partition {
     let goal = data.goal(&[]).unwrap();

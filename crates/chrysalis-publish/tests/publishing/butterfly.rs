@@ -1,12 +1,9 @@
 //! Butterflies: the paper's tables, every principle for every user, and never more loss than in the union run.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use chrysalis_testkit::required;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::common::{in_threads, microdata, partition, plain, quasi, rng, specs};
 use chrysalis_criteria::{Principle, PrincipleSpec};
 use chrysalis_publish::method::{Butterfly, Generalize, Outcome};
 use chrysalis_publish::partitioner::{Hierarchy, Mondrian, Nobody};
@@ -15,7 +12,6 @@ use chrysalis_release::Release;
 use chrysalis_table::{Column, Role, SaCounts, Table, TaxonomyFile, Unwatched};
 use chrysalis_testkit::papers;
 use chrysalis_testkit::strategies::{RandomTable, principles_for, tables};
-use common::{in_threads, microdata, partition, plain, quasi, rng, specs};
 use proptest::prelude::*;
 
 fn users(sets: &[&[&str]]) -> QuasiIdentifiers {
@@ -160,7 +156,7 @@ fn body_first(random: &RandomTable, users: &QuasiIdentifiers) -> Microdata {
         let in_set = users.sets()[kept[first(name)]].iter().position(|known| known == name).unwrap();
         (knowing(name) == 1, if knowing(name) == 1 { (first(name), in_set) } else { (0, 0) })
     };
-    let mut attributes = common::attributes(random);
+    let mut attributes = crate::common::attributes(random);
     // The sort is stable, and the sensitive attribute stays last.
     attributes.sort_by_key(|it| if it.name == "s" { (true, (usize::MAX, 0)) } else { place(&it.name) });
     Microdata::new(random.table.clone(), &attributes).unwrap()

@@ -1,12 +1,9 @@
 //! Angel: the paper's tables, k in every bucket, batches that all tables share, and the fallback.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use chrysalis_testkit::required;
 use std::collections::BTreeMap;
 
+use crate::common::{plain, rng, specs};
 use chrysalis_criteria::Principle;
 use chrysalis_publish::method::{Anatomy, Angel, Fallback, Method, Outcome};
 use chrysalis_publish::partitioner::{ByColumn, Mondrian, Nearby};
@@ -14,7 +11,6 @@ use chrysalis_publish::{Job, Microdata, Partition, Partitioner, PublishError};
 use chrysalis_release::Release;
 use chrysalis_table::{Column, SaCounts, Table, Unwatched, no_progress};
 use chrysalis_testkit::{papers, strategies};
-use common::{plain, rng, specs};
 use proptest::prelude::*;
 
 fn angel(k: u64, marginals: &[&[&str]], bucket_columns: &[&str]) -> Angel {
@@ -212,8 +208,8 @@ proptest! {
         let for_reconstruction = for_reconstruction && !is_paper;
         let angel = Angel { for_reconstruction, ..angel(k, marginals, &[]) };
         let release = |table: &strategies::RandomTable| {
-            let data = common::microdata(table);
-            let batches = common::partition(partitioner, &data, &specs(&promise[..1]), 3).ok()?;
+            let data = crate::common::microdata(table);
+            let batches = crate::common::partition(partitioner, &data, &specs(&promise[..1]), 3).ok()?;
             Some((publish(&angel, &data, &batches, &promise).unwrap().release, data))
         };
         let Some((published, data)) = release(&table) else { return Ok(()) };
@@ -264,9 +260,10 @@ fn large() -> Microdata {
 #[test]
 fn the_number_of_threads_does_not_show_in_a_release() {
     let data = large();
-    let batches = common::partition(&Nearby, &data, &specs(&["l=4"]), 3).unwrap();
+    let batches = crate::common::partition(&Nearby, &data, &specs(&["l=4"]), 3).unwrap();
     let angel = Angel { for_reconstruction: true, ..angel(10, &[&["a"]], &[]) };
-    let release = |threads| common::in_threads(threads, || publish(&angel, &data, &batches, &["l=4", "k=10"]).unwrap());
+    let release =
+        |threads| crate::common::in_threads(threads, || publish(&angel, &data, &batches, &["l=4", "k=10"]).unwrap());
     let (one, two) = (release(1), release(3));
     assert_eq!(one.release.tables, two.release.tables);
     // Rows did change places: without exchanges the release is different.

@@ -1,12 +1,9 @@
 //! What the audit says about publishing a table again and again, compared with doing so.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use chrysalis_testkit::required;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::common::{as_sets, partition, quasi, rng, specs};
 use chrysalis_audit::Finding;
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Shuffle};
 use chrysalis_publish::partitioner::{
@@ -16,7 +13,6 @@ use chrysalis_publish::{AttributeSpec, Job, Microdata, Partitioner, QuasiIdentif
 use chrysalis_release::{Release, Values};
 use chrysalis_table::{Column, Role, Table, Unwatched};
 use chrysalis_testkit::papers;
-use common::{as_sets, partition, quasi, rng, specs};
 
 /// A number below `n` that looks random and is not.
 fn mixed(seed: u64, n: u64) -> u64 {

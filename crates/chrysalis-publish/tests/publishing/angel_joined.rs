@@ -1,10 +1,7 @@
 //! What joining the tables of one angel release leaves: the counts of the publisher and of the audit, against brute
 //! force over all rows that belong together.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
+use crate::common::{plain, rng, specs};
 use chrysalis_audit::{Joining, audit};
 use chrysalis_publish::Job;
 use chrysalis_publish::method::{Angel, Fallback, JoinedFacts};
@@ -13,7 +10,6 @@ use chrysalis_release::Release;
 use chrysalis_table::{Column, Table, Unwatched};
 use chrysalis_testkit::papers;
 use chrysalis_testkit::required;
-use common::{plain, rng, specs};
 use proptest::prelude::*;
 
 const QUASI: [&str; 3] = ["a", "b", "c"];
@@ -29,7 +25,7 @@ fn release(people: &Table, k: u64, marginals: &[&[&str]]) -> Option<(Release, Op
         fallback: Fallback::Never,
     };
     let promise = specs(&["l=2", &format!("k={k}")]);
-    let batches = common::partition(&Nearby, &data, &promise[..1], 3).ok()?;
+    let batches = crate::common::partition(&Nearby, &data, &promise[..1], 3).ok()?;
     let outcome = Job::new(&data, &required(&promise), &batches, &mut rng(7), &Unwatched).run(&angel).unwrap();
     Some((outcome.release, outcome.angelization.unwrap().joined))
 }

@@ -1,12 +1,9 @@
 //! full-domain against a search of the whole lattice that shares no code with it.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use chrysalis_testkit::required;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::common::{as_sets, in_threads, microdata, quasi, rng, specs};
 use chrysalis_criteria::loss::range_ncp;
 use chrysalis_criteria::{Principle, PrincipleSpec, Rational};
 use chrysalis_publish::method::Generalize;
@@ -14,7 +11,6 @@ use chrysalis_publish::partitioner::{FullDomain, Metric, Stop};
 use chrysalis_publish::{Job, Microdata, Partition, Partitioner, PublishError, TaxonomySource};
 use chrysalis_table::{Column, Kind, SaCounts, Table, TaxonomyFile, Unwatched, Value, no_progress};
 use chrysalis_testkit::strategies::{RandomTable, fixed, principles_for, tables};
-use common::{as_sets, in_threads, microdata, quasi, rng, specs};
 use proptest::prelude::*;
 
 /// One attribute, level by level, straight from the lines of its taxonomy.

@@ -1,9 +1,6 @@
 //! `compact` and `top-down`: what they promise holds for random tables, and they lose no more than what they start from.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
+use crate::common::{as_sets, in_threads, microdata, partition, plain, rng, specs};
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_publish::method::Generalize;
 use chrysalis_publish::partitioner::{Compact, FullDomain, Mondrian, TopDown};
@@ -12,7 +9,6 @@ use chrysalis_table::{Column, Table, Unwatched};
 use chrysalis_testkit::oracle;
 use chrysalis_testkit::required;
 use chrysalis_testkit::strategies::{RandomTable, fixed, principles_for, tables};
-use common::{as_sets, in_threads, microdata, partition, plain, rng, specs};
 use proptest::prelude::*;
 
 fn all_hold(data: &RandomTable, specs: &[PrincipleSpec], rows: &[u32]) -> bool {
@@ -74,9 +70,9 @@ fn people(with_labels: bool) -> Microdata {
     }
     use chrysalis_publish::{AttributeSpec, TaxonomySource};
     let attributes = [
-        common::quasi("age", Some(TaxonomySource::Intervals(vec![5.0, 10.0, 20.0]))),
-        common::quasi("town", Some(TaxonomySource::Prefix)),
-        common::quasi("job", None),
+        crate::common::quasi("age", Some(TaxonomySource::Intervals(vec![5.0, 10.0, 20.0]))),
+        crate::common::quasi("town", Some(TaxonomySource::Prefix)),
+        crate::common::quasi("job", None),
         AttributeSpec::new("ill", chrysalis_table::Role::Sensitive),
     ];
     Microdata::new(table, &attributes).unwrap()
@@ -160,7 +156,7 @@ fn top_down_loses_no_more_than_one_vector_of_levels_for_all() {
     // Prefixes of one letter for all rows: the only full-domain generalization with groups of two.
     let words = ["ab", "ac", "bb", "bc", "bd"];
     let table = Table::new(vec![Column::texts("zip", words.into_iter())]);
-    let attributes = [common::quasi("zip", Some(chrysalis_publish::TaxonomySource::Prefix))];
+    let attributes = [crate::common::quasi("zip", Some(chrysalis_publish::TaxonomySource::Prefix))];
     let data = Microdata::new(table, &attributes).unwrap();
     let result = partition(&TopDown, &data, &specs(&["k=2"]), 1).unwrap();
     let expected = [[0, 1].into(), [2, 3, 4].into()].into();

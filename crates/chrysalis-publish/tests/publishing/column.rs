@@ -1,23 +1,19 @@
 //! Groups that come in a column of the input: kept as they are, or refused by name.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::collections::BTreeSet;
 
+use crate::common::{as_sets, attributes, plain, specs};
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_publish::partitioner::ByColumn;
 use chrysalis_publish::{Partition, PublishError};
 use chrysalis_table::{Column, Table};
 use chrysalis_testkit::strategies::{column_of, fixed, principles_for, tables_of};
 use chrysalis_testkit::{oracle, papers};
-use common::{as_sets, attributes, plain, specs};
 use proptest::prelude::*;
 
 fn by_column(table: &Table, column: &str, sensitive: &str, principles: &[&str]) -> Result<Partition, PublishError> {
     let data = plain(table.clone(), &["age"], Some(sensitive));
-    common::partition(&ByColumn { column: column.into() }, &data, &specs(principles), 1)
+    crate::common::partition(&ByColumn { column: column.into() }, &data, &specs(principles), 1)
 }
 
 /// Checks that the groups of a column are refused with this message.
@@ -115,7 +111,7 @@ proptest! {
         columns.push(group);
         let table = Table::new(columns);
         let microdata = chrysalis_publish::Microdata::new(table.clone(), &attributes(&data)).unwrap();
-        let result = common::partition(&ByColumn { column: "g".into() }, &microdata, &specs, 1);
+        let result = crate::common::partition(&ByColumn { column: "g".into() }, &microdata, &specs, 1);
         let groups = papers::groups(&table, "g");
         let column = data.sensitive.under(&specs);
         let passes = |rows: &Vec<u32>| specs.iter().all(|spec| oracle::holds(spec, &column, &data.counts(rows)));

@@ -1,12 +1,9 @@
 //! What `generalize` shows: every row is covered, nothing else is revealed, and the penalty is that of what is shown.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use chrysalis_testkit::required;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::common::{attributes, partition, plain, quasi, rng, specs};
 use chrysalis_publish::method::{Generalize, Method, Outcome};
 use chrysalis_publish::partitioner::{ByColumn, Mondrian};
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, TaxonomySource};
@@ -16,7 +13,6 @@ use chrysalis_table::{
 };
 use chrysalis_testkit::papers;
 use chrysalis_testkit::strategies::{RandomTable, fixed, principles_for, tables_of};
-use common::{attributes, partition, plain, quasi, rng, specs};
 use proptest::prelude::*;
 
 /// A published row by column name.
@@ -94,7 +90,7 @@ fn check(data: &Microdata, partition: &Partition) -> Result<Outcome, TestCaseErr
     }
     prop_assert_eq!(members.into_keys().collect::<BTreeSet<_>>(), used, "labels of `members` and of the table");
     prop_assert_eq!(groups.keys().copied().collect::<Vec<_>>(), (1..=partition.n_groups() as u32).collect::<Vec<_>>());
-    prop_assert_eq!(groups.into_values().collect::<BTreeSet<_>>(), common::as_sets(partition));
+    prop_assert_eq!(groups.into_values().collect::<BTreeSet<_>>(), crate::common::as_sets(partition));
     let is_shown = (outcome.ncp.sum - ncp).abs() < 1e-6;
     prop_assert!(is_shown, "{} reported, {ncp} shown", outcome.ncp.sum);
     prop_assert!((0.0..=1.0 + 1e-12).contains(&outcome.ncp.mean()));
@@ -181,8 +177,8 @@ proptest! {
         let rows = partition.groups().flatten().map(|&row| place[row as usize]).collect();
         let sizes: Vec<u32> = partition.sizes().map(|size| size as u32).collect();
         let again = Partition::new(rows, &sizes);
-        let original = publish(&common::microdata(&data), &partition, 11);
-        let shuffled = publish(&common::microdata(&data.reordered(&order)), &again, 11);
+        let original = publish(&crate::common::microdata(&data), &partition, 11);
+        let shuffled = publish(&crate::common::microdata(&data.reordered(&order)), &again, 11);
         prop_assert_eq!(groups(&original), groups(&shuffled));
         prop_assert_eq!(members(&original), members(&shuffled));
         // With the same groups in the same order even the tables are the same, row by row.

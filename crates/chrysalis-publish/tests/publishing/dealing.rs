@@ -1,14 +1,10 @@
 //! Anatomize, similar and nearby: groups that cover all rows, satisfy the principles, and are as small as promised.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
+use crate::common::{plain, specs};
 use chrysalis_publish::partitioner::{Anatomize, Nearby, Similar};
 use chrysalis_publish::{Microdata, Partition, Partitioner};
 use chrysalis_table::{Column, Table};
 use chrysalis_testkit::required;
-use common::{plain, specs};
 use proptest::prelude::*;
 
 fn all() -> [Box<dyn Partitioner + Sync>; 3] {
@@ -55,7 +51,7 @@ proptest! {
         let feasible = data.sensitive_counts().max() * l as u64 <= rows.len() as u64;
         for partitioner in all() {
             let name = partitioner.name();
-            let partition = common::partition(&*partitioner, &data, &specs(&[&format!("l={l}")]), seed);
+            let partition = crate::common::partition(&*partitioner, &data, &specs(&[&format!("l={l}")]), seed);
             prop_assert_eq!(partition.is_ok(), feasible, "{}", name);
             let Ok(partition) = partition else { continue };
             for (most, distinct, size) in check_cover(&partition, &data) {
@@ -75,7 +71,7 @@ proptest! {
         for require in [&["k=3"][..], &["k=5", "distinct-l=3"], &["t=0.3"], &["ke=2,4"], &["entropy-l=2", "beta=3"], &["recursive-l=2,2"]] {
             let Ok(goal) = data.goal(&required(&specs(require))) else { continue };
             for partitioner in all() {
-                let partition = common::partition(&*partitioner, &data, &specs(require), seed).unwrap();
+                let partition = crate::common::partition(&*partitioner, &data, &specs(require), seed).unwrap();
                 check_cover(&partition, &data);
                 for group in partition.groups() {
                     let codes = group.iter().map(|&row| data.sensitive().unwrap().code(row as usize));
@@ -101,7 +97,7 @@ fn the_number_of_threads_changes_nothing_and_the_generator_does() {
     for partitioner in all() {
         let groups = |threads: usize, seed: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| common::partition(&*partitioner, &data, &specs(&["l=5"]), seed).unwrap())
+            pool.install(|| crate::common::partition(&*partitioner, &data, &specs(&["l=5"]), seed).unwrap())
         };
         assert!(groups(1, 7) == groups(3, 7), "{}", partitioner.name());
         assert!(groups(2, 7) != groups(2, 8), "{}", partitioner.name());
@@ -112,7 +108,7 @@ fn the_number_of_threads_changes_nothing_and_the_generator_does() {
 fn nearby_groups_are_the_tightest() {
     let data = large();
     let mean_range = |partitioner: &dyn Partitioner| {
-        let partition = common::partition(partitioner, &data, &specs(&["l=5"]), 1).unwrap();
+        let partition = crate::common::partition(partitioner, &data, &specs(&["l=5"]), 1).unwrap();
         let (column, _) = data.quasi().next().unwrap();
         let range = |group: &[u32]| {
             let codes = || group.iter().map(|&row| column.code(row as usize));

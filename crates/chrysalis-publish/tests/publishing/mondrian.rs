@@ -1,18 +1,14 @@
 //! Mondrian against the oracle: what it promises holds for random tables, and no heuristic beats the optimum.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::common::{as_sets, in_threads, microdata, partition, plain, specs};
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_publish::Partition;
 use chrysalis_publish::partitioner::Mondrian;
 use chrysalis_table::{Column, Table};
 use chrysalis_testkit::strategies::{RandomTable, fixed, principles_for, tables, tables_of};
 use chrysalis_testkit::{SensitiveColumn, oracle};
-use common::{as_sets, in_threads, microdata, partition, plain, specs};
 use proptest::prelude::*;
 
 const STRICT: Mondrian = Mondrian { relaxed: false };

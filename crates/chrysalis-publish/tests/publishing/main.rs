@@ -1,0 +1,18 @@
+//! Publishing: partitioners and methods over random tables, against definitions and oracles. One program for all of
+//! them, because linking a program for each takes a cold CI minutes.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+mod angel;
+mod angel_joined;
+mod butterfly;
+mod column;
+mod dealing;
+mod forms;
+mod full_domain;
+mod generalize;
+mod local_recoding;
+mod mondrian;
+mod republishing;

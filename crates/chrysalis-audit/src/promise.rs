@@ -194,6 +194,7 @@ impl JudgedGroups<'_> {
         // If promises ever count anything else, it is not measured here and must not be taken for rows.
         match promise.unit() {
             Unit::Rows => {}
+            Unit::Persons => return Err("it counts persons, which are not measured here".to_owned()),
         }
         if let PrincipleSpec::KAnonymity { k } = promise.principle() {
             return Ok(self.size(*k, "").into_iter().collect());

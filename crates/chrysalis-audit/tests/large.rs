@@ -102,6 +102,7 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
             quasi_identifiers: vec![attributes[..n_quasi].iter().map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: vec![common::entry("generalized", &table)],
+            persons: None,
             suppressed: 0,
             reproducible: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],

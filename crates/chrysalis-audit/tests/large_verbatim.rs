@@ -120,6 +120,7 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form
             quasi_identifiers: vec![attributes[..n_quasi].iter().map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: tables.iter().map(|(name, table)| common::entry(name, table)).collect(),
+            persons: None,
             suppressed: 0,
             reproducible: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],

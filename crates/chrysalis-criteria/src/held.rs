@@ -9,12 +9,18 @@ use crate::{All, Principle, Requirement};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldPrinciples {
     principles: Vec<Requirement>,
+    counts_persons: bool,
 }
 
 impl HeldPrinciples {
     /// The principles that hold, each with the column it is about, in the order they were asked for, each once.
     pub fn principles(&self) -> &[Requirement] {
         &self.principles
+    }
+
+    /// Whether persons were counted, who may have several rows each, and not rows.
+    pub fn counts_persons(&self) -> bool {
+        self.counts_persons
     }
 }
 
@@ -46,7 +52,7 @@ impl All {
                         principles.push(spec.clone());
                     }
                 });
-                Ok(HeldPrinciples { principles })
+                Ok(HeldPrinciples { principles, counts_persons: self.counts_persons() })
             }
         }
     }

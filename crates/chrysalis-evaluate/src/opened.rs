@@ -48,7 +48,7 @@ pub(crate) fn values(view: &View) -> Result<&Multisets, EvaluateError> {
 fn lacks(view: &View, table: &str, field: usize) -> EvaluateError {
     let is_of = |cell: Cell| match cell {
         Cell::Value(at) | Cell::Low(at) | Cell::High(at) | Cell::Label(at) | Cell::Bound(at) => at == field,
-        Cell::GroupId | Cell::Count | Cell::Hits | Cell::Member => false,
+        Cell::GroupId | Cell::Count | Cell::Persons | Cell::Hits | Cell::Member => false,
     };
     let columns = view.layout.table(table).into_iter().flat_map(|table| &table.columns);
     let named = columns.filter(|column| is_of(column.cell)).map(|column| column.name.clone()).next();

@@ -59,6 +59,7 @@ fn release() -> Release {
         tables: tables.iter().map(entry).collect(),
         reproducible: false,
         accepted: Vec::new(),
+        persons: None,
         suppressed: 0,
     };
     Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }

@@ -3,7 +3,7 @@
 //! A [`Shape`] says what is special about a form. The [`Layout`] follows from it and from the attributes of a release, by one
 //! function for all forms, so readers match on what a table *is*, never on the form it comes from.
 
-use crate::{Attribute, Form, KindName, Manifest, Published, RoleName};
+use crate::{Attribute, Form, KindName, Manifest, Persons, Published, RoleName};
 
 /// The column that says which rows form a group.
 pub const GROUP_ID: &str = "group_id";
@@ -11,6 +11,10 @@ pub const GROUP_ID: &str = "group_id";
 pub const BATCH_ID: &str = "batch_id";
 /// The column of a table of sensitive values that says how often a value occurs in its group.
 pub const COUNT: &str = "count";
+/// The column that says how many persons are in a group, or how many of them have a sensitive value.
+pub const PERSONS: &str = "persons";
+/// The table that says how many persons are in every group, where persons may have several rows.
+pub const GROUPS: &str = "groups";
 /// Columns of the table that says what labels stand for. The missing value is a member with an empty text.
 pub const MEMBERS_COLUMNS: [&str; 3] = ["attribute", "label", "value"];
 /// Columns of the table of bounds. For every group and every number of rows that a question may hit, it bounds the sum,
@@ -189,6 +193,8 @@ pub enum Holds {
     People,
     /// A row per group and sensitive value.
     Values,
+    /// A row per group, with its number of persons.
+    Groups,
     /// A row per group and number of hits.
     Help,
     /// A row per attribute, label and value it stands for.
@@ -210,6 +216,8 @@ pub enum Cell {
     Label(usize),
     /// How often a sensitive value occurs in a group.
     Count,
+    /// How many persons are in a group, or how many of them have a sensitive value.
+    Persons,
     /// A number of hits in a group.
     Hits,
     /// A bound or an expectation for that many hits, of an attribute.
@@ -254,28 +262,40 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a release. `marginals` are the names of further tables of people, with the quasi attributes of each.
-    pub fn new(form: Form, attributes: &[Attribute], marginals: &[(String, Vec<usize>)]) -> Layout {
+    /// The layout of a release. `marginals` are the names of further tables of people, with the quasi attributes of each;
+    /// `persons` says what is known about persons, where they may have several rows.
+    pub fn new(
+        form: Form,
+        attributes: &[Attribute],
+        marginals: &[(String, Vec<usize>)],
+        persons: Option<Persons>,
+    ) -> Layout {
         let shape = form.shape();
         let quasi: Vec<usize> = with_role(attributes, RoleName::Quasi).collect();
         let mut people = vec![people(&shape, attributes, shape.people, &quasi, true)];
         people.extend(marginals.iter().map(|(name, shows)| self::people(&shape, attributes, name, shows, false)));
         let sensitive: Vec<usize> = with_role(attributes, RoleName::Sensitive).collect();
         let has_several = sensitive.len() > 1;
-        let of_values =
-            |&at: &usize| values(&shape, attributes, shape.values_table_of(&attributes[at].name, has_several), at);
+        let of_values = |&at: &usize| {
+            let mut table = values(&shape, attributes, shape.values_table_of(&attributes[at].name, has_several), at);
+            if persons.is_some_and(|persons| persons.rows_known) {
+                table.columns.push(column(PERSONS, Cell::Persons));
+            }
+            table
+        };
         let values: Vec<TableLayout> = match shape.values {
             Values::Counted(_) => sensitive.iter().map(of_values).collect(),
             Values::Beside | Values::Swapped => Vec::new(),
         };
         let of_help = |&at: &usize| shape.help_table(&attributes[at].name, has_several).map(|table| help(table, at));
         let help: Vec<TableLayout> = sensitive.iter().filter_map(of_help).collect();
+        let groups = persons.and(shape.group_id).map(groups);
         let members = shape.members.map(members);
         // Batches come before the tables of people, everything else after them.
         let tables = match shape.detail {
-            Detail::RowBoxes => values.into_iter().chain(people).chain(help).chain(members).collect(),
+            Detail::RowBoxes => values.into_iter().chain(people).chain(help).chain(groups).chain(members).collect(),
             Detail::Exact | Detail::Permuted | Detail::GroupBoxes => {
-                people.into_iter().chain(values).chain(help).chain(members).collect()
+                people.into_iter().chain(values).chain(help).chain(groups).chain(members).collect()
             }
         };
         Layout { shape, tables }
@@ -322,7 +342,7 @@ impl Manifest {
             };
             (table.name.clone(), quasi.iter().copied().filter(has).collect())
         });
-        Layout::new(self.method, &self.attributes, &marginals.collect::<Vec<_>>())
+        Layout::new(self.method, &self.attributes, &marginals.collect::<Vec<_>>(), self.persons)
     }
 }
 
@@ -386,6 +406,12 @@ fn values(shape: &Shape, attributes: &[Attribute], name: String, sensitive: usiz
     TableLayout { name, holds: Holds::Values, columns, shows: Vec::new(), key, index }
 }
 
+fn groups(id: &str) -> TableLayout {
+    let columns = vec![column(id, Cell::GroupId), column(PERSONS, Cell::Persons)];
+    let key = vec![id.to_owned()];
+    TableLayout { name: GROUPS.to_owned(), holds: Holds::Groups, columns, shows: Vec::new(), key, index: Vec::new() }
+}
+
 fn help(name: String, sensitive: usize) -> TableLayout {
     let [id, hits, bounds @ ..] = HELP_COLUMNS;
     let mut columns = vec![column(id, Cell::GroupId), column(hits, Cell::Hits)];
@@ -432,7 +458,7 @@ mod tests {
         ];
         let marginal = [("gt_sex".to_owned(), vec![1])];
         let shown = |form: Form, marginals: &[(String, Vec<usize>)]| -> String {
-            let layout = Layout::new(form, &attributes, marginals);
+            let layout = Layout::new(form, &attributes, marginals, None);
             let table = |table: &TableLayout| {
                 let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
                 format!("{}({})", table.name, names.join(","))
@@ -465,7 +491,7 @@ mod tests {
                 let names: Vec<&str> = table.columns.iter().take(4).map(|column| column.name.as_str()).collect();
                 format!("{}({})", table.name, names.join(","))
             };
-            Layout::new(form, &attributes, &[]).tables.iter().map(table).collect()
+            Layout::new(form, &attributes, &[], None).tables.iter().map(table).collect()
         };
         assert_eq!(
             shown(Form::Anatomy),
@@ -489,16 +515,46 @@ mod tests {
                 format!("help_yearly_cost{help}"),
             ]
         );
-        let layout = Layout::new(Form::Anatomy, &attributes, &[]);
+        let layout = Layout::new(Form::Anatomy, &attributes, &[], None);
         assert_eq!(layout.values_of(2).map(|table| table.name.as_str()), Some("st_yearly_cost"));
         assert_eq!(layout.values_of(0), None);
+    }
+
+    #[test]
+    fn persons_are_counted_by_group_and_beside_counts_where_their_rows_are_known() {
+        let attributes = [
+            attribute("age", RoleName::Quasi, KindName::Integer),
+            attribute("cost", RoleName::Sensitive, KindName::Integer),
+        ];
+        let shown = |form: Form, rows_known: bool| -> String {
+            let table = |table: &TableLayout| {
+                let names: Vec<&str> = table.columns.iter().take(4).map(|column| column.name.as_str()).collect();
+                format!("{}({})", table.name, names.join(","))
+            };
+            let layout = Layout::new(form, &attributes, &[], Some(Persons { count: 7, rows_known }));
+            layout.tables.iter().map(table).collect::<Vec<_>>().join(" ")
+        };
+        let members = "members(attribute,label,value)";
+        assert_eq!(
+            shown(Form::Generalize, false),
+            format!("generalized(group_id,age_min,age_max,cost) groups(group_id,persons) {members}")
+        );
+        assert_eq!(shown(Form::Generalize, true), shown(Form::Generalize, false));
+        assert_eq!(
+            shown(Form::Anatomy, true),
+            "qit(age,group_id) st(group_id,cost,count,persons) groups(group_id,persons)"
+        );
+        assert_eq!(
+            shown(Form::Angel, true),
+            format!("bt(batch_id,cost,count,persons) gt(age_min,age_max,batch_id) groups(batch_id,persons) {members}")
+        );
     }
 
     #[test]
     fn the_narrowest_table_that_shows_everything_is_taken() {
         let attributes = ["a", "b", "c"].map(|name| attribute(name, RoleName::Quasi, KindName::Category));
         let marginals = [("gt_a_b".to_owned(), vec![0, 1]), ("gt_c".to_owned(), vec![2])];
-        let layout = Layout::new(Form::Angel, &attributes, &marginals);
+        let layout = Layout::new(Form::Angel, &attributes, &marginals, None);
         let narrowest = |attributes: &[usize]| layout.narrowest(attributes).map(|table| table.name.as_str());
         assert_eq!(narrowest(&[0]), Some("gt_a_b"));
         assert_eq!(narrowest(&[2]), Some("gt_c"));

@@ -20,11 +20,11 @@ pub use error::ReleaseError;
 pub use form::Form;
 pub use label::set_label;
 pub use layout::{
-    BATCH_ID, COUNT, Cell, ColumnLayout, Detail, GROUP_ID, HELP_COLUMNS, Holds, Layout, MEMBERS_COLUMNS, Needs, Shape,
-    TableLayout, Values, marginal_table, max_column, min_column,
+    BATCH_ID, COUNT, Cell, ColumnLayout, Detail, GROUP_ID, GROUPS, HELP_COLUMNS, Holds, Layout, MEMBERS_COLUMNS, Needs,
+    PERSONS, Shape, TableLayout, Values, marginal_table, max_column, min_column,
 };
 pub use manifest::{
-    Accepted, Attribute, ColumnEntry, DomainEntry, ENCODING, FORMAT, KindName, Manifest, PartEntry, Published,
+    Accepted, Attribute, ColumnEntry, DomainEntry, ENCODING, FORMAT, KindName, Manifest, PartEntry, Persons, Published,
     RoleName, TableEntry, VERSION,
 };
 pub use preparation::{Bound, Decimal, Period, Preparation, PreparedValues};

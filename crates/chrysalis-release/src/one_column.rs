@@ -40,7 +40,7 @@ impl Release {
         let is_about = |at: usize| attributes.iter().any(|kept| kept.name == manifest.attributes[at].name);
         let is_kept = |cell: Cell| match cell {
             Cell::Value(at) | Cell::Low(at) | Cell::High(at) | Cell::Label(at) | Cell::Bound(at) => is_about(at),
-            Cell::GroupId | Cell::Count | Cell::Hits | Cell::Member => true,
+            Cell::GroupId | Cell::Count | Cell::Persons | Cell::Hits | Cell::Member => true,
         };
         let (mut entries, mut tables) = (Vec::new(), Vec::new());
         for of_table in &layout.tables {

@@ -72,12 +72,16 @@ pub enum Unit {
     /// Rows.
     #[default]
     Rows,
+    /// Persons, who may have several rows each.
+    Persons,
 }
 
 impl Promise {
     /// What may be promised about groups that were examined.
     pub fn of(held: &HeldPrinciples, of: Scope) -> Vec<Promise> {
-        let promise = |held: &Requirement| Promise::new(held.principle.clone(), held.about.as_deref(), of);
+        let unit = if held.counts_persons() { Unit::Persons } else { Unit::Rows };
+        let promise =
+            |held: &Requirement| Promise { unit, ..Promise::new(held.principle.clone(), held.about.as_deref(), of) };
         held.principles().iter().map(promise).collect()
     }
 
@@ -191,6 +195,10 @@ impl Manifest {
             let about = promise.about();
             let of_values = promise.principle.needs_sensitive();
             let problem = match about {
+                _ if (promise.unit == Unit::Persons) != self.persons.is_some() => match promise.unit {
+                    Unit::Persons => "it counts persons, but the release does not say how many there are".to_owned(),
+                    Unit::Rows => "it counts rows, but the release is about persons, who may have several".to_owned(),
+                },
                 _ if !shape.scopes().contains(&promise.of) => {
                     format!("a release by method `{}` has no {}", self.method, promise.of.name())
                 }

@@ -208,7 +208,7 @@ fn order_of(manifest: &Manifest, layout: &Layout, table: &str, column: &str) -> 
         Some(Cell::Value(at) | Cell::Low(at) | Cell::High(at) | Cell::Label(at) | Cell::Bound(at)) => {
             manifest.attributes.get(at)
         }
-        Some(Cell::GroupId | Cell::Count | Cell::Hits | Cell::Member) | None => None,
+        Some(Cell::GroupId | Cell::Count | Cell::Persons | Cell::Hits | Cell::Member) | None => None,
     };
     attribute.map_or_else(Vec::new, |attribute| attribute.domain.order())
 }

@@ -44,6 +44,7 @@ fn release(table: Table) -> Release {
         attributes: table.columns().iter().map(attribute).collect(),
         quasi_identifiers: vec![],
         tables: vec![entry],
+        persons: None,
         suppressed: 0,
         reproducible: false,
         accepted: Vec::new(),

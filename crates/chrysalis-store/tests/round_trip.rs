@@ -85,6 +85,7 @@ fn release(rows: usize) -> Release {
         attributes: vec![ordinal],
         quasi_identifiers: vec![],
         tables: vec![entry],
+        persons: None,
         suppressed: 0,
         reproducible: false,
         accepted: Vec::new(),

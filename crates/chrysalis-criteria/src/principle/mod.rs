@@ -179,6 +179,7 @@ impl PrincipleSpec {
 pub struct All {
     parts: Vec<Box<dyn Principle>>,
     specs: Vec<Requirement>,
+    counts_persons: bool,
 }
 
 impl All {
@@ -186,17 +187,23 @@ impl All {
     pub fn bind(specs: &[PrincipleSpec], sensitive: Option<&Sensitive<'_>>) -> Result<Self, CriteriaError> {
         let parts = specs.iter().map(|spec| spec.bind(sensitive)).collect::<Result<_, _>>()?;
         let name = sensitive.map_or("", |sensitive| sensitive.name);
-        Ok(All { parts, specs: specs.iter().map(|spec| Requirement::of(name, spec.clone())).collect() })
+        let specs = specs.iter().map(|spec| Requirement::of(name, spec.clone())).collect();
+        Ok(All { parts, specs, counts_persons: false })
     }
 
     /// Joins principles that are already bound. They have no specs, so they cannot be promised.
     pub fn of(parts: Vec<Box<dyn Principle>>) -> Self {
-        All { parts, specs: Vec::new() }
+        All { parts, specs: Vec::new(), counts_persons: false }
     }
 
     /// The principles as they were written, each with the column it is about, in the order given.
     pub fn specs(&self) -> &[Requirement] {
         &self.specs
+    }
+
+    /// Whether groups are counted by persons, who may have several rows each.
+    pub fn counts_persons(&self) -> bool {
+        self.counts_persons
     }
 
     /// The principles, in the order given.

@@ -80,7 +80,7 @@ impl All {
             first.alike = Some(of_values.of_combinations(&first.value_of));
         }
         parts.extend(of_columns.into_iter().map(|column| -> Box<dyn Principle> { Box::new(column) }));
-        Ok(All { parts, specs })
+        Ok(All { parts, specs, counts_persons: false })
     }
 }
 

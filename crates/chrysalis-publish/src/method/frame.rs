@@ -128,6 +128,7 @@ pub(super) fn release(data: &Microdata, form: Form, groups: ShownGroups<'_>, tab
         attributes: data.quasi().map(quasi).chain(other).chain(sensitive).collect(),
         quasi_identifiers: vec![data.quasi().map(|(column, _)| column.name().to_owned()).collect()],
         tables: tables.iter().map(|(name, table)| table_entry(name, table)).collect(),
+        persons: None,
         suppressed: 0,
         reproducible: false,
         accepted: Vec::new(),

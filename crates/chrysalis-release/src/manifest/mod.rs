@@ -39,11 +39,13 @@ const NEAR: &str = "near";
 /// The feature of releases in which some column was prepared before it was published.
 const PREPARED: &str = "prepared";
 /// The feature of releases with several sensitive attributes.
-const SEVERAL: &str = "several";
+const SEVERAL: &str = "several-sensitive";
+/// The feature of releases in which a person may have several rows.
+const PERSONS: &str = "persons";
 /// The feature of releases with a column of dates with times.
 const DATETIME: &str = "datetime";
 /// What this program understands beyond the fields of a version.
-const FEATURES: [&str; 7] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, DATETIME];
+const FEATURES: [&str; 8] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, PERSONS, DATETIME];
 
 /// What a release says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,12 +70,26 @@ pub struct Manifest {
     pub quasi_identifiers: Vec<Vec<String>>,
     /// The tables.
     pub tables: Vec<TableEntry>,
+    /// Where promises count persons, who may have several rows each: how many there are.
+    pub persons: Option<Persons>,
     /// Rows that are shown fully generalized because their own groups failed; all of them are one group.
     pub suppressed: u64,
     /// Whether a fixed seed was used: such a release is for experiments only.
     pub reproducible: bool,
     /// The risks that the owner accepted, by name.
     pub accepted: Vec<Accepted>,
+}
+
+/// The persons of a release, who may have several rows each. All rows of a person are in one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Persons {
+    /// How many there are.
+    pub count: u64,
+    /// Whether promises also hold against attackers who know how many rows each person has: then all persons of a group
+    /// have equally many rows.
+    pub rows_known: bool,
 }
 
 /// A risk that an owner accepts by name.
@@ -202,6 +218,7 @@ impl Manifest {
             (NEAR, self.attributes.iter().any(|attribute| attribute.near.is_some())),
             (PREPARED, self.attributes.iter().any(|attribute| attribute.prepared.is_some())),
             (SEVERAL, self.has_several_sensitive()),
+            (PERSONS, self.persons.is_some()),
             (DATETIME, self.attributes.iter().any(|attribute| attribute.kind == KindName::DateTime)),
         ];
         needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()
@@ -262,6 +279,13 @@ impl Manifest {
             Accepted::Identifying(_) | Accepted::Disclosure => None,
         }) {
             return Err(ReleaseError::Nonsense(format!("it accepts `{name}`, which it does not keep as it is")));
+        }
+        if let Some(persons) = self.persons {
+            let shape = self.method.shape();
+            if !shape.may_promise || persons.count > self.rows || persons.count < self.groups {
+                let text = format!("it counts {} persons, which its {} rows cannot be", persons.count, self.rows);
+                return Err(ReleaseError::Nonsense(text));
+            }
         }
         for attribute in &self.attributes {
             attribute.check()?;

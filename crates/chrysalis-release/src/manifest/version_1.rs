@@ -100,6 +100,7 @@ impl TryFrom<Wire> for Manifest {
             attributes: wire.attributes,
             quasi_identifiers: wire.quasi_identifiers,
             tables: wire.tables.into_iter().map(table).collect(),
+            persons: None,
             suppressed: wire.suppressed,
             reproducible: wire.reproducible,
         })

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attribute, ColumnEntry, FORMAT, Manifest, PARTS, PartEntry, TableEntry, VERSION, is_zero};
+use super::{Attribute, ColumnEntry, FORMAT, Manifest, PARTS, PartEntry, Persons, TableEntry, VERSION, is_zero};
 use crate::promise::PromiseEntry;
 use crate::{Form, ReleaseError};
 
@@ -18,7 +18,8 @@ pub(super) struct Wire {
     version: u32,
     /// What a reader must understand beyond this version; it refuses a name that it does not know. `parts`: some tables
     /// are several files. `accepted`, `ordinary`, `near`, `prepared`: the fields of these names.
-    /// `several`: more than one attribute is sensitive. `datetime`: some column has dates with times.
+    /// `several-sensitive`: more than one attribute is sensitive. `persons`: persons may have several rows, and promises
+    /// count persons. `datetime`: some column has dates with times.
     features: Vec<String>,
     /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again. Where
     /// it is absent, nobody can.
@@ -40,6 +41,9 @@ pub(super) struct Wire {
     quasi_identifiers: Vec<Vec<String>>,
     /// The tables.
     tables: Vec<Table>,
+    /// Present where promises count persons, who may have several rows each. Needs the feature `persons`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    persons: Option<Persons>,
     /// Rows that are shown fully generalized because their own groups failed; all of them are one group. Absent when 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     suppressed: u64,
@@ -88,6 +92,7 @@ impl From<&Manifest> for Wire {
             attributes: manifest.attributes.clone(),
             quasi_identifiers: manifest.quasi_identifiers.clone(),
             tables: manifest.tables.iter().map(table).collect(),
+            persons: manifest.persons,
             suppressed: manifest.suppressed,
             reproducible: manifest.reproducible,
             accepted: manifest.accepted.iter().map(ToString::to_string).collect(),
@@ -127,6 +132,7 @@ impl TryFrom<Wire> for Manifest {
             attributes: wire.attributes,
             quasi_identifiers: wire.quasi_identifiers,
             tables: wire.tables.into_iter().map(table).collect(),
+            persons: wire.persons,
             suppressed: wire.suppressed,
             reproducible: wire.reproducible,
         };

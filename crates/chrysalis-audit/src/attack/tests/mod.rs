@@ -81,6 +81,7 @@ pub(crate) fn release_of(
             attributes: people.columns().iter().enumerate().map(attribute).collect(),
             quasi_identifiers: vec![names(&people.columns()[..last])],
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
+            persons: None,
             suppressed: 0,
             reproducible: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],

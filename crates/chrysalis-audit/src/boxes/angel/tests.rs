@@ -45,6 +45,7 @@ fn release_of(tables: Vec<(&str, Table)>) -> Release {
             attributes: roles.map(|(name, role)| attribute(role, source.column(name).unwrap())).to_vec(),
             quasi_identifiers: vec![vec!["age".into(), "sex".into(), "zipcode".into()]],
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
+            persons: None,
             suppressed: 0,
             reproducible: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],

@@ -61,6 +61,7 @@ fn release_of(rows: &Rows) -> Release {
             attributes: roles.map(|(name, role)| attribute(role, source.column(name).unwrap())).to_vec(),
             quasi_identifiers: vec![owned(&["a", "b"]), owned(&["a", "c"])],
             tables: vec![entry("generalized", &table), entry("members", &members)],
+            persons: None,
             suppressed: 0,
             reproducible: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],

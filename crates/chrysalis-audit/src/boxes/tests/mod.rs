@@ -130,6 +130,7 @@ fn release_of(rows: &[Row], microdata: &Table, guarantees: &[&str]) -> Release {
                 .collect(),
             quasi_identifiers: vec![vec!["age".into(), "sex".into()]],
             tables: vec![entry("generalized", &tables[0]), entry("members", &tables[1])],
+            persons: None,
             suppressed: 0,
             reproducible: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],

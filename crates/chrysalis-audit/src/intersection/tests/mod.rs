@@ -39,6 +39,7 @@ fn release(path: &str, quasi: &[&str], guarantees: &[&str]) -> Release {
             attributes: roles.map(|(name, role)| attribute(role, source.column(name).unwrap())).collect(),
             quasi_identifiers: vec![quasi.iter().map(|name| (*name).to_owned()).collect()],
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
+            persons: None,
             suppressed: 0,
             reproducible: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],

@@ -59,6 +59,7 @@ fn release_of(form: Form, microdata: &Table, tables: Vec<(&str, Table)>, guarant
             quasi_identifiers: vec![quasi.map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
+            persons: None,
             suppressed: 0,
             reproducible: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],

@@ -61,6 +61,16 @@ pub enum CriteriaError {
         /// The sensitive column.
         column: String,
     },
+    /// A principle that weighs the values of each person equally, where some persons have too many.
+    #[error("`{text}` gives every value of a person an equal share, but some have so many values of `{column}` that shares cannot be counted exactly")]
+    TooManyValues {
+        /// The principle.
+        text: String,
+        /// The sensitive column.
+        column: String,
+        /// The most values that a person may have.
+        most: u64,
+    },
     /// Categories that do not split the domain.
     #[error("the categories of `{column}` {problem}")]
     Categories {
@@ -99,6 +109,9 @@ impl CriteriaError {
             CriteriaError::NoCategories { column, .. } => {
                 let example = format!("{column}=A|B;C;…");
                 Remedy::from("list them, most sensitive first, with ").knob(Knob::Categories, example)
+            }
+            CriteriaError::TooManyValues { most, .. } => {
+                Remedy::from("keep fewer rows of each person, with ").knob(Knob::RowsPerPerson, most.to_string())
             }
             CriteriaError::Categories { .. } => "list every value of the column once, in exactly one category".into(),
             CriteriaError::Weights { .. } => {

@@ -1,11 +1,12 @@
 //! What a method is asked to do, and the groups that it asks for in turn.
 
 use chrysalis_criteria::{All, HeldPrinciples, Principle, Requirement};
-use chrysalis_release::{Form, Promise, Scope, Values};
-use chrysalis_table::{Counted, SaCounts, Watch};
+use chrysalis_release::{Form, GROUPS, PERSONS, Promise, Scope, Values};
+use chrysalis_table::{Counted, Knob, Progress, Remedy, SaCounts, Value, Watch};
 use rand::CryptoRng;
 
-use crate::method::{Method, Outcome};
+use crate::method::{Method, Outcome, PersonsFacts};
+use crate::microdata::{Persons, UnitClass};
 use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError, SensitiveColumn};
 
 /// A table to publish, and everything a method may ask for on the way.
@@ -67,7 +68,8 @@ impl<'a> Job<'a> {
     pub fn run(&mut self, method: &dyn Method) -> Result<Outcome, PublishError> {
         self.data.goal(self.require)?;
         method.check(self.data)?;
-        method.publish(self)
+        let outcome = method.publish(self)?;
+        Ok(Outcome { persons: self.persons_facts(&outcome), ..outcome })
     }
 
     /// The table.
@@ -108,13 +110,152 @@ impl<'a> Job<'a> {
 
     /// Forms groups with the partitioner, and checks every one of them.
     pub fn group(&mut self, scope: Scope) -> Result<Grouping, PublishError> {
-        let goal = self.goal(scope)?;
-        let (total, counted) = self.partitioner.total(self.data)?;
-        let watch = self.watch;
-        watch.phase("partition", Some(total), counted);
-        let partition = self.partitioner.partition(self.data, &goal, self.rng, &|n| watch.tell(n))?;
-        self.publishing();
+        let partition = self.group_units(scope)?;
+        let partition = self.to_rows(partition);
         self.check(partition, scope, self.partitioner.name())
+    }
+
+    /// Forms groups of the rows of [`Microdata::units`] with the partitioner. They are yet to be checked.
+    pub(crate) fn group_units(&mut self, scope: Scope) -> Result<Partition, PublishError> {
+        let goal = self.goal(scope)?;
+        let watch = self.watch;
+        let partition = match self.data.persons() {
+            Some(_) if !self.partitioner.takes_rows() => {
+                let required = self.required(scope);
+                self.group_persons(self.partitioner, &goal, &required, Some(&|n| watch.tell(n)))?
+            }
+            _ => {
+                let (total, counted) = self.partitioner.total(self.data)?;
+                watch.phase("partition", Some(total), counted);
+                let partition = self.partitioner.partition(self.data, &goal, self.rng, &|n| watch.tell(n))?;
+                self.to_units(partition)?
+            }
+        };
+        self.publishing();
+        Ok(partition)
+    }
+
+    /// Groups of units as groups of rows.
+    pub(crate) fn to_rows(&self, partition: Partition) -> Partition {
+        match self.data.persons() {
+            Some(persons) => persons.to_rows(partition),
+            None => partition,
+        }
+    }
+
+    /// Groups of rows as groups of units. It is an error if they tear a person apart.
+    pub(crate) fn to_units(&self, partition: Partition) -> Result<Partition, PublishError> {
+        let Some(persons) = self.data.persons() else { return Ok(partition) };
+        self.check_persons(persons, &partition)?;
+        Ok(persons.to_units(&partition))
+    }
+
+    /// Groups of persons, who may share one only if they have equally many rows, where these are known. Without
+    /// `progress`, only asks whether to stop.
+    pub(crate) fn group_persons(
+        &mut self,
+        partitioner: &dyn Partitioner,
+        goal: &All,
+        required: &[Requirement],
+        progress: Option<Progress<'_>>,
+    ) -> Result<Partition, PublishError> {
+        let watch = self.watch;
+        let pause = |_: u64| watch.pause();
+        let tell: Progress<'_> = progress.unwrap_or(&pause);
+        let Some(persons) = self.data.persons() else {
+            return Err(PublishError::Internal("groups of persons were asked for, but nobody says whose rows are".into()));
+        };
+        if let (true, Some(column)) = (partitioner.is_of_whole_columns(), persons.first_varying(self.data)) {
+            let name = partitioner.name();
+            let problem =
+                format!("`{name}` shows all of `{column}` at one level, but rows of one person differ in it");
+            return Err(PublishError::remedied(problem, Remedy::from("use ").knob(Knob::Partitioner, "mondrian")));
+        }
+        if !persons.rows_known {
+            let units = self.data.units();
+            if progress.is_some() {
+                let (total, counted) = partitioner.total(units)?;
+                watch.phase("partition", Some(total), counted);
+            }
+            return partitioner.partition(units, goal, self.rng, tell);
+        }
+        let classes = persons.classes();
+        if partitioner.is_of_whole_columns() && classes.len() > 1 {
+            let name = partitioner.name();
+            let problem = format!(
+                "`{name}` shows columns at one level for all rows, but persons with different numbers of rows are grouped apart"
+            );
+            return Err(PublishError::remedied(
+                problem,
+                Remedy::from("use ").knob(Knob::RowsPerPerson, "1").words(" or ").knob(Knob::Partitioner, "mondrian"),
+            ));
+        }
+        self.check_classes(&classes, goal, required)?;
+        if progress.is_some() {
+            let mut total = 0;
+            let mut counted = Counted::Rows;
+            for class in &classes {
+                let (of_class, unit) = partitioner.total(&class.data)?;
+                (total, counted) = (total + of_class, unit);
+            }
+            watch.phase("partition", Some(total), counted);
+        }
+        let (mut all, mut sizes) = (Vec::with_capacity(persons.len()), Vec::new());
+        let mut recoding = None;
+        for class in classes {
+            let groups = partitioner.partition(&class.data, goal, self.rng, tell)?;
+            sizes.extend(groups.sizes().map(|size| size as u32));
+            recoding = groups.recoding().cloned();
+            all.extend(groups.into_rows().into_iter().map(|at| class.persons[at as usize]));
+        }
+        let partition = Partition::new(all, &sizes);
+        Ok(match recoding {
+            Some(recoding) => partition.recoded(recoding),
+            None => partition,
+        })
+    }
+
+    /// Persons with equally many rows must satisfy the goal together, because nobody else may stand with them.
+    fn check_classes(
+        &self,
+        classes: &[UnitClass],
+        goal: &All,
+        required: &[Requirement],
+    ) -> Result<(), PublishError> {
+        let fails = |class: &&UnitClass| !goal.holds(class.data.sensitive_counts());
+        let Some(first) = classes.iter().find(fails) else { return Ok(()) };
+        let rows = first.rows_each.unwrap_or(1);
+        // Whoever has more rows than the last number that works keeps as many as that.
+        let works = |most: u32| {
+            let (few, many): (Vec<&UnitClass>, Vec<&UnitClass>) =
+                classes.iter().partition(|class| class.rows_each < Some(most));
+            let mut counts = SaCounts::new(first.data.sensitive_counts().domain_len());
+            for class in &many {
+                for (code, count) in class.data.sensitive_counts().iter() {
+                    // PROOF: persons are numbered in 32 bits.
+                    counts.add_many(code, count as u32);
+                }
+            }
+            few.iter().all(|class| goal.holds(class.data.sensitive_counts())) && goal.holds(&counts)
+        };
+        let most = classes.iter().filter_map(|class| class.rows_each).rev().find(|&most| works(most));
+        let why = match self.data.check_feasible(required, first.data.sensitive_counts()) {
+            Err(PublishError::Infeasible { reason, .. }) => reason,
+            Err(error) => return Err(error),
+            Ok(()) => "they differ too much from all others".to_owned(),
+        };
+        let n = first.data.rows();
+        let (persons, each) = (if n == 1 { "person has" } else { "persons have" }, if rows == 1 { "row" } else { "rows" });
+        let reason = format!(
+            "{n} {persons} {rows} {each}, and only persons with equally many rows may share a group; among them, {why}"
+        );
+        let instead = match most {
+            Some(most) => Remedy::from("drop surplus rows at random with ").knob(Knob::RowsPerPerson, most.to_string()),
+            None => Remedy::from("ask for less, or use ")
+                .knob(Knob::Method, Form::Generalize.name())
+                .words(", where rows of a person cannot be counted"),
+        };
+        Err(PublishError::Infeasible { principle: goal.to_string(), reason, possible: None, instead })
     }
 
     /// Reports that groups are formed and the release is being made.
@@ -125,14 +266,14 @@ impl<'a> Job<'a> {
     /// Checks groups that are to be published, whoever formed them.
     pub fn check(&self, partition: Partition, scope: Scope, partitioner: &str) -> Result<Grouping, PublishError> {
         let goal = self.goal(scope)?;
-        let held = self.hold(&goal, &[&partition])?.map_err(|group| failed(&goal, group))?;
+        let held = self.hold(&goal, &[&partition])?.map_err(|group| self.failed(&goal, group))?;
         Ok(Grouping { promises: Job::promised(&held, scope), partition, partitioner: partitioner.to_owned() })
     }
 
     /// Checks the groups of several partitions at once, and returns only the promises.
     pub fn promise(&self, partitions: &[&Partition], scope: Scope) -> Result<Vec<Promise>, PublishError> {
         let goal = self.goal(scope)?;
-        let held = self.hold(&goal, partitions)?.map_err(|group| failed(&goal, group))?;
+        let held = self.hold(&goal, partitions)?.map_err(|group| self.failed(&goal, group))?;
         Ok(Job::promised(&held, scope))
     }
 
@@ -164,6 +305,15 @@ impl<'a> Job<'a> {
             return Err(PublishError::Internal("groups were formed that do not hold every row once".into()));
         }
         let groups: Vec<&[u32]> = partitions.iter().flat_map(|partition| partition.groups()).collect();
+        if let Some(persons) = self.data.persons() {
+            let units = self.data.units();
+            partitions.iter().try_for_each(|partition| self.check_persons(persons, partition))?;
+            let n_codes = units.sensitive_counts().domain_len();
+            return Ok(goal.hold_in(groups.len(), n_codes, |group, counts| {
+                self.watch.pause_at(group);
+                units.bundle_counts(persons.of_group(groups[group]), counts);
+            }));
+        }
         Ok(match self.data.sensitive().filter(|_| !goal.is_size_only()) {
             None => goal.hold_in(groups.len(), 1, |group, counts| {
                 self.watch.pause_at(group);
@@ -181,6 +331,64 @@ impl<'a> Job<'a> {
     }
 }
 
-fn failed(goal: &All, group: usize) -> PublishError {
-    PublishError::Internal(format!("group {group} was formed for {goal}, and fails it"))
+impl Job<'_> {
+    /// What an owner wants to know about persons, from the table that says how many are in every group.
+    fn persons_facts(&self, outcome: &Outcome) -> Option<PersonsFacts> {
+        let persons = self.data.persons()?;
+        let groups = outcome.release.table(GROUPS).ok()?;
+        let domain = groups.column(PERSONS)?.domain();
+        let count = |value: &Value| value.whole().and_then(|count| u64::try_from(count).ok());
+        let (fewest, most) = domain.bounds()?;
+        Some(PersonsFacts {
+            count: persons.len() as u64,
+            most_rows: u64::from(persons.most_rows()),
+            group_persons: (count(fewest)?, count(most)?),
+            rows_known: persons.rows_known,
+        })
+    }
+
+    /// Every group holds all rows of its persons and, where these are known, equally many of each.
+    fn check_persons(&self, persons: &Persons, partition: &Partition) -> Result<(), PublishError> {
+        let mut group_of = vec![u32::MAX; persons.len()];
+        let mut split = 0_u64;
+        for (group, rows) in (0_u32..).zip(partition.groups()) {
+            for &row in rows {
+                let known = &mut group_of[persons.of_row(row) as usize];
+                split += u64::from(*known != u32::MAX && *known != group);
+                *known = group;
+            }
+        }
+        if split > 0 {
+            let problem = format!("{split} rows stand in other groups than other rows of the same persons");
+            return Err(match self.partitioner.takes_rows() {
+                true => PublishError::request(problem),
+                false => PublishError::Internal(problem),
+            });
+        }
+        let n_rows = |person: u32| persons.rows(person).len();
+        let differ = |group: &[u32]| {
+            let mut numbers = persons.of_group(group).map(n_rows);
+            let first = numbers.next();
+            numbers.any(|n| Some(n) != first)
+        };
+        // Buckets may hold persons with different numbers of rows: their batches tell which.
+        if persons.rows_known && partition.groups().any(differ) && self.partitioner.takes_rows() {
+            let problem = "persons with different numbers of rows share a group, although rows can be counted";
+            return Err(PublishError::request(problem));
+        }
+        Ok(())
+    }
+
+    /// What to say about a group that fails: one that was given is the owner's, any other a bug.
+    fn failed(&self, goal: &All, group: usize) -> PublishError {
+        match self.partitioner.takes_rows() {
+            true => PublishError::Infeasible {
+                principle: goal.to_string(),
+                reason: "a group that was given fails it".to_owned(),
+                possible: None,
+                instead: "merge it with another group, or choose a weaker principle".into(),
+            },
+            false => PublishError::Internal(format!("group {group} was formed for {goal}, and fails it")),
+        }
+    }
 }

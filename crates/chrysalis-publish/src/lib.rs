@@ -21,7 +21,7 @@ mod quasi_identifiers;
 pub use disclosure::Disclosure;
 pub use error::PublishError;
 pub use job::{Grouping, Job};
-pub use microdata::{AttributeSpec, Microdata, SensitiveColumn, TaxonomySource};
+pub use microdata::{AttributeSpec, Microdata, PersonsSpec, SensitiveColumn, TaxonomySource};
 pub use partition::{Partition, Recoding, SearchReport, ShownLevel};
 pub use partitioner::Partitioner;
 pub use quasi_identifiers::QuasiIdentifiers;

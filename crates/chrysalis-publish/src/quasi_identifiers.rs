@@ -24,6 +24,18 @@ pub(crate) struct BodyAndWings {
     pub(crate) wings: Vec<Vec<usize>>,
 }
 
+impl BodyAndWings {
+    /// The same parts of a table in which every attribute became one or more columns, at these places.
+    pub(crate) fn lifted(&self, places: &[Vec<usize>]) -> BodyAndWings {
+        let lift = |attributes: &Vec<usize>| attributes.iter().flat_map(|&at| &places[at]).copied().collect();
+        BodyAndWings {
+            sets: self.sets.iter().map(lift).collect(),
+            body: lift(&self.body),
+            wings: self.wings.iter().map(lift).collect(),
+        }
+    }
+}
+
 impl QuasiIdentifiers {
     /// The sets as the owner names them. Each must have at least one attribute, and none twice.
     pub fn new(sets: Vec<Vec<String>>) -> Result<Self, PublishError> {

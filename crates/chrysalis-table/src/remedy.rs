@@ -41,6 +41,8 @@ pub enum Knob {
     Order,
     Prepare,
     Person,
+    RowsKnown,
+    RowsPerPerson,
     Key,
     Format,
     Seed,
@@ -63,7 +65,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 49] = [
+    pub const ALL: [Knob; 51] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -95,6 +97,8 @@ impl Knob {
         Knob::Order,
         Knob::Prepare,
         Knob::Person,
+        Knob::RowsKnown,
+        Knob::RowsPerPerson,
         Knob::Key,
         Knob::Format,
         Knob::Seed,
@@ -149,6 +153,8 @@ impl Knob {
             Knob::Order => "order",
             Knob::Prepare => "prepare",
             Knob::Person => "person",
+            Knob::RowsKnown => "rows_known",
+            Knob::RowsPerPerson => "rows_per_person",
             Knob::Key => "key",
             Knob::Format => "format",
             Knob::Seed => "seed",

@@ -69,6 +69,17 @@ impl SaCounts {
         }
     }
 
+    /// The same counts out of another total. Where persons with several values are counted, the counts of all values
+    /// together exceed the number of persons. No count is left above the total.
+    pub fn set_total(&mut self, total: u64) {
+        let most = u32::try_from(total).unwrap_or(u32::MAX);
+        for &code in &self.present {
+            let count = &mut self.counts[code as usize];
+            *count = (*count).min(most);
+        }
+        self.total = total;
+    }
+
     /// Both groups together.
     pub fn merged(&self, other: &SaCounts) -> SaCounts {
         let mut sum = self.clone();

@@ -38,9 +38,16 @@ pub struct Draft {
     /// What becomes of rows that lack a value: `as-value`, `drop` or `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// The column that says whose a row is, for dates that are moved by person (`prepare = ["shift"]`).
+    /// The column that says whose a row is, if persons may have several rows: promises are then about persons, and dates
+    /// are moved by person (`prepare = ["shift"]`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
+    /// Whether attackers know how many rows each person has: then only persons with equally many rows share a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_known: Option<bool>,
+    /// The most rows that a person keeps; surplus rows are dropped at random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_per_person: Option<u64>,
     /// The file with the owner's key, for pseudonyms and shifts; made on first use. In a spec it is relative to the spec.
     /// When absent, `chrysalis.key` beside the table.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -420,7 +427,7 @@ impl Draft {
     #[must_use]
     pub fn or(self, base: Draft) -> Draft {
         let mut base = base;
-        let (was_keyed, was_shifted) = (base.says_keyed(), base.says_shift());
+        let was_keyed = base.says_keyed();
         base.give_way_to(&self);
         let chooses = self.release.method.is_some() || self.release.partitioner.is_some();
         let over = chooses.then(|| self.release.clone().over(&base.release).ok()).flatten();
@@ -443,7 +450,9 @@ impl Draft {
             na: self.na.or(base.na),
             date_format: self.date_format.or(base.date_format),
             missing: self.missing.or(base.missing),
-            person: self.person.clone(),
+            person: self.person.or(base.person),
+            rows_known: self.rows_known.or(base.rows_known),
+            rows_per_person: self.rows_per_person.or(base.rows_per_person),
             key: self.key.clone(),
             quasi: self.quasi.or(base.quasi),
             sensitive: self.sensitive.or(base.sensitive),
@@ -455,9 +464,8 @@ impl Draft {
             release,
             compare: self.compare.map(|own| own.or(base.compare.clone().unwrap_or_default())).or(base.compare),
         };
-        // A key and persons that `base` has for its own preparations are dropped with these.
+        // A key that `base` has for its own preparations is dropped with these.
         merged.key = merged.key.take().or(base.key.filter(|_| !was_keyed || merged.says_keyed()));
-        merged.person = merged.person.take().or(base.person.filter(|_| !was_shifted || merged.says_shift()));
         merged
     }
 

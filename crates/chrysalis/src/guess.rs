@@ -252,6 +252,18 @@ fn names_a_person(words: &[String]) -> bool {
         || pairs.into_iter().any(|pair| is_name(&pair))
 }
 
+/// Whether a column's name sounds like the number of a person.
+pub(crate) fn numbers_people(name: &str) -> bool {
+    const PEOPLE: &str = "patient person customer client member employee user subject participant respondent student \
+                          citizen insured mrn pid";
+    let words = words(name);
+    let is_of_people = |word: &String| {
+        let plain = ["id", "no", "nr", "nbr"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
+        PEOPLE.split_whitespace().any(|known| known == word || known == plain)
+    };
+    words == ["id"] || (is_id(&words) && words.iter().any(is_of_people))
+}
+
 /// Whether a name sounds like the number of a person or a record.
 fn is_id(words: &[String]) -> bool {
     let is_end = |test: fn(&str) -> bool| [words.first(), words.last()].into_iter().flatten().any(|word| test(word));

@@ -44,6 +44,7 @@ mod evaluate;
 pub mod files;
 pub mod guess;
 mod partitioner;
+mod persons;
 mod prepare;
 mod profile;
 mod publish;

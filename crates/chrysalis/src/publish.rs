@@ -6,7 +6,7 @@ use chrysalis_table::{Knob, Remedy, Stopped, Table, Unwatched, Watch};
 use crate::prepare::Nobody;
 use crate::report::PublishReport;
 use crate::words::counted;
-use crate::{Error, PreparedColumn, Recipe, Seed, assumptions, disclosure};
+use crate::{Error, PreparedColumn, Recipe, Seed, assumptions, disclosure, persons};
 
 /// A release, and what the owner wants to know about it.
 #[derive(Debug)]
@@ -57,6 +57,7 @@ pub(crate) struct WholeTable {
 impl WholeTable {
     pub(crate) fn of(table: Table, recipe: &Recipe, watch: &dyn Watch) -> Result<WholeTable, Error> {
         Stopped::catch(|| {
+            let table = persons::noticed(table, recipe, watch);
             let (table, dropped_rows) = complete(table, recipe)?;
             recipe.preparation.notes(&table).iter().for_each(|note| watch.note(note));
             let (table, prepared) = recipe.preparation.carry_out(table, recipe.key.as_ref(), Nobody::Refused)?;
@@ -83,7 +84,14 @@ fn carried_out(
     Stopped::catch(|| {
         let WholeTable { table, dropped_rows, prepared } = whole;
         let mut rng = seed.generator()?;
-        let data = Microdata::new(table, &recipe.attributes)?;
+        let (table, surplus_rows) = match &recipe.persons {
+            Some(plan) => persons::without_surplus(table, plan, &mut rng)?,
+            None => (table, 0),
+        };
+        let mut data = Microdata::new(table, &recipe.attributes)?;
+        if let Some(plan) = &recipe.persons {
+            data = data.of_persons(&plan.spec)?;
+        }
         disclosure::check_constant(&data)?;
         let identifying = disclosure::identifying(&data);
         if refusal == Refusal::OfDisclosure {
@@ -119,6 +127,7 @@ fn carried_out(
         measured.retain(|(principle, _)| published.report.guarantees.contains(principle));
         published.report.measured = measured;
         published.report.prepared = prepared;
+        published.report.surplus_rows = recipe.persons.as_ref().and_then(|plan| plan.most_rows).map(|_| surplus_rows);
         Ok(published)
     })?
 }

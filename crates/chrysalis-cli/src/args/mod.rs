@@ -123,7 +123,8 @@ pub(crate) struct PrepareArgs {
     /// ordinary values are then about prepared values.
     #[arg(long = "prepare", value_name = "COLUMN=STEP", value_parser = step_of)]
     pub(crate) steps: Vec<(String, String)>,
-    /// The column that says whose a row is, for `--prepare COLUMN=shift`.
+    /// The column that says whose a row is, if persons may have several rows: promises are then about persons, and
+    /// `--prepare COLUMN=shift` moves dates by person.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) person: Option<String>,
     /// The file with your key for `pseudonym` and `shift`, made on first use; it is never published [default:
@@ -296,6 +297,13 @@ pub(crate) struct Choices {
     /// `identifying=COLUMN` (a column kept as it is although it looks like an identifier); repeat for several.
     #[arg(long = "accept", value_name = "RISK")]
     pub(crate) accept: Vec<String>,
+    /// With `--person`: attackers know how many rows each person has, so only persons with equally many share a group.
+    /// Always so where rows of a person can be counted (every method but generalize and butterfly).
+    #[arg(long)]
+    pub(crate) rows_known: bool,
+    /// With `--person`: keep at most N rows of each person; the others are dropped at random.
+    #[arg(long, value_name = "N")]
+    pub(crate) rows_per_person: Option<u64>,
     #[command(flatten)]
     pub(crate) prepare: PrepareArgs,
     #[command(flatten)]

@@ -72,6 +72,7 @@ impl Summary<'_> {
             let mean = manifest.rows as f64 / manifest.groups as f64;
             facts.push((name, format!("{least} to {most}, {mean:.1} on average")));
         }
+        facts.extend(self.persons());
         facts.extend(self.disclosed());
         facts.push(("loss (NCP)", format!("{} per cell (0 nothing lost, 1 nothing left)", number(report.ncp))));
         facts.extend(self.search());
@@ -138,6 +139,10 @@ impl Summary<'_> {
             let classes = format!("{} of {smallest} to {largest} rows", counted(user.classes, "class"));
             lines.push(("every class", format!("{promise} for {}: {classes}", user.attributes.join(", "))));
         }
+        if facts.union_ncp_by_attribute.is_empty() {
+            lines.push(("butterflies", count(facts.butterflies)));
+            return lines;
+        }
         let saved = format!("{:.1} %", 100.0 * facts.saved);
         let n_cells = self.report.rows * self.manifest.with_role(RoleName::Quasi).count() as u64;
         let union = number(facts.union_ncp_sum / n_cells as f64);
@@ -145,6 +150,25 @@ impl Summary<'_> {
         let text = format!("{n}, {saved} less lost than with one class for all users ({union})");
         lines.push(("butterflies", text));
         lines
+    }
+
+    /// What promises are about, where persons may have several rows.
+    fn persons(&self) -> Vec<(&'static str, String)> {
+        let Some(persons) = &self.report.persons else { return Vec::new() };
+        let n_rows = counted(persons.most_rows_per_person, "row");
+        let known = match persons.rows_known {
+            true => "everybody in a group has equally many rows",
+            false => "safe from whoever does not know how many rows a person has",
+        };
+        let (least, most) = (count(persons.fewest_persons), count(persons.most_persons));
+        let mut facts = vec![
+            ("persons", format!("{} with up to {n_rows} each, {least} to {most} in a group", count(persons.persons))),
+            ("promises", format!("about persons: {known}")),
+        ];
+        if let Some(surplus) = self.report.surplus_rows {
+            facts.push(("surplus rows", format!("{} dropped at random", counted(surplus, "row"))));
+        }
+        facts
     }
 
     /// What is disclosed, whatever is promised.

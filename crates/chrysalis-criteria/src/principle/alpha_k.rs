@@ -33,7 +33,7 @@ impl Principle for AlphaKAnonymity {
         let (p, q) = (u128::from(*self.alpha.numer()), u128::from(*self.alpha.denom()));
         let missing = self.alike.missing(group);
         group.total() >= self.k
-            && u128::from(self.alike.most(group)) * q <= u128::from(group.total() - missing) * p
+            && u128::from(self.alike.most(group)) * q <= u128::from(group.total().saturating_sub(missing)) * p
             && u128::from(missing) * q <= u128::from(group.total()) * p
     }
 

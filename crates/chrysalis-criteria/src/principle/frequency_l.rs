@@ -31,7 +31,7 @@ impl Principle for FrequencyLDiversity {
     fn holds(&self, group: &SaCounts) -> bool {
         let (p, q) = (u128::from(*self.l.numer()), u128::from(*self.l.denom()));
         let missing = self.alike.missing(group);
-        u128::from(self.alike.most(group)) * p <= u128::from(group.total() - missing) * q
+        u128::from(self.alike.most(group)) * p <= u128::from(group.total().saturating_sub(missing)) * q
             && u128::from(missing) * p <= u128::from(group.total()) * q
     }
 

@@ -13,6 +13,7 @@ mod k_anonymity;
 mod ke;
 mod l_alpha;
 mod others_l;
+mod persons;
 mod recursive_cl;
 mod several;
 mod t_closeness;
@@ -20,6 +21,7 @@ mod t_closeness;
 mod toy;
 
 pub use ke::spans;
+pub use persons::{Belongings, OneOfPersons, Sees};
 pub use several::OneOfSeveral;
 
 use std::fmt;
@@ -292,7 +294,7 @@ fn removal_for_share(count: u64, total: u64, (p, q): (u64, u64)) -> u64 {
 /// both.
 fn removal_for_most(group: &SaCounts, alike: &Alike, share: (u64, u64)) -> u64 {
     let missing = alike.missing(group);
-    let of_values = removal_for_share(alike.most(group), group.total() - missing, share);
+    let of_values = removal_for_share(alike.most(group), group.total().saturating_sub(missing), share);
     of_values.max(removal_for_share(missing, group.total(), share))
 }
 
@@ -311,7 +313,7 @@ struct Frequent {
 impl Frequent {
     fn of(whole: &SaCounts, alike: &Alike, sensitive: Option<&Sensitive<'_>>) -> Frequent {
         let missing = alike.missing(whole);
-        let of = whole.total() - missing;
+        let of = whole.total().saturating_sub(missing);
         let heaviest = alike.heaviest(whole, |_| true);
         // PROOF: counts stay below 2³², so the products fit 64 bits.
         if missing * of > heaviest.count * whole.total() || of == 0 {

@@ -53,7 +53,7 @@ impl Principle for OthersLDiversity {
     /// c·l ≤ n − m for every value that is not ordinary, with l = p/q: c·p ≤ (n − m)·q; m of the n values are missing.
     fn holds(&self, group: &SaCounts) -> bool {
         let (p, q) = (u128::from(*self.l.numer()), u128::from(*self.l.denom()));
-        let there = group.total() - self.alike.missing(group);
+        let there = group.total().saturating_sub(self.alike.missing(group));
         u128::from(self.most(group).count) * p <= u128::from(there) * q
             && u128::from(self.missing(group)) * p <= u128::from(group.total()) * q
     }
@@ -70,7 +70,7 @@ impl Principle for OthersLDiversity {
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {
         let allowed = 100.0 * *self.l.denom() as f64 / *self.l.numer() as f64;
         let (most, missing) = (self.most(whole), self.missing(whole));
-        let there = whole.total() - self.alike.missing(whole);
+        let there = whole.total().saturating_sub(self.alike.missing(whole));
         // PROOF: counts stay below 2³², so the products fit 64 bits.
         let is_missing = missing * there > most.count * whole.total() || there == 0;
         let (count, of) = if is_missing { (missing, whole.total()) } else { (most.count, there) };

@@ -19,13 +19,52 @@ pub struct OneOfSeveral<'a> {
     pub value_of: Arc<[Code]>,
 }
 
-impl OneOfSeveral<'_> {
-    /// Whether a principle that names no column is required of this one.
-    fn is_asked(&self, principle: &PrincipleSpec) -> bool {
-        match principle {
-            PrincipleSpec::Ke { .. } => self.sensitive.domain.kind().is_numeric(),
-            _ => !principle.weighs() || self.sensitive.categories.is_some(),
+/// Requirements, sorted out by what they are about.
+pub(super) struct SortedOut {
+    /// Those that only count.
+    pub(super) sizes: Vec<u64>,
+    /// Those of every column, in the order of the columns.
+    pub(super) of_columns: Vec<Vec<PrincipleSpec>>,
+    /// All of them, each with the column it is about, in the order given.
+    pub(super) specs: Vec<Requirement>,
+}
+
+impl SortedOut {
+    /// A requirement that names no column is one of every column that it can be asked of.
+    pub(super) fn new(requirements: &[Requirement], columns: &[Sensitive<'_>]) -> Result<Self, CriteriaError> {
+        let of_columns = columns.iter().map(|_| Vec::new()).collect();
+        let mut sorted = SortedOut { sizes: Vec::new(), of_columns, specs: Vec::new() };
+        for Requirement { about, principle } in requirements {
+            if let PrincipleSpec::KAnonymity { k } = principle {
+                sorted.sizes.push(*k);
+                sorted.specs.push(Requirement::of_all(principle.clone()));
+                continue;
+            }
+            let is_meant = |column: &&Sensitive<'_>| match about {
+                Some(name) => name == column.name,
+                None => is_asked(column, principle),
+            };
+            let meant: Vec<usize> =
+                columns.iter().enumerate().filter(|(_, it)| is_meant(it)).map(|(at, _)| at).collect();
+            if meant.is_empty() {
+                // Where it can be asked of no column, the first one says why.
+                principle.bind(columns.first().filter(|_| about.is_none()))?;
+                return Err(CriteriaError::NoSensitive { text: principle.to_string() });
+            }
+            for at in meant {
+                sorted.of_columns[at].push(principle.clone());
+                sorted.specs.push(Requirement::of(columns[at].name, principle.clone()));
+            }
         }
+        Ok(sorted)
+    }
+}
+
+/// Whether a principle that names no column is required of this one.
+fn is_asked(column: &Sensitive<'_>, principle: &PrincipleSpec) -> bool {
+    match principle {
+        PrincipleSpec::Ke { .. } => column.domain.kind().is_numeric(),
+        _ => !principle.weighs() || column.categories.is_some(),
     }
 }
 
@@ -33,32 +72,14 @@ impl All {
     /// Binds requirements to several sensitive columns. Groups are then counted by combinations of values. A
     /// requirement that names no column is one of every column that it can be asked of.
     pub fn bind_several(requirements: &[Requirement], columns: &[OneOfSeveral<'_>]) -> Result<Self, CriteriaError> {
-        let mut specs: Vec<Requirement> = Vec::new();
+        let all: Vec<Sensitive<'_>> = columns.iter().map(|column| column.sensitive).collect();
+        let SortedOut { sizes, of_columns, specs } = SortedOut::new(requirements, &all)?;
         let mut parts: Vec<Box<dyn Principle>> = Vec::new();
-        let mut of_columns: Vec<Vec<Box<dyn Principle>>> = columns.iter().map(|_| Vec::new()).collect();
-        for Requirement { about, principle } in requirements {
-            if let PrincipleSpec::KAnonymity { k } = principle {
-                parts.push(Box::new(KAnonymity { k: *k }));
-                specs.push(Requirement::of_all(principle.clone()));
-                continue;
-            }
-            let is_meant = |column: &&OneOfSeveral<'_>| match about {
-                Some(name) => name == column.sensitive.name,
-                None => column.is_asked(principle),
-            };
-            let meant: Vec<usize> =
-                columns.iter().enumerate().filter(|(_, it)| is_meant(it)).map(|(at, _)| at).collect();
-            if meant.is_empty() {
-                // Where it can be asked of no column, the first one says why.
-                let first = columns.first().filter(|_| about.is_none()).map(|column| &column.sensitive);
-                principle.bind(first)?;
-                return Err(CriteriaError::NoSensitive { text: principle.to_string() });
-            }
-            for at in meant {
-                of_columns[at].push(principle.bind(Some(&columns[at].sensitive))?);
-                specs.push(Requirement::of(columns[at].sensitive.name, principle.clone()));
-            }
-        }
+        parts.extend(sizes.into_iter().map(|k| -> Box<dyn Principle> { Box::new(KAnonymity { k }) }));
+        let bind = |(column, principles): (&Sensitive<'_>, Vec<PrincipleSpec>)| {
+            principles.iter().map(|principle| principle.bind(Some(column))).collect::<Result<Vec<_>, _>>()
+        };
+        let of_columns = all.iter().zip(of_columns).map(bind).collect::<Result<Vec<_>, _>>()?;
         let mut of_columns: Vec<OfColumn> = columns
             .iter()
             .zip(of_columns)
@@ -105,7 +126,7 @@ thread_local! {
 }
 
 /// Counts from an earlier group, if there are any of this size.
-fn empty(n_values: usize) -> SaCounts {
+pub(super) fn empty(n_values: usize) -> SaCounts {
     let spare = SPARE.with_borrow_mut(|spare| {
         let at = spare.iter().position(|counts| counts.domain_len() == n_values)?;
         Some(spare.swap_remove(at))
@@ -114,7 +135,7 @@ fn empty(n_values: usize) -> SaCounts {
 }
 
 /// Keeps counts for a later group.
-fn give_back(mut counts: SaCounts) {
+pub(super) fn give_back(mut counts: SaCounts) {
     /// More than the columns of any goal.
     const MOST: usize = 16;
     counts.clear();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use chrysalis_criteria::show_rational;
 use chrysalis_release::{
-    Attribute, ColumnEntry, DomainEntry, ENCODING, Form, GROUP_ID, Manifest, Promise, Published, Release, RoleName,
-    TableEntry, VERSION,
+    Attribute, ColumnEntry, DomainEntry, ENCODING, Form, GROUP_ID, GROUPS, Manifest, PERSONS, Persons, Promise,
+    Published, Release, RoleName, TableEntry, VERSION,
 };
 use chrysalis_table::{Codes, Column, Domain, Kind, Table, Taxonomy, Value, Watch};
 use rand::CryptoRng;
@@ -97,8 +97,23 @@ pub(super) fn check_names(names: impl Iterator<Item = String>) -> Result<(), Pub
 }
 
 /// A release of the given tables, in the order of the form's layout.
-pub(super) fn release(data: &Microdata, form: Form, groups: ShownGroups<'_>, tables: Vec<(String, Table)>) -> Release {
+pub(super) fn release(
+    data: &Microdata,
+    form: Form,
+    groups: ShownGroups<'_>,
+    mut tables: Vec<(String, Table)>,
+) -> Release {
     let shape = form.shape();
+    let persons = data.persons().map(|persons| Persons { count: persons.len() as u64, rows_known: persons.rows_known });
+    if let (Some(partition), Some(persons)) = (groups.partition, data.persons()) {
+        // The table of what labels stand for comes last.
+        let at = tables.len() - usize::from(shape.members.is_some());
+        let n_persons = |&group: &u32| persons.of_group(partition.group(group as usize)).count() as i64;
+        let counts: Vec<i64> = groups.shown.iter().map(n_persons).collect();
+        let places: Vec<u32> = (0..counts.len() as u32).collect();
+        let ids = ids(shape.group_id.unwrap_or(GROUP_ID), counts.len(), &places);
+        tables.insert(at, (GROUPS.to_owned(), Table::new(vec![ids, Column::integers(PERSONS, &counts)])));
+    }
     let quasi = |(column, _): (&Column, _)| attribute(column, RoleName::Quasi, shape.detail.published());
     let other = data.other().map(|column| attribute(column, RoleName::Other, Published::Exact));
     let published = match data.sensitive_columns().len() {
@@ -128,7 +143,7 @@ pub(super) fn release(data: &Microdata, form: Form, groups: ShownGroups<'_>, tab
         attributes: data.quasi().map(quasi).chain(other).chain(sensitive).collect(),
         quasi_identifiers: vec![data.quasi().map(|(column, _)| column.name().to_owned()).collect()],
         tables: tables.iter().map(|(name, table)| table_entry(name, table)).collect(),
-        persons: None,
+        persons,
         suppressed: 0,
         reproducible: false,
         accepted: Vec::new(),
@@ -142,12 +157,21 @@ pub(super) struct ShownGroups<'a> {
     pub(super) n_groups: usize,
     /// Promises come only from groups that were checked, so they cannot be made up.
     pub(super) promises: Vec<Promise>,
+    /// The groups themselves, if there are any.
+    pub(super) partition: Option<&'a Partition>,
+    /// The groups in the order of their ids.
+    pub(super) shown: &'a [u32],
 }
 
-impl<'a> From<&'a Grouping> for ShownGroups<'a> {
-    fn from(grouping: &'a Grouping) -> Self {
-        let (partitioner, n_groups) = (grouping.partitioner(), grouping.partition().n_groups());
-        ShownGroups { partitioner, n_groups, promises: grouping.promises().to_vec() }
+impl<'a> ShownGroups<'a> {
+    pub(super) fn of(grouping: &'a Grouping, shown: &'a [u32]) -> Self {
+        ShownGroups {
+            partitioner: grouping.partitioner(),
+            n_groups: grouping.partition().n_groups(),
+            promises: grouping.promises().to_vec(),
+            partition: Some(grouping.partition()),
+            shown,
+        }
     }
 }
 

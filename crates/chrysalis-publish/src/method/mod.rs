@@ -58,6 +58,8 @@ pub struct Outcome {
     pub discernibility: u128,
     /// The sizes of the smallest and the largest group.
     pub group_sizes: (u64, u64),
+    /// Where persons may have several rows: facts about persons.
+    pub persons: Option<PersonsFacts>,
     /// For groups that follow from levels of taxonomies: the levels, and how far the search went.
     pub recoding: Option<Recoding>,
     /// For angel: facts about its buckets.
@@ -67,6 +69,19 @@ pub struct Outcome {
     /// What the release gives away, regardless of its promises; `None` for forms without groups, where this cannot be
     /// counted.
     pub disclosure: Option<Disclosure>,
+}
+
+/// The persons of a table, who may have several rows each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PersonsFacts {
+    /// How many there are.
+    pub count: u64,
+    /// The most rows that one of them has.
+    pub most_rows: u64,
+    /// The numbers of persons in the groups with the fewest and the most.
+    pub group_persons: (u64, u64),
+    /// Whether promises hold against attackers who know how many rows each person has.
+    pub rows_known: bool,
 }
 
 impl Outcome {
@@ -89,6 +104,7 @@ impl Outcome {
             group_sizes: (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0)),
             recoding: partition.recoding().cloned(),
             release,
+            persons: None,
             angelization: None,
             butterflies: None,
             disclosure,

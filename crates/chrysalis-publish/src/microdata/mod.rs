@@ -1,13 +1,18 @@
 //! The source table with a role for every column.
 
 mod combined;
+mod persons;
 mod sensitive;
 
-use chrysalis_criteria::{All, OneOfSeveral, PrincipleSpec, Rational, Requirement, Sensitive, Weights};
-use chrysalis_table::{CalendarUnit, Column, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
+use chrysalis_criteria::{
+    All, OneOfPersons, OneOfSeveral, PrincipleSpec, Rational, Requirement, Sensitive, Weights,
+};
+use chrysalis_table::{CalendarUnit, Column, Knob, Remedy, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
 
 use crate::PublishError;
 use combined::Combined;
+pub(crate) use persons::{Persons, UnitClass};
+pub use persons::PersonsSpec;
 pub use sensitive::SensitiveColumn;
 use sensitive::SensitiveFacts;
 
@@ -69,11 +74,15 @@ pub struct Microdata {
     quasi: Vec<usize>,
     other: Vec<usize>,
     sensitive: Vec<SensitiveFacts>,
+    /// The columns in which groups are close that are close by sensitive values.
+    tight: Vec<usize>,
     taxonomies: Vec<Option<Taxonomy>>,
     /// The combinations of sensitive values, if several columns are sensitive.
     combined: Option<Combined>,
     /// How often each value occurs that partitioners count.
     sensitive_counts: SaCounts,
+    /// Whose the rows are, if persons may have several.
+    persons: Option<Persons>,
 }
 
 impl Microdata {
@@ -106,7 +115,43 @@ impl Microdata {
             (None, [only, ..]) => only.counts.clone(),
             (None, []) => counts_without_values(table.rows()),
         };
-        Ok(Microdata { table, quasi, other, sensitive, taxonomies, combined, sensitive_counts })
+        let tight = sensitive.iter().map(|facts| facts.index).collect();
+        Ok(Microdata { table, quasi, other, sensitive, tight, taxonomies, combined, sensitive_counts, persons: None })
+    }
+
+    /// The same rows of persons, who may have several each: promises then count persons.
+    pub fn of_persons(mut self, spec: &PersonsSpec) -> Result<Self, PublishError> {
+        let column = self.table.column(&spec.column);
+        let column =
+            column.ok_or_else(|| PublishError::Internal(format!("column `{}` was not read", spec.column)))?;
+        if column.domain().has_missing() {
+            let n = column.histogram()[0];
+            let problem = format!("{n} rows have no person in `{}`", spec.column);
+            let remedy = Remedy::from("fill them in, or drop these rows with ").knob(Knob::Missing, "drop");
+            return Err(PublishError::remedied(problem, remedy));
+        }
+        self.persons = Some(Persons::new(&self, spec, column));
+        Ok(self)
+    }
+
+    /// Whose the rows are, if persons may have several.
+    pub(crate) fn persons(&self) -> Option<&Persons> {
+        self.persons.as_ref()
+    }
+
+    /// How many persons there are, if promises count persons.
+    pub fn n_persons(&self) -> Option<u64> {
+        self.persons.as_ref().map(|persons| persons.len() as u64)
+    }
+
+    /// What groups are made of: a table with one row per person, or else the table itself.
+    pub(crate) fn units(&self) -> &Microdata {
+        self.persons.as_ref().map_or(self, |persons| &persons.units)
+    }
+
+    /// Whether partitioners count something else than the values of one column.
+    pub(crate) fn is_combined(&self) -> bool {
+        self.combined.is_some()
     }
 
     /// All columns that were read.
@@ -157,30 +202,37 @@ impl Microdata {
             quasi: (0..kept.len()).collect(),
             other: Vec::new(),
             sensitive: Vec::new(),
+            tight: Vec::new(),
             taxonomies: kept.iter().map(|&index| self.taxonomies[index].clone()).collect(),
             combined: None,
             sensitive_counts: counts_without_values(self.rows()),
+            persons: None,
         }
     }
 
     /// The same rows, with the sensitive columns in place of the quasi-identifier: groups that are close in it are
     /// close in every sensitive column.
     pub(crate) fn by_sensitive(&self) -> Microdata {
-        let indices = || self.sensitive.iter().map(|facts| facts.index);
         Microdata {
-            table: Table::new(indices().map(|index| self.table.columns()[index].clone()).collect()),
-            quasi: (0..self.sensitive.len()).collect(),
+            table: Table::new(self.tight.iter().map(|&index| self.table.columns()[index].clone()).collect()),
+            quasi: (0..self.tight.len()).collect(),
             other: Vec::new(),
             sensitive: (0..).zip(&self.sensitive).map(|(index, facts)| facts.moved_to(index)).collect(),
-            taxonomies: self.sensitive.iter().map(|_| None).collect(),
+            tight: (0..self.tight.len()).collect(),
+            taxonomies: self.tight.iter().map(|_| None).collect(),
             combined: self.combined.clone(),
             sensitive_counts: self.sensitive_counts.clone(),
+            persons: None,
         }
     }
 
     /// Binds requirements to the sensitive columns. It is an error if the whole table fails one of them.
     pub fn goal(&self, require: &[Requirement]) -> Result<All, PublishError> {
         let goal = self.bound(require)?;
+        if let Some(persons) = &self.persons {
+            self.check_feasible(require, &persons.units.sensitive_counts)?;
+            return Ok(goal);
+        }
         for column in self.sensitive_columns() {
             // Column by column, because the reason is about one of them.
             let alike = column.alike(require);
@@ -199,6 +251,36 @@ impl Microdata {
         Ok(All::bind(&principles, Some(&column.bound(&column.alike(require))))?)
     }
 
+    /// Whether some persons, counted by what they have, can satisfy the requirements together.
+    pub(crate) fn check_feasible(&self, require: &[Requirement], counts: &SaCounts) -> Result<(), PublishError> {
+        let Some(persons) = &self.persons else { return Ok(()) };
+        let alike: Vec<_> = self.sensitive_columns().map(|column| column.alike(require)).collect();
+        let columns = self.one_of_persons(persons, &alike);
+        match All::why_persons_fail(require, &columns, counts, persons.sees)? {
+            None => Ok(()),
+            Some((principle, limit, about)) => {
+                let error = PublishError::Infeasible {
+                    principle,
+                    reason: limit.reason,
+                    possible: limit.possible,
+                    instead: limit.instead,
+                };
+                Err(match about {
+                    Some(name) if self.sensitive.len() > 1 => error.about(&name),
+                    _ => error,
+                })
+            }
+        }
+    }
+
+    fn one_of_persons<'a>(&'a self, persons: &Persons, alike: &'a [chrysalis_criteria::Alike]) -> Vec<OneOfPersons<'a>> {
+        self.sensitive_columns()
+            .zip(alike)
+            .zip(&persons.has)
+            .map(|((column, alike), has)| OneOfPersons { sensitive: column.bound(alike), has: has.clone() })
+            .collect()
+    }
+
     fn bound(&self, require: &[Requirement]) -> Result<All, PublishError> {
         if let Some(name) =
             require.iter().filter_map(|required| required.about.as_ref()).find(|name| !self.is_sensitive(name))
@@ -208,6 +290,10 @@ impl Microdata {
             )));
         }
         let alike: Vec<_> = self.sensitive_columns().map(|column| column.alike(require)).collect();
+        if let Some(persons) = &self.persons {
+            let columns = self.one_of_persons(persons, &alike);
+            return Ok(All::bind_persons(require, &columns, &persons.units.sensitive_counts, persons.sees)?);
+        }
         let columns: Vec<SensitiveColumn<'_>> = self.sensitive_columns().collect();
         let Some(combined) = &self.combined else {
             let principles: Vec<_> = require.iter().map(|required| required.principle.clone()).collect();
@@ -233,7 +319,7 @@ impl Microdata {
     /// Each requirement that does not itself say how it is measured, with its measure in words.
     pub fn measured(&self, require: &[Requirement]) -> Vec<(String, String)> {
         let Ok(goal) = self.bound(require) else { return Vec::new() };
-        let has_several = self.combined.is_some();
+        let has_several = self.sensitive.len() > 1;
         let mut all = Vec::new();
         for held in goal.specs() {
             let Some(column) = self.sensitive_columns().find(|column| held.about.as_deref() == Some(column.name()))

@@ -53,6 +53,18 @@ pub trait Partitioner {
         Ok((data.rows() as u64, Counted::Rows))
     }
 
+    /// Whether its groups were formed elsewhere, of rows: where persons may have several, all others get a table with
+    /// one row per person.
+    fn takes_rows(&self) -> bool {
+        false
+    }
+
+    /// Whether it shows every column at one level for the whole table: then it cannot form groups of different persons
+    /// one after the other.
+    fn is_of_whole_columns(&self) -> bool {
+        false
+    }
+
     /// Forms the groups.
     fn partition(
         &self,
@@ -87,6 +99,10 @@ impl Partitioner for Nobody {
 impl Partitioner for Partition {
     fn name(&self) -> &'static str {
         "given"
+    }
+
+    fn takes_rows(&self) -> bool {
+        true
     }
 
     fn partition(

@@ -47,13 +47,7 @@ impl Draft {
                     format!("`{step}` moves the dates of `{name}` by person, but no column says whose a row is");
                 return Err(Error::request(message, Remedy::from("name it with ").knob(Knob::Person, "patient_id")));
             }
-            // Until promises are about persons, a person is of use to a shift alone: this arm goes away then.
-            (None, Some(person)) => {
-                let message = format!("`{}` has no effect yet: no date is moved by `{person}`", Knob::Person);
-                let remedy = Remedy::from("leave ").knob(Knob::Person, "").words(" out, or move dates with ");
-                return Err(Error::request(message, remedy.knob(Knob::Prepare, "COLUMN=shift")));
-            }
-            (Some(_), Some(person)) => self.check_names(header, std::iter::once(person))?,
+            (_, Some(person)) => self.check_names(header, std::iter::once(person))?,
             (None, None) => {}
         }
         if self.key.is_some() && !steps().any(|(_, step)| step.is_keyed()) {

@@ -8,10 +8,11 @@ use chrysalis_publish::method::Method;
 use chrysalis_publish::{AttributeSpec, QuasiIdentifiers};
 use chrysalis_release::{Accepted, Detail, Form, Scope};
 use chrysalis_store::Format;
-use chrysalis_table::{ColumnRequest, Knob, MissingPolicy, Remedy, Role, resolve};
+use chrysalis_table::{ColumnRequest, Kind, Knob, MissingPolicy, Remedy, Role, resolve};
 
 use crate::catalogue::{self, MethodEntry};
 use crate::partitioner::Choice;
+use crate::persons::PersonsPlan;
 use crate::prepare::{ColumnPlan, Plan};
 use crate::{Draft, Error, Key, values};
 
@@ -38,6 +39,10 @@ pub struct Recipe {
     pub(crate) accepted: Vec<Accepted>,
     /// For forms with users: what every user, or every set of colluding users, knows.
     pub(crate) users: Option<QuasiIdentifiers>,
+    /// Who may have several rows.
+    pub(crate) persons: Option<PersonsPlan>,
+    /// Columns that are read only to see whether people have several rows.
+    pub(crate) suspects: Vec<String>,
     /// What is done to columns before anything else.
     pub(crate) preparation: Plan,
     /// The owner's key, once it was read.
@@ -112,6 +117,11 @@ impl Recipe {
     /// The principles required of one kind of group: buckets, if there are any, count rows, and batches count values.
     pub fn required_of(&self, scope: Scope) -> Vec<&Requirement> {
         self.require.iter().filter(|required| scope.takes(&required.principle)).collect()
+    }
+
+    /// The column that says whose a row is, if promises are about persons.
+    pub fn person(&self) -> Option<&str> {
+        self.persons.as_ref().map(|persons| persons.spec.column.as_str())
     }
 
     /// The least size of a bucket, for forms that have buckets.
@@ -228,9 +238,20 @@ impl Draft {
                 wanted.push(self.request(column)?);
             }
         }
-        let preparation = preparation.for_columns(&wanted);
-        let requests = preparation.requests(&wanted);
-        let is_person = |name: &String| preparation.person.as_ref() == Some(name);
+        let persons = self.persons(method.form, &roles, self.says_shift())?;
+        let mut preparation = preparation.for_columns(&wanted);
+        let mut requests = preparation.requests(&wanted);
+        // Persons are told apart by what is written.
+        let suspects = self.suspects(header, &roles);
+        let whose = persons.iter().map(|persons| &persons.spec.column).chain(&suspects);
+        for name in whose {
+            self.check_names(header, std::iter::once(name))?;
+            if requests.iter().all(|known| known.name != *name) {
+                requests.push(ColumnRequest::of_kind(name, Kind::Category));
+            }
+        }
+        preparation.drops_person &= persons.is_none();
+        let is_person = |name: &String| self.person.as_ref() == Some(name);
         let reason = |name: &String| match roles.iter().any(|(known, _)| known == name) {
             _ if partitioner.group_column() == Some(name) || bucket_columns.contains(name) => {
                 DroppedReason::HoldsGroups
@@ -258,6 +279,8 @@ impl Draft {
             bucket_columns,
             accepted,
             users,
+            persons,
+            suspects,
             preparation,
             key: None,
         })

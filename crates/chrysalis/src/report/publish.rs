@@ -31,6 +31,12 @@ pub struct PublishReport {
     pub smallest_group: u64,
     /// Rows of the largest group.
     pub largest_group: u64,
+    /// Where promises are about persons: how many there are, and how many are in the groups with the fewest and the most.
+    #[serde(flatten)]
+    pub persons: Option<PersonsReport>,
+    /// Rows dropped because their persons had too many; absent if no limit was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surplus_rows: Option<u64>,
     /// Rows that lacked a value.
     pub dropped_rows: u64,
     /// Columns that are not published.
@@ -82,6 +88,21 @@ pub struct PublishReport {
     /// What the owner should know, in sentences.
     #[serde(skip)]
     pub notes: Vec<String>,
+}
+
+/// The persons of a release.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PersonsReport {
+    /// How many there are.
+    pub persons: u64,
+    /// Persons in the group with the fewest.
+    pub fewest_persons: u64,
+    /// Persons in the group with the most.
+    pub most_persons: u64,
+    /// The most rows that one of them has.
+    pub most_rows_per_person: u64,
+    /// Whether promises hold against attackers who know how many rows each person has.
+    pub rows_known: bool,
 }
 
 /// A column that is not published.
@@ -202,6 +223,14 @@ impl PublishReport {
             groups: manifest.groups,
             smallest_group: outcome.group_sizes.0,
             largest_group: outcome.group_sizes.1,
+            persons: outcome.persons.map(|facts| PersonsReport {
+                persons: facts.count,
+                fewest_persons: facts.group_persons.0,
+                most_persons: facts.group_persons.1,
+                most_rows_per_person: facts.most_rows,
+                rows_known: facts.rows_known,
+            }),
+            surplus_rows: None,
             dropped_rows,
             dropped_columns: dropped
                 .map(|dropped| DroppedColumn { name: dropped.name.clone(), reason: dropped.reason.name() })

@@ -89,6 +89,12 @@ impl<'a> TypedCommand<'a> {
         if let Some(person) = &flags.person {
             line.add(Knob::Person, person);
         }
+        if flags.rows_known == Some(true) {
+            line.0.push(Flags.knob(Knob::RowsKnown, ""));
+        }
+        if let Some(rows) = flags.rows_per_person {
+            line.add(Knob::RowsPerPerson, &rows.to_string());
+        }
         if let Some(key) = &flags.key {
             line.add(Knob::Key, &key.display().to_string());
         }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use chrysalis_release::{COUNT, Form, GROUP_ID, Scope, Values};
+use chrysalis_release::{COUNT, Form, GROUP_ID, PERSONS, Scope, Values};
 use chrysalis_table::{Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
 use super::frame::{self, Order};
 use super::{Method, Outcome};
+use crate::microdata::Persons;
 use crate::{Job, Microdata, Partition, PublishError, SensitiveColumn};
 
 /// The publication `anatomy`.
@@ -50,7 +51,7 @@ impl Method for Anatomy {
         let shape = self.form().shape();
         let mut tables = vec![(shape.people.to_owned(), Table::new(columns))];
         tables.extend(sensitive_tables(data, self.form(), partition, &shown, watch));
-        let release = frame::release(data, self.form(), (&grouping).into(), tables);
+        let release = frame::release(data, self.form(), frame::ShownGroups::of(&grouping, &shown), tables);
         let disclosure = job.disclosure(&[partition], self.form());
         Ok(Outcome::new(release, partition, Vec::new(), Some(disclosure)))
     }
@@ -77,7 +78,8 @@ pub(super) fn check_sensitive_names(data: &Microdata, form: Form) -> Result<(), 
     let mut tables: BTreeMap<String, &str> = BTreeMap::new();
     for column in data.sensitive_columns().map(|column| column.name()) {
         if is_counted {
-            frame::check_names([id, COUNT, column].into_iter().map(str::to_owned))?;
+            let persons = data.persons().map(|_| PERSONS);
+            frame::check_names([id, COUNT, column].into_iter().chain(persons).map(str::to_owned))?;
         }
         let counted = is_counted.then(|| shape.values_table_of(column, has_several));
         for table in counted.into_iter().chain(shape.help_table(column, has_several)) {
@@ -101,31 +103,45 @@ pub(super) fn sensitive_tables(
     let (shape, has_several) = (form.shape(), data.sensitive_columns().len() > 1);
     let id = shape.group_id.unwrap_or(GROUP_ID);
     let table = |column: SensitiveColumn<'_>| {
-        let values = sensitive_table(column.column(), partition, shown, id, watch);
+        let persons = data.persons().filter(|persons| persons.rows_known);
+        let values = sensitive_table(column.column(), partition, shown, id, persons, watch);
         (shape.values_table_of(column.name(), has_several), values)
     };
     data.sensitive_columns().map(table).collect()
 }
 
 /// One row per group and value, sorted by group id, then by value.
-fn sensitive_table(column: &Column, partition: &Partition, shown: &[u32], id: &str, watch: &dyn Watch) -> Table {
-    let (mut place, mut values, mut counts) = (Vec::new(), Vec::new(), Vec::new());
-    let mut codes = Vec::new();
+///
+/// With `persons`, also how many persons have the value.
+fn sensitive_table(
+    column: &Column,
+    partition: &Partition,
+    shown: &[u32],
+    id: &str,
+    persons: Option<&Persons>,
+    watch: &dyn Watch,
+) -> Table {
+    let (mut place, mut values, mut counts, mut n_persons) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut codes: Vec<(u32, u32)> = Vec::new();
+    let whose = |row: u32| persons.map_or(0, |persons| persons.of_row(row));
     for (at, &group) in (0u32..).zip(shown) {
         watch.pause_at(at as usize);
         codes.clear();
-        codes.extend(partition.group(group as usize).iter().map(|&row| column.code(row as usize)));
+        codes.extend(partition.group(group as usize).iter().map(|&row| (column.code(row as usize), whose(row))));
         codes.sort_unstable();
-        for run in codes.chunk_by(|a, b| a == b) {
+        for run in codes.chunk_by(|a, b| a.0 == b.0) {
             place.push(at);
-            values.push(run[0]);
+            values.push(run[0].0);
             counts.push(run.len() as i64);
+            n_persons.push(run.chunk_by(|a, b| a == b).count() as i64);
         }
     }
     let values = Codes::collect(column.domain().len(), values.into_iter());
-    Table::new(vec![
+    let mut columns = vec![
         frame::ids(id, partition.n_groups(), &place),
         Column::new(column.name(), std::sync::Arc::clone(column.domain()), values),
         Column::integers(COUNT, &counts),
-    ])
+    ];
+    columns.extend(persons.map(|_| Column::integers(PERSONS, &n_persons)));
+    Table::new(columns)
 }

@@ -28,7 +28,7 @@ impl Buckets {
     ) -> Result<Self, PublishError> {
         let watch = job.watch();
         let progress = |_: u64| watch.pause();
-        let marginal = job.data().projected(attributes);
+        let marginal = job.data().units().projected(attributes);
         let goal = marginal.goal(&[PrincipleSpec::KAnonymity { k }.into()])?;
         let partition = match for_reconstruction {
             true => cut_by_density(&marginal, &goal, &progress),
@@ -43,7 +43,16 @@ impl Buckets {
         let goal = data.goal(&[PrincipleSpec::KAnonymity { k }.into()])?;
         let given = ByColumn { column: column.to_owned() };
         let partition = given.partition(data, &goal, job.rng(), &|_| watch.pause())?;
-        Ok(Buckets::of(&data.projected(attributes), partition, watch))
+        let partition = job.to_units(partition)?;
+        Ok(Buckets::of(&data.units().projected(attributes), partition, watch))
+    }
+
+    /// Buckets of persons as buckets of their rows, over some quasi attributes.
+    pub(super) fn of_rows(self, job: &Job<'_>, attributes: &[usize]) -> Self {
+        match job.data().persons() {
+            None => self,
+            Some(_) => Buckets::of(&job.data().projected(attributes), job.to_rows(self.partition), job.watch()),
+        }
     }
 
     /// A partition, with a summary of every quasi attribute of `data`.

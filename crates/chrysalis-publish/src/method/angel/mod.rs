@@ -111,12 +111,15 @@ impl Method for Angel {
 
     fn publish(&self, job: &mut Job<'_>) -> Result<Outcome, PublishError> {
         let (data, watch) = (job.data(), job.watch());
-        let sensitive = data.sensitive().ok_or_else(|| PublishError::Internal("no sensitive column".into()))?;
-        let partition = job.group(Scope::Batch)?.into_partition();
+        // Batches and buckets are made of persons, where these may have several rows.
+        let sensitive = data.units().sensitive();
+        let sensitive = sensitive.ok_or_else(|| PublishError::Internal("no sensitive column".into()))?;
+        let partition = job.group_units(Scope::Batch)?;
         // Step 1.
         let attributes = self.attributes(data)?;
+        let of_units: Vec<Vec<usize>> = attributes.iter().map(|attributes| lifted(data, attributes)).collect();
         let mut tables: Vec<Buckets> =
-            (0..attributes.len()).map(|at| self.buckets(job, at, &attributes[at])).collect::<Result<_, _>>()?;
+            (0..of_units.len()).map(|at| self.buckets(job, at, &of_units[at])).collect::<Result<_, _>>()?;
         // Step 2.
         let batches = self.batches(job, sensitive, partition, &tables[0])?;
         // Step 3.
@@ -130,7 +133,10 @@ impl Method for Angel {
             }
             None => (batches, job.partitioner()),
         };
-        let batches = job.check(batches, Scope::Batch, partitioner)?;
+        let joined = joined(&batches, &tables, self.k, watch);
+        let tables: Vec<Buckets> =
+            tables.into_iter().zip(&attributes).map(|(buckets, attributes)| buckets.of_rows(job, attributes)).collect();
+        let batches = job.check(job.to_rows(batches), Scope::Batch, partitioner)?;
         let bucket_partitions: Vec<&Partition> = tables.iter().map(|buckets| &buckets.partition).collect();
         let of_buckets = match self.fallback {
             // The simple generalization may have smaller buckets.
@@ -153,7 +159,7 @@ impl Method for Angel {
         }
         let groups = ShownGroups {
             promises: in_order(job, batches.promises().iter().chain(&of_buckets)),
-            ..ShownGroups::from(&batches)
+            ..ShownGroups::of(&batches, &shown)
         };
         let release = frame::release(data, self.form(), groups, named);
         let ncp = |summary: &Summary| (summary.name().to_owned(), summary.ncp(&tables[0].partition));
@@ -170,9 +176,17 @@ impl Method for Angel {
         outcome.angelization = Some(Angelization {
             buckets: names.iter().zip(&tables).map(facts).collect(),
             is_simple,
-            joined: joined(batches.partition(), &tables, self.k, watch),
+            joined,
         });
         Ok(outcome)
+    }
+}
+
+/// The columns that some quasi attributes became in the table that groups are made of.
+fn lifted(data: &Microdata, attributes: &[usize]) -> Vec<usize> {
+    match data.persons() {
+        Some(persons) => attributes.iter().flat_map(|&at| &persons.places[at]).copied().collect(),
+        None => attributes.to_vec(),
     }
 }
 
@@ -258,7 +272,7 @@ impl Angel {
             Fallback::KeepingK => job.goal(Scope::Group)?,
             Fallback::PrinciplesAlone => job.goal(Scope::Batch)?,
         };
-        let (data, watch) = (job.data(), job.watch());
+        let (data, watch) = (job.data().units(), job.watch());
         let progress = |_: u64| watch.pause();
         let error = |batches: &Partition, buckets: &Buckets| {
             watch.pause();
@@ -272,6 +286,16 @@ impl Angel {
             (error(&simple.partition, &simple), (simple, partitioner))
         };
         let mondrian = Mondrian::default();
+        if job.data().persons().is_some() {
+            let scope = if self.fallback == Fallback::KeepingK { Scope::Group } else { Scope::Batch };
+            let groups = match job.group_persons(&mondrian, &goal, &job.required(scope), None) {
+                // Persons with equally many rows may be too few for this.
+                Err(PublishError::Infeasible { .. }) => return Ok(None),
+                groups => groups?,
+            };
+            let (error, simple) = simple(groups, mondrian.name());
+            return Ok((error < own).then_some(simple));
+        }
         let mut best = simple(mondrian.partition(data, &goal, job.rng(), &progress)?, mondrian.name());
         let rows = data.rows();
         let is_promising = best.0 - own < rows as f64 * CATCHES_UP;

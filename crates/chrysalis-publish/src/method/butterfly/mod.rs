@@ -90,8 +90,17 @@ impl Butterfly {
         let (data, watch) = (job.data(), job.watch());
         let goal = job.goal(Scope::User)?;
         let parts = self.quasi_identifiers.body_and_wings(data)?;
-        watch.phase("partition", Some(data.rows() as u64 * self.passes()), Counted::Rows);
-        let flight = butterfly::find(data, &parts, &goal, self.hierarchy, job.rng(), &|n| watch.tell(n));
+        let units = data.units();
+        watch.phase("partition", Some(units.rows() as u64 * self.passes()), Counted::Rows);
+        let places = data.persons().map(|persons| &persons.places[..]);
+        let of_units = places.map_or_else(|| parts.clone(), |places| parts.lifted(places));
+        let mut flight = butterfly::find(units, &of_units, &goal, self.hierarchy, job.rng(), &|n| watch.tell(n));
+        if let Some(persons) = data.persons() {
+            flight.butterflies = persons.to_rows(flight.butterflies);
+            flight.wings = flight.wings.into_iter().map(|wing| wing.map(|wing| persons.to_rows(wing))).collect();
+            // It was counted by persons, and by both ends of their boxes: nothing to compare rows with.
+            flight.union_loss.clear();
+        }
         job.publishing();
         Ok(Butterflies { flight, parts })
     }
@@ -113,6 +122,16 @@ impl Method for Butterfly {
             let problem = format!("{} takes one sensitive column, but several are named", self.form());
             let remedy = Remedy::from("keep one of them, or use ").knob(Knob::Method, Form::Generalize.name());
             return Err(PublishError::remedied(problem, remedy));
+        }
+        let is_apart = data.persons().is_some_and(|persons| persons.rows_known && persons.classes().len() > 1);
+        if is_apart {
+            let problem = format!(
+                "{} cannot keep persons with different numbers of rows apart, as `{}` asks",
+                self.form(),
+                Knob::RowsKnown
+            );
+            let remedy = Remedy::from("use ").knob(Knob::RowsPerPerson, "1").words(", or ");
+            return Err(PublishError::remedied(problem, remedy.knob(Knob::Method, Form::Generalize.name())));
         }
         Generalize.check(data)
     }
@@ -143,7 +162,13 @@ impl Method for Butterfly {
         let summaries = layers.iter().flat_map(|layer| &layer.summaries);
         let tables = labelled(self.form(), Table::new(columns), summaries);
         let hierarchy = flight.hierarchy.to_string();
-        let shown = ShownGroups { partitioner: &hierarchy, n_groups: groups.n_groups(), promises };
+        let shown = ShownGroups {
+            partitioner: &hierarchy,
+            n_groups: groups.n_groups(),
+            promises,
+            partition: Some(&groups),
+            shown: &ids,
+        };
         let release = frame::release(data, self.form(), shown, tables);
         let mut ncp: Vec<(usize, (String, f64))> = layers.iter().flat_map(Layer::lost).collect();
         ncp.sort_unstable_by_key(|(place, _)| *place);

@@ -61,7 +61,7 @@ impl Method for Generalize {
         columns.extend(exact.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
         // Step 4.
         let tables = labelled(self.form(), Table::new(columns), summaries.iter());
-        let mut release = frame::release(data, self.form(), (&grouping).into(), tables);
+        let mut release = frame::release(data, self.form(), frame::ShownGroups::of(&grouping, &shown), tables);
         release.manifest.suppressed = partition.n_suppressed();
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();
         let disclosure = job.disclosure(&[partition], self.form());

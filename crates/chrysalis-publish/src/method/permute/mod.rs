@@ -67,7 +67,7 @@ impl Method for Permute {
         let shape = self.form().shape();
         let mut tables = vec![(shape.people.to_owned(), Table::new(shown_columns))];
         tables.extend(sensitive_tables(data, self.form(), partition, &shown, watch));
-        let release = frame::release(data, self.form(), (&grouping).into(), tables);
+        let release = frame::release(data, self.form(), frame::ShownGroups::of(&grouping, &shown), tables);
         let summaries = Summary::all(data, partition, watch);
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();
         let disclosure = job.disclosure(&[partition], self.form());

@@ -72,7 +72,7 @@ impl Method for Shuffle {
                 tables.push((name, help::table(column, partition, &shown, watch)?));
             }
         }
-        let release = frame::release(data, self.form(), (&grouping).into(), tables);
+        let release = frame::release(data, self.form(), frame::ShownGroups::of(&grouping, &shown), tables);
         let disclosure = job.disclosure(&[partition], self.form());
         Ok(Outcome::new(release, partition, Vec::new(), Some(disclosure)))
     }

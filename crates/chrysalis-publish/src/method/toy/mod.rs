@@ -34,7 +34,7 @@ impl Method for Toy {
         columns.push(frame::group_ids(partition.n_groups(), &order.place));
         let mut tables = vec![(shape.people.to_owned(), Table::new(columns))];
         tables.extend(sensitive_tables(data, self.form(), partition, &shown, watch));
-        let release = frame::release(data, self.form(), (&grouping).into(), tables);
+        let release = frame::release(data, self.form(), frame::ShownGroups::of(&grouping, &shown), tables);
         let disclosure = job.disclosure(&[partition], self.form());
         Ok(Outcome::new(release, partition, Vec::new(), Some(disclosure)))
     }

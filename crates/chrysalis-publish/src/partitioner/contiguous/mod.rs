@@ -46,7 +46,7 @@ impl Partitioner for BySensitive {
         rng: &mut dyn CryptoRng,
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError> {
-        if data.sensitive_columns().len() > 1 {
+        if data.is_combined() {
             return self.of_several(data, goal, rng, progress);
         }
         let (column, minimum) = self.check(data, goal)?;
@@ -76,7 +76,10 @@ impl BySensitive {
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError> {
         if *self != BySensitive::MinSum {
-            let problem = format!("`{}` sorts by one sensitive column, but several are named", self.name());
+            let problem = format!(
+                "`{}` sorts rows by one sensitive column: it takes neither several of them nor persons with several rows",
+                self.name()
+            );
             let remedy = Remedy::from("use ").knob(Knob::Partitioner, BySensitive::MinSum.name());
             return Err(PublishError::remedied(problem, remedy));
         }

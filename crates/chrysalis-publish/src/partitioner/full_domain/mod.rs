@@ -199,6 +199,10 @@ impl Partitioner for FullDomain {
         "full-domain"
     }
 
+    fn is_of_whole_columns(&self) -> bool {
+        true
+    }
+
     fn total(&self, data: &Microdata) -> Result<(u64, Counted), PublishError> {
         Ok((u64::try_from(FullDomain::n_nodes(data)?).unwrap_or(u64::MAX), Counted::Combinations))
     }

@@ -109,7 +109,7 @@ fn run<const D: usize>(
             || SaCounts::new(n_values),
             |counts, cell| {
                 progress(0);
-                groups_of_cell(goal, &dealing, cell, counts, data.sensitive_columns().len() > 1)
+                groups_of_cell(goal, &dealing, cell, counts, data.is_combined())
             },
         )
         .collect();

@@ -1,0 +1,398 @@
+//! Principles that count persons, who may have several rows each.
+//!
+//! A group is then counted by what its persons have: all persons with the same values, equally often in every sensitive
+//! column, share a code. Each column's principles look at one of three measures of a group, all of which survive
+//! merging: how many persons have a value; in how many rows it stands, where tables do not show how many persons these
+//! are; and the mean over persons of 1/d on each of a person's d values.
+
+use std::fmt;
+use std::sync::Arc;
+
+use chrysalis_table::{Code, Knob, Remedy, SaCounts};
+use num_integer::Integer;
+use num_traits::CheckedMul;
+
+use super::k_anonymity::KAnonymity;
+use super::several::{SortedOut, empty, give_back};
+use super::{All, Limit, Principle, Sensitive};
+use crate::{Alike, CriteriaError, Laws, PrincipleSpec, Rational, Requirement};
+
+/// What persons have in one sensitive column: for every code of what they have in all columns, the values and in how
+/// many rows each of them stands.
+#[derive(Clone, Debug, Default)]
+pub struct Belongings {
+    ends: Vec<u32>,
+    values: Vec<(Code, u32)>,
+}
+
+impl Belongings {
+    /// No codes yet.
+    pub fn new() -> Self {
+        Belongings::default()
+    }
+
+    /// Adds the next code: values, each once, with the number of rows in which they stand.
+    pub fn push(&mut self, values: impl IntoIterator<Item = (Code, u32)>) {
+        self.values.extend(values);
+        self.ends.push(u32::try_from(self.values.len()).unwrap_or(u32::MAX));
+    }
+
+    /// The values behind a code.
+    pub fn of(&self, code: Code) -> &[(Code, u32)] {
+        let at = code as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.values[start as usize..self.ends[at] as usize]
+    }
+
+    /// How many codes there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+}
+
+/// One sensitive column of a table in which persons may have several rows.
+#[derive(Clone, Debug)]
+pub struct OneOfPersons<'a> {
+    /// The column.
+    pub sensitive: Sensitive<'a>,
+    /// What persons have in it.
+    pub has: Arc<Belongings>,
+}
+
+/// What readers of a release see of the persons who have a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sees {
+    /// How many there are.
+    Persons,
+    /// Only in how many rows the value stands: there are no more persons who have it than that.
+    Rows,
+}
+
+/// How a group is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    /// How many persons have a value.
+    Persons,
+    /// In how many rows a value stands.
+    Rows,
+    /// The sum over persons of a common multiple of all d, divided by d, on each of a person's d values.
+    Shares(u32),
+}
+
+impl Measure {
+    fn of(principle: &PrincipleSpec, sees: Sees, common: Option<u32>) -> Option<Measure> {
+        match principle {
+            PrincipleSpec::FrequencyL { .. } | PrincipleSpec::OthersL { .. } | PrincipleSpec::AlphaK { .. } => {
+                Some(if sees == Sees::Persons { Measure::Persons } else { Measure::Rows })
+            }
+            PrincipleSpec::KAnonymity { .. }
+            | PrincipleSpec::DistinctL { .. }
+            | PrincipleSpec::Ke { .. }
+            | PrincipleSpec::Beta { .. } => Some(Measure::Persons),
+            #[cfg(feature = "toy-principle")]
+            PrincipleSpec::Toy { .. } => Some(Measure::Persons),
+            PrincipleSpec::EntropyL { .. }
+            | PrincipleSpec::RecursiveCl { .. }
+            | PrincipleSpec::TCloseness { .. }
+            | PrincipleSpec::DistinctLAlpha { .. }
+            | PrincipleSpec::EntropyLAlpha { .. }
+            | PrincipleSpec::RecursiveLAlpha { .. } => common.map(Measure::Shares),
+        }
+    }
+
+    /// Adds up what the persons of a group have.
+    fn count(self, has: &Belongings, group: &SaCounts, counts: &mut SaCounts) {
+        for (code, persons) in group.iter() {
+            let values = has.of(code);
+            // PROOF: persons have 32-bit numbers; the sum of all shares has 32 bits, and counts past that would only
+            // occur where a value stands in more rows than a table can have.
+            let persons = persons as u32;
+            match self {
+                Measure::Persons => values.iter().for_each(|&(value, _)| counts.add_many(value, persons)),
+                Measure::Rows => values.iter().for_each(|&(value, rows)| counts.add_many(value, persons * rows)),
+                Measure::Shares(common) => {
+                    let share = common / (values.len() as u32).max(1);
+                    values.iter().for_each(|&(value, _)| counts.add_many(value, persons * share));
+                }
+            }
+        }
+        if !matches!(self, Measure::Shares(_)) {
+            counts.set_total(group.total());
+        }
+    }
+}
+
+/// The least common multiple of the numbers of values that persons have, if the shares of all persons together can then
+/// be counted in 32 bits, as every principle assumes.
+fn common_multiple(has: &Belongings, whole: &SaCounts) -> Option<u32> {
+    let most = u64::from(u32::MAX) / whole.total().max(1);
+    let common = whole.iter().try_fold(1_u64, |common, (code, _)| {
+        let next = common.lcm(&(has.of(code).len() as u64).max(1));
+        (next <= most).then_some(next)
+    });
+    common.and_then(|common| u32::try_from(common).ok())
+}
+
+/// The most values that a person may have so that shares can be counted exactly.
+fn most_values(persons: u64) -> u64 {
+    let most = u64::from(u32::MAX) / persons.max(1);
+    let mut common = 1_u64;
+    (1..).take_while(|n| {
+        common = common.lcm(n);
+        common <= most
+    })
+    .last()
+    .unwrap_or(1)
+}
+
+impl All {
+    /// Binds requirements to the sensitive columns of a table in which persons may have several rows. Groups are then
+    /// counted by what their persons have; `whole` are all persons.
+    pub fn bind_persons(
+        requirements: &[Requirement],
+        columns: &[OneOfPersons<'_>],
+        whole: &SaCounts,
+        sees: Sees,
+    ) -> Result<Self, CriteriaError> {
+        let all: Vec<Sensitive<'_>> = columns.iter().map(|column| column.sensitive).collect();
+        let SortedOut { sizes, of_columns, specs } = SortedOut::new(requirements, &all)?;
+        let mut parts: Vec<Box<dyn Principle>> = Vec::new();
+        parts.extend(sizes.into_iter().map(|k| -> Box<dyn Principle> { Box::new(KAnonymity { k }) }));
+        let has_several = columns.len() > 1;
+        let bind = |(column, principles): (&OneOfPersons<'_>, Vec<PrincipleSpec>)| {
+            OfPersons::bind(column, &principles, whole, sees, has_several)
+        };
+        let mut of_columns = columns.iter().zip(of_columns).map(bind).collect::<Result<Vec<_>, _>>()?;
+        of_columns.retain(|column| !column.parts.is_empty());
+        // Persons are dealt by the column that constrains most.
+        of_columns.sort_by_key(|column| std::cmp::Reverse((column.least_size(), column.most)));
+        if let Some(first) = of_columns.first_mut() {
+            first.alike = Some(first.of_values.of_combinations(&first.main));
+        }
+        parts.extend(of_columns.into_iter().map(|column| -> Box<dyn Principle> { Box::new(column) }));
+        Ok(All { parts, specs, counts_persons: true })
+    }
+
+    /// The first requirement that all persons together fail, why, and the column it is about.
+    pub fn why_persons_fail(
+        requirements: &[Requirement],
+        columns: &[OneOfPersons<'_>],
+        whole: &SaCounts,
+        sees: Sees,
+    ) -> Result<Option<(String, Limit, Option<String>)>, CriteriaError> {
+        let all: Vec<Sensitive<'_>> = columns.iter().map(|column| column.sensitive).collect();
+        let SortedOut { sizes, of_columns, .. } = SortedOut::new(requirements, &all)?;
+        for k in sizes {
+            let size = KAnonymity { k };
+            if !size.holds(whole) {
+                return Ok(Some((size.to_string(), of_persons(size.limit(whole, None)), None)));
+            }
+        }
+        for (column, principles) in columns.iter().zip(of_columns) {
+            let bound = OfPersons::bind(column, &principles, whole, sees, columns.len() > 1)?;
+            for part in bound.parts.iter().filter(|part| !bound.part_holds(part, whole)) {
+                let name = column.sensitive.name.to_owned();
+                let limit = bound.measured_in(part.measure, whole, |counts| bound.why(part, counts, whole, column));
+                return Ok(Some((part.written.to_string(), limit, Some(name))));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Limits speak of rows; here persons were counted.
+fn of_persons(limit: Limit) -> Limit {
+    let reason = limit.reason.replace(" rows", " persons").replace(" row", " person");
+    Limit { reason, ..limit }
+}
+
+/// The principles of one column.
+#[derive(Debug)]
+struct OfPersons {
+    name: String,
+    has_several: bool,
+    parts: Vec<Part>,
+    has: Arc<Belongings>,
+    n_values: usize,
+    /// For every code, the value that most persons have among those that its persons have.
+    main: Vec<Code>,
+    /// How many persons have the most frequent value.
+    most: u64,
+    of_values: Alike,
+    /// Which codes are dealt as one; for the column by which persons are dealt.
+    alike: Option<Alike>,
+}
+
+/// One principle, and how groups are measured for it.
+#[derive(Debug)]
+struct Part {
+    written: PrincipleSpec,
+    principle: Box<dyn Principle>,
+    measure: Measure,
+    /// The fewest persons that can pass.
+    least: u64,
+}
+
+impl OfPersons {
+    fn bind(
+        column: &OneOfPersons<'_>,
+        principles: &[PrincipleSpec],
+        whole: &SaCounts,
+        sees: Sees,
+        has_several: bool,
+    ) -> Result<Self, CriteriaError> {
+        let (sensitive, has) = (&column.sensitive, &column.has);
+        let n_values = sensitive.domain.len();
+        let common = common_multiple(has, whole);
+        let mut parts = Vec::new();
+        for written in principles {
+            let Some(measure) = Measure::of(written, sees, common) else {
+                return Err(CriteriaError::TooManyValues {
+                    text: written.to_string(),
+                    column: sensitive.name.to_owned(),
+                    most: most_values(whole.total()),
+                });
+            };
+            let mut counts = SaCounts::new(n_values);
+            measure.count(has, whole, &mut counts);
+            let scaled = scaled(written, measure).ok_or_else(|| CriteriaError::Parameter {
+                text: written.to_string(),
+                problem: "its weight is too large to be counted in shares of persons".to_owned(),
+            })?;
+            let principle = scaled.bind(Some(&Sensitive { counts: &counts, ..*sensitive }))?;
+            let least = match written {
+                // The weight is one of shares.
+                PrincipleSpec::DistinctLAlpha { l, .. }
+                | PrincipleSpec::EntropyLAlpha { l, .. }
+                | PrincipleSpec::RecursiveLAlpha { l, .. } => *l,
+                _ => principle.least_size(),
+            };
+            parts.push(Part { written: written.clone(), principle, measure, least });
+        }
+        let mut persons = SaCounts::new(n_values);
+        Measure::Persons.count(has, whole, &mut persons);
+        // Of values that count as one, all count.
+        let of_values = sensitive.alike.clone();
+        let classes = of_values.classes();
+        let class = |value: Code| classes.get(value as usize).copied().unwrap_or(value);
+        let mut of_class = vec![0_u64; n_values];
+        persons.iter().for_each(|(value, count)| of_class[class(value) as usize] += count);
+        let heaviest = |code: Code| {
+            let weight = |value: Code| (!of_values.is_missing(value), of_class[class(value) as usize]);
+            let values = has.of(code).iter().map(|&(value, _)| value);
+            values.max_by_key(|&value| (weight(value), std::cmp::Reverse(value))).unwrap_or(0)
+        };
+        let main = (0..has.len() as Code).map(heaviest).collect();
+        Ok(OfPersons {
+            name: sensitive.name.to_owned(),
+            has_several,
+            parts,
+            has: Arc::clone(has),
+            n_values,
+            main,
+            most: of_values.most(&persons),
+            of_values,
+            alike: None,
+        })
+    }
+
+    /// What `judge` says about a group in a measure.
+    fn measured_in<T>(&self, measure: Measure, group: &SaCounts, judge: impl FnOnce(&SaCounts) -> T) -> T {
+        let mut counts = empty(self.n_values);
+        measure.count(&self.has, group, &mut counts);
+        let judged = judge(&counts);
+        give_back(counts);
+        judged
+    }
+
+    fn part_holds(&self, part: &Part, group: &SaCounts) -> bool {
+        // One person with l values is nobody to hide among.
+        group.total() >= part.least
+            && self.measured_in(part.measure, group, |counts| part.principle.holds(counts))
+    }
+
+    /// Why a part fails for all persons.
+    fn why(&self, part: &Part, counts: &SaCounts, whole: &SaCounts, column: &OneOfPersons<'_>) -> Limit {
+        if whole.total() < part.least {
+            let reason = format!("the table has {} persons, a group needs {}", whole.total(), part.least);
+            return Limit::new(reason, None, "nobody hides alone: add persons");
+        }
+        let limit = of_persons(part.principle.limit(counts, Some(&Sensitive { counts, ..column.sensitive })));
+        match part.measure {
+            Measure::Persons => limit,
+            Measure::Rows => Limit {
+                reason: format!("{}, counting every row as a person because the tables cannot tell", limit.reason),
+                possible: limit.possible,
+                instead: Remedy::from("use ")
+                    .knob(Knob::RowsPerPerson, "1")
+                    .words(", or a method that counts values by group, such as ")
+                    .knob(Knob::Method, "anatomy"),
+            },
+            Measure::Shares(_) if part.written.weighs() => {
+                Limit { possible: None, instead: "ask for less".into(), ..limit }
+            }
+            Measure::Shares(_) => limit,
+        }
+    }
+}
+
+/// What to bind so that a principle that adds up weights finds shares where it expects rows: its α, as many times as a
+/// whole person has shares.
+fn scaled(principle: &PrincipleSpec, measure: Measure) -> Option<PrincipleSpec> {
+    let Measure::Shares(common) = measure else { return Some(principle.clone()) };
+    let times = |alpha: &Rational| alpha.checked_mul(&Rational::from(u64::from(common)));
+    Some(match principle {
+        PrincipleSpec::DistinctLAlpha { l, alpha } => PrincipleSpec::DistinctLAlpha { l: *l, alpha: times(alpha)? },
+        PrincipleSpec::EntropyLAlpha { l, alpha } => PrincipleSpec::EntropyLAlpha { l: *l, alpha: times(alpha)? },
+        PrincipleSpec::RecursiveLAlpha { c, l, alpha } => {
+            PrincipleSpec::RecursiveLAlpha { c: *c, l: *l, alpha: times(alpha)? }
+        }
+        _ => principle.clone(),
+    })
+}
+
+impl Principle for OfPersons {
+    fn laws(&self) -> Laws {
+        Laws {
+            monotone: self.parts.iter().all(|part| part.principle.laws().monotone),
+            // Numbers of persons are needed, too.
+            scale_free: false,
+        }
+    }
+
+    fn holds(&self, group: &SaCounts) -> bool {
+        self.parts.iter().all(|part| self.part_holds(part, group))
+    }
+
+    fn least_size(&self) -> u64 {
+        self.parts.iter().map(|part| part.least).max().unwrap_or(1)
+    }
+
+    fn alike(&self) -> Option<&Alike> {
+        self.alike.as_ref()
+    }
+
+    fn measured(&self) -> String {
+        String::new()
+    }
+
+    /// Whoever binds persons asks [`All::why_persons_fail`] first, which knows the column.
+    fn limit(&self, _: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {
+        Limit::new(format!("all persons together fail {self}"), None, Remedy::none())
+    }
+}
+
+impl fmt::Display for OfPersons {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |part: &Part| match self.has_several {
+            true => format!("{}:{}", self.name, part.written),
+            false => part.written.to_string(),
+        };
+        f.write_str(&self.parts.iter().map(part).collect::<Vec<_>>().join(" and "))
+    }
+}

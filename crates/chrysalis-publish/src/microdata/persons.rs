@@ -1,0 +1,294 @@
+//! Persons who may have several rows each.
+//!
+//! Groups are groups of persons: partitioners get a table with one row per person. What a person has in the sensitive
+//! columns is one code in it, and a quasi column in which rows of one person differ becomes two, its lowest and its
+//! highest values: persons whose boxes are alike then lie close together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrysalis_criteria::{Belongings, Sees};
+use chrysalis_table::{Code, Codes, Column, Domain, Kind, SaCounts, Table, Taxonomy, Value};
+use rayon::prelude::*;
+
+use super::combined::Combined;
+use super::{Microdata, counts_of, counts_without_values};
+use crate::Partition;
+
+/// What a publication needs to know about persons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PersonsSpec {
+    /// The column that says whose a row is. It must have no missing values.
+    pub column: String,
+    /// Whether attackers know, or can see, how many rows each person has: then only persons with equally many rows
+    /// share a group.
+    pub rows_known: bool,
+    /// What readers see of the persons who have a value.
+    pub sees: Sees,
+}
+
+/// The persons of a table.
+#[derive(Debug)]
+pub(crate) struct Persons {
+    pub(crate) rows_known: bool,
+    pub(crate) sees: Sees,
+    /// For every row, its person. Persons are numbered in the order of their first rows.
+    of_row: Vec<u32>,
+    /// The rows of all persons, person after person.
+    rows: Vec<u32>,
+    /// Where the rows of every person end.
+    ends: Vec<u32>,
+    /// By sensitive column: what is behind the codes of what persons have.
+    pub(super) has: Vec<Arc<Belongings>>,
+    /// One row per person.
+    pub(crate) units: Box<Microdata>,
+    /// For every quasi column of the table, its columns among the quasi columns of the units.
+    pub(crate) places: Vec<Vec<usize>>,
+}
+
+/// Persons who may share a group, as a table of their own.
+pub(crate) struct UnitClass {
+    /// How many rows each of them has; `None` if that does not matter.
+    pub(crate) rows_each: Option<u32>,
+    /// The persons.
+    pub(crate) persons: Vec<u32>,
+    /// One row for each of them.
+    pub(crate) data: Microdata,
+}
+
+impl Persons {
+    pub(super) fn new(data: &Microdata, spec: &PersonsSpec, column: &Column) -> Persons {
+        let n_rows = data.rows();
+        let mut number = vec![u32::MAX; column.domain().len()];
+        let mut n_persons = 0_u32;
+        let of_row: Vec<u32> = (0..n_rows)
+            .map(|row| {
+                let person = &mut number[column.code(row) as usize];
+                if *person == u32::MAX {
+                    *person = n_persons;
+                    n_persons += 1;
+                }
+                *person
+            })
+            .collect();
+        let mut ends = vec![0_u32; n_persons as usize + 1];
+        of_row.iter().for_each(|&person| ends[person as usize + 1] += 1);
+        (1..ends.len()).for_each(|at| ends[at] += ends[at - 1]);
+        let mut next = ends.clone();
+        let mut rows = vec![0; n_rows];
+        for (row, &person) in (0_u32..).zip(&of_row) {
+            let place = &mut next[person as usize];
+            rows[*place as usize] = row;
+            *place += 1;
+        }
+        ends.remove(0);
+        let lists = Lists { rows: &rows, ends: &ends };
+        let (bundles, has) = bundles(data, lists);
+        let (units, places) = units(data, lists, bundles);
+        let (rows_known, sees) = (spec.rows_known, spec.sees);
+        Persons { rows_known, sees, of_row, rows, ends, has, units: Box::new(units), places }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The person whose a row is.
+    pub(crate) fn of_row(&self, row: u32) -> u32 {
+        self.of_row[row as usize]
+    }
+
+    /// The rows of a person.
+    pub(crate) fn rows(&self, person: u32) -> &[u32] {
+        Lists { rows: &self.rows, ends: &self.ends }.of(person)
+    }
+
+    /// The persons of a group that holds all rows of each of them.
+    pub(crate) fn of_group<'a>(&'a self, rows: &'a [u32]) -> impl Iterator<Item = u32> + Clone + 'a {
+        rows.iter().map(|&row| (row, self.of_row(row))).filter(|&(row, person)| self.rows(person)[0] == row).map(|it| it.1)
+    }
+
+    /// The most rows that a person has.
+    pub(crate) fn most_rows(&self) -> u32 {
+        (0..self.len() as u32).map(|person| self.rows(person).len() as u32).max().unwrap_or(0)
+    }
+
+    /// The persons who may share a group.
+    pub(crate) fn classes(&self) -> Vec<UnitClass> {
+        let mut by_rows: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for person in 0..self.len() as u32 {
+            by_rows.entry(self.rows(person).len() as u32).or_default().push(person);
+        }
+        let class = |(rows_each, persons): (u32, Vec<u32>)| UnitClass {
+            rows_each: Some(rows_each),
+            data: self.units.of_rows(&persons),
+            persons,
+        };
+        by_rows.into_iter().map(class).collect()
+    }
+
+    /// Groups of persons as groups of their rows.
+    pub(crate) fn to_rows(&self, partition: Partition) -> Partition {
+        let recoding = partition.recoding().cloned();
+        let rows_of = |group: &[u32]| -> u32 { group.iter().map(|&person| self.rows(person).len() as u32).sum() };
+        let sizes: Vec<u32> = partition.groups().map(rows_of).collect();
+        let rows = partition.into_rows().into_iter().flat_map(|person| self.rows(person)).copied().collect();
+        let partition = Partition::new(rows, &sizes);
+        match recoding {
+            Some(recoding) => partition.recoded(recoding),
+            None => partition,
+        }
+    }
+
+    /// Groups of rows, which hold all rows of their persons, as groups of persons.
+    pub(crate) fn to_units(&self, partition: &Partition) -> Partition {
+        let of_group = |group: &[u32]| self.of_group(group).collect::<Vec<u32>>();
+        let groups: Vec<Vec<u32>> = partition.groups().map(of_group).collect();
+        let sizes: Vec<u32> = groups.iter().map(|group| group.len() as u32).collect();
+        Partition::new(groups.concat(), &sizes)
+    }
+
+    /// The first quasi column in which rows of one person differ.
+    pub(crate) fn first_varying<'a>(&self, data: &'a Microdata) -> Option<&'a str> {
+        data.quasi().zip(&self.places).find(|(_, places)| places.len() > 1).map(|((column, _), _)| column.name())
+    }
+}
+
+/// The rows of all persons.
+#[derive(Clone, Copy)]
+struct Lists<'a> {
+    rows: &'a [u32],
+    ends: &'a [u32],
+}
+
+impl<'a> Lists<'a> {
+    fn of(self, person: u32) -> &'a [u32] {
+        let start = if person == 0 { 0 } else { self.ends[person as usize - 1] };
+        &self.rows[start as usize..self.ends[person as usize] as usize]
+    }
+}
+
+/// Values of one column with the number of rows in which each stands, in ascending order.
+type Counted = Vec<(Code, u32)>;
+
+/// The code of what every person has, and what is behind each code, by sensitive column.
+///
+/// LEAK: codes are numbered by what persons have, never by where they first occur.
+fn bundles(data: &Microdata, lists: Lists<'_>) -> (Option<Column>, Vec<Arc<Belongings>>) {
+    let columns: Vec<&Column> = data.sensitive_columns().map(|column| column.column()).collect();
+    if columns.is_empty() {
+        return (None, Vec::new());
+    }
+    let of_person = |person: u32| -> Vec<Counted> {
+        let counted = |column: &&Column| {
+            let mut codes: Vec<Code> = lists.of(person).iter().map(|&row| column.code(row as usize)).collect();
+            codes.sort_unstable();
+            codes.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
+        };
+        columns.iter().map(counted).collect()
+    };
+    let n_persons = lists.ends.len() as u32;
+    let all: Vec<Vec<Counted>> = (0..n_persons).into_par_iter().map(of_person).collect();
+    let mut order: Vec<u32> = (0..n_persons).collect();
+    order.par_sort_unstable_by(|&a, &b| all[a as usize].cmp(&all[b as usize]));
+    let mut codes = vec![0; n_persons as usize];
+    let mut has: Vec<Belongings> = columns.iter().map(|_| Belongings::new()).collect();
+    let mut n_codes = 0;
+    for alike in order.chunk_by(|&a, &b| all[a as usize] == all[b as usize]) {
+        alike.iter().for_each(|&person| codes[person as usize] = n_codes);
+        for (has, values) in has.iter_mut().zip(&all[alike[0] as usize]) {
+            has.push(values.iter().copied());
+        }
+        n_codes += 1;
+    }
+    let domain = Domain::new(Kind::Integer, (0..i64::from(n_codes)).map(Value::Integer).collect(), false);
+    let codes = Codes::collect(n_codes as usize, codes.into_iter());
+    let name = columns.iter().map(|column| column.name()).collect::<Vec<_>>().join(", ");
+    (Some(Column::new(name, Arc::new(domain), codes)), has.into_iter().map(Arc::new).collect())
+}
+
+/// A table with one row per person, and where its quasi columns come from.
+fn units(data: &Microdata, lists: Lists<'_>, bundles: Option<Column>) -> (Microdata, Vec<Vec<usize>>) {
+    let (mut columns, mut taxonomies, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for (column, taxonomy) in data.quasi() {
+        let lifted = hulls(column, taxonomy, lists);
+        places.push((columns.len()..columns.len() + lifted.len()).collect());
+        taxonomies.extend(lifted.iter().map(|_| taxonomy.cloned()));
+        columns.extend(lifted);
+    }
+    let quasi = (0..columns.len()).collect();
+    let mut tight = Vec::new();
+    for sensitive in data.sensitive_columns() {
+        let lifted = hulls(sensitive.column(), None, lists);
+        tight.extend(columns.len()..columns.len() + lifted.len());
+        taxonomies.extend(lifted.iter().map(|_| None));
+        columns.extend(lifted);
+    }
+    let sensitive_counts = bundles.as_ref().map_or_else(|| counts_without_values(lists.ends.len()), counts_of);
+    let units = Microdata {
+        table: Table::new(columns),
+        quasi,
+        other: Vec::new(),
+        sensitive: Vec::new(),
+        tight,
+        taxonomies,
+        combined: bundles.map(|column| Combined { column, value_of: Vec::new() }),
+        sensitive_counts,
+        persons: None,
+    };
+    (units, places)
+}
+
+/// The values of a column by person: one column if every person has one value, otherwise the lowest and the highest
+/// ones, in the order in which groups are cut.
+fn hulls(column: &Column, taxonomy: Option<&Taxonomy>, lists: Lists<'_>) -> Vec<Column> {
+    let place = |code: Code| match taxonomy {
+        Some(tree) if !column.domain().kind().is_ordered() => tree.rank(code),
+        _ => code,
+    };
+    let ends = |person: u32| {
+        let codes = lists.of(person).iter().map(|&row| column.code(row as usize));
+        let lowest = codes.clone().min_by_key(|&code| place(code)).unwrap_or(0);
+        (lowest, codes.max_by_key(|&code| place(code)).unwrap_or(0))
+    };
+    let ends: Vec<(Code, Code)> = (0..lists.ends.len() as u32).into_par_iter().map(ends).collect();
+    let with = |codes: &mut dyn Iterator<Item = Code>| {
+        Column::new(column.name(), Arc::clone(column.domain()), Codes::collect(column.domain().len(), codes))
+    };
+    let lowest = with(&mut ends.iter().map(|ends| ends.0));
+    match ends.iter().all(|(low, high)| low == high) {
+        true => vec![lowest],
+        false => vec![lowest, with(&mut ends.iter().map(|ends| ends.1))],
+    }
+}
+
+impl Microdata {
+    /// Some of the rows, for tables with one row per person.
+    fn of_rows(&self, rows: &[u32]) -> Microdata {
+        let combined = self.combined.as_ref().map(|combined| Combined {
+            column: combined.column.gather(rows),
+            value_of: combined.value_of.clone(),
+        });
+        Microdata {
+            table: self.table.gather(rows),
+            quasi: self.quasi.clone(),
+            other: Vec::new(),
+            sensitive: Vec::new(),
+            tight: self.tight.clone(),
+            taxonomies: self.taxonomies.clone(),
+            sensitive_counts: combined
+                .as_ref()
+                .map_or_else(|| counts_without_values(rows.len()), |combined| counts_of(&combined.column)),
+            combined,
+            persons: None,
+        }
+    }
+
+    /// How many persons a group of persons with these codes has of every code.
+    pub(crate) fn bundle_counts(&self, persons: impl Iterator<Item = u32>, counts: &mut SaCounts) {
+        match &self.combined {
+            Some(combined) => persons.for_each(|person| counts.add(combined.column.code(person as usize))),
+            None => persons.for_each(|_| counts.add(0)),
+        }
+    }
+}

@@ -62,7 +62,9 @@ pub enum CriteriaError {
         column: String,
     },
     /// A principle that weighs the values of each person equally, where some persons have too many.
-    #[error("`{text}` gives every value of a person an equal share, but some have so many values of `{column}` that shares cannot be counted exactly")]
+    #[error(
+        "`{text}` gives every value of a person an equal share, but some have so many values of `{column}` that shares cannot be counted exactly"
+    )]
     TooManyValues {
         /// The principle.
         text: String,

@@ -163,12 +163,13 @@ impl<'a> Job<'a> {
         let pause = |_: u64| watch.pause();
         let tell: Progress<'_> = progress.unwrap_or(&pause);
         let Some(persons) = self.data.persons() else {
-            return Err(PublishError::Internal("groups of persons were asked for, but nobody says whose rows are".into()));
+            return Err(PublishError::Internal(
+                "groups of persons were asked for, but nobody says whose rows are".into(),
+            ));
         };
         if let (true, Some(column)) = (partitioner.is_of_whole_columns(), persons.first_varying(self.data)) {
             let name = partitioner.name();
-            let problem =
-                format!("`{name}` shows all of `{column}` at one level, but rows of one person differ in it");
+            let problem = format!("`{name}` shows all of `{column}` at one level, but rows of one person differ in it");
             return Err(PublishError::remedied(problem, Remedy::from("use ").knob(Knob::Partitioner, "mondrian")));
         }
         if !persons.rows_known {
@@ -216,12 +217,7 @@ impl<'a> Job<'a> {
     }
 
     /// Persons with equally many rows must satisfy the goal together, because nobody else may stand with them.
-    fn check_classes(
-        &self,
-        classes: &[UnitClass],
-        goal: &All,
-        required: &[Requirement],
-    ) -> Result<(), PublishError> {
+    fn check_classes(&self, classes: &[UnitClass], goal: &All, required: &[Requirement]) -> Result<(), PublishError> {
         let fails = |class: &&UnitClass| !goal.holds(class.data.sensitive_counts());
         let Some(first) = classes.iter().find(fails) else { return Ok(()) };
         let rows = first.rows_each.unwrap_or(1);
@@ -245,7 +241,8 @@ impl<'a> Job<'a> {
             Ok(()) => "they differ too much from all others".to_owned(),
         };
         let n = first.data.rows();
-        let (persons, each) = (if n == 1 { "person has" } else { "persons have" }, if rows == 1 { "row" } else { "rows" });
+        let (persons, each) =
+            (if n == 1 { "person has" } else { "persons have" }, if rows == 1 { "row" } else { "rows" });
         let reason = format!(
             "{n} {persons} {rows} {each}, and only persons with equally many rows may share a group; among them, {why}"
         );

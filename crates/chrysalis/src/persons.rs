@@ -29,10 +29,8 @@ impl Draft {
         shifts: bool,
     ) -> Result<Option<PersonsPlan>, Error> {
         let Some(column) = &self.person else {
-            let idle = [
-                (Knob::RowsKnown, self.rows_known.is_some()),
-                (Knob::RowsPerPerson, self.rows_per_person.is_some()),
-            ];
+            let idle =
+                [(Knob::RowsKnown, self.rows_known.is_some()), (Knob::RowsPerPerson, self.rows_per_person.is_some())];
             return match idle.into_iter().find(|(_, is_said)| *is_said) {
                 None => Ok(None),
                 Some((knob, _)) => {
@@ -55,7 +53,8 @@ impl Draft {
             if shifts && self.rows_known.is_none() && self.rows_per_person.is_none() {
                 return Ok(None);
             }
-            let message = format!("`{}` has no effect: {form} promises nothing, neither to rows nor to persons", Knob::Person);
+            let message =
+                format!("`{}` has no effect: {form} promises nothing, neither to rows nor to persons", Knob::Person);
             return Err(Error::request(message, Remedy::from("leave ").knob(Knob::Person, "").words(" out")));
         }
         if self.rows_per_person == Some(0) {
@@ -68,7 +67,8 @@ impl Draft {
             Detail::GroupBoxes => false,
         };
         if is_countable && self.rows_known == Some(false) {
-            let message = format!("`{} = false` cannot be: {form} lets everybody count the rows of a person", Knob::RowsKnown);
+            let message =
+                format!("`{} = false` cannot be: {form} lets everybody count the rows of a person", Knob::RowsKnown);
             let remedy = Remedy::from("leave it out, or use ").knob(Knob::Method, Form::Generalize.name());
             return Err(Error::request(message, remedy));
         }

@@ -142,12 +142,13 @@ fn common_multiple(has: &Belongings, whole: &SaCounts) -> Option<u32> {
 fn most_values(persons: u64) -> u64 {
     let most = u64::from(u32::MAX) / persons.max(1);
     let mut common = 1_u64;
-    (1..).take_while(|n| {
-        common = common.lcm(n);
-        common <= most
-    })
-    .last()
-    .unwrap_or(1)
+    (1..)
+        .take_while(|n| {
+            common = common.lcm(n);
+            common <= most
+        })
+        .last()
+        .unwrap_or(1)
 }
 
 impl All {
@@ -312,8 +313,7 @@ impl OfPersons {
 
     fn part_holds(&self, part: &Part, group: &SaCounts) -> bool {
         // One person with l values is nobody to hide among.
-        group.total() >= part.least
-            && self.measured_in(part.measure, group, |counts| part.principle.holds(counts))
+        group.total() >= part.least && self.measured_in(part.measure, group, |counts| part.principle.holds(counts))
     }
 
     /// Why a part fails for all persons.

@@ -4,15 +4,13 @@ mod combined;
 mod persons;
 mod sensitive;
 
-use chrysalis_criteria::{
-    All, OneOfPersons, OneOfSeveral, PrincipleSpec, Rational, Requirement, Sensitive, Weights,
-};
+use chrysalis_criteria::{All, OneOfPersons, OneOfSeveral, PrincipleSpec, Rational, Requirement, Sensitive, Weights};
 use chrysalis_table::{CalendarUnit, Column, Knob, Remedy, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
 
 use crate::PublishError;
 use combined::Combined;
-pub(crate) use persons::{Persons, UnitClass};
 pub use persons::PersonsSpec;
+pub(crate) use persons::{Persons, UnitClass};
 pub use sensitive::SensitiveColumn;
 use sensitive::SensitiveFacts;
 
@@ -83,6 +81,8 @@ pub struct Microdata {
     sensitive_counts: SaCounts,
     /// Whose the rows are, if persons may have several.
     persons: Option<Persons>,
+    /// Whether rows stand for persons.
+    is_of_persons: bool,
 }
 
 impl Microdata {
@@ -116,14 +116,24 @@ impl Microdata {
             (None, []) => counts_without_values(table.rows()),
         };
         let tight = sensitive.iter().map(|facts| facts.index).collect();
-        Ok(Microdata { table, quasi, other, sensitive, tight, taxonomies, combined, sensitive_counts, persons: None })
+        Ok(Microdata {
+            table,
+            quasi,
+            other,
+            sensitive,
+            tight,
+            taxonomies,
+            combined,
+            sensitive_counts,
+            persons: None,
+            is_of_persons: false,
+        })
     }
 
     /// The same rows of persons, who may have several each: promises then count persons.
     pub fn of_persons(mut self, spec: &PersonsSpec) -> Result<Self, PublishError> {
         let column = self.table.column(&spec.column);
-        let column =
-            column.ok_or_else(|| PublishError::Internal(format!("column `{}` was not read", spec.column)))?;
+        let column = column.ok_or_else(|| PublishError::Internal(format!("column `{}` was not read", spec.column)))?;
         if column.domain().has_missing() {
             let n = column.histogram()[0];
             let problem = format!("{n} rows have no person in `{}`", spec.column);
@@ -147,6 +157,11 @@ impl Microdata {
     /// What groups are made of: a table with one row per person, or else the table itself.
     pub(crate) fn units(&self) -> &Microdata {
         self.persons.as_ref().map_or(self, |persons| &persons.units)
+    }
+
+    /// Whether rows stand for persons, who may have several rows in the table that is published.
+    pub(crate) fn is_of_persons(&self) -> bool {
+        self.is_of_persons
     }
 
     /// Whether partitioners count something else than the values of one column.
@@ -207,6 +222,7 @@ impl Microdata {
             combined: None,
             sensitive_counts: counts_without_values(self.rows()),
             persons: None,
+            is_of_persons: self.is_of_persons,
         }
     }
 
@@ -223,6 +239,7 @@ impl Microdata {
             combined: self.combined.clone(),
             sensitive_counts: self.sensitive_counts.clone(),
             persons: None,
+            is_of_persons: self.is_of_persons,
         }
     }
 
@@ -273,7 +290,11 @@ impl Microdata {
         }
     }
 
-    fn one_of_persons<'a>(&'a self, persons: &Persons, alike: &'a [chrysalis_criteria::Alike]) -> Vec<OneOfPersons<'a>> {
+    fn one_of_persons<'a>(
+        &'a self,
+        persons: &Persons,
+        alike: &'a [chrysalis_criteria::Alike],
+    ) -> Vec<OneOfPersons<'a>> {
         self.sensitive_columns()
             .zip(alike)
             .zip(&persons.has)

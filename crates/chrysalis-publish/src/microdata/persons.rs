@@ -105,7 +105,10 @@ impl Persons {
 
     /// The persons of a group that holds all rows of each of them.
     pub(crate) fn of_group<'a>(&'a self, rows: &'a [u32]) -> impl Iterator<Item = u32> + Clone + 'a {
-        rows.iter().map(|&row| (row, self.of_row(row))).filter(|&(row, person)| self.rows(person)[0] == row).map(|it| it.1)
+        rows.iter()
+            .map(|&row| (row, self.of_row(row)))
+            .filter(|&(row, person)| self.rows(person)[0] == row)
+            .map(|it| it.1)
     }
 
     /// The most rows that a person has.
@@ -235,6 +238,7 @@ fn units(data: &Microdata, lists: Lists<'_>, bundles: Option<Column>) -> (Microd
         combined: bundles.map(|column| Combined { column, value_of: Vec::new() }),
         sensitive_counts,
         persons: None,
+        is_of_persons: true,
     };
     (units, places)
 }
@@ -265,12 +269,15 @@ fn hulls(column: &Column, taxonomy: Option<&Taxonomy>, lists: Lists<'_>) -> Vec<
 impl Microdata {
     /// Some of the rows, for tables with one row per person.
     fn of_rows(&self, rows: &[u32]) -> Microdata {
-        let combined = self.combined.as_ref().map(|combined| Combined {
-            column: combined.column.gather(rows),
-            value_of: combined.value_of.clone(),
-        });
+        // Codes stay what they are: goals and taxonomies are bound to those of the whole table.
+        let gathered =
+            |column: &Column| Column::new(column.name(), Arc::clone(column.domain()), column.codes().gather(rows));
+        let combined = self
+            .combined
+            .as_ref()
+            .map(|combined| Combined { column: gathered(&combined.column), value_of: combined.value_of.clone() });
         Microdata {
-            table: self.table.gather(rows),
+            table: Table::new(self.table.columns().iter().map(gathered).collect()),
             quasi: self.quasi.clone(),
             other: Vec::new(),
             sensitive: Vec::new(),
@@ -281,6 +288,7 @@ impl Microdata {
                 .map_or_else(|| counts_without_values(rows.len()), |combined| counts_of(&combined.column)),
             combined,
             persons: None,
+            is_of_persons: true,
         }
     }
 

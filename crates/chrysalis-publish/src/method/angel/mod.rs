@@ -173,11 +173,8 @@ impl Method for Angel {
         };
         // Rows look alike within a bucket, so buckets are what discernibility counts.
         outcome.discernibility = discernibility(tables[0].partition.sizes());
-        outcome.angelization = Some(Angelization {
-            buckets: names.iter().zip(&tables).map(facts).collect(),
-            is_simple,
-            joined,
-        });
+        outcome.angelization =
+            Some(Angelization { buckets: names.iter().zip(&tables).map(facts).collect(), is_simple, joined });
         Ok(outcome)
     }
 }

@@ -12,6 +12,7 @@ mod pool;
 mod refine;
 mod regroup;
 mod rules;
+mod shed;
 mod spare;
 mod start;
 mod stirring;
@@ -137,7 +138,12 @@ fn groups(
         groups = stirring.stirred(groups, &lots, &mut orders, progress);
     }
     // Step 6.
-    atoms.partition(&groups, progress)
+    let partition = atoms.partition(&groups, progress);
+    // Step 7.
+    match data.is_of_persons() && !goal.is_size_only() {
+        true => shed::shed(data, goal, &partition, &lots, progress),
+        false => partition,
+    }
 }
 
 /// Puts attributes where a difference is expensive first, so that a sum that is too large is recognized early.

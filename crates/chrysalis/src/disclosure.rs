@@ -53,6 +53,10 @@ pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> E
         Near::Nothing => format!("a single value of `{column}`"),
         _ => format!("a single `{column}`, or values less than {} apart", shown(near.width())),
     };
+    let what = match data.n_persons() {
+        Some(_) => format!("{what}, or one that all persons of the group have"),
+        None => what,
+    };
     let by_groups = found.disclosed_rows - found.disclosed_by_others;
     let how = match (by_groups, found.disclosed_by_others) {
         (_, 0) => format!("their groups leave {what}"),
@@ -135,6 +139,8 @@ pub(crate) fn preventing(data: &Microdata, recipe: &Recipe, column: &str, near: 
     // (k,e) is for numbers only; it cannot be bound to dates.
     let spread = near.rounded_up().map(|width| format!("ke=2,{width}"));
     let texts = spread.into_iter().chain(["l=2".to_owned(), "distinct-l=2".to_owned()]);
+    // A value that every person of a group has may stand among many others: only its frequency tells.
+    let texts = texts.filter(|text| data.n_persons().is_none() || text.starts_with("l="));
     let is_kept = |required: &Requirement| {
         let all: Vec<Requirement> = recipe.require.iter().cloned().chain([required.clone()]).collect();
         data.goal(&all).is_ok()

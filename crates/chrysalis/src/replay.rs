@@ -83,6 +83,9 @@ fn replayed(
 /// The partitioner that formed the groups, as far as the manifest tells.
 fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
     let shape = manifest.method.shape();
+    if manifest.persons.is_some() {
+        return Err("Not replayed: groups are made of persons, and this attack exchanges values of rows.".to_owned());
+    }
     if shape.group_id.is_none() {
         return Err("Not run: there are no groups that could come out again.".to_owned());
     }

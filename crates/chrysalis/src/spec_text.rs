@@ -17,7 +17,7 @@ const HEAD: &str = "\
 #
 # Roles:  identifier  names a person, dropped
 #         quasi       may be known to an attacker (age, address ...), made less exact
-#         sensitive   what nobody may learn about a person; one column
+#         sensitive   what nobody may learn about a person; one column or several
 #         other       kept as it is; never guessed, because it can identify people and give their secrets away
 # Every role below is a guess, with its reason beside it.
 # `person?` marks a column that numbers people who have several rows each.
@@ -96,8 +96,14 @@ pub fn commented_spec(input: &str, table: &Table, draft: &Draft, door: &AtDoor<'
             .collect(),
         ..Draft::default()
     };
-    if let Some(person) = draft.person.as_ref().filter(|_| used.says_shift()) {
-        text.push_str(&commented(&format!("person = {}", quoted(person)), "whose a row is"));
+    let guessed = table.columns().iter().zip(&guesses).find(|(_, guess)| guess.role == GuessedRole::Person);
+    match (&draft.person, guessed) {
+        (Some(person), _) => text.push_str(&commented(&format!("person = {}", quoted(person)), "whose a row is")),
+        (None, Some((column, _))) => {
+            let why = "person? remove the first # to make promises about persons, not rows";
+            text.push_str(&commented(&format!("# person = {}", quoted(column.name())), why));
+        }
+        (None, None) => {}
     }
     if let Some(key) = draft.key.as_ref().filter(|_| used.says_keyed()) {
         text.push_str(&commented(&format!("key = {}", quoted(&key.display().to_string())), "never published"));
@@ -277,9 +283,9 @@ fn attribute_text(column: &Column, said: (&[String], &[String]), guess: &Guess, 
     // A column that is not to be published as it is could be published as something that an attacker may know.
     let role = guess.role.role().unwrap_or(Role::QuasiIdentifier);
     let why = match (guess.role, is_used) {
-        (GuessedRole::Person, _) => format!("person? {}; promises count rows, not people", guess.reason),
+        (GuessedRole::Person, _) => format!("person? {}; see `person` above", guess.reason),
         (GuessedRole::Quasi, false) => format!("{}; add it if an attacker may know it", guess.reason),
-        (GuessedRole::Sensitive, false) => format!("{}; one column is sensitive at a time", guess.reason),
+        (GuessedRole::Sensitive, false) => format!("{}; add it to protect it as well", guess.reason),
         (GuessedRole::Unpublished, _) => format!("not published: {}", guess.reason),
         _ => guess.reason.clone(),
     };

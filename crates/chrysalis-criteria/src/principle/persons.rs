@@ -396,3 +396,110 @@ impl fmt::Display for OfPersons {
         f.write_str(&self.parts.iter().map(part).collect::<Vec<_>>().join(" and "))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chrysalis_table::{Domain, Kind, Value};
+
+    use super::*;
+    use crate::Near;
+
+    /// Persons by what they have: values 0, 1, 2 … in so many rows each.
+    fn check(text: &str, sees: Sees, persons: &[&[(Code, u32)]], expected: bool) {
+        let domain =
+            Domain::new(Kind::Category, ["a", "b", "c", "d"].map(|text| Value::Text(text.into())).to_vec(), false);
+        let mut has = Belongings::new();
+        persons.iter().for_each(|values| has.push(values.iter().copied()));
+        let group = SaCounts::of(persons.len(), 0..persons.len() as Code);
+        let rows = SaCounts::of(4, persons.iter().flat_map(|it| it.iter()).map(|(value, _)| *value));
+        let alike = Alike::new(&domain, &Near::Nothing);
+        let sensitive = Sensitive {
+            name: "s",
+            domain: &domain,
+            counts: &rows,
+            taxonomy: None,
+            categories: None,
+            ordinary: &[false; 4],
+            alike: &alike,
+        };
+        let columns = [OneOfPersons { sensitive, has: Arc::new(has) }];
+        let required = [Requirement::of_all(text.parse().unwrap())];
+        let goal = All::bind_persons(&required, &columns, &group, sees).unwrap();
+        assert_eq!(goal.holds(&group), expected, "{text} {persons:?}");
+    }
+
+    #[test]
+    fn a_value_is_counted_by_persons_or_by_rows() {
+        // Two persons, one of whom has the value in three rows: half of the persons have it.
+        let two: &[&[(Code, u32)]] = &[&[(0, 3)], &[(1, 1)]];
+        check("l=2", Sees::Persons, two, true);
+        check("l=2", Sees::Rows, two, false);
+        check("alpha-k=0.5,2", Sees::Persons, two, true);
+        check("alpha-k=0.5,3", Sees::Persons, two, false);
+        check("k=2", Sees::Rows, two, true);
+        check("k=3", Sees::Rows, two, false);
+        // Both have b: everybody does.
+        check("l=2", Sees::Persons, &[&[(0, 1), (1, 1)], &[(1, 1)]], false);
+        check("l=2", Sees::Rows, &[&[(0, 2)], &[(1, 1)], &[(2, 1)], &[(3, 1)]], true);
+    }
+
+    #[test]
+    fn values_of_one_person_are_no_company() {
+        check("distinct-l=3", Sees::Persons, &[&[(0, 1), (1, 1), (2, 1)]], false);
+        check("distinct-l=3", Sees::Persons, &[&[(0, 1), (1, 1), (2, 1)], &[(0, 1)], &[(0, 1)]], true);
+        check("entropy-l=3", Sees::Persons, &[&[(0, 1), (1, 1), (2, 1)]], false);
+    }
+
+    #[test]
+    fn every_person_has_one_share_to_give() {
+        // Shares: a 1/2, b 1/2 of the first person; c and d of the others: 1/6, 1/6, 1/3, 1/3.
+        let three: &[&[(Code, u32)]] = &[&[(0, 9), (1, 1)], &[(2, 1)], &[(3, 1)]];
+        // The entropy is that of 3.78 values, and four are there.
+        check("entropy-l=3", Sees::Persons, three, true);
+        // Two persons with two values each: a 1/2, b 1/4, c 1/4.
+        let two: &[&[(Code, u32)]] = &[&[(0, 1), (1, 1)], &[(0, 1), (2, 5)]];
+        check("recursive-l=2,2", Sees::Persons, two, true);
+        check("recursive-l=1,2", Sees::Persons, two, false);
+    }
+
+    #[test]
+    fn shares_that_leave_32_bits_are_refused() {
+        assert_eq!(most_values(71_518), 12);
+        assert_eq!(most_values(1), 22);
+        assert_eq!(most_values(u64::from(u32::MAX)), 1);
+    }
+
+    #[test]
+    fn what_stands_in_the_way_is_said_about_persons() {
+        let domain = Domain::new(Kind::Category, ["a", "b"].map(|text| Value::Text(text.into())).to_vec(), false);
+        let alike = Alike::new(&domain, &Near::Nothing);
+        let rows = SaCounts::of(2, [0, 0, 1]);
+        let mut has = Belongings::new();
+        has.push([(0, 3)]);
+        has.push([(1, 1)]);
+        let sensitive = Sensitive {
+            name: "s",
+            domain: &domain,
+            counts: &rows,
+            taxonomy: None,
+            categories: None,
+            ordinary: &[false; 2],
+            alike: &alike,
+        };
+        let columns = [OneOfPersons { sensitive, has: Arc::new(has) }];
+        let group = SaCounts::of(2, [0, 0, 1]);
+        let why = |text: &str, sees: Sees| {
+            let required = [Requirement::of_all(text.parse().unwrap())];
+            let (principle, limit, _) = All::why_persons_fail(&required, &columns, &group, sees).unwrap().unwrap();
+            (principle, limit.reason)
+        };
+        assert_eq!(why("k=4", Sees::Rows).1, "the table has 3 persons, a group needs 4");
+        assert_eq!(
+            why("l=2", Sees::Persons).1,
+            "value `a` of `s` has 2 of 3 persons (66.67 %), at most 50.00 % may have it"
+        );
+        let by_rows = why("l=2", Sees::Rows).1;
+        assert!(by_rows.ends_with("counting every row as a person because the tables cannot tell"), "{by_rows}");
+        assert_eq!(why("distinct-l=5", Sees::Persons).1, "the table has 3 persons, a group needs 5");
+    }
+}

@@ -19,7 +19,7 @@ use crate::weighted::{WeightedDraw, below};
 /// ```
 pub struct Hospital {
     rng: ChaCha12Rng,
-    ids: PatientIds,
+    ids: Numbers,
     ages: WeightedDraw<u8>,
     /// By age band.
     sexes: Vec<WeightedDraw<Sex>>,
@@ -37,7 +37,7 @@ impl Hospital {
     pub fn new(seed: u64) -> Self {
         let mut rng = ChaCha12Rng::seed_from_u64(seed);
         Self {
-            ids: PatientIds::new(&mut rng),
+            ids: Numbers::new(&mut rng),
             rng,
             ages: ages(),
             sexes: tables::WOMEN_PERCENT
@@ -58,16 +58,31 @@ impl Hospital {
         let age = self.ages.draw(rng);
         let band = position(&BANDS, age);
         let sex = self.sexes[band].draw(rng);
-        let sex_index = match sex {
-            Sex::Female => 0,
-            Sex::Male => 1,
-        };
         let zip_code = self.zip_codes.draw(rng);
-        let occupation = self.occupations[position(&STAGES, age)][sex_index].draw(rng);
+        let occupation = self.occupations[position(&STAGES, age)][sex.index()].draw(rng);
         let admission_date = self.dates.draw(rng);
-        let disease = self.diseases[band][sex_index][season(admission_date.month)].draw(rng);
+        let disease = self.diseases[band][sex.index()][season(admission_date.month)].draw(rng);
         let cost = cost(disease, age, rng.next_u64());
-        Patient { id: self.ids.next(), age, sex, zip_code, occupation, admission_date, disease: disease.name, cost }
+        Patient {
+            id: PatientId(self.ids.next()),
+            age,
+            sex,
+            zip_code,
+            occupation,
+            admission_date,
+            disease: disease.name,
+            cost,
+        }
+    }
+
+    /// Where somebody lives after a move.
+    pub(crate) fn zip_code(&self, rng: &mut impl Rng) -> ZipCode {
+        self.zip_codes.draw(rng)
+    }
+
+    /// What brings a known patient again.
+    pub(crate) fn disease(&self, age: u8, sex: Sex, month: u8, rng: &mut impl Rng) -> &'static Disease {
+        self.diseases[position(&BANDS, age)][sex.index()][season(month)].draw(rng)
     }
 }
 
@@ -119,14 +134,8 @@ fn occupations(stage: usize, sex: usize) -> WeightedDraw<Option<&'static str>> {
 }
 
 fn dates() -> WeightedDraw<Date> {
-    let days_in = |year, month| match month {
-        2 if year == 2024 => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
     let dates = [2023, 2024].into_iter().flat_map(|year| {
-        (1..=12).flat_map(move |month| (1..=days_in(year, month)).map(move |day| Date { year, month, day }))
+        (1..=12).flat_map(move |month| (1..=Date::days_in(year, month)).map(move |day| Date { year, month, day }))
     });
     // The 1st of January 2023 was a Sunday, the last of the seven.
     WeightedDraw::new(dates.zip((0..7).cycle().skip(6)).map(|(date, weekday): (Date, usize)| {
@@ -141,7 +150,7 @@ fn diseases(band: usize, sex: usize, season: usize) -> WeightedDraw<&'static Dis
 
 /// Roughly log-normal around what the disease costs at that age: the middle half of the stays lies
 /// between two thirds and one and a half times that, the extremes at an eighth and at eight times.
-fn cost(disease: &Disease, age: u8, word: u64) -> u32 {
+pub(crate) fn cost(disease: &Disease, age: u8, word: u64) -> u32 {
     // The sum of four uniform draws is nearly normal. The exponent is 0 to 6, in units of 2^-16.
     let sum = (0..4).map(|i| (word >> (16 * i)) & 0xffff).sum::<u64>();
     let exponent = sum * 3 / 2;
@@ -156,23 +165,23 @@ fn cost(disease: &Disease, age: u8, word: u64) -> u32 {
 
 /// Hands out unique numbers in an order that looks random: a keyed permutation of `0..10^8`, then of the next 10^8
 /// numbers, and so on. Only the count is remembered.
-struct PatientIds {
+pub(crate) struct Numbers {
     keys: [u64; 4],
     issued: u64,
 }
 
-impl PatientIds {
+impl Numbers {
     const HALF: u64 = 10_000;
     const BLOCK: u64 = Self::HALF * Self::HALF;
 
-    fn new(rng: &mut impl Rng) -> Self {
+    pub(crate) fn new(rng: &mut impl Rng) -> Self {
         Self { keys: std::array::from_fn(|_| rng.next_u64()), issued: 0 }
     }
 
-    fn next(&mut self) -> PatientId {
+    pub(crate) fn next(&mut self) -> u64 {
         let (block, place) = (self.issued / Self::BLOCK, self.issued % Self::BLOCK);
         self.issued += 1;
-        PatientId(block * Self::BLOCK + self.permute(place))
+        block * Self::BLOCK + self.permute(place)
     }
 
     /// A Feistel network on two halves of four digits.

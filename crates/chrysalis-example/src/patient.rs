@@ -53,6 +53,16 @@ pub enum Sex {
     Male,
 }
 
+impl Sex {
+    /// Its place in tables of two.
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Self::Female => 0,
+            Self::Male => 1,
+        }
+    }
+}
+
 impl fmt::Display for Sex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -75,12 +85,35 @@ impl fmt::Display for ZipCode {
 /// A day, written `YYYY-MM-DD`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date {
-    /// 2023 or 2024.
+    /// 2023 to 2025.
     pub year: u16,
     /// 1 to 12.
     pub month: u8,
     /// 1 to 31.
     pub day: u8,
+}
+
+impl Date {
+    pub(crate) fn days_in(year: u16, month: u8) -> u8 {
+        match month {
+            2 if year.is_multiple_of(4) => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        }
+    }
+
+    /// The day that comes `days` later.
+    pub(crate) fn after(mut self, days: u32) -> Self {
+        let mut day = u32::from(self.day) + days;
+        while day > Self::days_in(self.year, self.month).into() {
+            day -= u32::from(Self::days_in(self.year, self.month));
+            (self.year, self.month) = if self.month == 12 { (self.year + 1, 1) } else { (self.year, self.month + 1) };
+        }
+        // PROOF: the loop ends at a day of the month, 1 to 31.
+        self.day = day as u8;
+        self
+    }
 }
 
 impl fmt::Display for Date {

@@ -21,6 +21,15 @@ pub(crate) const ADMISSIONS_BY_SEASON: [u32; 4] = [112, 100, 92, 100];
 /// Empty occupation fields, out of 1000.
 pub(crate) const MISSING_OCCUPATIONS: u32 = 10;
 
+/// Patients by the number of their visits, one to eight; the last ones may fall behind the end of the export.
+pub(crate) const PATIENTS_BY_VISITS: [u32; 8] = [680, 170, 70, 36, 20, 12, 7, 5];
+
+/// Age fields of visits that were left open, out of 1000.
+pub(crate) const MISSING_AGES: u64 = 5;
+
+/// Patients who live elsewhere when they come again, out of 1000.
+pub(crate) const MOVES: u64 = 30;
+
 /// Zip codes that share their first three digits: `first`, `first + step`, … The first code is the town; the others
 /// send fewer patients the later they come.
 pub(crate) struct Region {
@@ -88,39 +97,47 @@ pub(crate) struct Disease {
     pub(crate) by_sex: [u32; 2],
     /// Winter, spring, summer, autumn.
     pub(crate) by_season: [u32; 4],
-    /// The typical stay, before age and chance.
+    /// What a typical stay costs, before age and chance.
     pub(crate) cost: u32,
+    /// How long a typical stay lasts.
+    pub(crate) days: u32,
 }
 
-const fn disease(name: &'static str, cost: u32, by_sex: [u32; 2], by_season: [u32; 4], by_age: [u32; 7]) -> Disease {
-    Disease { name, by_age, by_sex, by_season, cost }
+const fn disease(
+    name: &'static str,
+    [cost, days]: [u32; 2],
+    by_sex: [u32; 2],
+    by_season: [u32; 4],
+    by_age: [u32; 7],
+) -> Disease {
+    Disease { name, by_age, by_sex, by_season, cost, days }
 }
 
 // Whatever the age, sex and season, no disease should take a quarter of the patients: small groups
 // of similar patients must be able to satisfy l=4.
 #[rustfmt::skip]
 pub(crate) static DISEASES: [Disease; 20] = [
-    //                            cost     F    M     win spr sum aut     0    5   15   30   45   65   80
-    disease("asthma",              2600, [10,  9], [ 9, 13,  8, 11], [150, 140,  80,  55,  40,  25,  15]),
-    disease("bronchitis",          2100, [ 9, 10], [15, 10,  6, 11], [160,  90,  50,  45,  55,  60,  60]),
-    disease("influenza",           1900, [10, 10], [22,  9,  2,  8], [110,  95,  60,  50,  45,  50,  65]),
-    disease("pneumonia",           5400, [ 8, 10], [14, 10,  7, 10], [125,  60,  35,  35,  60,  90, 120]),
-    disease("heart attack",       14800, [ 6, 11], [12, 10,  9, 10], [  0,   0,   4,  25,  85,  85,  65]),
-    disease("heart failure",       8900, [ 9, 10], [12, 10,  9, 10], [  3,   3,   6,  15,  55, 105, 130]),
-    disease("hypertension",        2900, [10, 10], [11, 10,  9, 10], [  2,   4,  20,  60, 100, 100,  90]),
-    disease("stroke",             12400, [ 9, 10], [11, 10, 10, 10], [  1,   3,   8,  20,  60,  95, 115]),
-    disease("appendicitis",        5900, [ 9, 10], [10, 10, 11, 10], [ 12, 125, 115,  60,  30,  15,   8]),
-    disease("gastritis",           1800, [10, 10], [10, 10, 10, 11], [ 35,  55,  80,  80,  60,  40,  30]),
-    disease("gastroenteritis",     1500, [10, 10], [11,  9, 12,  9], [140, 100,  70,  50,  40,  35,  40]),
-    disease("breast cancer",      11200, [20,  0], [10, 10, 10, 10], [  0,   0,   3,  35,  60,  50,  35]),
-    disease("lung cancer",        13600, [ 8, 11], [10, 10, 10, 10], [  0,   0,   2,  12,  60,  70,  35]),
-    disease("alcohol dependence",  4300, [ 6, 14], [11, 10, 10, 10], [  0,   2,  70,  85,  65,  25,   6]),
-    disease("depression",          5100, [13,  8], [12, 10,  8, 11], [  0,  25, 110, 100,  70,  35,  25]),
-    disease("diabetes",            3700, [ 9, 10], [10, 10, 10, 10], [ 10,  50,  40,  55,  85,  85,  65]),
-    disease("kidney stones",       3300, [ 7, 12], [ 8, 10, 13, 10], [  3,   8,  50,  80,  70,  40,  18]),
-    disease("urinary infection",   2300, [15,  7], [ 9, 10, 12, 10], [ 70,  45,  60,  50,  45,  55,  80]),
-    disease("concussion",          2000, [ 8, 11], [ 9, 11, 12, 10], [ 70, 100,  80,  40,  28,  30,  35]),
-    disease("fracture",            6700, [10, 10], [12,  9, 10,  9], [ 85, 150, 105,  75,  65,  75, 115]),
+    //                             cost days     F   M     win spr sum aut     0    5   15   30   45   65   80
+    disease("asthma",             [ 2600,  3], [10,  9], [ 9, 13,  8, 11], [150, 140,  80,  55,  40,  25,  15]),
+    disease("bronchitis",         [ 2100,  3], [ 9, 10], [15, 10,  6, 11], [160,  90,  50,  45,  55,  60,  60]),
+    disease("influenza",          [ 1900,  4], [10, 10], [22,  9,  2,  8], [110,  95,  60,  50,  45,  50,  65]),
+    disease("pneumonia",          [ 5400,  7], [ 8, 10], [14, 10,  7, 10], [125,  60,  35,  35,  60,  90, 120]),
+    disease("heart attack",       [14800,  7], [ 6, 11], [12, 10,  9, 10], [  0,   0,   4,  25,  85,  85,  65]),
+    disease("heart failure",      [ 8900,  8], [ 9, 10], [12, 10,  9, 10], [  3,   3,   6,  15,  55, 105, 130]),
+    disease("hypertension",       [ 2900,  3], [10, 10], [11, 10,  9, 10], [  2,   4,  20,  60, 100, 100,  90]),
+    disease("stroke",             [12400, 10], [ 9, 10], [11, 10, 10, 10], [  1,   3,   8,  20,  60,  95, 115]),
+    disease("appendicitis",       [ 5900,  4], [ 9, 10], [10, 10, 11, 10], [ 12, 125, 115,  60,  30,  15,   8]),
+    disease("gastritis",          [ 1800,  2], [10, 10], [10, 10, 10, 11], [ 35,  55,  80,  80,  60,  40,  30]),
+    disease("gastroenteritis",    [ 1500,  2], [10, 10], [11,  9, 12,  9], [140, 100,  70,  50,  40,  35,  40]),
+    disease("breast cancer",      [11200,  6], [20,  0], [10, 10, 10, 10], [  0,   0,   3,  35,  60,  50,  35]),
+    disease("lung cancer",        [13600,  9], [ 8, 11], [10, 10, 10, 10], [  0,   0,   2,  12,  60,  70,  35]),
+    disease("alcohol dependence", [ 4300,  8], [ 6, 14], [11, 10, 10, 10], [  0,   2,  70,  85,  65,  25,   6]),
+    disease("depression",         [ 5100, 10], [13,  8], [12, 10,  8, 11], [  0,  25, 110, 100,  70,  35,  25]),
+    disease("diabetes",           [ 3700,  5], [ 9, 10], [10, 10, 10, 10], [ 10,  50,  40,  55,  85,  85,  65]),
+    disease("kidney stones",      [ 3300,  3], [ 7, 12], [ 8, 10, 13, 10], [  3,   8,  50,  80,  70,  40,  18]),
+    disease("urinary infection",  [ 2300,  4], [15,  7], [ 9, 10, 12, 10], [ 70,  45,  60,  50,  45,  55,  80]),
+    disease("concussion",         [ 2000,  2], [ 8, 11], [ 9, 11, 12, 10], [ 70, 100,  80,  40,  28,  30,  35]),
+    disease("fracture",           [ 6700,  6], [10, 10], [12,  9, 10,  9], [ 85, 150, 105,  75,  65,  75, 115]),
 ];
 
 #[cfg(test)]

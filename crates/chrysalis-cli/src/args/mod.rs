@@ -80,7 +80,7 @@ pub(crate) enum Command {
     Taxonomy(TaxonomyArgs),
     /// Reproduce a figure or table of a paper, with the paper's claim beside our numbers.
     Experiment(ExperimentArgs),
-    /// Write an example: a made-up hospital table, its taxonomies and a spec.
+    /// Write an example: a made-up hospital, its patients and their visits, taxonomies and a spec.
     Example(ExampleArgs),
     /// Print a script that completes commands and options in a shell.
     Completions(CompletionsArgs),
@@ -621,7 +621,7 @@ pub(crate) struct ExampleArgs {
     /// The folder to write; it must not exist yet.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Number of patients.
+    /// Number of patients; most visit the hospital once, some up to eight times.
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) rows: u64,
     /// The same seed gives the same patients.

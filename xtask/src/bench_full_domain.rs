@@ -6,23 +6,21 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::{fs, thread};
 
 use serde_json::Value;
 
-use crate::bench::data::QUASI;
+use crate::bench::data::{self, MAKER, QUASI};
 use crate::bench::report::{grouped, megabytes};
 use crate::bench::{ACCEPTING, Bench, Options, default_threads};
 use crate::measure::{self, Timing, median};
-use crate::shell::{self, Failure};
+use crate::shell::Failure;
 
-const MAKER: &str = "make_census_like.py";
 const ROWS: usize = 1_000_000;
 /// The first seven have taxonomies; occupation is a number.
 const INTERVALS: &str = "occupation=5,10,20,40";
-const SEED: &str = "1";
 
 /// The requirements, and the share of rows that may be suppressed.
 const SETTINGS: [(&[&str], &str); 4] =
@@ -30,12 +28,12 @@ const SETTINGS: [(&[&str], &str); 4] =
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let bench = Bench::prepare()?;
-    let data = options.data.clone().unwrap_or_else(|| PathBuf::from("../shared/data"));
-    let whole = make_rows(&bench, &data)?;
+    let folder = data::folder(options.data.as_deref());
+    let whole = data::census_like(&bench, &folder, ROWS)?;
     let half = bench.file("census_like_half.csv");
     let n_half = first_rows(&whole, ROWS / 2, &half)
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", half.display())))?;
-    let taxonomies = taxonomies(&data)?;
+    let taxonomies = taxonomies(&folder)?;
     heading(options.repeat, n_half);
     for (require, suppress) in SETTINGS {
         let mut runs: [Vec<Timing>; 2] = [Vec::new(), Vec::new()];
@@ -50,26 +48,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         line(&format!("{}, {suppress}", require.join(" ")), &runs, &summary);
     }
     Ok(())
-}
-
-/// One million rows like CENSUS, made once by the program that is stored with the data.
-fn make_rows(bench: &Bench, data: &Path) -> Result<PathBuf, Failure> {
-    let maker = data.join(MAKER);
-    if !maker.is_file() {
-        let problem = format!("there is no {}: name the folder that holds it with --data", maker.display());
-        return Err(Failure::new(problem));
-    }
-    let csv = bench.file("census_like.csv");
-    if !csv.is_file() {
-        println!("making {} rows with {MAKER}", grouped(ROWS));
-        let unfinished = bench.file("census_like.part.csv");
-        let mut make = Command::new(&bench.python);
-        make.env("PYTHONDONTWRITEBYTECODE", "1").arg(&maker).args([&ROWS.to_string(), SEED]).arg(&unfinished);
-        shell::run(&mut make)?;
-        fs::rename(&unfinished, &csv)
-            .map_err(|error| Failure::new(format!("cannot keep {}: {error}", csv.display())))?;
-    }
-    Ok(csv)
 }
 
 /// Copies the header and the first rows; returns the number of rows.

@@ -11,6 +11,7 @@ mod bench_audit;
 mod bench_full_domain;
 mod bench_queries;
 mod bench_stop;
+mod bench_tables;
 mod bless;
 mod check_deps;
 mod ci;
@@ -48,6 +49,10 @@ usage: cargo xtask <chore> [options]
   bench-stop             interrupt the publication of 2,000,000 CENSUS rows at many moments: how long
         [--data DIR]     does it take to end, and is anything left behind?
         [--repeat N]
+  bench-tables           publish 2,000,000 rows like CENSUS with one sensitive column and with two,
+        [--data DIR]     by rows and by persons, in turns (DIR holds make_census_like.py and the
+        [--repeat N]     CENSUS files; skipped without them)
+        [--rows N]
   bless                  rewrite the expected transcripts of the command line
   check-deps             check which of our crates may depend on which
   referees               install pycanon, polars and DuckDB into target/referee, PostgreSQL and
@@ -89,6 +94,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),
         "bench-stop" => bench_stop::run(&bench::Options::parse(rest, called_from)?),
+        "bench-tables" => bench_tables::run(&bench_tables::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),
         "check-deps" => no_options(rest).and_then(|()| check_deps::run()),
         "referees" => no_options(rest).and_then(|()| referees::run()),

@@ -1,4 +1,4 @@
-//! Wall time and peak memory of another process.
+//! Wall time, processor time and peak memory of another process.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -13,6 +13,8 @@ use crate::shell::{self, Failure};
 #[derive(Clone, Copy)]
 pub(crate) struct Timing {
     pub(crate) seconds: f64,
+    /// Seconds of all its processors together, if the system reports them (Linux).
+    pub(crate) cpu_seconds: Option<f64>,
     /// Peak resident set size, if the system reports it (Linux).
     pub(crate) peak_bytes: Option<u64>,
 }
@@ -29,6 +31,7 @@ pub(crate) fn run(command: &mut Command, stdout_file: &Path) -> Result<Timing, F
 
     let shown = shell::shown(command);
     let cannot = |error| Failure::new(format!("cannot start {shown}: {error}"));
+    let cpu_before = cpu_of_children();
     let start = Instant::now();
     let mut child = command.spawn().map_err(cannot)?;
     let pid = child.id();
@@ -43,7 +46,8 @@ pub(crate) fn run(command: &mut Command, stdout_file: &Path) -> Result<Timing, F
     });
     let status = status.map_err(cannot)?;
     if status.success() {
-        return Ok(Timing { seconds, peak_bytes });
+        let cpu_seconds = cpu_before.zip(cpu_of_children()).map(|(before, after)| after - before);
+        return Ok(Timing { seconds, cpu_seconds, peak_bytes });
     }
     let said = fs::read_to_string(&messages_file).unwrap_or_default();
     Err(Failure::new(format!("{shown} failed ({status}): {}", said.trim())))
@@ -68,6 +72,20 @@ fn high_water_mark(status: &str) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
+/// Seconds that all processes we started and waited for have used so far. Chores start one at a time.
+fn cpu_of_children() -> Option<f64> {
+    fs::read_to_string("/proc/self/stat").ok().as_deref().and_then(waited_for)
+}
+
+/// `cutime` and `cstime` of `/proc/<pid>/stat`: the 14th and 15th field after the program's name, which is in brackets
+/// and may contain spaces. Linux counts in hundredths of a second there.
+fn waited_for(stat: &str) -> Option<f64> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut ticks = fields.split(' ').skip(13).map(str::parse::<u32>);
+    let (user, system) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
+    Some((f64::from(user) + f64::from(system)) / 100.0)
+}
+
 /// The middle value; for an even number of values, the mean of the two in the middle. NaN if there are none.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.into_iter().collect();
@@ -89,6 +107,13 @@ mod tests {
         let status = "Name:\tchrysalis\nVmPeak:\t  900 kB\nVmHWM:\t   321 kB\nThreads:\t2\n";
         assert_eq!(high_water_mark(status), Some(321 * 1024));
         assert_eq!(high_water_mark("Name:\tzombie\n"), None);
+    }
+
+    #[test]
+    fn processor_time_of_children_is_read_from_the_kernels_text() {
+        let stat = "17 (a (b) c) S 1 17 17 0 -1 4194304 100 2000 0 0 11 12 250 50 20 0 1 0 900 0 0";
+        assert_eq!(waited_for(stat), Some(3.0));
+        assert_eq!(waited_for("17 (zombie) Z 1"), None);
     }
 
     #[test]

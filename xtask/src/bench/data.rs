@@ -1,16 +1,19 @@
 //! The rows of the benchmark: CENSUS repeated four times, or the example generator as a stand-in.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::report::grouped;
 use super::{Bench, Form};
 use crate::shell::{self, Failure};
 
 pub(crate) const CENSUS: &str = "census_sal_500k.csv.gz";
 pub(crate) const QUASI: &str = "age,gender,education,marital_status,race,work_class,country";
+/// The program that makes rows like CENSUS; it is stored with the data.
+pub(crate) const MAKER: &str = "make_census_like.py";
 /// The usual place of the data.
 const USUAL: &str = "../shared/data";
 pub(crate) const TWO_USERS: [&str; 2] = ["age,race,education,gender", "age,race,work_class,marital_status"];
@@ -74,6 +77,31 @@ pub(crate) fn census_once(bench: &Bench, named: Option<&Path>) -> Result<(PathBu
     let csv = bench.file("census_500k.csv");
     let rows = repeat_rows(&decompress(bench, &source)?, 1, &csv)?;
     Ok((csv, rows))
+}
+
+/// The folder that the user named, or the usual one.
+pub(crate) fn folder(named: Option<&Path>) -> PathBuf {
+    named.unwrap_or(Path::new(USUAL)).to_owned()
+}
+
+/// Rows like CENSUS with both sensitive columns, made once by [`MAKER`]; always the same for one number of rows.
+pub(crate) fn census_like(bench: &Bench, folder: &Path, rows: usize) -> Result<PathBuf, Failure> {
+    let maker = folder.join(MAKER);
+    if !maker.is_file() {
+        let problem = format!("there is no {}: name the folder that holds it with --data", maker.display());
+        return Err(Failure::new(problem));
+    }
+    let csv = bench.file(&format!("census_like_{rows}.csv"));
+    if !csv.is_file() {
+        println!("making {} rows with {MAKER}", grouped(rows));
+        let unfinished = bench.file("census_like.part.csv");
+        let mut make = Command::new(&bench.python);
+        make.env("PYTHONDONTWRITEBYTECODE", "1").arg(&maker).args([&rows.to_string(), "1"]).arg(&unfinished);
+        shell::run(&mut make)?;
+        fs::rename(&unfinished, &csv)
+            .map_err(|error| Failure::new(format!("cannot keep {}: {error}", csv.display())))?;
+    }
+    Ok(csv)
 }
 
 /// CENSUS once, with two quasi-identifiers; `None` if it cannot be found.

@@ -153,7 +153,7 @@ impl Bench {
         Bench::with(PathBuf::from("python3"))
     }
 
-    fn with(python: PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn with(python: PathBuf) -> Result<Self, Failure> {
         let chrysalis = shell::build_chrysalis("release", &["databases"])?;
         let folder = shell::target_dir().join("bench");
         fs::create_dir_all(&folder)

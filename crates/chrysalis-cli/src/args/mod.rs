@@ -80,7 +80,7 @@ pub(crate) enum Command {
     Taxonomy(TaxonomyArgs),
     /// Reproduce a figure or table of a paper, with the paper's claim beside our numbers.
     Experiment(ExperimentArgs),
-    /// Write an example: a made-up hospital, its patients and their visits, taxonomies and a spec.
+    /// Write an example: a made-up hospital's patients and visits, taxonomies and a spec.
     Example(ExampleArgs),
     /// Print a script that completes commands and options in a shell.
     Completions(CompletionsArgs),

@@ -200,7 +200,7 @@ pub(crate) fn judge(
             let mut alone_rows = 0;
             for (at, seen) in seen.iter().enumerate() {
                 watch.pause();
-                let finer = finer(seen.groups, others, watch);
+                let finer = finer(seen.groups, others.iter().map(|(_, column)| *column), watch);
                 if at == 0 {
                     alone_rows = finer.sizes().iter().filter(|&&size| size == 1).count() as u64;
                 }
@@ -227,11 +227,44 @@ pub(crate) fn judge(
     Ok((disclosure, bystander))
 }
 
+/// Counts the rows that several attributes give away, each row once, whichever attribute does. They share their groups
+/// and are shown apart, so that columns kept as they are add nothing. Of each attribute, the manifest that is about it
+/// alone, and its values by group.
+pub(crate) fn of_any(
+    columns: &[(&Manifest, &Attribute, &Domain, &GroupCounts)],
+    alone: &[&Disclosure],
+) -> Result<Option<Disclosure>, AuditError> {
+    let mut levels: Vec<(Level, u64)> = Vec::new();
+    for (manifest, attribute, domain, values) in columns {
+        let rule = Rule::new(manifest, attribute, domain, values.whole())?;
+        levels.resize(levels.len().max(values.sizes().len()), (Level::Open, 0));
+        for (index, (level, rows)) in levels.iter_mut().enumerate().take(values.sizes().len()) {
+            let group = values.group(index);
+            // Where tables disagree about a group, the larger number is the safe one.
+            (*level, *rows) = ((*level).max(rule.level(group)), (*rows).max(group.size));
+        }
+    }
+    let rows = |least: Level| levels.iter().filter(|(level, _)| *level >= least).map(|(_, rows)| rows).sum();
+    let Some(first) = alone.first() else { return Ok(None) };
+    let rules = columns.iter().zip(alone).map(|((_, attribute, ..), it)| format!("`{}`: {}", attribute.name, it.rule));
+    let rules: Vec<String> = rules.collect();
+    let ranges: Vec<&str> = alone.iter().map(|it| it.ranges.as_str()).filter(|words| !words.is_empty()).collect();
+    Ok(Some(Disclosure {
+        certain_rows: rows(Level::Ordinary),
+        disclosed_rows: rows(Level::Disclosed),
+        rule: format!("every row once, whichever column gives it away; {}", rules.join("; ")),
+        ranges: ranges.join(" "),
+        is_accepted: first.is_accepted,
+        is_older: first.is_older,
+    }))
+}
+
 /// Divides groups into rows that also agree on the other columns.
-fn finer(groups: &Groups, others: &[(&Attribute, &Column)], watch: &dyn Watch) -> Groups {
+fn finer<'a>(groups: &Groups, others: impl Iterator<Item = &'a Column>, watch: &dyn Watch) -> Groups {
+    let others: Vec<&Column> = others.collect();
     let of_group = Codes::collect(groups.n_groups, groups.of_row.iter().copied());
     let mut keys = vec![Key { codes: &of_group, n_codes: groups.n_groups }];
-    keys.extend(others.iter().map(|(_, column)| Key::of(column)));
+    keys.extend(others.iter().map(|column| Key::of(column)));
     Groups::of_keys(&keys, groups.of_row.len(), watch)
 }
 
@@ -275,18 +308,39 @@ fn ranges(manifest: &Manifest, name: &str) -> String {
 }
 
 impl Bystander {
+    /// Rows whose values in these columns no other row of their group has.
+    pub(crate) fn alone_rows(groups: &Groups, others: &[&Column], watch: &dyn Watch) -> u64 {
+        finer(groups, others.iter().copied(), watch).sizes().iter().filter(|&&size| size == 1).count() as u64
+    }
+
+    /// The attack in words, where sensitive values stand in the same rows, but every sensitive column was permuted on
+    /// its own inside its groups.
+    pub(crate) fn finding_of_permuted(&self, rows: u64) -> Finding {
+        let sentence = format!(
+            "{} That reveals no more about sensitive values: each sensitive column was permuted inside its groups, so \
+             that those in a person's row may be anybody's of the group.",
+            self.told_apart(rows)
+        );
+        Finding::new("bystander", sentence, if self.alone_rows > 0 { KEEP_LESS } else { "" })
+    }
+
+    /// Whom the columns tell apart.
+    fn told_apart(&self, rows: u64) -> String {
+        let columns: Vec<String> = self.columns.iter().map(|name| format!("`{name}`")).collect();
+        format!(
+            "An attacker who also knows {} can tell {} of {} apart from all others in their groups.",
+            columns.join(", "),
+            count(self.alone_rows),
+            counted(rows, "row", "rows")
+        )
+    }
+
     /// The attack in words.
     pub(crate) fn finding(found: Option<&Bystander>, rows: u64) -> Finding {
         let Some(found) = found else {
             return Finding::not_run("bystander", "Does not apply: no column is kept as it is.");
         };
-        let columns: Vec<String> = found.columns.iter().map(|name| format!("`{name}`")).collect();
-        let columns = columns.join(", ");
-        let alone = format!(
-            "An attacker who also knows {columns} can tell {} of {} apart from all others in their groups.",
-            count(found.alone_rows),
-            counted(rows, "row", "rows")
-        );
+        let alone = found.told_apart(rows);
         let (rest, prevention) = match (found.is_beside, found.certain_rows) {
             (false, _) => (
                 " That reveals no more about sensitive values, which are shown for whole groups.".to_owned(),

@@ -47,7 +47,9 @@ mod findings;
 mod form;
 
 mod grouping;
+mod insiders;
 mod intersection;
+mod kept;
 mod manifest;
 pub mod measure;
 mod near;
@@ -63,15 +65,15 @@ mod testing;
 mod values;
 
 pub use attack::{
-    Background, BetScore, Extremes, Finding, Learned, LearnedOver, Minimality, Replay, Republishing, RuledOut,
-    Subtraction, WorstGroup,
+    Background, BetScore, Extremes, Finding, Insider, InsiderPair, InsiderScore, Learned, LearnedOver, Minimality,
+    Replay, Republishing, RuledOut, Subtraction, WorstGroup,
 };
 pub use counting::Reading;
 pub use disclosure::{Bystander, Disclosure};
 pub use error::AuditError;
 pub use grouping::Groups;
 pub use manifest::knows_partitioner;
-pub use profile::{Levels, SensitiveLevels, Uniqueness, profile};
+pub use profile::{Levels, SensitiveLevels, Uniqueness, profile, profile_all};
 pub use report::{
     Attacks, AuditReport, Check, ColumnReport, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking,
     NotCounted, Pooling, Presence, PrincipleResult, RowLinking, RowLinkingOver, SHARE_ERROR_PERCENT, Shares,
@@ -109,7 +111,11 @@ use chrysalis_table::{Table, Unwatched, Watch};
 pub fn audit(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Result<AuditReport, AuditError> {
     let mut report = match release.manifest.has_several_sensitive() {
         true => several::audit(release, microdata, watch)?,
-        false => judged(release, microdata, watch)?,
+        false => {
+            let mut report = judged(release, microdata, watch)?;
+            report.attacks.findings.push(attack::no_insider());
+            report
+        }
     };
     report.checks.extend(manifest::ids(release));
     report.checks.push(manifest::check(release, report.disclosure.as_ref(), watch));

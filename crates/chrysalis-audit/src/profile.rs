@@ -15,8 +15,10 @@ pub struct Levels {
     pub groups: u64,
     /// Size of the smallest group.
     pub k: u64,
-    /// What depends on the sensitive column; absent without one.
+    /// What depends on the sensitive column; absent without one, and with several.
     pub sensitive: Option<SensitiveLevels>,
+    /// If several columns are sensitive: each of them, and what depends on it.
+    pub columns: Vec<(String, SensitiveLevels)>,
     /// How far each quasi column, each pair of them and all together single people out.
     pub uniqueness: Vec<Uniqueness>,
 }
@@ -71,19 +73,33 @@ pub fn profile(
     sensitive: Option<&str>,
     taxonomy: Option<&Taxonomy>,
 ) -> Result<Levels, AuditError> {
+    let sensitive: Vec<(&str, Option<&Taxonomy>)> = sensitive.into_iter().map(|name| (name, taxonomy)).collect();
+    profile_all(table, quasi, &sensitive)
+}
+
+/// The same with any number of sensitive columns, each with its taxonomy if it has one. Groups are the same for all.
+pub fn profile_all(
+    table: &Table,
+    quasi: &[impl AsRef<str>],
+    sensitive: &[(&str, Option<&Taxonomy>)],
+) -> Result<Levels, AuditError> {
     let quasi: Vec<&Column> = quasi.iter().map(|name| named(table, name.as_ref())).collect::<Result<_, _>>()?;
-    let sensitive = sensitive.map(|name| named(table, name)).transpose()?;
+    let shown = |&(name, taxonomy): &(&str, _)| Ok((named(table, name)?, taxonomy));
+    let sensitive = sensitive.iter().map(shown).collect::<Result<Vec<(&Column, Option<&Taxonomy>)>, AuditError>>()?;
     check_size("the table", table.rows())?;
     let groups = Groups::of_columns(&quasi, table.rows(), &Unwatched);
     let sizes = groups.sizes();
     let no_rows = AuditError::NoRows { what: "the table" };
     let k = measure::smallest(&sizes).map(|worst| worst.level).ok_or(no_rows)?;
-    let sensitive = match sensitive {
-        None => None,
-        Some(column) => sensitive_levels(&groups, column, taxonomy)?,
-    };
+    let mut columns = Vec::new();
+    for (column, taxonomy) in sensitive {
+        let levels = sensitive_levels(&groups, column, taxonomy)?;
+        columns.extend(levels.map(|levels| (column.name().to_owned(), levels)));
+    }
+    let only = if columns.len() == 1 { columns.pop().map(|(_, levels)| levels) } else { None };
     let uniqueness = uniqueness(&quasi, table.rows(), &sizes);
-    Ok(Levels { rows: table.rows() as u64, groups: groups.n_groups as u64, k, sensitive, uniqueness })
+    let (rows, groups) = (table.rows() as u64, groups.n_groups as u64);
+    Ok(Levels { rows, groups, k, sensitive: only, columns, uniqueness })
 }
 
 /// Everything below counts rows in 32 bits.
@@ -219,6 +235,22 @@ mod tests {
         assert_eq!((sensitive.distinct_l, sensitive.entropy_l, sensitive.recursive_c), (2, 2, Some(2)));
         assert_eq!((sensitive.t, sensitive.beta, sensitive.delta), (0.0, 0.0, 0.0));
         assert_eq!((sensitive.alpha_text.as_str(), sensitive.t_text.as_str()), ("0.5", "0"));
+    }
+
+    /// Of several sensitive columns, each has the levels that it has alone, in the same groups.
+    #[test]
+    fn several_sensitive_columns_are_measured_one_by_one() {
+        let levels = profile_all(&table(), &["age"], &[("disease", None), ("zip", None)]).unwrap();
+        assert_eq!((levels.groups, levels.k, &levels.sensitive), (3, 1, &None));
+        let names: Vec<&str> = levels.columns.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["disease", "zip"]);
+        // Ages 1 and 2 have both diseases, age 3 has one; age 2 has both codes.
+        for (name, found) in &levels.columns {
+            let alone = profile(&table(), &["age"], Some(name), None).unwrap();
+            assert_eq!((alone.sensitive.as_ref(), alone.columns.len()), (Some(found), 0));
+            assert_eq!((found.distinct_l, found.alpha), (1, 1.0));
+        }
+        assert!(levels.columns[0].1.beta_text != levels.columns[1].1.beta_text);
     }
 
     #[test]

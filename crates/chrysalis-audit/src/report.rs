@@ -1,6 +1,6 @@
 use chrysalis_criteria::Rational;
 
-use crate::attack::{Background, Extremes, Finding, Learned, Minimality, Replay, Republishing, Subtraction};
+use crate::attack::{Background, Extremes, Finding, Insider, Learned, Minimality, Replay, Republishing, Subtraction};
 use crate::counting::Reading;
 use crate::disclosure::{Bystander, Disclosure};
 
@@ -24,7 +24,7 @@ pub struct AuditReport {
     /// Groups that they are in: distinct group ids; 0 for a form without groups.
     pub groups: u64,
     /// If several attributes are sensitive: what was found about each. `attacks` and `utility` are then those of the
-    /// attribute whose values are guessed best, and `disclosure` is that of the one that gives most away.
+    /// attribute whose values are guessed best, and `disclosure` counts rows that any of them gives away.
     pub columns: Vec<ColumnReport>,
 }
 
@@ -112,6 +112,9 @@ pub struct Attacks {
     pub learned: Option<Learned>,
     /// Knowing the columns that are kept as they are; absent where there are none.
     pub bystander: Option<Bystander>,
+    /// Knowing one sensitive attribute and betting on another; absent where fewer than two are sensitive, and where it
+    /// was not run.
+    pub insider: Option<Insider>,
     /// Replaying the algorithm on small groups; absent where it was not run.
     pub minimality: Option<Minimality>,
     /// Publishing again after two members of a group exchanged their values; absent where it was not run. This crate

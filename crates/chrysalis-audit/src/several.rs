@@ -1,14 +1,17 @@
 //! Releases with several sensitive attributes. Each attribute is judged as if it were the only one: they share their
 //! groups and are shown apart, so that a reader of one attribute sees a release about that attribute. What this leaves
 //! out is checked here: that the tables are those of the form, that rows are in canonical order, and, with the
-//! microdata, that values of one person do not stand side by side.
+//! microdata, that values of one person do not stand side by side. What one attribute tells about another is the attack
+//! `insider`.
 
 use chrysalis_release::{Holds, Manifest, Release, RoleName, Values};
 use chrysalis_table::{Column, Table, Watch};
 
+use crate::attack::Margins;
 use crate::findings::Findings;
 use crate::report::{ColumnReport, PrincipleResult};
-use crate::{AuditError, AuditReport, Check, Disclosure, Groups, judged, values};
+use crate::source::relevant;
+use crate::{AuditError, AuditReport, Check, Disclosure, Groups, disclosure, insiders, judged, kept, values};
 
 /// Judges every sensitive attribute, and what they have in common.
 pub(crate) fn audit(
@@ -17,19 +20,31 @@ pub(crate) fn audit(
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
     let manifest = &release.manifest;
+    // Rows that lack a value of any attribute were left out of the whole release, whichever attribute is looked at.
+    let (microdata, n_dropped) = microdata.map(|table| relevant(manifest, table)).transpose()?.unzip();
+    let microdata = microdata.as_ref();
+    let mut views: Vec<Release> = Vec::new();
     let mut reports: Vec<(String, AuditReport)> = Vec::new();
     for attribute in manifest.with_role(RoleName::Sensitive) {
         let alone = release.about(&attribute.name)?;
         reports.push((attribute.name.clone(), judged(&alone, microdata, watch)?));
+        views.push(alone);
     }
+    let kept = kept::look(release, microdata, &mut reports, watch)?;
     let of_all = [Some(tables(release)), order(release), apart(release, microdata, watch)];
     let principles = principles(manifest, &reports);
-    let checks = joined(&reports, of_all.into_iter().flatten());
+    let mut checks = joined(&reports, of_all.into_iter().flatten().chain(kept));
+    if let Some(n_dropped) = n_dropped.filter(|&n| n > 0) {
+        let faithful = checks.iter_mut().filter(|check| check.name == "faithful" && check.ok);
+        faithful.for_each(|check| check.detail.push_str(&format!("; {n_dropped} with missing values left out")));
+    }
+    let margins = Margins::open(release)?;
+    let (insider, finding) = insiders::attack(margins.as_ref(), views.first(), microdata, watch)?;
+    let disclosure = disclosure(margins.as_ref(), &views, &reports)?;
     // Of several attributes, the one whose values are guessed best comes first.
     let confidence = |report: &AuditReport| report.attacks.linking.as_ref().map_or(0.0, |linking| linking.confidence);
     let worst =
         (0..reports.len()).rev().max_by(|&a, &b| confidence(&reports[a].1).total_cmp(&confidence(&reports[b].1)));
-    let disclosure = disclosure(&reports);
     let columns = |(column, report): &(String, AuditReport)| ColumnReport {
         column: column.clone(),
         attacks: report.attacks.clone(),
@@ -37,9 +52,11 @@ pub(crate) fn audit(
         utility: report.utility.clone(),
     };
     let columns = reports.iter().map(columns).collect();
-    let Some((_, first)) = worst.map(|at| reports.swap_remove(at)) else {
+    let Some((_, mut first)) = worst.map(|at| reports.swap_remove(at)) else {
         return Err(AuditError::NoSensitive { method: manifest.method });
     };
+    first.attacks.insider = insider;
+    first.attacks.findings.push(finding);
     Ok(AuditReport { principles, checks, disclosure, columns, ..first })
 }
 
@@ -95,11 +112,21 @@ fn joined(reports: &[(String, AuditReport)], of_all: impl Iterator<Item = Check>
     all
 }
 
-/// What the attribute gives away that gives most away.
-fn disclosure(reports: &[(String, AuditReport)]) -> Option<Disclosure> {
-    let found = reports.iter().filter_map(|(column, report)| Some((column, report.disclosure.as_ref()?)));
-    let (column, worst) = found.rev().max_by_key(|(_, found)| (found.disclosed_rows, found.certain_rows))?;
-    Some(Disclosure { rule: format!("`{column}`, which gives most away: {}", worst.rule), ..worst.clone() })
+/// What all attributes together give away.
+fn disclosure(
+    margins: Option<&Margins<'_>>,
+    views: &[Release],
+    reports: &[(String, AuditReport)],
+) -> Result<Option<Disclosure>, AuditError> {
+    let alone: Option<Vec<&Disclosure>> = reports.iter().map(|(_, report)| report.disclosure.as_ref()).collect();
+    let Some((margins, alone)) = margins.zip(alone) else { return Ok(None) };
+    let columns: Vec<_> = margins
+        .columns
+        .iter()
+        .zip(views)
+        .map(|(margin, view)| (&view.manifest, margin.attribute, margin.domain, &margin.values))
+        .collect();
+    disclosure::of_any(&columns, &alone)
 }
 
 /// The tables are those of the form, and nothing else.

@@ -100,7 +100,7 @@ fn without_what_came_later(printed: &str, file: &str) -> String {
             }
             let attacks = object["attacks"].as_object_mut().unwrap();
             let attacks_since =
-                ["bystander", "joining", "replay", "republishing", "row_linking", "subtraction", "extremes"];
+                ["bystander", "insider", "joining", "replay", "republishing", "row_linking", "subtraction", "extremes"];
             for name in attacks_since {
                 attacks.shift_remove(name);
                 attacks["not_run"].as_object_mut().unwrap().shift_remove(name);

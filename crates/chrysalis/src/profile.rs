@@ -1,6 +1,6 @@
-use chrysalis_audit::Levels;
+use chrysalis_audit::{Levels, SensitiveLevels};
 use chrysalis_publish::TaxonomySource;
-use chrysalis_table::{Counted, Knob, Remedy, Stopped, Table, Watch};
+use chrysalis_table::{Column, Counted, Knob, Remedy, Stopped, Table, Taxonomy, Watch};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -18,11 +18,11 @@ pub struct ProfileReport {
     pub dropped_rows: u64,
     /// Its columns.
     pub columns: Vec<ColumnReport>,
-    /// The sensitive column, if one was named.
-    pub sensitive: Option<String>,
+    /// The sensitive columns, if any were named.
+    pub sensitive: Vec<String>,
     /// The measured levels, if quasi columns were named.
     pub levels: Option<Levels>,
-    /// What the owner should know about the named sensitive column, in sentences.
+    /// What the owner should know about the named sensitive columns, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ pub struct ColumnReport {
     pub reason: Option<String>,
 }
 
-/// Measures a table with the draft's quasi columns and sensitive column, and guesses the roles of all others. Columns
+/// Measures a table with the draft's quasi and sensitive columns, and guesses the roles of all others. Columns
 /// that the draft prepares must be prepared: [`files::read_prepared`](crate::files::read_prepared).
 pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<ProfileReport, Error> {
     Stopped::catch(|| {
@@ -60,22 +60,26 @@ pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<Profile
         if table.rows() == 0 {
             return Err(nothing_left());
         }
-        let column = sensitive.as_ref().and_then(|name| table.column(name));
-        let source = column.and_then(|column| draft.attributes.get(column.name()).map(|said| (column, said)));
-        let source = source.map(|(column, said)| said.taxonomy(column.name()).map(|source| (column, source)));
-        let taxonomy = match source.transpose()? {
-            Some((column, Some(source))) => Some(TaxonomySource::bind(&source, column)?),
-            _ => None,
+        let protected: Vec<&Column> = sensitive.iter().filter_map(|name| table.column(name)).collect();
+        let taxonomy = |column: &&Column| -> Result<Option<Taxonomy>, Error> {
+            let said = draft.attributes.get(column.name());
+            match said.map(|said| said.taxonomy(column.name())).transpose()?.flatten() {
+                Some(source) => Ok(Some(TaxonomySource::bind(&source, column)?)),
+                None => Ok(None),
+            }
         };
+        let taxonomies: Vec<Option<Taxonomy>> = protected.iter().map(taxonomy).collect::<Result<_, Error>>()?;
         let levels = if quasi.is_empty() {
             None
         } else {
             watch.phase("measure", None, Counted::Rows);
-            Some(chrysalis_audit::profile(&table, &quasi, sensitive.as_deref(), taxonomy.as_ref())?)
+            let measured: Vec<(&str, Option<&Taxonomy>)> =
+                sensitive.iter().map(String::as_str).zip(taxonomies.iter().map(Option::as_ref)).collect();
+            Some(chrysalis_audit::profile_all(&table, &quasi, &measured)?)
         };
         let named = |name: &str| match name {
             name if quasi.iter().any(|known| known == name) => Some("quasi"),
-            name if sensitive.as_deref() == Some(name) => Some("sensitive"),
+            name if sensitive.iter().any(|known| known == name) => Some("sensitive"),
             _ => None,
         };
         let columns = table.columns().iter().zip(suggest_all(&table)).map(|(column, guess)| {
@@ -91,25 +95,22 @@ pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<Profile
             }
         });
         let (rows, dropped_rows) = (table.rows() as u64, dropped as u64);
-        let notes = column.map_or_else(Vec::new, look_alikes_of);
+        let notes = protected.into_iter().flat_map(look_alikes_of).collect();
         Ok(ProfileReport { rows, dropped_rows, columns: columns.collect(), sensitive, levels, notes })
     })?
 }
 
-/// The quasi columns and the sensitive one; each must be named only once and be in the table.
-fn named(draft: &Draft, header: &[String]) -> Result<(Vec<String>, Option<String>), Error> {
+/// The quasi columns and the sensitive ones; each must be named only once and be in the table.
+fn named(draft: &Draft, header: &[String]) -> Result<(Vec<String>, Vec<String>), Error> {
     let quasi = draft.quasi_columns(header);
-    let sensitive = match &draft.sensitive_columns()[..] {
-        [] => None,
-        [only] => Some(only.clone()),
-        [first, second, ..] => {
-            let message = format!("`{first}` and `{second}` are both sensitive, and a profile measures one of them");
-            return Err(Error::request(message, Remedy::from("choose one with ").knob(Knob::Sensitive, first)));
-        }
-    };
+    let sensitive = draft.sensitive_columns();
+    if let Some(twice) = sensitive.iter().enumerate().find(|(at, name)| sensitive[..*at].contains(name)) {
+        let message = format!("column `{}` is named as sensitive twice", twice.1);
+        return Err(Error::request(message, "name every column once"));
+    }
     let settings = draft.attributes.keys();
     draft.check_names(header, quasi.iter().chain(&sensitive).chain(settings))?;
-    match sensitive.as_ref().filter(|name| quasi.contains(name)) {
+    match sensitive.iter().find(|name| quasi.contains(name)) {
         Some(both) => {
             let message = format!("column `{both}` is named as quasi and as sensitive");
             Err(Error::request(message, "give every column one role"))
@@ -154,20 +155,30 @@ impl Serialize for ProfileReport {
     }
 }
 
-/// The levels as JSON.
+/// The levels as JSON. With several sensitive columns, `columns` has the levels of each.
 pub fn anonymity(levels: &Levels) -> serde_json::Value {
-    let sensitive = levels.sensitive.as_ref();
-    json!({
-        "k": levels.k,
-        "groups": levels.groups,
-        "distinct_l": sensitive.map(|s| s.distinct_l),
-        "entropy_l": sensitive.map(|s| s.entropy_l),
-        "recursive_c": sensitive.and_then(|s| s.recursive_c),
-        "alpha": sensitive.map(|s| s.alpha),
-        "t": sensitive.map(|s| s.t),
-        "beta": sensitive.map(|s| s.beta),
-        "delta": sensitive.map(|s| s.delta),
-    })
+    let mut told = json!({"k": levels.k, "groups": levels.groups});
+    if levels.columns.is_empty() {
+        add(&mut told, levels.sensitive.as_ref());
+        return told;
+    }
+    let column = |(name, found): &(String, SensitiveLevels)| {
+        let mut told = json!({"column": name});
+        add(&mut told, Some(found));
+        told
+    };
+    told["columns"] = levels.columns.iter().map(column).collect();
+    told
+}
+
+fn add(told: &mut serde_json::Value, sensitive: Option<&SensitiveLevels>) {
+    told["distinct_l"] = json!(sensitive.map(|s| s.distinct_l));
+    told["entropy_l"] = json!(sensitive.map(|s| s.entropy_l));
+    told["recursive_c"] = json!(sensitive.and_then(|s| s.recursive_c));
+    told["alpha"] = json!(sensitive.map(|s| s.alpha));
+    told["t"] = json!(sensitive.map(|s| s.t));
+    told["beta"] = json!(sensitive.map(|s| s.beta));
+    told["delta"] = json!(sensitive.map(|s| s.delta));
 }
 
 fn uniqueness(levels: &Levels) -> serde_json::Value {

@@ -1,4 +1,4 @@
-//! The attack `replay`: two members of a group exchange their sensitive values, and the table is published again. It
+//! The attack `replay`: two members of a group exchange a sensitive value, and the table is published again. It
 //! lives in the hall because the audit cannot publish, and its measurements decide nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,8 +39,8 @@ pub(crate) fn attack(
     watch: &dyn Watch,
 ) -> (Option<Replay>, Finding) {
     match replayed(manifest, microdata, asked, watch) {
-        Ok((found, sensitive)) => {
-            let finding = found.finding(&manifest.partitioner, &sensitive);
+        Ok(found) => {
+            let finding = found.finding(&manifest.partitioner);
             (Some(found), finding)
         }
         Err(reason) => (None, Replay::not_run(&reason)),
@@ -52,8 +52,11 @@ fn replayed(
     microdata: Option<&Table>,
     asked: Option<usize>,
     watch: &dyn Watch,
-) -> Result<(Replay, String), String> {
-    let sensitive = manifest.with_role(RoleName::Sensitive).next().ok_or("Not run: nothing sensitive is published.")?;
+) -> Result<Replay, String> {
+    let sensitive: Vec<String> = manifest.with_role(RoleName::Sensitive).map(|it| it.name.clone()).collect();
+    if sensitive.is_empty() {
+        return Err("Not run: nothing sensitive is published.".to_owned());
+    }
     let partitioner = partitioner(manifest)?;
     let microdata = microdata
         .ok_or("Not run: this attacker knows everybody's quasi values; the microdata are needed to publish again.")?;
@@ -64,7 +67,7 @@ fn replayed(
         table: table(manifest, microdata)?,
         attributes: attributes(manifest)?,
         require: manifest.promises.iter().map(Promise::requirement).collect(),
-        sensitive: sensitive.name.clone(),
+        sensitive,
         partitioner: &*partitioner,
         watch,
     };
@@ -75,9 +78,14 @@ fn replayed(
             count(MOST_ROWS as u64)
         ));
     }
-    let counts = replay.run(asked.unwrap_or(EXCHANGES))?;
+    let found = replay.run(asked.unwrap_or(EXCHANGES))?;
+    let counts: Vec<(u64, u64)> = found.iter().map(|exchange| (exchange.with_true, exchange.with_exchanged)).collect();
+    let trials = |(at, name): (usize, &String)| {
+        (name.clone(), found.iter().filter(|exchange| exchange.column == at).count() as u64)
+    };
+    let columns = replay.sensitive.iter().enumerate().map(trials).collect();
     let rows = n_rows.min(MOST_ROWS) as u64;
-    Ok((Replay::of(&counts, RUNS, rows, n_rows <= MOST_ROWS), sensitive.name.clone()))
+    Ok(Replay::of(&counts, columns, RUNS, (rows, n_rows <= MOST_ROWS)))
 }
 
 /// The partitioner that formed the groups, as far as the manifest tells.
@@ -166,17 +174,27 @@ struct ReplayedTable<'a> {
     table: Table,
     attributes: Vec<AttributeSpec>,
     require: Vec<Requirement>,
-    sensitive: String,
+    sensitive: Vec<String>,
     partitioner: &'a dyn Partitioner,
     watch: &'a dyn Watch,
 }
+
+/// Two members of a group who exchanged their values of one sensitive column, and how often the group came out.
+struct Exchange {
+    column: usize,
+    with_true: u64,
+    with_exchanged: u64,
+}
+
+/// The codes of every sensitive column.
+type SensitiveCodes = Vec<Vec<u32>>;
 
 /// Groups as sets of people.
 type Grouped = BTreeSet<Vec<u32>>;
 
 impl ReplayedTable<'_> {
     /// How often groups came out with the true values and with exchanged ones.
-    fn run(&self, exchanges: usize) -> Result<Vec<(u64, u64)>, String> {
+    fn run(&self, exchanges: usize) -> Result<Vec<Exchange>, String> {
         let mut lots = ChaCha20Rng::seed_from_u64(SEED);
         if self.table.rows() <= MOST_ROWS {
             return self.exchanged(&self.table, exchanges, &mut lots);
@@ -200,7 +218,7 @@ impl ReplayedTable<'_> {
     /// The rows closest to a row; every quasi column has the same weight.
     fn neighbourhood(&self, row: usize) -> Vec<u32> {
         let quasi: Vec<&Column> =
-            self.table.columns().iter().filter(|column| column.name() != self.sensitive).collect();
+            self.table.columns().iter().filter(|column| !self.is_sensitive(column.name())).collect();
         let distance = |other: u32| {
             let part = |column: &&Column| {
                 let (own, its) = (column.code(row), column.code(other as usize));
@@ -218,39 +236,52 @@ impl ReplayedTable<'_> {
         near.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Tries exchanges in groups of a release of these rows.
-    fn exchanged(&self, table: &Table, exchanges: usize, lots: &mut ChaCha20Rng) -> Result<Vec<(u64, u64)>, String> {
-        let values = table.column(&self.sensitive).map(|column| column.codes().iter().collect::<Vec<u32>>());
-        let values = values.unwrap_or_default();
+    fn is_sensitive(&self, name: &str) -> bool {
+        self.sensitive.iter().any(|sensitive| sensitive == name)
+    }
+
+    /// Tries exchanges in groups of a release of these rows. Which column is exchanged is drawn each time, among those
+    /// that differ inside some group.
+    fn exchanged(&self, table: &Table, exchanges: usize, lots: &mut ChaCha20Rng) -> Result<Vec<Exchange>, String> {
+        let codes = |name: &String| table.column(name).map(|column| column.codes().iter().collect::<Vec<u32>>());
+        let values: SensitiveCodes = self.sensitive.iter().map(|name| codes(name).unwrap_or_default()).collect();
         let released: Vec<Vec<u32>> = self.grouped(table, &values, 0)?.into_iter().collect();
-        let is_mixed = |group: &&Vec<u32>| group.iter().any(|&row| values[row as usize] != values[group[0] as usize]);
-        let mixed: Vec<&Vec<u32>> = released.iter().filter(is_mixed).collect();
+        let mixed_in = |at: usize| {
+            let of: &[u32] = &values[at];
+            let is_mixed = |group: &&Vec<u32>| group.iter().any(|&row| of[row as usize] != of[group[0] as usize]);
+            (at, released.iter().filter(is_mixed).collect::<Vec<_>>())
+        };
+        let mixed = (0..values.len()).map(mixed_in).filter(|(_, groups)| !groups.is_empty());
+        let mixed: Vec<(usize, Vec<&Vec<u32>>)> = mixed.collect();
         if mixed.is_empty() {
             return Err("Not run: no group has two people with different values.".to_owned());
         }
-        let tried: Vec<(&Vec<u32>, u32, u32)> = (0..exchanges)
+        let tried: Vec<(usize, &Vec<u32>, u32, u32)> = (0..exchanges)
             .map(|_| {
-                let group = mixed[lots.random_range(0..mixed.len())];
+                // One column needs no lot.
+                let (column, groups) = &mixed[if mixed.len() > 1 { lots.random_range(0..mixed.len()) } else { 0 }];
+                let of = &values[*column];
+                let group = groups[lots.random_range(0..groups.len())];
                 let own = group[lots.random_range(0..group.len())];
                 let others: Vec<u32> =
-                    group.iter().copied().filter(|&row| values[row as usize] != values[own as usize]).collect();
-                (group, own, others[lots.random_range(0..others.len())])
+                    group.iter().copied().filter(|&row| of[row as usize] != of[own as usize]).collect();
+                (*column, group, own, others[lots.random_range(0..others.len())])
             })
             .collect();
         let with_true = self.runs(table, &values)?;
-        let mut counts = Vec::with_capacity(exchanges);
-        for (group, own, other) in tried {
+        let mut found = Vec::with_capacity(exchanges);
+        for (column, group, own, other) in tried {
             let mut exchanged = values.clone();
-            exchanged.swap(own as usize, other as usize);
+            exchanged[column].swap(own as usize, other as usize);
             let with_exchanged = self.runs(table, &exchanged)?;
             let n = |runs: &BTreeMap<Vec<u32>, u64>| runs.get(group).copied().unwrap_or(0);
-            counts.push((n(&with_true), n(&with_exchanged)));
+            found.push(Exchange { column, with_true: n(&with_true), with_exchanged: n(&with_exchanged) });
         }
-        Ok(counts)
+        Ok(found)
     }
 
     /// How often each group came out.
-    fn runs(&self, table: &Table, values: &[u32]) -> Result<BTreeMap<Vec<u32>, u64>, String> {
+    fn runs(&self, table: &Table, values: &[Vec<u32>]) -> Result<BTreeMap<Vec<u32>, u64>, String> {
         let mut seen: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
         for run in 1..=RUNS {
             for group in self.grouped(table, values, run)? {
@@ -261,15 +292,18 @@ impl ReplayedTable<'_> {
     }
 
     /// Forms groups once, with random draws of its own for each `run`.
-    fn grouped(&self, table: &Table, values: &[u32], run: u64) -> Result<Grouped, String> {
+    fn grouped(&self, table: &Table, values: &[Vec<u32>], run: u64) -> Result<Grouped, String> {
         self.watch.pause();
         let said = |error: &dyn std::fmt::Display| format!("Not run: {error}.");
-        let with_values = |column: &Column| match column.name() == self.sensitive {
-            true => {
-                let codes = Codes::collect(column.domain().len(), values.iter().copied());
-                Column::new(column.name(), Arc::clone(column.domain()), codes)
+        let with_values = |column: &Column| {
+            let at = self.sensitive.iter().position(|name| name == column.name());
+            match at.and_then(|at| values.get(at)) {
+                Some(values) => {
+                    let codes = Codes::collect(column.domain().len(), values.iter().copied());
+                    Column::new(column.name(), Arc::clone(column.domain()), codes)
+                }
+                None => column.clone(),
             }
-            false => column.clone(),
         };
         let table = Table::new(table.columns().iter().map(with_values).collect());
         let data = Microdata::new(table, &self.attributes).map_err(|error| said(&error))?;

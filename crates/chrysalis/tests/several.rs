@@ -210,6 +210,215 @@ fn what_cannot_be_asked_is_refused() {
     );
 }
 
+/// Three groups by hand: one gives away the disease, one the ward, one neither. Publisher and audit count every row once.
+#[test]
+fn rows_that_any_column_gives_away_are_counted_once_by_publisher_and_audit() {
+    let words = |name: &str, texts: [&str; 12]| Column::texts(name, texts.into_iter());
+    let table = Table::new(vec![
+        Column::integers("age", &[1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]),
+        words("sex", ["f"; 12]),
+        words(
+            "disease",
+            ["flu", "flu", "flu", "flu", "cold", "ulcer", "cold", "flu", "cold", "ulcer", "asthma", "gout"],
+        ),
+        words("ward", ["a", "b", "c", "d", "e", "e", "e", "e", "a", "b", "c", "d"]),
+    ]);
+    for method in ["generalize", "anatomy", "permute", "angel"] {
+        let mut draft = draft(method, &["disease", "ward"], &["k=4"]);
+        draft.release.partitioner = (method != "angel").then(|| "mondrian".to_owned());
+        draft.release.accept = Some(vec!["disclosure".to_owned()]);
+        draft.attributes.clear();
+        let header: Vec<String> = table.columns().iter().map(|column| column.name().to_owned()).collect();
+        let recipe = draft.check(&header).unwrap();
+        let columns = recipe.requests().iter().map(|request| table.column(&request.name).unwrap().clone()).collect();
+        let published = publish(Table::new(columns), &recipe, Seed::Fixed(3), &Unwatched).unwrap();
+        let made = serde_json::to_value(&published.report).unwrap();
+        let made = (made["certain_rows"].as_u64().unwrap(), made["disclosed_rows"].as_u64().unwrap());
+        let found = audited(&published.release, &table);
+        let told = found.disclosure.clone().unwrap();
+        assert_eq!((told.certain_rows, told.disclosed_rows), made, "{method}");
+        let of_columns: Vec<u64> =
+            found.columns.iter().map(|it| it.disclosure.as_ref().unwrap().disclosed_rows).collect();
+        assert!(told.disclosed_rows <= of_columns.iter().sum::<u64>(), "{method}");
+        assert!(of_columns.iter().all(|rows| *rows <= told.disclosed_rows), "{method}");
+        if method != "angel" {
+            assert_eq!((told.disclosed_rows, &of_columns[..]), (8, &[4, 4][..]), "{method}");
+            assert!(
+                told.rule.starts_with("every row once, whichever column gives it away; `disease`: "),
+                "{}",
+                told.rule
+            );
+            assert!(told.rule.contains("; `ward`: "), "{}", told.rule);
+        }
+    }
+}
+
+/// A drug that is given for one disease only: nothing in a group pairs them, but all groups together do.
+#[test]
+fn an_insider_who_knows_the_drug_learns_the_disease() {
+    let n = 480;
+    let disease: Vec<String> = (0..n).map(|row| format!("d{}", row * 7 % 8)).collect();
+    let drug: Vec<String> = (0..n).map(|row| format!("m{}", (row * 7 + 3) % 8)).collect();
+    let table = Table::new(vec![
+        Column::integers("age", &(0..n).map(|row| (row * 37 % 97) as i64).collect::<Vec<_>>()),
+        Column::texts("sex", (0..n).map(|row| if row * 31 % 3 == 0 { "f" } else { "m" })),
+        Column::texts("disease", disease.iter().map(String::as_str)),
+        Column::texts("drug", drug.iter().map(String::as_str)),
+    ]);
+    for method in ["generalize", "anatomy", "permute", "angel"] {
+        let release = published(&table, draft(method, &["disease", "drug"], &["l=4"])).unwrap();
+        let found = audited(&release, &table);
+        let insider = found.attacks.insider.as_ref().unwrap();
+        let pair = insider.worst_pair().unwrap();
+        assert!(pair.baseline <= 0.25 && pair.lift > 1.5, "{method}: {pair:?}");
+        let scored = pair.scored.as_ref().unwrap();
+        assert!(scored.people > 100 && scored.right > 1.5 * scored.right_from_groups, "{method}: {pair:?}");
+        let json = serde_json::to_value(&found).unwrap();
+        let told = &json["attacks"]["insider"];
+        assert_eq!((&told["known"], told["pairs"].as_array().unwrap().len()), (&json!(pair.known), 2), "{method}");
+        assert!(told["finding"].as_str().unwrap().starts_with("An insider who knows a person's `"), "{told}");
+        assert!(told["prevention"].as_str().unwrap().contains("no promise covers"), "{told}");
+        assert_eq!(json["columns"][0]["attacks"]["insider"], json!(null));
+    }
+    // With one sensitive column there is nobody who could know another.
+    let release = published(&table, draft("anatomy", &["disease"], &["l=4"])).unwrap();
+    let json = serde_json::to_value(audited(&release, &table)).unwrap();
+    assert_eq!(json["attacks"]["insider"], json!(null));
+    let reason = "Does not apply: there are no two sensitive columns that share groups.";
+    assert_eq!(json["attacks"]["not_run"]["insider"], json!(reason));
+}
+
+/// People with a column that is kept as it is.
+fn with_room(table: &Table) -> Table {
+    let rooms: Vec<String> = (0..table.rows()).map(|row| format!("r{}", row * 13 % 40)).collect();
+    let mut columns = table.columns().to_vec();
+    columns.push(Column::texts("room", rooms.iter().map(String::as_str)));
+    Table::new(columns)
+}
+
+/// Columns that are kept beside several sensitive ones are looked at: whom they tell apart, and whether they are true.
+#[test]
+fn columns_kept_beside_several_sensitive_ones_are_judged() {
+    let table = with_room(&people(400));
+    let mut draft = draft("generalize", &["disease", "stay"], &["l=4"]);
+    draft.other = Some(vec!["room".to_owned()]);
+    let release = published(&table, draft).unwrap();
+    let found = audited(&release, &table);
+    assert!(found.ok(), "{found:?}");
+    // By hand: rows whose room nobody else in their group has.
+    let shown = &release.tables[0];
+    let (id, room) = (shown.column("group_id").unwrap(), shown.column("room").unwrap());
+    let mut rows: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    (0..shown.rows()).for_each(|row| *rows.entry((id.code(row), room.code(row))).or_default() += 1);
+    let alone = rows.values().filter(|n| **n == 1).count() as u64;
+    for attacks in found.columns.iter().map(|it| &it.attacks).chain([&found.attacks]) {
+        let bystander = attacks.bystander.as_ref().unwrap();
+        assert_eq!((bystander.alone_rows, bystander.is_beside, bystander.disclosed_rows), (alone, false, 0));
+        let told = attacks.findings.iter().find(|it| it.attack == "bystander").unwrap();
+        let expected = format!(
+            "An attacker who also knows `room` can tell {alone} of 400 rows apart from all others in their groups. That \
+             reveals no more about sensitive values: each sensitive column was permuted inside its groups, so that \
+             those in a person's row may be anybody's of the group."
+        );
+        assert_eq!(told.sentence, expected);
+    }
+    // A room that nobody has there is found, and so are rooms that were handed to others.
+    let first = room.code(0);
+    let codes: Vec<u32> = (0..shown.rows()).map(|row| if row < 9 { first } else { room.code(row) }).collect();
+    let forged = audited(&replaced(&release, "room", &codes), &table);
+    let faithful = forged.checks.iter().find(|check| check.name == "faithful").unwrap();
+    assert!(!faithful.ok, "{faithful:?}");
+}
+
+/// Kept columns must not stand beside their own sensitive values, or they would tell whose these are.
+#[test]
+fn kept_columns_beside_their_own_sensitive_values_are_caught() {
+    let base = people(600);
+    let rooms: Vec<i64> = (0..600).collect();
+    let mut columns = base.columns().to_vec();
+    columns.push(Column::integers("room", &rooms));
+    let table = Table::new(columns);
+    let mut draft = draft("generalize", &["disease", "stay"], &["l=4"]);
+    draft.other = Some(vec!["room".to_owned()]);
+    draft.release.accept = Some(vec!["identifying=room".to_owned()]);
+    let release = published(&table, draft).unwrap();
+    assert!(audited(&release, &table).ok());
+    let shown = &release.tables[0];
+    let (room, stay) = (shown.column("room").unwrap(), shown.column("stay").unwrap());
+    let own = table.column("stay").unwrap();
+    let code = |row: usize| {
+        let person: usize = room.domain().text(room.code(row)).parse().unwrap();
+        let text = own.domain().text(own.code(person)).into_owned();
+        (0..stay.domain().len() as u32).find(|&it| stay.domain().text(it) == text).unwrap()
+    };
+    let codes: Vec<u32> = (0..shown.rows()).map(code).collect();
+    let found = audited(&replaced(&release, "stay", &codes), &table);
+    let apart = found.checks.iter().find(|check| check.name == "apart").unwrap();
+    assert!(!apart.ok && apart.findings.iter().any(|it| it.contains("`room` beside `stay`")), "{apart:?}");
+}
+
+/// A row that lacks one sensitive value was left out of the whole release, whichever column is looked at.
+#[test]
+fn rows_left_out_for_one_column_are_left_out_of_all() {
+    let base = people(300);
+    let disease = base.column("disease").unwrap();
+    let texts: Vec<String> = (0..300)
+        .map(|row| if row % 50 == 0 { String::new() } else { disease.domain().text(disease.code(row)).into_owned() })
+        .collect();
+    let lacking = Column::texts("disease", texts.iter().map(String::as_str));
+    let columns = base.columns().iter().map(|it| if it.name() == "disease" { lacking.clone() } else { it.clone() });
+    let table = Table::new(columns.collect());
+    let mut draft = draft("anatomy", &["disease", "stay"], &["l=3"]);
+    draft.missing = Some("drop".to_owned());
+    let release = published(&table, draft).unwrap();
+    assert_eq!(release.manifest.rows, 294);
+    let found = audited(&release, &table);
+    assert!(found.ok(), "{:?}", found.checks);
+    let faithful = found.checks.iter().find(|check| check.name == "faithful").unwrap();
+    assert!(faithful.detail.ends_with("; 6 with missing values left out"), "{faithful:?}");
+}
+
+/// Values of either sensitive column are exchanged, and it is said how often each.
+#[test]
+fn a_replay_exchanges_values_of_every_sensitive_column() {
+    let table = people(80);
+    let release = published(&table, draft("anatomy", &["disease", "stay"], &["l=3"])).unwrap();
+    let with = Evidence { microdata: Some(&table), replay: Some(12), ..Evidence::default() };
+    let found = audit(&release, with, &Unwatched).unwrap();
+    let replay = found.attacks.replay.as_ref().unwrap();
+    let trials: Vec<(&str, u64)> = replay.columns.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+    assert!(matches!(trials[..], [("disease", 1..), ("stay", 1..)]), "{trials:?}");
+    assert_eq!(trials.iter().map(|(_, n)| n).sum::<u64>(), 12);
+    let json = serde_json::to_value(&found).unwrap();
+    assert_eq!(json["attacks"]["replay"]["exchanged"]["stay"], json!(trials[1].1));
+    assert!(json["attacks"]["replay"]["finding"].as_str().unwrap().contains(" trials) or `stay` ("), "{json}");
+}
+
+/// A profile reports every sensitive column, in the shape that one alone has.
+#[test]
+fn a_profile_measures_every_sensitive_column() {
+    let table = people(200);
+    let measured = |sensitive: &[&str]| {
+        let draft: Draft = serde_json::from_value(json!({"quasi": ["sex"], "sensitive": sensitive})).unwrap();
+        serde_json::to_value(chrysalis::profile(table.clone(), &draft, &Unwatched).unwrap()).unwrap()
+    };
+    let both = measured(&["disease", "stay"]);
+    let both = both["anonymity"].as_object().unwrap();
+    assert_eq!(both.keys().collect::<Vec<_>>(), ["k", "groups", "columns"]);
+    for (at, name) in ["disease", "stay"].into_iter().enumerate() {
+        let one = measured(&[name])["anonymity"].clone();
+        assert_eq!((&one["k"], &one["groups"]), (&both["k"], &both["groups"]));
+        let told = &both["columns"][at];
+        assert_eq!(told["column"], name);
+        for level in ["distinct_l", "entropy_l", "recursive_c", "alpha", "t", "beta", "delta"] {
+            assert!(!one[level].is_null() && one[level] == told[level], "{name} {level}: {one} {told}");
+        }
+    }
+    let draft: Draft = serde_json::from_value(json!({"quasi": ["sex"], "sensitive": ["stay", "stay"]})).unwrap();
+    let error = chrysalis::profile(table.clone(), &draft, &Unwatched).unwrap_err();
+    assert_eq!(error.message, "column `stay` is named as sensitive twice");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -10,6 +10,7 @@
 mod background;
 mod extremes;
 mod finding;
+mod insider;
 mod learned;
 mod minimality;
 mod presence;
@@ -25,6 +26,7 @@ mod view;
 pub use background::{Background, RuledOut};
 pub use extremes::Extremes;
 pub use finding::{Finding, WorstGroup};
+pub use insider::{Insider, InsiderPair, InsiderScore};
 pub use learned::{BetScore, Learned, LearnedOver};
 pub use minimality::Minimality;
 pub use replay::Replay;
@@ -33,6 +35,7 @@ pub use subtraction::Subtraction;
 
 pub(crate) use extremes::{EndPlacement, NumberEnds, extremes};
 pub(crate) use finding::{chance, count, counted, foremost, percent};
+pub(crate) use insider::{Located, Margins, attack as insider, not_applicable as no_insider};
 pub(crate) use learned::{KnownPeople, Places};
 pub(crate) use minimality::{Setting, against_replay_by, against_replay_of_batches, against_replay_of_cuts};
 pub(crate) use presence::{presence, row_linking};

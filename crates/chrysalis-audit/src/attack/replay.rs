@@ -29,6 +29,8 @@ pub struct Replay {
     pub median_ratio: Option<f64>,
     /// Exchanges whose group came out often enough to tell.
     pub told: u64,
+    /// The sensitive attributes, each with the exchanges of its values.
+    pub columns: Vec<(String, u64)>,
 }
 
 /// A group that came out in fewer runs, true and exchanged together, says nothing about the ratio.
@@ -36,7 +38,8 @@ const LEAST_TOLD: u64 = 3;
 
 impl Replay {
     /// Summarizes exchanges, given how often each group came out with true and with exchanged values.
-    pub fn of(counts: &[(u64, u64)], runs: u64, rows: u64, is_whole: bool) -> Replay {
+    /// `columns` are the sensitive attributes, each with the exchanges of its values.
+    pub fn of(counts: &[(u64, u64)], columns: Vec<(String, u64)>, runs: u64, (rows, is_whole): (u64, bool)) -> Replay {
         let told = counts.iter().filter(|(own, other)| own + other >= LEAST_TOLD);
         let mut ratios: Vec<f64> = told.map(|&(own, other)| (own + 1) as f64 / (other + 1) as f64).collect();
         ratios.sort_by(f64::total_cmp);
@@ -52,11 +55,12 @@ impl Replay {
             vanished: counts.iter().filter(|(own, other)| *own > 0 && *other == 0).count() as u64,
             median_ratio: middle(n / 2).zip(middle(n.saturating_sub(1) / 2)).map(|(a, b)| (a + b) / 2.0),
             told: n as u64,
+            columns,
         }
     }
 
     /// The attack in words.
-    pub fn finding(&self, partitioner: &str, sensitive: &str) -> Finding {
+    pub fn finding(&self, partitioner: &str) -> Finding {
         let all = (self.exchanges * self.runs).max(1) as f64;
         let share = |n: u64| percent(n as f64 / all);
         let what = match self.is_whole {
@@ -67,10 +71,11 @@ impl Replay {
         };
         let mut sentence = format!(
             "An attacker who knows everybody's quasi values runs `{partitioner}` again on worlds that the release \
-             allows. In {}, two members of a group exchanged their `{sensitive}`, and {what} {} with the true values \
-             and as often with the exchanged ones: the group came out in {} of the runs with true values and in {} of \
-             the runs with exchanged ones",
+             allows. In {}, two members of a group exchanged their {}, and {what} {} with the true values and as often \
+             with the exchanged ones: the group came out in {} of the runs with true values and in {} of the runs with \
+             exchanged ones",
             counted(self.exchanges, "trial", "trials"),
+            self.exchanged(),
             counted(self.runs, "time", "times"),
             share(self.with_true),
             share(self.with_exchanged),
@@ -94,6 +99,17 @@ impl Replay {
         Finding::new("replay", sentence, prevention)
     }
 
+    /// Whose values were exchanged: `` `disease` ``, or `` `disease` (6 trials) or `cost` (4 trials) ``.
+    fn exchanged(&self) -> String {
+        match &self.columns[..] {
+            [(only, _)] => format!("`{only}`"),
+            columns => {
+                let each = columns.iter().map(|(name, n)| format!("`{name}` ({})", counted(*n, "trial", "trials")));
+                each.collect::<Vec<_>>().join(" or ")
+            }
+        }
+    }
+
     /// The finding that says why the attack was not run.
     pub fn not_run(reason: &str) -> Finding {
         Finding::not_run("replay", format!("{reason} {NOT_PROMISED}"))
@@ -107,17 +123,19 @@ mod tests {
     #[test]
     fn the_middle_of_the_ratios_leaves_out_groups_that_hardly_come_out() {
         // Ratios 21/1, 11/6 and 6/6; the last two exchanges say nothing.
-        let found = Replay::of(&[(20, 0), (10, 5), (5, 5), (1, 0), (0, 0)], 20, 300, true);
+        let of = |counts: &[(u64, u64)]| Replay::of(counts, Vec::new(), 20, (300, true));
+        let found = of(&[(20, 0), (10, 5), (5, 5), (1, 0), (0, 0)]);
         assert_eq!((found.exchanges, found.told, found.vanished), (5, 3, 2));
         assert_eq!((found.with_true, found.with_exchanged), (36, 10));
         assert_eq!(found.median_ratio, Some(11.0 / 6.0));
-        assert_eq!(Replay::of(&[(20, 0), (5, 5)], 20, 300, true).median_ratio, Some(11.0));
-        assert_eq!(Replay::of(&[(1, 0)], 20, 300, true).median_ratio, None);
+        assert_eq!(of(&[(20, 0), (5, 5)]).median_ratio, Some(11.0));
+        assert_eq!(of(&[(1, 0)]).median_ratio, None);
     }
 
     #[test]
     fn it_is_said_how_often_how_likely_and_that_nothing_is_promised() {
-        let found = Replay::of(&[(20, 0), (10, 5), (5, 5)], 20, 300, true).finding("nearby", "disease");
+        let disease = |trials: u64| vec![("disease".to_owned(), trials)];
+        let found = Replay::of(&[(20, 0), (10, 5), (5, 5)], disease(3), 20, (300, true)).finding("nearby");
         assert_eq!(
             found.sentence,
             "An attacker who knows everybody's quasi values runs `nearby` again on worlds that the release allows. In \
@@ -128,7 +146,15 @@ mod tests {
              promise covers an attacker who replays the algorithm."
         );
         assert_eq!(found.prevention, "the partitioner anatomize, which does not look at quasi values.");
-        let found = Replay::of(&[(1, 0)], 20, 500, false).finding("nearby", "disease");
+        let both = vec![("disease".to_owned(), 2), ("cost".to_owned(), 1)];
+        let found = Replay::of(&[(20, 0), (10, 5), (5, 5)], both, 20, (300, true)).finding("nearby");
+        assert!(
+            found
+                .sentence
+                .contains("two members of a group exchanged their `disease` (2 trials) or `cost` (1 trial), and"),
+            "{found:?}"
+        );
+        let found = Replay::of(&[(1, 0)], disease(1), 20, (500, false)).finding("nearby");
         assert!(found.sentence.contains("500 neighbouring people were published 20 times"), "{found:?}");
         assert!(found.sentence.contains("too rare to tell") && found.prevention.is_empty(), "{found:?}");
         let not_run = Replay::not_run("Not run: the microdata are needed.");

@@ -31,7 +31,7 @@ use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::source::relevant;
 use crate::{Attacks, AuditError, AuditReport, Bystander, Check, Disclosure, Groups, Reading, form};
-pub(crate) use angel::audit as audit_batches;
+pub(crate) use angel::{audit as audit_batches, places as places_of_batches};
 pub(crate) use butterfly::audit as audit_for_users;
 use cells::BoxTable;
 use ends::Ranges;
@@ -85,6 +85,35 @@ pub(crate) fn audit(
         rows: published.table.rows() as u64,
         groups: sizes.iter().filter(|&&size| size > 0).count() as u64,
     })
+}
+
+/// The groups that people may be in: the ids of groups, and for every row of the microdata asked for, numbers of groups
+/// with their rows.
+pub(crate) fn places(
+    release: &Release,
+    (microdata, people): (&Table, &[usize]),
+    watch: &dyn Watch,
+) -> Result<(Vec<Option<i64>>, attack::Places), AuditError> {
+    let published = BoxTable::open(release)?;
+    let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
+    let (sets, sizes) = (published.label_sets(), groups.sizes());
+    let found = Places::new(published.quasi.iter(), &sets, &groups, microdata).of(people, watch);
+    let weighed = |of: Vec<u32>| of.into_iter().map(|group| (group, sizes[group as usize] as f32)).collect();
+    Ok((group_ids(published.group), found.into_iter().map(weighed).collect()))
+}
+
+/// Columns kept as they are where several sensitive attributes are permuted beside them: each row of the microdata must
+/// have a published row with its values of these columns, and the groups say what they tell. `kept` is the release
+/// without its sensitive attributes.
+pub(crate) fn kept(
+    kept: &Release,
+    microdata: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<(Groups, Vec<Check>), AuditError> {
+    let published = BoxTable::open(kept)?;
+    let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
+    let check = microdata.map(|microdata| faithful::check(&published, microdata, watch)).transpose()?;
+    Ok((groups, check.into_iter().collect()))
 }
 
 /// What a table with sensitive values in its rows discloses, and what an attacker who knows its `other` columns can do.

@@ -22,6 +22,7 @@ mod worlds;
 use chrysalis_release::{Attribute, Manifest, Release, Scope};
 use chrysalis_table::{Column, Table, Watch};
 
+use crate::attack::Places;
 use crate::disclosure::{self, SeenRows};
 use crate::findings::in_turn;
 use crate::measure::GroupCounts;
@@ -29,7 +30,7 @@ use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
 use crate::source::relevant;
 use crate::{AuditError, AuditReport, Bystander, Check, Presence, Reading, RowLinking, Utility, shape};
-pub(crate) use permuted::columns_apart;
+pub(crate) use permuted::{apart_from_kept, columns_apart};
 use tables::ValueTables;
 use tally::Tally;
 
@@ -64,6 +65,25 @@ pub(crate) fn rows_with_values(release: &Release) -> Result<RowsWithValues<'_>, 
         sample: sample.ok_or_else(nothing)?,
         quasi: tables.quasi,
     })
+}
+
+/// The groups that people may be in: the ids of groups, and for every row of the microdata asked for, numbers of groups
+/// with how many of their rows could be the person's.
+pub(crate) fn places(
+    release: &Release,
+    (microdata, people): (&Table, &[usize]),
+    watch: &dyn Watch,
+) -> Result<(Vec<Option<i64>>, Places), AuditError> {
+    let tables = ValueTables::open(release)?;
+    let Some(group) = tables.group else { return Ok((Vec::new(), Vec::new())) };
+    let tally = Tally::new(&tables, group)?;
+    let places = if tables.is_permuted() {
+        let columns = presence::samples(&tables, &tally, watch);
+        locate::among_columns(&tables, &tally, &columns, (microdata, people), watch)
+    } else {
+        locate::among_rows(&tables, &tally, microdata, people, watch)
+    };
+    Ok((tally.ids, places))
 }
 
 /// Judges a release that shows values.

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use chrysalis::words::{count, counted, flatten, number};
 use chrysalis::{ColumnReport, ProfileReport, Watch, advice, anonymity, files, profile};
-use chrysalis_audit::Levels;
+use chrysalis_audit::{Levels, SensitiveLevels};
 
 use crate::args::{Cli, ProfileArgs};
 use crate::failure::{DONE, Failure, Flags};
@@ -45,7 +45,7 @@ fn report(found: &ProfileReport) -> Result<Report, Failure> {
     match &found.levels {
         None => blocks.push(advice().spelled(&Flags)),
         Some(levels) => {
-            blocks.extend(level_blocks(levels, found.sensitive.as_deref()));
+            blocks.extend(level_blocks(levels, found.sensitive.first().map(String::as_str)));
             let header = vec!["name".to_owned(), "value".to_owned()];
             csv = std::iter::once(header).chain(flatten("", &anonymity(levels))).collect();
         }
@@ -56,20 +56,10 @@ fn report(found: &ProfileReport) -> Result<Report, Failure> {
 fn level_blocks(levels: &Levels, sensitive: Option<&str>) -> Vec<String> {
     let mut facts =
         vec![("groups", count(levels.groups)), ("k", format!("{} (size of the smallest group)", count(levels.k)))];
-    if let Some(s) = &levels.sensitive {
-        facts.push((
-            "distinct l",
-            format!("{} (fewest distinct values of {} in a group)", s.distinct_l, sensitive.unwrap_or("")),
-        ));
-        facts.push(("entropy l", format!("{} (e^H = {:.3} in the worst group)", s.entropy_l, s.entropy)));
-        let c = s
-            .recursive_c
-            .map_or_else(|| "none (a group has a single value)".into(), |c| format!("{c} (at l = {})", s.distinct_l));
-        facts.push(("recursive c", c));
-        facts.push(("alpha", format!("{} (largest share of one value in a group)", number(s.alpha))));
-        facts.push(("t", format!("{} (farthest group from the whole table)", number(s.t))));
-        facts.push(("beta", format!("{} (largest relative gain of a value)", number(s.beta))));
-        facts.push(("delta", format!("{} (largest |ln p/q|)", number(s.delta))));
+    facts.extend(levels.sensitive.iter().flat_map(|found| sensitive_facts(found, sensitive.unwrap_or(""))));
+    let mut blocks = vec![format!("Anonymity\n{}", render::facts(&facts))];
+    for (name, found) in &levels.columns {
+        blocks.push(format!("Anonymity of `{name}`\n{}", render::facts(&sensitive_facts(found, name))));
     }
     let mut sets: Vec<_> = levels.uniqueness.iter().collect();
     sets.sort_by_key(|set| (std::cmp::Reverse(set.unique_rows), set.smallest, set.attributes.len()));
@@ -88,5 +78,22 @@ fn level_blocks(levels: &Levels, sensitive: Option<&str>) -> Vec<String> {
         })
         .collect();
     let table = render::table(&["columns together", "combinations", "unique rows", "share", "smallest group"], &rows);
-    vec![format!("Anonymity\n{}", render::facts(&facts)), format!("Who stands out\n{table}")]
+    blocks.push(format!("Who stands out\n{table}"));
+    blocks
+}
+
+/// What groups satisfy about one sensitive column.
+fn sensitive_facts(s: &SensitiveLevels, name: &str) -> Vec<(&'static str, String)> {
+    let c = s
+        .recursive_c
+        .map_or_else(|| "none (a group has a single value)".into(), |c| format!("{c} (at l = {})", s.distinct_l));
+    vec![
+        ("distinct l", format!("{} (fewest distinct values of {name} in a group)", s.distinct_l)),
+        ("entropy l", format!("{} (e^H = {:.3} in the worst group)", s.entropy_l, s.entropy)),
+        ("recursive c", c),
+        ("alpha", format!("{} (largest share of one value in a group)", number(s.alpha))),
+        ("t", format!("{} (farthest group from the whole table)", number(s.t))),
+        ("beta", format!("{} (largest relative gain of a value)", number(s.beta))),
+        ("delta", format!("{} (largest |ln p/q|)", number(s.delta))),
+    ]
 }

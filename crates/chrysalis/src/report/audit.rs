@@ -1,9 +1,9 @@
 use std::ops::Deref;
 
 use chrysalis_audit::{
-    Attacks, AuditReport, Background, Bystander, ColumnReport, Extremes, Finding, Intersection, IntersectionLeft,
-    IntersectionOver, Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading, Replay,
-    Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf, Subtraction,
+    Attacks, AuditReport, Background, Bystander, ColumnReport, Extremes, Finding, Insider, InsiderPair, Intersection,
+    IntersectionLeft, IntersectionOver, Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading,
+    Replay, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf, Subtraction,
 };
 use chrysalis_release::Form;
 use serde::{Serialize, Serializer};
@@ -143,6 +143,7 @@ fn attacks(attacks: &Attacks) -> Value {
         "subtraction": worded("subtraction", attacks.subtraction.map(|found| subtraction(found, &attacks.intersection))),
         "extremes": worded("extremes", attacks.extremes.as_ref().map(extremes)),
         "bystander": worded("bystander", attacks.bystander.as_ref().map(bystander)),
+        "insider": worded("insider", attacks.insider.as_ref().map(insider)),
     });
     if let Some(members) = members.as_object_mut() {
         if let Some(found) = worded("joining", attacks.joining.as_ref().map(joining)) {
@@ -183,6 +184,36 @@ fn bystander(found: &Bystander) -> Value {
         "certain_rows": found.certain_rows,
         "disclosed_rows": found.disclosed_rows,
     })
+}
+
+/// The pair of columns that tells most, and all pairs. `scored` is null without the microdata.
+fn insider(found: &Insider) -> Value {
+    let pair = |pair: &InsiderPair| {
+        let scored = pair.scored.as_ref().map(|scored| {
+            json!({
+                "people": scored.people,
+                "right": scored.right,
+                "right_from_groups": scored.right_from_groups,
+                "right_from_truth": scored.right_from_truth,
+                "lift": scored.lift,
+            })
+        });
+        json!({
+            "known": pair.known,
+            "guessed": pair.guessed,
+            "tried": pair.tried,
+            "mean_confidence": pair.mean_confidence,
+            "baseline": pair.baseline,
+            "lift": pair.lift,
+            "confidence": pair.confidence,
+            "group": pair.group,
+            "scored": scored,
+        })
+    };
+    let mut told = found.worst_pair().map_or_else(|| json!({}), pair);
+    told["pairs"] = found.pairs.iter().map(pair).collect();
+    told["left_out"] = json!(found.left_out);
+    told
 }
 
 fn linking(found: &Linking) -> Value {
@@ -290,10 +321,14 @@ fn minimality(found: &Minimality) -> Value {
     })
 }
 
-/// `median_ratio` is null if groups come out too rarely to tell.
+/// `median_ratio` is null if groups come out too rarely to tell. `exchanged` says in how many trials values of which
+/// column were exchanged.
 fn replay(found: &Replay) -> Value {
+    let exchanged: serde_json::Map<String, Value> =
+        found.columns.iter().map(|(column, trials)| (column.clone(), json!(trials))).collect();
     json!({
         "exchanges": found.exchanges,
+        "exchanged": exchanged,
         "runs": found.runs,
         "rows": found.rows,
         "whole_table": found.is_whole,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use chrysalis_release::Release;
 use chrysalis_table::{Table, Watch};
 
 use super::super::cells::Cells;
@@ -76,6 +77,22 @@ pub(super) fn attacks(
     let beyond = Beyond { draws, found_again: None, placed };
     attack::run(&view, known.as_ref(), &ReplayOfCuts::none(angel.manifest), beyond, &mut attacks);
     Ok(attacks)
+}
+
+/// The batches that people may be in: the ids of batches, and for every row of the microdata asked for, numbers of
+/// batches with their rows in the buckets that cover the person.
+pub(crate) fn places(
+    release: &Release,
+    (microdata, people): (&Table, &[usize]),
+    watch: &dyn Watch,
+) -> Result<(Vec<Option<i64>>, attack::Places), AuditError> {
+    let angel = BatchTables::open(release)?;
+    let batches = angel.batches()?;
+    let Some(main) = angel.tables.first() else { return Ok((Vec::new(), Vec::new())) };
+    let (in_buckets, sets) = (super::tables::buckets(main, watch), main.label_sets());
+    let batches_of = batches_of_buckets(&in_buckets, &batches.of_rows(main.group));
+    let found = Places::new(main.quasi.iter(), &sets, &in_buckets, microdata).of(people, watch);
+    Ok((batches.ids.clone(), found.iter().map(|buckets| mixed(buckets, &batches_of)).collect()))
 }
 
 /// The batches of every bucket's rows, and how many rows each has there.

@@ -15,6 +15,7 @@ mod tests;
 use chrysalis_release::{Release, Scope};
 use chrysalis_table::{Table, Watch};
 
+pub(crate) use self::attacks::places;
 pub(crate) use self::tables::{BatchTables, buckets};
 use super::contents;
 use crate::disclosure::{self, SeenRows};

@@ -69,6 +69,25 @@ pub(crate) fn columns_apart(
     (!tests.is_empty()).then(|| Check { name: "apart", ..judged(&tests) })
 }
 
+/// The same for sensitive columns, each of which was permuted beside columns that are kept as they are.
+pub(crate) fn apart_from_kept(
+    kept: &[(&str, &Column, &Column)],
+    sensitive: &[(&str, &Column, &Column)],
+    groups: &Groups,
+    n_people: usize,
+    watch: &dyn Watch,
+) -> Option<Check> {
+    let rows = Rows::by_group(groups);
+    let fixed: Vec<_> = kept.iter().map(|(_, people, shown)| join(people, shown)).collect();
+    let names: Vec<String> = kept.iter().map(|(name, ..)| format!("`{name}`")).collect();
+    let test = |(name, people, shown): &(&str, &Column, &Column)| {
+        let evidence = beside::evidence(&fixed, &join(people, shown).0, n_people, &rows, watch);
+        Test { what: format!("{} beside `{name}`", names.join(", ")), evidence }
+    };
+    let tests: Vec<Test> = sensitive.iter().map(test).collect();
+    (!tests.is_empty() && !fixed.is_empty()).then(|| Check { name: "apart", ..judged(&tests) })
+}
+
 fn judged(tests: &[Test]) -> Check {
     // PROOF: each test fails an honest release with at most its own chance, so any of them does with at most the sum.
     let ln_tests = (tests.len() as f64).ln();

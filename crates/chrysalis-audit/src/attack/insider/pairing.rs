@@ -9,12 +9,14 @@ use crate::attack::shown::pool;
 use crate::measure::GroupCounts;
 
 /// Rounds of learning, and of fitting inside a group; see `../spec.md`, insider.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 4;
 const SWEEPS: usize = 4;
 /// Stretches of groups that are summed apart, so that sums do not depend on the number of threads.
 const STRETCHES: usize = 16;
 /// How many times its standard error, squared, an association must exceed to count at all.
-const NOISE: f64 = 2.0;
+const NOISE: f64 = 3.0;
+/// Rows paired by chance that every class gets, for each class of the other side.
+const ADDED: f64 = 0.25;
 /// Rows that a class of numbers has at least, on average, and the most classes.
 const ROWS_PER_CLASS: u64 = 10;
 const MOST_CLASSES: u64 = 256;
@@ -261,7 +263,7 @@ impl<'a> Pairing<'a> {
             let own: f64 = pairs.iter().sum();
             for (((pairs, trust), all), weight) in pairs.iter().zip(trust).zip(&of_other).zip(weights) {
                 let by_chance = all / total.max(1.0);
-                let added = width as f64;
+                let added = ADDED * width as f64;
                 let ratio = (pairs + added * by_chance) / ((own + added) * by_chance);
                 let ratio = if ratio.is_finite() { ratio.clamp(1.0 / STRONGEST, STRONGEST) } else { 1.0 };
                 *weight = (1.0 + trust * (ratio - 1.0)).ln();

@@ -195,11 +195,11 @@ fn groups_of_two_are_believed_exactly() {
     let (one, other) = (margin(0), margin(1));
     let learned = Pairing::learned([&one, &other], u64::MAX, &Unwatched).unwrap();
     assert_eq!(learned.believed(0, 0, 0), [(0, 0.5), (1, 0.5)], "one group teaches nothing");
-    // Of a hundred pairs, 60 are (a0, b0), 10 (a0, b1), 20 (a1, b0) and 10 (a1, b1); every class gets two more.
+    // Of a hundred pairs, 60 are (a0, b0), 10 (a0, b1), 20 (a1, b0) and 10 (a1, b1); every class gets half a row more.
     let times = |pair: (u32, u32), n: usize| std::iter::repeat_n(pair, n);
     let pairs = times((0, 0), 60).chain(times((0, 1), 10)).chain(times((1, 0), 20)).chain(times((1, 1), 10));
     let taught = learned.taught(pairs, &Unwatched);
-    let smoothed = |pairs: f64, all: f64| pairs + 2.0 * all / 100.0;
+    let smoothed = |pairs: f64, all: f64| pairs + 0.5 * all / 100.0;
     let straight = smoothed(60.0, 80.0) * smoothed(10.0, 20.0);
     let crossed = smoothed(10.0, 20.0) * smoothed(20.0, 80.0);
     let expected = straight / (straight + crossed);

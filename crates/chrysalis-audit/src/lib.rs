@@ -62,11 +62,12 @@ mod shape;
 mod source;
 #[cfg(test)]
 mod testing;
+mod together;
 mod values;
 
 pub use attack::{
     Background, BetScore, Extremes, Finding, Insider, InsiderPair, InsiderScore, Learned, LearnedOver, Minimality,
-    Replay, Republishing, RuledOut, Subtraction, WorstGroup,
+    Replay, Republishing, RuledOut, Subtraction, Together, WorstGroup,
 };
 pub use counting::Reading;
 pub use disclosure::{Bystander, Disclosure};

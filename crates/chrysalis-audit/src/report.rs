@@ -1,6 +1,8 @@
 use chrysalis_criteria::Rational;
 
-use crate::attack::{Background, Extremes, Finding, Insider, Learned, Minimality, Replay, Republishing, Subtraction};
+use crate::attack::{
+    Background, Extremes, Finding, Insider, Learned, Minimality, Replay, Republishing, Subtraction, Together,
+};
 use crate::counting::Reading;
 use crate::disclosure::{Bystander, Disclosure};
 
@@ -78,7 +80,7 @@ pub struct PrincipleResult {
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
     /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `marginals`, `intersection`, `faithful`, `permuted`,
-    /// `swapped`, `apart`, `ids`, `manifest`; the hall adds `files` and `roles`.
+    /// `swapped`, `apart`, `together`, `ids`, `manifest`; the hall adds `files` and `roles`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,
@@ -126,6 +128,8 @@ pub struct Attacks {
     pub subtraction: Option<Subtraction>,
     /// Knowing who has the smallest or largest value; absent where nothing can be said.
     pub extremes: Option<Extremes>,
+    /// Knowing one of two columns that are shown together; one entry per column that is known and column that is learned.
+    pub together: Vec<Together>,
     /// All of them in words, in a fixed order; also why an attack was not run.
     pub findings: Vec<Finding>,
 }

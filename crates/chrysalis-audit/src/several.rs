@@ -1,17 +1,17 @@
 //! Releases with several sensitive attributes. Each attribute is judged as if it were the only one: they share their
 //! groups and are shown apart, so that a reader of one attribute sees a release about that attribute. What this leaves
 //! out is checked here: that the tables are those of the form, that rows are in canonical order, and, with the
-//! microdata, that values of one person do not stand side by side. What one attribute tells about another is the attack
-//! `insider`.
+//! microdata, that values of one person do not stand side by side, unless the owner wants them together. What one
+//! attribute tells about another is the attack `insider`.
 
 use chrysalis_release::{Holds, Manifest, Release, RoleName, Values};
 use chrysalis_table::{Column, Table, Watch};
 
-use crate::attack::Margins;
+use crate::attack::{Margins, Together};
 use crate::findings::Findings;
 use crate::report::{ColumnReport, PrincipleResult};
 use crate::source::relevant;
-use crate::{AuditError, AuditReport, Check, Disclosure, Groups, disclosure, insiders, judged, kept, values};
+use crate::{AuditError, AuditReport, Check, Disclosure, Groups, disclosure, insiders, judged, kept, together, values};
 
 /// Judges every sensitive attribute, and what they have in common.
 pub(crate) fn audit(
@@ -31,9 +31,10 @@ pub(crate) fn audit(
         views.push(alone);
     }
     let kept = kept::look(release, microdata, &mut reports, watch)?;
-    let of_all = [Some(tables(release)), order(release), apart(release, microdata, watch)];
+    let together = together::judge(release, microdata, watch)?;
+    let of_all = [Some(tables(release)), order(release), apart(release, microdata, watch)].into_iter().flatten();
     let principles = principles(manifest, &reports);
-    let mut checks = joined(&reports, of_all.into_iter().flatten().chain(kept));
+    let mut checks = joined(&reports, of_all.chain(kept).chain(together.checks));
     if let Some(n_dropped) = n_dropped.filter(|&n| n > 0) {
         let faithful = checks.iter_mut().filter(|check| check.name == "faithful" && check.ok);
         faithful.for_each(|check| check.detail.push_str(&format!("; {n_dropped} with missing values left out")));
@@ -57,6 +58,8 @@ pub(crate) fn audit(
     };
     first.attacks.insider = insider;
     first.attacks.findings.push(finding);
+    first.attacks.findings.extend(Together::finding(&together.learned));
+    first.attacks.together = together.learned;
     Ok(AuditReport { principles, checks, disclosure, columns, ..first })
 }
 
@@ -188,5 +191,8 @@ fn apart(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Opt
     let names: Vec<&str> = release.manifest.with_role(RoleName::Sensitive).map(|it| it.name.as_str()).collect();
     let columns: Option<Vec<(&str, &Column, &Column)>> =
         names.iter().map(|&name| Some((name, microdata.column(name)?, people.column(name)?))).collect();
-    values::columns_apart(&columns?, &groups, microdata.rows(), watch)
+    let sets = &release.manifest.together;
+    let are_together =
+        |a: &str, b: &str| sets.iter().any(|set| [a, b].iter().all(|name| set.iter().any(|it| it == name)));
+    values::columns_apart(&columns?, &are_together, &groups, microdata.rows(), watch)
 }

@@ -99,6 +99,7 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
             rows: table.rows() as u64,
             groups: n_groups as u64,
             promises: common::promises(Form::Generalize, microdata.columns()[n_quasi].name(), &guarantees),
+            together: Vec::new(),
             quasi_identifiers: vec![attributes[..n_quasi].iter().map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: vec![common::entry("generalized", &table)],

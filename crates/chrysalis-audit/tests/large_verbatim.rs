@@ -117,6 +117,7 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form
             rows: microdata.rows() as u64,
             groups: n_groups as u64,
             promises: common::promises(form, microdata.columns()[n_quasi].name(), &["distinct-l=2"]),
+            together: Vec::new(),
             quasi_identifiers: vec![attributes[..n_quasi].iter().map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: tables.iter().map(|(name, table)| common::entry(name, table)).collect(),

@@ -55,6 +55,7 @@ fn release() -> Release {
         groups: 60,
         promises: Vec::new(),
         attributes: vec![attribute],
+        together: Vec::new(),
         quasi_identifiers: Vec::new(),
         tables: tables.iter().map(entry).collect(),
         reproducible: false,

@@ -5,7 +5,7 @@ use chrysalis_release::{Form, GROUPS, PERSONS, Promise, Scope, Values};
 use chrysalis_table::{Counted, Knob, Progress, Remedy, SaCounts, Value, Watch};
 use rand::CryptoRng;
 
-use crate::method::{Method, Outcome, PersonsFacts};
+use crate::method::{Method, Outcome, PersonsFacts, together};
 use crate::microdata::{Persons, UnitClass};
 use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError, SensitiveColumn};
 
@@ -68,6 +68,7 @@ impl<'a> Job<'a> {
     pub fn run(&mut self, method: &dyn Method) -> Result<Outcome, PublishError> {
         self.data.goal(self.require)?;
         method.check(self.data)?;
+        together::check(self.data, method.form())?;
         let outcome = method.publish(self)?;
         Ok(Outcome { persons: self.persons_facts(&outcome), ..outcome })
     }

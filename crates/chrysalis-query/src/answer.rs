@@ -10,7 +10,7 @@ use crate::OpenRelease;
 use crate::aggregate::{Estimate, Side, aggregate, most};
 use crate::code_test::{CodeTest, passing};
 use crate::estimate::{self, Hit, HitsByKey, KeyValues};
-use crate::value_set::ValueSet;
+use crate::listed::{Listed, Part};
 use crate::{Plan, QueryError};
 
 /// The answer to a question: one row, or one per combination of GROUP BY values.
@@ -87,35 +87,60 @@ type Pieces<'a> = Vec<&'a [Hit]>;
 struct AnswerScan<'a> {
     release: &'a OpenRelease,
     plan: &'a Plan,
-    multisets: Option<&'a Multisets>,
+    /// The sensitive attribute that is asked about, with conditions on those that are shown together with it.
+    asked: Option<Part<'a>>,
     /// The codes of the sensitive values that the WHERE clause admits.
     test: Option<CodeTest>,
     /// The same for each aggregate.
     tests: Vec<Option<CodeTest>>,
-    /// The values of the sensitive attribute in GROUP BY, and whether it is the one that is asked about.
-    key: Option<(&'a Multisets, bool)>,
-    /// Conditions on other sensitive attributes.
-    beside: Vec<(&'a Multisets, Option<CodeTest>)>,
+    /// The sensitive attribute in GROUP BY.
+    key: Option<SensitiveKey<'a>>,
+    /// Conditions on sensitive attributes that are shown apart from the one that is asked about.
+    beside: Vec<Part<'a>>,
     /// Hits by condition.
     found: Vec<HitsByKey>,
     /// For every condition: the place of each combination of key values. Empty if there is only one condition.
     places: Vec<BTreeMap<Vec<Option<Value>>, usize>>,
 }
 
+/// The sensitive attribute in GROUP BY.
+struct SensitiveKey<'a> {
+    field: usize,
+    values: &'a Multisets,
+    /// Whether it is the one that is asked about.
+    is_asked: bool,
+}
+
 impl<'a> AnswerScan<'a> {
     fn new(release: &'a OpenRelease, plan: &'a Plan) -> Result<Self, QueryError> {
         let asked = plan.sensitive.filter(|_| plan.needs_sensitive());
-        let multisets = asked.map(|field| release.multisets(plan, field)).transpose()?;
-        let key = |field: usize| Ok::<_, QueryError>((release.multisets(plan, field)?, Some(field) == plan.sensitive));
+        let mut asked = asked.map(|field| Part::new(release, plan, field)).transpose()?;
+        let key = |field: usize| {
+            let is_asked = Some(field) == plan.sensitive;
+            // Codes are those of the values that are listed.
+            let own = asked.as_ref().filter(|_| is_asked).map(Part::values);
+            let values = own.map_or_else(|| release.multisets(plan, field), Ok)?;
+            Ok::<_, QueryError>(SensitiveKey { field, values, is_asked })
+        };
         let key = plan.sensitive_key().map(key).transpose()?;
-        let beside = |(field, set): &(usize, ValueSet)| {
-            let multisets = release.multisets(plan, *field)?;
-            Ok::<_, QueryError>((multisets, CodeTest::of_values(multisets, set)))
-        };
-        let beside = plan.beside.iter().map(beside).collect::<Result<_, _>>()?;
-        let test = |set: &Option<_>| {
-            multisets.zip(set.as_ref()).and_then(|(multisets, set)| CodeTest::of_values(multisets, set))
-        };
+        let mut beside: Vec<Part<'a>> = Vec::new();
+        let conditions = plan.beside.iter().map(|(field, set)| (*field, Some(set)));
+        let of_key = key.iter().filter(|key| !key.is_asked).map(|key| (key.field, None));
+        for (field, set) in conditions.chain(of_key) {
+            let known = asked.iter_mut().chain(&mut beside).find(|part| part.has(field));
+            match (known, set) {
+                (Some(part), Some(set)) => part.restrict(field, set),
+                (Some(_), None) => {}
+                (None, set) => {
+                    let mut part = Part::new(release, plan, field)?;
+                    set.into_iter().for_each(|set| part.restrict(field, set));
+                    beside.push(part);
+                }
+            }
+        }
+        let listed = asked.as_ref().map(Part::values);
+        let test =
+            |set: &Option<_>| listed.zip(set.as_ref()).and_then(|(values, set)| CodeTest::of_values(values, set));
         let quasi_keys: Vec<usize> =
             plan.keys.iter().copied().filter(|key| Some(*key) != plan.sensitive_key()).collect();
         let found = (0..plan.conditions.len())
@@ -127,9 +152,9 @@ impl<'a> AnswerScan<'a> {
         Ok(AnswerScan {
             release,
             plan,
-            multisets,
             test: test(&plan.sensitive_set),
             tests: plan.aggregates.iter().map(|aggregate| test(&aggregate.set)).collect(),
+            asked,
             key,
             beside,
             places: if found.len() > 1 { found.iter().map(place).collect() } else { Vec::new() },
@@ -149,7 +174,7 @@ impl<'a> AnswerScan<'a> {
         let group = values(&self.found[0], digits);
         let pieces: Vec<Pieces<'_>> =
             (0..self.found.len()).map(|condition| self.pieces(condition, at, &group)).collect();
-        let Some((multisets, is_asked)) = self.key else {
+        let Some(&SensitiveKey { values: multisets, is_asked, .. }) = self.key.as_ref() else {
             return self.row(digits.clone(), group, &pieces, None).into_iter().collect();
         };
         // What the WHERE clause admits of another attribute is among the conditions beside.
@@ -168,23 +193,15 @@ impl<'a> AnswerScan<'a> {
             .collect()
     }
 
-    /// The hits that satisfy the conditions on other sensitive attributes as well, and have the given value of the one
-    /// in GROUP BY; `None` if nothing is asked of others.
-    fn thinned(&self, pieces: &[Pieces<'_>], value: Option<Code>) -> Option<Vec<Vec<Vec<Hit>>>> {
-        let of_key = self.key.filter(|(_, is_asked)| !is_asked).zip(value);
-        let of_key = of_key.map(|((multisets, _), code)| (multisets, Some(CodeTest::Between(code..code + 1))));
-        let beside: Vec<(&Multisets, Option<&CodeTest>)> =
-            self.beside.iter().chain(&of_key).map(|(multisets, test)| (*multisets, test.as_ref())).collect();
+    /// The hits that satisfy the conditions on sensitive attributes shown apart as well; `None` if there are none.
+    fn thinned(&self, pieces: &[Pieces<'_>], beside: &[Listed<'_>]) -> Option<Vec<Vec<Vec<Hit>>>> {
         if beside.is_empty() {
             return None;
         }
         let thin = |hit: &Hit| {
             let group = hit.group as usize;
             let size = self.release.groups().size(group);
-            beside.iter().try_fold(*hit, |hit, (multisets, test)| {
-                let c = passing(multisets.group(group), *test).map(|(_, count)| count).sum();
-                hit.thinned(size, c)
-            })
+            beside.iter().try_fold(*hit, |hit, listed| hit.thinned(size, listed.count(group, None)))
         };
         let of_piece = |piece: &&[Hit]| piece.iter().filter_map(thin).collect::<Vec<Hit>>();
         Some(pieces.iter().map(|pieces| pieces.par_iter().map(of_piece).collect()).collect())
@@ -211,8 +228,8 @@ impl<'a> AnswerScan<'a> {
         (digits, group)
     }
 
-    fn side<'s>(&'s self, test: Option<&'s CodeTest>) -> Side<'s> {
-        Side { groups: self.release.groups(), multisets: self.multisets, test }
+    fn side<'s>(&'s self, values: Option<&'s Listed<'s>>, test: Option<&'s CodeTest>) -> Side<'s> {
+        Side { groups: self.release.groups(), values, test }
     }
 
     /// `None` if no row can have this combination of GROUP BY values.
@@ -224,19 +241,27 @@ impl<'a> AnswerScan<'a> {
         value: Option<Code>,
     ) -> Option<RankedRow> {
         let because = Explanation::new(self.release, &pieces[0]);
-        let thinned = self.thinned(pieces, value);
+        // A value of another attribute in GROUP BY is one more condition on the attributes that it is shown with.
+        let of_key = self.key.as_ref().filter(|key| !key.is_asked).zip(value);
+        let only = |part: &Part<'a>| of_key.and_then(|(key, code)| part.only(key.field, key.values, code));
+        let of_asked = self.asked.as_ref().and_then(only);
+        let of_beside: Vec<_> = self.beside.iter().map(only).collect();
+        let listed = self.asked.as_ref().map(|part| part.listed(of_asked.as_ref()));
+        let beside = self.beside.iter().zip(&of_beside).map(|(part, only)| part.listed(only.as_ref()));
+        let thinned = self.thinned(pieces, &beside.collect::<Vec<_>>());
         let thinned: Option<Vec<Pieces<'_>>> =
             thinned.as_ref().map(|all| all.iter().map(|pieces| pieces.iter().map(Vec::as_slice).collect()).collect());
         let pieces = thinned.as_deref().unwrap_or(pieces);
-        let value = value.filter(|_| self.key.is_some_and(|(_, is_asked)| is_asked));
+        let value = value.filter(|_| self.key.as_ref().is_some_and(|key| key.is_asked));
         let is_grouped = !self.plan.keys.is_empty();
         let counts = CountingValues::new(self.test.as_ref(), value);
-        if is_grouped && most(self.side(counts.test()), &pieces[0]) == 0 {
+        if is_grouped && most(self.side(listed.as_ref(), counts.test()), &pieces[0]) == 0 {
             return None;
         }
         let aggregates = self.plan.aggregates.iter().zip(&self.tests).map(|(planned, test)| {
             let counts = CountingValues::new(test.as_ref(), value);
-            let estimate = aggregate(planned.function, self.side(counts.test()), &pieces[planned.condition]);
+            let side = self.side(listed.as_ref(), counts.test());
+            let estimate = aggregate(planned.function, side, &pieces[planned.condition]);
             AggregateAnswer::new(planned.name.clone(), estimate)
         });
         Some((digits, AnswerRow { aggregates: aggregates.collect(), group, because }))
@@ -277,7 +302,11 @@ fn by_value(pieces: &[&[Hit]], multisets: &Multisets, test: Option<&CodeTest>) -
     let mut by_value: BTreeMap<Code, Vec<Hit>> = BTreeMap::new();
     for hit in pieces.iter().flat_map(|piece| piece.iter()) {
         for (code, _) in passing(multisets.group(hit.group as usize), test) {
-            by_value.entry(code).or_default().push(*hit);
+            let hits = by_value.entry(code).or_default();
+            // A group lists a value once for every combination that it is in.
+            if hits.last().is_none_or(|last| last.group != hit.group) {
+                hits.push(*hit);
+            }
         }
     }
     by_value

@@ -28,7 +28,8 @@ impl CodeTest {
         (test != CodeTest::Between(0..values.domain.len() as Code)).then_some(test)
     }
 
-    fn new(domain: &Domain, ranks: &[Option<usize>], set: &ValueSet) -> Self {
+    /// The codes of a domain whose values are in a set.
+    pub(crate) fn new(domain: &Domain, ranks: &[Option<usize>], set: &ValueSet) -> Self {
         let shift = Code::from(domain.has_missing());
         let values = domain.values();
         // Values ascend, so every range of values is a range of codes.

@@ -16,6 +16,7 @@ mod error;
 mod estimate;
 mod field;
 mod like;
+mod listed;
 mod notes;
 mod open_release;
 mod plan;

@@ -1,4 +1,4 @@
-use chrysalis_release::view::{CodedColumn, Groups, Labels, Multisets};
+use chrysalis_release::view::{CodedColumn, Combinations, Groups, Labels, Multisets};
 use chrysalis_release::{Manifest, Release, ReleaseError, View};
 
 use crate::{Plan, QueryError, askable};
@@ -46,6 +46,15 @@ impl OpenRelease {
         let table = || plan.counted_values_of(field).map_or_else(|| plan.table.clone(), |(table, _)| table);
         let lacks = || ReleaseError::MissingColumn { table: table(), column: plan.fields[field].name.clone() };
         self.view.values(field).ok_or_else(|| lacks().into())
+    }
+
+    /// The combinations of a sensitive attribute's values with those of others that are shown together with it.
+    pub(crate) fn combinations(&self, plan: &Plan, field: usize, set: &[usize]) -> Result<&Combinations, QueryError> {
+        let lacks = || {
+            let table = plan.combinations_table(set).unwrap_or_else(|| plan.table.clone());
+            ReleaseError::MissingColumn { table, column: plan.fields[field].name.clone() }
+        };
+        self.view.combinations(field).ok_or_else(|| lacks().into())
     }
 
     fn lacks(&self, plan: &Plan, field: usize) -> QueryError {

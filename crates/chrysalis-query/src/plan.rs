@@ -24,6 +24,8 @@ pub struct Plan {
     pub sensitive: Option<usize>,
     /// Whether the release has several sensitive attributes.
     pub has_several: bool,
+    /// The sets of sensitive attributes that are shown together.
+    pub together: Vec<Vec<usize>>,
     /// Conditions on other sensitive attributes.
     pub beside: Vec<(usize, ValueSet)>,
     /// The distinct conditions on the quasi side. The first is that of the WHERE clause; `COUNT(c)` of a quasi
@@ -97,6 +99,7 @@ impl Plan {
             table,
             sensitive,
             has_several,
+            together: manifest.together_sets(),
             beside,
             conditions,
             sensitive_set,
@@ -128,6 +131,25 @@ impl Plan {
             Values::Counted(_) => Some((self.shape.values_table_of(&self.fields[field].name, self.has_several), COUNT)),
             Values::Beside | Values::Swapped => None,
         }
+    }
+
+    /// The attributes that are shown together with a sensitive one, itself among them, if the answer depends on several
+    /// of them.
+    pub fn set_of(&self, field: usize) -> Option<&[usize]> {
+        self.sets_asked().into_iter().find(|set| set.contains(&field))
+    }
+
+    /// The sets of attributes that are shown together, where the answer depends on several attributes of one set: such
+    /// attributes are decided by their combinations.
+    pub fn sets_asked(&self) -> Vec<&[usize]> {
+        let asked = self.sensitive_fields();
+        let is_asked = |set: &&[usize]| set.iter().filter(|field| asked.contains(field)).count() > 1;
+        self.together.iter().map(Vec::as_slice).filter(is_asked).collect()
+    }
+
+    /// The table that counts the combinations of a set, where values have tables of their own.
+    pub fn combinations_table(&self, set: &[usize]) -> Option<String> {
+        self.shape.together_table(set.iter().map(|&field| self.fields[field].name.as_str()))
     }
 
     /// The table of bounds for the sensitive values that are asked about, if the form has one.
@@ -243,6 +265,12 @@ impl Plan {
                     columns: vec![self.group_id().to_owned(), sensitive.clone(), count.to_owned()],
                 }),
             }
+        }
+        for set in self.sets_asked() {
+            let Some(table) = self.combinations_table(set) else { continue };
+            let values = set.iter().map(|&field| self.fields[field].name.clone());
+            let columns = values.chain([self.group_id().to_owned(), COUNT.to_owned()]).collect();
+            needed.push(NeededColumns { table, columns });
         }
         needed.push(NeededColumns { table: self.table.clone(), columns: quasi });
         if let Some(table) = self.shape.members.filter(|_| !members.is_empty()) {

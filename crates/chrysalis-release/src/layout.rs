@@ -195,6 +195,8 @@ pub enum Holds {
     Values,
     /// A row per group, with its number of persons.
     Groups,
+    /// A row per group and combination of sensitive values that are shown together.
+    Combinations,
     /// A row per group and number of hits.
     Help,
     /// A row per attribute, label and value it stands for.
@@ -343,6 +345,7 @@ impl Manifest {
             (table.name.clone(), quasi.iter().copied().filter(has).collect())
         });
         Layout::new(self.method, &self.attributes, &marginals.collect::<Vec<_>>(), self.persons)
+            .with_together(&self.attributes, &self.together_sets())
     }
 }
 
@@ -353,11 +356,11 @@ pub fn marginal_table<'a>(start: &str, attributes: impl Iterator<Item = &'a str>
     format!("{start}{}", names.join("_"))
 }
 
-fn with_role(attributes: &[Attribute], role: RoleName) -> impl Iterator<Item = usize> {
+pub(crate) fn with_role(attributes: &[Attribute], role: RoleName) -> impl Iterator<Item = usize> {
     attributes.iter().enumerate().filter(move |(_, attribute)| attribute.role == role).map(|(at, _)| at)
 }
 
-fn column(name: impl Into<String>, cell: Cell) -> ColumnLayout {
+pub(crate) fn column(name: impl Into<String>, cell: Cell) -> ColumnLayout {
     ColumnLayout { name: name.into(), cell }
 }
 

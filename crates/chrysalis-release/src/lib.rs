@@ -14,6 +14,7 @@ mod manifest;
 mod one_column;
 mod preparation;
 mod promise;
+mod together;
 pub mod view;
 
 pub use error::ReleaseError;

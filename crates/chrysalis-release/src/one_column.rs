@@ -1,7 +1,8 @@
 //! A release with several sensitive attributes, as seen by somebody who looks at one of them.
 //!
-//! The attributes are shown apart: nothing in the tables ties a value of one to a value of another. So what a release
-//! tells about one attribute is a release with this attribute alone.
+//! Unless the owner wants some of them together, the attributes are shown apart: nothing in the tables ties a value of
+//! one to a value of another. So what a release tells about one attribute to somebody who knows none of the others is a
+//! release with this attribute alone.
 
 use chrysalis_table::{Column, Table};
 
@@ -64,8 +65,13 @@ impl Release {
             tables.push(table);
         }
         let promises = manifest.promises.iter().filter(|promise| promise.about().is_none_or(|about| about == column));
-        let manifest =
-            Manifest { promises: promises.cloned().collect(), attributes, tables: entries, ..manifest.clone() };
+        let manifest = Manifest {
+            promises: promises.cloned().collect(),
+            attributes,
+            tables: entries,
+            together: Vec::new(),
+            ..manifest.clone()
+        };
         Ok(Release { manifest, tables })
     }
 }

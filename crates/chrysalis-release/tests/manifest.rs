@@ -83,6 +83,37 @@ fn hostile_manifests_of_version_2_are_refused_by_name() {
     check_error("\"generalize\"", "\"telepathy\"", "the release was made by the method `telepathy`");
 }
 
+/// Columns that are shown together: one way to write every choice, and only for columns and forms that can do it.
+#[test]
+fn columns_shown_together_are_sensitive_and_in_order() {
+    let sensitive = |name: &str| {
+        format!(
+            "{{\"name\": \"{name}\", \"role\": \"sensitive\", \"kind\": \"integer\", \"published\": \"permuted\", \"domain\": {{}}}}"
+        )
+    };
+    let all: Vec<String> = ["a", "b", "c", "d"].map(sensitive).to_vec();
+    let good = VERSION_2
+        .replace("\"max\": 9}}]", &format!("\"max\": 9}}}}, {}]", all.join(", ")))
+        .replace("[\"parts\"]", "[\"parts\", \"several\", \"together\"]")
+        .replace("\"quasi_identifiers\"", "\"together\": [[\"a\", \"c\"], [\"b\", \"d\"]], \"quasi_identifiers\"");
+    let manifest = Manifest::parse(good.as_bytes()).unwrap();
+    assert_eq!(manifest.together_sets(), [[1, 3], [2, 4]]);
+    assert_eq!(Manifest::parse(manifest.to_json().unwrap().as_bytes()).unwrap(), manifest);
+    let sets = "[[\"a\", \"c\"], [\"b\", \"d\"]]";
+    let check_error = |to: &str, message: &str| refused(&good, sets, to, message);
+    check_error("[[\"a\", \"age\"]]", "the manifest says `a, age` are shown together, but are not all sensitive");
+    check_error("[[\"a\", \"e\"]]", "the manifest says `a, e` are shown together, but are not all sensitive");
+    for wrong in ["[[\"a\"]]", "[[]]", "[[\"c\", \"a\"]]", "[[\"a\", \"a\"]]", "[[\"a\", \"c\"], [\"c\", \"d\"]]"] {
+        check_error(wrong, "the manifest says `");
+    }
+    check_error(
+        "[[\"b\", \"d\"], [\"a\", \"c\"]]",
+        "the manifest says sets of columns that are shown together are not in",
+    );
+    refused(&good, ", \"together\"]", "]", "the manifest says it needs the feature `together`, which it does not list");
+    refused(&good, "\"generalize\"", "\"butterfly\"", "the manifest");
+}
+
 #[test]
 fn hostile_manifests_are_refused_by_name() {
     check_error("chrysalis-release", "other", "the manifest's format is `other`, not `chrysalis-release`");

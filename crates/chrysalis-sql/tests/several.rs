@@ -144,6 +144,21 @@ fn a_sum_grouped_by_another_sensitive_column() {
     assert_eq!(row(1), (Some(35.0), Some(36.0), Some(35.5), Some(3.0)));
 }
 
+/// The condition on the column of GROUP BY only says which of its values are listed.
+#[test]
+fn a_condition_on_the_column_of_group_by_counts_once() {
+    let release = opened(&[vec![(1, 0, 5), (1, 1, 6), (1, 7, 8)]], &Anatomy);
+    let sql = "SELECT SUM(b), COUNT(*) FROM microdata WHERE a <= 1 GROUP BY a";
+    let answer = chrysalis_sql::ask(&release, sql).unwrap();
+    let shown = |row: &chrysalis_query::AnswerRow| {
+        let [sum, count] = &row.aggregates[..] else { panic!("two aggregates are asked for") };
+        (sum.lower, sum.upper, count.estimate, count.lower, count.upper)
+    };
+    let rows: Vec<_> = answer.rows.iter().map(shown).collect();
+    // Each of the two values has one row, and any b.
+    assert_eq!(rows, [(Some(5.0), Some(8.0), Some(1.0), Some(1.0), Some(1.0)); 2]);
+}
+
 #[test]
 fn what_two_columns_cannot_be_asked() {
     let release = opened(&[vec![(1, 0, 5), (1, 1, 6)]], &Anatomy);

@@ -42,6 +42,7 @@ fn release(table: Table) -> Release {
         groups: 1,
         promises: vec![],
         attributes: table.columns().iter().map(attribute).collect(),
+        together: Vec::new(),
         quasi_identifiers: vec![],
         tables: vec![entry],
         persons: None,

@@ -83,6 +83,7 @@ fn release(rows: usize) -> Release {
         groups: 1,
         promises: vec![],
         attributes: vec![ordinal],
+        together: Vec::new(),
         quasi_identifiers: vec![],
         tables: vec![entry],
         persons: None,

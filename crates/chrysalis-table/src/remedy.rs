@@ -20,6 +20,7 @@ pub enum Knob {
     GroupColumn,
     BucketColumn,
     Marginal,
+    Together,
     Collude,
     Suppress,
     Metric,
@@ -65,7 +66,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 51] = [
+    pub const ALL: [Knob; 52] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -76,6 +77,7 @@ impl Knob {
         Knob::GroupColumn,
         Knob::BucketColumn,
         Knob::Marginal,
+        Knob::Together,
         Knob::Collude,
         Knob::Suppress,
         Knob::Metric,
@@ -132,6 +134,7 @@ impl Knob {
             Knob::GroupColumn => "group_column",
             Knob::BucketColumn => "bucket_column",
             Knob::Marginal => "marginal",
+            Knob::Together => "together",
             Knob::Collude => "collude",
             Knob::Suppress => "suppress",
             Knob::Metric => "metric",

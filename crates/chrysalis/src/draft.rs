@@ -200,6 +200,10 @@ pub struct ReleaseDraft {
     /// Quasi columns that get a table of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marginals: Option<Vec<Vec<String>>>,
+    /// Sensitive columns that are shown together, so that combinations of their values stay; all others are shown apart.
+    /// Nothing is promised about combinations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<Vec<Vec<String>>>,
     /// What every group must satisfy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub require: Option<Vec<String>>,
@@ -491,6 +495,9 @@ impl Draft {
         if lists[0].1.is_some() {
             self.quasi = None;
         }
+        if lists[1].1.is_some() {
+            self.release.together = None;
+        }
     }
 }
 
@@ -525,6 +532,7 @@ impl ReleaseDraft {
             group_column: self.group_column.or(base.group_column),
             bucket_columns: self.bucket_columns.or(base.bucket_columns),
             marginals: self.marginals.or(base.marginals),
+            together: self.together.or(base.together),
             require: self.require.or(base.require),
             accept: self.accept.or(base.accept),
             collude: self.collude.or(base.collude),

@@ -88,7 +88,7 @@ fn carried_out(
             Some(plan) => persons::without_surplus(table, plan, &mut rng)?,
             None => (table, 0),
         };
-        let mut data = Microdata::new(table, &recipe.attributes)?;
+        let mut data = Microdata::new(table, &recipe.attributes)?.showing_together(&recipe.together)?;
         if let Some(plan) = &recipe.persons {
             data = data.of_persons(&plan.spec)?;
         }

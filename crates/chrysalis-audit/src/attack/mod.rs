@@ -21,6 +21,7 @@ mod shown;
 mod subtraction;
 #[cfg(test)]
 pub(crate) mod tests;
+mod together;
 mod view;
 
 pub use background::{Background, RuledOut};
@@ -32,6 +33,7 @@ pub use minimality::Minimality;
 pub use replay::Replay;
 pub use republishing::Republishing;
 pub use subtraction::Subtraction;
+pub use together::Together;
 
 pub(crate) use extremes::{EndPlacement, NumberEnds, extremes};
 pub(crate) use finding::{chance, count, counted, foremost, percent};

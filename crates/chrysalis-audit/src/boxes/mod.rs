@@ -31,7 +31,9 @@ use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::source::relevant;
 use crate::{Attacks, AuditError, AuditReport, Bystander, Check, Disclosure, Groups, Reading, form};
-pub(crate) use angel::{audit as audit_batches, places as places_of_batches};
+pub(crate) use angel::{
+    audit as audit_batches, faithful_check as faithful_check_of_batches, places as places_of_batches,
+};
 pub(crate) use butterfly::audit as audit_for_users;
 use cells::BoxTable;
 use ends::Ranges;
@@ -114,6 +116,11 @@ pub(crate) fn kept(
     let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
     let check = microdata.map(|microdata| faithful::check(&published, microdata, watch)).transpose()?;
     Ok((groups, check.into_iter().collect()))
+}
+
+/// Whether a release that shows boxes by group is a truthful picture of the microdata, and nothing else.
+pub(crate) fn faithful_check(release: &Release, microdata: &Table, watch: &dyn Watch) -> Result<Check, AuditError> {
+    faithful::check(&BoxTable::open(release)?, microdata, watch)
 }
 
 /// What a table with sensitive values in its rows discloses, and what an attacker who knows its `other` columns can do.

@@ -86,6 +86,14 @@ pub(crate) fn places(
     Ok((tally.ids, places))
 }
 
+/// Whether a release with groups is a truthful picture of the microdata, and nothing else.
+pub(crate) fn faithful_check(release: &Release, microdata: &Table, watch: &dyn Watch) -> Result<Check, AuditError> {
+    let tables = ValueTables::open(release)?;
+    let group = tables.group.ok_or(AuditError::NoSensitive { method: tables.manifest.method })?;
+    let (microdata, n_dropped) = relevant(tables.manifest, microdata)?;
+    faithful::grouped(&tables, &Tally::new(&tables, group)?, (&microdata, n_dropped), watch)
+}
+
 /// Judges a release that shows values.
 pub(crate) fn audit(
     release: &Release,

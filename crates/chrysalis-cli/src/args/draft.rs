@@ -172,6 +172,7 @@ impl Choices {
             group_column: self.group_column.clone(),
             bucket_columns: listed(&self.bucket_columns),
             marginals: (!self.marginals.is_empty()).then(|| self.marginals.iter().map(|text| names(text)).collect()),
+            together: (!self.together.is_empty()).then(|| self.together.iter().map(|text| names(text)).collect()),
             require: listed(&self.require),
             accept: listed(&self.accept),
             collude: self.collude,

@@ -252,6 +252,10 @@ pub(crate) struct Choices {
     /// For methods with marginals: quasi columns that get a table of their own; repeat for several.
     #[arg(long = "marginal", value_name = "A,B,…")]
     pub(crate) marginals: Vec<String>,
+    /// Sensitive columns to show together, so that combinations of their values stay; repeat for several sets. All others
+    /// are shown apart. Nothing is promised about combinations.
+    #[arg(long = "together", value_name = "A,B,…")]
+    pub(crate) together: Vec<String>,
     /// For methods with several users: protect against any N of them who pool what they know [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) collude: Option<usize>,

@@ -73,6 +73,8 @@ impl Summary<'_> {
             facts.push((name, format!("{least} to {most}, {mean:.1} on average")));
         }
         facts.extend(self.persons());
+        let together = manifest.together.iter().map(|set| set.join(", "));
+        facts.extend(together.map(|set| ("together", format!("{set}: nothing is promised about combinations"))));
         facts.extend(self.disclosed());
         facts.push(("loss (NCP)", format!("{} per cell (0 nothing lost, 1 nothing left)", number(report.ncp))));
         facts.extend(self.search());

@@ -141,6 +141,7 @@ pub(super) fn release(
         groups: groups.n_groups as u64,
         promises: groups.promises,
         attributes: data.quasi().map(quasi).chain(other).chain(sensitive).collect(),
+        together: data.together(),
         quasi_identifiers: vec![data.quasi().map(|(column, _)| column.name().to_owned()).collect()],
         tables: tables.iter().map(|(name, table)| table_entry(name, table)).collect(),
         persons,

@@ -8,6 +8,7 @@ mod generalize;
 mod permute;
 mod rank_swap;
 mod shuffle;
+pub(crate) mod together;
 #[cfg(feature = "toy-form")]
 mod toy;
 

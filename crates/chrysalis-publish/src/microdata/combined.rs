@@ -7,16 +7,16 @@ use rayon::prelude::*;
 
 /// The combinations that occur, in ascending order of their codes.
 #[derive(Clone, Debug)]
-pub(super) struct Combined {
+pub(crate) struct Combined {
     /// The combination of every row.
-    pub(super) column: Column,
+    pub(crate) column: Column,
     /// By column: its value in every combination.
-    pub(super) value_of: Vec<Arc<[Code]>>,
+    pub(crate) value_of: Vec<Arc<[Code]>>,
 }
 
 impl Combined {
     /// LEAK: combinations are numbered by their values, never by where they first occur.
-    pub(super) fn new(columns: &[&Column]) -> Combined {
+    pub(crate) fn new(columns: &[&Column]) -> Combined {
         let rows = columns.first().map_or(0, |column| column.codes().len());
         let mut codes: Vec<Code> = vec![0; rows];
         let mut tuples: Vec<Vec<Code>> = vec![Vec::new()];

@@ -8,7 +8,7 @@ use chrysalis_criteria::{All, OneOfPersons, OneOfSeveral, PrincipleSpec, Rationa
 use chrysalis_table::{CalendarUnit, Column, Knob, Remedy, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
 
 use crate::PublishError;
-use combined::Combined;
+pub(crate) use combined::Combined;
 pub use persons::PersonsSpec;
 pub(crate) use persons::{Persons, UnitClass};
 pub use sensitive::SensitiveColumn;
@@ -83,6 +83,8 @@ pub struct Microdata {
     persons: Option<Persons>,
     /// Whether rows stand for persons.
     is_of_persons: bool,
+    /// Sensitive columns that are shown together, by their places among the sensitive columns.
+    together: Vec<Vec<usize>>,
 }
 
 impl Microdata {
@@ -127,6 +129,7 @@ impl Microdata {
             sensitive_counts,
             persons: None,
             is_of_persons: false,
+            together: Vec::new(),
         })
     }
 
@@ -167,6 +170,44 @@ impl Microdata {
     /// Whether partitioners count something else than the values of one column.
     pub(crate) fn is_combined(&self) -> bool {
         self.combined.is_some()
+    }
+
+    /// The same table, of which some sensitive columns are to be shown together: no set has fewer than two columns, and no
+    /// column is in two sets. Groups and promises are not affected.
+    pub fn showing_together(mut self, sets: &[Vec<String>]) -> Result<Self, PublishError> {
+        let names: Vec<String> = self.sensitive_columns().map(|column| column.name().to_owned()).collect();
+        let mut together: Vec<Vec<usize>> = Vec::new();
+        for set in sets {
+            let wrong = |problem: &str| {
+                PublishError::request(format!("`{}` cannot be shown together: {problem}", set.join(", ")))
+            };
+            let place = |name: &String| names.iter().position(|known| known == name);
+            let mut places = set.iter().map(place).collect::<Option<Vec<usize>>>();
+            let places = places.as_mut().ok_or_else(|| wrong("not all of them are sensitive columns"))?;
+            places.sort_unstable();
+            if places.len() < 2 {
+                return Err(wrong("that takes two columns"));
+            }
+            let is_taken = |at: &usize| together.iter().flatten().any(|other| other == at);
+            if places.windows(2).any(|pair| pair[0] == pair[1]) || places.iter().any(is_taken) {
+                return Err(wrong("a column is named twice"));
+            }
+            together.push(places.clone());
+        }
+        together.sort_unstable();
+        self.together = together;
+        Ok(self)
+    }
+
+    /// The sets of sensitive columns that are shown together, by their places among the sensitive columns.
+    pub(crate) fn together_sets(&self) -> &[Vec<usize>] {
+        &self.together
+    }
+
+    /// The same by name.
+    pub fn together(&self) -> Vec<Vec<String>> {
+        let names: Vec<&str> = self.sensitive_columns().map(|column| column.name()).collect();
+        self.together.iter().map(|set| set.iter().map(|&at| names[at].to_owned()).collect()).collect()
     }
 
     /// All columns that were read.
@@ -223,6 +264,7 @@ impl Microdata {
             sensitive_counts: counts_without_values(self.rows()),
             persons: None,
             is_of_persons: self.is_of_persons,
+            together: Vec::new(),
         }
     }
 
@@ -240,6 +282,7 @@ impl Microdata {
             sensitive_counts: self.sensitive_counts.clone(),
             persons: None,
             is_of_persons: self.is_of_persons,
+            together: Vec::new(),
         }
     }
 

@@ -239,6 +239,7 @@ fn units(data: &Microdata, lists: Lists<'_>, bundles: Option<Column>) -> (Microd
         sensitive_counts,
         persons: None,
         is_of_persons: true,
+        together: Vec::new(),
     };
     (units, places)
 }
@@ -289,6 +290,7 @@ impl Microdata {
             combined,
             persons: None,
             is_of_persons: true,
+            together: Vec::new(),
         }
     }
 

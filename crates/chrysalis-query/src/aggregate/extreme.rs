@@ -4,7 +4,6 @@ use chrysalis_table::Code;
 use rayon::prelude::*;
 
 use super::{Estimate, Side};
-use crate::code_test::passing;
 use crate::estimate::Hit;
 
 #[derive(Default)]
@@ -21,7 +20,7 @@ struct Piece {
 
 /// `sign` is 1 for the minimum and −1 for the maximum.
 pub(super) fn extreme(side: Side<'_>, pieces: &[&[Hit]], sign: f64) -> Estimate {
-    let Some(multisets) = side.multisets else { return Estimate::default() };
+    let Some(multisets) = side.values.map(|listed| listed.values) else { return Estimate::default() };
     let parts: Vec<Piece> = pieces.par_iter().map(|hits| gather(side, hits, sign)).collect();
     let (mut all, mut misses) = (Piece::default(), Misses::new(multisets.numbers.len(), &parts));
     for part in parts {
@@ -47,7 +46,8 @@ fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 
 fn gather(side: Side<'_>, hits: &[Hit], sign: f64) -> Piece {
     let mut piece = Piece::default();
-    let Some(multisets) = side.multisets else { return piece };
+    let Some(listed) = side.values else { return piece };
+    let multisets = listed.values;
     let mut values: Vec<(Code, u32)> = Vec::new();
     for hit in hits {
         let of_group = side.group_hits(hit);
@@ -55,7 +55,7 @@ fn gather(side: Side<'_>, hits: &[Hit], sign: f64) -> Piece {
             continue;
         }
         values.clear();
-        values.extend(passing(multisets.group(hit.group as usize), side.test));
+        values.extend(listed.passing(hit.group as usize, side.test));
         if sign < 0.0 {
             values.reverse();
         }

@@ -8,9 +8,10 @@ mod totals;
 mod toy;
 
 use crate::estimate::{Hit, variance_of_draw as group_variance};
-use chrysalis_release::view::{Groups, Multisets};
+use chrysalis_release::view::Groups;
 
-use crate::code_test::{CodeTest, passing};
+use crate::code_test::CodeTest;
+use crate::listed::Listed;
 use crate::question::Function;
 
 /// What can be said about one aggregate. If no hit is possible, everything but a count is NULL.
@@ -38,7 +39,7 @@ impl Estimate {
 pub(crate) struct Side<'a> {
     pub(crate) groups: &'a Groups,
     /// Absent where only the numbers of rows matter.
-    pub(crate) multisets: Option<&'a Multisets>,
+    pub(crate) values: Option<&'a Listed<'a>>,
     /// Which values count; `None` is all of them.
     pub(crate) test: Option<&'a CodeTest>,
 }
@@ -57,12 +58,7 @@ struct GroupHits {
 impl<'a> Side<'a> {
     fn group_hits(&self, hit: &Hit) -> GroupHits {
         let n = self.groups.size(hit.group as usize);
-        let c = match (self.multisets, self.test) {
-            (Some(multisets), Some(test)) => {
-                passing(multisets.group(hit.group as usize), Some(test)).map(|(_, count)| count).sum()
-            }
-            _ => n,
-        };
+        let c = self.values.map_or(n, |values| values.count(hit.group as usize, self.test));
         // PROOF: at most n − c hits fall on other values, so at least least + c − n fall on these.
         let least = (u64::from(hit.least) + u64::from(c)).saturating_sub(u64::from(n)) as u32;
         GroupHits { n: f64::from(n), c, least, most: hit.most.min(c) }
@@ -71,9 +67,9 @@ impl<'a> Side<'a> {
     /// The numbers of a group that count, ascending, each with how often it occurs.
     fn numbers(&self, hit: &Hit, into: &mut Vec<(f64, u32)>) {
         into.clear();
-        if let Some(multisets) = self.multisets {
-            let values = passing(multisets.group(hit.group as usize), self.test);
-            into.extend(values.map(|(code, count)| (multisets.numbers[code as usize], count)));
+        if let Some(listed) = self.values {
+            let values = listed.passing(hit.group as usize, self.test);
+            into.extend(values.map(|(code, count)| (listed.values.numbers[code as usize], count)));
         }
     }
 }

@@ -54,6 +54,8 @@ pub(super) fn check_lists(manifest: &Manifest) -> Result<(), ReleaseError> {
         ("tables", manifest.tables.len()),
         ("promises", manifest.promises.len()),
         ("quasi-identifiers", manifest.quasi_identifiers.len()),
+        ("columns shown together", manifest.together.iter().map(Vec::len).sum()),
+        ("sets of columns shown together", manifest.together.len()),
         ("accepted risks", manifest.accepted.len()),
         ("files", manifest.tables.iter().map(|table| table.parts.len()).sum()),
         ("columns", manifest.tables.iter().map(|table| table.columns.len()).sum()),

@@ -44,8 +44,10 @@ const SEVERAL: &str = "several-sensitive";
 const PERSONS: &str = "persons";
 /// The feature of releases with a column of dates with times.
 const DATETIME: &str = "datetime";
+/// The feature of releases that show some sensitive attributes together.
+const TOGETHER: &str = "together";
 /// What this program understands beyond the fields of a version.
-const FEATURES: [&str; 8] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, PERSONS, DATETIME];
+const FEATURES: [&str; 9] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, PERSONS, DATETIME, TOGETHER];
 
 /// What a release says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +68,8 @@ pub struct Manifest {
     pub promises: Vec<Promise>,
     /// The attributes that were published, in order.
     pub attributes: Vec<Attribute>,
+    /// The sets of sensitive attributes that are shown together; the others are shown apart.
+    pub together: Vec<Vec<String>>,
     /// The sets of attributes an attacker may know.
     pub quasi_identifiers: Vec<Vec<String>>,
     /// The tables.
@@ -220,6 +224,7 @@ impl Manifest {
             (SEVERAL, self.has_several_sensitive()),
             (PERSONS, self.persons.is_some()),
             (DATETIME, self.attributes.iter().any(|attribute| attribute.kind == KindName::DateTime)),
+            (TOGETHER, !self.together.is_empty()),
         ];
         needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()
     }
@@ -264,6 +269,7 @@ impl Manifest {
                 return Err(ReleaseError::Nonsense(text));
             }
         }
+        self.check_together()?;
         let quasi: BTreeSet<&String> = self.with_role(RoleName::Quasi).map(|attribute| &attribute.name).collect();
         for name in self.quasi_identifiers.iter().flatten() {
             if !quasi.contains(name) {

@@ -98,6 +98,7 @@ impl TryFrom<Wire> for Manifest {
             groups: wire.groups,
             promises: Promise::from_version_1(&wire.guarantees, wire.method, &wire.attributes)?,
             attributes: wire.attributes,
+            together: Vec::new(),
             quasi_identifiers: wire.quasi_identifiers,
             tables: wire.tables.into_iter().map(table).collect(),
             persons: None,

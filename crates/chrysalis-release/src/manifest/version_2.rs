@@ -19,7 +19,7 @@ pub(super) struct Wire {
     /// What a reader must understand beyond this version; it refuses a name that it does not know. `parts`: some tables
     /// are several files. `accepted`, `ordinary`, `near`, `prepared`: the fields of these names.
     /// `several-sensitive`: more than one attribute is sensitive. `persons`: persons may have several rows, and promises
-    /// count persons. `datetime`: some column has dates with times.
+    /// count persons. `datetime`: some column has dates with times. `together`: the field of this name.
     features: Vec<String>,
     /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again. Where
     /// it is absent, nobody can.
@@ -37,6 +37,10 @@ pub(super) struct Wire {
     promises: Vec<PromiseEntry>,
     /// The attributes that were published, in order.
     attributes: Vec<Attribute>,
+    /// The sets of sensitive attributes whose values are shown in combination; all others are shown apart, and so are the
+    /// sets. Nothing is promised about combinations. Needs the feature `together`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    together: Vec<Vec<String>>,
     /// The sets of attributes an attacker may know.
     quasi_identifiers: Vec<Vec<String>>,
     /// The tables.
@@ -90,6 +94,7 @@ impl From<&Manifest> for Wire {
             groups: manifest.groups,
             promises: manifest.promises.iter().map(PromiseEntry::from).collect(),
             attributes: manifest.attributes.clone(),
+            together: manifest.together.clone(),
             quasi_identifiers: manifest.quasi_identifiers.clone(),
             tables: manifest.tables.iter().map(table).collect(),
             persons: manifest.persons,
@@ -130,6 +135,7 @@ impl TryFrom<Wire> for Manifest {
             groups: wire.groups,
             promises: wire.promises.into_iter().map(TryInto::try_into).collect::<Result<_, _>>()?,
             attributes: wire.attributes,
+            together: wire.together,
             quasi_identifiers: wire.quasi_identifiers,
             tables: wire.tables.into_iter().map(table).collect(),
             persons: wire.persons,

@@ -58,6 +58,11 @@ impl Groups {
         self.starts.len() - 1
     }
 
+    /// How many rows there are.
+    pub fn n_rows(&self) -> usize {
+        self.starts.last().map_or(0, |&end| end as usize)
+    }
+
     /// The rows of a group.
     pub fn rows(&self, group: usize) -> Range<usize> {
         self.starts[group] as usize..self.starts[group + 1] as usize

@@ -3,6 +3,7 @@
 //!
 //! The audit does not use it: the judge decodes releases itself.
 
+mod combinations;
 mod field;
 mod groups;
 mod labels;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use chrysalis_table::{Codes, Column, Domain, Table};
 use rayon::prelude::*;
 
+pub use combinations::{Combinations, OtherValues};
 pub use field::Field;
 pub use groups::Groups;
 pub use labels::{Label, Labels};
@@ -42,6 +44,8 @@ pub struct View {
     boxes: Vec<Boxes>,
     /// By field: the values of sensitive attributes, group by group.
     values: Vec<Option<Multisets>>,
+    /// Attributes that are shown together: combinations of their values, looked at from each attribute.
+    together: Vec<Combinations>,
 }
 
 /// One code per row, rows ordered by group.
@@ -91,7 +95,11 @@ impl View {
             }
             Detail::RowBoxes => row_boxes(release, &layout, &fields, (id, ids))?,
         };
-        Ok(View { manifest: release.manifest.clone(), layout, fields, groups, columns, boxes, values })
+        let mut together = Vec::new();
+        for set in release.manifest.together_sets() {
+            together.extend(Combinations::of(release, &layout, &fields, &set, (id, ids, &groups))?);
+        }
+        Ok(View { manifest: release.manifest.clone(), layout, fields, groups, columns, boxes, values, together })
     }
 
     /// The values of a quasi attribute, or of one that is kept as it is, row by row; none if the form shows ranges and
@@ -109,6 +117,12 @@ impl View {
     /// The values of a sensitive attribute in every group; none if it is not sensitive, or if they were not read.
     pub fn values(&self, field: usize) -> Option<&Multisets> {
         self.values[field].as_ref()
+    }
+
+    /// The combinations of a sensitive attribute's values with those that are shown together with it; none if there are
+    /// no such attributes, or if they were not read.
+    pub fn combinations(&self, field: usize) -> Option<&Combinations> {
+        self.together.iter().find(|known| known.field == field)
     }
 
     /// The sensitive attributes, by their place among the fields.

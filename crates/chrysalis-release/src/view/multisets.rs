@@ -34,7 +34,13 @@ pub struct GroupValues<'a> {
 }
 
 impl Multisets {
-    fn new(domain: &Arc<Domain>, field: &Field, starts: Vec<u32>, codes: Vec<Code>, counts: Vec<u32>) -> Self {
+    pub(super) fn new(
+        domain: &Arc<Domain>,
+        field: &Field,
+        starts: Vec<u32>,
+        codes: Vec<Code>,
+        counts: Vec<u32>,
+    ) -> Self {
         let number = |code| domain.value(code).and_then(|value| value.number()).unwrap_or(0.0);
         Multisets {
             numbers: (0..domain.len() as Code).map(number).collect(),
@@ -107,9 +113,19 @@ impl Multisets {
         Ok(Multisets::new(column.domain(), field, starts, values, counts))
     }
 
+    /// The places of a group's values among those of all groups.
+    pub fn places(&self, group: usize) -> Range<usize> {
+        self.starts[group] as usize..self.starts[group + 1] as usize
+    }
+
+    /// The codes of all groups, one group after the other.
+    pub fn codes(&self) -> &[Code] {
+        &self.codes
+    }
+
     /// The values of a group.
     pub fn group(&self, group: usize) -> GroupValues<'_> {
-        let range = self.starts[group] as usize..self.starts[group + 1] as usize;
+        let range = self.places(group);
         GroupValues { codes: &self.codes[range.clone()], counts: &self.counts[range] }
     }
 }
@@ -120,7 +136,7 @@ fn widened(codes: &Codes, behind: &[u32]) -> Vec<u32> {
 }
 
 /// The counts behind a column's codes.
-fn numbers_of(counts: &Column) -> Result<Vec<u32>, ReleaseError> {
+pub(super) fn numbers_of(counts: &Column) -> Result<Vec<u32>, ReleaseError> {
     let count = |number: Option<i64>| {
         let count = number.and_then(|number| u32::try_from(number).ok()).filter(|count| *count > 0);
         count.ok_or_else(|| ReleaseError::Nonsense(format!("`{}` has an impossible count", counts.name())))

@@ -50,6 +50,10 @@ pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<Strin
         let problem = format!("{} cannot be rewritten as SQL", aggregate.function.name().to_uppercase());
         return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });
     }
+    if !plan.sets_asked().is_empty() {
+        let problem = "the question is about columns that are shown together, which is not rewritten as SQL".to_owned();
+        return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });
+    }
     if !plan.beside.is_empty() || plan.sensitive_key().is_some_and(|key| Some(key) != plan.sensitive) {
         let problem = "the question is about two sensitive columns at once, which is not rewritten as SQL".to_owned();
         return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });

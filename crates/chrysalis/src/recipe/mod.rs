@@ -2,6 +2,7 @@
 
 mod columns;
 mod method;
+mod together;
 
 use chrysalis_criteria::{PrincipleSpec, Requirement};
 use chrysalis_publish::method::Method;
@@ -35,6 +36,8 @@ pub struct Recipe {
     pub(crate) is_bucket_size_asked: bool,
     pub(crate) marginals: Vec<Vec<String>>,
     pub(crate) bucket_columns: Vec<String>,
+    /// Sensitive columns that are shown together.
+    pub(crate) together: Vec<Vec<String>>,
     /// Risks that the owner accepts.
     pub(crate) accepted: Vec<Accepted>,
     /// For forms with users: what every user, or every set of colluding users, knows.
@@ -231,6 +234,7 @@ impl Draft {
         self.check_taxonomies(&chosen, &roles)?;
         self.check_near(&require)?;
         let accepted = self.accepted(method.form, &roles)?;
+        let together = self.together(method.form)?;
         let bucket_columns = self.release.bucket_columns.clone().unwrap_or_default();
         for column in partitioner.group_column().into_iter().chain(&bucket_columns) {
             self.check_names(header, std::iter::once(column))?;
@@ -277,6 +281,7 @@ impl Draft {
             is_bucket_size_asked,
             marginals: self.release.marginals.clone().unwrap_or_default(),
             bucket_columns,
+            together,
             accepted,
             users,
             persons,

@@ -3,7 +3,7 @@ use std::ops::Deref;
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, ColumnReport, Extremes, Finding, Insider, InsiderPair, Intersection,
     IntersectionLeft, IntersectionOver, Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading,
-    Replay, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf, Subtraction,
+    Replay, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf, Subtraction, Together,
 };
 use chrysalis_release::Form;
 use serde::{Serialize, Serializer};
@@ -148,6 +148,10 @@ fn attacks(attacks: &Attacks) -> Value {
     if let Some(members) = members.as_object_mut() {
         if let Some(found) = worded("joining", attacks.joining.as_ref().map(joining)) {
             members.insert("joining".into(), found);
+        }
+        if !attacks.together.is_empty() {
+            let found = json!({"pairs": attacks.together.iter().map(together).collect::<Vec<_>>()});
+            members.insert("together".into(), worded("together", Some(found)).unwrap_or_default());
         }
         if !attacks.intersection.is_empty() {
             let each = |found: &Intersection| with_words(intersection(found), Some(&found.finding()));
@@ -409,6 +413,19 @@ fn joining(found: &Joining) -> Value {
         "fewest": found.fewest,
         "narrowed": found.narrowed,
         "alone": found.alone,
+    })
+}
+
+/// Shares are of all published rows.
+fn together(found: &Together) -> Value {
+    json!({
+        "known": found.known,
+        "learned": found.learned,
+        "certain_rows": found.certain_rows,
+        "certain_share": found.share(found.certain_rows),
+        "certain_share_from_group": found.share(found.certain_from_group),
+        "expected_right": found.share(found.right),
+        "expected_right_from_group": found.share(found.right_from_group),
     })
 }
 

@@ -79,6 +79,7 @@ pub(crate) fn release_of(
             groups: groups as u64,
             promises: promises(form, Some(people.columns()[last].name()), guarantees),
             attributes: people.columns().iter().enumerate().map(attribute).collect(),
+            together: Vec::new(),
             quasi_identifiers: vec![names(&people.columns()[..last])],
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
             persons: None,

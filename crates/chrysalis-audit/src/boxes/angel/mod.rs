@@ -24,6 +24,12 @@ use crate::promise::{JudgedGroups, judge};
 use crate::sensitive::sensitive_values;
 use crate::{AuditError, AuditReport, Bystander, Check, Groups, Joining, Reading};
 
+/// Whether such a release is a truthful picture of the microdata, and nothing else.
+pub(crate) fn faithful_check(release: &Release, microdata: &Table, watch: &dyn Watch) -> Result<Check, AuditError> {
+    let angel = BatchTables::open(release)?;
+    faithful::check(&angel, &angel.batches()?, microdata, watch)
+}
+
 /// Judges a release of batches and buckets.
 pub(crate) fn audit(
     release: &Release,

@@ -43,6 +43,7 @@ fn release_of(tables: Vec<(&str, Table)>) -> Release {
             groups: 3,
             promises: promises(Form::Angel, Some("disease"), &["l=2", "k=2"]),
             attributes: roles.map(|(name, role)| attribute(role, source.column(name).unwrap())).to_vec(),
+            together: Vec::new(),
             quasi_identifiers: vec![vec!["age".into(), "sex".into(), "zipcode".into()]],
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
             persons: None,

@@ -59,6 +59,7 @@ fn release_of(rows: &Rows) -> Release {
             groups: 4,
             promises: promises(Form::Butterfly, Some("s"), &["k=2", "distinct-l=2"]),
             attributes: roles.map(|(name, role)| attribute(role, source.column(name).unwrap())).to_vec(),
+            together: Vec::new(),
             quasi_identifiers: vec![owned(&["a", "b"]), owned(&["a", "c"])],
             tables: vec![entry("generalized", &table), entry("members", &members)],
             persons: None,
@@ -198,6 +199,7 @@ fn accidents(path: &str, label: &str, exact: &str) -> Release {
             groups: 2,
             promises: promises(Form::Generalize, Some("faulty"), &["k=2"]),
             attributes,
+            together: Vec::new(),
             quasi_identifiers: vec![quasi.iter().map(|&name| name.to_owned()).collect()],
             tables: vec![entry("generalized", &table), entry("members", &members)],
             ..release_of(&self::rows()).manifest

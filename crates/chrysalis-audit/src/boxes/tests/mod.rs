@@ -128,6 +128,7 @@ fn release_of(rows: &[Row], microdata: &Table, guarantees: &[&str]) -> Release {
                 .zip(microdata.columns())
                 .map(|(role, column)| attribute(role, column))
                 .collect(),
+            together: Vec::new(),
             quasi_identifiers: vec![vec!["age".into(), "sex".into()]],
             tables: vec![entry("generalized", &tables[0]), entry("members", &tables[1])],
             persons: None,

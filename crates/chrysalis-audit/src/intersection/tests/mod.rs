@@ -37,6 +37,7 @@ fn release(path: &str, quasi: &[&str], guarantees: &[&str]) -> Release {
             groups: 3,
             promises: promises(Form::Generalize, Some("disease"), guarantees),
             attributes: roles.map(|(name, role)| attribute(role, source.column(name).unwrap())).collect(),
+            together: Vec::new(),
             quasi_identifiers: vec![quasi.iter().map(|name| (*name).to_owned()).collect()],
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),
             persons: None,

@@ -49,9 +49,10 @@ pub(super) fn check(
 }
 
 /// The same for sensitive columns that stand beside each other, each of which was permuted on its own. Of every column,
-/// the people's values and the published ones.
+/// the people's values and the published ones. Columns that are shown together are not compared.
 pub(crate) fn columns_apart(
     columns: &[(&str, &Column, &Column)],
+    are_together: &dyn Fn(&str, &str) -> bool,
     groups: &Groups,
     n_people: usize,
     watch: &dyn Watch,
@@ -60,7 +61,7 @@ pub(crate) fn columns_apart(
     let mut tests = Vec::new();
     for (at, (name, people, shown)) in columns.iter().enumerate() {
         let (moved, _) = join(people, shown);
-        for (other, of_people, of_shown) in &columns[..at] {
+        for (other, of_people, of_shown) in columns[..at].iter().filter(|(other, ..)| !are_together(name, other)) {
             let fixed = [join(of_people, of_shown)];
             let evidence = beside::evidence(&fixed, &moved, n_people, &rows, watch);
             tests.push(Test { what: format!("`{other}` beside `{name}`"), evidence });

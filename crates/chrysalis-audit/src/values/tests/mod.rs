@@ -56,6 +56,7 @@ fn release_of(form: Form, microdata: &Table, tables: Vec<(&str, Table)>, guarant
             rows: tables[0].1.rows() as u64,
             groups: groups as u64,
             promises: promises(form, sensitive, guarantees),
+            together: Vec::new(),
             quasi_identifiers: vec![quasi.map(|attribute| attribute.name.clone()).collect()],
             attributes,
             tables: tables.iter().map(|(name, table)| entry(name, table)).collect(),

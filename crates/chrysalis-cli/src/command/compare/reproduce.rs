@@ -143,6 +143,7 @@ fn add_release(line: &mut Line, release: &ReleaseDraft, partitioner: Option<&str
     }
     release.bucket_columns.iter().flatten().for_each(|column| line.add(Knob::BucketColumn, column));
     release.marginals.iter().flatten().for_each(|marginal| line.add(Knob::Marginal, &marginal.join(",")));
+    release.together.iter().flatten().for_each(|set| line.add(Knob::Together, &set.join(",")));
     if let Some(users) = release.collude {
         line.add(Knob::Collude, &users.to_string());
     }

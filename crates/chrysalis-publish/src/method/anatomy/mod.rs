@@ -7,7 +7,7 @@ use chrysalis_table::{Codes, Column, Table, Watch};
 use rayon::prelude::*;
 
 use super::frame::{self, Order};
-use super::{Method, Outcome};
+use super::{Method, Outcome, together};
 use crate::microdata::Persons;
 use crate::{Job, Microdata, Partition, PublishError, SensitiveColumn};
 
@@ -75,7 +75,14 @@ pub(super) fn check_sensitive_names(data: &Microdata, form: Form) -> Result<(), 
     let (shape, has_several) = (form.shape(), data.sensitive_columns().len() > 1);
     let is_counted = matches!(shape.values, Values::Counted(_));
     let id = shape.group_id.unwrap_or(GROUP_ID);
-    let mut tables: BTreeMap<String, &str> = BTreeMap::new();
+    let mut tables: BTreeMap<String, String> = BTreeMap::new();
+    let mut add = |table: String, shows: &str| match tables.insert(table.clone(), shows.to_owned()) {
+        None => Ok(()),
+        Some(other) => {
+            let problem = format!("`{other}` and `{shows}` would both be shown in a table `{table}`");
+            Err(PublishError::remedied(problem, "rename one of the columns".into()))
+        }
+    };
     for column in data.sensitive_columns().map(|column| column.name()) {
         if is_counted {
             let persons = data.persons().map(|_| PERSONS);
@@ -83,16 +90,17 @@ pub(super) fn check_sensitive_names(data: &Microdata, form: Form) -> Result<(), 
         }
         let counted = is_counted.then(|| shape.values_table_of(column, has_several));
         for table in counted.into_iter().chain(shape.help_table(column, has_several)) {
-            if let Some(other) = tables.insert(table.clone(), column) {
-                let problem = format!("`{other}` and `{column}` would both be shown in a table `{table}`");
-                return Err(PublishError::remedied(problem, "rename one of the columns".into()));
-            }
+            add(table, column)?;
         }
+    }
+    for set in data.together() {
+        shape.together_table(set.iter().map(String::as_str)).map_or(Ok(()), |table| add(table, &set.join(", ")))?;
     }
     Ok(())
 }
 
-/// The tables of sensitive values with their names, one per sensitive column.
+/// The tables of sensitive values with their names, one per sensitive column, and one per set of columns that are shown
+/// together.
 pub(super) fn sensitive_tables(
     data: &Microdata,
     form: Form,
@@ -107,7 +115,8 @@ pub(super) fn sensitive_tables(
         let values = sensitive_table(column.column(), partition, shown, id, persons, watch);
         (shape.values_table_of(column.name(), has_several), values)
     };
-    data.sensitive_columns().map(table).collect()
+    let combinations = together::tables(data, form, partition, shown, watch);
+    data.sensitive_columns().map(table).chain(combinations).collect()
 }
 
 /// One row per group and value, sorted by group id, then by value.
@@ -121,21 +130,7 @@ fn sensitive_table(
     persons: Option<&Persons>,
     watch: &dyn Watch,
 ) -> Table {
-    let (mut place, mut values, mut counts, mut n_persons) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut codes: Vec<(u32, u32)> = Vec::new();
-    let whose = |row: u32| persons.map_or(0, |persons| persons.of_row(row));
-    for (at, &group) in (0u32..).zip(shown) {
-        watch.pause_at(at as usize);
-        codes.clear();
-        codes.extend(partition.group(group as usize).iter().map(|&row| (column.code(row as usize), whose(row))));
-        codes.sort_unstable();
-        for run in codes.chunk_by(|a, b| a.0 == b.0) {
-            place.push(at);
-            values.push(run[0].0);
-            counts.push(run.len() as i64);
-            n_persons.push(run.chunk_by(|a, b| a == b).count() as i64);
-        }
-    }
+    let Counted { place, values, counts, persons: n_persons } = counted(column, partition, shown, persons, watch);
     let values = Codes::collect(column.domain().len(), values.into_iter());
     let mut columns = vec![
         frame::ids(id, partition.n_groups(), &place),
@@ -144,4 +139,42 @@ fn sensitive_table(
     ];
     columns.extend(persons.map(|_| Column::integers(PERSONS, &n_persons)));
     Table::new(columns)
+}
+
+/// A row per group, in the order of ids, and value that it has.
+pub(super) struct Counted {
+    /// The place of the group.
+    pub(super) place: Vec<u32>,
+    /// The value.
+    pub(super) values: Vec<u32>,
+    /// In how many rows it stands.
+    pub(super) counts: Vec<i64>,
+    /// How many persons have it; 1 if nobody says whose rows are.
+    persons: Vec<i64>,
+}
+
+/// How often the values of a column occur in every group.
+pub(super) fn counted(
+    column: &Column,
+    partition: &Partition,
+    shown: &[u32],
+    persons: Option<&Persons>,
+    watch: &dyn Watch,
+) -> Counted {
+    let mut all = Counted { place: Vec::new(), values: Vec::new(), counts: Vec::new(), persons: Vec::new() };
+    let mut codes: Vec<(u32, u32)> = Vec::new();
+    let whose = |row: u32| persons.map_or(0, |persons| persons.of_row(row));
+    for (at, &group) in (0u32..).zip(shown) {
+        watch.pause_at(at as usize);
+        codes.clear();
+        codes.extend(partition.group(group as usize).iter().map(|&row| (column.code(row as usize), whose(row))));
+        codes.sort_unstable();
+        for run in codes.chunk_by(|a, b| a.0 == b.0) {
+            all.place.push(at);
+            all.values.push(run[0].0);
+            all.counts.push(run.len() as i64);
+            all.persons.push(run.chunk_by(|a, b| a == b).count() as i64);
+        }
+    }
+    all
 }

@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use chrysalis_release::{Form, GROUP_ID, MEMBERS_COLUMNS, Scope};
 use chrysalis_table::{Codes, Column, Table};
-use rand::SeedableRng;
-use rand::rngs::ChaCha20Rng;
 use rayon::prelude::*;
 
 use super::frame::{self, Order};
-use super::permute::{RowsByGroup, key};
-use super::{Method, Outcome};
-use crate::{Job, Microdata, Partition, PublishError, SensitiveColumn};
+use super::permute::RowsByGroup;
+use super::{Method, Outcome, together};
+use crate::{Job, Microdata, Partition, PublishError};
 pub(crate) use summary::node_ncp;
 pub(super) use summary::{Summary, column_names};
 
@@ -69,7 +67,8 @@ impl Method for Generalize {
     }
 }
 
-/// Several sensitive columns, each permuted on its own inside its groups; nothing if there is only one.
+/// Several sensitive columns, each permuted on its own inside its groups unless it is shown together with others;
+/// nothing if there is only one.
 ///
 /// LEAK: values of one person that stood side by side would tell more than each column alone.
 fn apart(job: &mut Job<'_>, partition: &Partition, shown: &[u32]) -> Vec<Column> {
@@ -78,14 +77,9 @@ fn apart(job: &mut Job<'_>, partition: &Partition, shown: &[u32]) -> Vec<Column>
         return Vec::new();
     }
     let grouped = RowsByGroup::new(partition, shown);
-    let columns: Vec<(SensitiveColumn<'_>, [u8; 32])> =
-        data.sensitive_columns().map(|column| (column, key(job.rng()))).collect();
-    let permuted = |(column, key): &(SensitiveColumn<'_>, [u8; 32])| {
-        watch.pause();
-        let codes = grouped.permuted(column.column(), &mut ChaCha20Rng::from_seed(*key));
-        grouped.as_rows(column.column(), &codes)
-    };
-    columns.par_iter().map(permuted).collect()
+    let permuted = together::permuted(data, &grouped, job.rng(), watch);
+    let columns: Vec<&Column> = data.sensitive_columns().map(|column| column.column()).collect();
+    columns.par_iter().zip(&permuted).map(|(column, codes)| grouped.as_rows(column, codes)).collect()
 }
 
 /// The table of people, and the table of what its labels stand for.

@@ -7,13 +7,11 @@ use std::sync::Arc;
 
 use chrysalis_release::{Form, GROUP_ID, Scope};
 use chrysalis_table::{Codes, Column, Knob, Remedy, Table};
-use rand::SeedableRng;
-use rand::rngs::ChaCha20Rng;
 use rayon::prelude::*;
 
 use super::anatomy::check_sensitive_names;
-use super::permute::{RowsByGroup, key};
-use super::{Method, Outcome, frame};
+use super::permute::RowsByGroup;
+use super::{Method, Outcome, frame, together};
 use crate::{Job, Microdata, PublishError};
 
 /// The publication `shuffle`.
@@ -43,10 +41,7 @@ impl Method for Shuffle {
         let exact: Vec<&Column> = data.quasi().map(|(column, _)| column).chain(data.other()).collect();
         let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
         let grouped = RowsByGroup::new(partition, &shown).sorted_by(&keys, watch);
-        let permuted: Vec<Codes> = sensitive
-            .iter()
-            .map(|column| grouped.permuted(column, &mut ChaCha20Rng::from_seed(key(job.rng()))))
-            .collect();
+        let permuted = together::permuted(data, &grouped, job.rng(), watch);
         // Step 3.
         watch.pause();
         let mut codes: Vec<Codes> = exact.par_iter().map(|column| column.codes().gather(grouped.rows())).collect();

@@ -159,6 +159,22 @@ fn a_condition_on_the_column_of_group_by_counts_once() {
     assert_eq!(rows, [(Some(5.0), Some(8.0), Some(1.0), Some(1.0), Some(1.0)); 2]);
 }
 
+/// A condition on the other column that is in GROUP BY chooses among its values, and thins nothing a second time.
+#[test]
+fn a_condition_on_another_column_that_is_a_key() {
+    let release = opened(&[vec![(1, 0, 5), (1, 1, 6), (1, 2, 7), (1, 2, 8)]], &Anatomy);
+    let sql = "SELECT SUM(b), COUNT(*) FROM microdata WHERE a >= 1 GROUP BY a";
+    let answer = chrysalis_sql::ask(&release, sql).unwrap();
+    let keys: Vec<String> = answer.rows.iter().map(|row| row.group[0].as_ref().unwrap().to_string()).collect();
+    assert_eq!(keys, ["1", "2"]);
+    let numbers = |at: usize| {
+        let [sum, count] = &answer.rows[at].aggregates[..] else { panic!("two aggregates are asked for") };
+        (sum.lower, sum.upper, sum.estimate, count.lower, count.estimate)
+    };
+    assert_eq!(numbers(0), (Some(5.0), Some(8.0), Some(6.5), Some(1.0), Some(1.0)));
+    assert_eq!(numbers(1), (Some(11.0), Some(15.0), Some(13.0), Some(2.0), Some(2.0)));
+}
+
 #[test]
 fn what_two_columns_cannot_be_asked() {
     let release = opened(&[vec![(1, 0, 5), (1, 1, 6)]], &Anatomy);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use chrysalis_table::{Codes, Column, Date, DateTime, DictionaryChunk, Domain, Kind, Table, Value};
 
-/// What the sensitive column `pay` holds.
+/// What a sensitive column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sensitive {
     /// Whole numbers on both sides of zero, none missing.
@@ -84,11 +84,6 @@ pub fn survey(rows: usize, sensitive: Sensitive, seed: u64) -> Table {
     }
     parts.truncate(rows);
     let ages: Vec<Option<Value>> = ages.into_iter().map(|age| age.map(Value::Integer)).collect();
-    let pay_kind = match sensitive {
-        Sensitive::Integers | Sensitive::Incomplete => Kind::Integer,
-        Sensitive::Reals => Kind::Real,
-        Sensitive::Words => Kind::Category,
-    };
     Table::new(vec![
         column("age", Kind::Integer, ages),
         column("weight", Kind::Real, weights),
@@ -96,7 +91,7 @@ pub fn survey(rows: usize, sensitive: Sensitive, seed: u64) -> Table {
         column("seen", Kind::DateTime, seen),
         column("grade", Kind::Ordinal, grades),
         column("city", Kind::Category, cities),
-        column("pay", pay_kind, pays),
+        column("pay", kind(sensitive), pays),
         Column::integers("part", &parts),
     ])
 }
@@ -107,6 +102,28 @@ const FIRST_SEEN: i64 = -43_200_000_000;
 /// Some steps of a quarter of an hour and a bit.
 fn seen(dice: &mut Dice) -> i64 {
     dice.below(96) as i64 * 900_250_001
+}
+
+/// The survey with more sensitive columns after `pay`: `debt` and `rent`, as many as are given.
+pub fn survey_of_several(rows: usize, sensitive: &[Sensitive], seed: u64) -> Table {
+    let alone = survey(rows, sensitive[0], seed);
+    let mut columns = alone.columns().to_vec();
+    for ((&name, &sensitive), seed) in SENSITIVE.iter().zip(sensitive).skip(1).zip(seed + 1..) {
+        let mut dice = Dice::new(seed ^ 0xdeb7);
+        columns.push(column(name, kind(sensitive), (0..rows).map(|_| pay(&mut dice, sensitive)).collect()));
+    }
+    Table::new(columns)
+}
+
+/// The names of the sensitive columns.
+pub const SENSITIVE: [&str; 3] = ["pay", "debt", "rent"];
+
+fn kind(sensitive: Sensitive) -> Kind {
+    match sensitive {
+        Sensitive::Integers | Sensitive::Incomplete => Kind::Integer,
+        Sensitive::Reals => Kind::Real,
+        Sensitive::Words => Kind::Category,
+    }
 }
 
 fn text(word: &str) -> Value {
@@ -166,22 +183,37 @@ impl Both {
 /// Random questions about the survey.
 pub struct Questions {
     dice: Dice,
-    sensitive: Sensitive,
+    /// What each of the sensitive columns holds.
+    sensitive: Vec<Sensitive>,
+    /// The sensitive column that the aggregates are over.
+    about: usize,
     keys: Vec<&'static str>,
 }
 
 impl Questions {
     /// The questions of a seed. `keys` are the quasi attributes that may stand in GROUP BY.
     pub fn new(sensitive: Sensitive, keys: &[&'static str], seed: u64) -> Self {
-        Questions { dice: Dice::new(seed ^ 0x5eed), sensitive, keys: keys.to_vec() }
+        Questions::of_several(&[sensitive], keys, seed)
+    }
+
+    /// Questions about several sensitive columns: aggregates over one of them, conditions on some.
+    pub fn of_several(sensitive: &[Sensitive], keys: &[&'static str], seed: u64) -> Self {
+        Questions { dice: Dice::new(seed ^ 0x5eed), sensitive: sensitive.to_vec(), about: 0, keys: keys.to_vec() }
+    }
+
+    /// One of the sensitive columns. Where there is one, no dice are thrown.
+    fn any_sensitive(&mut self) -> usize {
+        if self.sensitive.len() == 1 { 0 } else { self.dice.below(self.sensitive.len() as u64) as usize }
     }
 
     fn aggregates(&mut self) -> String {
-        let numbers = ["SUM(pay)", "AVG(pay)", "MIN(pay)", "MAX(pay)"];
-        let counts = ["COUNT(*)", "COUNT(pay)", "COUNT(age)", "COUNT(city)"];
+        let of = |name: &str| format!("{name}({})", SENSITIVE[self.about]);
+        let (numbers, count) = (["SUM", "AVG", "MIN", "MAX"].map(of), of("COUNT"));
+        let numbers = numbers.each_ref().map(String::as_str);
+        let counts = ["COUNT(*)", count.as_str(), "COUNT(age)", "COUNT(city)"];
         let mut list: Vec<String> = Vec::new();
         for at in 0..=self.dice.below(3) {
-            let is_count = self.sensitive == Sensitive::Words || self.dice.often(3);
+            let is_count = self.sensitive[self.about] == Sensitive::Words || self.dice.often(3);
             let call = if is_count { self.dice.pick(&counts) } else { self.dice.pick(&numbers) };
             if list.iter().all(|known| !known.starts_with(call)) {
                 list.push(if self.dice.often(6) { format!("{call} AS \"Answer {at}\"") } else { call.to_owned() });
@@ -199,7 +231,7 @@ impl Questions {
         }
         let comparison = dice.pick(&["=", "<>", "<", "<=", ">", ">="]);
         let quoted = |word: &str| format!("'{}'", word.replace('\'', "''"));
-        match (attribute, self.sensitive) {
+        match (attribute, held(&self.sensitive, attribute)) {
             ("grade", _) => {
                 let at = dice.below(5) as usize;
                 let chosen = GRADES.iter().enumerate().filter(|(rank, _)| holds(rank.cmp(&at), comparison));
@@ -211,7 +243,7 @@ impl Questions {
                 Both { asked, truth }
             }
             ("city", _) => self.word("city", &CITIES, comparison),
-            ("pay", Sensitive::Words) => self.word("pay", &PAYS, comparison),
+            (_, Some(Sensitive::Words)) => self.word(attribute, &PAYS, comparison),
             ("joined", _) => {
                 let first = Date::parse("2019-12-20").unwrap().0;
                 let day = |dice: &mut Dice| Date(first - 3 + dice.below(46) as i32).to_string();
@@ -266,11 +298,11 @@ impl Questions {
     }
 
     fn number(&mut self, attribute: &str, comparison: &str) -> Both {
-        let (low, span, parts) = match (attribute, self.sensitive) {
+        let (low, span, parts) = match (attribute, held(&self.sensitive, attribute)) {
             ("age", _) => (15, 70, 1),
             ("weight", _) => (38, 44, 4),
-            (_, Sensitive::Integers) => (-1100, 3200, 1),
-            (_, Sensitive::Reals) => (-60, 270, 8),
+            (_, Some(Sensitive::Integers)) => (-1100, 3200, 1),
+            (_, Some(Sensitive::Reals)) => (-60, 270, 8),
             _ => (-100, 9300, 1),
         };
         let dice = &mut self.dice;
@@ -303,14 +335,18 @@ impl Questions {
     fn condition(&mut self) -> Option<Both> {
         let depth = self.dice.below(3);
         let quasi = (!self.dice.often(4)).then(|| self.quasi(depth));
-        let sensitive = self.dice.often(2).then(|| self.test("pay"));
-        match (quasi, sensitive) {
-            (Some(a), Some(b)) => Some(Both {
-                asked: format!("{} AND {}", a.asked, b.asked),
-                truth: format!("{} AND {}", a.truth, b.truth),
-            }),
-            (a, b) => a.or(b),
+        let mut condition = quasi;
+        for name in &SENSITIVE[..self.sensitive.len()] {
+            let sensitive = self.dice.often(2).then(|| self.test(name));
+            condition = match (condition, sensitive) {
+                (Some(a), Some(b)) => Some(Both {
+                    asked: format!("{} AND {}", a.asked, b.asked),
+                    truth: format!("{} AND {}", a.truth, b.truth),
+                }),
+                (a, b) => a.or(b),
+            };
         }
+        condition
     }
 }
 
@@ -326,9 +362,11 @@ impl Iterator for Questions {
                 keys.dedup();
             }
         }
-        if self.dice.often(8) {
-            keys.push("pay");
+        // More often where the key may be another column than the one asked about.
+        if self.dice.often(if self.sensitive.len() == 1 { 8 } else { 3 }) {
+            keys.push(SENSITIVE[self.any_sensitive()]);
         }
+        self.about = self.any_sensitive();
         let aggregates = self.aggregates();
         let condition = self.condition();
         let list = keys.iter().map(|key| format!("{key}, ")).collect::<String>();
@@ -343,6 +381,11 @@ impl Iterator for Questions {
             n_keys: keys.len(),
         })
     }
+}
+
+/// What a sensitive column holds; `None` for others.
+fn held(sensitive: &[Sensitive], attribute: &str) -> Option<Sensitive> {
+    SENSITIVE.iter().zip(sensitive).find(|(name, _)| **name == attribute).map(|(_, held)| *held)
 }
 
 fn holds(order: std::cmp::Ordering, comparison: &str) -> bool {

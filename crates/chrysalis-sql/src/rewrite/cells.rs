@@ -1,11 +1,10 @@
 //! The CTEs `sizes` and `cells`: groups with their sensitive values, and how many of those are hit (step 7).
 
-use chrysalis_release::Detail;
 use chrysalis_table::Value;
 
 use super::expr::{X, call, case, cases, col, count_rows, int, or_zero, sum};
 use super::select::Rows;
-use super::{CountedValues, NUMERIC, Writer, sets};
+use super::{CountedValues, Dialect, NUMERIC, Writer, beside, sets};
 use chrysalis_query::question::Function;
 
 /// The table of sensitive values, under the name `s`.
@@ -16,15 +15,31 @@ pub(super) struct Values {
     pub(super) value: X,
 }
 
+impl Values {
+    /// How many values there are in the rows where the condition holds, repetitions included.
+    pub(super) fn occurrences(&self, dialect: Dialect, condition: Option<X>) -> X {
+        match &self.times {
+            Some(times) => or_zero(sum(times.clone()).filter(condition)),
+            None => dialect.double(count_rows().filter(condition)),
+        }
+    }
+}
+
 impl Writer<'_> {
+    /// The values of the sensitive column that is asked about.
     pub(super) fn values(&self) -> Values {
-        let (table, count) = match self.plan.counted_values() {
+        // PROOF: only called where values matter, and then there is such a column.
+        self.values_of(self.plan.sensitive.unwrap_or_default())
+    }
+
+    /// The values of any sensitive column.
+    pub(super) fn values_of(&self, field: usize) -> Values {
+        let (table, count) = match self.plan.counted_values_of(field) {
             Some((table, count)) => (table, Some(count)),
             None => (self.plan.shape.people.to_owned(), None),
         };
-        let name = self.plan.sensitive.map_or("", |field| &self.fields()[field].name);
         let times = count.map(|count| self.dialect.double(self.column("s", count)));
-        Values { table, times, value: self.column("s", name) }
+        Values { table, times, value: self.column("s", &self.fields()[field].name) }
     }
 
     /// Whether a value of `s` counts; `None` if all of them do.
@@ -42,10 +57,7 @@ impl Writer<'_> {
 
     /// How many values `s` has in the rows where the condition holds, repetitions included.
     pub(super) fn occurrences(&self, condition: Option<X>) -> X {
-        match self.values().times {
-            Some(times) => or_zero(sum(times).filter(condition)),
-            None => self.dialect.double(count_rows().filter(condition)),
-        }
+        self.values().occurrences(self.dialect, condition)
     }
 
     /// The most times that one value occurs in a group.
@@ -274,17 +286,8 @@ impl Writer<'_> {
         deviations: Option<X>,
     ) -> Option<X> {
         let hit = self.hit("cells", condition);
-        let (n, e) = (col("cells.n"), hit.expected.clone());
-        let chosen = match &hit.variance {
-            None => e.clone() * (n.clone() - e),
-            Some(variance) => n.clone() * e.clone() - variance.clone() - e.squared(),
-        };
-        // PROOF: the rows of a group share one box and match independently with equal probability, so E[h(n−h)]/(n−1)
-        // is the variance itself, and no precision is lost in a difference.
-        let per_pair = match (&hit.variance, self.plan.shape.detail) {
-            (Some(variance), Detail::GroupBoxes) => variance.clone(),
-            _ => chosen / (n.clone() - int(1)),
-        };
+        let n = col("cells.n");
+        let per_pair = beside::per_pair(self, &hit, &n, !self.is_thinned());
         let spread = || cases(vec![(n.clone().greater(int(1)), per_pair.clone())], Some(int(0)));
         let count = self.counted("cells", counted);
         let between = (!self.is_full(counted)).then(|| {

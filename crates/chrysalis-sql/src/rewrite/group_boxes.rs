@@ -358,7 +358,7 @@ fn hits(writer: &mut Writer<'_>) {
             .item(column('u'), &format!("u{at}"))
             .item(col("shares.n") * share('r') * share('q'), &format!("v{at}"));
     }
-    writer.ctes.add("hits", rows.filter(Some(col("shares.u0").greater(int(0)))));
+    writer.ctes.add(writer.quasi_hits(), rows.filter(Some(col("shares.u0").greater(int(0)))));
 }
 
 /// The share of a box, key attributes aside, or 0 if it does not admit the key values.

@@ -4,7 +4,7 @@ use chrysalis_release::{Detail, GROUP_ID};
 
 use super::expr::{X, col, count_rows};
 use super::select::Rows;
-use super::{Writer, group_boxes, permuted, row_boxes, sets};
+use super::{Writer, beside, group_boxes, permuted, row_boxes, sets};
 use chrysalis_query::QueryError;
 
 /// Writes `hits`. Its columns: `g`, the quasi keys, and for every condition what is known about the number of hits.
@@ -15,13 +15,14 @@ pub(super) fn write(writer: &mut Writer<'_>) -> Result<(), QueryError> {
         Detail::GroupBoxes => group_boxes::write(writer)?,
         Detail::RowBoxes => row_boxes::write(writer)?,
     }
+    beside::write(writer);
     Ok(())
 }
 
 /// How many rows match, counted in one scan.
 fn exact(writer: &mut Writer<'_>) {
     let rows = scan(writer).item(writer.column("q", GROUP_ID), "g").group_by([writer.column("q", GROUP_ID)]);
-    writer.ctes.add("hits", rows);
+    writer.ctes.add(writer.quasi_hits(), rows);
 }
 
 /// The rows of the quasi table, counted by key for every condition.
@@ -61,8 +62,13 @@ pub(super) struct Hit {
 impl Writer<'_> {
     /// The hits of a condition, as columns of `table`.
     pub(super) fn hit(&self, table: &str, condition: usize) -> Hit {
+        self.hit_of(table, condition, !self.is_exact())
+    }
+
+    /// The same for hits whose number is uncertain, or certain.
+    pub(super) fn hit_of(&self, table: &str, condition: usize, is_uncertain: bool) -> Hit {
         let column = |letter: char| col(&format!("{table}.{letter}{condition}"));
-        if self.is_exact() {
+        if !is_uncertain {
             return Hit { expected: column('e'), least: column('e'), most: column('e'), variance: None };
         }
         Hit { expected: column('e'), least: column('l'), most: column('u'), variance: Some(column('v')) }

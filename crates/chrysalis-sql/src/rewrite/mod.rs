@@ -4,7 +4,8 @@
 //! that the aggregates need are written:
 //!
 //! 1. `hits`: per group and key values, what is known about the number of hits (step 6): `e0` expected, `l0` least,
-//!    `u0` most, `v0` variance; the digit is the condition's. Exact forms have `e0` alone.
+//!    `u0` most, `v0` variance; the digit is the condition's. Exact forms have `e0` alone. Where other sensitive columns
+//!    have a say, `hits_0` has this, and `hits` the hits that are left when they had it (step 6a).
 //! 2. `sizes`: per group its size `n`, how many of its sensitive values count (`cw` for the WHERE clause, `ca` without
 //!    missing ones), their sum and their spread.
 //! 3. `cells`: both together, with the least and most values hit (`lo…`, `hi…`).
@@ -14,6 +15,7 @@
 //! A shuffled release asked without a condition on the sensitive column needs none of 2 to 4, because its help table
 //! has the answers (for MIN and MAX, if no two groups' values overlap).
 
+mod beside;
 mod cells;
 mod dialect;
 mod expr;
@@ -32,7 +34,7 @@ mod sets;
 #[cfg(test)]
 mod tests;
 
-use chrysalis_release::{Detail, Release, max_column, min_column};
+use chrysalis_release::{Detail, Release, RoleName, max_column, min_column};
 use chrysalis_table::{Kind, Value};
 use sqlparser::ast::Ident;
 
@@ -52,10 +54,6 @@ pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<Strin
     }
     if !plan.sets_asked().is_empty() {
         let problem = "the question is about columns that are shown together, which is not rewritten as SQL".to_owned();
-        return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });
-    }
-    if !plan.beside.is_empty() || plan.sensitive_key().is_some_and(|key| Some(key) != plan.sensitive) {
-        let problem = "the question is about two sensitive columns at once, which is not rewritten as SQL".to_owned();
         return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });
     }
     let finds_extremes = help::finds_extremes(plan, release);
@@ -129,7 +127,7 @@ impl<'a> Writer<'a> {
         X(sqlparser::ast::Expr::CompoundIdentifier(vec![Ident::new(table), quoted]))
     }
 
-    /// The position of the sensitive attribute among the keys.
+    /// The position among the keys of the sensitive attribute that is asked about.
     fn sensitive_key(&self) -> Option<usize> {
         self.plan.keys.iter().position(|key| Some(*key) == self.plan.sensitive)
     }
@@ -137,7 +135,7 @@ impl<'a> Writer<'a> {
     /// The keys on the quasi side: their positions among all keys, and their attributes.
     fn quasi_keys(&self) -> Vec<(usize, usize)> {
         let keys = self.plan.keys.iter().copied().enumerate();
-        keys.filter(|(_, field)| Some(*field) != self.plan.sensitive).collect()
+        keys.filter(|(_, field)| self.fields()[*field].role != RoleName::Sensitive).collect()
     }
 
     /// The columns of all keys in a CTE.
@@ -167,13 +165,14 @@ impl<'a> Writer<'a> {
         self.plan.shape.members.unwrap_or_default()
     }
 
+    /// Whether the number of hits in a group is certain.
     fn is_exact(&self) -> bool {
-        self.plan.shape.detail == Detail::Exact
+        self.plan.shape.detail == Detail::Exact && !self.is_thinned()
     }
 
-    /// Whether the hits depend on the quasi table.
-    fn has_quasi_side(&self) -> bool {
-        !self.plan.quasi_fields().is_empty()
+    /// Whether it matters which rows are hit: if every row is, the values asked about tell everything.
+    fn has_hits(&self) -> bool {
+        !self.plan.quasi_fields().is_empty() || self.is_thinned()
     }
 
     fn asks(&self, functions: &[Function]) -> bool {
@@ -217,12 +216,12 @@ impl<'a> Writer<'a> {
 
     /// Whether the number of values hit is certain: either the hits are and all values count, or every row is hit.
     fn is_certain(&self) -> bool {
-        (self.is_exact() && self.is_full(self.present())) || !self.has_quasi_side()
+        (self.is_exact() && self.is_full(self.present())) || !self.has_hits()
     }
 
     /// The columns that hold a count: one if it is certain, otherwise also its bounds.
     fn count_ends(&self, counted: CountedValues) -> &'static [char] {
-        let is_certain = (self.is_exact() && self.is_full(counted)) || !self.has_quasi_side();
+        let is_certain = (self.is_exact() && self.is_full(counted)) || !self.has_hits();
         if is_certain { &['e'] } else { &['e', 'l', 'u'] }
     }
 
@@ -235,7 +234,7 @@ impl<'a> Writer<'a> {
     /// Whether the answer comes from rows of the help table, which has no rows for 0 hits.
     fn is_helped(&self) -> bool {
         self.plan.shape.help.is_some()
-            && self.has_quasi_side()
+            && self.has_hits()
             && self.is_certain()
             && (!self.asks(&EXTREMES) || self.finds_extremes)
     }

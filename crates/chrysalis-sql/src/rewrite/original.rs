@@ -17,9 +17,11 @@ pub fn original(plan: &Plan, table: &str, dialect: Dialect) -> String {
     let column = |field: usize| X(Expr::CompoundIdentifier(vec![Ident::new(ALIAS), quoted(&plan.fields[field].name)]));
     let tree = plan.conditions.first().and_then(|condition| condition.tree.as_ref());
     let of_quasi = tree.map(|tree| sets::holds(dialect, tree, &plan.fields, &column));
-    let of_sensitive = plan.sensitive.zip(plan.sensitive_set.as_ref());
+    let beside = plan.beside.iter().map(|(field, set)| (*field, set));
+    let of_sensitive = plan.sensitive.zip(plan.sensitive_set.as_ref()).into_iter().chain(beside);
     let of_sensitive = of_sensitive.map(|(field, set)| sets::is_in(dialect, &column(field), &plan.fields[field], set));
-    let mut rows = Rows::of_table(dialect, table, ALIAS).filter(of_quasi).filter(of_sensitive);
+    let rows = Rows::of_table(dialect, table, ALIAS).filter(of_quasi);
+    let mut rows = of_sensitive.fold(rows, |rows, condition| rows.filter(Some(condition)));
     for &key in &plan.keys {
         rows = rows.named(column(key), quoted(&plan.fields[key].name)).group_by([column(key)]);
     }

@@ -1,5 +1,6 @@
 //! The parts of an answer, and the answer (steps 7 and 8).
 
+use chrysalis_release::RoleName;
 use chrysalis_table::Kind;
 use sqlparser::ast::{Ident, OrderByExpr};
 
@@ -55,10 +56,10 @@ pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
 
 /// Writes the parts of the answer; returns the CTE with one row per key.
 fn merged(writer: &mut Writer<'_>) -> Result<&'static str, QueryError> {
-    if !writer.needs_values() && (writer.is_exact() || !writer.has_quasi_side()) {
+    if !writer.needs_values() && (writer.is_exact() || !writer.has_hits()) {
         return Ok(plain(writer));
     }
-    if !writer.has_quasi_side() {
+    if !writer.has_hits() {
         return Ok(whole(writer));
     }
     hits::write(writer)?;
@@ -258,7 +259,7 @@ fn output_name(writer: &Writer<'_>, aggregate: &PlannedAggregate) -> String {
 /// Whether a key is represented by an integer that stands for a date, a datetime, a number or a rank.
 fn is_place(writer: &Writer<'_>, field: usize) -> bool {
     writer.plan.shape.detail.is_labelled()
-        && Some(field) != writer.plan.sensitive
+        && writer.fields()[field].role != RoleName::Sensitive
         && writer.fields()[field].kind != Kind::Category
 }
 
@@ -308,8 +309,7 @@ impl Numbers {
         if aggregate.function == Function::Count {
             let pair = writer.pair(aggregate);
             let has_variance = !writer.is_full(pair.1) || !writer.is_exact();
-            let std_error =
-                if has_variance && writer.has_quasi_side() { root(or_zero(count('v', pair))) } else { int(0) };
+            let std_error = if has_variance && writer.has_hits() { root(or_zero(count('v', pair))) } else { int(0) };
             return Numbers {
                 estimate: or_zero(count('e', pair)),
                 lower: or_zero(count('l', pair)),

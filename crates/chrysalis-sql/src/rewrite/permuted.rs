@@ -62,7 +62,7 @@ pub(super) fn write(writer: &mut Writer<'_>) {
             .item(column('u'), &format!("u{at}"))
             .item(writer.dialect.greatest(int(0), variance), &format!("v{at}"));
     }
-    writer.ctes.add("hits", rows.filter(Some(col("odds.u0").greater(int(0)))));
+    writer.ctes.add(writer.quasi_hits(), rows.filter(Some(col("odds.u0").greater(int(0)))));
 }
 
 /// Where to find the number of a group's values in a set.

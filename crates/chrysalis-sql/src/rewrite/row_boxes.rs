@@ -70,5 +70,5 @@ fn hits(writer: &mut Writer<'_>) {
             .item(sum(column('u')), &format!("u{at}"))
             .item(sum(col("shares.n") * share('r') * share('q')), &format!("v{at}"));
     }
-    writer.ctes.add("hits", rows.filter(Some(col("shares.u0").greater(int(0)))));
+    writer.ctes.add(writer.quasi_hits(), rows.filter(Some(col("shares.u0").greater(int(0)))));
 }

@@ -165,10 +165,51 @@ fn the_question_itself_is_asked_of_the_microdata() {
         asked("SELECT AVG(pay) FROM microdata WHERE age >= 30 AND pay > 3"),
         "SELECT AVG(m.\"pay\") AS \"avg(pay)\" FROM \"people\" AS m WHERE m.\"age\" >= 30 AND m.\"pay\" >= 4"
     );
+    let two = release_of_two("shuffle").manifest;
+    let both = parse::parse_one("SELECT SUM(pay) FROM microdata WHERE debt = 5 AND pay > 3").unwrap();
+    let both = original(&Plan::new(&both, &two).unwrap(), "people", Dialect::Sqlite);
+    assert!(both.contains("m.\"pay\" >= 4 AND m.\"debt\" = 5"), "{both}");
     assert_eq!(
         asked("SELECT city, COUNT(*) AS n FROM microdata GROUP BY city"),
         "SELECT m.\"city\" AS \"city\", COUNT(*) AS \"n\" FROM \"people\" AS m GROUP BY m.\"city\""
     );
+}
+
+/// The same release with another sensitive column, `debt`.
+fn release_of_two(method: &str) -> Release {
+    let mut release = release(method);
+    let mut debt = release.manifest.attributes[3].clone();
+    debt.name = "debt".to_owned();
+    release.manifest.attributes.push(debt);
+    release
+}
+
+#[test]
+fn a_question_about_two_columns_counts_the_other_one_by_group() {
+    let questions = [
+        "SELECT COUNT(*), SUM(pay), AVG(pay) FROM microdata WHERE age > 30 AND debt = 5 AND pay > 1",
+        "SELECT debt, city, MIN(pay), COUNT(city) FROM microdata WHERE debt < 9 GROUP BY debt, city",
+    ];
+    for (method, tables) in [
+        ("anatomy", ["\"st_pay\"", "\"st_debt\""]),
+        ("permute", ["\"pst_pay\"", "\"pst_debt\""]),
+        ("shuffle", ["\"pay\"", "\"debt\""]),
+        ("generalize", ["\"pay\"", "\"debt\""]),
+    ] {
+        let release = release_of_two(method);
+        for question in questions {
+            let plan = Plan::new(&parse::parse_one(question).unwrap(), &release.manifest).unwrap();
+            for dialect in Dialect::ALL {
+                let statement = rewrite(&plan, &release, dialect).unwrap();
+                let parsed = Parser::parse_sql(syntax(dialect), &statement);
+                parsed.unwrap_or_else(|error| panic!("{method}, {dialect}: {question}\n{error}\n{statement}"));
+                let named = statement.replace('`', "\"");
+                assert!(tables.iter().all(|table| named.contains(table)), "{method}: {statement}");
+                assert!(named.contains("beside_0.c / beside_0.n") && !named.contains("beside_1"), "{statement}");
+                assert!(!named.contains("\"help"), "{method}: what `help` says is about all hits\n{statement}");
+            }
+        }
+    }
 }
 
 #[test]

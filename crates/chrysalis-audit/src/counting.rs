@@ -155,7 +155,8 @@ impl<'a> Counting<'a> {
         let missing = group.values.iter().filter(|(code, _)| self.is_missing[*code as usize] && counts(*code));
         let missing: u64 = missing.map(|&(_, count)| u64::from(count)).sum();
         let of_missing = Fraction::new(missing.into(), group.size.into());
-        let there = group.size - self.missing(group);
+        // Persons may have a value and lack one, so that more of them can lack one than are left.
+        let there = group.size.saturating_sub(self.missing(group));
         let of_values = Fraction::new(self.most(group, counts).into(), there.into());
         // Where no row has a value, only missing ones are left.
         if there == 0 || of_values.compare(&of_missing).is_lt() { of_missing } else { of_values }

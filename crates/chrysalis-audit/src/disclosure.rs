@@ -68,6 +68,21 @@ enum Level {
 pub(crate) struct SeenRows<'a> {
     pub(crate) groups: &'a Groups,
     pub(crate) values: &'a GroupCounts,
+    /// Groups and values that every person of the group has, ascending, where persons may have several.
+    pub(crate) sure: &'a [(u32, Code)],
+}
+
+impl SeenRows<'_> {
+    /// What a group reveals: a value that it leaves alone, or that all its persons have.
+    fn level(&self, rule: &Rule<'_>, index: usize) -> Level {
+        let first = self.sure.partition_point(|&(group, _)| (group as usize) < index);
+        let sure = self.sure[first..].iter().take_while(|&&(group, _)| group as usize == index);
+        let level = |&(_, code): &(u32, Code)| match rule.ordinary.get(code as usize) {
+            Some(true) => Level::Ordinary,
+            _ => Level::Disclosed,
+        };
+        sure.map(level).fold(rule.level(self.values.group(index)), Level::max)
+    }
 }
 
 /// Which values are ordinary, and which numbers count as one.
@@ -185,7 +200,7 @@ pub(crate) fn judge(
     let n_rows = seen.first().map_or(0, |seen| seen.groups.of_row.len());
     watch.pause();
     let alone = match seen {
-        [one] => in_one(&rule, one.values),
+        [one] => in_one(&rule, one),
         several => {
             let mut levels = vec![Level::Open; n_rows];
             several.iter().for_each(|seen| raise(&mut levels, seen, &rule));
@@ -207,7 +222,7 @@ pub(crate) fn judge(
                 raise(&mut levels, seen, &rule);
                 if let Some(column) = beside {
                     let values = GroupCounts::new(&finer, column.codes(), domain.len());
-                    raise(&mut levels, &SeenRows { groups: &finer, values: &values }, &rule);
+                    raise(&mut levels, &SeenRows { groups: &finer, values: &values, sure: &[] }, &rule);
                 }
             }
             all = of_rows(&levels);
@@ -269,13 +284,13 @@ fn finer<'a>(groups: &Groups, others: impl Iterator<Item = &'a Column>, watch: &
 }
 
 /// Certain and disclosed rows of groups that everybody sees.
-fn in_one(rule: &Rule<'_>, values: &GroupCounts) -> (u64, u64) {
-    let of_group = |(_, group): (usize, Group<'_>)| match rule.level(group) {
+fn in_one(rule: &Rule<'_>, seen: &SeenRows<'_>) -> (u64, u64) {
+    let of_group = |(index, group): (usize, Group<'_>)| match seen.level(rule, index) {
         Level::Open => (0, 0),
         Level::Ordinary => (group.size, 0),
         Level::Disclosed => (group.size, group.size),
     };
-    values.groups().map(of_group).reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b + d))
+    seen.values.groups().map(of_group).reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b + d))
 }
 
 fn of_rows(levels: &[Level]) -> (u64, u64) {
@@ -285,8 +300,7 @@ fn of_rows(levels: &[Level]) -> (u64, u64) {
 
 /// Raises the level of every row to that of its group in what this user sees.
 fn raise(levels: &mut [Level], seen: &SeenRows<'_>, rule: &Rule<'_>) {
-    let of_group: Vec<Level> =
-        (0..seen.values.sizes().len()).map(|index| rule.level(seen.values.group(index))).collect();
+    let of_group: Vec<Level> = (0..seen.values.sizes().len()).map(|index| seen.level(rule, index)).collect();
     for (level, &group) in levels.iter_mut().zip(&seen.groups.of_row) {
         *level = (*level).max(of_group[group as usize]);
     }

@@ -53,6 +53,7 @@ mod kept;
 mod manifest;
 pub mod measure;
 mod near;
+mod persons;
 mod profile;
 mod promise;
 mod report;
@@ -74,6 +75,7 @@ pub use disclosure::{Bystander, Disclosure};
 pub use error::AuditError;
 pub use grouping::Groups;
 pub use manifest::knows_partitioner;
+pub use persons::{PersonLevels, profile_persons};
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile, profile_all};
 pub use report::{
     Attacks, AuditReport, Check, ColumnReport, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking,
@@ -110,10 +112,35 @@ use chrysalis_table::{Table, Unwatched, Watch};
 ///
 /// This may take long: `watch` may stop it, and then nothing is returned (see [`Watch`]).
 pub fn audit(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Result<AuditReport, AuditError> {
+    audited(release, microdata, None, watch)
+}
+
+/// The same for a release whose promises count persons: `person` is the column of the microdata that tells persons
+/// apart.
+///
+/// # Guarantees
+/// Besides what [`audit`] guarantees: the release has as many persons as the microdata and, where numbers of rows are
+/// taken as known, as many with each number of rows; every person fits some group with all their rows at once; and no
+/// group has fewer persons than fit no other group. Whether one assignment places everybody at once is not decided.
+pub fn audit_persons(
+    release: &Release,
+    microdata: &Table,
+    person: &str,
+    watch: &dyn Watch,
+) -> Result<AuditReport, AuditError> {
+    audited(release, Some(microdata), Some(person), watch)
+}
+
+fn audited(
+    release: &Release,
+    microdata: Option<&Table>,
+    person: Option<&str>,
+    watch: &dyn Watch,
+) -> Result<AuditReport, AuditError> {
     let mut report = match release.manifest.has_several_sensitive() {
-        true => several::audit(release, microdata, watch)?,
+        true => several::audit(release, microdata, person, watch)?,
         false => {
-            let mut report = judged(release, microdata, watch)?;
+            let mut report = judged(release, microdata, person, watch)?;
             report.attacks.findings.push(attack::no_insider());
             report
         }
@@ -124,12 +151,21 @@ pub fn audit(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) ->
 }
 
 /// What the judge of its form says about a release. Whether the release holds anything else is checked separately.
-fn judged(release: &Release, microdata: Option<&Table>, watch: &dyn Watch) -> Result<AuditReport, AuditError> {
+fn judged(
+    release: &Release,
+    microdata: Option<&Table>,
+    person: Option<&str>,
+    watch: &dyn Watch,
+) -> Result<AuditReport, AuditError> {
+    let known = microdata.zip(person).map(|by_person| persons::known(release, by_person, watch)).transpose()?.flatten();
+    // A release of only some rows cannot be compared with all of them row by row.
+    let microdata = microdata.filter(|_| !known.as_ref().is_some_and(persons::KnownPersons::is_cut));
     let mut report = form::judge(release.manifest.method).audit(release, microdata, watch)?;
     if release.manifest.partitioner == "sequential" {
         let order = report.checks.iter_mut().filter(|check| check.name == "row order" && check.ok);
         order.for_each(|check| check.detail = SEQUENTIAL.to_owned());
     }
+    persons::complete(&mut report, release, known.as_ref(), watch)?;
     Ok(report)
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn check_size(what: &'static str, rows: usize) -> Result<(), AuditErr
     }
 }
 
-fn named<'a>(table: &'a Table, name: &str) -> Result<&'a Column, AuditError> {
+pub(crate) fn named<'a>(table: &'a Table, name: &str) -> Result<&'a Column, AuditError> {
     let columns = || table.columns().iter().map(|column| column.name().to_owned()).collect();
     table.column(name).ok_or_else(|| AuditError::UnknownColumn {
         what: "table",

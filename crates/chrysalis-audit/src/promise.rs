@@ -24,6 +24,10 @@ pub(crate) fn judge<'e>(
     evidence: impl Fn(Scope) -> Option<&'e [JudgedGroups<'e>]>,
     watch: &dyn Watch,
 ) -> Result<Vec<PrincipleResult>, AuditError> {
+    // Promises about persons are judged elsewhere, from what the release says about persons.
+    if manifest.persons.is_some() {
+        return Ok(Vec::new());
+    }
     let mut results = Vec::with_capacity(manifest.promises.len());
     for promise in &manifest.promises {
         let evidence = evidence(promise.scope()).ok_or_else(|| {
@@ -38,7 +42,7 @@ pub(crate) fn judge<'e>(
     Ok(results)
 }
 
-fn said(scope: Scope) -> &'static str {
+pub(crate) fn said(scope: Scope) -> &'static str {
     match scope {
         Scope::Group => "groups",
         Scope::Batch => "batches",
@@ -47,7 +51,7 @@ fn said(scope: Scope) -> &'static str {
     }
 }
 
-fn unusable(promise: &Promise, problem: String) -> AuditError {
+pub(crate) fn unusable(promise: &Promise, problem: String) -> AuditError {
     AuditError::Promise { principle: promise.principle().to_string(), problem }
 }
 
@@ -109,6 +113,8 @@ struct Sensitive<'a> {
     sample: &'a GroupCounts,
 }
 
+const NOTHING_SENSITIVE: &str = "the release has no sensitive attribute";
+
 /// The groups that a promise is measured on, as a user sees them.
 pub(crate) struct JudgedGroups<'a> {
     /// Rows of every group.
@@ -119,6 +125,8 @@ pub(crate) struct JudgedGroups<'a> {
     sensitive: Result<Sensitive<'a>, &'static str>,
     /// The attributes that this user knows, where there are several users.
     user: Option<&'a [String]>,
+    /// What sizes and values count.
+    unit: Unit,
 }
 
 impl<'a> JudgedGroups<'a> {
@@ -131,23 +139,39 @@ impl<'a> JudgedGroups<'a> {
         shown: Option<(&'a Attribute, &'a Domain, &'a GroupCounts)>,
     ) -> Result<JudgedGroups<'a>, AuditError> {
         let sensitive = match shown {
-            None => Err("the release has no sensitive attribute"),
-            Some((attribute, domain, sample)) => Ok(Sensitive {
-                name: &attribute.name,
-                domain,
-                taxonomy: taxonomy(attribute, domain)?,
-                categories: categories(attribute, domain)?,
-                ordinary: disclosure::ordinary(attribute, domain, sample.whole())?,
-                counting: Counting::new(manifest, attribute, domain, sample.whole())?,
-                sample,
-            }),
+            None => Err(NOTHING_SENSITIVE),
+            Some((attribute, domain, sample)) => {
+                Ok(Sensitive::new(manifest, (attribute, domain), sample.whole(), sample)?)
+            }
         };
-        Ok(JudgedGroups { sizes, ids, sensitive, user: None })
+        Ok(JudgedGroups { sizes, ids, sensitive, user: None, unit: Unit::Rows })
+    }
+
+    /// Groups whose sizes count persons, and whose values count the persons who have each. `whole` says how many rows
+    /// have each value: which values count as one, and which are ordinary, is decided by rows.
+    pub(crate) fn of_persons(
+        manifest: &Manifest,
+        sizes: &'a [u64],
+        ids: &'a [Option<i64>],
+        shown: Option<(&'a Attribute, &'a Domain, &[u64], &'a GroupCounts)>,
+    ) -> Result<JudgedGroups<'a>, AuditError> {
+        let sensitive = match shown {
+            None => Err(NOTHING_SENSITIVE),
+            Some((attribute, domain, whole, sample)) => {
+                Ok(Sensitive::new(manifest, (attribute, domain), whole, sample)?)
+            }
+        };
+        Ok(JudgedGroups { sizes, ids, sensitive, user: None, unit: Unit::Persons })
     }
 
     /// Groups of which only the rows can be counted, and why.
     pub(crate) fn of_rows(sizes: &'a [u64], ids: &'a [Option<i64>], why: &'static str) -> JudgedGroups<'a> {
-        JudgedGroups { sizes, ids, sensitive: Err(why), user: None }
+        JudgedGroups { sizes, ids, sensitive: Err(why), user: None, unit: Unit::Rows }
+    }
+
+    /// The same groups, of which persons are counted.
+    pub(crate) fn counting_persons(self) -> JudgedGroups<'a> {
+        JudgedGroups { unit: Unit::Persons, ..self }
     }
 
     /// The same groups, as those of a user who knows these attributes.
@@ -166,7 +190,7 @@ struct Clause {
 
 impl JudgedGroups<'_> {
     /// Measures one promise.
-    fn judge(&self, promise: &Promise) -> Result<PrincipleResult, AuditError> {
+    pub(crate) fn judge(&self, promise: &Promise) -> Result<PrincipleResult, AuditError> {
         let clauses = self.clauses(promise).map_err(|problem| unusable(promise, problem))?;
         let headline = clauses.iter().find(|clause| !clause.holds).or(clauses.first());
         let headline = headline.ok_or(AuditError::NoRows { what: "the release" })?;
@@ -174,6 +198,7 @@ impl JudgedGroups<'_> {
         Ok(PrincipleResult {
             principle: promise.principle().to_string(),
             holds: clauses.iter().all(|clause| clause.holds),
+            untold: None,
             worst: headline.level,
             worst_text: match self.user {
                 None => text,
@@ -191,13 +216,12 @@ impl JudgedGroups<'_> {
 
     /// Every condition of a principle; none where there are no rows.
     fn clauses(&self, promise: &Promise) -> Result<Vec<Clause>, String> {
-        // If promises ever count anything else, it is not measured here and must not be taken for rows.
-        match promise.unit() {
-            Unit::Rows => {}
-            Unit::Persons => return Err("it counts persons, which are not measured here".to_owned()),
+        // What counts something else must not be taken for it.
+        if promise.unit() != self.unit {
+            return Err("it counts something else than its release".to_owned());
         }
         if let PrincipleSpec::KAnonymity { k } = promise.principle() {
-            return Ok(self.size(*k, "").into_iter().collect());
+            return Ok(self.size(*k, if self.unit == Unit::Persons { " persons" } else { "" }).into_iter().collect());
         }
         self.clauses_of_values(promise.principle(), self.about(promise)?)
     }
@@ -221,6 +245,9 @@ impl JudgedGroups<'_> {
         let layouts = || counting.layouts();
         let clauses = match spec {
             PrincipleSpec::KAnonymity { .. } => Vec::new(),
+            PrincipleSpec::DistinctL { l } if self.unit == Unit::Persons => {
+                vec![at_least(sensitive.different(), *l, " values"), self.size(*l, " persons")]
+            }
             PrincipleSpec::DistinctL { l } => vec![at_least(sensitive.different(), *l, "")],
             PrincipleSpec::FrequencyL { l } => vec![frequency(share(), l)],
             PrincipleSpec::OthersL { l } => vec![sensitive.frequency_of_others(l)],
@@ -234,9 +261,15 @@ impl JudgedGroups<'_> {
                 vec![recursive(sample.worst(ratio, Fraction::compare), c, "")]
             }
             PrincipleSpec::TCloseness { t } => vec![at_most(sensitive.closeness().map(some), t, "")],
+            PrincipleSpec::Ke { k, e } if self.unit == Unit::Persons => {
+                let mut clauses = sensitive.spread(*k, e)?;
+                clauses.push(self.size(*k, " persons"));
+                clauses
+            }
             PrincipleSpec::Ke { k, e } => sensitive.spread(*k, e)?,
             PrincipleSpec::AlphaK { alpha, k } => {
-                vec![at_most(share().map(fraction), alpha, "share "), self.size(*k, " rows")]
+                let unit = if self.unit == Unit::Persons { " persons" } else { " rows" };
+                vec![at_most(share().map(fraction), alpha, "share "), self.size(*k, unit)]
             }
             PrincipleSpec::DistinctLAlpha { .. }
             | PrincipleSpec::EntropyLAlpha { .. }
@@ -250,6 +283,26 @@ impl JudgedGroups<'_> {
 
     fn size(&self, k: u64, unit: &str) -> Option<Clause> {
         at_least(measure::smallest(self.sizes), k, unit)
+    }
+}
+
+impl<'a> Sensitive<'a> {
+    /// `whole` says how many rows have each value.
+    fn new(
+        manifest: &Manifest,
+        (attribute, domain): (&'a Attribute, &'a Domain),
+        whole: &[u64],
+        sample: &'a GroupCounts,
+    ) -> Result<Sensitive<'a>, AuditError> {
+        Ok(Sensitive {
+            name: &attribute.name,
+            domain,
+            taxonomy: taxonomy(attribute, domain)?,
+            categories: categories(attribute, domain)?,
+            ordinary: disclosure::ordinary(attribute, domain, whole)?,
+            counting: Counting::new(manifest, attribute, domain, whole)?,
+            sample,
+        })
     }
 }
 
@@ -525,8 +578,13 @@ mod tests {
                 counting: Counting::plain(&domain),
                 sample: &sample,
             };
-            let evidence =
-                JudgedGroups { sizes: sample.sizes(), ids: &[Some(7)], sensitive: Ok(sensitive), user: None };
+            let evidence = JudgedGroups {
+                sizes: sample.sizes(),
+                ids: &[Some(7)],
+                sensitive: Ok(sensitive),
+                user: None,
+                unit: Unit::Rows,
+            };
             evidence.judge(&promises(Form::Generalize, Some("disease"), &["entropy-l=2"])[0]).unwrap()
         };
         let doubtful = judge([1_000_000, 1_000_001]);

@@ -49,9 +49,15 @@ impl AuditReport {
         self.promises_hold() && self.disclosure.as_ref().is_none_or(Disclosure::ok)
     }
 
-    /// Whether every promise holds and every check passes, whatever is disclosed.
+    /// Whether no promise is broken and every check passes, whatever is disclosed. Promises of which nobody can tell are
+    /// [`untold`](Self::untold).
     pub fn promises_hold(&self) -> bool {
-        self.principles.iter().all(|principle| principle.holds) && self.checks.iter().all(|check| check.ok)
+        !self.principles.iter().any(PrincipleResult::is_broken) && self.checks.iter().all(|check| check.ok)
+    }
+
+    /// The promises of which nobody can tell whether they hold.
+    pub fn untold(&self) -> impl Iterator<Item = &PrincipleResult> {
+        self.principles.iter().filter(|principle| principle.untold.is_some())
     }
 }
 
@@ -60,8 +66,10 @@ impl AuditReport {
 pub struct PrincipleResult {
     /// The principle as the manifest writes it.
     pub principle: String,
-    /// Whether it holds in every group.
+    /// Whether it is known to hold in every group.
     pub holds: bool,
+    /// Why nobody can tell whether it holds, in a sentence; absent where it is known to hold or not to hold.
+    pub untold: Option<String>,
     /// The worst level of any group, in the unit of the principle's first parameter; of a part that fails, if one does.
     ///
     /// Infinite where no parameter would do, such as for a recursive c with an empty tail.
@@ -75,12 +83,19 @@ pub struct PrincipleResult {
     pub measured: String,
 }
 
+impl PrincipleResult {
+    /// Whether it is known not to hold in some group.
+    pub fn is_broken(&self) -> bool {
+        !self.holds && self.untold.is_none()
+    }
+}
+
 /// Something that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
     /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `marginals`, `intersection`, `faithful`, `permuted`,
-    /// `swapped`, `apart`, `together`, `ids`, `manifest`; the hall adds `files` and `roles`.
+    /// `swapped`, `apart`, `together`, `persons`, `ids`, `manifest`; the hall adds `files` and `roles`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,

@@ -17,6 +17,7 @@ use crate::{AuditError, AuditReport, Check, Disclosure, Groups, disclosure, insi
 pub(crate) fn audit(
     release: &Release,
     microdata: Option<&Table>,
+    person: Option<&str>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
     let manifest = &release.manifest;
@@ -27,7 +28,7 @@ pub(crate) fn audit(
     let mut reports: Vec<(String, AuditReport)> = Vec::new();
     for attribute in manifest.with_role(RoleName::Sensitive) {
         let alone = release.about(&attribute.name)?;
-        reports.push((attribute.name.clone(), judged(&alone, microdata, watch)?));
+        reports.push((attribute.name.clone(), judged(&alone, microdata, person, watch)?));
         views.push(alone);
     }
     let kept = kept::look(release, microdata, &mut reports, watch)?;

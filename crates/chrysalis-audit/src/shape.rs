@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use chrysalis_release::{KindName, Manifest, Published, Release, RoleName, TableEntry};
+use chrysalis_release::{Cell, Holds, KindName, Manifest, PERSONS, Published, Release, RoleName, TableEntry};
 use chrysalis_table::{Column, Table, Watch};
 
 use crate::Check;
@@ -31,8 +31,13 @@ pub(crate) fn tables(
         findings.add("tables", || format!("the release has {found} tables, the manifest lists {listed}"));
     }
     let mut seen = BTreeSet::new();
+    // Where persons are counted, every form has one more table, and its tables of values one more column.
+    let layout = manifest.layout();
+    let of_groups = layout.tables.iter().find(|table| table.holds == Holds::Groups);
     for (entry, table) in manifest.tables.iter().zip(&release.tables) {
-        if !seen.insert(&entry.name) || expected_tables.iter().all(|expected| expected.name != entry.name) {
+        let is_of_groups = of_groups.is_some_and(|of| of.name == entry.name);
+        let is_expected = is_of_groups || expected_tables.iter().any(|expected| expected.name == entry.name);
+        if !seen.insert(&entry.name) || !is_expected {
             findings.add("stray tables", || format!("table `{}` does not belong to this form", entry.name));
         }
         compare(entry, table, &mut findings);
@@ -44,7 +49,16 @@ pub(crate) fn tables(
     if let Some(main) = expected_tables.first().filter(|_| manifest.rows != rows as u64) {
         findings.add("rows", || format!("`{}` has {rows} rows, the manifest says {}", main.name, manifest.rows));
     }
-    expected_tables.iter().for_each(|expected| stray_columns(expected, &mut findings));
+    for expected in expected_tables {
+        let has_persons =
+            layout.table(expected.name).is_some_and(|of| of.columns.iter().any(|column| column.cell == Cell::Persons));
+        let columns = expected.columns.iter().copied().chain(has_persons.then_some(PERSONS));
+        stray_columns(expected.name, expected.table, columns.collect(), &mut findings);
+    }
+    if let Some((of, table)) = of_groups.and_then(|of| Some((of, release.table(&of.name).ok()?))) {
+        let columns = of.columns.iter().map(|column| column.name.as_str()).collect();
+        stray_columns(&of.name, table, columns, &mut findings);
+    }
     attributes(manifest, fits, &mut findings);
     findings.check(format!("{rows} rows, {} attributes", manifest.attributes.len()))
 }
@@ -64,12 +78,9 @@ fn compare(entry: &TableEntry, table: &Table, findings: &mut Findings) {
 }
 
 /// LEAK: a column that nobody described could hold anything, and so could a second one of the same name.
-fn stray_columns(expected: &ExpectedTable<'_>, findings: &mut Findings) {
-    let mut known: BTreeSet<&str> = expected.columns.iter().copied().collect();
-    for column in expected.table.columns().iter().filter(|column| !known.remove(column.name())) {
-        findings.add("stray columns", || {
-            format!("column `{}` of `{}` belongs to no attribute", column.name(), expected.name)
-        });
+fn stray_columns(name: &str, table: &Table, mut known: BTreeSet<&str>, findings: &mut Findings) {
+    for column in table.columns().iter().filter(|column| !known.remove(column.name())) {
+        findings.add("stray columns", || format!("column `{}` of `{name}` belongs to no attribute", column.name()));
     }
 }
 

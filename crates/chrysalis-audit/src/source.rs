@@ -15,6 +15,23 @@ pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<(Table,
     dropped(columns_of(manifest, microdata)?, drop)
 }
 
+/// The same rows, each with its code in a further column; rows that lack that column's value are left out.
+pub(crate) fn relevant_by(
+    manifest: &Manifest,
+    microdata: &Table,
+    by: &Column,
+) -> Result<(Table, Vec<Code>), AuditError> {
+    let columns = columns_of(manifest, microdata)?;
+    let drops = manifest.attributes.iter().all(|attribute| !attribute.domain.missing);
+    let incomplete = columns.iter().filter(|_| drops).chain([by]).filter(|column| column.domain().has_missing());
+    // Code 0 is the missing value.
+    let incomplete: Vec<&Column> = incomplete.collect();
+    let is_kept = |row: &u32| incomplete.iter().all(|column| column.code(*row as usize) != 0);
+    let rows: Vec<u32> = (0..microdata.rows() as u32).filter(is_kept).collect();
+    let codes = rows.iter().map(|&row| by.code(row as usize)).collect();
+    Ok((Table::new(columns).gather(&rows), codes))
+}
+
 fn columns_of(manifest: &Manifest, microdata: &Table) -> Result<Vec<Column>, AuditError> {
     let mut columns = Vec::with_capacity(manifest.attributes.len());
     for attribute in &manifest.attributes {

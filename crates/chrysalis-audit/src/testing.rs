@@ -8,7 +8,7 @@ use crate::{AuditError, AuditReport, Check};
 
 /// An unwatched audit of releases made by hand, which lets ids with gaps and idle words in the manifest pass.
 pub(crate) fn audit(release: &Release, microdata: Option<&Table>) -> Result<AuditReport, AuditError> {
-    crate::judged(release, microdata, &Unwatched)
+    crate::judged(release, microdata, None, &Unwatched)
 }
 
 /// Promises that nobody has checked: they are read from a manifest, as those of a forger would be.

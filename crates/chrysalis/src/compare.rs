@@ -241,7 +241,7 @@ fn measured(audit: &AuditReport) -> Vec<(String, String)> {
 
 /// Every broken promise and every failed check, in words.
 fn findings(audit: &AuditReport) -> Vec<String> {
-    let promises = audit.principles.iter().filter(|principle| !principle.holds);
+    let promises = audit.principles.iter().filter(|principle| principle.is_broken());
     let promises = promises.map(|principle| format!("{} does not hold: {}", principle.principle, principle.worst_text));
     let checks = audit.checks.iter().filter(|check| !check.ok);
     promises.chain(checks.map(|check| format!("{}: {}", check.name, check.detail))).collect()

@@ -1,4 +1,4 @@
-use chrysalis_audit::{Levels, SensitiveLevels};
+use chrysalis_audit::{Levels, PersonLevels, SensitiveLevels};
 use chrysalis_publish::TaxonomySource;
 use chrysalis_table::{Column, Counted, Knob, Remedy, Stopped, Table, Taxonomy, Watch};
 use serde::{Serialize, Serializer};
@@ -22,6 +22,8 @@ pub struct ProfileReport {
     pub sensitive: Vec<String>,
     /// The measured levels, if quasi columns were named.
     pub levels: Option<Levels>,
+    /// The same of persons, if the column that tells them apart was named.
+    pub persons: Option<PersonLevels>,
     /// What the owner should know about the named sensitive columns, in sentences.
     pub notes: Vec<String>,
 }
@@ -77,6 +79,10 @@ pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<Profile
                 sensitive.iter().map(String::as_str).zip(taxonomies.iter().map(Option::as_ref)).collect();
             Some(chrysalis_audit::profile_all(&table, &quasi, &measured)?)
         };
+        let persons = match &draft.person {
+            Some(person) if !quasi.is_empty() => Some(chrysalis_audit::profile_persons(&table, &quasi, person)?),
+            _ => None,
+        };
         let named = |name: &str| match name {
             name if quasi.iter().any(|known| known == name) => Some("quasi"),
             name if sensitive.iter().any(|known| known == name) => Some("sensitive"),
@@ -96,7 +102,8 @@ pub fn profile(table: Table, draft: &Draft, watch: &dyn Watch) -> Result<Profile
         });
         let (rows, dropped_rows) = (table.rows() as u64, dropped as u64);
         let notes = protected.into_iter().flat_map(look_alikes_of).collect();
-        Ok(ProfileReport { rows, dropped_rows, columns: columns.collect(), sensitive, levels, notes })
+        let columns = columns.collect();
+        Ok(ProfileReport { rows, dropped_rows, columns, sensitive, levels, persons, notes })
     })?
 }
 
@@ -109,7 +116,7 @@ fn named(draft: &Draft, header: &[String]) -> Result<(Vec<String>, Vec<String>),
         return Err(Error::request(message, "name every column once"));
     }
     let settings = draft.attributes.keys();
-    draft.check_names(header, quasi.iter().chain(&sensitive).chain(settings))?;
+    draft.check_names(header, quasi.iter().chain(&sensitive).chain(settings).chain(&draft.person))?;
     match sensitive.iter().find(|name| quasi.contains(name)) {
         Some(both) => {
             let message = format!("column `{both}` is named as quasi and as sensitive");
@@ -143,7 +150,7 @@ impl Serialize for ProfileReport {
             }
             told
         };
-        let report = json!({
+        let mut report = json!({
             "rows": self.rows,
             "dropped_rows": self.dropped_rows,
             "columns": self.columns.iter().map(column).collect::<Vec<_>>(),
@@ -151,6 +158,9 @@ impl Serialize for ProfileReport {
             "anonymity": self.levels.as_ref().map(anonymity),
             "uniqueness": self.levels.as_ref().map(uniqueness),
         });
+        if let Some(found) = &self.persons {
+            report["persons"] = persons(found);
+        }
         report.serialize(serializer)
     }
 }
@@ -179,6 +189,21 @@ fn add(told: &mut serde_json::Value, sensitive: Option<&SensitiveLevels>) {
     told["t"] = json!(sensitive.map(|s| s.t));
     told["beta"] = json!(sensitive.map(|s| s.beta));
     told["delta"] = json!(sensitive.map(|s| s.delta));
+}
+
+/// What persons satisfy, as JSON.
+fn persons(found: &PersonLevels) -> serde_json::Value {
+    json!({
+        "column": found.column,
+        "count": found.persons,
+        "rows_of_nobody": found.rows_of_nobody,
+        "k": found.k,
+        "groups_of_one": found.groups_of_one,
+        "groups_with_repetitions": found.groups_with_repetitions,
+        "with_several_rows": found.persons_with_several_rows,
+        "most_rows": found.most_rows,
+        "in_several_groups": found.persons_in_several_groups,
+    })
 }
 
 fn uniqueness(levels: &Levels) -> serde_json::Value {

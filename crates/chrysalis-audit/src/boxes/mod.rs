@@ -32,7 +32,7 @@ use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::source::relevant;
 use crate::{Attacks, AuditError, AuditReport, Bystander, Check, Disclosure, Groups, Reading, form};
 pub(crate) use angel::{
-    audit as audit_batches, faithful_check as faithful_check_of_batches, places as places_of_batches,
+    audit as audit_batches, faithful_check as faithful_check_of_batches, mixture, places as places_of_batches,
 };
 pub(crate) use butterfly::audit as audit_for_users;
 use cells::BoxTable;
@@ -74,7 +74,7 @@ pub(crate) fn audit(
         Scope::Batch | Scope::Bucket | Scope::User => None,
     };
     let mut attacks = attacks(&published, (&groups, &ids), sensitive, microdata, watch)?;
-    let seen = sample.as_ref().map(|values| SeenRows { groups: &groups, values });
+    let seen = sample.as_ref().map(|values| SeenRows { groups: &groups, values, sure: &[] });
     let disclosure = disclosed(&published, seen.as_slice(), &mut attacks, watch)?;
     Ok(AuditReport {
         columns: Vec::new(),

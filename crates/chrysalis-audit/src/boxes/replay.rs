@@ -23,6 +23,11 @@ pub(super) fn setting<'a>(
     if let Some(reason) = judge(manifest.method).against_replay(manifest) {
         return ReplayOfCuts::Not(reason);
     }
+    if manifest.persons.is_some() {
+        let reason = "Not run: groups were cut so that promises about persons hold, and only cuts that count rows are \
+                      replayed.";
+        return ReplayOfCuts::Not(reason.to_owned());
+    }
     // The replay counts only exactly equal values as one.
     let is_plain = published.sensitive.is_none_or(|(attribute, column)| {
         let counting = Counting::new(manifest, attribute, column.domain(), &column.histogram());

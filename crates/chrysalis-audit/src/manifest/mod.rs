@@ -211,7 +211,9 @@ fn accepted(manifest: &Manifest, disclosure: Option<&Disclosure>, findings: &mut
     let disclosed = disclosure.map_or(0, |found| found.disclosed_rows);
     // Where several classes look the same to a user, the publisher counts the finer ones, and asks for acceptance more
     // often.
-    let is_counted_alike = !manifest.method.shape().has_users;
+    // What all persons of a group have is known to the publisher, and shown only where persons are counted beside values.
+    let is_hidden = manifest.persons.is_some_and(|persons| persons.count < manifest.rows);
+    let is_counted_alike = !manifest.method.shape().has_users && !is_hidden;
     if manifest.accepted.contains(&Accepted::Disclosure) && disclosed == 0 && is_counted_alike {
         findings.add("idle acceptance", || "disclosure is accepted, but nothing is disclosed".to_owned());
     }

@@ -118,6 +118,11 @@ impl GroupCounts {
         GroupCounts { starts, ends, values, sizes, whole }
     }
 
+    /// The same values out of other sizes: of persons, who may have several values each.
+    pub(crate) fn with_sizes(self, sizes: Vec<u64>) -> GroupCounts {
+        GroupCounts { sizes, ..self }
+    }
+
     /// Rows of the whole table.
     pub fn rows(&self) -> u64 {
         self.sizes.iter().sum()

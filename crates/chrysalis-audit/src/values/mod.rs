@@ -139,7 +139,7 @@ fn grouped(
     let mut attacks = attacks::grouped(tables, &tally, &columns, linked, table, watch)?;
     let rows = tables.table.rows() as u64;
     let judged = tables.sensitive.zip(tally.sample.as_ref()).map(|((attribute, column), values)| {
-        let seen = [SeenRows { groups: &tally.groups, values }];
+        let seen = [SeenRows { groups: &tally.groups, values, sure: &[] }];
         let shown = (attribute, column.domain().as_ref());
         disclosure::judge(tables.manifest, shown, &seen, &tables.others, None, watch)
     });

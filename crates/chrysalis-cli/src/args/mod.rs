@@ -151,7 +151,7 @@ pub(crate) struct MicrodataArgs {
     /// The file with the key that the release was made with, if it has pseudonyms or moved dates.
     #[arg(long, value_name = "FILE", requires = "microdata")]
     pub(crate) key: Option<PathBuf>,
-    /// The column of the microdata that says whose a row is, if dates were moved.
+    /// The column of the microdata that says whose a row is, if promises count persons or dates were moved.
     #[arg(long, value_name = "COLUMN", requires = "microdata")]
     pub(crate) person: Option<String>,
 }

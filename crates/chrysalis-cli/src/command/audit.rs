@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use chrysalis::report::AuditOutcome;
 use chrysalis::words::{count, counted, number};
 use chrysalis::{Evidence, Manifest, Recipe, Release, Table, Watch, audit, files};
-use chrysalis_audit::{AuditReport, Finding, WorstGroup};
+use chrysalis_audit::{AuditReport, Finding, PrincipleResult, WorstGroup};
 
 use super::{microdata, read_whole};
 use crate::args::{AuditArgs, Cli};
@@ -17,23 +17,24 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let others: Vec<Release> =
         args.others.iter().map(|folder| read_whole(folder, args.memory, &phases)).collect::<Result<_, Failure>>()?;
     let manifests: Vec<&Manifest> = std::iter::once(&release).chain(&others).map(|release| &release.manifest).collect();
-    let (microdata, asked) = match &args.microdata {
+    let (microdata, asked, person) = match &args.microdata {
         Some(file) if file.ends_with(".toml") => {
-            let (table, recipe) = read_asked(file, args, &manifests, &phases)?;
-            (Some(table), Some(recipe))
+            let (table, recipe, person) = read_asked(file, args, &manifests, &phases)?;
+            (Some(table), Some(recipe), person)
         }
         Some(file) => {
             let draft = microdata(file, &args.source);
             let input = draft.open()?;
             draft.check_names(input.header(), args.sensitive.iter())?;
-            (Some(files::read_microdata(input, &manifests, &draft, &phases)?), None)
+            (Some(files::read_microdata(input, &manifests, &draft, &phases)?), None, draft.person)
         }
-        None => (None, None),
+        None => (None, None, None),
     };
     let names: Vec<String> = args.others.iter().map(|folder| folder.display().to_string()).collect();
     let named: Vec<(&str, &Release)> = names.iter().map(String::as_str).zip(&others).collect();
     let with = Evidence {
         microdata: microdata.as_ref(),
+        person: person.as_deref(),
         others: &named,
         folder: Some(&args.release),
         sensitive: &args.sensitive,
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     if outcome.reproducible {
         phases.note("this release was made with a fixed seed: anybody who knows it can undo the randomness");
     }
-    report(&outcome, args.microdata.is_some())?.print(cli.output)?;
+    report(&outcome, args.microdata.is_some(), person.is_some())?.print(cli.output)?;
     Ok(ExitCode::from(if outcome.ok() { DONE } else { AUDIT_FAILED }))
 }
 
@@ -55,32 +56,30 @@ fn read_asked(
     args: &AuditArgs,
     manifests: &[&Manifest],
     phases: &Phases,
-) -> Result<(Table, Recipe), Failure> {
+) -> Result<(Table, Recipe, Option<String>), Failure> {
     let draft = args.source.draft().or(files::draft(file)?).read_taxonomies()?;
     let input = draft.open()?;
     draft.check_names(input.header(), args.sensitive.iter())?;
     let recipe = draft.check(input.header())?;
-    Ok((files::read_microdata(input, manifests, &draft.suited_to(manifests), phases)?, recipe))
+    let draft = draft.suited_to(manifests);
+    Ok((files::read_microdata(input, manifests, &draft, phases)?, recipe, draft.person))
 }
 
 /// The width at which lines are broken.
 const WIDTH: usize = 100;
 
-fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure> {
-    let promises = match (outcome.promises_hold(), outcome.principles.is_empty()) {
-        (true, true) => "Nothing is promised",
-        (true, false) => "Every promise holds",
-        (false, _) => "The audit FAILED",
-    };
-    let verdict = format!("{promises}{}{}", disclosed(outcome), joined(outcome));
+fn report(outcome: &AuditOutcome, has_microdata: bool, has_person: bool) -> Result<Report, Failure> {
+    let verdict = format!("{}{}{}", outcome.verdict(), disclosed(outcome), joined(outcome));
+    let persons = outcome.persons.map_or_else(String::new, |it| format!(" of {}", counted(it.count, "person")));
     let title = format!(
-        "{verdict}: {} in {}, {} by {}",
+        "{verdict}: {}{persons} in {}, {} by {}",
         counted(outcome.rows, "row"),
         counted(outcome.groups, "group"),
         outcome.method,
         outcome.partitioner
     );
     let mut blocks = vec![title];
+    blocks.extend(outcome.told_untold().iter().map(|sentence| wrapped(sentence, WIDTH).join("\n")));
     blocks.extend(outcome.not_promised().map(|sentence| wrapped(&sentence, WIDTH).join("\n")));
     blocks.extend(outcome.told_prepared().map(|sentence| wrapped(&sentence, WIDTH).join("\n")));
     blocks.extend(disclosure(outcome));
@@ -92,6 +91,12 @@ fn report(outcome: &AuditOutcome, has_microdata: bool) -> Result<Report, Failure
     if !has_microdata {
         let hint = "Name the source with --microdata to check also that the release is faithful to it, and how often \
                     attacks are right.";
+        blocks.push(wrapped(hint, WIDTH).join("\n"));
+    }
+    if outcome.persons.is_some() && !has_person {
+        let hint = "The promises of this release count persons. Name the column that tells them apart with --person, beside \
+                    --microdata, to check that all rows of each person are in one group, and what only the microdata can \
+                    show.";
         blocks.push(wrapped(hint, WIDTH).join("\n"));
     }
     Report::new(blocks, outcome, csv_rows(outcome))
@@ -233,7 +238,7 @@ fn principles(report: &AuditReport) -> String {
             } else {
                 result.worst_text.clone()
             };
-            vec![result.principle.clone(), yes(result.holds), level, group]
+            vec![result.principle.clone(), told(result).to_owned(), level, group]
         })
         .collect();
     render::table(&["principle", "holds", "worst group has", "group"], &rows)
@@ -267,8 +272,12 @@ fn checks(report: &AuditReport) -> String {
     lines.join("\n")
 }
 
-fn yes(holds: bool) -> String {
-    if holds { "yes" } else { "NO" }.to_owned()
+fn told(result: &PrincipleResult) -> &'static str {
+    match (result.holds, result.is_broken()) {
+        (true, _) => "yes",
+        (false, true) => "NO",
+        (false, false) => "?",
+    }
 }
 
 fn csv_rows(report: &AuditReport) -> Vec<Vec<String>> {
@@ -279,7 +288,8 @@ fn csv_rows(report: &AuditReport) -> Vec<Vec<String>> {
         [row("certain_rows", found.certain_rows), row("disclosed_rows", found.disclosed_rows)]
     });
     let principles = report.principles.iter().map(|result| {
-        vec!["principle".into(), result.principle.clone(), result.holds.to_string(), result.worst_text.clone()]
+        let holds = if result.untold.is_some() { String::new() } else { result.holds.to_string() };
+        vec!["principle".into(), result.principle.clone(), holds, result.worst_text.clone()]
     });
     let checks = report
         .checks

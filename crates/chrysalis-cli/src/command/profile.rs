@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use chrysalis::words::{count, counted, flatten, number};
 use chrysalis::{ColumnReport, ProfileReport, Watch, advice, anonymity, files, profile};
-use chrysalis_audit::{Levels, SensitiveLevels};
+use chrysalis_audit::{Levels, PersonLevels, SensitiveLevels};
 
 use crate::args::{Cli, ProfileArgs};
 use crate::failure::{DONE, Failure, Flags};
@@ -46,11 +46,30 @@ fn report(found: &ProfileReport) -> Result<Report, Failure> {
         None => blocks.push(advice().spelled(&Flags)),
         Some(levels) => {
             blocks.extend(level_blocks(levels, found.sensitive.first().map(String::as_str)));
+            blocks.extend(found.persons.as_ref().map(persons));
             let header = vec!["name".to_owned(), "value".to_owned()];
             csv = std::iter::once(header).chain(flatten("", &anonymity(levels))).collect();
         }
     }
     Report::new(blocks, found, csv)
+}
+
+/// What the table satisfies if persons are counted.
+fn persons(found: &PersonLevels) -> String {
+    let facts = [
+        (
+            "persons",
+            format!("{} (by `{}`), at most {} rows each", count(found.persons), found.column, count(found.most_rows)),
+        ),
+        ("with several rows", count(found.persons_with_several_rows)),
+        ("k", format!("{} (persons of the smallest group)", count(found.k))),
+        ("groups of one person", count(found.groups_of_one)),
+        (
+            "in several groups",
+            format!("{} persons have rows in several groups", count(found.persons_in_several_groups)),
+        ),
+    ];
+    format!("Persons\n{}", render::facts(&facts))
 }
 
 fn level_blocks(levels: &Levels, sensitive: Option<&str>) -> Vec<String> {

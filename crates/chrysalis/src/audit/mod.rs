@@ -18,6 +18,8 @@ use crate::{Error, Recipe, replay};
 pub struct Evidence<'a> {
     /// The table it was made from, prepared as the release was: [`MicrodataPlan`](crate::MicrodataPlan).
     pub microdata: Option<&'a Table>,
+    /// The column of the microdata that tells persons apart, if the promises of the release count persons.
+    pub person: Option<&'a str>,
     /// Other releases about the same people, each with the name that findings use for it.
     pub others: &'a [(&'a str, &'a Release)],
     /// The folder that contains the release: everything beside the tables is published with them, and so is every byte
@@ -43,7 +45,10 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
     Stopped::catch(|| {
         watch.phase("audit", None, Counted::Rows);
         let (report, files) = rayon::join(
-            || chrysalis_audit::audit(release, with.microdata, watch),
+            || match (with.microdata, with.person.filter(|_| release.manifest.persons.is_some())) {
+                (Some(microdata), Some(person)) => chrysalis_audit::audit_persons(release, microdata, person, watch),
+                (microdata, _) => chrysalis_audit::audit(release, microdata, watch),
+            },
             || with.folder.map(|folder| files::check(folder, release, &|_| watch.pause())).transpose(),
         );
         let mut report = report?;
@@ -57,7 +62,11 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         for others in with.others.chunks(1).chain(together) {
             for (check, intersection) in intersections(release, others, with.microdata, watch)? {
                 report.checks.push(check);
-                report.attacks.findings.push(intersection.finding());
+                let mut finding = intersection.finding();
+                if release.manifest.persons.is_some() {
+                    finding.sentence.push_str(" Every row is taken for another person.");
+                }
+                report.attacks.findings.push(finding);
                 report.attacks.intersection.push(intersection);
             }
         }
@@ -68,7 +77,8 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         let kept = manifest.with_role(RoleName::Other).map(|attribute| attribute.name.clone()).collect();
         let steps = |it: &Attribute| Some((it.name.clone(), it.prepared.clone()?));
         let prepared = manifest.attributes.iter().filter_map(steps).collect();
-        Ok(AuditOutcome { report, method, partitioner, reproducible, accepted, kept, prepared })
+        let persons = manifest.persons;
+        Ok(AuditOutcome { report, method, partitioner, reproducible, accepted, kept, prepared, persons })
     })?
 }
 

@@ -15,11 +15,12 @@ pub struct MicrodataPlan {
 }
 
 impl MicrodataPlan {
-    /// What these releases need. `person` is the column that says whose a row is, for dates that were moved.
+    /// What these releases need. `person` is the column that says whose a row is, for dates that were moved and for
+    /// promises that count persons, which keep it.
     ///
     /// # Errors
     /// If releases prepared one column differently: one table cannot be compared with both. If dates were moved and no
-    /// person is named, or the other way round.
+    /// person is named, or if a person is named and of no use.
     pub fn new(manifests: &[&Manifest], person: Option<&str>) -> Result<MicrodataPlan, Error> {
         check_alike(manifests)?;
         let mut wanted: Vec<ColumnRequest> = Vec::new();
@@ -35,15 +36,17 @@ impl MicrodataPlan {
             }
             wanted.push(ColumnRequest { name, kind, order });
         }
-        let is_kept = person.is_some_and(|person| wanted.iter().any(|known| known.name == person));
+        let counts_persons = counts_persons(manifests);
+        let is_kept = counts_persons || person.is_some_and(|person| wanted.iter().any(|known| known.name == person));
         let plan = Plan { columns, person: person.map(str::to_owned), drops_person: !is_kept };
         match (plan.step(), person) {
             (Some(_), None) => {
                 let message = "the dates of this release were moved by person, but no column says whose a row is";
                 return Err(Error::request(message, Remedy::from("name it with ").knob(Knob::Person, "patient_id")));
             }
-            (None, Some(_)) => {
-                let message = format!("`{}` has no effect: no date of this release was moved", Knob::Person);
+            (None, Some(_)) if !counts_persons => {
+                let message =
+                    format!("`{}` has no effect: this release counts rows, and no date of it was moved", Knob::Person);
                 return Err(Error::request(message, Remedy::from("leave ").knob(Knob::Person, "").words(" out")));
             }
             _ => {}
@@ -105,8 +108,14 @@ impl Draft {
             attributes.filter_map(|attribute| attribute.preparations().ok()).flatten().collect();
         let is_moved = steps.iter().any(|step| matches!(step, Preparation::Shift(_)));
         let key = steps.iter().any(|step| step.is_keyed()).then(|| self.key_file());
-        Draft { key, person: self.person.filter(|_| is_moved), ..self }
+        let has_use = is_moved || counts_persons(manifests);
+        Draft { key, person: self.person.filter(|_| has_use), ..self }
     }
+}
+
+/// Whether promises of some release count persons.
+fn counts_persons(manifests: &[&Manifest]) -> bool {
+    manifests.iter().any(|manifest| manifest.persons.is_some())
 }
 
 /// Releases that share a column must have prepared it in the same way, or their values do not mean the same.

@@ -5,7 +5,7 @@ use chrysalis_audit::{
     IntersectionLeft, IntersectionOver, Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading,
     Replay, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf, Subtraction, Together,
 };
-use chrysalis_release::Form;
+use chrysalis_release::{Form, Persons};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -26,6 +26,8 @@ pub struct AuditOutcome {
     pub kept: Vec<String>,
     /// The columns that were prepared before they were published, with the steps.
     pub prepared: Vec<(String, Vec<String>)>,
+    /// If promises count persons, who may have several rows each: how many there are.
+    pub persons: Option<Persons>,
 }
 
 impl AuditOutcome {
@@ -43,6 +45,32 @@ impl AuditOutcome {
         let each = self.prepared.iter().map(|(name, steps)| format!("`{name}` ({})", steps.join(", ")));
         let each: Vec<String> = each.collect();
         (!each.is_empty()).then(|| format!("Prepared before they were published: {}.", each.join("; ")))
+    }
+}
+
+impl AuditOutcome {
+    /// What was found about the promises, in words for a headline: never that all hold if nobody can tell.
+    pub fn verdict(&self) -> &'static str {
+        match (self.promises_hold(), self.untold().count(), self.principles.len()) {
+            (false, ..) => "The audit FAILED",
+            (true, _, 0) => "Nothing is promised",
+            (true, 0, _) => "Every promise holds",
+            (true, untold, all) if untold < all => "Every promise that can be told holds",
+            (true, ..) => "Nobody can tell whether the promises hold",
+        }
+    }
+
+    /// The promises of which nobody can tell, in a sentence each, with the reason.
+    pub fn told_untold(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for result in self.untold() {
+            let why = result.untold.as_deref().unwrap_or_default();
+            let sentence = format!("Nobody can tell whether {} holds: {why}.", result.principle);
+            if !all.contains(&sentence) {
+                all.push(sentence);
+            }
+        }
+        all
     }
 }
 
@@ -68,14 +96,18 @@ fn json(outcome: &AuditOutcome) -> Value {
         .principles
         .iter()
         .map(|result| {
-            json!({
+            let mut told = json!({
                 "principle": result.principle,
-                "holds": result.holds,
+                "holds": if result.untold.is_some() { Value::Null } else { json!(result.holds) },
                 "worst": level(result.worst),
                 "worst_exact": result.worst_text,
                 "group": result.worst_group,
                 "measured": result.measured,
-            })
+            });
+            if let Some(why) = &result.untold {
+                told["untold"] = json!(why);
+            }
+            told
         })
         .collect();
     let checks: Vec<_> = report
@@ -104,6 +136,9 @@ fn json(outcome: &AuditOutcome) -> Value {
     });
     if let Some(members) = told.as_object_mut().filter(|_| !report.columns.is_empty()) {
         members.insert("columns".into(), report.columns.iter().map(column).collect());
+    }
+    if let Some(persons) = outcome.persons {
+        told["persons"] = json!(persons);
     }
     if !outcome.prepared.is_empty() {
         told["prepared"] = outcome.prepared.iter().map(|(name, steps)| (name.clone(), json!(steps))).collect();

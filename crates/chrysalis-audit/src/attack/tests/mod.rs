@@ -12,7 +12,7 @@ use crate::Finding;
 use crate::testing::{entry, promises};
 
 /// A number that looks random and is not, below `n`.
-pub(super) fn mixed(seed: u64, n: u64) -> u64 {
+pub(crate) fn mixed(seed: u64, n: u64) -> u64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     (x ^ x >> 31) % n
@@ -177,7 +177,7 @@ fn members_table(members: &[[String; 3]]) -> Table {
 }
 
 /// Ranges and labels, for one user or several.
-pub(super) fn generalized(form: Form, people: &Table, groups: &[i64], guarantees: &[&str]) -> Release {
+pub(crate) fn generalized(form: Form, people: &Table, groups: &[i64], guarantees: &[&str]) -> Release {
     let (mut columns, members) = cells(people, groups);
     columns.insert(0, Column::integers("group_id", groups));
     columns.push(people.columns()[people.columns().len() - 1].clone());
@@ -187,7 +187,7 @@ pub(super) fn generalized(form: Form, people: &Table, groups: &[i64], guarantees
 }
 
 /// Sensitive values by batch, ranges and labels by bucket.
-pub(super) fn angel(people: &Table, batches: &[i64], buckets: &[i64], guarantees: &[&str]) -> Release {
+pub(crate) fn angel(people: &Table, batches: &[i64], buckets: &[i64], guarantees: &[&str]) -> Release {
     let (mut columns, members) = cells(people, buckets);
     columns.push(Column::integers("batch_id", batches));
     let rows = by_group(batches, |row| row as u64);
@@ -200,6 +200,6 @@ pub(super) fn angel(people: &Table, batches: &[i64], buckets: &[i64], guarantees
 }
 
 /// The finding of an attack.
-pub(super) fn finding<'a>(findings: &'a [Finding], attack: &str) -> &'a Finding {
+pub(crate) fn finding<'a>(findings: &'a [Finding], attack: &str) -> &'a Finding {
     findings.iter().find(|finding| finding.attack == attack).unwrap()
 }

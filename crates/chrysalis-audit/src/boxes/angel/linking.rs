@@ -1,5 +1,7 @@
 //! What an attacker who finds a person's bucket learns.
 
+use std::collections::BTreeMap;
+
 use chrysalis_table::Watch;
 use chrysalis_table::exact::BigRational;
 use num_bigint::BigInt;
@@ -8,7 +10,7 @@ use rayon::prelude::*;
 
 use super::tables::{BatchTables, Batches};
 use crate::attack::foremost;
-use crate::measure::{self, Group};
+use crate::measure::{self, Group, GroupCounts};
 use crate::promise::show;
 use crate::{Groups, Linking, WorstGroup};
 
@@ -61,6 +63,35 @@ pub(super) fn attack(
     // Buckets have no id.
     let worst = worst.iter().map(|(level, at)| WorstGroup::exact(None, all[*at].len() as u64, level));
     Some((linking, worst.collect()))
+}
+
+/// The same for persons, of whom every bucket has some of each of its batches: how likely the likeliest value of each
+/// bucket is, for every bucket that has persons. `having` counts the persons of batches who have each value.
+pub(crate) fn mixture(
+    buckets: &[&Vec<(u32, u64)>],
+    having: &GroupCounts,
+    watch: &dyn Watch,
+) -> Vec<(BigRational, usize)> {
+    let share = |of: &GroupCounts, batch: u32, count: u32, persons: u64, all: u64| {
+        let whole = BigInt::from(of.sizes()[batch as usize].max(1)) * BigInt::from(all);
+        BigRational::new(BigInt::from(count) * BigInt::from(persons), whole)
+    };
+    let likeliest = |(at, members): (usize, &&Vec<(u32, u64)>)| {
+        watch.pause();
+        let all: u64 = members.iter().map(|&(_, persons)| persons).sum();
+        if all == 0 {
+            return None;
+        }
+        let mut sums: BTreeMap<u32, BigRational> = BTreeMap::new();
+        for &(batch, persons) in *members {
+            for &(code, count) in having.group(batch as usize).values {
+                let sum = sums.entry(code).or_insert_with(BigRational::zero);
+                *sum += share(having, batch, count, persons, all);
+            }
+        }
+        Some((sums.into_values().max()?, at))
+    };
+    buckets.par_iter().enumerate().filter_map(likeliest).collect()
 }
 
 fn group<'a>(batches: &'a Batches, batch: u32) -> Group<'a> {

@@ -16,6 +16,7 @@ use chrysalis_release::{Release, Scope};
 use chrysalis_table::{Table, Watch};
 
 pub(crate) use self::attacks::places;
+pub(crate) use self::linking::mixture;
 pub(crate) use self::tables::{BatchTables, buckets};
 use super::contents;
 use crate::disclosure::{self, SeenRows};
@@ -72,7 +73,7 @@ pub(crate) fn audit(
     attacks.joining = joining;
     let people = &angel.tables[0];
     let of_rows = Groups { of_row: tables::numbered(&batches.ids, people.group), n_groups: batches.ids.len() };
-    let seen = [SeenRows { groups: &of_rows, values: &batches.sample }];
+    let seen = [SeenRows { groups: &of_rows, values: &batches.sample, sure: &[] }];
     let shown = (attribute, values.domain().as_ref());
     let (found, bystander) = disclosure::judge(&release.manifest, shown, &seen, &people.others, None, watch)?;
     attacks.findings.push(Bystander::finding(bystander.as_ref(), people.table.rows() as u64));

@@ -79,7 +79,7 @@ pub(crate) fn audit(
     }
     let mut attacks = attacks::attacks(&published, &users, microdata, watch)?;
     let with_values = users.iter().filter_map(|user| Some((&user.classes, user.sample.as_ref()?)));
-    let seen: Vec<_> = with_values.map(|(groups, values)| disclosure::SeenRows { groups, values }).collect();
+    let seen: Vec<_> = with_values.map(|(groups, values)| disclosure::SeenRows { groups, values, sure: &[] }).collect();
     let disclosure = super::disclosed(&published, &seen, &mut attacks, watch)?;
     Ok(AuditReport {
         columns: Vec::new(),

@@ -86,6 +86,7 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
         ordinary: None,
         near: None,
         prepared: None,
+        weight: false,
     };
     let attributes: Vec<Attribute> = microdata.columns().iter().enumerate().map(attribute).collect();
     let guarantees = [format!("k={k}"), "t=1".into(), "entropy-l=1".into()];

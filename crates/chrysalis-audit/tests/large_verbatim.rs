@@ -106,6 +106,7 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form
         ordinary: None,
         near: None,
         prepared: None,
+        weight: false,
     };
     let attributes: Vec<Attribute> = microdata.columns().iter().enumerate().map(attribute).collect();
     Release {

@@ -35,6 +35,7 @@ fn release() -> Release {
         ordinary: None,
         near: None,
         prepared: None,
+        weight: false,
     };
     let entry = |(name, table): &(&str, Table)| TableEntry {
         name: (*name).to_owned(),

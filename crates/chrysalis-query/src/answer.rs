@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use chrysalis_release::view::Multisets;
-use chrysalis_table::{Code, Value};
+use chrysalis_release::ReleaseError;
+use chrysalis_release::view::{CodedColumn, Multisets};
+use chrysalis_table::{Code, Codes, Value};
 use rayon::prelude::*;
 
 use crate::OpenRelease;
-use crate::aggregate::{Estimate, Side, aggregate, most};
+use crate::aggregate::{Estimate, Side, WeightedSide, aggregate, most};
 use crate::code_test::{CodeTest, passing};
-use crate::estimate::{self, Hit, HitsByKey, KeyValues};
+use crate::estimate::{self, Hit, HitsByKey, KeyValues, RowsByKey};
 use crate::listed::{Listed, Part};
 use crate::{Plan, QueryError};
 
@@ -99,6 +100,8 @@ struct AnswerScan<'a> {
     beside: Vec<Part<'a>>,
     /// Hits by condition.
     found: Vec<HitsByKey>,
+    /// The rows that may match, and their weights, if an aggregate is over these.
+    weighed: Option<(RowsByKey, Weights<'a>)>,
     /// For every condition: the place of each combination of key values. Empty if there is only one condition.
     places: Vec<BTreeMap<Vec<Option<Value>>, usize>>,
 }
@@ -146,6 +149,10 @@ impl<'a> AnswerScan<'a> {
         let found = (0..plan.conditions.len())
             .map(|condition| estimate::hits(release, plan, condition, &quasi_keys))
             .collect::<Result<Vec<HitsByKey>, _>>()?;
+        let weighed = plan.weight().map(|field| {
+            let weights = Weights::new(release, plan, field)?;
+            Ok::<_, QueryError>((estimate::matching_rows(release, plan, &quasi_keys)?, weights))
+        });
         let place = |found: &HitsByKey| {
             (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect()
         };
@@ -157,6 +164,7 @@ impl<'a> AnswerScan<'a> {
             asked,
             key,
             beside,
+            weighed: weighed.transpose()?,
             places: if found.len() > 1 { found.iter().map(place).collect() } else { Vec::new() },
             found,
         })
@@ -175,7 +183,7 @@ impl<'a> AnswerScan<'a> {
         let pieces: Vec<Pieces<'_>> =
             (0..self.found.len()).map(|condition| self.pieces(condition, at, &group)).collect();
         let Some(&SensitiveKey { values: multisets, is_asked, .. }) = self.key.as_ref() else {
-            return self.row(digits.clone(), group, &pieces, None).into_iter().collect();
+            return self.row(at, digits.clone(), group, &pieces, None).into_iter().collect();
         };
         // What the WHERE clause admits of another attribute is among the conditions beside.
         let test = self.test.as_ref().filter(|_| is_asked);
@@ -188,7 +196,7 @@ impl<'a> AnswerScan<'a> {
                 let pieces: Vec<Pieces<'_>> =
                     split.iter().map(|split| split.get(&code).map(Vec::as_slice).into_iter().collect()).collect();
                 let (digits, group) = self.with_sensitive(digits, &group, code, multisets);
-                self.row(digits, group, &pieces, Some(code))
+                self.row(at, digits, group, &pieces, Some(code))
             })
             .collect()
     }
@@ -232,9 +240,30 @@ impl<'a> AnswerScan<'a> {
         Side { groups: self.release.groups(), values, test }
     }
 
+    /// What counts for an aggregate of weights; `test` is the condition on the sensitive values asked about, which are
+    /// those of `asked`, and `beside` are conditions on others.
+    fn weighted<'s>(
+        &'s self,
+        weights: &'s Weights<'a>,
+        test: Option<&'s CodeTest>,
+        asked: Option<&'s Listed<'s>>,
+        beside: &'s [Listed<'s>],
+    ) -> WeightedSide<'s> {
+        let own = weights.beside_values.zip(test);
+        let asked = asked.filter(|_| own.is_none()).map(|listed| (listed, test));
+        WeightedSide {
+            groups: self.release.groups(),
+            codes: &weights.column.codes,
+            numbers: &weights.numbers,
+            own,
+            drawn: asked.into_iter().chain(beside.iter().map(|listed| (listed, None))).collect(),
+        }
+    }
+
     /// `None` if no row can have this combination of GROUP BY values.
     fn row(
         &self,
+        at: usize,
         digits: Vec<u32>,
         group: Vec<Option<Value>>,
         pieces: &[Pieces<'_>],
@@ -248,7 +277,8 @@ impl<'a> AnswerScan<'a> {
         let of_beside: Vec<_> = self.beside.iter().map(only).collect();
         let listed = self.asked.as_ref().map(|part| part.listed(of_asked.as_ref()));
         let beside = self.beside.iter().zip(&of_beside).map(|(part, only)| part.listed(only.as_ref()));
-        let thinned = self.thinned(pieces, &beside.collect::<Vec<_>>());
+        let beside: Vec<Listed<'_>> = beside.collect();
+        let thinned = self.thinned(pieces, &beside);
         let thinned: Option<Vec<Pieces<'_>>> =
             thinned.as_ref().map(|all| all.iter().map(|pieces| pieces.iter().map(Vec::as_slice).collect()).collect());
         let pieces = thinned.as_deref().unwrap_or(pieces);
@@ -260,11 +290,42 @@ impl<'a> AnswerScan<'a> {
         }
         let aggregates = self.plan.aggregates.iter().zip(&self.tests).map(|(planned, test)| {
             let counts = CountingValues::new(test.as_ref(), value);
-            let side = self.side(listed.as_ref(), counts.test());
-            let estimate = aggregate(planned.function, side, &pieces[planned.condition]);
+            let estimate = match &self.weighed {
+                Some((rows, weights)) if self.plan.weighs(planned) => {
+                    let rows = rows.get(&self.found[0].combinations[at].digits).map_or(&[][..], Vec::as_slice);
+                    let side = self.weighted(weights, counts.test(), listed.as_ref(), &beside);
+                    side.aggregate(planned.function, rows)
+                }
+                _ => {
+                    let side = self.side(listed.as_ref(), counts.test());
+                    aggregate(planned.function, side, &pieces[planned.condition])
+                }
+            };
             AggregateAnswer::new(planned.name.clone(), estimate)
         });
         Some((digits, AnswerRow { aggregates: aggregates.collect(), group, because }))
+    }
+}
+
+/// Survey weights.
+struct Weights<'a> {
+    column: &'a CodedColumn,
+    /// The number behind every code.
+    numbers: Vec<f64>,
+    /// The sensitive values in the same rows, if they are those of the same people.
+    beside_values: Option<&'a Codes>,
+}
+
+impl<'a> Weights<'a> {
+    fn new(release: &'a OpenRelease, plan: &'a Plan, field: usize) -> Result<Self, QueryError> {
+        let column = release.column(plan, field)?;
+        let number = |code: Code| column.domain.value(code).and_then(Value::number).filter(|number| *number >= 0.0);
+        let wrong =
+            || ReleaseError::Nonsense(format!("`{}` has a weight that is not 0 or more", plan.fields[field].name));
+        let numbers = (0..column.domain.len() as Code).map(|code| number(code).ok_or_else(wrong));
+        let asked = plan.sensitive.filter(|_| plan.needs_sensitive() && plan.has_weights_beside_values());
+        let beside_values = asked.map(|field| release.column(plan, field)).transpose()?.map(|it| &it.codes);
+        Ok(Weights { column, numbers: numbers.collect::<Result<_, _>>()?, beside_values })
     }
 }
 

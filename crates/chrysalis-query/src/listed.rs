@@ -37,6 +37,9 @@ impl<'a> Listed<'a> {
     }
 }
 
+/// Codes, what they stand for, and for words the place of every value among the listed ones.
+type KnownCodes<'a> = (&'a [Code], &'a Domain, &'a [Option<usize>]);
+
 /// Conditions on attributes of which one count per group says how many rows satisfy all of them: one attribute, or
 /// several that are shown together.
 #[derive(Debug)]
@@ -70,7 +73,7 @@ impl<'a> Part<'a> {
 
     /// The codes of an attribute, in the order of the listed values, and what they stand for; `None` if it is not part
     /// of this.
-    fn codes(&self, field: usize) -> Option<(&'a [Code], &'a Domain, &'a [Option<usize>])> {
+    fn codes(&self, field: usize) -> Option<KnownCodes<'a>> {
         if field == self.field {
             return Some((self.values.codes(), &self.values.domain, &self.values.ranks));
         }

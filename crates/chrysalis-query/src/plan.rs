@@ -1,7 +1,8 @@
 //! A question bound to a release. Both evaluators, ours and SQL, work from it (steps 2 to 5 of `spec.md`).
 
 use chrysalis_release::{
-    COUNT, Detail, Form, GROUP_ID, MEMBERS_COLUMNS, Manifest, RoleName, Shape, Values, max_column, min_column,
+    COUNT, Detail, Form, GROUP_ID, MEMBERS_COLUMNS, Manifest, Published, RoleName, Shape, Values, max_column,
+    min_column,
 };
 use chrysalis_table::{Kind, Value};
 
@@ -185,6 +186,9 @@ impl Plan {
     /// The table to ask: the narrowest of those that show every attribute asked for.
     fn narrowest(&self, manifest: &Manifest) -> Result<String, QueryError> {
         // Columns kept as they are appear only in the table of all people.
+        if self.weight().is_some() {
+            return Ok(self.shape.people.to_owned());
+        }
         let asked: Vec<usize> =
             self.quasi_fields().into_iter().filter(|&field| self.fields[field].role == RoleName::Quasi).collect();
         if asked.is_empty() || self.shape.marginals.is_none() {
@@ -226,8 +230,29 @@ impl Plan {
     /// Whether the answer depends on the sensitive values, and not only on how many rows a group has.
     pub fn needs_sensitive(&self) -> bool {
         let is_key = self.sensitive_key().is_some();
-        let is_asked = |aggregate: &PlannedAggregate| aggregate.set.is_some() || aggregate.function != Function::Count;
+        let is_over_it =
+            |aggregate: &PlannedAggregate| aggregate.function != Function::Count && !self.weighs(aggregate);
+        let is_asked = |aggregate: &PlannedAggregate| aggregate.set.is_some() || is_over_it(aggregate);
         is_key || self.sensitive_set.is_some() || self.aggregates.iter().any(is_asked)
+    }
+}
+
+impl Plan {
+    /// Whether an aggregate is a sum, an average or an extreme of survey weights.
+    pub fn weighs(&self, aggregate: &PlannedAggregate) -> bool {
+        aggregate.function != Function::Count && aggregate.field.is_some_and(|field| self.fields[field].is_weight)
+    }
+
+    /// The survey weight, if an aggregate is over it.
+    pub fn weight(&self) -> Option<usize> {
+        self.aggregates.iter().find(|aggregate| self.weighs(aggregate)).and_then(|aggregate| aggregate.field)
+    }
+
+    /// Whether every row shows a person's weight beside the person's own sensitive value. Where values were permuted,
+    /// or have a table of their own, the two are known only group by group.
+    pub fn has_weights_beside_values(&self) -> bool {
+        let is_own = |field: usize| self.fields[field].published == Published::Exact;
+        self.shape.values == Values::Beside && !self.has_several && self.sensitive.is_some_and(is_own)
     }
 }
 
@@ -255,6 +280,7 @@ impl Plan {
                 members = MEMBERS_COLUMNS.map(str::to_owned).to_vec();
             }
         }
+        quasi.extend(self.weight().map(|field| self.fields[field].name.clone()).filter(|name| !quasi.contains(name)));
         let mut needed = Vec::new();
         for field in self.sensitive_fields() {
             let sensitive = &self.fields[field].name;
@@ -314,19 +340,29 @@ struct Binder<'a> {
 impl Binder<'_> {
     /// Finds a column by its exact name, or else, if the name is not quoted, regardless of case.
     fn find(&self, column: &ColumnName) -> Result<usize, QueryError> {
+        let field = self.named(column)?;
+        self.check_side(field, column)
+    }
+
+    /// The column of an aggregate. A weight can be added up wherever it stands; conditions need to know whose it is.
+    fn find_aggregated(&self, column: &ColumnName) -> Result<usize, QueryError> {
+        let field = self.named(column)?;
+        if self.fields[field].is_weight { Ok(field) } else { self.check_side(field, column) }
+    }
+
+    fn named(&self, column: &ColumnName) -> Result<usize, QueryError> {
         let exact = self.fields.iter().position(|field| field.name == column.text);
         let alike = |field: &Field| !column.is_quoted && field.name.to_lowercase() == column.text.to_lowercase();
         let places: Vec<usize> = (0..self.fields.len()).filter(|&at| alike(&self.fields[at])).collect();
-        let field = match (exact, places.as_slice()) {
-            (Some(field), _) => field,
-            (None, [field]) => *field,
-            (None, []) => return Err(self.unknown(column)),
+        match (exact, places.as_slice()) {
+            (Some(field), _) => Ok(field),
+            (None, [field]) => Ok(*field),
+            (None, []) => Err(self.unknown(column)),
             (None, _) => {
                 let problem = format!("`{}` could be several columns that differ only in case", column.text);
-                return Err(QueryError::question(column.at, problem, "write the name in double quotes"));
+                Err(QueryError::question(column.at, problem, "write the name in double quotes"))
             }
-        };
-        self.check_side(field, column)
+        }
     }
 
     fn unknown(&self, column: &ColumnName) -> QueryError {
@@ -389,7 +425,7 @@ impl Binder<'_> {
         let mut over: Option<usize> = None;
         for aggregate in &question.aggregates {
             let Some(column) = &aggregate.column else { continue };
-            let field = self.find(column)?;
+            let field = self.find_aggregated(column)?;
             if !self.is_sensitive(field) {
                 continue;
             }
@@ -440,7 +476,7 @@ impl Binder<'_> {
         set: &Option<ValueSet>,
         conditions: &mut Vec<QuasiCondition>,
     ) -> Result<PlannedAggregate, QueryError> {
-        let field = aggregate.column.as_ref().map(|column| self.find(column)).transpose()?;
+        let field = aggregate.column.as_ref().map(|column| self.find_aggregated(column)).transpose()?;
         let mut planned = PlannedAggregate {
             name: aggregate.name.clone(),
             has_alias: aggregate.has_alias,
@@ -463,7 +499,11 @@ impl Binder<'_> {
             return Ok(planned);
         }
         if aggregate.function != Function::Count {
-            return Err(self.not_sensitive(aggregate, column));
+            return match (column.is_weight, has_exact_sums(column)) {
+                (true, true) => Ok(planned),
+                (true, false) => Err(self.too_large(aggregate, column)),
+                (false, _) => Err(self.not_sensitive(aggregate, column)),
+            };
         }
         if column.has_missing {
             // COUNT(c) counts the rows where c is not missing.

@@ -447,6 +447,7 @@ mod tests {
             ordinary: None,
             near: None,
             prepared: None,
+            weight: false,
         }
     }
 

@@ -126,6 +126,7 @@ mod tests {
             ordinary: None,
             near: None,
             prepared: None,
+            weight: false,
         }
     }
 

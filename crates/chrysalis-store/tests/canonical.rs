@@ -32,6 +32,7 @@ fn release(table: Table) -> Release {
         ordinary: None,
         near: None,
         prepared: None,
+        weight: false,
     };
     let manifest = Manifest {
         version: VERSION,

@@ -73,6 +73,7 @@ fn release(rows: usize) -> Release {
         ordinary: None,
         near: None,
         prepared: None,
+        weight: false,
     };
     let manifest = Manifest {
         version: VERSION,

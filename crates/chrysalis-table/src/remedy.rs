@@ -13,6 +13,7 @@ pub enum Knob {
     Quasi,
     Sensitive,
     Other,
+    Weight,
     Method,
     Require,
     Partitioner,
@@ -66,10 +67,11 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 52] = [
+    pub const ALL: [Knob; 53] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
+        Knob::Weight,
         Knob::Method,
         Knob::Require,
         Knob::Partitioner,
@@ -127,6 +129,7 @@ impl Knob {
             Knob::Quasi => "quasi",
             Knob::Sensitive => "sensitive",
             Knob::Other => "other",
+            Knob::Weight => "weight",
             Knob::Method => "method",
             Knob::Require => "require",
             Knob::Partitioner => "partitioner",

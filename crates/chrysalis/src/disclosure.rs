@@ -18,12 +18,19 @@ pub(crate) fn identifying(data: &Microdata) -> Vec<(String, String)> {
 }
 
 /// LEAK: a column that numbers or describes people undoes everything that is promised about the others.
-pub(crate) fn check_identifying(found: &[(String, String)], accepted: &[Accepted]) -> Result<(), Error> {
+pub(crate) fn check_identifying(found: &[(String, String)], recipe: &Recipe) -> Result<(), Error> {
+    let accepted = &recipe.accepted;
     let is_accepted = |name: &String| accepted.contains(&Accepted::Identifying(name.clone()));
     if let Some((name, reason)) = found.iter().find(|(name, _)| !is_accepted(name)) {
         let message = format!("`{name}` would be kept as it is, but it looks as if it identifies people: {reason}");
-        let remedy = Remedy::from("leave it out of ")
-            .knob(Knob::Other, "")
+        let remedy = match recipe.weight() == Some(name.as_str()) {
+            true => Remedy::from("leave ")
+                .knob(Knob::Weight, "")
+                .words(" out, round it with ")
+                .knob(Knob::Prepare, format!("{name}=round:100")),
+            false => Remedy::from("leave it out of ").knob(Knob::Other, ""),
+        };
+        let remedy = remedy
             .words(", or accept it by name: ")
             .knob(Knob::Accept, Accepted::Identifying(name.clone()).to_string());
         return Err(Error { fault: Fault::Infeasible, message, remedy });

@@ -61,6 +61,9 @@ pub struct Draft {
     /// Columns to keep as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<Vec<String>>,
+    /// The column that says how many people of the population a row stands for (a survey weight). It is kept as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
     /// The weight of each category of the only sensitive column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<WeightsDraft>,
@@ -461,6 +464,7 @@ impl Draft {
             quasi: self.quasi.or(base.quasi),
             sensitive: self.sensitive.or(base.sensitive),
             other: self.other.or(base.other),
+            weight: self.weight.or(base.weight),
             weights: self.weights.or(base.weights),
             ordinary: self.ordinary.or(base.ordinary),
             quasi_identifiers,
@@ -483,6 +487,7 @@ impl Draft {
         ];
         let is_listed =
             |name: &String| lists.iter().any(|(_, names)| names.as_ref().is_some_and(|it| it.contains(name)));
+        let is_listed = |name: &String| is_listed(name) || over.weight.as_ref() == Some(name);
         for (role, _) in lists.iter().filter(|(_, names)| names.is_some()) {
             let is_displaced = |attribute: &AttributeDraft| attribute.role.is_some_and(|known| known.0 == *role);
             self.attributes.retain(|name, attribute| is_listed(name) || !is_displaced(attribute));

@@ -55,6 +55,7 @@ mod seed;
 mod spec_text;
 pub mod taxonomy;
 pub mod values;
+mod weight;
 pub mod words;
 
 pub use analyst::{Analyst, Questions};

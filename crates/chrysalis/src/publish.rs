@@ -6,7 +6,7 @@ use chrysalis_table::{Knob, Remedy, Stopped, Table, Unwatched, Watch};
 use crate::prepare::Nobody;
 use crate::report::PublishReport;
 use crate::words::counted;
-use crate::{Error, PreparedColumn, Recipe, Seed, assumptions, disclosure, persons};
+use crate::{Error, PreparedColumn, Recipe, Seed, assumptions, disclosure, persons, weight};
 
 /// A release, and what the owner wants to know about it.
 #[derive(Debug)]
@@ -88,6 +88,9 @@ fn carried_out(
             Some(plan) => persons::without_surplus(table, plan, &mut rng)?,
             None => (table, 0),
         };
+        if let Some(name) = recipe.weight() {
+            weight::check_values(&table, name)?;
+        }
         let mut data = Microdata::new(table, &recipe.attributes)?.showing_together(&recipe.together)?;
         if let Some(plan) = &recipe.persons {
             data = data.of_persons(&plan.spec)?;
@@ -97,7 +100,7 @@ fn carried_out(
         if refusal == Refusal::OfDisclosure {
             disclosure::identifiers_among_quasi(&data).iter().for_each(|note| watch.note(note));
             assumptions::of(&data, &recipe.require).iter().for_each(|note| watch.note(note));
-            disclosure::check_identifying(&identifying, &recipe.accepted)?;
+            disclosure::check_identifying(&identifying, recipe)?;
         }
         let partitioner = recipe.partitioner.build();
         watch.detail(&told(&data, recipe));
@@ -120,6 +123,9 @@ fn carried_out(
         for (name, steps) in recipe.prepared() {
             let attributes = outcome.release.manifest.attributes.iter_mut();
             attributes.filter(|attribute| attribute.name == name).for_each(|it| it.prepared = Some(steps.clone()));
+        }
+        if let Some(name) = recipe.weight() {
+            weight::mark(&mut outcome.release, name);
         }
         let mut published = finished(outcome, recipe, dropped_rows as u64, seed, watch);
         // Principles that are not promised were not measured.

@@ -155,6 +155,7 @@ impl Choices {
         };
         draft.sensitive = SensitiveDraft::of(&self.sensitive);
         draft.other = (!self.other.is_empty()).then(|| self.other.clone());
+        draft.weight = self.weight.clone();
         draft.weights = self.weights.clone().map(WeightsDraft::Name);
         draft.rows_known = self.rows_known.then_some(true);
         draft.rows_per_person = self.rows_per_person;

@@ -231,6 +231,9 @@ pub(crate) struct Choices {
     /// Columns to keep as they are.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) other: Vec<String>,
+    /// The column of survey weights: how many people of the population a row stands for. It is kept as it is.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weight: Option<String>,
     #[arg(long, value_name = "METHOD", help = help::method_flag())]
     pub(crate) method: Option<String>,
     /// What every group must satisfy; repeat for several. Replaces the list in a spec.
@@ -514,7 +517,8 @@ pub(crate) struct LoadArgs {
 const QUERY_HELP: &str = "\
 Questions:
   SELECT aggregate, … FROM microdata [WHERE condition] [GROUP BY column, …]
-  Aggregates   COUNT(*), COUNT(column); SUM, AVG, MIN, MAX of a numeric sensitive column
+  Aggregates   COUNT(*), COUNT(column); SUM, AVG, MIN, MAX of a numeric sensitive column,
+               or of the survey weight
   Conditions   =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL against constants; AND, OR, NOT
                (no OR between the sensitive column and others)
 

@@ -1,5 +1,6 @@
 //! Answers compared with the truth.
 
+use chrysalis_query::question::Function;
 use chrysalis_query::{AggregateAnswer, Answer};
 
 use super::truth::Truth;
@@ -40,6 +41,32 @@ pub struct AggregateAccuracy {
 }
 
 impl AggregateAccuracy {
+    /// Compares the true answers with what was told about the aggregate at a place of each answer.
+    pub(super) fn new(
+        name: String,
+        truths: impl Iterator<Item = Option<f64>>,
+        answers: &[Vec<ToldAnswer>],
+        at: usize,
+    ) -> AggregateAccuracy {
+        let mut found = AggregateAccuracy { name, judged: 0, inside: 0, nonzero: 0, error: None, width: None };
+        let (mut errors, mut widths) = (Vec::new(), Vec::new());
+        for (truth, answer) in truths.zip(answers) {
+            let Some(told) = answer.get(at) else { continue };
+            let Some(truth) = truth else { continue };
+            found.judged += 1;
+            let bounds = told.lower.zip(told.upper);
+            found.inside += u64::from(bounds.is_some_and(|bounds| is_inside(truth, bounds)));
+            if truth != 0.0 {
+                found.nonzero += 1;
+                errors.push((truth - told.estimate.unwrap_or(0.0)).abs() / truth.abs());
+                widths.extend(bounds.map(|(lower, upper)| (upper - lower) / truth.abs()));
+            }
+        }
+        found.error = Summary::of(errors);
+        found.width = Summary::of(widths);
+        found
+    }
+
     /// The share of true answers within the bounds: 1, unless there is a bug.
     pub fn inside_share(&self) -> f64 {
         if self.judged == 0 { 1.0 } else { self.inside as f64 / self.judged as f64 }
@@ -99,25 +126,9 @@ impl Accuracy {
         (truths, answers): (&[Truth], &[Vec<ToldAnswer>]),
         sensitive: &str,
     ) -> Accuracy {
-        let aggregate = |(at, &function): (usize, &chrysalis_query::question::Function)| {
+        let aggregate = |(at, &function): (usize, &Function)| {
             let name = pose::aggregate(function, sensitive).name;
-            let mut found = AggregateAccuracy { name, judged: 0, inside: 0, nonzero: 0, error: None, width: None };
-            let (mut errors, mut widths) = (Vec::new(), Vec::new());
-            for (truth, answer) in truths.iter().zip(answers) {
-                let Some(told) = answer.get(at) else { continue };
-                let Some(truth) = truth.answer(function) else { continue };
-                found.judged += 1;
-                let bounds = told.lower.zip(told.upper);
-                found.inside += u64::from(bounds.is_some_and(|bounds| is_inside(truth, bounds)));
-                if truth != 0.0 {
-                    found.nonzero += 1;
-                    errors.push((truth - told.estimate.unwrap_or(0.0)).abs() / truth.abs());
-                    widths.extend(bounds.map(|(lower, upper)| (upper - lower) / truth.abs()));
-                }
-            }
-            found.error = Summary::of(errors);
-            found.width = Summary::of(widths);
-            found
+            AggregateAccuracy::new(name, truths.iter().map(|truth| truth.answer(function)), answers, at)
         };
         let functions = pose::functions(workload.family);
         Accuracy {

@@ -26,7 +26,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use chrysalis_criteria::Minimum;
-use chrysalis_query::question::Question;
+use chrysalis_query::question::{Function, Question};
 use chrysalis_query::{OpenRelease, Plan};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_table::{Column, Kind, Table, Watch};
@@ -128,6 +128,8 @@ pub struct Questions {
     queries: Vec<Query>,
     questions: Vec<Question>,
     truths: Vec<Truth>,
+    /// The name of the survey weight whose sum is asked for as well, with the true answers.
+    weighed: Option<(String, Vec<Truth>)>,
 }
 
 impl Questions {
@@ -151,7 +153,20 @@ impl Questions {
         let (queries, dimensions) = generate::queries(&columns, &workload, rng, watch)?;
         let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
         let truths = truth::all(&columns, &queries, watch);
-        Ok(Questions { workload, dimensions, names, queries, questions, truths })
+        Ok(Questions { workload, dimensions, names, queries, questions, truths, weighed: None })
+    }
+
+    /// The same questions, which also ask for the sum of a survey weight: how many people of the population the rows
+    /// that match stand for. `microdata` must be the table the questions were drawn from.
+    pub fn weighed(mut self, microdata: &Table, weight: &str, watch: &dyn Watch) -> Result<Questions, EvaluateError> {
+        let names: Vec<String> = self.names.iter().cloned().chain([weight.to_owned()]).collect();
+        let columns = columns(microdata, &names)?;
+        for question in &mut self.questions {
+            question.aggregates.push(pose::aggregate(Function::Sum, weight));
+        }
+        // The conditions are on the columns before the last, whose numbers are added up.
+        self.weighed = Some((weight.to_owned(), truth::all(&columns, &self.queries, watch)));
+        Ok(self)
     }
 
     /// Draws ke's constrained arbitrary questions (7.2) for a release with exact quasi values. `workload.selectivity`
@@ -170,7 +185,7 @@ impl Questions {
         let queries = within::queries(release, &[columns[0], columns[1]], (&workload, share), rng, watch)?;
         let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
         let truths = truth::all(&columns, &queries, watch);
-        Ok(Questions { workload, dimensions: 1, names, queries, questions, truths })
+        Ok(Questions { workload, dimensions: 1, names, queries, questions, truths, weighed: None })
     }
 
     /// The questions, as an analyst would ask them.
@@ -221,7 +236,14 @@ impl Questions {
 
     fn accuracy(&self, answers: &[Vec<ToldAnswer>]) -> Accuracy {
         let sensitive = self.names.last().map_or("", String::as_str);
-        Accuracy::new(&self.workload, self.dimensions, (&self.truths, answers), sensitive)
+        let mut accuracy = Accuracy::new(&self.workload, self.dimensions, (&self.truths, answers), sensitive);
+        if let Some((weight, truths)) = &self.weighed {
+            let name = pose::aggregate(Function::Sum, weight).name;
+            let truths = truths.iter().map(|truth| truth.answer(Function::Sum));
+            let at = accuracy.aggregates.len();
+            accuracy.aggregates.push(AggregateAccuracy::new(name, truths, answers, at));
+        }
+        accuracy
     }
 }
 
@@ -231,7 +253,7 @@ fn columns<'a>(microdata: &'a Table, names: &[String]) -> Result<Vec<&'a Column>
     names.iter().map(column).collect()
 }
 
-/// Draws a workload for a release and asks it.
+/// Draws a workload for a release and asks it. If the release has a survey weight, its sum is asked for as well.
 ///
 /// The microdata must have the published attributes, read with the manifest's kinds.
 pub fn ask(
@@ -244,5 +266,9 @@ pub fn ask(
     let microdata = crate::universe::relevant(&release.manifest, microdata)?;
     let quasi: Vec<String> = release.manifest.with_role(RoleName::Quasi).map(|it| it.name.clone()).collect();
     let sensitive = release.manifest.with_role(RoleName::Sensitive).next().ok_or(EvaluateError::NoSensitive)?;
-    Questions::draw(&microdata, &quasi, &sensitive.name, workload, rng, watch)?.ask(release, watch)
+    let mut questions = Questions::draw(&microdata, &quasi, &sensitive.name, workload, rng, watch)?;
+    if let Some(weight) = release.manifest.weight() {
+        questions = questions.weighed(&microdata, &weight.name, watch)?;
+    }
+    questions.ask(release, watch)
 }

@@ -189,6 +189,7 @@ fn attribute(column: &Column, role: RoleName, published: Published) -> Attribute
         ordinary: None,
         near: None,
         prepared: None,
+        weight: false,
     }
 }
 

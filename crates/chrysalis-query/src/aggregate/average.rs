@@ -8,7 +8,7 @@ use crate::estimate::Hit;
 
 /// The choices behind an extreme average: values that must be taken, and values that may be.
 #[derive(Default)]
-struct Choice {
+pub(super) struct Choice {
     sum: Bound,
     count: u64,
     optional: Vec<(f64, u32)>,
@@ -60,6 +60,17 @@ fn gather(side: Side<'_>, hits: &[Hit]) -> Piece {
 }
 
 impl Choice {
+    /// Adds a value that is taken.
+    pub(super) fn must_take(&mut self, value: f64) {
+        self.sum.add(value, 1);
+        self.count += 1;
+    }
+
+    /// Adds a value that may be taken or left.
+    pub(super) fn may_take(&mut self, value: f64) {
+        self.optional.push((value, 1));
+    }
+
     /// `values` is ascending: the first `least` must be taken, the rest up to `most` may be.
     fn add(&mut self, values: impl Iterator<Item = (f64, u32)>, least: u32, most: u32) {
         let mut taken = 0;
@@ -79,7 +90,7 @@ impl Choice {
         }
     }
 
-    fn merge(&mut self, other: Choice) {
+    pub(super) fn merge(&mut self, other: Choice) {
         self.sum.merge(other.sum);
         self.count += other.count;
         self.optional.extend(other.optional);
@@ -87,7 +98,7 @@ impl Choice {
 
     /// The least average. Within a run of equal values the running average moves in one direction only, so it is enough
     /// to look at it after each run.
-    fn least(mut self) -> Option<f64> {
+    pub(super) fn least(mut self) -> Option<f64> {
         self.optional.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let (mut sum, mut count) = (self.sum, self.count);
         let mut least = (count > 0).then(|| sum.share_at_least(count));

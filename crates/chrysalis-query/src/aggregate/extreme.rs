@@ -22,7 +22,8 @@ struct Piece {
 pub(super) fn extreme(side: Side<'_>, pieces: &[&[Hit]], sign: f64) -> Estimate {
     let Some(multisets) = side.values.map(|listed| listed.values) else { return Estimate::default() };
     let parts: Vec<Piece> = pieces.par_iter().map(|hits| gather(side, hits, sign)).collect();
-    let (mut all, mut misses) = (Piece::default(), Misses::new(multisets.numbers.len(), &parts));
+    let (mut all, mut misses) =
+        (Piece::default(), Misses::new(multisets.numbers.len(), parts.iter().map(|part| part.misses.len()).sum()));
     for part in parts {
         all.near = least(all.near, part.near);
         all.certain = least(all.certain, part.certain);
@@ -37,7 +38,7 @@ pub(super) fn extreme(side: Side<'_>, pieces: &[&[Hit]], sign: f64) -> Estimate 
     Estimate { estimate, lower: Some(lower), upper: Some(upper), std_error }.inside()
 }
 
-fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+pub(super) fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
@@ -73,7 +74,7 @@ fn gather(side: Side<'_>, hits: &[Hit], sign: f64) -> Piece {
 }
 
 /// Below this, the exponential of a logarithm is 0.
-const NEVER: f64 = -800.0;
+pub(super) const NEVER: f64 = -800.0;
 
 /// For every value: ln P(no copy of it is hit | no smaller value is hit), until that is impossible.
 fn misses(values: &[(Code, u32)], n: f64, expected: f64) -> Vec<(Code, f64)> {
@@ -107,18 +108,18 @@ fn value_at(values: &[(Code, u32)], rank: u32) -> Option<Code> {
 }
 
 /// ln P(no copy is hit) per value, over all groups: one slot per code, or only the codes that occur if they are few.
-enum Misses {
+pub(super) enum Misses {
     Dense(Vec<f64>),
     Sparse(Vec<(Code, f64)>),
 }
 
 impl Misses {
-    fn new(n_codes: usize, parts: &[Piece]) -> Self {
-        let n: usize = parts.iter().map(|part| part.misses.len()).sum();
+    /// For `n` misses of values with that many codes.
+    pub(super) fn new(n_codes: usize, n: usize) -> Self {
         if n >= n_codes / 8 { Misses::Dense(vec![0.0; n_codes]) } else { Misses::Sparse(Vec::with_capacity(n)) }
     }
 
-    fn add(&mut self, misses: Vec<(Code, f64)>) {
+    pub(super) fn add(&mut self, misses: Vec<(Code, f64)>) {
         match self {
             Misses::Dense(all) => misses.into_iter().for_each(|(code, miss)| all[code as usize] += miss),
             Misses::Sparse(all) => all.extend(misses),
@@ -126,7 +127,7 @@ impl Misses {
     }
 
     /// Mean and standard deviation of the least value that is hit, given that at least one is hit.
-    fn expectation(self, number: impl Fn(Code) -> f64, sign: f64) -> Option<(f64, f64)> {
+    pub(super) fn expectation(self, number: impl Fn(Code) -> f64, sign: f64) -> Option<(f64, f64)> {
         let mut misses: Vec<(Code, f64)> = match self {
             Misses::Dense(all) => (0..).zip(all).collect(),
             Misses::Sparse(mut all) => {

@@ -6,6 +6,7 @@ mod sum;
 mod totals;
 #[cfg(feature = "toy-function")]
 mod toy;
+mod weighted;
 
 use crate::estimate::{Hit, variance_of_draw as group_variance};
 use chrysalis_release::view::Groups;
@@ -13,6 +14,7 @@ use chrysalis_release::view::Groups;
 use crate::code_test::CodeTest;
 use crate::listed::Listed;
 use crate::question::Function;
+pub(crate) use weighted::WeightedSide;
 
 /// What can be said about one aggregate. If no hit is possible, everything but a count is NULL.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

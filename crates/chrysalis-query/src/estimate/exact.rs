@@ -33,14 +33,14 @@ pub(super) fn hits(
 }
 
 /// A condition on rows, with every test decided per code.
-enum Rows<'a> {
+pub(super) enum Rows<'a> {
     In(&'a Codes, CodeTest),
     All(Vec<Rows<'a>>),
     Any(Vec<Rows<'a>>),
 }
 
 impl<'a> Rows<'a> {
-    fn new(release: &'a OpenRelease, plan: &Plan, tree: &Tree) -> Result<Self, QueryError> {
+    pub(super) fn new(release: &'a OpenRelease, plan: &Plan, tree: &Tree) -> Result<Self, QueryError> {
         let parts =
             |parts: &[Tree]| parts.iter().map(|part| Rows::new(release, plan, part)).collect::<Result<Vec<_>, _>>();
         Ok(match tree {
@@ -75,7 +75,7 @@ fn joined(parts: &[Rows<'_>], rows: Range<usize>, marks: &mut [u8], unit: u8, jo
 }
 
 /// The marks of a range of groups, and the row at which they begin.
-fn marks(release: &OpenRelease, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> (Vec<u8>, usize) {
+pub(super) fn marks(release: &OpenRelease, rows: Option<&Rows<'_>>, piece: &Range<usize>) -> (Vec<u8>, usize) {
     let all = release.groups().rows(piece.start).start..release.groups().rows(piece.end - 1).end;
     let mut marks = vec![1; all.len()];
     if let Some(rows) = rows {

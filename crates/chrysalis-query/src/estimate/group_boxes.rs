@@ -55,19 +55,22 @@ fn hit(release: &OpenRelease, group: usize, split: Split) -> Option<Hit> {
 }
 
 /// A box, split in two by a condition.
-#[derive(Clone, Copy)]
-pub(super) struct Split {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Split {
     /// The share that matches.
-    pub(super) inside: f64,
+    pub(crate) inside: f64,
     /// The share that does not. It is computed separately because `1 − inside` would lose it where it is tiny.
-    pub(super) outside: f64,
+    pub(crate) outside: f64,
     /// Whether some value in the box matches.
-    pub(super) touches: bool,
+    pub(crate) touches: bool,
     /// Whether every value in the box matches.
-    pub(super) is_certain: bool,
+    pub(crate) is_certain: bool,
 }
 
 impl Split {
+    /// A value that matches.
+    pub(super) const CERTAIN: Split = Split { inside: 1.0, outside: 0.0, touches: true, is_certain: true };
+
     pub(super) fn of(inside: Share, outside: Share) -> Self {
         // Rounding must not make a share exceed 1.
         let (in_part, out_part) = (inside.share.min(1.0), outside.share.min(1.0));

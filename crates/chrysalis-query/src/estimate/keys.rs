@@ -56,7 +56,7 @@ impl Radix {
         digits.zip(&self.sizes).fold(0, |key, (digit, size)| key * size + u64::from(digit))
     }
 
-    fn digits(&self, mut key: Key) -> Vec<u32> {
+    pub(super) fn digits(&self, mut key: Key) -> Vec<u32> {
         let mut digits: Vec<u32> = Vec::with_capacity(self.sizes.len());
         for size in self.sizes.iter().rev() {
             digits.push((key % size) as u32);

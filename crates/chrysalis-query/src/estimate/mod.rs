@@ -9,12 +9,15 @@ mod keys;
 mod one_box;
 mod permuted;
 mod row_boxes;
+mod rows;
 mod share;
 
 use chrysalis_release::Detail;
 
 use crate::{OpenRelease, Plan, QueryError};
+pub(crate) use group_boxes::Split;
 pub(crate) use keys::{HitsByKey, KeyValues};
+pub(crate) use rows::{MatchingRows, RowHits, RowsByKey, matching_rows};
 
 /// What is known about the hits in one group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +38,7 @@ pub(crate) struct Hit {
 
 impl Hit {
     /// A group of `size` rows whose number of hits is known.
-    fn certain(group: usize, hits: u32, size: u32) -> Self {
+    pub(crate) fn certain(group: usize, hits: u32, size: u32) -> Self {
         let others = f64::from(size.saturating_sub(hits));
         Hit { group: group as u32, least: hits, most: hits, expected: f64::from(hits), others, variance: 0.0 }
     }

@@ -40,6 +40,9 @@ pub struct Attribute {
     /// What was done to the column before it was published, step by step: `top:90`, `date:year`, `pseudonym`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prepared: Option<Vec<String>>,
+    /// Present and true for the survey weight: how many people of the population a row stands for. It is kept as it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weight: bool,
 }
 
 impl Attribute {
@@ -69,9 +72,24 @@ impl Attribute {
         }
     }
 
+    /// Checks that a survey weight is kept as it is, and holds numbers of which none is missing or negative.
+    fn check_weight(&self) -> Result<(), ReleaseError> {
+        let is_number = Kind::from(self.kind).is_numeric();
+        let is_negative = self.domain.min.as_ref().and_then(serde_json::Value::as_f64).is_none_or(|min| min < 0.0);
+        let problem = match self.weight {
+            true if self.role != RoleName::Other => "is a weight, but it is not kept as it is",
+            true if !is_number => "is a weight, but it holds no numbers",
+            true if self.domain.missing => "is a weight, but some rows lack it",
+            true if is_negative => "is a weight, but it does not begin at 0 or above",
+            _ => return Ok(()),
+        };
+        Err(ReleaseError::Nonsense(format!("`{}` {problem}", self.name)))
+    }
+
     /// Checks what the owner says about sensitive values, which no other attribute may have, and about preparation.
     pub(super) fn check(&self) -> Result<(), ReleaseError> {
         self.check_prepared()?;
+        self.check_weight()?;
         let name = &self.name;
         let wrong = |what: &str| Err(ReleaseError::Nonsense(format!("`{name}` {what}")));
         let is_said = self.ordinary.is_some() || self.near.is_some();

@@ -46,8 +46,10 @@ const PERSONS: &str = "persons";
 const DATETIME: &str = "datetime";
 /// The feature of releases that show some sensitive attributes together.
 const TOGETHER: &str = "together";
+/// The feature of releases with a column of survey weights.
+const WEIGHT: &str = "weight";
 /// What this program understands beyond the fields of a version.
-const FEATURES: [&str; 9] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, PERSONS, DATETIME, TOGETHER];
+const FEATURES: [&str; 10] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, PERSONS, DATETIME, TOGETHER, WEIGHT];
 
 /// What a release says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,6 +210,11 @@ impl Manifest {
         self.attributes.iter().filter(move |attribute| attribute.role == role)
     }
 
+    /// The survey weight, if there is one.
+    pub fn weight(&self) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.weight)
+    }
+
     /// Whether the owner accepted that rows are disclosed.
     pub fn accepts_disclosure(&self) -> bool {
         self.accepted.contains(&Accepted::Disclosure)
@@ -225,6 +232,7 @@ impl Manifest {
             (PERSONS, self.persons.is_some()),
             (DATETIME, self.attributes.iter().any(|attribute| attribute.kind == KindName::DateTime)),
             (TOGETHER, !self.together.is_empty()),
+            (WEIGHT, self.weight().is_some()),
         ];
         needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()
     }
@@ -242,7 +250,7 @@ impl Manifest {
                 let mut schema = schemars::schema_for!(version_1::Wire).to_value();
                 // These fields came after version 1.
                 if let Some(fields) = schema["$defs"]["Attribute"]["properties"].as_object_mut() {
-                    fields.retain(|name, _| ![ORDINARY, NEAR, PREPARED].contains(&name.as_str()));
+                    fields.retain(|name, _| ![ORDINARY, NEAR, PREPARED, WEIGHT].contains(&name.as_str()));
                 }
                 if let Some(kinds) = schema["$defs"]["KindName"]["oneOf"].as_array_mut() {
                     kinds.retain(|kind| kind["const"] != DATETIME);
@@ -292,6 +300,9 @@ impl Manifest {
                 let text = format!("it counts {} persons, which its {} rows cannot be", persons.count, self.rows);
                 return Err(ReleaseError::Nonsense(text));
             }
+        }
+        if self.attributes.iter().filter(|attribute| attribute.weight).count() > 1 {
+            return Err(ReleaseError::Nonsense("it has more than one weight".into()));
         }
         for attribute in &self.attributes {
             attribute.check()?;

@@ -82,8 +82,12 @@ impl TryFrom<Wire> for Manifest {
             rows: table.rows,
             columns: table.columns,
         };
-        if wire.attributes.iter().any(|attribute| attribute.ordinary.is_some() || attribute.near.is_some()) {
-            return Err(ReleaseError::Nonsense("version 1 has neither ordinary values nor `near` widths".into()));
+        if wire
+            .attributes
+            .iter()
+            .any(|attribute| attribute.ordinary.is_some() || attribute.near.is_some() || attribute.weight)
+        {
+            return Err(ReleaseError::Nonsense("version 1 has no ordinary values, `near` widths or weights".into()));
         }
         if wire.attributes.iter().any(|attribute| attribute.prepared.is_some()) {
             return Err(ReleaseError::Nonsense("version 1 has no prepared columns".into()));

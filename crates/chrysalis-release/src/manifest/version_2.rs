@@ -19,7 +19,8 @@ pub(super) struct Wire {
     /// What a reader must understand beyond this version; it refuses a name that it does not know. `parts`: some tables
     /// are several files. `accepted`, `ordinary`, `near`, `prepared`: the fields of these names.
     /// `several-sensitive`: more than one attribute is sensitive. `persons`: persons may have several rows, and promises
-    /// count persons. `datetime`: some column has dates with times. `together`: the field of this name.
+    /// count persons. `datetime`: some column has dates with times. `together`: the field of this name. `weight`: some
+    /// column holds survey weights.
     features: Vec<String>,
     /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again. Where
     /// it is absent, nobody can.

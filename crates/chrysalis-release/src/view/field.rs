@@ -24,6 +24,8 @@ pub struct Field {
     pub min: Option<Value>,
     /// The largest value, for numbers and dates.
     pub max: Option<Value>,
+    /// Whether it is the survey weight.
+    pub is_weight: bool,
     ranks: Arc<HashMap<Box<str>, usize>>,
 }
 
@@ -51,6 +53,7 @@ impl Field {
             ranks: Arc::new((0..).zip(words.iter()).map(|(rank, word)| (word.clone(), rank)).collect()),
             words,
             has_missing: attribute.domain.missing,
+            is_weight: attribute.weight,
             min: min.and_then(|min| end(min.as_f64(), min.as_i64(), min.as_str())),
             max: max.and_then(|max| end(max.as_f64(), max.as_i64(), max.as_str())),
         }

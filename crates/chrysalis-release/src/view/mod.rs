@@ -20,7 +20,7 @@ pub use groups::Groups;
 pub use labels::{Label, Labels};
 pub use multisets::{GroupValues, Multisets};
 
-use crate::{COUNT, Cell, Detail, Layout, Manifest, Release, ReleaseError, RoleName, TableLayout, Values};
+use crate::{COUNT, Cell, Detail, Layout, Manifest, Published, Release, ReleaseError, RoleName, TableLayout, Values};
 
 /// A decoded release. Rows are ordered by group, and groups by their ids.
 ///
@@ -79,9 +79,15 @@ impl View {
         let values = (0..fields.len())
             .map(|field| multisets(release, &layout, &fields[field], field, &groups, (id, ids)))
             .collect::<Result<_, _>>()?;
+        let has_weight = release.manifest.weight().is_some();
         let is_coded = !layout.shape.detail.is_labelled();
         let coded = |field: &Field| {
-            let wanted = is_coded && field.role != RoleName::Sensitive;
+            // Sums of weights need each row's weight, and its sensitive value where that is the same person's.
+            let is_own = layout.shape.values == Values::Beside && field.published == Published::Exact;
+            let wanted = match field.role == RoleName::Sensitive {
+                false => is_coded || field.is_weight,
+                true => !is_coded && has_weight && is_own,
+            };
             let column = table.column(&field.name).filter(|_| wanted)?;
             let (codes, domain) = (groups.arranged(column.codes()), Arc::clone(column.domain()));
             Some(CodedColumn { codes, ranks: field.ranks_of(&domain), domain })
@@ -102,8 +108,9 @@ impl View {
         Ok(View { manifest: release.manifest.clone(), layout, fields, groups, columns, boxes, values, together })
     }
 
-    /// The values of a quasi attribute, or of one that is kept as it is, row by row; none if the form shows ranges and
-    /// labels, or if the column was not read.
+    /// The values of a quasi attribute, or of one that is kept as it is, row by row; none if the column was not read.
+    /// If the form shows ranges and labels, there are only the survey weight and, where a row shows a person's own
+    /// sensitive value, the sensitive attribute beside a weight.
     pub fn column(&self, field: usize) -> Option<&CodedColumn> {
         self.columns[field].as_ref()
     }

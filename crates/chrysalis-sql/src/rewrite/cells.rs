@@ -44,6 +44,15 @@ impl Writer<'_> {
 
     /// Whether a value of `s` counts; `None` if all of them do.
     pub(super) fn counts(&self, counted: CountedValues) -> Option<X> {
+        self.counts_in(&self.values().value, counted)
+    }
+
+    /// The same for values of the sensitive attribute in another column.
+    pub(super) fn counts_at(&self, value: &X) -> Option<X> {
+        self.counts_in(value, CountedValues::Where)
+    }
+
+    fn counts_in(&self, value: &X, counted: CountedValues) -> Option<X> {
         let field = &self.fields()[self.plan.sensitive?];
         let mut set = match &self.plan.sensitive_set {
             Some(set) => set.clone(),
@@ -52,7 +61,7 @@ impl Writer<'_> {
         if counted == CountedValues::Present {
             set.missing = false;
         }
-        (!field.is_full(&set)).then(|| sets::is_in(self.dialect, &self.values().value, field, &set))
+        (!field.is_full(&set)).then(|| sets::is_in(self.dialect, value, field, &set))
     }
 
     /// How many values `s` has in the rows where the condition holds, repetitions included.

@@ -35,12 +35,18 @@ pub(super) fn scan(writer: &Writer<'_>) -> Rows {
 
 /// The rows of the quasi table that match, by key.
 pub(super) fn matches(writer: &Writer<'_>) -> Rows {
-    let mut rows = Rows::of_table(writer.dialect, writer.plan.shape.people, "q").filter(condition(writer, 0));
+    let mut rows = matching(writer);
     for (at, field) in writer.quasi_keys() {
         let column = || writer.column("q", &writer.fields()[field].name);
         rows = rows.item(column(), &format!("k{at}")).group_by([column()]);
     }
     rows
+}
+
+/// The rows of the quasi table that match, one by one.
+pub(super) fn matching(writer: &Writer<'_>) -> Rows {
+    // PROOF: only exact forms have conditions on values themselves; other forms ask only without a condition.
+    Rows::of_table(writer.dialect, writer.plan.shape.people, "q").filter(condition(writer, 0))
 }
 
 fn condition(writer: &Writer<'_>, at: usize) -> Option<X> {

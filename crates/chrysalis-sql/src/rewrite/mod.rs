@@ -33,6 +33,7 @@ mod select;
 mod sets;
 #[cfg(test)]
 mod tests;
+mod weights;
 
 use chrysalis_release::{Detail, Release, RoleName, max_column, min_column};
 use chrysalis_table::{Kind, Value};
@@ -58,6 +59,9 @@ pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<Strin
     }
     let finds_extremes = help::finds_extremes(plan, release);
     let mut writer = Writer { plan, release, dialect, finds_extremes, ctes: Ctes::default() };
+    if plan.weight().is_some() {
+        weights::check(&writer)?;
+    }
     let source = parts::source(&mut writer)?;
     let (rows, order) = parts::answer(&writer, &source);
     Ok(format!("{:#}", writer.ctes.finish(rows, order)))

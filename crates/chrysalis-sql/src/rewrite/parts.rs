@@ -6,7 +6,7 @@ use sqlparser::ast::{Ident, OrderByExpr};
 
 use super::expr::{Direction, X, call, case, cases, col, int, null, or_zero, ordered, sum};
 use super::select::Rows;
-use super::{CountedValues, NUMERIC, Writer, cells, extremes, help, hits, pool};
+use super::{CountedValues, NUMERIC, Writer, cells, extremes, help, hits, pool, weights};
 use chrysalis_query::question::Function;
 use chrysalis_query::{PlannedAggregate, QueryError};
 
@@ -36,6 +36,9 @@ impl Source {
 
 /// Writes everything before the answer.
 pub(super) fn source(writer: &mut Writer<'_>) -> Result<Source, QueryError> {
+    if writer.plan.weight().is_some() {
+        return weights::write(writer).map(Source::cte);
+    }
     if writer.needs_values() && writer.is_helped() {
         help::write_hits(writer);
         let is_found = help::needs_numbers(writer);
@@ -298,6 +301,12 @@ struct Numbers {
 impl Numbers {
     fn of(writer: &Writer<'_>, source: &Source, aggregate: &PlannedAggregate) -> Self {
         let column = |name: &str| source.column(name);
+        if writer.plan.weighs(aggregate) {
+            let root = call("SQRT", vec![writer.dialect.greatest(int(0), column("wv"))]);
+            let std_error = cases(vec![(column("we").present(), root)], None);
+            let [estimate, lower, upper] = ["we", "wl", "wu"].map(column);
+            return Numbers { estimate, lower, upper, std_error };
+        }
         let present = writer.present();
         let count = |letter: char, (condition, counted): (usize, CountedValues)| {
             let is_own = letter == 'v' || writer.count_ends(counted).contains(&letter);

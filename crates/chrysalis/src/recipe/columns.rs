@@ -58,7 +58,7 @@ impl Draft {
     /// The columns that the draft mentions in any way.
     pub(crate) fn named_columns(&self, header: &[String]) -> Vec<String> {
         let sensitive = self.sensitive_columns();
-        let lists = self.other.iter().flatten().chain(&sensitive).chain(self.attributes.keys());
+        let lists = self.other.iter().flatten().chain(&self.weight).chain(&sensitive).chain(self.attributes.keys());
         self.quasi_columns(header).into_iter().chain(lists.cloned()).collect()
     }
 
@@ -91,7 +91,11 @@ impl Draft {
         if sensitive.len() > 1 {
             self.check_names_one(&sensitive)?;
         }
-        let other = self.other.clone().unwrap_or_else(|| self.with_role(Role::Other));
+        let mut other = self.other.clone().unwrap_or_else(|| self.with_role(Role::Other));
+        if let Some(weight) = &self.weight {
+            self.check_weight_is_nothing_else(weight, &other, header)?;
+            other.push(weight.clone());
+        }
         let all = [
             (self.quasi_columns(header), Role::QuasiIdentifier),
             (other, Role::Other),
@@ -107,6 +111,23 @@ impl Draft {
             roles.push((name, role));
         }
         Ok(roles)
+    }
+
+    /// A weight is kept as it is, like the columns of `other`, and may not be named a second time.
+    fn check_weight_is_nothing_else(&self, weight: &String, other: &[String], header: &[String]) -> Result<(), Error> {
+        let roles = [
+            (other.to_vec(), Role::Other),
+            (self.quasi_columns(header), Role::QuasiIdentifier),
+            (self.sensitive_columns(), Role::Sensitive),
+            (self.with_role(Role::Identifier), Role::Identifier),
+        ];
+        match roles.into_iter().find(|(names, _)| names.contains(weight)) {
+            None => Ok(()),
+            Some((_, role)) => {
+                let message = format!("column `{weight}` is named twice, as weight and as {}", role.name());
+                Err(Error::request(message, "give every column one role: a weight is kept as it is"))
+            }
+        }
     }
 
     /// Refuses settings that do not say which of several sensitive columns they are for.

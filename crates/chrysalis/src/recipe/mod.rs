@@ -15,7 +15,7 @@ use crate::catalogue::{self, MethodEntry};
 use crate::partitioner::Choice;
 use crate::persons::PersonsPlan;
 use crate::prepare::{ColumnPlan, Plan};
-use crate::{Draft, Error, Key, values};
+use crate::{Draft, Error, Key, values, weight};
 
 /// Everything that a publication needs except the data.
 #[derive(Clone, Debug)]
@@ -38,6 +38,8 @@ pub struct Recipe {
     pub(crate) bucket_columns: Vec<String>,
     /// Sensitive columns that are shown together.
     pub(crate) together: Vec<Vec<String>>,
+    /// The column of survey weights, which is among the columns that are kept.
+    pub(crate) weight: Option<String>,
     /// Risks that the owner accepts.
     pub(crate) accepted: Vec<Accepted>,
     /// For forms with users: what every user, or every set of colluding users, knows.
@@ -148,6 +150,11 @@ impl Recipe {
         self
     }
 
+    /// The column of survey weights, if there is one.
+    pub fn weight(&self) -> Option<&str> {
+        self.weight.as_deref()
+    }
+
     /// The columns that are not published.
     pub fn dropped(&self) -> &[DroppedColumn] {
         &self.dropped
@@ -208,6 +215,7 @@ impl Draft {
         let method = self.release.method()?;
         let mut require = self.requirements()?;
         check_promises(method.form, &require)?;
+        weight::check_form(self.weight.as_ref(), method.form)?;
         let users = self.users(method)?;
         let roles = self.roles(header)?;
         let chosen = self.release.chosen()?;
@@ -282,6 +290,7 @@ impl Draft {
             marginals: self.release.marginals.clone().unwrap_or_default(),
             bucket_columns,
             together,
+            weight: self.weight.clone(),
             accepted,
             users,
             persons,

@@ -16,14 +16,19 @@ pub struct AnswerReport {
     pub notes: Vec<String>,
 }
 
+/// How aggregates of survey weights are computed.
+const WAY_OF_WEIGHTS: &str = "from the weights of the rows that can match, each as likely as its values are to be those \
+                              asked for; bounds from the smallest and the largest weights that can be among them.";
+
 impl AnswerReport {
     pub(crate) fn new(answer: Answer, plan: &Plan, manifest: &Manifest) -> Self {
         let mut explanation = vec![hits_known(plan).to_owned()];
         explanation.extend(answer.rows.iter().map(|row| hits(&answer, row, manifest)));
         explanation.push(sensitive(plan));
-        explanation.extend(
-            plan.aggregates.iter().map(|aggregate| format!("{}: {}", aggregate.name, aggregate.function.way())),
-        );
+        explanation.extend(plan.aggregates.iter().map(|aggregate| {
+            let way = if plan.weighs(aggregate) { WAY_OF_WEIGHTS } else { aggregate.function.way() };
+            format!("{}: {way}", aggregate.name)
+        }));
         AnswerReport { answer, explanation, notes: plan.notes.clone() }
     }
 

@@ -66,6 +66,7 @@ pub(crate) fn release_of(
             ordinary: None,
             near: None,
             prepared: None,
+            weight: false,
         }
     };
     let names = |columns: &[Column]| columns.iter().map(|column| column.name().to_owned()).collect();

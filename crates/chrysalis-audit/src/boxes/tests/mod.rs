@@ -104,6 +104,7 @@ pub(crate) fn attribute(role: RoleName, column: &Column) -> Attribute {
         ordinary: None,
         near: None,
         prepared: None,
+        weight: false,
     }
 }
 

@@ -30,6 +30,7 @@ fn attribute(form: Form, role: RoleName, column: &Column) -> Attribute {
         ordinary: None,
         near: None,
         prepared: None,
+        weight: false,
     }
 }
 

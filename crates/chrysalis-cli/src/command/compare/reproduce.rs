@@ -57,6 +57,9 @@ impl<'a> TypedCommand<'a> {
         if let Some(names) = &flags.other {
             line.add(Knob::Other, &names.join(","));
         }
+        if let Some(name) = &flags.weight {
+            line.add(Knob::Weight, name);
+        }
         let each = || flags.attributes.iter();
         for (column, said) in each() {
             if let Some(TaxonomyDraft::File(path)) = &said.taxonomy {

@@ -22,7 +22,9 @@ pub use error::CriteriaError;
 pub use held::HeldPrinciples;
 pub use laws::Laws;
 pub use near::Near;
-pub use principle::{All, Belongings, Limit, Minimum, OneOfPersons, OneOfSeveral, Principle, Sees, Sensitive, spans};
+pub use principle::{
+    All, Belongings, Clashes, Limit, Minimum, OneOfPersons, OneOfSeveral, Principle, Sees, Sensitive, spans,
+};
 pub use rational::{Rational, parse_rational, show_rational};
 pub use requirement::Requirement;
 pub use spec::PrincipleSpec;

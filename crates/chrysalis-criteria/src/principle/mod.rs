@@ -6,6 +6,7 @@
 
 mod alpha_k;
 mod beta_likeness;
+mod clashes;
 mod distinct_l;
 mod entropy_l;
 mod frequency_l;
@@ -20,6 +21,7 @@ mod t_closeness;
 #[cfg(feature = "toy-principle")]
 mod toy;
 
+pub use clashes::Clashes;
 pub use ke::spans;
 pub use persons::{Belongings, OneOfPersons, Sees};
 pub use several::OneOfSeveral;
@@ -54,6 +56,11 @@ pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
 
     /// Which values count as one, if that matters: rows whose values count as one do not protect each other.
     fn alike(&self) -> Option<&Alike> {
+        None
+    }
+
+    /// What a group of about the least size cannot hold twice, if that can be told from codes alone.
+    fn clashes(&self) -> Option<Clashes> {
         None
     }
 
@@ -259,6 +266,13 @@ impl Principle for All {
     /// All parts are bound to one column, so those that have an [`Alike`] agree on it.
     fn alike(&self) -> Option<&Alike> {
         self.parts.iter().find_map(|part| part.alike())
+    }
+
+    /// A column that is content with groups of half the size lets a value stand twice.
+    fn clashes(&self) -> Option<Clashes> {
+        let is_tight = |part: &&Box<dyn Principle>| 2 * part.least_size() > self.least_size();
+        let clashes = self.parts.iter().filter(is_tight).filter_map(|part| part.clashes());
+        clashes.reduce(|all, part| all.with(&part))
     }
 
     fn least_removal(&self, group: &SaCounts) -> u64 {

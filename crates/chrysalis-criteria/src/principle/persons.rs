@@ -14,7 +14,7 @@ use num_traits::CheckedMul;
 
 use super::k_anonymity::KAnonymity;
 use super::several::{SortedOut, empty, give_back};
-use super::{All, Limit, Principle, Sensitive};
+use super::{All, Clashes, Limit, Principle, Sensitive};
 use crate::{Alike, CriteriaError, Laws, PrincipleSpec, Rational, Requirement};
 
 /// What persons have in one sensitive column: for every code of what they have in all columns, the values and in how
@@ -375,6 +375,13 @@ impl Principle for OfPersons {
 
     fn alike(&self) -> Option<&Alike> {
         self.alike.as_ref()
+    }
+
+    fn clashes(&self) -> Option<Clashes> {
+        let classes = self.of_values.classes();
+        let class = |&(value, _): &(Code, u32)| classes.get(value as usize).copied().unwrap_or(value);
+        let keys = |code: Code| self.has.of(code).iter().map(class).collect();
+        Some(Clashes::new((0..self.has.len() as Code).map(keys)))
     }
 
     fn measured(&self) -> String {

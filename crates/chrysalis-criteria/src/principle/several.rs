@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use chrysalis_table::{Code, SaCounts};
 
-use super::{All, Limit, Principle, Sensitive, k_anonymity::KAnonymity};
+use super::{All, Clashes, Limit, Principle, Sensitive, k_anonymity::KAnonymity};
 use crate::{Alike, CriteriaError, Laws, PrincipleSpec, Requirement};
 
 /// One of several sensitive columns.
@@ -184,6 +184,12 @@ impl Principle for OfColumn {
 
     fn alike(&self) -> Option<&Alike> {
         self.alike.as_ref()
+    }
+
+    fn clashes(&self) -> Option<Clashes> {
+        let classes = self.of_values.as_ref()?.classes();
+        let class = |value: &Code| vec![classes.get(*value as usize).copied().unwrap_or(*value)];
+        Some(Clashes::new(self.value_of.iter().map(class)))
     }
 
     fn measured(&self) -> String {

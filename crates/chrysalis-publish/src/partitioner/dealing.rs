@@ -1,6 +1,6 @@
 //! How rows are dealt to groups by their sensitive values.
 
-use chrysalis_criteria::Principle;
+use chrysalis_criteria::{Clashes, Principle};
 use chrysalis_table::{Code, SaCounts};
 
 /// Which values are dealt as one, because they count as one, and which are missing, so that their rows protect nobody.
@@ -9,15 +9,18 @@ pub(super) struct Dealing {
     classes: Vec<Code>,
     /// Empty where no value is missing.
     is_missing: Vec<bool>,
+    /// What rows of a group should not have in common beside their class.
+    clashes: Option<Clashes>,
 }
 
 impl Dealing {
     /// The classes and the missing values that a goal distinguishes, over a domain of `n_values` codes.
     pub(super) fn of(goal: &dyn Principle, n_values: usize) -> Dealing {
-        let Some(alike) = goal.alike() else { return Dealing { classes: Vec::new(), is_missing: Vec::new() } };
+        let clashes = goal.clashes();
+        let Some(alike) = goal.alike() else { return Dealing { classes: Vec::new(), is_missing: Vec::new(), clashes } };
         let is_missing: Vec<bool> = (0..n_values as Code).map(|code| alike.is_missing(code)).collect();
         let has_missing = is_missing.contains(&true);
-        Dealing { classes: alike.classes(), is_missing: if has_missing { is_missing } else { Vec::new() } }
+        Dealing { classes: alike.classes(), is_missing: if has_missing { is_missing } else { Vec::new() }, clashes }
     }
 
     /// The code that stands for all codes that count as one with this one.
@@ -28,6 +31,11 @@ impl Dealing {
     /// Whether the code stands for a missing value.
     pub(super) fn is_missing(&self, code: Code) -> bool {
         self.is_missing.get(code as usize).copied().unwrap_or(false)
+    }
+
+    /// What a row with this code should not share with others of its group; nothing where only its class matters.
+    pub(super) fn keys(&self, code: Code) -> &[u32] {
+        self.clashes.as_ref().map_or(&[], |clashes| clashes.keys(code))
     }
 
     /// The number of rows that have a value, and the size of the largest class among them.

@@ -5,6 +5,8 @@ use super::points::Point;
 use crate::partitioner::anatomize::with_joining;
 use crate::partitioner::dealing::Dealing;
 
+/// How many heads a group passes over at most because they clash with it.
+const MOST_ASIDE: usize = 16;
 /// How many groups on either side a leftover looks at first.
 const WINDOW: usize = 2_048;
 
@@ -12,7 +14,7 @@ const WINDOW: usize = 2_048;
 pub(super) fn deal<const D: usize>(points: &mut [Point<D>], l: usize, dealing: &Dealing) -> Vec<u32> {
     let mut queues = Queues::new(points, dealing);
     let mut members: Vec<u32> = Vec::with_capacity(points.len());
-    while queues.take(l, &mut members) {}
+    while queues.take(l, points, dealing, &mut members) {}
     if members.is_empty() {
         return vec![points.len() as u32];
     }
@@ -77,7 +79,16 @@ impl Queues {
     }
 
     /// Forms a group if `l` values are left.
-    fn take(&mut self, l: usize, members: &mut Vec<u32>) -> bool {
+    ///
+    /// A head that clashes with the group is set aside and waits for the next one; a few at most, so that it does not
+    /// wait long.
+    fn take<const D: usize>(
+        &mut self,
+        l: usize,
+        points: &[Point<D>],
+        dealing: &Dealing,
+        members: &mut Vec<u32>,
+    ) -> bool {
         if self.n_left < l {
             return false;
         }
@@ -90,13 +101,27 @@ impl Queues {
             self.pressing = pressing;
         }
         let mut chosen: Vec<u32> = self.pressing.iter().copied().take(l).collect();
+        let keys = |place: u32| dealing.keys(points[place as usize].value);
+        let head = |value: u32| self.places[self.heads[value as usize] as usize];
+        let mut taken: Vec<u32> = chosen.iter().flat_map(|&value| keys(head(value))).copied().collect();
+        let mut aside: Vec<(u32, u32)> = Vec::new();
         while chosen.len() < l {
             match self.waiting.pop() {
                 Some(Reverse((_, value))) if self.is_pressing[value as usize] => {}
-                Some(Reverse((_, value))) => chosen.push(value),
-                None => return false,
+                Some(Reverse((place, value))) => {
+                    let clashes = keys(place).iter().any(|key| taken.contains(key));
+                    if clashes && aside.len() < MOST_ASIDE {
+                        aside.push((place, value));
+                    } else {
+                        taken.extend(keys(place));
+                        chosen.push(value);
+                    }
+                }
+                None if aside.is_empty() => return false,
+                None => chosen.push(aside.remove(0).1),
             }
         }
+        self.waiting.extend(aside.into_iter().map(Reverse));
         for value in chosen {
             let head = &mut self.heads[value as usize];
             members.push(self.places[*head as usize]);

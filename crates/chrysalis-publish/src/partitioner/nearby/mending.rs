@@ -25,18 +25,31 @@ pub(super) fn mend<const D: usize>(
     sizes.iter().for_each(|&size| starts.push(starts[starts.len() - 1] + size as usize));
     let mut passes: Vec<bool> =
         (0..sizes.len()).map(|at| holds(goal, &points[starts[at]..starts[at + 1]], counts)).collect();
+    let mut clashing = Vec::new();
     for group in 0..sizes.len() {
         if passes[group] {
             continue;
         }
+        clashing.clear();
+        clashing.extend(
+            (starts[group]..starts[group + 1])
+                .filter(|&at| clash(dealing, points, at, at, starts[group]..starts[group + 1])),
+        );
         let others = (1..=WITHIN).flat_map(|far| [group.checked_sub(far), Some(group + far)]).flatten();
         let mended = others.filter(|&other| other < sizes.len()).find_map(|other| {
-            let pairs = || {
-                (starts[group]..starts[group + 1]).flat_map(|a| (starts[other]..starts[other + 1]).map(move |b| (a, b)))
-            };
-            let found = pairs().find(|&(a, b)| {
+            let (own, others) = (starts[group]..starts[group + 1], starts[other]..starts[other + 1]);
+            // Where rows clash, one of them must go; otherwise it could be any.
+            let going = || own.clone().filter(|at| clashing.is_empty() || clashing.contains(at));
+            let mut pairs = going().flat_map(|a| others.clone().map(move |b| (a, b)));
+            let found = pairs.find(|&(a, b)| {
                 let (first, second) = (points[a].value, points[b].value);
                 if first == second || dealing.class(first) != dealing.class(second) {
+                    return false;
+                }
+                let is_idle = !clashing.is_empty()
+                    && (clash(dealing, points, b, a, own.clone())
+                        || passes[other] && clash(dealing, points, a, b, others.clone()));
+                if is_idle {
                     return false;
                 }
                 points.swap(a, b);
@@ -54,6 +67,21 @@ pub(super) fn mend<const D: usize>(
             passes[other] = holds(goal, &points[starts[other]..starts[other + 1]], counts);
         }
     }
+}
+
+/// Whether the row at a place clashes with rows of a group other than the one at `but`.
+fn clash<const D: usize>(
+    dealing: &Dealing,
+    points: &[Point<D>],
+    at: usize,
+    but: usize,
+    group: std::ops::Range<usize>,
+) -> bool {
+    let keys = dealing.keys(points[at].value);
+    !keys.is_empty()
+        && group
+            .filter(|&other| other != but)
+            .any(|other| dealing.keys(points[other].value).iter().any(|key| keys.contains(key)))
 }
 
 fn holds<const D: usize>(goal: &dyn Principle, points: &[Point<D>], counts: &mut SaCounts) -> bool {

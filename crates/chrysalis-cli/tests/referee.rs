@@ -1,4 +1,5 @@
-//! `profile` compared with pycanon, and recursive c, which pycanon gets wrong, compared with our own count.
+//! `profile` compared with pycanon, and recursive c, which pycanon gets wrong, compared with our own count; a release about
+//! persons, recounted by a script that knows nothing of this program.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -110,5 +111,45 @@ fn recursive_c_follows_from_the_definition() {
     for (quasi, sensitive) in CASES {
         let ours = profile(&adult, quasi, sensitive)["recursive_c"].clone();
         assert_eq!(ours, json!(recursive_c(&table, quasi, sensitive)), "{quasi} | {sensitive}");
+    }
+}
+
+/// Patients of whom many were in hospital several times: from the files of the release and from the microdata, no group
+/// breaks what is promised, and everybody fits a group with all of their rows.
+#[test]
+fn a_release_about_persons_keeps_its_promises() {
+    let Some(diabetes) = common::data("diabetes_hospitals.csv.gz") else { return };
+    let Some(python) = std::env::var_os("CHRYSALIS_REFEREE_PYTHON") else {
+        eprintln!("skipped: CHRYSALIS_REFEREE_PYTHON names no Python (see `cargo xtask referees`)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let line = format!(
+        "publish {} --person patient_nbr --quasi race,gender,age --sensitive diag_1 --sensitive time_in_hospital --require \
+         k=10 --require diag_1:l=4 --require time_in_hospital:distinct-l=3 --format csv --out release",
+        diabetes.display()
+    );
+    common::run(folder.path(), &line).expect(0);
+    let recount = |promises: Value| -> Value {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../referee/persons_recount.py");
+        let mut command = Command::new(&python);
+        command.arg(script).arg(&diabetes).arg("patient_nbr").arg(folder.path().join("release"));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(promises.to_string().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "the referee failed");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let found = recount(json!({"k": 10, "l": {"diag_1": 4}, "distinct_l": {"time_in_hospital": 3}}));
+    let everybody = json!({"persons": 71_518, "rows": 101_766});
+    assert_eq!(found["broken"], json!({"k": 0, "l": 0, "distinct_l": 0}), "{found}");
+    assert_eq!((&found["lost"], &found["crowded"]), (&json!(0), &json!(0)), "{found}");
+    assert_eq!(found["table"], everybody);
+    assert_eq!(found["release"]["persons"], everybody["persons"]);
+    assert_eq!(found["release"]["rows"], everybody["rows"]);
+    // The referee is able to find something.
+    let found = recount(json!({"k": 1_000, "l": {"diag_1": 100}, "distinct_l": {"time_in_hospital": 15}}));
+    for what in ["k", "l", "distinct_l"] {
+        assert!(found["broken"][what].as_u64() > Some(0), "{found}");
     }
 }

@@ -265,6 +265,14 @@ impl<'a> Job<'a> {
     pub fn check(&self, partition: Partition, scope: Scope, partitioner: &str) -> Result<Grouping, PublishError> {
         let goal = self.goal(scope)?;
         let held = self.hold(&goal, &[&partition])?.map_err(|group| self.failed(&goal, group))?;
+        // LEAK: where rows can be counted, a person with another number of rows than the others stands out.
+        if self.data.persons().is_some_and(|persons| persons.rows_known && !persons.has_equal_rows(&partition)) {
+            let problem = "persons with different numbers of rows share a group, although rows can be counted";
+            return Err(match self.partitioner.takes_rows() {
+                true => PublishError::request(problem),
+                false => PublishError::Internal(problem.to_owned()),
+            });
+        }
         Ok(Grouping { promises: Job::promised(&held, scope), partition, partitioner: partitioner.to_owned() })
     }
 
@@ -363,14 +371,8 @@ impl Job<'_> {
                 false => PublishError::Internal(problem),
             });
         }
-        let n_rows = |person: u32| persons.rows(person).len();
-        let differ = |group: &[u32]| {
-            let mut numbers = persons.of_group(group).map(n_rows);
-            let first = numbers.next();
-            numbers.any(|n| Some(n) != first)
-        };
         // Buckets may hold persons with different numbers of rows: their batches tell which.
-        if persons.rows_known && partition.groups().any(differ) && self.partitioner.takes_rows() {
+        if persons.rows_known && self.partitioner.takes_rows() && !persons.has_equal_rows(partition) {
             let problem = "persons with different numbers of rows share a group, although rows can be counted";
             return Err(PublishError::request(problem));
         }

@@ -116,6 +116,23 @@ impl Persons {
         (0..self.len() as u32).map(|person| self.rows(person).len() as u32).max().unwrap_or(0)
     }
 
+    /// Whether the persons of every group have equally many rows.
+    pub(crate) fn has_equal_rows(&self, partition: &Partition) -> bool {
+        let n_rows = |person: u32| self.rows(person).len();
+        let is_equal = |group: &[u32]| {
+            let mut numbers = self.of_group(group).map(n_rows);
+            let first = numbers.next();
+            numbers.all(|n| Some(n) == first)
+        };
+        partition.groups().all(is_equal)
+    }
+
+    /// Whether some persons may not share a group with others, because they have more or fewer rows.
+    pub(crate) fn are_kept_apart(&self) -> bool {
+        let first = self.ends.first().copied().unwrap_or(0) as usize;
+        self.rows_known && (0..self.len() as u32).any(|person| self.rows(person).len() != first)
+    }
+
     /// The persons who may share a group.
     pub(crate) fn classes(&self) -> Vec<UnitClass> {
         let mut by_rows: BTreeMap<u32, Vec<u32>> = BTreeMap::new();

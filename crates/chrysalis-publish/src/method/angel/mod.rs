@@ -16,6 +16,7 @@ use super::anatomy::{check_sensitive_names, nothing_sensitive, sensitive_tables}
 use super::frame::{self, ShownGroups};
 use super::generalize::{Summary, column_names, members};
 use super::{Method, Outcome};
+use crate::microdata::Persons;
 use crate::partitioner::{Compact, Mondrian, Partitioner, compact_by_density};
 use crate::{Job, Microdata, Partition, PublishError};
 use buckets::Buckets;
@@ -248,7 +249,9 @@ impl Angel {
         partition: Partition,
         buckets: &Buckets,
     ) -> Result<Partition, PublishError> {
-        if !self.for_reconstruction {
+        // LEAK: exchanged persons would come to stand with others who have more or fewer rows.
+        let is_apart = job.data().persons().is_some_and(Persons::are_kept_apart);
+        if !self.for_reconstruction || is_apart {
             return Ok(partition);
         }
         let goal = job.goal(Scope::Batch)?;

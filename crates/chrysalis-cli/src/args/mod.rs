@@ -262,7 +262,8 @@ pub(crate) struct Choices {
     /// For methods with several users: protect against any N of them who pool what they know [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) collude: Option<usize>,
-    /// The share of rows that full-domain may suppress, that is, show fully generalized as one group [default: 0].
+    /// The share of rows (with `--person`, of persons) that full-domain may suppress, that is, show fully generalized as
+    /// one group [default: 0].
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) suppress: Option<String>,
     /// What full-domain minimizes: loss (NCP), dm, average, precision or height [default: loss].

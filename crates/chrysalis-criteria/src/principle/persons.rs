@@ -196,7 +196,7 @@ impl All {
         }
         for (column, principles) in columns.iter().zip(of_columns) {
             let bound = OfPersons::bind(column, &principles, whole, sees, columns.len() > 1)?;
-            for part in bound.parts.iter().filter(|part| !bound.part_holds(part, whole)) {
+            if let Some(part) = bound.parts.iter().find(|part| !bound.part_holds(part, whole)) {
                 let name = column.sensitive.name.to_owned();
                 let limit = bound.measured_in(part.measure, whole, |counts| bound.why(part, counts, whole, column));
                 return Ok(Some((part.written.to_string(), limit, Some(name))));
@@ -319,7 +319,8 @@ impl OfPersons {
     /// Why a part fails for all persons.
     fn why(&self, part: &Part, counts: &SaCounts, whole: &SaCounts, column: &OneOfPersons<'_>) -> Limit {
         if whole.total() < part.least {
-            let reason = format!("the table has {} persons, a group needs {}", whole.total(), part.least);
+            let words = if whole.total() == 1 { "person" } else { "persons" };
+            let reason = format!("the table has {} {words}, a group needs {}", whole.total(), part.least);
             return Limit::new(reason, None, "nobody hides alone: add persons");
         }
         let limit = of_persons(part.principle.limit(counts, Some(&Sensitive { counts, ..column.sensitive })));

@@ -241,7 +241,7 @@ fn what_an_audit_needs_must_be_there_and_nothing_else() {
     let plain = ground.publish(&ground.draft(&["age"], &json!({}), &json!({}))).unwrap().release;
     let message = "`key` has no effect: no column of this release was prepared with a key".to_owned();
     assert_eq!(refused(&plain, json!({ "key": key })), (message, Some(Knob::Key)));
-    let message = "`person` has no effect: no date of this release was moved".to_owned();
+    let message = "`person` has no effect: this release counts rows, and no date of it was moved".to_owned();
     assert_eq!(refused(&plain, json!({ "person": "id" })), (message, Some(Knob::Person)));
     // Programs that read the microdata themselves get the same answers.
     let plan = MicrodataPlan::new(&[&made.release.manifest], Some("id")).unwrap();

@@ -54,6 +54,9 @@ pub(super) fn judge(
 /// Buckets have no id, and a person in one may have any value of their batch.
 fn in_buckets(buckets: &[Buckets], promise: &Promise) -> Result<PrincipleResult, AuditError> {
     let sizes: Vec<u64> = buckets.iter().flat_map(|buckets| buckets.placed.persons.iter().copied()).collect();
+    if sizes.iter().all(|&persons| persons == 0) {
+        return Ok(nobody(promise));
+    }
     let why = "buckets have no sensitive values of their own";
     JudgedGroups::of_rows(&sizes, &[], why).counting_persons().judge(promise)
 }
@@ -64,6 +67,9 @@ fn in_groups(
     known: &Known<'_>,
     promise: &Promise,
 ) -> Result<PrincipleResult, AuditError> {
+    if seen.sizes.iter().all(|&persons| persons == 0) {
+        return Ok(nobody(promise));
+    }
     let shown = tables.values.as_ref().zip(seen.values.as_ref());
     let judged = |sample: Option<&measure::GroupCounts>| -> Result<PrincipleResult, AuditError> {
         let shown = shown.zip(sample);
@@ -151,6 +157,19 @@ const EVERY_ROW: &str = "the tables do not show how many persons have a value, s
 pub(super) const NOT_SHOWN: &str = "it counts what each person has, which the tables do not show";
 pub(super) const TOO_MANY: &str = "it counts what each person has, and persons have too many different numbers of values to decide it \
                         exactly";
+
+/// A release that names no persons keeps no promise about them.
+fn nobody(promise: &Promise) -> PrincipleResult {
+    PrincipleResult {
+        principle: promise.principle().to_string(),
+        holds: false,
+        untold: None,
+        worst: 0.0,
+        worst_text: "no persons".to_owned(),
+        worst_group: None,
+        measured: String::new(),
+    }
+}
 
 fn untold(promise: &Promise, seen: &Seen, why: &str) -> PrincipleResult {
     PrincipleResult {

@@ -219,7 +219,7 @@ impl Placed {
             let all = tables.persons[group as usize];
             let is_whole = rows == tables.rows[group as usize];
             let each = tables.least_rows(group as usize);
-            if !is_whole && !(tables.rows_known && rows.is_multiple_of(each)) {
+            if !(is_whole || tables.rows_known && rows.is_multiple_of(each)) {
                 placed.broken.push((group, rows));
             }
             let persons = match is_whole {

@@ -474,3 +474,62 @@ fn pooling(found: &Pooling) -> Value {
         "confidence": found.confidence,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use chrysalis_audit::PrincipleResult;
+
+    use super::*;
+
+    fn outcome(told: &[(&str, Option<bool>)]) -> AuditOutcome {
+        let principle = |(principle, holds): &(&str, Option<bool>)| PrincipleResult {
+            principle: (*principle).to_owned(),
+            holds: *holds == Some(true),
+            untold: holds.is_none().then(|| "it counts what each person has, which the tables do not show".to_owned()),
+            worst: f64::INFINITY,
+            worst_text: "cannot tell".to_owned(),
+            worst_group: None,
+            measured: String::new(),
+        };
+        let report = AuditReport {
+            reading: Reading::Strict,
+            principles: told.iter().map(principle).collect(),
+            checks: Vec::new(),
+            attacks: Attacks::default(),
+            disclosure: None,
+            utility: None,
+            rows: 10,
+            groups: 2,
+            columns: Vec::new(),
+        };
+        AuditOutcome {
+            report,
+            method: Form::Generalize,
+            partitioner: "compact".to_owned(),
+            reproducible: false,
+            accepted: Vec::new(),
+            kept: Vec::new(),
+            prepared: Vec::new(),
+            persons: Some(Persons { count: 7, rows_known: false }),
+        }
+    }
+
+    #[test]
+    fn no_headline_claims_what_nobody_can_tell() {
+        let verdict = |told: &[(&str, Option<bool>)]| outcome(told).verdict();
+        assert_eq!(verdict(&[]), "Nothing is promised");
+        assert_eq!(verdict(&[("k=3", Some(true))]), "Every promise holds");
+        assert_eq!(verdict(&[("k=3", Some(true)), ("t=0.3", None)]), "Every promise that can be told holds");
+        assert_eq!(verdict(&[("t=0.3", None)]), "Nobody can tell whether the promises hold");
+        assert_eq!(verdict(&[("k=3", Some(false)), ("t=0.3", None)]), "The audit FAILED");
+        let found = outcome(&[("k=3", Some(true)), ("t=0.3", None)]);
+        assert!(found.ok());
+        let sentence =
+            "Nobody can tell whether t=0.3 holds: it counts what each person has, which the tables do not show.";
+        assert_eq!(found.told_untold(), [sentence]);
+        let json = serde_json::to_value(&found).unwrap();
+        assert_eq!((&json["principles"][0]["holds"], &json["principles"][1]["holds"]), (&json!(true), &Value::Null));
+        assert_eq!(json["principles"][1]["untold"], "it counts what each person has, which the tables do not show");
+        assert_eq!(json["persons"], json!({"count": 7, "rows_known": false}));
+    }
+}

@@ -12,8 +12,8 @@ use crate::{Microdata, Partition, SensitiveColumn};
 /// For how many rows a release gives the sensitive value away.
 ///
 /// A row is *certain* when what is shown of its group leaves only one possible sensitive value, or only numbers closer
-/// together than the column's `near`; where persons may have several rows, also when all persons of its group have its
-/// value. Values that look alike count as one. A certain row is *disclosed* when its value
+/// together than the column's `near`; where persons may have several rows, also when all persons of its group have one
+/// value in common. Values that look alike count as one. A certain row is *disclosed* when its value
 /// is not ordinary. If several columns are sensitive, one of them is enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Disclosure {
@@ -91,22 +91,21 @@ impl<'a> Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The rows with a value that all persons of a group have.
-    fn shared(&self, persons: &Persons, rows: &[u32]) -> Vec<(u32, Conclusion)> {
+    /// What can be concluded from a value that all persons of a group have.
+    fn shared(&self, persons: &Persons, rows: &[u32]) -> Conclusion {
         let n_persons = persons.of_group(rows).count();
         let value = |row: u32| self.looks.first(self.column.code(row as usize));
         let mut by_value: Vec<(Code, u32, u32)> =
             rows.iter().map(|&row| (value(row), persons.of_row(row), row)).collect();
         by_value.sort_unstable();
-        let mut shared = Vec::new();
-        for run in by_value.chunk_by(|a, b| a.0 == b.0) {
-            if run.chunk_by(|a, b| a.1 == b.1).count() == n_persons {
-                let is_ordinary = run.iter().all(|&(_, _, row)| self.ordinary[self.column.code(row as usize) as usize]);
-                let conclusion = if is_ordinary { Conclusion::Ordinary } else { Conclusion::Disclosed };
-                shared.extend(run.iter().map(|&(_, _, row)| (row, conclusion)));
+        let of_value = |run: &[(Code, u32, u32)]| {
+            if run.chunk_by(|a, b| a.1 == b.1).count() < n_persons {
+                return Conclusion::Open;
             }
-        }
-        shared
+            let is_ordinary = run.iter().all(|&(_, _, row)| self.ordinary[self.column.code(row as usize) as usize]);
+            if is_ordinary { Conclusion::Ordinary } else { Conclusion::Disclosed }
+        };
+        by_value.chunk_by(|a, b| a.0 == b.0).map(of_value).max().unwrap_or_default()
     }
 }
 
@@ -137,13 +136,10 @@ impl Microdata {
             for (group, rows) in partition.groups().enumerate() {
                 watch.pause_at(group);
                 for (judge, disclosed) in judges.iter().zip(&mut disclosed) {
-                    let of_group = judge.known(codes(judge.column, rows));
+                    let shared = self.persons().map_or(Conclusion::Open, |persons| judge.shared(persons, rows));
+                    let of_group = judge.known(codes(judge.column, rows)).max(shared);
                     *disclosed += if of_group == Conclusion::Disclosed { rows.len() as u64 } else { 0 };
                     rows.iter().for_each(|&row| raise(&mut known[row as usize], (of_group, of_group)));
-                    for (row, of_value) in self.persons().into_iter().flat_map(|persons| judge.shared(persons, rows)) {
-                        *disclosed += u64::from(of_value == Conclusion::Disclosed && of_group < of_value);
-                        raise(&mut known[row as usize], (of_value, of_value));
-                    }
                 }
                 if let Some(others) = &others {
                     let mut sorted: Vec<u32> = rows.to_vec();

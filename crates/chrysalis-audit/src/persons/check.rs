@@ -35,7 +35,7 @@ pub(super) fn check(tables: &PersonTables<'_>, watch: &dyn Watch) -> Check {
 /// Where rows can be counted, somebody's number of rows is as good as known.
 fn form(tables: &PersonTables<'_>, findings: &mut Findings) {
     let shape = tables.manifest.method.shape();
-    let hides_rows = shape.detail == Detail::GroupBoxes && !shape.has_users;
+    let hides_rows = shape.detail == Detail::GroupBoxes;
     if !hides_rows && !tables.rows_known {
         findings.add("rows that can be counted", || {
             let form = tables.manifest.method;

@@ -10,7 +10,7 @@ use chrysalis_table::{Column, Table, Watch};
 use crate::attack::{Margins, Together};
 use crate::findings::Findings;
 use crate::report::{ColumnReport, PrincipleResult};
-use crate::source::relevant;
+use crate::source::relevant_with;
 use crate::{AuditError, AuditReport, Check, Disclosure, Groups, disclosure, insiders, judged, kept, together, values};
 
 /// Judges every sensitive attribute, and what they have in common.
@@ -22,7 +22,7 @@ pub(crate) fn audit(
 ) -> Result<AuditReport, AuditError> {
     let manifest = &release.manifest;
     // Rows that lack a value of any attribute were left out of the whole release, whichever attribute is looked at.
-    let (microdata, n_dropped) = microdata.map(|table| relevant(manifest, table)).transpose()?.unzip();
+    let (microdata, n_dropped) = microdata.map(|table| relevant_with(manifest, table, person)).transpose()?.unzip();
     let microdata = microdata.as_ref();
     let mut views: Vec<Release> = Vec::new();
     let mut reports: Vec<(String, AuditReport)> = Vec::new();

@@ -15,6 +15,18 @@ pub(crate) fn relevant(manifest: &Manifest, microdata: &Table) -> Result<(Table,
     dropped(columns_of(manifest, microdata)?, drop)
 }
 
+/// The same, and the column that says whose a row is, if there is one.
+pub(crate) fn relevant_with(
+    manifest: &Manifest,
+    microdata: &Table,
+    person: Option<&str>,
+) -> Result<(Table, usize), AuditError> {
+    let drop = manifest.attributes.iter().all(|attribute| !attribute.domain.missing);
+    let mut columns = columns_of(manifest, microdata)?;
+    columns.extend(person.and_then(|person| microdata.column(person)).cloned());
+    dropped(columns, drop)
+}
+
 /// The same rows, each with its code in a further column; rows that lack that column's value are left out.
 pub(crate) fn relevant_by(
     manifest: &Manifest,

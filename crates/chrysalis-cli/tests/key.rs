@@ -98,7 +98,6 @@ fn a_key_that_is_none_is_refused() {
     refused("--prepare zip_code=pseudonym --key r/k", "the key r/k would be part of the release", "--key");
     refused("--prepare zip_code=pseudonym --key nowhere/k", "a key cannot be made: cannot write nowhere/k", "--key");
     refused("--key k", "`key` has no effect: no column is prepared with it", "--prepare COLUMN=pseudonym");
-    refused("--person patient_id", "`person` has no effect yet", "--prepare COLUMN=shift");
     refused("--prepare zip_code=blur", "`blur` is not a preparation", "--help");
     refused("--prepare zip_code", "expected COLUMN=", "--help");
 }

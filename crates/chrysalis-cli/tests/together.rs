@@ -33,7 +33,7 @@ fn pairs_are_published_asked_and_audited() {
         assert!(told.contains("disease, drug: nothing is promised about combinations"), "{told}");
         let manifest = Release::at(folder.join("release")).manifest();
         assert_eq!(manifest["together"], serde_json::json!([["disease", "drug"]]));
-        assert_eq!(manifest["features"], serde_json::json!(["several", "together"]));
+        assert_eq!(manifest["features"], serde_json::json!(["several-sensitive", "together"]));
         assert_eq!(bounds(question), [1.0, 1.0, 1.0], "{method}");
         let report = run(folder, "audit release --microdata visits.csv --output json").expect(0).json();
         let pairs = &report["attacks"]["together"]["pairs"];

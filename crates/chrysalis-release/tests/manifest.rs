@@ -94,7 +94,7 @@ fn columns_shown_together_are_sensitive_and_in_order() {
     let all: Vec<String> = ["a", "b", "c", "d"].map(sensitive).to_vec();
     let good = VERSION_2
         .replace("\"max\": 9}}]", &format!("\"max\": 9}}}}, {}]", all.join(", ")))
-        .replace("[\"parts\"]", "[\"parts\", \"several\", \"together\"]")
+        .replace("[\"parts\"]", "[\"parts\", \"several-sensitive\", \"together\"]")
         .replace("\"quasi_identifiers\"", "\"together\": [[\"a\", \"c\"], [\"b\", \"d\"]], \"quasi_identifiers\"");
     let manifest = Manifest::parse(good.as_bytes()).unwrap();
     assert_eq!(manifest.together_sets(), [[1, 3], [2, 4]]);

@@ -638,12 +638,13 @@ mod tests {
         check(
             "[attributes.mrn]\nprepare = ['prefix:3']\n[attributes.day]\nprepare = ['date:year']",
             base,
-            "[attributes.mrn]\nrole = 'quasi'\nprepare = ['prefix:3']\n[attributes.day]\nrole = 'other'\nprepare = ['date:year']",
+            "person = 'id'\n[attributes.mrn]\nrole = 'quasi'\nprepare = ['prefix:3']\n[attributes.day]\nrole = 'other'\n\
+             prepare = ['date:year']",
         );
         check(
             "other = []\nkey = 'b.key'",
             base,
-            "other = []\nkey = 'b.key'\n[attributes.mrn]\nrole = 'quasi'\nprepare = ['pseudonym']",
+            "other = []\nkey = 'b.key'\nperson = 'id'\n[attributes.mrn]\nrole = 'quasi'\nprepare = ['pseudonym']",
         );
         // A mistake within one draft stays a mistake.
         check("missing = 'drop'", "key = 'a.key'\nperson = 'id'", "missing = 'drop'\nkey = 'a.key'\nperson = 'id'");

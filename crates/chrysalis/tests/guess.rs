@@ -255,7 +255,7 @@ fn a_spec_names_few_columns_and_gives_its_reasons() {
         has(&format!("\n# [attributes.{name}]\n# role = \"quasi\""));
     }
     has("# others know somebody's origin; add it if an attacker may know it\n");
-    has("# person? its name and its 300 values say that it numbers people; promises count rows, not people\n");
+    has("# person? its name and its 300 values say that it numbers people; see `person` above\n");
     has("\n[attributes.disease]\nrole = \"sensitive\"               ");
     has("\n# [attributes.income]\n# role = \"sensitive\"               ");
     has("# not published: it has 600 different numbers, and its name does not sound private\n");

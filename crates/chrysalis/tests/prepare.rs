@@ -386,13 +386,6 @@ fn what_cannot_be_prepared_says_what_to_do() {
     refused(
         &["age"],
         age(json!(["top:60"])),
-        json!({ "person": "id" }),
-        "`person` has no effect yet: no date is moved by `id`",
-        Some(Knob::Person),
-    );
-    refused(
-        &["age"],
-        age(json!(["top:60"])),
         json!({ "key": "chrysalis.key" }),
         "`key` has no effect: no column is prepared with it",
         Some(Knob::Key),

@@ -21,7 +21,7 @@ fn table() -> Table {
         Column::reals("half", &each(|row| row % 5).iter().map(|n| *n as f64 / 2.0).collect::<Vec<f64>>()),
         Column::integers("debt", &each(|row| row % 4 - 1)),
         Column::integers("serial", &each(|row| row)),
-        Column::texts("disease", (0..ROWS).map(|row| diseases[(row * row % 11 % 4) as usize])),
+        Column::texts("disease", (0..ROWS).map(|row| diseases[(row % 7 % 4) as usize])),
     ])
 }
 
@@ -46,7 +46,7 @@ fn published(weight: &str, release: Value) -> Result<Published, Error> {
 #[test]
 fn a_weight_is_kept_exactly_marked_audited_and_asked_in_every_form_that_keeps_columns() {
     let table = table();
-    for method in ["generalize", "anatomy", "shuffle", "angel"] {
+    for method in ["generalize", "anatomy", "angel"] {
         for weight in ["pwgtp", "half"] {
             let accepted = json!({"method": method, "accept": ["disclosure"]});
             let made = published(weight, accepted).unwrap();

@@ -331,8 +331,8 @@ impl OfPersons {
                 possible: limit.possible,
                 instead: Remedy::from("use ")
                     .knob(Knob::RowsPerPerson, "1")
-                    .words(", or a method that counts values by group, such as ")
-                    .knob(Knob::Method, "anatomy"),
+                    .words(", or a method that counts values by group: ")
+                    .knob(Knob::Method, ""),
             },
             Measure::Shares(_) if part.written.weighs() => {
                 Limit { possible: None, instead: "ask for less".into(), ..limit }

@@ -81,8 +81,6 @@ pub struct Microdata {
     sensitive_counts: SaCounts,
     /// Whose the rows are, if persons may have several.
     persons: Option<Persons>,
-    /// Whether rows stand for persons.
-    is_of_persons: bool,
     /// Sensitive columns that are shown together, by their places among the sensitive columns.
     together: Vec<Vec<usize>>,
 }
@@ -128,7 +126,6 @@ impl Microdata {
             combined,
             sensitive_counts,
             persons: None,
-            is_of_persons: false,
             together: Vec::new(),
         })
     }
@@ -160,11 +157,6 @@ impl Microdata {
     /// What groups are made of: a table with one row per person, or else the table itself.
     pub(crate) fn units(&self) -> &Microdata {
         self.persons.as_ref().map_or(self, |persons| &persons.units)
-    }
-
-    /// Whether rows stand for persons, who may have several rows in the table that is published.
-    pub(crate) fn is_of_persons(&self) -> bool {
-        self.is_of_persons
     }
 
     /// Whether partitioners count something else than the values of one column.
@@ -263,7 +255,6 @@ impl Microdata {
             combined: None,
             sensitive_counts: counts_without_values(self.rows()),
             persons: None,
-            is_of_persons: self.is_of_persons,
             together: Vec::new(),
         }
     }
@@ -281,7 +272,6 @@ impl Microdata {
             combined: self.combined.clone(),
             sensitive_counts: self.sensitive_counts.clone(),
             persons: None,
-            is_of_persons: self.is_of_persons,
             together: Vec::new(),
         }
     }

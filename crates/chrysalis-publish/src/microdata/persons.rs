@@ -255,7 +255,6 @@ fn units(data: &Microdata, lists: Lists<'_>, bundles: Option<Column>) -> (Microd
         combined: bundles.map(|column| Combined { column, value_of: Vec::new() }),
         sensitive_counts,
         persons: None,
-        is_of_persons: true,
         together: Vec::new(),
     };
     (units, places)
@@ -306,7 +305,6 @@ impl Microdata {
                 .map_or_else(|| counts_without_values(rows.len()), |combined| counts_of(&combined.column)),
             combined,
             persons: None,
-            is_of_persons: true,
             together: Vec::new(),
         }
     }

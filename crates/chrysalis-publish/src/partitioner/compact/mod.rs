@@ -59,6 +59,9 @@ const MOST_PIECES_PER_BLOCK: usize = 4_096;
 const ATOMS_FOR_TWO: usize = 50_000;
 const ATOMS_FOR_ONE: usize = 500_000;
 const ATOMS_FOR_BLOCKS: usize = 2_000_000;
+/// The same for several sensitive columns: there are more atoms then, and taking groups apart gains little (on 400,000
+/// CENSUS-like rows, an NCP of 0.0245 instead of 0.0246 for a third of the time).
+const ATOMS_FOR_ONE_OF_SEVERAL: usize = 100_000;
 /// Groups that need no more rows than these are very small.
 const SMALL_GROUP: u64 = 3;
 
@@ -127,7 +130,8 @@ fn groups(
     // sensitive values, unless they are very small.
     let is_loose = goal.is_size_only() || goal.least_size() <= SMALL_GROUP;
     let has_second = start.is_in_order && is_loose && atoms.len() <= ATOMS_FOR_TWO;
-    let n_rounds = usize::from(atoms.len() <= ATOMS_FOR_ONE) + usize::from(has_second);
+    let most = if data.is_combined() { ATOMS_FOR_ONE_OF_SEVERAL } else { ATOMS_FOR_ONE };
+    let n_rounds = usize::from(atoms.len() <= most) + usize::from(has_second);
     for _ in 0..n_rounds {
         groups = regroup::regroup(&atoms, &measures, groups, goal, n_values, &mut orders, progress);
     }
@@ -140,7 +144,7 @@ fn groups(
     // Step 6.
     let partition = atoms.partition(&groups, progress);
     // Step 7.
-    match data.is_of_persons() && !goal.is_size_only() {
+    match data.is_combined() && !goal.is_size_only() {
         true => shed::shed(data, goal, &partition, &lots, progress),
         false => partition,
     }

@@ -156,7 +156,7 @@ fn the_count_of_pairs_by_hand() {
     let group = vec![(1, 0, 5, 0), (1, 1, 7, 0), (2, 1, 9, 0), (2, 9, 5, 0)];
     let sql = "SELECT COUNT(*), SUM(b), MIN(b), MAX(b) FROM microdata WHERE q = 1 AND a <= 1 AND b >= 6";
     for method in [&Anatomy as &dyn Method, &Shuffle] {
-        let release = OpenRelease::new(&released(&[group.clone()], method)).unwrap();
+        let release = OpenRelease::new(&released(std::slice::from_ref(&group), method)).unwrap();
         let answer = chrysalis_sql::ask(&release, sql).unwrap();
         let [count, sum, min, max] = &answer.rows[0].aggregates[..] else { panic!("four aggregates are asked for") };
         // h = 2, c = 2, n = 4: between 0 and 2, 2·2/4, and the variance 2·2/3 · 1/4.

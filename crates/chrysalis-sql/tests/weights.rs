@@ -147,7 +147,8 @@ fn compare(
         None
     };
     close(average, &|found| found.iter().sum::<f64>() / found.len() as f64);
-    let extremes: [(&AggregateAnswer, fn(f64, f64) -> f64); 2] = [(min, f64::min), (max, f64::max)];
+    type Choice = fn(f64, f64) -> f64;
+    let extremes: [(&AggregateAnswer, Choice); 2] = [(min, f64::min), (max, f64::max)];
     for (it, fold) in extremes {
         if let Some((mean, variance)) = close(it, &|found| found.iter().copied().reduce(fold).unwrap()) {
             assert!((it.estimate.unwrap() - mean).abs() < 1e-9 * (1.0 + mean), "{context}");

@@ -270,9 +270,9 @@ impl Principle for All {
 
     /// A column that is content with groups of half the size lets a value stand twice.
     fn clashes(&self) -> Option<Clashes> {
-        let is_tight = |part: &&Box<dyn Principle>| 2 * part.least_size() > self.least_size();
-        let clashes = self.parts.iter().filter(is_tight).filter_map(|part| part.clashes());
-        clashes.reduce(|all, part| all.with(&part))
+        let least = self.least_size();
+        let tight = self.parts.iter().filter(|part| 2 * part.least_size() > least);
+        tight.filter_map(|part| part.clashes()).reduce(|all, part| all.with(&part))
     }
 
     fn least_removal(&self, group: &SaCounts) -> u64 {

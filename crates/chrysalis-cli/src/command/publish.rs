@@ -160,7 +160,7 @@ impl Summary<'_> {
         let n_rows = counted(persons.most_rows_per_person, "row");
         let known = match persons.rows_known {
             true => "everybody in a group has equally many rows",
-            false => "safe from whoever does not know how many rows a person has",
+            false => "they reckon with attackers who do not know how many rows a person has",
         };
         let (least, most) = (count(persons.fewest_persons), count(persons.most_persons));
         let mut facts = vec![

@@ -93,19 +93,27 @@ impl<'a> Judge<'a> {
 impl Judge<'_> {
     /// What can be concluded from a value that all persons of a group have.
     fn shared(&self, persons: &Persons, rows: &[u32]) -> Conclusion {
-        let n_persons = persons.of_group(rows).count();
         let value = |row: u32| self.looks.first(self.column.code(row as usize));
-        let mut by_value: Vec<(Code, u32, u32)> =
-            rows.iter().map(|&row| (value(row), persons.of_row(row), row)).collect();
-        by_value.sort_unstable();
-        let of_value = |run: &[(Code, u32, u32)]| {
-            if run.chunk_by(|a, b| a.1 == b.1).count() < n_persons {
-                return Conclusion::Open;
+        let has = |person: u32, shared: Code| persons.rows(person).iter().any(|&row| value(row) == shared);
+        let mut others = persons.of_group(rows);
+        // What all have is among what the first one has.
+        let Some(first) = others.next() else { return Conclusion::Open };
+        let candidates = persons.rows(first).iter().map(|&row| value(row));
+        let shared = candidates.filter(|&candidate| others.clone().all(|person| has(person, candidate)));
+        let conclusion = |shared: Code| {
+            let mut codes = codes(self.column, rows).filter(|&code| self.looks.first(code) == shared);
+            match codes.all(|code| self.ordinary[code as usize]) {
+                true => Conclusion::Ordinary,
+                false => Conclusion::Disclosed,
             }
-            let is_ordinary = run.iter().all(|&(_, _, row)| self.ordinary[self.column.code(row as usize) as usize]);
-            if is_ordinary { Conclusion::Ordinary } else { Conclusion::Disclosed }
         };
-        by_value.chunk_by(|a, b| a.0 == b.0).map(of_value).max().unwrap_or_default()
+        shared.map(conclusion).max().unwrap_or_default()
+    }
+
+    /// What can be concluded about the rows of a group.
+    fn of_group(&self, persons: Option<&Persons>, rows: &[u32]) -> Conclusion {
+        let shared = persons.map_or(Conclusion::Open, |persons| self.shared(persons, rows));
+        self.known(codes(self.column, rows)).max(shared)
     }
 }
 
@@ -124,11 +132,11 @@ impl Microdata {
         let judges: Vec<Judge<'_>> =
             self.sensitive_columns().zip(&near).map(|(column, near)| Judge::new(column, near)).collect();
         let others = (is_beside && self.other().len() > 0).then(|| self.numbered_others());
-        if let ([judge], [partition], None, None) = (&judges[..], partitions, &others, self.persons()) {
-            return in_one(judge, partition, watch);
-        }
         if judges.is_empty() {
             return Disclosure::default();
+        }
+        if let ([partition], None) = (partitions, &others) {
+            return in_one(&judges, self.persons(), partition, watch);
         }
         let mut known = vec![(Conclusion::Open, Conclusion::Open); self.rows()];
         let mut disclosed = vec![0_u64; judges.len()];
@@ -136,8 +144,7 @@ impl Microdata {
             for (group, rows) in partition.groups().enumerate() {
                 watch.pause_at(group);
                 for (judge, disclosed) in judges.iter().zip(&mut disclosed) {
-                    let shared = self.persons().map_or(Conclusion::Open, |persons| judge.shared(persons, rows));
-                    let of_group = judge.known(codes(judge.column, rows)).max(shared);
+                    let of_group = judge.of_group(self.persons(), rows);
                     *disclosed += if of_group == Conclusion::Disclosed { rows.len() as u64 } else { 0 };
                     rows.iter().for_each(|&row| raise(&mut known[row as usize], (of_group, of_group)));
                 }
@@ -161,8 +168,7 @@ impl Microdata {
             disclosed_rows: count(&|(_, all)| all == Conclusion::Disclosed) as u64,
             disclosed_by_others: count(&|(alone, all)| all == Conclusion::Disclosed && alone != Conclusion::Disclosed)
                 as u64,
-            // The first of several that give away as many.
-            column: (0..judges.len()).rev().max_by_key(|&at| disclosed[at]).unwrap_or(0),
+            column: worst(&disclosed),
         }
     }
 
@@ -189,21 +195,31 @@ fn raise(known: &mut (Conclusion, Conclusion), by: (Conclusion, Conclusion)) {
     *known = (known.0.max(by.0), known.1.max(by.1));
 }
 
+/// The column that gives most rows away, the first of several that give away as many.
+fn worst(disclosed: &[u64]) -> usize {
+    (0..disclosed.len()).rev().max_by_key(|&at| disclosed[at]).unwrap_or(0)
+}
+
 /// The simple case of one partition and no other columns: runs on all cores and keeps no state per row.
-fn in_one(judge: &Judge<'_>, partition: &Partition, watch: &dyn Watch) -> Disclosure {
-    let of_group = |group: usize| {
+fn in_one(judges: &[Judge<'_>], persons: Option<&Persons>, partition: &Partition, watch: &dyn Watch) -> Disclosure {
+    // Certain rows, disclosed rows, and rows that each column discloses.
+    let none = || (0, 0, vec![0_u64; judges.len()]);
+    let add = |(certain, disclosed, mut by_column): (u64, u64, Vec<u64>), group: usize| {
         watch.pause_at(group);
         let rows = partition.group(group);
         let n = rows.len() as u64;
-        match judge.known(codes(judge.column, rows)) {
-            Conclusion::Open => (0, 0),
-            Conclusion::Ordinary => (n, 0),
-            Conclusion::Disclosed => (n, n),
+        let mut most = Conclusion::Open;
+        for (judge, of_column) in judges.iter().zip(&mut by_column) {
+            let of_group = judge.of_group(persons, rows);
+            *of_column += if of_group == Conclusion::Disclosed { n } else { 0 };
+            most = most.max(of_group);
         }
+        let certain = certain + if most > Conclusion::Open { n } else { 0 };
+        (certain, disclosed + if most == Conclusion::Disclosed { n } else { 0 }, by_column)
     };
-    let (certain_rows, disclosed_rows) = (0..partition.n_groups())
+    let (certain_rows, disclosed_rows, by_column) = (0..partition.n_groups())
         .into_par_iter()
-        .map(of_group)
-        .reduce(|| (0, 0), |(a, b), (certain, disclosed)| (a + certain, b + disclosed));
-    Disclosure { certain_rows, disclosed_rows, ..Disclosure::default() }
+        .fold(none, add)
+        .reduce(none, |a, b| (a.0 + b.0, a.1 + b.1, a.2.iter().zip(&b.2).map(|(a, b)| a + b).collect()));
+    Disclosure { certain_rows, disclosed_rows, column: worst(&by_column), ..Disclosure::default() }
 }

@@ -13,7 +13,7 @@ use num_integer::Integer;
 use num_traits::CheckedMul;
 
 use super::k_anonymity::KAnonymity;
-use super::several::{SortedOut, empty, give_back};
+use super::several::{SortedOut, with_empty};
 use super::{All, Clashes, Limit, Principle, Sensitive};
 use crate::{Alike, CriteriaError, Laws, PrincipleSpec, Rational, Requirement};
 
@@ -219,6 +219,8 @@ struct OfPersons {
     has_several: bool,
     parts: Vec<Part>,
     has: Arc<Belongings>,
+    /// Whether every code is that of the one value which its persons have, once each: then codes are counted as values.
+    is_plain: bool,
     n_values: usize,
     /// For every code, the value that most persons have among those that its persons have.
     main: Vec<Code>,
@@ -294,6 +296,7 @@ impl OfPersons {
             has_several,
             parts,
             has: Arc::clone(has),
+            is_plain: has.len() == n_values && (0..n_values as Code).all(|code| has.of(code) == [(code, 1)]),
             n_values,
             main,
             most: of_values.most(&persons),
@@ -304,11 +307,13 @@ impl OfPersons {
 
     /// What `judge` says about a group in a measure.
     fn measured_in<T>(&self, measure: Measure, group: &SaCounts, judge: impl FnOnce(&SaCounts) -> T) -> T {
-        let mut counts = empty(self.n_values);
-        measure.count(&self.has, group, &mut counts);
-        let judged = judge(&counts);
-        give_back(counts);
-        judged
+        if self.is_plain {
+            return judge(group);
+        }
+        with_empty(self.n_values, |counts| {
+            measure.count(&self.has, group, counts);
+            judge(counts)
+        })
     }
 
     fn part_holds(&self, part: &Part, group: &SaCounts) -> bool {
@@ -379,6 +384,9 @@ impl Principle for OfPersons {
     }
 
     fn clashes(&self) -> Option<Clashes> {
+        if self.is_plain && !self.has_several {
+            return None;
+        }
         let classes = self.of_values.classes();
         let class = |&(value, _): &(Code, u32)| classes.get(value as usize).copied().unwrap_or(value);
         let keys = |code: Code| self.has.of(code).iter().map(class).collect();

@@ -125,38 +125,37 @@ thread_local! {
     static SPARE: RefCell<Vec<SaCounts>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Counts from an earlier group, if there are any of this size.
-pub(super) fn empty(n_values: usize) -> SaCounts {
-    let spare = SPARE.with_borrow_mut(|spare| {
-        let at = spare.iter().position(|counts| counts.domain_len() == n_values)?;
-        Some(spare.swap_remove(at))
-    });
-    spare.unwrap_or_else(|| SaCounts::new(n_values))
-}
-
-/// Keeps counts for a later group.
-pub(super) fn give_back(mut counts: SaCounts) {
-    /// More than the columns of any goal.
-    const MOST: usize = 16;
-    counts.clear();
-    SPARE.with_borrow_mut(|spare| {
-        if spare.len() < MOST {
-            spare.push(counts);
-        }
-    });
+/// What `judge` says about counts of that many values, which are empty at first.
+pub(super) fn with_empty<T>(n_values: usize, judge: impl FnOnce(&mut SaCounts) -> T) -> T {
+    SPARE.with(|spare| {
+        // Who judges while judging gets counts of its own.
+        let Ok(mut spare) = spare.try_borrow_mut() else { return judge(&mut SaCounts::new(n_values)) };
+        let at = match spare.iter().position(|counts| counts.domain_len() == n_values) {
+            Some(at) => at,
+            None => {
+                /// More than the columns of any goal.
+                const MOST: usize = 16;
+                spare.truncate(MOST - 1);
+                spare.push(SaCounts::new(n_values));
+                spare.len() - 1
+            }
+        };
+        let counts = &mut spare[at];
+        counts.clear();
+        judge(counts)
+    })
 }
 
 impl OfColumn {
     /// What `judge` says about this column's values in a group of combinations.
     fn judged<T>(&self, group: &SaCounts, judge: impl FnOnce(&SaCounts) -> T) -> T {
-        let mut counts = empty(self.n_values);
-        for (combination, count) in group.iter() {
-            // PROOF: counts come from 32-bit counts.
-            counts.add_many(self.value_of[combination as usize], count as u32);
-        }
-        let judged = judge(&counts);
-        give_back(counts);
-        judged
+        with_empty(self.n_values, |counts| {
+            for (combination, count) in group.iter() {
+                // PROOF: counts come from 32-bit counts.
+                counts.add_many(self.value_of[combination as usize], count as u32);
+            }
+            judge(counts)
+        })
     }
 
     /// How much the column asks of groups: how large they must be, and then how frequent its most frequent value is.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use chrysalis_criteria::{Belongings, Sees};
 use chrysalis_table::{Code, Codes, Column, Domain, Kind, SaCounts, Table, Taxonomy, Value};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::combined::Combined;
@@ -188,10 +190,12 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Values of one column with the number of rows in which each stands, in ascending order.
-type Counted = Vec<(Code, u32)>;
+/// Persons are told apart in pieces of this many, on all cores.
+const PERSONS_PER_PIECE: usize = 1 << 16;
 
 /// The code of what every person has, and what is behind each code, by sensitive column.
+///
+/// Most persons have what others have, too: they are told apart by hashing, and only what is distinct is sorted.
 ///
 /// LEAK: codes are numbered by what persons have, never by where they first occur.
 fn bundles(data: &Microdata, lists: Lists<'_>) -> (Option<Column>, Vec<Arc<Belongings>>) {
@@ -199,32 +203,60 @@ fn bundles(data: &Microdata, lists: Lists<'_>) -> (Option<Column>, Vec<Arc<Belon
     if columns.is_empty() {
         return (None, Vec::new());
     }
-    let of_person = |person: u32| -> Vec<Counted> {
-        let counted = |column: &&Column| {
-            let mut codes: Vec<Code> = lists.of(person).iter().map(|&row| column.code(row as usize)).collect();
-            codes.sort_unstable();
-            codes.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
-        };
-        columns.iter().map(counted).collect()
+    let persons: Vec<u32> = (0..lists.ends.len() as u32).collect();
+    let pieces: Vec<(Vec<Bundle>, Vec<Code>)> =
+        persons.par_chunks(PERSONS_PER_PIECE).map(|persons| told_apart(&columns, lists, persons)).collect();
+    let mut distinct: Vec<&Bundle> = pieces.iter().flat_map(|(bundles, _)| bundles).collect();
+    distinct.par_sort_unstable();
+    distinct.dedup();
+    let of_piece = |(bundles, of_person): &(Vec<Bundle>, Vec<Code>)| {
+        // PROOF: there are no more bundles than persons, who are numbered in 32 bits.
+        let number = |bundle: &Bundle| distinct.partition_point(|known| *known < bundle) as Code;
+        let numbers: Vec<Code> = bundles.iter().map(number).collect();
+        of_person.iter().map(|&bundle| numbers[bundle as usize]).collect::<Vec<Code>>()
     };
-    let n_persons = lists.ends.len() as u32;
-    let all: Vec<Vec<Counted>> = (0..n_persons).into_par_iter().map(of_person).collect();
-    let mut order: Vec<u32> = (0..n_persons).collect();
-    order.par_sort_unstable_by(|&a, &b| all[a as usize].cmp(&all[b as usize]));
-    let mut codes = vec![0; n_persons as usize];
+    let codes: Vec<Vec<Code>> = pieces.par_iter().map(of_piece).collect();
+    let codes = Codes::collect(distinct.len(), codes.into_iter().flatten());
     let mut has: Vec<Belongings> = columns.iter().map(|_| Belongings::new()).collect();
-    let mut n_codes = 0;
-    for alike in order.chunk_by(|&a, &b| all[a as usize] == all[b as usize]) {
-        alike.iter().for_each(|&person| codes[person as usize] = n_codes);
-        for (has, values) in has.iter_mut().zip(&all[alike[0] as usize]) {
-            has.push(values.iter().copied());
+    for bundle in &distinct {
+        for (has, values) in has.iter_mut().zip(bundle.split(|&number| number == END)) {
+            has.push(values.chunks_exact(2).map(|pair| (pair[0] - 1, pair[1])));
         }
-        n_codes += 1;
     }
-    let domain = Domain::new(Kind::Integer, (0..i64::from(n_codes)).map(Value::Integer).collect(), false);
-    let codes = Codes::collect(n_codes as usize, codes.into_iter());
+    let domain = Domain::new(Kind::Integer, (0..distinct.len() as i64).map(Value::Integer).collect(), false);
     let name = columns.iter().map(|column| column.name()).collect::<Vec<_>>().join(", ");
     (Some(Column::new(name, Arc::new(domain), codes)), has.into_iter().map(Arc::new).collect())
+}
+
+/// What a person has: for every sensitive column, in ascending order, each value's code plus 1 and the number of rows
+/// in which it stands, and then [`END`].
+type Bundle = Vec<u32>;
+
+/// Ends a column: neither a code plus 1 nor a number of rows is 0.
+const END: u32 = 0;
+
+/// The bundles of some persons, and for each person the place of the bundle.
+fn told_apart(columns: &[&Column], lists: Lists<'_>, persons: &[u32]) -> (Vec<Bundle>, Vec<Code>) {
+    let mut places: HashMap<Bundle, Code, FixedState> = HashMap::default();
+    let (mut bundle, mut codes) = (Bundle::new(), Vec::new());
+    let of_person = persons.iter().map(|&person| {
+        bundle.clear();
+        for column in columns {
+            codes.clear();
+            codes.extend(lists.of(person).iter().map(|&row| column.code(row as usize)));
+            codes.sort_unstable();
+            // PROOF: a code is below the number of rows, which are numbered in 32 bits.
+            let runs = codes.chunk_by(|a, b| a == b).flat_map(|run| [run[0] + 1, run.len() as u32]);
+            bundle.extend(runs);
+            bundle.push(END);
+        }
+        let fresh = places.len() as Code;
+        *places.entry_ref(&bundle[..]).or_insert(fresh)
+    });
+    let of_person: Vec<Code> = of_person.collect();
+    let mut bundles: Vec<(Code, Bundle)> = places.into_iter().map(|(bundle, place)| (place, bundle)).collect();
+    bundles.sort_unstable_by_key(|(place, _)| *place);
+    (bundles.into_iter().map(|(_, bundle)| bundle).collect(), of_person)
 }
 
 /// A table with one row per person, and where its quasi columns come from.
@@ -263,6 +295,10 @@ fn units(data: &Microdata, lists: Lists<'_>, bundles: Option<Column>) -> (Microd
 /// The values of a column by person: one column if every person has one value, otherwise the lowest and the highest
 /// ones, in the order in which groups are cut.
 fn hulls(column: &Column, taxonomy: Option<&Taxonomy>, lists: Lists<'_>) -> Vec<Column> {
+    // Persons are numbered in the order of their first rows.
+    if lists.ends.len() == lists.rows.len() {
+        return vec![column.clone()];
+    }
     let place = |code: Code| match taxonomy {
         Some(tree) if !column.domain().kind().is_ordered() => tree.rank(code),
         _ => code,
@@ -307,6 +343,11 @@ impl Microdata {
             persons: None,
             together: Vec::new(),
         }
+    }
+
+    /// The code of what a person has; without sensitive columns all have the same.
+    pub(crate) fn bundle(&self, person: u32) -> Code {
+        self.combined.as_ref().map_or(0, |combined| combined.column.code(person as usize))
     }
 
     /// How many persons a group of persons with these codes has of every code.

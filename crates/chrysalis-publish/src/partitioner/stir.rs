@@ -21,10 +21,13 @@ const LOOKS_IN_ALL: u64 = 4_000_000;
 const MOST_ROUNDS: u64 = 8;
 const MOST_SWEEPS: u64 = 16;
 
+/// Rows of larger groups are picked less often, so that no group costs the square of its size.
+const MOST_LOOKS: u32 = 512;
+
 /// In how many orders to stir groups of these sizes, and how often to pick every row in each.
 pub(super) fn rounds_and_sweeps(sizes: impl Iterator<Item = u32>) -> (usize, usize) {
     // Judging an exchange takes a look at every row of both groups.
-    let looks: u64 = sizes.map(|size| u64::from(size) * u64::from(size)).sum();
+    let looks: u64 = sizes.map(|size| u64::from(size) * u64::from(size.min(MOST_LOOKS))).sum();
     let sweeps = (LOOKS_IN_ALL / looks.max(1)).clamp(1, MOST_ROUNDS * MOST_SWEEPS);
     let rounds = sweeps.min(MOST_ROUNDS);
     (rounds as usize, (sweeps / rounds) as usize)
@@ -110,6 +113,11 @@ impl Stirrer<'_> {
             let least = 1 << lots.random_range(0..BITS_APART);
             let j = i + lots.random_range(least..2 * least);
             if j >= n || group_of[i] == group_of[j] {
+                continue;
+            }
+            // How often a row is picked depends on the sizes of both groups alone, which an exchange leaves as they are.
+            let larger = sizes[group_of[i] as usize].max(sizes[group_of[j] as usize]);
+            if larger > MOST_LOOKS && lots.random_range(0..larger) >= MOST_LOOKS {
                 continue;
             }
             let most = -self.heat * f64::from(lots.random::<f32>().max(f32::MIN_POSITIVE).ln());

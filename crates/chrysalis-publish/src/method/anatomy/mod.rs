@@ -149,7 +149,7 @@ pub(super) struct Counted {
     pub(super) values: Vec<u32>,
     /// In how many rows it stands.
     pub(super) counts: Vec<i64>,
-    /// How many persons have it; 1 if nobody says whose rows are.
+    /// How many persons have it; empty if nobody says whose rows are.
     persons: Vec<i64>,
 }
 
@@ -162,18 +162,21 @@ pub(super) fn counted(
     watch: &dyn Watch,
 ) -> Counted {
     let mut all = Counted { place: Vec::new(), values: Vec::new(), counts: Vec::new(), persons: Vec::new() };
-    let mut codes: Vec<(u32, u32)> = Vec::new();
+    // Each is a value and a person: one number is sorted faster than two.
+    let mut codes: Vec<u64> = Vec::new();
+    let value = |code: u64| (code >> 32) as u32;
     let whose = |row: u32| persons.map_or(0, |persons| persons.of_row(row));
     for (at, &group) in (0u32..).zip(shown) {
         watch.pause_at(at as usize);
         codes.clear();
-        codes.extend(partition.group(group as usize).iter().map(|&row| (column.code(row as usize), whose(row))));
+        let code = |&row: &u32| u64::from(column.code(row as usize)) << 32 | u64::from(whose(row));
+        codes.extend(partition.group(group as usize).iter().map(code));
         codes.sort_unstable();
-        for run in codes.chunk_by(|a, b| a.0 == b.0) {
+        for run in codes.chunk_by(|a, b| value(*a) == value(*b)) {
             all.place.push(at);
-            all.values.push(run[0].0);
+            all.values.push(value(run[0]));
             all.counts.push(run.len() as i64);
-            all.persons.push(run.chunk_by(|a, b| a == b).count() as i64);
+            all.persons.extend(persons.map(|_| run.chunk_by(|a, b| a == b).count() as i64));
         }
     }
     all

@@ -12,7 +12,7 @@ use super::super::mondrian::cut::Worth;
 use super::atoms::{Atoms, Groups};
 use super::hull::Hull;
 use super::line::{Line, Measure};
-use super::{ATOMS_FOR_BLOCKS, ATOMS_FOR_ONE, dearest_first, improved, regroup};
+use super::{ATOMS_FOR_BLOCKS, ATOMS_FOR_ONE, blocks, dearest_first, improved, regroup};
 use crate::Partition;
 
 /// Groups of some rows.
@@ -70,7 +70,9 @@ impl<'a> Refiner<'a> {
             return given;
         }
         let mut orders = ChaCha20Rng::seed_from_u64(seed);
-        let mut groups = improved(&atoms, &self.measures, &groups, true, self.goal, self.n_values, &no_progress);
+        let blocks = blocks(&groups, self.goal);
+        let mut groups =
+            improved(&atoms, &self.measures, &groups, &blocks, true, self.goal, self.n_values, &no_progress);
         if atoms.len() <= ATOMS_FOR_ONE {
             groups =
                 regroup::regroup(&atoms, &self.measures, groups, self.goal, self.n_values, &mut orders, &no_progress);

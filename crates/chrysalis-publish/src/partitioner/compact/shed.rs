@@ -26,7 +26,7 @@ pub(super) fn shed(
     let parts: Vec<Vec<Vec<u32>>> = (0..partition.n_groups())
         .into_par_iter()
         .map_init(
-            || Shedder { data, goal, keys: &keys, counts: SaCounts::new(n_values) },
+            || Shedder { data, goal, keys: &keys, counts: SaCounts::new(n_values), leaving: SaCounts::new(n_values) },
             |shedder, group| {
                 progress(0);
                 let mut rows = partition.group(group).to_vec();
@@ -50,7 +50,10 @@ struct Shedder<'a> {
     data: &'a Microdata,
     goal: &'a dyn Principle,
     keys: &'a [&'a Codes],
+    /// What the rows that stay have.
     counts: SaCounts,
+    /// What the rows that leave have.
+    leaving: SaCounts,
 }
 
 impl Shedder<'_> {
@@ -58,41 +61,66 @@ impl Shedder<'_> {
         self.keys.iter().all(|codes| codes.get(a as usize) == codes.get(b as usize))
     }
 
-    fn holds(&mut self, parts: [&[u32]; 2]) -> bool {
-        self.counts.clear();
-        self.data.bundle_counts(parts.into_iter().flatten().copied(), &mut self.counts);
-        self.goal.holds(&self.counts)
-    }
-
-    /// The groups that come out of one whose rows look alike cell by cell.
+    /// The groups that come out of one whose rows look alike cell by cell; the largest cells come first.
     fn shed(&mut self, cells: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-        let mut groups = Vec::new();
-        let mut rest: Vec<u32> = cells.concat();
-        if cells.len() > 1 {
-            for cell in cells {
-                let is_of_cell = |row: u32| cell.first().is_some_and(|&first| self.is_alike(first, row));
-                let others: Vec<u32> = rest.iter().copied().filter(|&row| !is_of_cell(row)).collect();
-                if others.is_empty() {
-                    break;
-                }
-                let Some(stay) = self.fewest(&others, &cell) else { continue };
-                if self.holds([&cell[stay..], &[]]) {
-                    groups.push(cell[stay..].to_vec());
-                    rest = others;
-                    rest.extend(&cell[..stay]);
-                }
+        if cells.len() < 2 {
+            return cells;
+        }
+        let least = usize::try_from(self.goal.least_size()).unwrap_or(usize::MAX);
+        self.counts.clear();
+        self.data.bundle_counts(cells.iter().flatten().copied(), &mut self.counts);
+        let (mut groups, mut rest): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
+        for cell in cells {
+            // A part of a cell with fewer rows than a group cannot be one, and somebody else must stay.
+            if cell.len() < least || cell.len() as u64 == self.counts.total() {
+                rest.extend(cell);
+                continue;
             }
+            let mut stay = Stay { cell: &cell, n: cell.len() };
+            let n = stay.fewest(self);
+            let n = n.filter(|&n| self.is_group(&cell[n..])).unwrap_or(cell.len());
+            stay.set(self, n);
+            groups.extend((n < cell.len()).then(|| cell[n..].to_vec()));
+            rest.extend(&cell[..n]);
         }
         groups.push(rest);
         groups
     }
 
-    /// How many rows of a cell must stay with the others so that these pass; `None` if all of them must.
-    fn fewest(&mut self, others: &[u32], cell: &[u32]) -> Option<usize> {
+    fn is_group(&mut self, rows: &[u32]) -> bool {
+        self.leaving.clear();
+        self.data.bundle_counts(rows.iter().copied(), &mut self.leaving);
+        self.goal.holds(&self.leaving)
+    }
+}
+
+/// The first `n` rows of a cell stay, and are counted.
+struct Stay<'a> {
+    cell: &'a [u32],
+    n: usize,
+}
+
+impl Stay<'_> {
+    fn set(&mut self, shedder: &mut Shedder<'_>, n: usize) {
+        if n > self.n {
+            shedder.data.bundle_counts(self.cell[self.n..n].iter().copied(), &mut shedder.counts);
+        } else {
+            self.cell[n..self.n].iter().for_each(|&row| shedder.counts.remove(shedder.data.bundle(row)));
+        }
+        self.n = n;
+    }
+
+    fn holds(&mut self, shedder: &mut Shedder<'_>, n: usize) -> bool {
+        self.set(shedder, n);
+        shedder.goal.holds(&shedder.counts)
+    }
+
+    /// How many rows of the cell must stay so that these and all others pass; `None` if all of them must.
+    fn fewest(&mut self, shedder: &mut Shedder<'_>) -> Option<usize> {
         let mut enough = 0;
-        while !self.holds([others, &cell[..enough]]) {
+        while !self.holds(shedder, enough) {
             enough = (2 * enough).max(1);
-            if enough >= cell.len() {
+            if enough >= self.cell.len() {
                 return None;
             }
         }
@@ -100,7 +128,7 @@ impl Shedder<'_> {
         let mut few = enough / 2;
         while enough > few + 1 {
             let middle = few.midpoint(enough);
-            if self.holds([others, &cell[..middle]]) {
+            if self.holds(shedder, middle) {
                 enough = middle;
             } else {
                 few = middle;

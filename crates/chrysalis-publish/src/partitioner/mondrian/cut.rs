@@ -401,6 +401,32 @@ impl<'a> Chooser<'a> {
         self.goal.holds(&scratch.right)
     }
 
+    /// The sensitive codes of a group in the order of their ranks. Ranks are few in all but small groups, and are
+    /// counted; the order of equal ones does not matter.
+    fn sort_by_rank<T: Rank>(&self, axis: usize, group: &Slice<'_, T>, scratch: &mut Scratch) {
+        let rows = group.ranks(axis).zip(group.sensitive());
+        let n_ranks = self.axes[axis].n_ranks();
+        scratch.by_rank.clear();
+        if n_ranks > group.len() {
+            scratch.by_rank.extend(rows);
+            scratch.by_rank.sort_unstable_by_key(|(rank, _)| *rank);
+            return;
+        }
+        scratch.histogram.clear();
+        scratch.histogram.resize(n_ranks, 0);
+        let mut n_before = 0;
+        for &(rank, count) in &scratch.profiles[axis] {
+            scratch.histogram[rank as usize] = n_before;
+            n_before += count;
+        }
+        scratch.by_rank.resize(group.len(), (0, 0));
+        for (rank, code) in rows {
+            let place = &mut scratch.histogram[rank as usize];
+            scratch.by_rank[*place as usize] = (rank, code);
+            *place += 1;
+        }
+    }
+
     /// The best of the remaining cuts that stands, with the rows of each attribute sorted by rank only once.
     fn sweep<T: Rank>(&self, cuts: &[Cut], group: &Slice<'_, T>, scratch: &mut Scratch) -> Option<Cut> {
         let mut best: Option<&Cut> = None;
@@ -411,9 +437,7 @@ impl<'a> Chooser<'a> {
             if here.is_empty() {
                 continue;
             }
-            scratch.by_rank.clear();
-            scratch.by_rank.extend(group.ranks(axis).zip(group.sensitive()));
-            scratch.by_rank.sort_unstable();
+            self.sort_by_rank(axis, group, scratch);
             here.sort_by_key(|cut| cut.side.place());
             let mut n_added = 0;
             scratch.left.clear();

@@ -5,6 +5,9 @@ use super::points::Point;
 
 /// About this many rows after a group are looked at for an exchange.
 const ROWS_AHEAD: usize = 32;
+/// Groups with more rows than this, or than groups of the least size can have, are left as they are: measuring a group
+/// takes the square of its size, and one that had to be merged from many is wide whoever is in it.
+const MOST_ROWS: usize = 256;
 /// A gain below this may be rounding. The width of a domain is 32,000 times as much.
 const LEAST_GAIN: f32 = 1.0;
 
@@ -18,14 +21,14 @@ pub(super) fn improve<const D: usize>(
     goal: &dyn Principle,
     counts: &mut SaCounts,
 ) {
+    let mut pair = Pair::new(goal);
     let mut groups: Vec<Group<D>> = Vec::with_capacity(sizes.len());
     let mut rest = &*points;
     for &size in &*sizes {
         let (group, after) = rest.split_at(size as usize);
-        groups.push(Group::new(group.to_vec()));
+        groups.push(Group::new(group.to_vec(), most_rows(goal)));
         rest = after;
     }
-    let mut pair = Pair::new(goal);
     for g in 0..groups.len() {
         let mut n_rows = 0;
         for h in g + 1..groups.len() {
@@ -47,8 +50,15 @@ pub(super) fn improve<const D: usize>(
     }
 }
 
+/// The most rows of a group that takes part.
+pub(super) fn most_rows(goal: &dyn Principle) -> usize {
+    usize::try_from(goal.least_size()).unwrap_or(usize::MAX).saturating_mul(2).max(MOST_ROWS)
+}
+
 struct Group<const D: usize> {
     points: Vec<Point<D>>,
+    /// Whether it is left as it is.
+    is_left: bool,
     /// For every point, the sum of its distances to the others.
     inside: Vec<f32>,
     /// The sum over all pairs of points; 0 if all points are equal, and then nothing can be improved.
@@ -56,9 +66,12 @@ struct Group<const D: usize> {
 }
 
 impl<const D: usize> Group<D> {
-    fn new(points: Vec<Point<D>>) -> Self {
-        let mut group = Group { inside: Vec::with_capacity(points.len()), points, total: 0.0 };
-        group.measure();
+    fn new(points: Vec<Point<D>>, most_rows: usize) -> Self {
+        let is_left = points.len() > most_rows;
+        let mut group = Group { inside: Vec::new(), points, is_left, total: 0.0 };
+        if !is_left {
+            group.measure();
+        }
         group
     }
 
@@ -118,7 +131,7 @@ impl Pair {
         goal: &dyn Principle,
         counts: &mut SaCounts,
     ) {
-        if g.total + h.total == 0.0 {
+        if g.is_left || h.is_left || g.total + h.total == 0.0 {
             return;
         }
         self.measure(g, h);

@@ -13,7 +13,13 @@ const WITHIN: usize = 32;
 /// The same where it can be told from codes which rows go together, which is quick.
 const WITHIN_BY_CODES: usize = 1_024;
 
+/// How many groups on either side of one that still fails are looked through for another to join it, and how many of
+/// them on average over all groups of the cell.
+const WITHIN_FOR_JOINING: usize = 4_096;
+const LOOKS_PER_GROUP: usize = 256;
+
 /// Lets rows of one class change places between groups of a cell, so that groups which fail the goal pass it (step 4a).
+/// Those that still fail join others. Returns the sizes that come out.
 ///
 /// Rows of one class count as one value in the column by which rows were dealt, so that what was dealt stays as it is.
 /// Rows that clash with others of their group leave it, as long as some place takes them; where no rows clash, a change
@@ -24,7 +30,7 @@ pub(super) fn mend<const D: usize>(
     points: &mut [Point<D>],
     sizes: &[u32],
     counts: &mut SaCounts,
-) {
+) -> Vec<u32> {
     let mut starts = Vec::with_capacity(sizes.len() + 1);
     starts.push(0);
     sizes.iter().for_each(|&size| starts.push(starts[starts.len() - 1] + size as usize));
@@ -36,6 +42,7 @@ pub(super) fn mend<const D: usize>(
             mender.change_one(group, counts);
         }
     }
+    mender.joined(counts)
 }
 
 struct Mender<'a, const D: usize> {
@@ -103,6 +110,49 @@ impl<const D: usize> Mender<'_, D> {
         self.passes[group]
     }
 
+    /// Joins every group that fails with the nearest group with which it passes, if there is one: where a value is as
+    /// frequent in a cell as it may be, one group has it twice because another lacks it, and nobody in between helps.
+    fn joined(self, counts: &mut SaCounts) -> Vec<u32> {
+        let n_groups = self.passes.len();
+        let mut partner: Vec<Option<usize>> = vec![None; n_groups];
+        let mut is_taken = vec![false; n_groups];
+        let mut looks_left = LOOKS_PER_GROUP * n_groups;
+        for group in 0..n_groups {
+            if self.passes[group] || is_taken[group] {
+                continue;
+            }
+            counts.clear();
+            self.range(group).for_each(|at| counts.add(self.points[at].value));
+            let found = self.near(group, WITHIN_FOR_JOINING).take(looks_left).find(|&other| {
+                looks_left -= 1;
+                if is_taken[other] {
+                    return false;
+                }
+                self.range(other).for_each(|at| counts.add(self.points[at].value));
+                let holds = self.goal.holds(counts);
+                self.range(other).for_each(|at| counts.remove(self.points[at].value));
+                holds
+            });
+            if let Some(other) = found {
+                (is_taken[group], is_taken[other]) = (true, true);
+                partner[group] = Some(other);
+            }
+        }
+        let mut order = Vec::with_capacity(self.points.len());
+        let mut sizes = Vec::with_capacity(n_groups);
+        for group in 0..n_groups {
+            if is_taken[group] && partner[group].is_none() {
+                continue;
+            }
+            let before = order.len();
+            order.extend_from_slice(&self.points[self.range(group)]);
+            partner[group].into_iter().for_each(|other| order.extend_from_slice(&self.points[self.range(other)]));
+            sizes.push((order.len() - before) as u32);
+        }
+        self.points.copy_from_slice(&order);
+        sizes
+    }
+
     /// Looks for a single change after which the group passes.
     fn change_one(&mut self, group: usize, counts: &mut SaCounts) {
         for other in self.near(group, WITHIN) {
@@ -121,6 +171,51 @@ impl<const D: usize> Mender<'_, D> {
             }
         }
     }
+}
+
+/// Puts all groups that fail into one, with as many of the largest other groups as it takes (step 5). Returns the
+/// points and the sizes, or nothing if no group fails.
+///
+/// Where a value is as frequent as it may be, groups of the least size have no room for another one with it. Larger
+/// groups do.
+pub(super) fn pooled<const D: usize>(
+    goal: &dyn Principle,
+    points: &[Point<D>],
+    sizes: &[u32],
+    counts: &mut SaCounts,
+) -> Option<(Vec<Point<D>>, Vec<u32>)> {
+    let mut start = 0;
+    let mut groups: Vec<&[Point<D>]> = Vec::with_capacity(sizes.len());
+    for &size in sizes {
+        groups.push(&points[start..start + size as usize]);
+        start += size as usize;
+    }
+    let (mut rest, failing): (Vec<&[Point<D>]>, Vec<&[Point<D>]>) =
+        groups.into_iter().partition(|group| holds(goal, group, counts));
+    if failing.is_empty() {
+        return None;
+    }
+    let mut pool = failing.concat();
+    counts.clear();
+    pool.iter().for_each(|point| counts.add(point.value));
+    let mut by_size: Vec<usize> = (0..rest.len()).collect();
+    by_size.sort_by_key(|&at| std::cmp::Reverse(rest[at].len()));
+    let mut worth_a_test = 0;
+    for at in by_size {
+        if pool.len() >= worth_a_test {
+            if goal.holds(counts) {
+                break;
+            }
+            // Tests stay linear.
+            worth_a_test = pool.len() + pool.len() / 64;
+        }
+        let group = std::mem::take(&mut rest[at]);
+        group.iter().for_each(|point| counts.add(point.value));
+        pool.extend_from_slice(group);
+    }
+    rest.retain(|group| !group.is_empty());
+    rest.push(&pool);
+    Some((rest.concat(), rest.iter().map(|group| group.len() as u32).collect()))
 }
 
 fn holds<const D: usize>(goal: &dyn Principle, points: &[Point<D>], counts: &mut SaCounts) -> bool {

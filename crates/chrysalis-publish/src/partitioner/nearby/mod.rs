@@ -144,10 +144,20 @@ fn groups_of_cell<const D: usize>(
         vec![1; points.len()]
     };
     // Step 4a.
-    if has_several {
-        mending::mend(goal, dealing, points, &sizes, counts);
-    }
+    let sizes = if has_several { mending::mend(goal, dealing, points, &sizes, counts) } else { sizes };
     // Step 5.
     let codes: Vec<u32> = points.iter().map(|point| point.value).collect();
-    merged_until_all_hold(goal, counts, &codes, &sizes)
+    let merged = merged_until_all_hold(goal, counts, &codes, &sizes);
+    let is_large = merged.iter().any(|&size| size as usize > exchange::most_rows(goal));
+    if has_several
+        && is_large
+        && let Some((order, pooled)) = mending::pooled(goal, points, &sizes, counts)
+    {
+        let squares = |sizes: &[u32]| sizes.iter().map(|&size| u64::from(size).pow(2)).sum::<u64>();
+        if squares(&pooled) < squares(&merged) {
+            points.copy_from_slice(&order);
+            return pooled;
+        }
+    }
+    merged
 }

@@ -64,7 +64,7 @@ fn stir<const D: usize>(
     progress: Progress<'_>,
 ) {
     let (n_rounds, sweeps) = rounds_and_sweeps(sizes.iter().copied());
-    let heat = HEAT * mean_cost(points, sizes);
+    let heat = HEAT * mean_cost(points, sizes, exchange::most_rows(goal));
     let stirrer = Stirrer { goal, keeps_apart: true, heat, sweeps, slack: f64::INFINITY };
     for round in 0..n_rounds {
         // A single round keeps the order as it is.
@@ -84,14 +84,14 @@ fn stir<const D: usize>(
 /// At most this many groups are sampled for the average cost of a row.
 const SAMPLE: usize = 4_096;
 
-/// The average cost of a row, from a sample.
-fn mean_cost<const D: usize>(points: &[Point<D>], sizes: &[u32]) -> f64 {
+/// The average cost of a row, from a sample of the groups that have no more rows than that.
+fn mean_cost<const D: usize>(points: &[Point<D>], sizes: &[u32], most_rows: usize) -> f64 {
     let step = sizes.len() / SAMPLE + 1;
     let (mut start, mut n, mut sum) = (0, 0, 0.0);
     for (at, &size) in sizes.iter().enumerate() {
         let group = &points[start..start + size as usize];
         start += size as usize;
-        if at % step == 0 {
+        if at % step == 0 && group.len() <= most_rows {
             let pairs = group.iter().enumerate().flat_map(|(at, p)| group[..at].iter().map(move |q| p.distance(q)));
             sum += pairs.map(f64::from).sum::<f64>() / f64::from(size);
             n += size;

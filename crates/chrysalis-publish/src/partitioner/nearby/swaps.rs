@@ -21,6 +21,10 @@ struct Slot {
 /// Buffers for the work on a block.
 pub(super) struct Scratch<const D: usize> {
     sums: Vec<[f32; D]>,
+    /// The group of every place.
+    group_of: Vec<u32>,
+    /// Value and place of every point.
+    keys: Vec<u64>,
     /// What each point of a value would cost in each slot of that value.
     costs: Vec<f32>,
     /// Which point is in which slot.
@@ -30,7 +34,14 @@ pub(super) struct Scratch<const D: usize> {
 
 impl<const D: usize> Scratch<D> {
     pub(super) fn new() -> Self {
-        Scratch { sums: Vec::new(), costs: Vec::new(), holder: Vec::new(), moved: Vec::new() }
+        Scratch {
+            sums: Vec::new(),
+            group_of: Vec::new(),
+            keys: Vec::new(),
+            costs: Vec::new(),
+            holder: Vec::new(),
+            moved: Vec::new(),
+        }
     }
 }
 
@@ -38,19 +49,28 @@ impl<const D: usize> Scratch<D> {
 /// group's sensitive values change, so every principle still holds.
 pub(super) fn improve<const D: usize>(points: &mut [Point<D>], sizes: &[u32], scratch: &mut Scratch<D>) {
     scratch.sums.clear();
-    let mut slots: Vec<Slot> = Vec::with_capacity(points.len());
+    scratch.group_of.clear();
+    scratch.keys.clear();
     let mut start = 0;
     for (group, &size) in (0u32..).zip(sizes) {
         let mut sum = [0.0; D];
         for place in start..start + size {
             let point = &points[place as usize];
-            slots.push(Slot { value: point.value, repeat: 0, group, place });
+            scratch.group_of.push(group);
+            // Groups are in the order of their places, and one number is sorted faster than several.
+            scratch.keys.push(u64::from(point.value) << 32 | u64::from(place));
             sum.iter_mut().zip(point.at).for_each(|(sum, at)| *sum += f32::from(at));
         }
         scratch.sums.push(sum);
         start += size;
     }
-    slots.sort_unstable();
+    scratch.keys.sort_unstable();
+    let slot = |&key: &u64| {
+        // PROOF: the low half of a key is a place.
+        let place = key as u32;
+        Slot { value: (key >> 32) as u32, repeat: 0, group: scratch.group_of[place as usize], place }
+    };
+    let mut slots: Vec<Slot> = scratch.keys.iter().map(slot).collect();
     tell_repeats_apart(&mut slots);
     for slots in slots.chunk_by(|a, b| (a.value, a.repeat) == (b.value, b.repeat)) {
         slots.chunks(MOST_SLOTS).filter(|slots| slots.len() > 1).for_each(|slots| {
@@ -79,7 +99,7 @@ fn tell_repeats_apart(slots: &mut [Slot]) {
 /// No two of the slots are in one group, so everything else stays fixed: this is an assignment problem, solved by
 /// exchanges.
 fn improve_value<const D: usize>(points: &mut [Point<D>], sizes: &[u32], slots: &[Slot], scratch: &mut Scratch<D>) {
-    let Scratch { sums, costs, holder, moved } = scratch;
+    let Scratch { sums, costs, holder, moved, .. } = scratch;
     let n = slots.len();
     costs.clear();
     costs.resize(n * n, 0.0);

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RiskArgs, cli: &Cli) -> Result<ExitCode, Failure> {
 
 fn percent(share: f64) -> String {
     match 100.0 * share {
-        share if share > 0.0 && share < 0.01 => "< 0.01 %".to_owned(),
+        share if share > 0.0 && share < 0.01 => format!("{share:.1e} %"),
         share => format!("{share:.2} %"),
     }
 }

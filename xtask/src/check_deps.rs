@@ -34,9 +34,11 @@ fn allowed(krate: &str) -> Option<AllowedEdges> {
         // It measures published tables, not what the publisher kept in memory, and asks its workloads through the
         // engine that analysts use.
         "evaluate" => Only(&["table", "criteria", "release", "query"]),
+        // It measures tables as the audit does, and forms classes of rows with the audit's code; it judges nothing.
+        "risk" => Only(&["table", "audit"]),
         // The hall behind every door. Not everyone who embeds it needs databases, pages and charts.
         "chrysalis" => {
-            Only(&["table", "criteria", "release", "arrow", "store", "publish", "query", "sql", "audit", "evaluate"])
+            Only(&["table", "criteria", "release", "arrow", "store", "publish", "query", "sql", "audit", "evaluate", "risk"])
         }
         "lab" => AllBut(&["cli", "door", "testkit"]),
         // A door that stands for all others: whatever it needs, the hall must provide.

@@ -53,6 +53,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Init(args) => command::init::run(args, cli),
         Command::Profile(args) => command::profile::run(args, cli),
+        Command::Risk(args) => command::risk::run(args, cli),
         Command::Publish(args) => command::publish::run(args, cli),
         Command::Audit(args) => command::audit::run(args, cli),
         Command::Evaluate(args) => command::evaluate::run(args, cli),

@@ -63,11 +63,17 @@ pub enum Knob {
     Data,
     Report,
     Memory,
+    Population,
+    PopulationTable,
+    Fraction,
+    Threshold,
+    MaxSize,
+    Rows,
 }
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 53] = [
+    pub const ALL: [Knob; 59] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -121,6 +127,12 @@ impl Knob {
         Knob::Data,
         Knob::Report,
         Knob::Memory,
+        Knob::Population,
+        Knob::PopulationTable,
+        Knob::Fraction,
+        Knob::Threshold,
+        Knob::MaxSize,
+        Knob::Rows,
     ];
 
     /// Its name in lower case, words joined by underscores.
@@ -179,6 +191,12 @@ impl Knob {
             Knob::Data => "data",
             Knob::Report => "report",
             Knob::Memory => "memory",
+            Knob::Population => "population",
+            Knob::PopulationTable => "population_table",
+            Knob::Fraction => "fraction",
+            Knob::Threshold => "threshold",
+            Knob::MaxSize => "max_size",
+            Knob::Rows => "rows",
         }
     }
 }

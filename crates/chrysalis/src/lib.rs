@@ -3,8 +3,8 @@
 //!
 //! A [`Draft`] says what the owner wants: it holds every knob, all of them optional. Checked against the columns of a
 //! table, it becomes a [`Recipe`], which [`publish`] carries out. [`audit`] judges a release from its own tables, an
-//! [`Analyst`] asks it questions in SQL, [`evaluate()`] compares it with the microdata, and [`profile()`] tells what
-//! any table satisfies today. Results are values that turn into JSON ([`report`]). Failures are one [`Error`] type,
+//! [`Analyst`] asks it questions in SQL, [`evaluate()`] compares it with the microdata, [`profile()`] tells what
+//! any table satisfies today, and [`risk()`] how easily its rows are found again. Results are values that turn into JSON ([`report`]). Failures are one [`Error`] type,
 //! whose remedy names a knob and leaves it to the door to spell it.
 //!
 //! A door (a command line, Python, a page) parses, calls and renders. It knows no algorithm, no check and no JSON shape.
@@ -51,6 +51,7 @@ mod publish;
 mod recipe;
 mod replay;
 pub mod report;
+mod risk;
 mod seed;
 mod spec_text;
 pub mod taxonomy;
@@ -71,6 +72,9 @@ pub use prepare::{Key, MicrodataPlan, PreparedColumn};
 pub use profile::{ColumnReport, ProfileReport, advice, anonymity, profile};
 pub use publish::{Published, publish, publish_to_compare};
 pub use recipe::{DroppedColumn, DroppedReason, Recipe};
+pub use risk::{
+    Basis, ColumnRisk, RiskDraft, RiskReport, RowRisk, Spread, WILDCARD, read_for_risk, read_population, risk,
+};
 pub use seed::Seed;
 pub use spec_text::{AtDoor, commented_spec};
 

@@ -8,7 +8,7 @@ use chrysalis::{
     TaxonomyDraft, WeightsDraft, files,
 };
 
-use super::{Choices, CompareArgs, MicrodataArgs, PrepareArgs, ProfileArgs, ReadArgs};
+use super::{Choices, CompareArgs, MicrodataArgs, PrepareArgs, ProfileArgs, ReadArgs, RiskArgs};
 use crate::failure::Failure;
 
 impl ReadArgs {
@@ -99,6 +99,20 @@ impl ProfileArgs {
             return Err(Failure::bad_input(message, "leave it out: quasi values are measured as they are"));
         }
         Ok(draft.read_taxonomies_within(self.memory)?)
+    }
+}
+
+impl RiskArgs {
+    /// All that is said of the table. How flags describe the population replaces what a spec says of it.
+    pub(crate) fn draft(&self) -> Result<Draft, Failure> {
+        let mut draft = self.read.draft()?;
+        draft.quasi = (!self.quasi.is_empty()).then(|| QuasiDraft::One(self.quasi.clone()));
+        let mut draft = draft.or(files::draft(&self.file)?);
+        let is_described = self.population.is_some() || self.population_table.is_some() || self.fraction.is_some();
+        if is_described || self.weight.is_some() {
+            draft.weight.clone_from(&self.weight);
+        }
+        Ok(draft)
     }
 }
 

@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Show which k, l and t a table satisfies as it is, and which rows stand out.
     Profile(ProfileArgs),
+    /// Measure how easily rows are found again: attackers, uniques, what singles rows out.
+    Risk(RiskArgs),
     /// Publish a table under privacy principles.
     Publish(Box<PublishArgs>),
     /// Check every promise of a release, using the release alone.
@@ -103,8 +105,8 @@ pub(crate) struct ReadArgs {
     /// How dates in a CSV file are written, such as `%d/%m/%Y` [default: recognized where only one way fits].
     #[arg(long, value_name = "FORMAT", value_parser = date_format)]
     pub(crate) date_format: Option<String>,
-    /// What to do with missing values: `as-value` keeps the rows, `drop` drops them, `error` stops
-    /// [default: as-value].
+    /// What to do with missing values: `as-value` keeps the rows, `drop` drops them, `error` stops; for `risk`,
+    /// `wildcard` lets them match anything [default: as-value].
     #[arg(long, value_name = "POLICY", value_parser = missing)]
     pub(crate) missing: Option<String>,
     /// The kind of a column: integer, real, date, datetime, ordinal or category [default: inferred].
@@ -197,6 +199,48 @@ pub(crate) struct ProfileArgs {
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 }
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chrysalis risk patients.csv --quasi age,sex,zip_code\n  chrysalis risk patients.csv --quasi \
+                  age,sex,zip_code --fraction 0.1 --output json\n  chrysalis risk sample.csv --quasi age,sex \
+                  --population-table register.parquet\n  chrysalis risk survey.csv --quasi age,sex,region --weight \
+                  people --missing wildcard\n  chrysalis risk patients.csv --quasi age,sex,zip_code --rows risks.csv"
+)]
+pub(crate) struct RiskArgs {
+    /// CSV (also gzip or zstd), Parquet, a spec (`.toml`), or `-` for standard input.
+    pub(crate) file: String,
+    /// Columns an attacker may know.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) quasi: Vec<String>,
+    /// How many people the rows were drawn from.
+    #[arg(long, value_name = "N", help_heading = POPULATION)]
+    pub(crate) population: Option<u64>,
+    /// A table of all people whom the rows were drawn from, with the same quasi columns.
+    #[arg(long, value_name = "FILE", help_heading = POPULATION)]
+    pub(crate) population_table: Option<PathBuf>,
+    /// The share of the population that is in the table.
+    #[arg(long, value_name = "SHARE", help_heading = POPULATION)]
+    pub(crate) fraction: Option<f64>,
+    /// The column of survey weights: how many people of the population a row stands for.
+    #[arg(long, value_name = "COLUMN", help_heading = POPULATION)]
+    pub(crate) weight: Option<String>,
+    /// Count rows with a risk above this [default: 0.2].
+    #[arg(long, value_name = "RISK")]
+    pub(crate) threshold: Option<f64>,
+    /// Look for minimal unique sets of up to N columns [default: all columns].
+    #[arg(long, value_name = "N")]
+    pub(crate) max_size: Option<usize>,
+    /// Also write one line per row (class size, risks, SUDA scores, minimal unique sets) to a CSV file that only you may
+    /// read. It says who stands out: keep it as safe as the table.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rows: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+/// Where the options stand of which only one may be given.
+const POPULATION: &str = "Population, described in one way";
 
 #[derive(Debug, Args)]
 #[command(after_help = help::publish())]

@@ -47,7 +47,8 @@ pub(super) fn date_format(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn missing(text: &str) -> Result<String, String> {
-    checked(text, values::missing)
+    // Only `risk` understands it; all others refuse it, with the values that they take.
+    if text == chrysalis::WILDCARD { Ok(text.to_owned()) } else { checked(text, values::missing) }
 }
 
 pub(super) fn format(text: &str) -> Result<String, String> {

@@ -25,6 +25,7 @@ pub enum Knob {
     Collude,
     Suppress,
     Metric,
+    Levels,
     TimeLimit,
     Taxonomy,
     Intervals,
@@ -51,6 +52,7 @@ pub enum Knob {
     Force,
     Out,
     Microdata,
+    PopulationTable,
     With,
     Workload,
     Queries,
@@ -67,7 +69,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 53] = [
+    pub const ALL: [Knob; 55] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -83,6 +85,7 @@ impl Knob {
         Knob::Collude,
         Knob::Suppress,
         Knob::Metric,
+        Knob::Levels,
         Knob::TimeLimit,
         Knob::Taxonomy,
         Knob::Intervals,
@@ -109,6 +112,7 @@ impl Knob {
         Knob::Force,
         Knob::Out,
         Knob::Microdata,
+        Knob::PopulationTable,
         Knob::With,
         Knob::Workload,
         Knob::Queries,
@@ -141,6 +145,7 @@ impl Knob {
             Knob::Collude => "collude",
             Knob::Suppress => "suppress",
             Knob::Metric => "metric",
+            Knob::Levels => "levels",
             Knob::TimeLimit => "time_limit",
             Knob::Taxonomy => "taxonomy",
             Knob::Intervals => "intervals",
@@ -167,6 +172,7 @@ impl Knob {
             Knob::Force => "force",
             Knob::Out => "out",
             Knob::Microdata => "microdata",
+            Knob::PopulationTable => "population_table",
             Knob::With => "with",
             Knob::Workload => "workload",
             Knob::Queries => "queries",

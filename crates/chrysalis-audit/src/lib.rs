@@ -54,6 +54,7 @@ mod manifest;
 pub mod measure;
 mod near;
 mod persons;
+mod population;
 mod profile;
 mod promise;
 mod report;
@@ -76,11 +77,12 @@ pub use error::AuditError;
 pub use grouping::Groups;
 pub use manifest::knows_partitioner;
 pub use persons::{PersonLevels, profile_persons};
+pub use population::{measure_population, takes_population};
 pub use profile::{Levels, SensitiveLevels, Uniqueness, profile, profile_all};
 pub use report::{
     Attacks, AuditReport, Check, ColumnReport, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking,
-    NotCounted, Pooling, Presence, PrincipleResult, RowLinking, RowLinkingOver, SHARE_ERROR_PERCENT, Shares,
-    SharesOver, Similarity, SimilarityOf, Utility,
+    NotCounted, Pooling, PopulationPresence, Presence, PrincipleResult, RowLinking, RowLinkingOver,
+    SHARE_ERROR_PERCENT, Shares, SharesOver, Similarity, SimilarityOf, Utility,
 };
 
 use chrysalis_release::Release;

@@ -12,6 +12,7 @@ use num_traits::ToPrimitive;
 use crate::counting::{Counting, Reading};
 use crate::disclosure;
 use crate::measure::{self, Categories, Decision, Fraction, Ground, Group, GroupCounts, Worst};
+use crate::population::NO_POPULATION;
 use crate::sensitive::{categories, taxonomy};
 use crate::{AuditError, PrincipleResult};
 
@@ -34,6 +35,10 @@ pub(crate) fn judge<'e>(
             let problem = format!("a release by method `{}` has no {}", manifest.method, said(promise.scope()));
             unusable(promise, problem)
         })?;
+        if promise.principle().needs_population() && !crate::takes_population(manifest) {
+            let problem = format!("a release by method `{}` shows no labels to count people under", manifest.method);
+            return Err(unusable(promise, problem));
+        }
         for evidence in evidence {
             watch.pause();
             results.push(evidence.judge(promise)?);
@@ -70,6 +75,7 @@ pub(crate) fn promised_values(promises: &[Promise]) -> u64 {
         #[cfg(feature = "toy-principle")]
         PrincipleSpec::Toy { n } => n,
         PrincipleSpec::KAnonymity { .. }
+        | PrincipleSpec::OfPopulation(_)
         | PrincipleSpec::AlphaK { .. }
         | PrincipleSpec::TCloseness { .. }
         // It says nothing about ordinary values.
@@ -191,6 +197,17 @@ struct Clause {
 impl JudgedGroups<'_> {
     /// Measures one promise.
     pub(crate) fn judge(&self, promise: &Promise) -> Result<PrincipleResult, AuditError> {
+        if promise.principle().needs_population() {
+            return Ok(PrincipleResult {
+                principle: promise.principle().to_string(),
+                holds: false,
+                untold: Some(NO_POPULATION.to_owned()),
+                worst: f64::INFINITY,
+                worst_text: "cannot tell".to_owned(),
+                worst_group: None,
+                measured: String::new(),
+            });
+        }
         let clauses = self.clauses(promise).map_err(|problem| unusable(promise, problem))?;
         let headline = clauses.iter().find(|clause| !clause.holds).or(clauses.first());
         let headline = headline.ok_or(AuditError::NoRows { what: "the release" })?;
@@ -244,7 +261,7 @@ impl JudgedGroups<'_> {
         let share = || sample.worst(|group| counting.share(group), Fraction::compare);
         let layouts = || counting.layouts();
         let clauses = match spec {
-            PrincipleSpec::KAnonymity { .. } => Vec::new(),
+            PrincipleSpec::KAnonymity { .. } | PrincipleSpec::OfPopulation(_) => Vec::new(),
             PrincipleSpec::DistinctL { l } if self.unit == Unit::Persons => {
                 vec![at_least(sensitive.different(), *l, " values"), self.size(*l, " persons")]
             }

@@ -347,6 +347,29 @@ pub struct Presence {
     /// At most this share of the combinations of quasi values that the manifest allows is covered by some group, from 0
     /// to 1: the smaller it is, the surer a bet that a covered person is in the data.
     pub covered: f64,
+    /// Measured against a table of the people who could be in the data, where there is one.
+    pub population: Option<PopulationPresence>,
+}
+
+/// Presence, measured against a table of the people who could be in the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PopulationPresence {
+    /// The people of the table.
+    pub people: u64,
+    /// Those under no group's labels: they are not in the data.
+    pub outside: u64,
+    /// The largest share of the people under a group's labels who are in the group.
+    pub share: f64,
+    /// The same as an exact fraction.
+    pub share_text: String,
+    /// The group where it is reached; the lowest id where there are several.
+    pub group: Option<i64>,
+    /// Its rows.
+    pub rows: u64,
+    /// The people under its labels.
+    pub under: u64,
+    /// Groups with more rows than people under their labels: then the table does not hold everybody.
+    pub too_small: u64,
 }
 
 /// What pa measures about a release.

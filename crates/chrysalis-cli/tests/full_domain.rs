@@ -136,7 +136,10 @@ fn requests_that_make_no_sense_are_refused() {
     for seconds in ["-1", "nan", "inf", "soon", "1e300"] {
         check(&format!("--partitioner full-domain --time-limit='{seconds}'"), "expected a number of seconds");
     }
-    check("--partitioner full-domain --metric ncp", "expected loss, dm, average, precision or height");
+    check(
+        "--partitioner full-domain --metric ncp",
+        "expected loss, dm, average, precision, height, entropy or monotonic-entropy",
+    );
 }
 
 #[test]
@@ -150,7 +153,102 @@ fn other_forms_take_its_groups() {
     }
 }
 
+#[test]
+fn levels_that_are_fixed_are_shown_and_only_the_others_searched_for() {
+    let ground = people();
+    let folder = ground.path();
+    let publish = |flags: &str, out: &str| {
+        common::run(folder, &format!("publish {ROLES} --partitioner full-domain {flags} --out {out} --output json"))
+    };
+    let levels = |json: &Value| ["age", "city"].map(|name| json["levels"][name]["level"].as_u64().unwrap());
+    // 21 to 24, 31 to 34, and 41 to 99 (two rows short of three in the forties and alone at 99).
+    let all = publish("--require k=3 --levels age=2,city=1", "all").expect(0).json();
+    assert_eq!((levels(&all), &all["nodes"], &all["proven_optimal"]), ([2, 1], &1.into(), &true.into()), "{all}");
+    assert_eq!(all["cost"], all["ncp_sum"], "the metric is loss");
+    let text = common::run(
+        folder,
+        &format!("publish {ROLES} --partitioner full-domain --require k=3 --levels age=2,city=1 --out t"),
+    );
+    assert!(text.expect(0).stdout.contains("none: all levels are fixed (loss is "));
+    let some = publish("--require k=3 --levels city=2 --suppress 0.1 --metric height", "some").expect(0).json();
+    assert_eq!((levels(&some), &some["nodes"]), ([1, 2], &4.into()), "ages in tens, one row suppressed: {some}");
+    // The spec says the same.
+    let spec = "input = \"people.csv\"\n[attributes.age]\nrole = \"quasi\"\nintervals = [10, 50]\n[attributes.city]\n\
+                role = \"quasi\"\ntaxonomy = \"city.csv\"\n[attributes.disease]\nrole = \"sensitive\"\n[release]\n\
+                partitioner = \"full-domain\"\nrequire = [\"k=3\"]\nlevels = { age = 2, city = 1 }\n";
+    fs::write(folder.join("chrysalis.toml"), spec).unwrap();
+    let from_spec = common::run(folder, "publish chrysalis.toml --out spec --output json").expect(0).json();
+    assert_eq!((&from_spec["levels"], &from_spec["cost"]), (&all["levels"], &all["cost"]));
+    common::run(folder, "audit all --microdata people.csv").expect(0);
+    // Levels that do not keep the promise are refused with the reason, and no other levels are tried.
+    let failed = publish("--require k=3 --levels age=0,city=0", "no");
+    assert!(
+        failed.stderr.contains("12 of 12 rows stand in groups that fail it, and at most 0 may be suppressed"),
+        "{failed}"
+    );
+    assert!(failed.complaint(&[3]).is_none(), "{:?}", failed.complaint(&[3]));
+    let failed = publish("--require k=3 --levels age=0 --suppress 0.5", "no");
+    assert!(failed.stderr.contains("and all others at their tops, 12 of 12 rows"), "{failed}");
+    assert!(!folder.join("no").exists());
+    for (flags, message) in [
+        ("--levels age=4", "column `age` has no level 4: its levels are 0 to 3"),
+        ("--levels disease=1", "`disease` is not a quasi column"),
+        ("--levels age", "expected columns with their levels"),
+        ("--levels age=-1", "expected columns with their levels"),
+        ("--levels age=1,age=2", "the level of `age` is given twice"),
+        ("--levels age=1,city=1 --time-limit 5", "all levels are fixed"),
+    ] {
+        let outcome = publish(&format!("--require k=2 {flags}"), "no");
+        assert!(outcome.stderr.contains(message), "{flags}: {}", outcome.stderr);
+        assert!(outcome.complaint(&[2]).is_none(), "{:?}", outcome.complaint(&[2]));
+    }
+}
+
 const ADULT: &str = "adult_train_complete.csv.gz";
+
+/// ARX's columns of Adult in its order.
+const ARX: [&str; 9] =
+    ["sex", "age", "race", "marital_status", "education", "native_country", "workclass", "occupation", "income"];
+
+/// ARX's expected optima on Adult: what is required, the levels, and the loss.
+const ARX_OPTIMA: [(&str, &str, f64); 8] = [
+    ("--require k=5 --metric entropy", "1 2 1 1 3 2 2 1 1", 407_289.538_892_529_3),
+    ("--require k=100 --metric entropy", "0 4 1 1 3 2 2 1 1", 453_196.893_245_874_3),
+    ("--require k=5 --metric monotonic-entropy --suppress 0.04", "1 0 1 1 3 2 2 0 1", 255_559.854_557_310_67),
+    ("--require k=100 --metric monotonic-entropy --suppress 0.04", "1 1 1 1 3 2 2 1 1", 379_417.346_057_098_8),
+    ("--require entropy-l=5 --metric entropy", "1 1 1 1 3 2 2 1", 324_620.526_991_869_2),
+    ("--require entropy-l=5 --metric entropy --suppress 0.04", "1 0 1 1 2 2 2 1", 228_878.203_910_951_7),
+    ("--require t=0.2 --require k=5 --metric dm", "1 4 1 1 3 2 2 1", 456_853_172.0),
+    ("--require t=0.2 --require k=100 --metric dm", "1 4 1 1 3 2 2 1", 456_853_172.0),
+];
+
+#[test]
+fn arx_finds_the_same() {
+    let Some(file) = common::data(ADULT) else { return };
+    let ground = tempfile::tempdir().unwrap();
+    for (at, (flags, levels, loss)) in ARX_OPTIMA.iter().enumerate() {
+        let is_quasi = |name: &&&str| levels.split(' ').count() == 9 || **name != "occupation";
+        let quasi: Vec<&str> = ARX.iter().filter(is_quasi).copied().collect();
+        let sensitive = if quasi.len() == 9 { "" } else { " --sensitive occupation --accept disclosure" };
+        let mut line =
+            format!("publish {} --quasi {}{sensitive} --partitioner full-domain", file.display(), quasi.join(","));
+        for name in &quasi {
+            let taxonomy = if *name == "age" { "age_arx_verbatim" } else { name };
+            let Some(path) = common::data(&format!("hierarchies/adult/{taxonomy}.csv")) else { return };
+            line.push_str(&format!(" --taxonomy {name}={}", path.display()));
+        }
+        let json = common::run(ground.path(), &format!("{line} {flags} --out {at} --output json")).expect(0).json();
+        let found: Vec<String> = quasi.iter().map(|name| json["levels"][name]["level"].to_string()).collect();
+        assert_eq!((found.join(" "), &json["proven_optimal"]), ((*levels).to_owned(), &true.into()), "{flags}");
+        let cost = json["cost"].as_f64().unwrap();
+        assert!((cost - loss).abs() < 1e-12 * loss, "{flags}: {cost} is not {loss}");
+        // The same levels, given, cost the same.
+        let given: Vec<String> = quasi.iter().zip(&found).map(|(name, level)| format!("{name}={level}")).collect();
+        let line = format!("{line} {flags} --levels {} --out {at}-given --output json", given.join(","));
+        let json = common::run(ground.path(), &line).expect(0).json();
+        assert_eq!((json["cost"].as_f64(), &json["nodes"]), (Some(cost), &1.into()), "{flags}");
+    }
+}
 const QUASI: [&str; 9] = [
     "age",
     "workclass",

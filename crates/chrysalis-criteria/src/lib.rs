@@ -23,8 +23,9 @@ pub use held::HeldPrinciples;
 pub use laws::Laws;
 pub use near::Near;
 pub use principle::{
-    All, Belongings, Clashes, Limit, Minimum, OneOfPersons, OneOfSeveral, Principle, Sees, Sensitive, spans,
+    All, Belongings, Clashes, Limit, Minimum, OneOfPersons, OneOfSeveral, PopulationGoal, Principle, Sees, Sensitive,
+    spans,
 };
 pub use rational::{Rational, parse_rational, show_rational};
 pub use requirement::Requirement;
-pub use spec::PrincipleSpec;
+pub use spec::{PopulationSpec, PrincipleSpec};

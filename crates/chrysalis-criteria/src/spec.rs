@@ -88,6 +88,8 @@ pub enum PrincipleSpec {
         /// Largest relative gain.
         beta: Rational,
     },
+    /// `k-map=5`, `delta-presence=0.1,0.5`: conditions on the people of a population under the labels of every group.
+    OfPopulation(PopulationSpec),
     /// `toy=2`: every group has at least n distinct sensitive values; it exists for one test.
     #[cfg(feature = "toy-principle")]
     Toy {
@@ -96,10 +98,33 @@ pub enum PrincipleSpec {
     },
 }
 
+/// What is asked of the population under the labels of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PopulationSpec {
+    /// `k-map=5`: at least k people.
+    KMap {
+        /// Least number of people.
+        k: u64,
+    },
+    /// `delta-presence=0.1,0.5`: between these shares of them are in the data; nobody of the population is under no
+    /// group's labels, unless the lower share is 0.
+    DeltaPresence {
+        /// Least share.
+        low: Rational,
+        /// Largest share.
+        high: Rational,
+    },
+}
+
 impl PrincipleSpec {
+    /// Whether it can be judged only with a table of the population.
+    pub fn needs_population(&self) -> bool {
+        matches!(self, PrincipleSpec::OfPopulation(_))
+    }
+
     /// Whether it looks at sensitive values at all.
     pub fn needs_sensitive(&self) -> bool {
-        !matches!(self, PrincipleSpec::KAnonymity { .. })
+        !matches!(self, PrincipleSpec::KAnonymity { .. } | PrincipleSpec::OfPopulation(_))
     }
 
     /// Whether it weighs sensitive values by their categories.
@@ -129,6 +154,8 @@ impl PrincipleSpec {
             PrincipleSpec::RecursiveLAlpha { c, l, alpha } => *l <= 1 && *c > one && alpha.is_zero(),
             // How much a share may grow depends on the table.
             PrincipleSpec::Beta { .. } => false,
+            PrincipleSpec::OfPopulation(PopulationSpec::KMap { k }) => *k <= 1,
+            PrincipleSpec::OfPopulation(PopulationSpec::DeltaPresence { low, high }) => low.is_zero() && *high >= one,
             #[cfg(feature = "toy-principle")]
             PrincipleSpec::Toy { n } => *n <= 1,
         }
@@ -154,6 +181,10 @@ impl fmt::Display for PrincipleSpec {
                 write!(f, "recursive-l-alpha={},{l},{}", show(c), show(alpha))
             }
             PrincipleSpec::Beta { beta } => write!(f, "beta={}", show(beta)),
+            PrincipleSpec::OfPopulation(PopulationSpec::KMap { k }) => write!(f, "k-map={k}"),
+            PrincipleSpec::OfPopulation(PopulationSpec::DeltaPresence { low, high }) => {
+                write!(f, "delta-presence={},{}", show(low), show(high))
+            }
             #[cfg(feature = "toy-principle")]
             PrincipleSpec::Toy { n } => write!(f, "toy={n}"),
         }
@@ -211,10 +242,18 @@ impl FromStr for PrincipleSpec {
             "beta" => Ok(PrincipleSpec::Beta { beta: parameters.only(&["beta"])?.number(0, "beta")? }),
             #[cfg(feature = "toy-principle")]
             "toy" => Ok(PrincipleSpec::Toy { n: parameters.only(&["n"])?.count(0, "n")? }),
-            "delta-presence" => Err(CriteriaError::Parameter {
-                text: text.to_owned(),
-                problem: "delta-presence needs a public table and is not supported yet".into(),
-            }),
+            "k-map" => {
+                let k = parameters.only(&["k"])?.count(0, "k")?;
+                Ok(PrincipleSpec::OfPopulation(PopulationSpec::KMap { k }))
+            }
+            "delta-presence" => {
+                let parameters = parameters.only(&["low", "high"])?;
+                let (low, high) = (parameters.share(0, "low", true)?, parameters.share(1, "high", false)?);
+                if low > high {
+                    return Err(parameters.error("low must not be greater than high".to_owned()));
+                }
+                Ok(PrincipleSpec::OfPopulation(PopulationSpec::DeltaPresence { low, high }))
+            }
             _ => Err(unknown()),
         }
     }
@@ -288,7 +327,8 @@ mod tests {
     #[test]
     fn principles_read_back_as_they_were_written() {
         let all = "k=10 distinct-l=4 l=4 l=2.5 entropy-l=4 recursive-l=3,4 recursive-l=0.5,2 t=0.2 t=0 ke=4,100 \
-                   alpha-k=0.5,10 distinct-l-alpha=3,1 entropy-l-alpha=2,2 recursive-l-alpha=3,4,2 beta=1 beta=1/3";
+                   alpha-k=0.5,10 distinct-l-alpha=3,1 entropy-l-alpha=2,2 recursive-l-alpha=3,4,2 beta=1 beta=1/3 k-map=5 \
+                   delta-presence=0.1,0.5 delta-presence=0,1";
         for text in all.split_whitespace() {
             assert_eq!(text.parse::<PrincipleSpec>().unwrap().to_string(), text);
         }
@@ -311,6 +351,10 @@ mod tests {
         check("recursive-l=0,2", "`recursive-l=0,2`: c must be greater than 0");
         check("k=1,2", "`k=1,2`: one number expected (k), 2 given");
         check("beta=x", "`beta=x`: beta must be a number of at least 0, with at most nine digits on either side");
+        check("k-map=0", "`k-map=0`: k must be a whole number from 1 to 4294967295");
+        check("delta-presence=0.5", "`delta-presence=0.5`: numbers expected (low,high), 1 given");
+        check("delta-presence=0.5,0.1", "`delta-presence=0.5,0.1`: low must not be greater than high");
+        check("delta-presence=0,0", "`delta-presence=0,0`: high must be a number above 0 and at most 1");
         check("diversity=3", "`diversity=3` is not a principle");
         check("k", "`k` is not a principle");
         check("k=5,l=3", "`k=5,l=3` is several principles where one is expected");
@@ -319,12 +363,12 @@ mod tests {
     #[test]
     fn some_parameters_promise_nothing() {
         let nothing = "k=1 distinct-l=1 l=1 entropy-l=1 recursive-l=2,1 t=1 ke=1,0 alpha-k=1,1 distinct-l-alpha=1,0 \
-                       entropy-l-alpha=1,0 recursive-l-alpha=2,1,0";
+                       entropy-l-alpha=1,0 recursive-l-alpha=2,1,0 k-map=1 delta-presence=0,1";
         for text in nothing.split_whitespace() {
             assert!(text.parse::<PrincipleSpec>().unwrap().promises_nothing(), "{text}");
         }
         let something = "k=2 distinct-l=2 l=1.5 entropy-l=1.01 recursive-l=1,1 recursive-l=2,2 t=0.99 ke=1,1 ke=2,0 \
-                         alpha-k=0.9,1 alpha-k=1,2 distinct-l-alpha=1,1 beta=9";
+                         alpha-k=0.9,1 alpha-k=1,2 distinct-l-alpha=1,1 beta=9 k-map=2 delta-presence=0,0.9";
         for text in something.split_whitespace() {
             assert!(!text.parse::<PrincipleSpec>().unwrap().promises_nothing(), "{text}");
         }

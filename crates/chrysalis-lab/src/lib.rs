@@ -5,7 +5,10 @@
 //! them out, and writes a page about them. [`experiment`] reads a description of a figure, makes the releases it asks
 //! for and shows the paper's numbers beside ours.
 //!
-//! Both use the crate `chrysalis` like any other caller, and neither prints.
+//! [`certificate`] writes the page about an audited release that travels with it.
+//!
+//! All use the crate `chrysalis` like any other caller, and none prints.
 
+pub mod certificate;
 pub mod compare;
 pub mod experiment;

@@ -1,12 +1,13 @@
 //! What a method is asked to do, and the groups that it asks for in turn.
 
-use chrysalis_criteria::{All, HeldPrinciples, Principle, Requirement};
+use chrysalis_criteria::{All, HeldPrinciples, PopulationGoal, Principle, Requirement};
 use chrysalis_release::{Form, GROUPS, PERSONS, Promise, Scope, Values};
 use chrysalis_table::{Counted, Knob, Progress, Remedy, SaCounts, Value, Watch};
 use rand::CryptoRng;
 
 use crate::method::{Method, Outcome, PersonsFacts, together};
 use crate::microdata::{Persons, UnitClass};
+use crate::partitioner::population_holds_in;
 use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError, SensitiveColumn};
 
 /// A table to publish, and everything a method may ask for on the way.
@@ -310,6 +311,7 @@ impl<'a> Job<'a> {
         if partitions.is_empty() || !partitions.iter().all(is_whole) {
             return Err(PublishError::Internal("groups were formed that do not hold every row once".into()));
         }
+        self.check_population(goal, partitions)?;
         let groups: Vec<&[u32]> = partitions.iter().flat_map(|partition| partition.groups()).collect();
         if let Some(persons) = self.data.persons() {
             let units = self.data.units();
@@ -375,6 +377,17 @@ impl Job<'_> {
         if persons.rows_known && self.partitioner.takes_rows() && !persons.has_equal_rows(partition) {
             let problem = "persons with different numbers of rows share a group, although rows can be counted";
             return Err(PublishError::request(problem));
+        }
+        Ok(())
+    }
+
+    /// Labels decide what is asked of the population, so groups are judged by these before their values are.
+    fn check_population(&self, goal: &All, partitions: &[&Partition]) -> Result<(), PublishError> {
+        let asked = PopulationGoal::of(goal.specs().iter().map(|required| &required.principle));
+        for partition in partitions.iter().filter(|_| !asked.is_empty()) {
+            if !population_holds_in(self.data, partition, asked)? {
+                return Err(PublishError::Internal(format!("groups were formed for {goal}, and fail it")));
+            }
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
 /// Disjoint groups that cover every row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Partition {
     rows: Vec<u32>,
     ends: Vec<u32>,
@@ -7,7 +7,7 @@ pub struct Partition {
 }
 
 /// How groups are to be shown when a whole column is shown at one level of its taxonomy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Recoding {
     /// One per quasi attribute, in their order.
     pub levels: Vec<ShownLevel>,
@@ -27,10 +27,12 @@ pub struct ShownLevel {
 }
 
 /// How far a search went.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchReport {
     /// What was optimized, as written on the command line.
     pub metric: &'static str,
+    /// What the chosen levels cost by this metric.
+    pub cost: f64,
     /// Combinations of levels whose groups were formed and judged.
     pub checked: u64,
     /// All combinations there are.

@@ -185,7 +185,7 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
         })
     },
     PartitionerEntry {
-        knobs: &[Knob::Metric, Knob::Suppress, Knob::TimeLimit],
+        knobs: &[Knob::Metric, Knob::Levels, Knob::Suppress, Knob::TimeLimit],
         ..with_taxonomies("full-domain", "one taxonomy level per column, proven best", partitioner::full_domain)
     },
     with_taxonomies("top-down", "starts fully generalized and refines level by level (useful with taxonomies)", |_| {
@@ -262,6 +262,11 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
     principle(
         "recursive-l-alpha=3,4,2",
         "4 distinct values, total weight at least 2, and r1 < 3·(r4 + …) over categories",
+    ),
+    principle("k-map=5", "at least 5 people of the population table under every group's labels (full-domain)"),
+    principle(
+        "delta-presence=0.1,0.5",
+        "10 to 50 % of the people of the population table under every group's labels are in the data (full-domain)",
     ),
     #[cfg(feature = "toy-principle")]
     principle("toy=2", "at least 2 distinct sensitive values: a principle for one test"),

@@ -222,9 +222,15 @@ pub struct ReleaseDraft {
     /// The share of rows that full-domain may suppress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppress: Option<Number>,
+    /// A table of the people who could be in the data, for principles about them; it is never published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub population_table: Option<PathBuf>,
     /// What full-domain minimizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
+    /// Columns whose level full-domain must not choose: 0 for exact values, 1 for the next level, and so on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub levels: Option<BTreeMap<String, usize>>,
     /// After this many seconds, full-domain takes the best result so far; 60 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<Number>,
@@ -543,7 +549,9 @@ impl ReleaseDraft {
             collude: self.collude.or(base.collude),
             format: self.format.or(base.format),
             suppress: self.suppress.or(base.suppress),
+            population_table: self.population_table.or(base.population_table),
             metric: self.metric.or(base.metric),
+            levels: self.levels.or(base.levels),
             time_limit: self.time_limit.or(base.time_limit),
         }
     }

@@ -37,8 +37,8 @@ fn load_spec(path: &Path) -> Result<Draft, Error> {
     if let Some(input) = spec.input.as_mut().filter(|input| input.as_os_str() != "-") {
         *input = folder.join(&*input);
     }
-    if let Some(key) = &mut spec.key {
-        *key = folder.join(&*key);
+    for file in [&mut spec.key, &mut spec.release.population_table].into_iter().flatten() {
+        *file = folder.join(&*file);
     }
     for attribute in spec.attributes.values_mut() {
         if let Some(TaxonomyDraft::File(file)) = &mut attribute.taxonomy {
@@ -241,6 +241,11 @@ pub fn read_microdata(input: Input, manifests: &[&Manifest], draft: &Draft, watc
     watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
     let table = Stopped::catch(|| input.read_with(wanted, &|n| watch.tell(n)))?.map_err(not_the_microdata)?;
     plan.prepared(table, key.as_ref())
+}
+
+/// Reads a table of the people who could be in the data, as far as a release shows their attributes.
+pub fn read_population(file: &str, draft: &Draft, manifest: &Manifest, watch: &dyn Watch) -> Result<Table, Error> {
+    crate::population::read(file, draft, manifest, watch)
 }
 
 /// Names and kinds come from the releases, so there is no point in suggesting others: this must be another table.

@@ -1,5 +1,6 @@
 //! The partitioner of a recipe.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use chrysalis_criteria::Rational;
@@ -8,7 +9,7 @@ use chrysalis_publish::partitioner::{
     Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Metric, Mondrian, Nearby, Nobody, Sequential,
     Similar, Stop, TopDown,
 };
-use chrysalis_table::{Knob, Remedy};
+use chrysalis_table::{Knob, Remedy, Role};
 
 use crate::{Error, ReleaseDraft, values};
 
@@ -26,6 +27,7 @@ pub(crate) enum Choice {
     FullDomain {
         metric: Metric,
         suppress: Rational,
+        levels: BTreeMap<String, usize>,
         time_limit: Duration,
     },
     Column(String),
@@ -53,10 +55,11 @@ impl Choice {
             Choice::Compact => Box::new(Compact),
             Choice::TopDown => Box::new(TopDown),
             Choice::Mondrian { relaxed } => Box::new(Mondrian { relaxed: *relaxed }),
-            Choice::FullDomain { metric, suppress, time_limit } => {
+            Choice::FullDomain { metric, suppress, levels, time_limit } => {
                 let (started, limit) = (Instant::now(), *time_limit);
                 let stop = Stop::when(move || started.elapsed() >= limit);
-                Box::new(FullDomain { metric: *metric, suppress: *suppress, stop })
+                let levels = levels.iter().map(|(name, level)| (name.clone(), *level)).collect();
+                Box::new(FullDomain { metric: *metric, suppress: *suppress, levels, stop })
             }
             Choice::Column(column) => Box::new(ByColumn { column: column.clone() }),
             Choice::Anatomize => Box::new(Anatomize),
@@ -76,6 +79,27 @@ impl Choice {
     /// The column that holds the groups, if there is one.
     pub(crate) fn group_column(&self) -> Option<&String> {
         if let Choice::Column(column) = self { Some(column) } else { None }
+    }
+
+    /// Refuses levels of columns that have none, and a time limit where there is nothing to look for.
+    pub(crate) fn check_levels(&self, draft: &ReleaseDraft, roles: &[(String, Role)]) -> Result<(), Error> {
+        let Choice::FullDomain { levels, .. } = self else { return Ok(()) };
+        let quasi: Vec<&String> =
+            roles.iter().filter(|(_, role)| *role == Role::QuasiIdentifier).map(|(name, _)| name).collect();
+        if let Some(name) = levels.keys().find(|name| !quasi.contains(name)) {
+            let message = format!("`{name}` is not a quasi column, so it has no level to fix");
+            let remedy = Remedy::from("name quasi columns in ").knob(Knob::Levels, "");
+            return Err(Error::request(message, remedy));
+        }
+        if draft.levels.as_ref().is_some_and(BTreeMap::is_empty) {
+            let message = "no level is fixed";
+            return Err(Error::request(message, Remedy::from("leave ").knob(Knob::Levels, "").words(" out")));
+        }
+        if levels.len() == quasi.len() && draft.time_limit.is_some() {
+            let message = "all levels are fixed, so there is no search that a time limit could stop";
+            return Err(Error::request(message, Remedy::from("leave ").knob(Knob::TimeLimit, "").words(" out")));
+        }
+        Ok(())
     }
 
     /// Whether rows may be shown fully generalized because their own groups failed.
@@ -100,6 +124,7 @@ pub(crate) fn full_domain(draft: &ReleaseDraft) -> Result<Choice, Error> {
     Ok(Choice::FullDomain {
         metric: metric.transpose()?.unwrap_or_default(),
         suppress: share.transpose()?.unwrap_or_else(|| Rational::from_integer(0)),
+        levels: draft.levels.clone().unwrap_or_default(),
         time_limit: limit.transpose()?.unwrap_or(TIME_LIMIT),
     })
 }

@@ -6,7 +6,7 @@ use chrysalis_table::{Knob, Remedy, Stopped, Table, Unwatched, Watch};
 use crate::prepare::Nobody;
 use crate::report::PublishReport;
 use crate::words::counted;
-use crate::{Error, PreparedColumn, Recipe, Seed, assumptions, disclosure, persons, weight};
+use crate::{Error, PreparedColumn, Recipe, Seed, assumptions, disclosure, persons, population, weight};
 
 /// A release, and what the owner wants to know about it.
 #[derive(Debug)]
@@ -92,6 +92,11 @@ fn carried_out(
             weight::check_values(&table, name)?;
         }
         let mut data = Microdata::new(table, &recipe.attributes)?.showing_together(&recipe.together)?;
+        population::check_read(recipe)?;
+        if let Some(people) = &recipe.population {
+            let people = people.prepared(&data, recipe)?;
+            data = data.within(people);
+        }
         if let Some(plan) = &recipe.persons {
             data = data.of_persons(&plan.spec)?;
         }

@@ -1,5 +1,6 @@
 //! Values of knobs as users write them.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrysalis_criteria::{Rational, parse_rational};
@@ -21,6 +22,23 @@ pub fn share(text: &str) -> Result<Rational, String> {
 /// What full-domain minimizes.
 pub fn metric(text: &str) -> Result<Metric, String> {
     text.parse()
+}
+
+/// The levels of columns, such as `age=1,zip=2`.
+pub fn levels(text: &str) -> Result<BTreeMap<String, usize>, String> {
+    let wrong = || "expected columns with their levels, such as age=1,zip_code=2".to_owned();
+    let mut levels = BTreeMap::new();
+    for part in text.split(',') {
+        let (name, number) = part.rsplit_once('=').ok_or_else(wrong)?;
+        let (name, level) = (name.trim(), number.trim().parse().map_err(|_| wrong())?);
+        if name.is_empty() {
+            return Err(wrong());
+        }
+        if levels.insert(name.to_owned(), level).is_some() {
+            return Err(format!("the level of `{name}` is given twice"));
+        }
+    }
+    Ok(levels)
 }
 
 /// A span of time.

@@ -53,6 +53,11 @@ fn a_knob_without_effect_on_the_method_or_partitioner_is_refused() {
     refused(none(), json!({ "group_column": "name" }), "`group_column` goes with the partitioner column");
     refused(none(), json!({ "suppress": "0.1" }), "`suppress` goes with the partitioner full-domain");
     refused(none(), json!({ "metric": "dm" }), "`metric` goes with the partitioner full-domain");
+    refused(none(), json!({ "levels": { "age": 1 } }), "`levels` goes with the partitioner full-domain");
+    let full = |levels: serde_json::Value| json!({ "partitioner": "full-domain", "levels": levels });
+    refused(none(), full(json!({ "name": 1 })), "`name` is not a quasi column");
+    refused(none(), full(json!({})), "no level is fixed");
+    refused(none(), json!({ "population_table": "all.csv" }), "no principle is about it");
     refused(none(), json!({ "partitioner": "mondrian", "time_limit": 1.0 }), "`time_limit` goes with the partitioner");
 }
 

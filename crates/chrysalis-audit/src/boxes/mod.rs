@@ -104,6 +104,19 @@ pub(crate) fn places(
     Ok((group_ids(published.group), found.into_iter().map(weighed).collect()))
 }
 
+/// The groups under whose labels people are: the ids and rows of groups, and for every row asked for the numbers of
+/// groups.
+pub(crate) fn groups_of(
+    release: &Release,
+    (people, rows): (&Table, &[usize]),
+    watch: &dyn Watch,
+) -> Result<(Vec<Option<i64>>, Vec<u64>, Vec<Vec<u32>>), AuditError> {
+    let published = BoxTable::open(release)?;
+    let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
+    let found = Places::new(published.quasi.iter(), &published.label_sets(), &groups, people).of(rows, watch);
+    Ok((group_ids(published.group), groups.sizes(), found))
+}
+
 /// Columns kept as they are where several sensitive attributes are permuted beside them: each row of the microdata must
 /// have a published row with its values of these columns, and the groups say what they tell. `kept` is the release
 /// without its sensitive attributes.

@@ -49,6 +49,7 @@ pub(super) fn attack<'a>(
         over: RowLinkingOver::Covered,
     });
     let found = linked.as_ref().map(|_| Presence {
+        population: None,
         certain_rows: certain.iter().map(|&group| sizes[group]).sum(),
         certain_group: certain.iter().filter_map(|&group| id(group)).min(),
         covered,

@@ -65,7 +65,12 @@ pub(super) fn certain(tables: &ValueTables<'_>) -> Presence {
     let combinations: f64 =
         tables.quasi.iter().map(|(attribute, column)| conceivable_values(attribute, column)).product();
     let rows = tables.table.rows();
-    Presence { certain_rows: rows as u64, certain_group: None, covered: (rows as f64 / combinations).min(1.0) }
+    Presence {
+        certain_rows: rows as u64,
+        certain_group: None,
+        covered: (rows as f64 / combinations).min(1.0),
+        population: None,
+    }
 }
 
 /// Permuted columns: a group covers everybody who has a value of each of its columns.
@@ -78,6 +83,7 @@ pub(super) fn covered(tables: &ValueTables<'_>, tally: &Tally, samples: &[GroupC
     // Where only one column has different values, all rows are true whatever its order.
     let is_certain = |&group: &usize| n_values(group).filter(|&n| n > 1).count() <= 1;
     Presence {
+        population: None,
         certain_rows: groups().filter(is_certain).map(|group| tally.sizes[group]).sum(),
         certain_group: groups().filter(is_certain).filter_map(|group| tally.ids[group]).min(),
         covered: groups().map(share).sum::<f64>().min(1.0),

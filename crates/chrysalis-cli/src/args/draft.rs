@@ -193,7 +193,9 @@ impl Choices {
             collude: self.collude,
             format: None,
             suppress: number(&self.suppress),
+            population_table: self.population_table.clone(),
             metric: self.metric.clone(),
+            levels: self.levels.clone(),
             time_limit: number(&self.time_limit),
         }
     }

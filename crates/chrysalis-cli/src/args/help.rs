@@ -63,6 +63,10 @@ Examples:
       --intervals age=5,10,20 --sensitive disease --require t=0.2 --out release --format csv
   chrysalis publish patients.csv --quasi age,zip_code --intervals age=5,10,20 --prefix zip_code \\
       --require k=5 --partitioner full-domain --suppress 0.05 --out release
+  chrysalis publish patients.csv --quasi age,zip_code --intervals age=5,10,20 --prefix zip_code \\
+      --require k=5 --partitioner full-domain --metric entropy --levels age=1 --out release
+  chrysalis publish patients.csv --quasi age,zip_code --intervals age=5,10,20 --prefix zip_code \\
+      --require k-map=5 --population-table census.csv --partitioner full-domain --out release
   chrysalis publish patients.csv --quasi age,sex --sensitive disease --require k=10 \\
       --prepare age=top:90 --prepare age=round:5 --out release
   chrysalis publish patients.csv --quasi age,sex --sensitive disease \\

@@ -11,8 +11,8 @@ use chrysalis::{Dialect, IntervalsDraft, Memory};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use values::{
-    categories_of, date_format, delimiter, encoding, format, intervals_of, kind_of, list_of, memory, metric, missing,
-    ordinary_of, path_of, seconds, share, step_of, threads, width_of, workload,
+    Levels, categories_of, date_format, delimiter, encoding, format, intervals_of, kind_of, levels, list_of, memory,
+    metric, missing, ordinary_of, path_of, seconds, share, step_of, threads, width_of, workload,
 };
 
 /// Publish microdata without revealing who is who, and check what was published.
@@ -310,9 +310,18 @@ pub(crate) struct Choices {
     /// one group [default: 0].
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) suppress: Option<String>,
-    /// What full-domain minimizes: loss (NCP), dm, average, precision or height [default: loss].
+    /// A table of the people who could be in the data, with the quasi columns: for `k-map` and `delta-presence`. It is read
+    /// like the microdata and never published.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) population_table: Option<PathBuf>,
+    /// What full-domain minimizes: loss (NCP), dm, average, precision, height, entropy (non-uniform), or monotonic-entropy,
+    /// for which suppression is free [default: loss].
     #[arg(long, value_name = "NAME", value_parser = metric)]
     pub(crate) metric: Option<String>,
+    /// Fix the levels of columns, which full-domain then does not choose: 0 for exact values. With all of them fixed, it
+    /// searches for nothing.
+    #[arg(long, value_name = "A=1,B=2,…", value_parser = levels)]
+    pub(crate) levels: Option<Levels>,
     /// Stop full-domain after this many seconds and use the best result so far, marked as not proven [default: 60].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) time_limit: Option<String>,
@@ -368,7 +377,9 @@ pub(crate) struct Choices {
                   chrysalis audit release --with earlier-release --microdata patients.csv\n  \
                   chrysalis audit release --sensitive disease,cost\n  \
                   chrysalis audit release --microdata chrysalis.toml\n  \
-                  chrysalis audit release --microdata patients.csv --key chrysalis.key"
+                  chrysalis audit release --microdata patients.csv --key chrysalis.key\n  \
+                  chrysalis audit release --certificate certificate.html\n  \
+                  chrysalis audit release --population-table census.csv"
 )]
 pub(crate) struct AuditArgs {
     /// The folder that `publish` wrote.
@@ -381,6 +392,10 @@ pub(crate) struct AuditArgs {
     /// any method with groups.
     #[arg(long = "with", value_name = "DIR")]
     pub(crate) others: Vec<PathBuf>,
+    /// A table of the people who could be in the data, with the quasi columns: also check what is promised about them, and
+    /// measure presence against it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) population_table: Option<PathBuf>,
     /// Columns that must be protected: the audit fails if one of them is published in any role but sensitive. The
     /// tables alone cannot show this.
     #[arg(long = "sensitive", value_name = "COLUMN,…", value_delimiter = ',')]
@@ -389,6 +404,13 @@ pub(crate) struct AuditArgs {
     /// [default: 10 for tables of at most 400 rows, otherwise none].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000), requires = "microdata")]
     pub(crate) replay: Option<u16>,
+    /// Also write what was found as one page to print, which needs no other file: promises in plain words, what is not
+    /// protected, checks, attacks, and the hash of every file.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// Replace a certificate that is already there.
+    #[arg(long, requires = "certificate")]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) source: MicrodataArgs,
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].

@@ -1,5 +1,6 @@
 //! Values of flags as people write them: checked here, so that a mistake is shown beside its flag, and passed on as they are.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use chrysalis::table::Kind;
@@ -20,6 +21,13 @@ pub(super) fn share(text: &str) -> Result<String, String> {
 
 pub(super) fn metric(text: &str) -> Result<String, String> {
     checked(text, values::metric)
+}
+
+/// The levels of columns.
+pub(super) type Levels = BTreeMap<String, usize>;
+
+pub(super) fn levels(text: &str) -> Result<Levels, String> {
+    values::levels(text)
 }
 
 pub(super) fn seconds(text: &str) -> Result<String, String> {

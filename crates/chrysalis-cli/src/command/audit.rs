@@ -5,7 +5,7 @@ use chrysalis::words::{count, counted, number};
 use chrysalis::{Evidence, Manifest, Recipe, Release, Table, Watch, audit, files};
 use chrysalis_audit::{AuditReport, Finding, PrincipleResult, WorstGroup};
 
-use super::{microdata, read_whole};
+use super::{audit_certificate, microdata, read_whole};
 use crate::args::{AuditArgs, Cli};
 use crate::failure::{AUDIT_FAILED, DONE, Failure};
 use crate::progress::Phases;
@@ -13,6 +13,7 @@ use crate::render::{self, Report};
 
 pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
+    audit_certificate::check(args)?;
     let release = read_whole(&args.release, args.memory, &phases)?;
     let others: Vec<Release> =
         args.others.iter().map(|folder| read_whole(folder, args.memory, &phases)).collect::<Result<_, Failure>>()?;
@@ -30,11 +31,18 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         }
         None => (None, None, None),
     };
+    let population = match &args.population_table {
+        Some(file) => {
+            Some(files::read_population(&file.display().to_string(), &args.source.draft(), &release.manifest, &phases)?)
+        }
+        None => None,
+    };
     let names: Vec<String> = args.others.iter().map(|folder| folder.display().to_string()).collect();
     let named: Vec<(&str, &Release)> = names.iter().map(String::as_str).zip(&others).collect();
     let with = Evidence {
         microdata: microdata.as_ref(),
         person: person.as_deref(),
+        population: population.as_ref(),
         others: &named,
         folder: Some(&args.release),
         sensitive: &args.sensitive,
@@ -46,6 +54,7 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     if outcome.reproducible {
         phases.note("this release was made with a fixed seed: anybody who knows it can undo the randomness");
     }
+    audit_certificate::write(args, &release, &outcome, &with)?;
     report(&outcome, args.microdata.is_some(), person.is_some())?.print(cli.output)?;
     Ok(ExitCode::from(if outcome.ok() { DONE } else { AUDIT_FAILED }))
 }

@@ -1,6 +1,7 @@
 //! One file per verb: read the arguments, call the library, print.
 
 pub(crate) mod audit;
+mod audit_certificate;
 pub(crate) mod compare;
 pub(crate) mod evaluate;
 pub(crate) mod example;
@@ -9,6 +10,7 @@ pub(crate) mod init;
 #[cfg(feature = "databases")]
 pub(crate) mod load;
 pub(crate) mod manual;
+mod place;
 pub(crate) mod profile;
 pub(crate) mod publish;
 pub(crate) mod query;

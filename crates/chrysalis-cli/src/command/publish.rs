@@ -20,6 +20,7 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let mut recipe = draft.check(input.header())?.without(&input.unreadable());
     draft.provide_key(&mut recipe, Some(&args.out), &phases)?;
     let table = files::read(input, recipe.requests(), "read", &phases)?;
+    draft.provide_population(&mut recipe, &table, &phases)?;
     let Published { release, mut report } = publish(table, &recipe, Seed::from(args.seed), &phases)?;
     let manifest = files::write(&release, &args.out, recipe.format(), args.force, &phases)?;
     report.phases = phases.finish();
@@ -206,6 +207,10 @@ impl Summary<'_> {
         let search = self.report.recoding.as_ref()?;
         let (checked, nodes) = (count(search.nodes_checked), count(search.nodes));
         let checked = format!("{checked} of {nodes} combinations of levels checked");
+        let cost = format!("{} is {:.4}", search.metric, search.cost);
+        if search.nodes == 1 {
+            return Some(("search", format!("none: all levels are fixed ({cost})")));
+        }
         let (verdict, why) = if search.proven_optimal {
             ("proven", "")
         } else {

@@ -15,6 +15,7 @@ mod ke;
 mod l_alpha;
 mod others_l;
 mod persons;
+mod population;
 mod recursive_cl;
 mod several;
 mod t_closeness;
@@ -24,6 +25,7 @@ mod toy;
 pub use clashes::Clashes;
 pub use ke::spans;
 pub use persons::{Belongings, OneOfPersons, Sees};
+pub use population::PopulationGoal;
 pub use several::OneOfSeveral;
 
 use std::fmt;
@@ -82,6 +84,11 @@ pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
         } else {
             1
         }
+    }
+
+    /// The principles that it was made of, as they were written; none for a part of a goal.
+    fn specs(&self) -> &[Requirement] {
+        &[]
     }
 
     /// Why the whole table fails, and the strongest variant of this principle that it satisfies.
@@ -153,6 +160,9 @@ impl PrincipleSpec {
         if let PrincipleSpec::KAnonymity { k } = self {
             return Ok(Box::new(k_anonymity::KAnonymity { k: *k }));
         }
+        if let PrincipleSpec::OfPopulation(spec) = self {
+            return Ok(Box::new(population::OfPopulation { spec: *spec }));
+        }
         let sensitive = sensitive.ok_or_else(|| CriteriaError::NoSensitive { text: self.to_string() })?;
         let categories = || {
             sensitive.categories.ok_or_else(|| CriteriaError::NoCategories {
@@ -163,6 +173,7 @@ impl PrincipleSpec {
         let alike = || sensitive.alike.clone();
         Ok(match self.clone() {
             PrincipleSpec::KAnonymity { k } => Box::new(k_anonymity::KAnonymity { k }),
+            PrincipleSpec::OfPopulation(spec) => Box::new(population::OfPopulation { spec }),
             PrincipleSpec::DistinctL { l } => Box::new(distinct_l::DistinctLDiversity { l, alike: alike() }),
             PrincipleSpec::FrequencyL { l } => Box::new(frequency_l::FrequencyLDiversity { l, alike: alike() }),
             PrincipleSpec::OthersL { l } => Box::new(others_l::OthersLDiversity::bind(l, sensitive)),
@@ -244,6 +255,10 @@ impl Principle for All {
 
     fn is_size_only(&self) -> bool {
         self.parts.iter().all(|part| part.is_size_only())
+    }
+
+    fn specs(&self) -> &[Requirement] {
+        &self.specs
     }
 
     fn minimum(&self) -> Option<Minimum> {

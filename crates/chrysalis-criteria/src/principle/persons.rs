@@ -94,6 +94,8 @@ impl Measure {
             | PrincipleSpec::DistinctL { .. }
             | PrincipleSpec::Ke { .. }
             | PrincipleSpec::Beta { .. } => Some(Measure::Persons),
+            // Labels decide; persons with several rows are not told apart in a population.
+            PrincipleSpec::OfPopulation(_) => None,
             #[cfg(feature = "toy-principle")]
             PrincipleSpec::Toy { .. } => Some(Measure::Persons),
             PrincipleSpec::EntropyL { .. }
@@ -161,7 +163,11 @@ impl All {
         sees: Sees,
     ) -> Result<Self, CriteriaError> {
         let all: Vec<Sensitive<'_>> = columns.iter().map(|column| column.sensitive).collect();
-        let SortedOut { sizes, of_columns, specs } = SortedOut::new(requirements, &all)?;
+        let SortedOut { sizes, populations, of_columns, specs } = SortedOut::new(requirements, &all)?;
+        if let Some(spec) = populations.first() {
+            let problem = "it counts rows of a population, not persons with several rows".to_owned();
+            return Err(CriteriaError::Parameter { text: PrincipleSpec::OfPopulation(*spec).to_string(), problem });
+        }
         let mut parts: Vec<Box<dyn Principle>> = Vec::new();
         parts.extend(sizes.into_iter().map(|k| -> Box<dyn Principle> { Box::new(KAnonymity { k }) }));
         let has_several = columns.len() > 1;

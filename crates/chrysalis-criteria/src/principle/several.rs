@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use chrysalis_table::{Code, SaCounts};
 
-use super::{All, Clashes, Limit, Principle, Sensitive, k_anonymity::KAnonymity};
-use crate::{Alike, CriteriaError, Laws, PrincipleSpec, Requirement};
+use super::{All, Clashes, Limit, Principle, Sensitive, k_anonymity::KAnonymity, population::OfPopulation};
+use crate::{Alike, CriteriaError, Laws, PopulationSpec, PrincipleSpec, Requirement};
 
 /// One of several sensitive columns.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct OneOfSeveral<'a> {
 pub(super) struct SortedOut {
     /// Those that only count.
     pub(super) sizes: Vec<u64>,
+    /// What is asked of the population under the labels of groups.
+    pub(super) populations: Vec<PopulationSpec>,
     /// Those of every column, in the order of the columns.
     pub(super) of_columns: Vec<Vec<PrincipleSpec>>,
     /// All of them, each with the column it is about, in the order given.
@@ -33,10 +35,14 @@ impl SortedOut {
     /// A requirement that names no column is one of every column that it can be asked of.
     pub(super) fn new(requirements: &[Requirement], columns: &[Sensitive<'_>]) -> Result<Self, CriteriaError> {
         let of_columns = columns.iter().map(|_| Vec::new()).collect();
-        let mut sorted = SortedOut { sizes: Vec::new(), of_columns, specs: Vec::new() };
+        let mut sorted = SortedOut { sizes: Vec::new(), populations: Vec::new(), of_columns, specs: Vec::new() };
         for Requirement { about, principle } in requirements {
-            if let PrincipleSpec::KAnonymity { k } = principle {
-                sorted.sizes.push(*k);
+            if !principle.needs_sensitive() {
+                match principle {
+                    PrincipleSpec::OfPopulation(spec) => sorted.populations.push(*spec),
+                    PrincipleSpec::KAnonymity { k } => sorted.sizes.push(*k),
+                    _ => {}
+                }
                 sorted.specs.push(Requirement::of_all(principle.clone()));
                 continue;
             }
@@ -73,9 +79,10 @@ impl All {
     /// requirement that names no column is one of every column that it can be asked of.
     pub fn bind_several(requirements: &[Requirement], columns: &[OneOfSeveral<'_>]) -> Result<Self, CriteriaError> {
         let all: Vec<Sensitive<'_>> = columns.iter().map(|column| column.sensitive).collect();
-        let SortedOut { sizes, of_columns, specs } = SortedOut::new(requirements, &all)?;
+        let SortedOut { sizes, populations, of_columns, specs } = SortedOut::new(requirements, &all)?;
         let mut parts: Vec<Box<dyn Principle>> = Vec::new();
         parts.extend(sizes.into_iter().map(|k| -> Box<dyn Principle> { Box::new(KAnonymity { k }) }));
+        parts.extend(populations.into_iter().map(|spec| -> Box<dyn Principle> { Box::new(OfPopulation { spec }) }));
         let bind = |(column, principles): (&Sensitive<'_>, Vec<PrincipleSpec>)| {
             principles.iter().map(|principle| principle.bind(Some(column))).collect::<Result<Vec<_>, _>>()
         };

@@ -44,6 +44,8 @@ pub(super) fn page(trials: &[Trial], advice: &[Advice], source: &str, questions:
     Page {
         title: "Comparison of releases".to_owned(),
         lead,
+        banner: None,
+        is_sheet: false,
         note: "For the owner of the data only. This page shows no row of the microdata, but it shows errors that were \
                computed from them; do not hand it out with a release."
             .to_owned(),

@@ -79,6 +79,8 @@ pub struct Microdata {
     combined: Option<Combined>,
     /// How often each value occurs that partitioners count.
     sensitive_counts: SaCounts,
+    /// The people who could be in the table, as far as their quasi values go.
+    population: Option<Table>,
     /// Whose the rows are, if persons may have several.
     persons: Option<Persons>,
     /// Sensitive columns that are shown together, by their places among the sensitive columns.
@@ -125,9 +127,22 @@ impl Microdata {
             taxonomies,
             combined,
             sensitive_counts,
+            population: None,
             persons: None,
             together: Vec::new(),
         })
+    }
+
+    /// The same table with one of the people who could be in it: `population` has the quasi columns, of the same kinds.
+    #[must_use]
+    pub fn within(mut self, population: Table) -> Self {
+        self.population = Some(population);
+        self
+    }
+
+    /// The people who could be in the table.
+    pub(crate) fn population(&self) -> Option<&Table> {
+        self.population.as_ref()
     }
 
     /// The same rows of persons, who may have several each: promises then count persons.
@@ -254,6 +269,7 @@ impl Microdata {
             taxonomies: kept.iter().map(|&index| self.taxonomies[index].clone()).collect(),
             combined: None,
             sensitive_counts: counts_without_values(self.rows()),
+            population: None,
             persons: None,
             together: Vec::new(),
         }
@@ -271,6 +287,7 @@ impl Microdata {
             taxonomies: self.tight.iter().map(|_| None).collect(),
             combined: self.combined.clone(),
             sensitive_counts: self.sensitive_counts.clone(),
+            population: None,
             persons: None,
             together: Vec::new(),
         }

@@ -286,6 +286,7 @@ fn units(data: &Microdata, lists: Lists<'_>, bundles: Option<Column>) -> (Microd
         taxonomies,
         combined: bundles.map(|column| Combined { column, value_of: Vec::new() }),
         sensitive_counts,
+        population: None,
         persons: None,
         together: Vec::new(),
     };
@@ -340,6 +341,7 @@ impl Microdata {
                 .as_ref()
                 .map_or_else(|| counts_without_values(rows.len()), |combined| counts_of(&combined.column)),
             combined,
+            population: None,
             persons: None,
             together: Vec::new(),
         }

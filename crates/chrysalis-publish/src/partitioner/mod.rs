@@ -29,6 +29,7 @@ pub use compact::Compact;
 pub(crate) use compact::compact_by_density;
 pub use contiguous::BySensitive;
 pub(crate) use contiguous::SortedRows;
+pub(crate) use full_domain::population_holds_in;
 pub use full_domain::{FullDomain, Metric, Stop};
 pub use mondrian::Mondrian;
 pub(crate) use mondrian::cut_by_density;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::{as_sets, in_threads, microdata, quasi, rng, specs};
 use chrysalis_criteria::loss::range_ncp;
-use chrysalis_criteria::{Principle, PrincipleSpec, Rational};
+use chrysalis_criteria::{PopulationGoal, Principle, PrincipleSpec, Rational};
 use chrysalis_publish::method::Generalize;
 use chrysalis_publish::partitioner::{FullDomain, Metric, Stop};
 use chrysalis_publish::{Job, Microdata, Partition, Partitioner, PublishError, TaxonomySource};
@@ -109,16 +109,27 @@ impl Oracle<'_> {
     }
 
     fn solution(&self, levels: &[usize], metric: Metric) -> Option<Solution> {
+        let passes = |rows: &BTreeSet<u32>| self.passes(rows);
+        self.solution_where(levels, metric, &passes, &passes)
+    }
+
+    fn solution_where(
+        &self,
+        levels: &[usize],
+        metric: Metric,
+        passes: &dyn Fn(&BTreeSet<u32>) -> bool,
+        is_fine: &dyn Fn(&BTreeSet<u32>) -> bool,
+    ) -> Option<Solution> {
         let rows = 0..self.data.rows() as u32;
         let mut groups: BTreeMap<Vec<usize>, BTreeSet<u32>> = BTreeMap::new();
         for row in rows.clone() {
             let key = self.attributes.iter().zip(levels).map(|(attribute, &level)| attribute.key(level, row)).collect();
             groups.entry(key).or_default().insert(row);
         }
-        let (mut kept, failing): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, rows)| self.passes(rows));
+        let (mut kept, failing): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, rows)| passes(rows));
         let mut suppressed: BTreeSet<u32> = failing.into_iter().flat_map(|(_, rows)| rows).collect();
         kept.sort_by_key(|(key, rows)| (rows.len(), key.clone()));
-        while !suppressed.is_empty() && suppressed.len() <= self.limit && !self.passes(&suppressed) {
+        while !suppressed.is_empty() && suppressed.len() <= self.limit && !is_fine(&suppressed) {
             if kept.is_empty() {
                 return None;
             }
@@ -145,8 +156,57 @@ impl Oracle<'_> {
             Metric::Average => self.data.rows() as f64 / groups.len() as f64,
             Metric::Precision => cells(&|at, level, _| level as f64 / height(at)),
             Metric::Height => levels.iter().sum::<usize>() as f64,
+            Metric::MonotonicEntropy => self.entropy(levels),
+            Metric::Entropy => self.entropy(levels) + self.entropy_of_suppression(levels, &suppressed),
         };
         Some(Solution { groups, suppressed, cost, loss })
+    }
+
+    /// The same where people of a population, who are rows of the table, must be under the labels of groups.
+    fn solution_with(
+        &self,
+        levels: &[usize],
+        metric: Metric,
+        people: &[u32],
+        asked: PopulationGoal,
+    ) -> Option<Solution> {
+        let key = |row: u32| -> Vec<usize> {
+            self.attributes.iter().zip(levels).map(|(attribute, &level)| attribute.key(level, row)).collect()
+        };
+        let under = |key_of_group: &Vec<usize>| people.iter().filter(|&&row| key(row) == *key_of_group).count() as u64;
+        let passes = |rows: &BTreeSet<u32>| {
+            self.passes(rows) && asked.holds(rows.len() as u64, under(&key(*rows.first().unwrap())))
+        };
+        let everybody = people.len() as u64;
+        let suppressed = |rows: &BTreeSet<u32>| self.passes(rows) && asked.holds(rows.len() as u64, everybody);
+        let found = self.solution_where(levels, metric, &passes, &suppressed)?;
+        let keys: BTreeSet<Vec<usize>> = (0..self.data.rows() as u32).map(key).collect();
+        let is_outside = |&&row: &&u32| !keys.contains(&key(row));
+        let has_outside = found.suppressed.is_empty() && people.iter().any(|row| is_outside(&row));
+        (asked.least_presence() == Rational::from_integer(0) || !has_outside).then_some(found)
+    }
+
+    /// Σ −log₂(rows with the value / rows with its label), cell by cell.
+    fn entropy(&self, levels: &[usize]) -> f64 {
+        let cell = |(attribute, &level): (&Attribute, &usize), row: u32| {
+            let alike = |level: usize| {
+                let label = attribute.key(level, row);
+                (0..self.data.rows() as u32).filter(|&other| attribute.key(level, other) == label).count() as f64
+            };
+            -(alike(0) / alike(level)).log2()
+        };
+        let row = |row: u32| self.attributes.iter().zip(levels).map(|pair| cell(pair, row)).sum::<f64>();
+        (0..self.data.rows() as u32).map(row).sum()
+    }
+
+    /// The same for labels that are put under one label.
+    fn entropy_of_suppression(&self, levels: &[usize], rows: &BTreeSet<u32>) -> f64 {
+        let cell = |(attribute, &level): (&Attribute, &usize), row: u32| {
+            let label = attribute.key(level, row);
+            let alike = rows.iter().filter(|&&other| attribute.key(level, other) == label).count();
+            -(alike as f64 / rows.len() as f64).log2()
+        };
+        rows.iter().map(|&row| self.attributes.iter().zip(levels).map(|pair| cell(pair, row)).sum::<f64>()).sum()
     }
 
     /// Every combination of levels up to the tops.
@@ -191,6 +251,7 @@ fn check(
     prop_assert_eq!(partition.n_suppressed(), chosen.suppressed.len() as u64);
     prop_assert!(chosen.groups.iter().all(|group| oracle.passes(group)));
     prop_assert!(recoding.search.proven);
+    prop_assert!(close(recoding.search.cost, chosen.cost), "{} {}", recoding.search.cost, chosen.cost);
 
     // Nothing is better.
     let solutions =
@@ -233,7 +294,7 @@ proptest! {
         }),
         metric in prop::sample::select(Metric::ALL.map(|(_, metric)| metric).to_vec()),
     ) {
-        let search = FullDomain { metric, suppress: Rational::new(1, 5), stop: Stop::never() };
+        let search = FullDomain { metric, suppress: Rational::new(1, 5), ..FullDomain::default() };
         let data = microdata(&table);
         let Ok(goal) = data.goal(&required(&specs)) else { return Ok(()) };
         let one = in_threads(1, || partition_by(&search, &data, &goal).unwrap());
@@ -245,6 +306,96 @@ proptest! {
         let back = |group: &[u32]| group.iter().map(|&row| shuffled[row as usize]).collect::<BTreeSet<u32>>();
         let groups: Vec<BTreeSet<u32>> = one.groups().map(|group| group.iter().copied().collect()).collect();
         prop_assert_eq!(groups, other.groups().map(back).collect::<Vec<_>>());
+    }
+}
+
+proptest! {
+    #![proptest_config(fixed(400))]
+
+    #[test]
+    fn fixed_levels_are_kept_and_no_other_levels_are_better(
+        (table, specs) in tables(1..=16).prop_flat_map(|table| {
+            let specs = principles_for(&table.sensitive);
+            (Just(table), specs)
+        }),
+        metric in prop::sample::select(Metric::ALL.map(|(_, metric)| metric).to_vec()),
+        suppress in prop::sample::select(vec![(0, 1), (1, 4), (1, 1)]),
+        wanted in prop::collection::vec(prop::option::of(0_usize..4), 8),
+    ) {
+        let data = microdata(&table);
+        let Ok(goal) = data.goal(&required(&specs)) else { return Ok(()) };
+        let suppress = Rational::new(suppress.0, suppress.1);
+        let attributes: Vec<Attribute> =
+            table.attributes().into_iter().map(|(column, file)| Attribute::new(column, file)).collect();
+        let names: Vec<String> = table.attributes().into_iter().map(|(column, _)| column.name().to_owned()).collect();
+        let levels: Vec<Option<usize>> =
+            attributes.iter().zip(&wanted).map(|(attribute, level)| level.map(|level| level.min(attribute.top))).collect();
+        let fixed = names.iter().zip(&levels).filter_map(|(name, level)| Some((name.clone(), (*level)?)));
+        let search = FullDomain { metric, suppress, levels: fixed.collect(), ..FullDomain::default() };
+        let limit = data.rows() as u64 * *suppress.numer() / *suppress.denom();
+        let oracle = Oracle { attributes, data: &data, goal: &goal, limit: limit as usize };
+        let is_meant = |all: &Vec<usize>| all.iter().zip(&levels).all(|(level, fixed)| fixed.is_none_or(|fixed| fixed == *level));
+        let solutions = oracle.all_levels().into_iter().filter(is_meant);
+        let best = solutions.filter_map(|levels| oracle.solution(&levels, metric)).map(|it| it.cost).min_by(f64::total_cmp);
+        match (partition_by(&search, &data, &goal), best) {
+            (Err(error), None) => prop_assert!(error.is_infeasible(), "{}", error),
+            (Ok(partition), Some(best)) => {
+                let recoding = partition.recoding().unwrap();
+                let shown: Vec<usize> = recoding.levels.iter().map(|shown| shown.level).collect();
+                prop_assert!(is_meant(&shown), "{:?} {:?}", shown, levels);
+                let chosen = oracle.solution(&shown, metric).expect("the chosen node is feasible");
+                prop_assert_eq!(as_sets(&partition), chosen.groups);
+                prop_assert!(close(recoding.search.cost, best), "{} {}", recoding.search.cost, best);
+            }
+            (found, best) => prop_assert!(false, "{:?} {:?}", found.map(|_| ()), best),
+        }
+    }
+
+    #[test]
+    fn people_under_labels_are_counted_as_the_labels_say(
+        (table, people) in tables(2..=16).prop_flat_map(|table| {
+            let rows = table.table.rows() as u32;
+            (Just(table), prop::collection::vec(0..rows, 1..40))
+        }),
+        asked in prop::sample::select(vec![
+            vec!["k-map=2"], vec!["k-map=4", "k=2"], vec!["delta-presence=0,0.5"], vec!["delta-presence=0.2,0.9"],
+            vec!["k-map=3", "delta-presence=0.1,0.75"],
+        ]),
+        metric in prop::sample::select(vec![Metric::Loss, Metric::Discernibility, Metric::Entropy]),
+        suppress in prop::sample::select(vec![(0, 1), (1, 4), (1, 1)]),
+    ) {
+        let data = microdata(&table).within(table.table.gather(&people));
+        let specs = specs(&asked);
+        let goal = data.goal(&required(&specs)).unwrap_or_else(|_| data.goal(&[]).unwrap());
+        if goal.specs().is_empty() {
+            return Ok(());
+        }
+        let suppress = Rational::new(suppress.0, suppress.1);
+        let search = FullDomain { metric, suppress, ..FullDomain::default() };
+        let limit = data.rows() as u64 * *suppress.numer() / *suppress.denom();
+        let attributes = table.attributes().into_iter().map(|(column, file)| Attribute::new(column, file)).collect();
+        let oracle = Oracle { attributes, data: &data, goal: &goal, limit: limit as usize };
+        let asked = PopulationGoal::of(specs.iter());
+        let solution = |levels: &Vec<usize>| oracle.solution_with(levels, metric, &people, asked);
+        let best = oracle.all_levels().iter().filter_map(solution).map(|it| it.cost).min_by(f64::total_cmp);
+        match (partition_by(&search, &data, &goal), best) {
+            (Err(error), None) => prop_assert!(error.is_infeasible(), "{}", error),
+            (Ok(partition), Some(best)) => {
+                let recoding = partition.recoding().unwrap();
+                let shown: Vec<usize> = recoding.levels.iter().map(|shown| shown.level).collect();
+                let chosen = solution(&shown).expect("the chosen node is feasible");
+                prop_assert_eq!(as_sets(&partition), chosen.groups);
+                prop_assert!(close(recoding.search.cost, best), "{} {}", recoding.search.cost, best);
+                let outcome =
+                    Job::new(&data, &required(&specs), &partition, &mut rng(2), &Unwatched).run(&Generalize).unwrap();
+                let mut report = chrysalis_audit::audit(&outcome.release, None, &Unwatched).unwrap();
+                prop_assert!(report.untold().count() > 0, "nobody can tell without the population");
+                let population = table.table.gather(&people);
+                chrysalis_audit::measure_population(&mut report, &outcome.release, &population, &Unwatched).unwrap();
+                prop_assert!(report.promises_hold() && report.untold().count() == 0, "{:?}", report.principles);
+            }
+            (found, best) => prop_assert!(false, "{:?} {:?}", found.map(|_| ()), best),
+        }
     }
 }
 

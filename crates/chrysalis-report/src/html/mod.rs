@@ -23,12 +23,39 @@ pub struct Page {
     pub title: String,
     /// What it is, in a paragraph or two.
     pub lead: Vec<String>,
+    /// What a reader must see first; absent where nothing is to be judged.
+    pub banner: Option<Banner>,
+    /// Whether it is a sheet to print and to keep: dense, and without links between its parts.
+    pub is_sheet: bool,
     /// What a reader must know before reading on; empty for none.
     pub note: String,
     /// The parts.
     pub sections: Vec<Section>,
     /// The last line.
     pub footer: String,
+}
+
+/// A verdict at the top of a page.
+#[derive(Clone, Debug, Serialize)]
+pub struct Banner {
+    /// How it looks.
+    pub tone: Tone,
+    /// The verdict in a few words.
+    pub title: String,
+    /// What it means, a paragraph each.
+    pub texts: Vec<String>,
+}
+
+/// How a verdict looks. On paper and for those who see no colours, borders differ too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// All is well.
+    Good,
+    /// Neither good nor bad: something is open.
+    Open,
+    /// Something is wrong.
+    Bad,
 }
 
 /// A part of a page.

@@ -92,6 +92,17 @@ impl Cell {
         Cell { text: "–".to_owned(), class: "number", sort: Some(String::new()) }
     }
 
+    /// The hash of a file, which may break anywhere.
+    pub fn hash(text: impl Into<String>) -> Self {
+        Cell { text: text.into(), class: "hash", sort: None }
+    }
+
+    /// Marks something that is as it should be.
+    pub fn good(mut self) -> Self {
+        self.class = "good";
+        self
+    }
+
     /// Marks the best of its column.
     pub fn best(mut self) -> Self {
         self.class = match self.class {

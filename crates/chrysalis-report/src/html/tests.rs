@@ -18,6 +18,8 @@ fn page(word: &str) -> Page {
     Page {
         title: word(),
         lead: vec![word()],
+        banner: Some(Banner { tone: Tone::Bad, title: word(), texts: vec![word()] }),
+        is_sheet: false,
         note: word(),
         sections: vec![Section {
             id: "all",
@@ -41,6 +43,7 @@ fn every_block_is_on_the_page() {
     let html = page("word").to_html();
     for part in [
         "<h1>word</h1>",
+        "<div class=\"banner bad\" role=\"status\"><p class=\"verdict\">word</p>\n<p>word</p>\n</div>",
         "<h3>word</h3>",
         "<li><strong>word</strong> word</li>",
         "<dt>word</dt><dd>word</dd>",

@@ -36,6 +36,8 @@ pub fn holds(spec: &PrincipleSpec, column: &SensitiveColumn, group: &SaCounts) -
     let distinct = different(column, group);
     match spec {
         PrincipleSpec::KAnonymity { k } => n >= *k,
+        // Labels decide.
+        PrincipleSpec::OfPopulation(_) => true,
         PrincipleSpec::DistinctL { l } => distinct >= *l,
         PrincipleSpec::FrequencyL { l } => largest(&|_| true) <= big(*l).recip(),
         PrincipleSpec::OthersL { l } => largest(&|code| !column.ordinary[code as usize]) <= big(*l).recip(),
@@ -367,8 +369,8 @@ pub(super) fn path(file: &TaxonomyFile, text: &str) -> Vec<String> {
 /// The principle with each of its parameters weakened in turn.
 pub fn weaker(spec: &PrincipleSpec) -> Vec<PrincipleSpec> {
     use PrincipleSpec::{
-        AlphaK, Beta, DistinctL, DistinctLAlpha, EntropyL, EntropyLAlpha, FrequencyL, KAnonymity, Ke, OthersL,
-        RecursiveCl, RecursiveLAlpha, TCloseness,
+        AlphaK, Beta, DistinctL, DistinctLAlpha, EntropyL, EntropyLAlpha, FrequencyL, KAnonymity, Ke, OfPopulation,
+        OthersL, RecursiveCl, RecursiveLAlpha, TCloseness,
     };
     let less = |n: u64| n.saturating_sub(1).max(1);
     let one = Rational::from(1);
@@ -397,5 +399,6 @@ pub fn weaker(spec: &PrincipleSpec) -> Vec<PrincipleSpec> {
             RecursiveLAlpha { c, l, alpha: half(alpha) },
         ],
         Beta { beta } => vec![Beta { beta: more(beta) }],
+        OfPopulation(_) => Vec::new(),
     }
 }

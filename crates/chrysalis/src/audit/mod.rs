@@ -11,7 +11,7 @@ use chrysalis_table::{Counted, Stopped, Table, Watch};
 
 use crate::prepare::check_alike;
 use crate::report::AuditOutcome;
-use crate::{Error, Recipe, replay};
+use crate::{Error, Recipe, population, replay};
 
 /// What a release is checked against, beyond its own tables.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +20,9 @@ pub struct Evidence<'a> {
     pub microdata: Option<&'a Table>,
     /// The column of the microdata that tells persons apart, if the promises of the release count persons.
     pub person: Option<&'a str>,
+    /// A table of the people who could be in the data, prepared as the release was: promises about them, and presence, are
+    /// measured against it.
+    pub population: Option<&'a Table>,
     /// Other releases about the same people, each with the name that findings use for it.
     pub others: &'a [(&'a str, &'a Release)],
     /// The folder that contains the release: everything beside the tables is published with them, and so is every byte
@@ -42,6 +45,7 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
     let manifests: Vec<&Manifest> =
         std::iter::once(&release.manifest).chain(with.others.iter().map(|(_, other)| &other.manifest)).collect();
     check_alike(&manifests)?;
+    population::check_form(&release.manifest, with.population)?;
     Stopped::catch(|| {
         watch.phase("audit", None, Counted::Rows);
         let (report, files) = rayon::join(
@@ -52,6 +56,9 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
             || with.folder.map(|folder| files::check(folder, release, &|_| watch.pause())).transpose(),
         );
         let mut report = report?;
+        if let Some(people) = with.population {
+            chrysalis_audit::measure_population(&mut report, release, people, watch)?;
+        }
         report.checks.extend(files?);
         report.checks.extend(roles::check(&release.manifest, with.sensitive, with.asked));
         let (replay, finding) = replay::attack(&release.manifest, with.microdata, with.replay, watch);

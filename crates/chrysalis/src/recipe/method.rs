@@ -101,6 +101,7 @@ impl ReleaseDraft {
             (Knob::GroupColumn, self.group_column.is_some()),
             (Knob::Suppress, self.suppress.is_some()),
             (Knob::Metric, self.metric.is_some()),
+            (Knob::Levels, self.levels.is_some()),
             (Knob::TimeLimit, self.time_limit.is_some()),
         ];
         knobs.into_iter().filter(|(_, is_turned)| *is_turned).map(|(knob, _)| knob).collect()
@@ -116,6 +117,7 @@ impl ReleaseDraft {
             Knob::GroupColumn => self.group_column = None,
             Knob::Suppress => self.suppress = None,
             Knob::Metric => self.metric = None,
+            Knob::Levels => self.levels = None,
             Knob::TimeLimit => self.time_limit = None,
             _ => {}
         }

@@ -14,6 +14,7 @@ use chrysalis_table::{ColumnRequest, Kind, Knob, MissingPolicy, Remedy, Role, re
 use crate::catalogue::{self, MethodEntry};
 use crate::partitioner::Choice;
 use crate::persons::PersonsPlan;
+use crate::population::{self, PopulationTable};
 use crate::prepare::{ColumnPlan, Plan};
 use crate::{Draft, Error, Key, values, weight};
 
@@ -52,6 +53,8 @@ pub struct Recipe {
     pub(crate) preparation: Plan,
     /// The owner's key, once it was read.
     pub(crate) key: Option<Key>,
+    /// The people who could be in the table, once they were read.
+    pub(crate) population: Option<PopulationTable>,
 }
 
 /// A column of the input that is not published.
@@ -221,6 +224,8 @@ impl Draft {
         let chosen = self.release.chosen()?;
         self.release.check_effect(&chosen)?;
         let partitioner = chosen.partitioner.map_or(Ok(Choice::Nobody), |entry| (entry.make)(&self.release))?;
+        partitioner.check_levels(&self.release, &roles)?;
+        population::check_asked(self, method.form, &partitioner, &require)?;
         if partitioner.may_suppress() && !shows_suppressed(method.form) {
             return Err(no_suppression());
         }
@@ -297,6 +302,7 @@ impl Draft {
             suspects,
             preparation,
             key: None,
+            population: None,
         })
     }
 

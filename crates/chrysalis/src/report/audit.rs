@@ -2,8 +2,9 @@ use std::ops::Deref;
 
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, ColumnReport, Extremes, Finding, Insider, InsiderPair, Intersection,
-    IntersectionLeft, IntersectionOver, Joining, Learned, LearnedOver, Linking, Minimality, Pooling, Presence, Reading,
-    Replay, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf, Subtraction, Together,
+    IntersectionLeft, IntersectionOver, Joining, Learned, LearnedOver, Linking, Minimality, Pooling,
+    PopulationPresence, Presence, Reading, Replay, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf,
+    Subtraction, Together,
 };
 use chrysalis_release::{Form, Persons};
 use serde::{Serialize, Serializer};
@@ -289,8 +290,25 @@ fn presence((found, linked): (&Presence, &RowLinking)) -> Value {
         members.insert("protected".into(), json!(false));
         members.insert("certain_rows".into(), json!(found.certain_rows));
         members.insert("covered_at_most".into(), json!(found.covered));
+        if let Some(population) = &found.population {
+            members.insert("population".into(), population_presence(population));
+        }
     }
     value
+}
+
+/// Presence, measured against a table of the people who could be in the data.
+fn population_presence(found: &PopulationPresence) -> Value {
+    json!({
+        "people": found.people,
+        "outside": found.outside,
+        "chance": found.share,
+        "chance_exact": found.share_text,
+        "group": found.group,
+        "rows": found.rows,
+        "people_under_labels": found.under,
+        "groups_with_too_few_people": found.too_small,
+    })
 }
 
 fn similarity(found: &Similarity) -> Value {

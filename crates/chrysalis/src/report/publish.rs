@@ -124,6 +124,8 @@ pub struct RecodingReport {
     pub levels: Vec<(String, LevelReport)>,
     /// The metric that was minimized.
     pub metric: &'static str,
+    /// What these levels cost by this metric.
+    pub cost: f64,
     /// Combinations of levels that were checked.
     pub nodes_checked: u64,
     /// All combinations of levels.
@@ -289,6 +291,7 @@ fn recoded(recoding: &Recoding, outcome: &Outcome) -> RecodingReport {
             .map(|(attribute, shown)| (attribute.name.clone(), LevelReport { level: shown.level, top: shown.top }))
             .collect(),
         metric: search.metric,
+        cost: search.cost,
         nodes_checked: search.checked,
         nodes: u64::try_from(search.nodes).unwrap_or(u64::MAX),
         proven_optimal: search.proven,

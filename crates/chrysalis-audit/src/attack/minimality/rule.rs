@@ -24,6 +24,7 @@ impl Rules {
             | PrincipleSpec::EntropyLAlpha { .. }
             | PrincipleSpec::RecursiveLAlpha { .. }
             | PrincipleSpec::OthersL { .. }
+            | PrincipleSpec::OfPopulation(_)
             | PrincipleSpec::Beta { .. } => None,
             #[cfg(feature = "toy-principle")]
             PrincipleSpec::Toy { .. } => None,

@@ -3,10 +3,11 @@ mod reproduce;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use chrysalis::store::{StoreError, write_files};
+use chrysalis::store::write_files;
 use chrysalis::{Seed, Watch, files};
 use chrysalis_lab::compare;
 
+use super::place::{check_free, check_page};
 use crate::args::{Cli, CompareArgs};
 use crate::failure::{AUDIT_FAILED, DONE, Failure};
 use crate::progress::Phases;
@@ -53,29 +54,10 @@ fn blocks(found: &compare::Report, written: String) -> Vec<String> {
 
 /// The page must end in `.html`, and its numbers go to a `.json` file; neither may exist unless `--force` is given.
 fn place(report: &Path, force: bool) -> Result<PathBuf, Failure> {
-    let ending = report.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    if !ending.eq_ignore_ascii_case("html") {
-        let message = format!("the report {} does not end in .html", report.display());
-        return Err(Failure::bad_input(
-            message,
-            "for example --report comparison.html; its numbers go to comparison.json",
-        ));
-    }
-    // Reported now, not after all the work.
-    let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        let message = format!("there is no folder {} for the report", folder.display());
-        return Err(Failure::bad_input(message, "make it first, or choose another place"));
-    }
+    check_page(report, "report", "for example --report comparison.html; its numbers go to comparison.json")?;
     let numbers = report.with_extension("json");
     for path in [report, &numbers] {
-        if path.is_dir() {
-            let message = format!("{} is a folder, and the report is a file", path.display());
-            return Err(Failure::bad_input(message, "choose another name for the report"));
-        }
-        if !force && path.symlink_metadata().is_ok() {
-            return Err(StoreError::Exists { path: path.to_owned() }.into());
-        }
+        check_free(path, "report", force)?;
     }
     Ok(numbers)
 }

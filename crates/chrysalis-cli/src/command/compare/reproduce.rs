@@ -153,8 +153,15 @@ fn add_release(line: &mut Line, release: &ReleaseDraft, partitioner: Option<&str
     if let Some(share) = &release.suppress {
         line.add(Knob::Suppress, &share.text());
     }
+    if let Some(file) = &release.population_table {
+        line.add(Knob::PopulationTable, &file.display().to_string());
+    }
     if let Some(metric) = &release.metric {
         line.add(Knob::Metric, metric);
+    }
+    if let Some(levels) = &release.levels {
+        let levels: Vec<String> = levels.iter().map(|(name, level)| format!("{name}={level}")).collect();
+        line.add(Knob::Levels, &levels.join(","));
     }
     if let Some(limit) = &release.time_limit {
         line.add(Knob::TimeLimit, &limit.text());

@@ -12,8 +12,8 @@ use super::frame::{self, Order};
 use super::permute::RowsByGroup;
 use super::{Method, Outcome, together};
 use crate::{Job, Microdata, Partition, PublishError};
-pub(crate) use summary::node_ncp;
 pub(super) use summary::{Summary, column_names};
+pub(crate) use summary::{node_ncp, shown_ends};
 
 /// The publication `generalize`.
 #[derive(Clone, Copy, Debug, Default)]

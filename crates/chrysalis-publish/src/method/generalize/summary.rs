@@ -237,6 +237,24 @@ fn of_nodes(
     Summary { name, columns, members, ncp, points }
 }
 
+/// The ends of the range that a row with this value shows, where its column is shown at a level.
+pub(crate) fn shown_ends(
+    domain: &Domain,
+    taxonomy: Option<&Taxonomy>,
+    code: Code,
+    level: usize,
+) -> (Option<Value>, Option<Value>) {
+    let value = |code: Code| domain.value(code).cloned();
+    match taxonomy {
+        Some(tree) => {
+            let id = tree.at_level(code, level);
+            (node_end(domain, tree, id, |(low, _)| low, false), node_end(domain, tree, id, |(_, high)| high, true))
+        }
+        None if level == 0 => (value(code), value(code)),
+        None => (value(0), value(domain.len().saturating_sub(1) as Code)),
+    }
+}
+
 /// One end of the range a node stands for. A node that covers the missing value reaches down to it.
 fn node_end(
     domain: &Domain,

@@ -8,6 +8,7 @@ use super::contents::{GroupContents, Needs, Union};
 use super::key::{Key, Slot};
 use super::lattice::{Lattice, Node};
 use super::levels::Axis;
+use super::population::{Counted, Population};
 use super::roll::RolledGroups;
 use super::tuples::Groups;
 
@@ -23,6 +24,8 @@ pub(super) struct Problem<'a> {
     pub(super) limit: u64,
     pub(super) n_values: usize,
     pub(super) needs: Needs,
+    /// The people who could be in the table, if the goal asks about them.
+    pub(super) population: Option<Population>,
 }
 
 /// What is known about a node once its groups have been formed.
@@ -63,25 +66,36 @@ impl Problem<'_> {
             Metric::Loss => here.rows(level).iter().zip(here.ncp(level)).map(|(&rows, ncp)| rows as f64 * ncp).sum(),
             Metric::Precision => self.rows as f64 * here.share_of_height(level),
             Metric::Height => here.numbers[level] as f64,
+            Metric::Entropy | Metric::MonotonicEntropy => here.entropy(level),
             Metric::Discernibility | Metric::Average => 0.0,
         }
     }
 
-    /// How much more a row loses when it is suppressed than when it shows a label.
-    fn surcharge(&self, axis: usize, level: usize, label: usize) -> f64 {
-        let (here, top) = (&self.axes[axis], self.lattice.n_levels(axis) - 1);
+    /// What suppression adds to the loss of an attribute, given how many suppressed rows showed each label before.
+    fn surcharge(&self, axis: usize, level: usize, rows: &[u64]) -> f64 {
+        let here = &self.axes[axis];
+        let charged = rows.iter().enumerate().filter(|(_, rows)| **rows > 0);
         match self.metric {
-            // PROOF: at the top there is one label.
-            Metric::Loss => here.ncp(top)[0] - here.ncp(level)[label],
-            Metric::Precision => here.share_of_height(top) - here.share_of_height(level),
-            Metric::Height | Metric::Discernibility | Metric::Average => 0.0,
+            Metric::Loss => {
+                charged.map(|(label, &n)| n as f64 * (here.top.ncp - here.ncp(level)[label]).max(0.0)).sum()
+            }
+            Metric::Precision => {
+                let lost = here.top_share_of_height() - here.share_of_height(level);
+                charged.map(|(_, &n)| n as f64 * lost).sum()
+            }
+            // Labels become values that are put under one label.
+            Metric::Entropy => {
+                let all: u64 = rows.iter().sum();
+                charged.map(|(_, &n)| n as f64 * (all as f64 / n as f64).log2()).sum()
+            }
+            Metric::Height | Metric::MonotonicEntropy | Metric::Discernibility | Metric::Average => 0.0,
         }
     }
 
     /// What suppressing some rows of some groups adds to the cost. Rows are counted per label first, so that the order
     /// of groups does not matter.
     fn extra<K: Key>(&self, rolled: &RolledGroups<K>, parts: impl Iterator<Item = (u32, u64)> + Clone) -> f64 {
-        if !matches!(self.metric, Metric::Loss | Metric::Precision) {
+        if !matches!(self.metric, Metric::Loss | Metric::Precision | Metric::Entropy) {
             return 0.0;
         }
         let mut sum = 0.0;
@@ -89,8 +103,7 @@ impl Problem<'_> {
             let level = self.lattice.level(rolled.node, axis);
             let mut rows = vec![0u64; self.axes[axis].n_labels(level)];
             parts.clone().for_each(|(group, n)| rows[rolled.keys[group as usize].get(slot) as usize] += n);
-            let charged = rows.iter().enumerate().filter(|(_, rows)| **rows > 0);
-            sum += charged.map(|(label, &n)| n as f64 * self.surcharge(axis, level, label)).sum::<f64>();
+            sum += self.surcharge(axis, level, &rows);
         }
         sum
     }
@@ -151,47 +164,69 @@ impl Problem<'_> {
         let is_small = |size: &&u32| u64::from(**size) < least;
         let small: u64 = rolled.sizes.iter().filter(is_small).map(|&size| u64::from(size)).sum();
         let mut failing = FailingGroups::default();
-        let contents = if small > self.limit { None } else { self.look(source, rolled, &mut failing) };
+        let people = (small <= self.limit).then(|| self.people(rolled)).flatten();
+        let contents = match small > self.limit {
+            true => None,
+            false => self.look(source, rolled, (self.limit, people.as_ref()), &mut failing),
+        };
         match contents {
             None => {
                 // If only sizes matter they are known anyway, and other nodes may be rolled up from them.
                 let contents = matches!(source.contents, GroupContents::Nothing).then_some(GroupContents::Nothing);
                 (Split { is_ruled_out: true, ..Split::default() }, contents)
             }
-            Some(contents) => (self.completed(rolled, &contents, failing), Some(contents)),
+            Some(contents) => {
+                let mut split = self.completed(rolled, &contents, failing);
+                split.suppressed = split.suppressed.filter(|groups| self.covers(people.as_ref(), !groups.is_empty()));
+                (split, Some(contents))
+            }
         }
     }
 
-    /// Looks at the values of every group. `None` once too many rows of groups that fail have been found.
+    /// How many rows are in groups of a node that fail.
+    pub(super) fn rows_that_fail<K: Key>(&self, source: &Groups<K>, node: Node) -> u64 {
+        let rolled = source.roll_up(self, node);
+        let mut failing = FailingGroups::default();
+        let people = self.people(&rolled);
+        self.look(source, &rolled, (u64::MAX, people.as_ref()), &mut failing);
+        failing.groups.iter().map(|&group| u64::from(rolled.sizes[group as usize])).sum()
+    }
+
+    /// Looks at the values of every group. `None` once more rows of groups that fail have been found than the limit.
     fn look<K: Key>(
         &self,
         source: &Groups<K>,
         rolled: &RolledGroups<K>,
+        (limit, people): (u64, Option<&Counted>),
         failing: &mut FailingGroups,
     ) -> Option<GroupContents> {
         let n_groups = rolled.sizes.len();
+        let of_people = |group: usize| self.verdict_of_people(people, group, rolled.sizes[group].into());
         match &source.contents {
             GroupContents::Nothing => {
                 let passes = |_: usize, size: u64| size >= self.goal.least_size();
-                failing.all_rows_of(&rolled.sizes, passes);
-                Some(GroupContents::Nothing).filter(|_| failing.gone <= self.limit)
+                failing.all_rows_of(&rolled.sizes, passes, of_people);
+                Some(GroupContents::Nothing).filter(|_| failing.gone <= limit)
             }
             GroupContents::Sets(below) => {
                 let sets = below.above(&rolled.group_of, n_groups);
                 if let Needs::Distinct { rows, distinct, .. } = self.needs {
-                    failing
-                        .all_rows_of(&rolled.sizes, |group, size| size >= rows && sets.n_distinct(group) >= distinct);
+                    let passes = |group: usize, size: u64| size >= rows && sets.n_distinct(group) >= distinct;
+                    failing.all_rows_of(&rolled.sizes, passes, of_people);
                 }
-                Some(GroupContents::Sets(sets)).filter(|_| failing.gone <= self.limit)
+                Some(GroupContents::Sets(sets)).filter(|_| failing.gone <= limit)
             }
             GroupContents::Values(below) => {
                 // Lemma 1 needs a principle that survives merging.
                 let is_monotone = self.goal.laws().monotone;
                 let visit = |group: usize, counts: &SaCounts| {
-                    if !self.goal.holds(counts) {
-                        failing.add(group as u32, if is_monotone { self.goal.least_removal(counts) } else { 0 });
+                    match (of_people(group), self.goal.holds(counts)) {
+                        (PeopleVerdict::Never, _) => failing.add(group as u32, counts.total()),
+                        (PeopleVerdict::Passes, true) => {}
+                        (_, false) if is_monotone => failing.add(group as u32, self.goal.least_removal(counts)),
+                        _ => failing.add(group as u32, 0),
                     }
-                    failing.gone <= self.limit
+                    failing.gone <= limit
                 };
                 below.above(&rolled.group_of, n_groups, self.n_values, visit).map(GroupContents::Values)
             }
@@ -213,7 +248,11 @@ impl Problem<'_> {
         let add = |union: &mut Union, group: u32| union.add(contents, group as usize, rolled.sizes[group as usize]);
         suppressed.iter().for_each(|&group| add(&mut union, group));
         let mut others: Option<std::vec::IntoIter<u32>> = None;
-        while rows <= self.limit && !union.passes(self.goal, self.needs) {
+        let passes = |union: &Union, rows: u64| {
+            let of_people = self.population.as_ref().is_none_or(|population| population.holds_for_suppressed(rows));
+            of_people && union.passes(self.goal, self.needs)
+        };
+        while rows <= self.limit && !passes(&union, rows) {
             let others = others.get_or_insert_with(|| {
                 let passes =
                     |group: &u32| suppressed.binary_search(group).is_err() && size(*group) <= self.limit - rows;
@@ -229,6 +268,39 @@ impl Problem<'_> {
         suppressed.sort_unstable();
         split.suppressed = (rows <= self.limit).then_some(suppressed);
         split
+    }
+}
+
+/// What the people under its labels say about a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PeopleVerdict {
+    Passes,
+    /// It fails, but parts of it may pass.
+    Fails,
+    /// It fails, and so does every part of it.
+    Never,
+}
+
+impl Problem<'_> {
+    /// The people under the labels of every group, if the goal asks about them.
+    fn people<K: Key>(&self, rolled: &RolledGroups<K>) -> Option<Counted> {
+        self.population.as_ref().map(|population| population.under(self, rolled.node, &rolled.keys))
+    }
+
+    fn verdict_of_people(&self, people: Option<&Counted>, group: usize, size: u64) -> PeopleVerdict {
+        let Some((population, people)) = self.population.as_ref().zip(people) else { return PeopleVerdict::Passes };
+        let people = people.of_group[group];
+        match (population.holds(size, people), population.is_mapped(people)) {
+            (true, _) => PeopleVerdict::Passes,
+            (false, true) => PeopleVerdict::Fails,
+            (false, false) => PeopleVerdict::Never,
+        }
+    }
+
+    /// Whether the labels leave nobody out whom they must not leave out.
+    fn covers(&self, people: Option<&Counted>, has_suppressed: bool) -> bool {
+        let known = self.population.as_ref().zip(people);
+        known.is_none_or(|(population, people)| population.covers(people.outside, has_suppressed))
     }
 }
 
@@ -248,9 +320,18 @@ impl FailingGroups {
     }
 
     /// A group that falls short of a minimum still does after rows have left, so none of its rows can stay.
-    fn all_rows_of(&mut self, sizes: &[u32], passes: impl Fn(usize, u64) -> bool) {
-        for (group, &size) in sizes.iter().enumerate().filter(|&(group, &size)| !passes(group, size.into())) {
-            self.add(group as u32, size.into());
+    fn all_rows_of(
+        &mut self,
+        sizes: &[u32],
+        passes: impl Fn(usize, u64) -> bool,
+        of_people: impl Fn(usize) -> PeopleVerdict,
+    ) {
+        for (group, &size) in sizes.iter().enumerate() {
+            match (of_people(group), passes(group, size.into())) {
+                (PeopleVerdict::Passes, true) => {}
+                (PeopleVerdict::Fails, true) => self.add(group as u32, 0),
+                _ => self.add(group as u32, size.into()),
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ mod judge;
 mod key;
 mod lattice;
 mod levels;
+mod population;
 mod roll;
 mod search;
 #[cfg(test)]
@@ -16,8 +17,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use chrysalis_criteria::{Principle, Rational};
-use chrysalis_table::{Counted, Progress};
+use chrysalis_criteria::{PopulationGoal, Principle, Rational};
+use chrysalis_table::{Counted, Knob, Progress, Remedy};
 use rand::CryptoRng;
 
 use self::contents::Needs;
@@ -25,6 +26,8 @@ use self::judge::{Problem, allowance};
 use self::key::{Key, Slot, Wide, slots};
 use self::lattice::{Lattice, Node};
 use self::levels::Axis;
+use self::population::Population;
+pub(crate) use self::population::holds_in as population_holds_in;
 use self::search::Search;
 use self::tuples::{ByGroup, exact};
 use super::Partitioner;
@@ -77,16 +80,23 @@ pub enum Metric {
     Precision,
     /// The sum of all levels; suppressing rows costs nothing.
     Height,
+    /// Non-uniform entropy: Σ over cells of −log₂(rows with the value / rows with its label). Suppressed rows pay a second
+    /// time, for the labels that they then show no more.
+    Entropy,
+    /// The same, but suppressing rows costs nothing.
+    MonotonicEntropy,
 }
 
 impl Metric {
     /// Every metric with its name on the command line.
-    pub const ALL: [(&'static str, Metric); 5] = [
+    pub const ALL: [(&'static str, Metric); 7] = [
         ("loss", Metric::Loss),
         ("dm", Metric::Discernibility),
         ("average", Metric::Average),
         ("precision", Metric::Precision),
         ("height", Metric::Height),
+        ("entropy", Metric::Entropy),
+        ("monotonic-entropy", Metric::MonotonicEntropy),
     ];
 
     /// Its name on the command line.
@@ -100,7 +110,9 @@ impl FromStr for Metric {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Metric::ALL.iter().find(|(name, _)| *name == text);
-        known.map(|(_, metric)| *metric).ok_or_else(|| "expected loss, dm, average, precision or height".to_owned())
+        known
+            .map(|(_, metric)| *metric)
+            .ok_or_else(|| "expected loss, dm, average, precision, height, entropy or monotonic-entropy".to_owned())
     }
 }
 
@@ -121,13 +133,20 @@ pub struct FullDomain {
     pub metric: Metric,
     /// The share of rows that may be suppressed.
     pub suppress: Rational,
+    /// Columns whose level is fixed; the search is for the levels of all others.
+    pub levels: Vec<(String, usize)>,
     /// When to stop early.
     pub stop: Stop,
 }
 
 impl Default for FullDomain {
     fn default() -> Self {
-        FullDomain { metric: Metric::default(), suppress: Rational::from_integer(0), stop: Stop::never() }
+        FullDomain {
+            metric: Metric::default(),
+            suppress: Rational::from_integer(0),
+            levels: Vec::new(),
+            stop: Stop::never(),
+        }
     }
 }
 
@@ -137,17 +156,62 @@ impl FullDomain {
         Ok(lattice(&Axis::all(data))?.size())
     }
 
-    fn solve<K: Key>(&self, data: &Microdata, problem: &Problem<'_>, progress: Progress<'_>) -> Partition {
+    fn solve<K: Key>(
+        &self,
+        data: &Microdata,
+        problem: &Problem<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Partition, PublishError> {
         // Step 2.
         let (groups, group_of_row) = exact::<K>(data, problem);
         let mut search = Search::new(problem, groups, &self.stop);
         let proven = search.run(progress);
-        let report =
-            SearchReport { metric: self.metric.name(), checked: search.checked, nodes: problem.lattice.size(), proven };
-        let (_, node) = search.best;
+        let (checked, (cost, node)) = (search.checked, search.best);
+        let exact = search.into_exact();
+        if cost.is_infinite() {
+            return Err(self.nothing_found(problem, &exact, proven));
+        }
+        let metric = self.metric.name();
+        let report = SearchReport { metric, cost, checked, nodes: problem.lattice.size(), proven };
         // Step 6.
-        assemble(problem, search.into_exact(), &group_of_row, node, report)
+        Ok(assemble(problem, exact, &group_of_row, node, report))
     }
+
+    /// Why fixed levels allow no release; where none is fixed, everything at its top is one.
+    fn nothing_found<K: Key>(&self, problem: &Problem<'_>, exact: &tuples::Groups<K>, proven: bool) -> PublishError {
+        if !proven {
+            let message = "time ran out before levels were found that keep the promise beside those that are fixed";
+            let remedy = Remedy::from("fix fewer with ").knob(Knob::Levels, "").words(", or raise ");
+            return PublishError::remedied(message, remedy.knob(Knob::TimeLimit, ""));
+        }
+        let top = problem.lattice.top();
+        let failing = problem.rows_that_fail(exact, top);
+        let levels = match (self.levels.is_empty(), problem.lattice.size()) {
+            (true, _) => "with every column at its top",
+            (_, 1) => "with the levels that are fixed",
+            _ => "with the levels that are fixed and all others at their tops",
+        };
+        let reason = match failing {
+            0 => format!("{levels}, people of the population are under no group's labels"),
+            _ => format!(
+                "{levels}, {failing} of {} rows stand in groups that fail it, and at most {} may be suppressed",
+                problem.rows, problem.limit
+            ),
+        };
+        let instead = match self.levels.is_empty() {
+            true => Remedy::from("ask for less, or name a larger table in ").knob(Knob::PopulationTable, ""),
+            false => {
+                let remedy = Remedy::from("choose other ").knob(Knob::Levels, "").words(", or allow more rows in ");
+                remedy.knob(Knob::Suppress, "")
+            }
+        };
+        PublishError::Infeasible { principle: problem.goal.to_string(), reason, possible: None, instead }
+    }
+}
+
+/// What a goal asks of the population.
+fn population_goal(goal: &dyn Principle) -> PopulationGoal {
+    PopulationGoal::of(goal.specs().iter().map(|required| &required.principle))
 }
 
 fn lattice(axes: &[Axis]) -> Result<Lattice, PublishError> {
@@ -184,7 +248,7 @@ fn assemble<K: Key>(
     let sizes: Vec<u32> = (&by_group).into_iter().map(|rows| rows.len() as u32).collect();
     let level = |(at, axis): (usize, &Axis)| ShownLevel {
         level: axis.numbers[problem.lattice.level(node, at)],
-        top: axis.numbers[axis.n_levels() - 1],
+        top: axis.top.number,
     };
     let recoding = Recoding {
         levels: problem.axes.iter().enumerate().map(level).collect(),
@@ -204,7 +268,8 @@ impl Partitioner for FullDomain {
     }
 
     fn total(&self, data: &Microdata) -> Result<(u64, Counted), PublishError> {
-        Ok((u64::try_from(FullDomain::n_nodes(data)?).unwrap_or(u64::MAX), Counted::Combinations))
+        let n_nodes = lattice(&Axis::some_fixed(data, &self.levels)?)?.size();
+        Ok((u64::try_from(n_nodes).unwrap_or(u64::MAX), Counted::Combinations))
     }
 
     fn partition(
@@ -215,16 +280,17 @@ impl Partitioner for FullDomain {
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError> {
         // Step 1.
-        let axes = Axis::all(data);
+        let axes = Axis::some_fixed(data, &self.levels)?;
         let n_labels: Vec<usize> = axes.iter().map(|axis| axis.n_labels(0)).collect();
         let n_values = data.sensitive_counts().domain_len();
         let problem = |slots: Vec<Slot>, axes: Vec<Axis>| -> Result<Problem<'_>, PublishError> {
             Ok(Problem {
                 lattice: lattice(&axes)?,
-                axes,
                 slots,
                 goal,
                 metric: self.metric,
+                population: Population::new(data, &axes, population_goal(goal))?,
+                axes,
                 rows: data.rows() as u64,
                 limit: allowance(data.rows() as u64, self.suppress),
                 n_values,
@@ -232,13 +298,13 @@ impl Partitioner for FullDomain {
             })
         };
         if let Some(slots) = slots::<u64>(&n_labels) {
-            return Ok(self.solve::<u64>(data, &problem(slots, axes)?, progress));
+            return self.solve::<u64>(data, &problem(slots, axes)?, progress);
         }
         if let Some(slots) = slots::<u128>(&n_labels) {
-            return Ok(self.solve::<u128>(data, &problem(slots, axes)?, progress));
+            return self.solve::<u128>(data, &problem(slots, axes)?, progress);
         }
         if let Some(slots) = slots::<Wide>(&n_labels) {
-            return Ok(self.solve::<Wide>(data, &problem(slots, axes)?, progress));
+            return self.solve::<Wide>(data, &problem(slots, axes)?, progress);
         }
         let message = format!("{} attributes have too many values for full-domain", axes.len());
         Err(PublishError::request(message))

@@ -30,7 +30,7 @@ pub(super) struct Search<'a, K> {
     /// Groups to roll up from, smallest first; those of the exact values are last.
     sources: Vec<Groups<K>>,
     n_kept: usize,
-    /// What each level of each attribute costs. PROOF of pruning: level 0 costs nothing.
+    /// What each level of each attribute costs. PROOF of pruning: no level costs less than nothing, nor less than a lower one.
     base: Vec<Vec<f64>>,
     /// Nodes with nothing feasible at or below them, none below another.
     ruled_out: Vec<Node>,

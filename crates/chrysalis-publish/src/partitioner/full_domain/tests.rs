@@ -70,6 +70,7 @@ fn check<K: Key>(data: &Microdata, goal: &str) {
         axes,
         goal: &goal,
         metric: Metric::Loss,
+        population: None,
         rows: data.rows() as u64,
         limit: 0,
         n_values,

@@ -30,12 +30,13 @@ impl<K> Groups<K> {
     }
 }
 
-/// The exact groups, and the group of every row.
+/// The groups of the lowest labels (the exact values, where no level is fixed), and the group of every row.
 pub(super) fn exact<K: Key>(data: &Microdata, problem: &Problem<'_>) -> (Groups<K>, Vec<u32>) {
     let columns: Vec<&Codes> = data.quasi().map(|(column, _)| column.codes()).collect();
     let mut row_keys = vec![K::ZERO; data.rows()];
-    for (codes, &slot) in columns.iter().zip(&problem.slots) {
-        row_keys.iter_mut().zip(codes.iter()).for_each(|(key, code)| *key = key.with(slot, code));
+    for ((codes, &slot), axis) in columns.iter().zip(&problem.slots).zip(&problem.axes) {
+        let labels = axis.labels(0);
+        row_keys.iter_mut().zip(codes.iter()).for_each(|(key, code)| *key = key.with(slot, labels[code as usize]));
     }
     let (mut group_of, mut keys, mut sizes) = number_by_hash(row_keys.len(), |row| row_keys[row], |_| 1);
     drop(row_keys);

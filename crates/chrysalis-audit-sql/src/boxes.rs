@@ -175,7 +175,7 @@ fn suppressed(frame: &Frame<'_>) -> Option<Statement> {
     let rows = rows.item(own.clone(), id).item(count_rows(), "n_rows").group_by([own]);
     ctes.add("hidden", rows.having(is_hidden));
     let (groups, n_rows) = (count_rows(), or_zero(sum(col("hidden.n_rows"))));
-    let rows = Rows::of("hidden").item(groups.clone(), "groups").item(n_rows.clone(), "n_rows");
+    let rows = Rows::of("hidden").item(groups.clone(), "n_groups").item(n_rows.clone(), "n_rows");
     Some(check(
         "check/suppressed",
         format!(

@@ -81,7 +81,10 @@ impl<'a> Counting<'a> {
         }
         match self.width {
             Width::Fixed(width) if self.has_near() => {
-                words.push(format!(" Values less than {} apart count as one.", chrysalis_criteria::show_rational(width)));
+                words.push(format!(
+                    " Values less than {} apart count as one.",
+                    chrysalis_criteria::show_rational(width)
+                ));
             }
             Width::Hundredth if self.has_near() => words.push(
                 " Values less than a hundredth of the range from the 5th to the 95th percentile apart count as one."
@@ -211,12 +214,12 @@ impl<'a> Counting<'a> {
         ctes.add("whole_groups", groups);
         if self.has_near() {
             self.add_placed(ctes, seen, cte);
-            let (low, high) = (col("lower.place"), col("placed.place"));
-            let on = seen.key_of("placed").eq(seen.key_of("lower"));
+            let (low, high) = (col("smaller.place"), col("placed.place"));
+            let on = seen.key_of("placed").eq(seen.key_of("smaller"));
             let near = low.clone().at_most(high.clone()).and(self.is_near(low.clone(), high.clone()).or(low.eq(high)));
-            let rows = self.with_width(Rows::of("placed").cross("placed", "lower"));
+            let rows = self.with_width(Rows::of("placed").cross("placed", "smaller"));
             let rows = rows.filter(Some(on.and(near))).item(seen.key_of("placed"), seen.key());
-            let rows = rows.item(sum(col("lower.n")), "n");
+            let rows = rows.item(sum(col("smaller.n")), "n");
             ctes.add("stretches", rows.group_by([seen.key_of("placed"), col("placed.place")]));
             let key = seen.key_of("stretches");
             let rows = Rows::of("stretches").item(key.clone(), seen.key()).item(call_max(col("stretches.n")), "most");
@@ -227,7 +230,8 @@ impl<'a> Counting<'a> {
         }
         let on = seen.key_of("whole_groups").eq(seen.key_of("most_frequent"));
         let most = call("COALESCE", vec![col("most_frequent.most"), int(0)]);
-        let rows = Rows::of("whole_groups").left_join("most_frequent", on).item(seen.key_of("whole_groups"), seen.key());
+        let rows =
+            Rows::of("whole_groups").left_join("most_frequent", on).item(seen.key_of("whole_groups"), seen.key());
         let rows = rows.item(col("whole_groups.size"), "size").item(col("whole_groups.missing"), "missing");
         ctes.add("shares", rows.item(most, "most"));
     }
@@ -268,9 +272,15 @@ impl<'a> Counting<'a> {
                 let by_look = by_look.item(sum(n).over(&[], []), "total").group_by([look]);
                 ctes.add("looks", by_look);
                 let half = (col("looks.n") * int(2)).at_least(col("looks.total"));
-                ctes.add("ordinary", Rows::of("looks").item(col("looks.look"), "look").item(int(1), "yes").filter(Some(half)));
+                ctes.add(
+                    "ordinary",
+                    Rows::of("looks").item(col("looks.look"), "look").item(int(1), "yes").filter(Some(half)),
+                );
                 let on = same(col("ordinary.look"), col("looked_at.look"));
-                ctes.add("flagged", rows.left_join("ordinary", on).item(flag(col("ordinary.yes").present()), "is_ordinary"));
+                ctes.add(
+                    "flagged",
+                    rows.left_join("ordinary", on).item(flag(col("ordinary.yes").present()), "is_ordinary"),
+                );
             }
         }
     }

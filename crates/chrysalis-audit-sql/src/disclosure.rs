@@ -72,13 +72,19 @@ fn idle(frame: &Frame<'_>, at: usize, sights: &[(String, Sight<'_>)]) -> Stateme
     let name = "check/manifest/acceptance";
     let is_hidden = frame.manifest.persons.is_some_and(|persons| persons.count < frame.manifest.rows);
     if frame.layout.shape.has_users || is_hidden || frame.has_several() || frame.manifest.persons.is_some() {
-        return undecided(name, "the owner accepted that rows are disclosed; what is disclosed is not held against it.");
+        return undecided(
+            name,
+            "the owner accepted that rows are disclosed; what is disclosed is not held against it.",
+        );
     }
     let counting = Counting::new(frame, at);
     let mut ctes = Ctes::default();
     let [(_, sight), rest @ ..] = sights else { return undecided(name, "there are no groups.") };
     if !rest.is_empty() {
-        return undecided(name, "the owner accepted that rows are disclosed, also to those who know columns kept as they are.");
+        return undecided(
+            name,
+            "the owner accepted that rows are disclosed, also to those who know columns kept as they are.",
+        );
     }
     let written = add_disclosed(&mut ctes, &Seen::new(frame, *sight), &counting).map(|(rows, decides)| {
         ctes.add("disclosed", rows);
@@ -143,4 +149,3 @@ fn add_disclosed(ctes: &mut Ctes, seen: &Seen<'_>, counting: &Counting<'_>) -> R
     let rows = rows.group_by([key, of("size"), of("n_values"), of("is_ordinary")]).having(is_special);
     Ok((rows, decides))
 }
-

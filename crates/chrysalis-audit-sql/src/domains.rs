@@ -12,7 +12,8 @@ use crate::frame::{Frame, call_max, call_min, check, flag};
 pub(crate) fn statements(frame: &Frame<'_>) -> Vec<Statement> {
     let mut statements = Vec::new();
     for at in 0..frame.manifest.attributes.len() {
-        let shows = |cell: Cell| frame.layout.tables.iter().find(move |table| table.columns.iter().any(|it| it.cell == cell));
+        let shows =
+            |cell: Cell| frame.layout.tables.iter().find(move |table| table.columns.iter().any(|it| it.cell == cell));
         if let Some(table) = shows(Cell::Value(at)) {
             statements.extend(listed(frame, at, table));
             statements.extend(ends(frame, at, table));
@@ -45,13 +46,16 @@ fn listed(frame: &Frame<'_>, at: usize, table: &TableLayout) -> Option<Statement
     let found = frame.rows(&table.name, "t").item(column, "value").distinct();
     ctes.add("found", found);
     let side = |cte: &str, n: i64| Rows::of(cte).item(col(&format!("{cte}.value")), "value").item(int(n), "n");
-    ctes.add_union("both", vec![side("listed", 1), side("found", -1)]);
-    let rows = Rows::of("both").item(col("both.value"), "value").group_by([col("both.value")]);
+    ctes.add_union("sides", vec![side("listed", 1), side("found", -1)]);
+    let rows = Rows::of("sides").item(col("sides.value"), "value").group_by([col("sides.value")]);
     Some(check(
         name(frame, at, None),
-        format!("the values that the manifest lists of `{}` are those that occur. A row is a value for which that is not true.", attribute.name),
+        format!(
+            "the values that the manifest lists of `{}` are those that occur. A row is a value for which that is not true.",
+            attribute.name
+        ),
         ctes,
-        rows.having(sum(col("both.n")).differs(int(0))),
+        rows.having(sum(col("sides.n")).differs(int(0))),
     ))
 }
 
@@ -64,7 +68,8 @@ fn ends(frame: &Frame<'_>, at: usize, table: &TableLayout) -> Option<Statement> 
     }
     let column = frame.column("t", &attribute.name);
     let mut ctes = Ctes::default();
-    let rows = frame.rows(&table.name, "t").item(call_min(column.clone()), "least").item(call_max(column.clone()), "greatest");
+    let rows =
+        frame.rows(&table.name, "t").item(call_min(column.clone()), "least").item(call_max(column.clone()), "greatest");
     ctes.add("found", rows.item(call_max(flag(column.missing())), "is_missing"));
     let end = |found: X, said: &Option<serde_json::Value>| match said {
         Some(said) => found.clone().missing().or(found.differs(frame.literal(kind, said))),
@@ -76,7 +81,8 @@ fn ends(frame: &Frame<'_>, at: usize, table: &TableLayout) -> Option<Statement> 
         end(greatest.clone(), &attribute.domain.max),
         col("found.is_missing").differs(int(i64::from(attribute.domain.missing))),
     ]);
-    let rows = Rows::of("found").item(least, "least").item(greatest, "greatest").item(col("found.is_missing"), "is_missing");
+    let rows =
+        Rows::of("found").item(least, "least").item(greatest, "greatest").item(col("found.is_missing"), "is_missing");
     Some(check(
         format!("{}/ends", name(frame, at, None)),
         format!(
@@ -115,7 +121,8 @@ fn covered(frame: &Frame<'_>, at: usize, table: &TableLayout) -> Option<Statemen
         ctes.add("open_below", Rows::of("ranges").item(is_missing, "is_missing"));
         let word = col("words.place");
         let on = all(vec![low.clone().missing().or(low.at_most(word.clone())), word.clone().at_most(high.clone())]);
-        let rows = Rows::of("words").left_join("ranges", on).cross("open_below", "open_below").item(word.clone(), "word");
+        let rows =
+            Rows::of("words").left_join("ranges", on).cross("open_below", "open_below").item(word.clone(), "word");
         let rows = rows.item(call("COUNT", vec![high.clone()]), "ranges").group_by([word]);
         let none = call("COUNT", vec![high]).eq(int(0));
         let open = call_max(col("open_below.is_missing")).differs(int(i64::from(attribute.domain.missing)));
@@ -138,8 +145,7 @@ fn covered(frame: &Frame<'_>, at: usize, table: &TableLayout) -> Option<Statemen
 fn explained(frame: &Frame<'_>, at: usize) -> Option<Statement> {
     let attribute = frame.attribute(at);
     let words = attribute.domain.values.iter().flatten();
-    let words: Vec<Vec<X>> =
-        words.map(|word| vec![frame.dialect.text(word.as_str().unwrap_or_default())]).collect();
+    let words: Vec<Vec<X>> = words.map(|word| vec![frame.dialect.text(word.as_str().unwrap_or_default())]).collect();
     if words.is_empty() {
         return None;
     }

@@ -113,7 +113,8 @@ impl<'a> Frame<'a> {
             Kind::DateTime => self.dialect.integer(self.dialect.microseconds(x)),
             Kind::Ordinal | Kind::Category => {
                 let words = attribute.domain.order();
-                let ranks = (0_i64..).zip(&words).map(|(rank, word)| (x.clone().eq(self.dialect.text(word)), int(rank)));
+                let ranks =
+                    (0_i64..).zip(&words).map(|(rank, word)| (x.clone().eq(self.dialect.text(word)), int(rank)));
                 let unknown = (x.clone().present(), int(words.len() as i64));
                 cases(ranks.chain([unknown]).collect(), None)
             }

@@ -83,9 +83,9 @@ impl Help<'_> {
         let rows = frame.rows(&self.table, "h").item(frame.column("h", self.id), self.id);
         ctes.add("listed", rows.item(frame.column("h", "hits"), "hits").item(int(-1), "n"));
         let names = [self.id, "hits", "n"];
-        ctes.add_union("both", ["possible", "listed"].map(|cte| columns_of(cte, &names)).to_vec());
-        let keys = [self.of("both"), col("both.hits")];
-        let rows = Rows::of("both").item(keys[0].clone(), self.id).item(keys[1].clone(), "hits");
+        ctes.add_union("sides", ["possible", "listed"].map(|cte| columns_of(cte, &names)).to_vec());
+        let keys = [self.of("sides"), col("sides.hits")];
+        let rows = Rows::of("sides").item(keys[0].clone(), self.id).item(keys[1].clone(), "hits");
         check(
             self.name("rows"),
             format!(
@@ -94,7 +94,7 @@ impl Help<'_> {
                 self.table
             ),
             ctes,
-            rows.group_by(keys).having(sum(col("both.n")).differs(int(0))),
+            rows.group_by(keys).having(sum(col("sides.n")).differs(int(0))),
         )
     }
 
@@ -121,18 +121,17 @@ impl Help<'_> {
         self.add_sorted(&mut ctes);
         self.add_shown(&mut ctes, &HELP_COLUMNS[2..8]);
         let of = |name: &str| col(&format!("shown.{name}"));
-        let at = |alias: &str, place: X| {
-            self.of(alias).eq(self.of("shown")).and(col(&format!("{alias}.place")).eq(place))
-        };
-        ctes.add("others", columns_of("sorted", &[self.id, "place", "value", "up_to"]));
+        let at =
+            |alias: &str, place: X| self.of(alias).eq(self.of("shown")).and(col(&format!("{alias}.place")).eq(place));
+        ctes.add("rest", columns_of("sorted", &[self.id, "place", "value", "up_to"]));
         ctes.add("nexts", columns_of("sorted", &[self.id, "place", "value"]));
         let (n, hits) = (col("sorted.n"), of("hits"));
         let rows = Rows::of("shown").join("sorted", at("sorted", hits.clone()));
-        let rows = rows.left_join("others", at("others", n.clone() - hits.clone()));
+        let rows = rows.left_join("rest", at("rest", n.clone() - hits.clone()));
         let rows = rows.join("nexts", at("nexts", n - hits.clone() + int(1)));
         let targets = [
             ("sum_lb", col("sorted.up_to")),
-            ("sum_ub", col("sorted.total") - or_zero(col("others.up_to"))),
+            ("sum_ub", col("sorted.total") - or_zero(col("rest.up_to"))),
             ("min_lb", col("sorted.least")),
             ("min_ub", col("nexts.value")),
             ("max_lb", col("sorted.value")),
@@ -142,7 +141,10 @@ impl Help<'_> {
         let rows = rows.item(self.of("shown"), self.id).item(hits, "hits").filter(Some(any(wrong)));
         let mut statement = check(
             self.name("bounds"),
-            format!("the bounds of sums, minima and maxima in `{}` are those of the permuted values. A row is a group and a number of hits with a wrong bound.", self.table),
+            format!(
+                "the bounds of sums, minima and maxima in `{}` are those of the permuted values. A row is a group and a number of hits with a wrong bound.",
+                self.table
+            ),
             ctes,
             rows,
         );
@@ -157,7 +159,8 @@ impl Help<'_> {
         let dialect = self.frame.dialect;
         let mut ctes = Ctes::default();
         self.add_sorted(&mut ctes);
-        let (value, n, total) = (dialect.double(col("sorted.value")), dialect.double(col("sorted.n")), dialect.double(col("sorted.total")));
+        let (value, n, total) =
+            (dialect.double(col("sorted.value")), dialect.double(col("sorted.n")), dialect.double(col("sorted.total")));
         let off = value.clone() - total.clone() / n.clone();
         let rows = Rows::of("sorted").item(self.of("sorted"), self.id).item(call_max(n.clone()), "n");
         let rows = rows.item(call_max(total), "total").item(sum(off.squared()) / call_max(n), "variance");
@@ -176,7 +179,10 @@ impl Help<'_> {
         let rows = rows.item(self.of("shown"), self.id).item(hits, "hits").filter(Some(wrong));
         let mut statement = check(
             self.name("means"),
-            format!("the means and variances of sums in `{}` are those of the permuted values, to nine digits. A row is a group and a number of hits with a wrong one.", self.table),
+            format!(
+                "the means and variances of sums in `{}` are those of the permuted values, to nine digits. A row is a group and a number of hits with a wrong one.",
+                self.table
+            ),
             ctes,
             rows,
         );
@@ -190,9 +196,10 @@ impl Help<'_> {
         let mut ctes = Ctes::default();
         self.add_sorted(&mut ctes);
         // From one value to the next: the least value drawn lies beyond if all values drawn do.
-        ctes.add("following", columns_of("sorted", &[self.id, "place", "value"]));
-        let on = self.of("following").eq(self.of("sorted")).and(col("following.place").eq(col("sorted.place") + int(1)));
-        let (value, next) = (dialect.double(col("sorted.value")), dialect.double(col("following.value")));
+        ctes.add("next_values", columns_of("sorted", &[self.id, "place", "value"]));
+        let on =
+            self.of("next_values").eq(self.of("sorted")).and(col("next_values.place").eq(col("sorted.place") + int(1)));
+        let (value, next) = (dialect.double(col("sorted.value")), dialect.double(col("next_values.value")));
         let (from, to, beyond) = match is_least {
             true => {
                 let first = dialect.double(col("sorted.least"));
@@ -203,21 +210,28 @@ impl Help<'_> {
                 (last.clone() - next, last - value, col("sorted.place"))
             }
         };
-        let is_step = col("sorted.value").less(col("following.value"));
-        let rows = Rows::of("sorted").join("following", on).item(self.of("sorted"), self.id).item(col("sorted.place"), "place");
+        let is_step = col("sorted.value").less(col("next_values.value"));
+        let rows = Rows::of("sorted")
+            .join("next_values", on)
+            .item(self.of("sorted"), self.id)
+            .item(col("sorted.place"), "place");
         let rows = rows.item(from, "near_end").item(to, "far_end").item(beyond, "beyond").item(col("sorted.n"), "n");
         ctes.add("steps", rows.filter(Some(is_step)));
         let of = |name: &str| col(&format!("steps.{name}"));
         ctes.add("draws", Rows::of("sorted").item(self.of("sorted"), self.id).item(col("sorted.place"), "hits"));
         let hits = col("draws.hits");
         let on = self.of("draws").eq(self.of("steps")).and(hits.clone().at_most(of("beyond")));
-        let each = dialect.double(of("beyond") - hits.clone() + int(1)) / dialect.double(of("n") - hits.clone() + int(1));
-        let chance = sum(call("LN", vec![each])).over(&[self.of("steps"), of("place")], [(hits.clone(), Direction::Up)]);
+        let each =
+            dialect.double(of("beyond") - hits.clone() + int(1)) / dialect.double(of("n") - hits.clone() + int(1));
+        let chance =
+            sum(call("LN", vec![each])).over(&[self.of("steps"), of("place")], [(hits.clone(), Direction::Up)]);
         let rows = Rows::of("steps").join("draws", on).item(self.of("steps"), self.id).item(hits, "hits");
         let rows = rows.item(of("far_end") - of("near_end"), "width").item(of("far_end") + of("near_end"), "both_ends");
-        ctes.add("chances", rows.item(call("EXP", vec![chance]), "chance"));
+        ctes.add("chances", rows.item(chance, "log_chance"));
         let of = |name: &str| col(&format!("chances.{name}"));
-        let moved = of("chance") * of("width");
+        // Smaller chances than 10^-39 are not followed any further; some databases refuse numbers near zero.
+        let chance = case(of("log_chance").greater(int(-90)), call("EXP", vec![of("log_chance")]), int(0));
+        let moved = chance * of("width");
         let rows = Rows::of("chances").item(self.of("chances"), self.id).item(of("hits"), "hits");
         let rows = rows.item(sum(moved.clone()), "mean").item(sum(moved * of("both_ends")), "square");
         ctes.add("moments", rows.group_by([self.of("chances"), of("hits")]));
@@ -244,7 +258,10 @@ impl Help<'_> {
         let (part, word) = if is_least { ("minima", "least") } else { ("maxima", "greatest") };
         let mut statement = check(
             self.name(part),
-            format!("the expected {word} value of so many hits, and its variance, are in `{}` what follows from the permuted values, to nine digits. A row is a group and a number of hits with a wrong one.", self.table),
+            format!(
+                "the expected {word} value of so many hits, and its variance, are in `{}` what follows from the permuted values, to nine digits. A row is a group and a number of hits with a wrong one.",
+                self.table
+            ),
             ctes,
             rows,
         );
@@ -252,4 +269,3 @@ impl Help<'_> {
         statement
     }
 }
-

@@ -28,14 +28,23 @@ pub(crate) fn statements(frame: &Frame<'_>) -> Vec<Statement> {
         "check/labels/twice",
         format!("`{members}` lists nothing twice. A row is listed more than once."),
         ctes,
-        everything("stands_for").group_by(["attribute", "label", "value"].map(|name| col(&format!("stands_for.{name}")))).having(count_rows().greater(int(1))),
+        everything("stands_for")
+            .group_by(["attribute", "label", "value"].map(|name| col(&format!("stands_for.{name}"))))
+            .having(count_rows().greater(int(1))),
     );
     if attributes.is_empty() {
         let rows = frame.rows(members, "m").item(count_rows(), "n_rows").having(count_rows().greater(int(0)));
-        let about = format!("`{members}` says nothing, because no attribute has labels. A row says how many rows it has.");
+        let about =
+            format!("`{members}` says nothing, because no attribute has labels. A row says how many rows it has.");
         return vec![twice, check("check/labels/stray", about, Ctes::default(), rows)];
     }
-    vec![twice, without_members(frame, &attributes), stray(frame, &attributes), values(frame, &attributes), meaning(frame, &attributes)]
+    vec![
+        twice,
+        without_members(frame, &attributes),
+        stray(frame, &attributes),
+        values(frame, &attributes),
+        meaning(frame, &attributes),
+    ]
 }
 
 /// Adds `used`: the labels that tables show.
@@ -45,7 +54,13 @@ fn add_used(frame: &Frame<'_>, ctes: &mut Ctes) {
         for at in labelled(frame, table) {
             let name = &frame.attribute(at).name;
             let label = text_of(frame.column("t", name));
-            parts.push(frame.rows(&table.name, "t").item(frame.dialect.text(name), "attribute").item(label, "label").distinct());
+            parts.push(
+                frame
+                    .rows(&table.name, "t")
+                    .item(frame.dialect.text(name), "attribute")
+                    .item(label, "label")
+                    .distinct(),
+            );
         }
     }
     ctes.add_union("shown_labels", parts);
@@ -136,21 +151,23 @@ fn meaning(frame: &Frame<'_>, attributes: &BTreeSet<usize>) -> Statement {
     let rows = Rows::of("stands_for").left_join("known", on);
     let rows = rows.item(col("stands_for.attribute"), "attribute").item(label.clone(), "label");
     let rows = rows.item(count_rows(), "n_members").item(call_max(flag(value.eq(label.clone()))), "has_itself");
-    let rows = rows.item(sum(flag(is_inside)), "n_written").item(or_zero(sum(call("LENGTH", vec![written]))), "letters");
+    let rows =
+        rows.item(sum(flag(is_inside)), "n_written").item(or_zero(sum(call("LENGTH", vec![written]))), "letters");
     ctes.add("labels", rows.group_by([col("stands_for.attribute"), label]));
     // Whether the label is itself a value of the domain, and how many values there are.
     let on = col("known.attribute").eq(col("labels.attribute")).and(col("known.value").eq(col("labels.label")));
     let names = ["attribute", "label", "n_members", "has_itself", "n_written", "letters"];
-    let rows = names.iter().fold(Rows::of("labels").left_join("known", on), |rows, name| {
-        rows.item(col(&format!("labels.{name}")), name)
-    });
+    let rows = names
+        .iter()
+        .fold(Rows::of("labels").left_join("known", on), |rows, name| rows.item(col(&format!("labels.{name}")), name));
     ctes.add("judged", rows.item(flag(col("known.there").present()), "is_value"));
     let own = col("known.attribute");
     ctes.add("domains", Rows::of("known").item(own.clone(), "attribute").item(count_rows(), "n").group_by([own]));
     let of = |name: &str| col(&format!("judged.{name}"));
     let is_set = |label: X| {
         let first = call("SUBSTR", vec![label.clone(), int(1), int(1)]).eq(dialect.text("{"));
-        let last = call("SUBSTR", vec![label.clone(), call("LENGTH", vec![label.clone()]), int(1)]).eq(dialect.text("}"));
+        let last =
+            call("SUBSTR", vec![label.clone(), call("LENGTH", vec![label.clone()]), int(1)]).eq(dialect.text("}"));
         all(vec![first, last, dialect.position(label, dialect.text(",")).greater(int(0))])
     };
     // Braces and commas: a set of n values is n + 1 letters longer than what is written of them.

@@ -31,14 +31,16 @@ fn listed(frame: &Frame<'_>, id: &str) -> Statement {
         let rows = frame.rows(table, "t").item(own.clone(), id).item(count_rows() * int(n_rows), "n_rows");
         rows.item(count_rows() * int(n_lines), "n_lines").group_by([own.clone()])
     };
-    ctes.add_union("both", vec![rows(&frame.people().name, 1, 0), rows(GROUPS, 0, 1)]);
-    let key = col(&format!("both.{id}"));
-    let (n_rows, n_lines) = (sum(col("both.n_rows")), sum(col("both.n_lines")));
-    let rows = Rows::of("both").item(key.clone(), id).item(n_rows.clone(), "n_rows").item(n_lines.clone(), "n_lines");
+    ctes.add_union("sides", vec![rows(&frame.people().name, 1, 0), rows(GROUPS, 0, 1)]);
+    let key = col(&format!("sides.{id}"));
+    let (n_rows, n_lines) = (sum(col("sides.n_rows")), sum(col("sides.n_lines")));
+    let rows = Rows::of("sides").item(key.clone(), id).item(n_rows.clone(), "n_rows").item(n_lines.clone(), "n_lines");
     let word = frame.layout.shape.group_word;
     check(
         "check/persons/listed",
-        format!("`{GROUPS}` lists every {word} that has rows once, and no other. A row is a {word} for which that is not true."),
+        format!(
+            "`{GROUPS}` lists every {word} that has rows once, and no other. A row is a {word} for which that is not true."
+        ),
         ctes,
         rows.group_by([key]).having(n_rows.eq(int(0)).or(n_lines.differs(int(1)))),
     )
@@ -51,7 +53,8 @@ fn possible(frame: &Frame<'_>, id: &str, rows_known: bool) -> Statement {
     let rows = frame.rows(&frame.people().name, "t").item(own.clone(), id).item(count_rows(), "n_rows");
     ctes.add("rows_of", rows.group_by([own]));
     let (said, n_rows) = (frame.column("g", PERSONS), col("rows_of.n_rows"));
-    let mut wrong = vec![said.clone().missing(), said.clone().less(int(1)), said.clone().greater(or_zero(n_rows.clone()))];
+    let mut wrong =
+        vec![said.clone().missing(), said.clone().less(int(1)), said.clone().greater(or_zero(n_rows.clone()))];
     if rows_known {
         wrong.push(n_rows.clone().modulo(said.clone().or_null()).greater(int(0)));
     }
@@ -61,7 +64,9 @@ fn possible(frame: &Frame<'_>, id: &str, rows_known: bool) -> Statement {
     let equal = if rows_known { ", all with equally many of them" } else { "" };
     check(
         "check/persons/possible",
-        format!("every {word} has at least one person and no more persons than rows{equal}. A row is a {word} for which that is not true."),
+        format!(
+            "every {word} has at least one person and no more persons than rows{equal}. A row is a {word} for which that is not true."
+        ),
         ctes,
         rows.filter(Some(any(wrong))),
     )
@@ -94,12 +99,16 @@ fn of_values(frame: &Frame<'_>, id: &str, at: usize, table: &TableLayout) -> Sta
         // So many persons, with equally many rows each, have not that many rows.
         all(vec![is_equal, (count.clone() * persons.clone()).greater(said.clone() * n_rows)]),
     ]);
-    let rows = frame.rows(&table.name, "t").join("persons_of", frame.column("t", id).eq(col(&format!("persons_of.{id}"))));
+    let rows =
+        frame.rows(&table.name, "t").join("persons_of", frame.column("t", id).eq(col(&format!("persons_of.{id}"))));
     let rows = rows.item(frame.column("t", id), id).item(count.clone(), "n_rows").item(said, "persons");
     let believed = frame.is_possible(count).and(persons.greater(int(0)));
     check(
         frame.named("check/persons/values", &frame.attribute(at).name),
-        format!("the persons whom `{}` counts beside a value can have that many rows with it. A row is a value for which they cannot.", table.name),
+        format!(
+            "the persons whom `{}` counts beside a value can have that many rows with it. A row is a value for which they cannot.",
+            table.name
+        ),
         ctes,
         rows.filter(Some(believed.and(wrong))),
     )
@@ -140,7 +149,10 @@ fn in_buckets(frame: &Frame<'_>, id: &str, table: &TableLayout, rows_known: bool
     let rows = columns_of("pieces", &[id, "n"]).join("persons_of", on).filter(Some(wrong));
     check(
         format!("check/persons/buckets/{}", table.name),
-        format!("the rows of a batch that show the same cells in `{}` are those of whole persons. A row is a batch for which they are not.", table.name),
+        format!(
+            "the rows of a batch that show the same cells in `{}` are those of whole persons. A row is a batch for which they are not.",
+            table.name
+        ),
         ctes,
         rows,
     )

@@ -53,7 +53,9 @@ impl<'a> Seen<'a> {
     pub(crate) fn by(&self) -> String {
         match self.sight {
             Sight::Groups => String::new(),
-            Sight::Bystander => " (a class is the rows of a group that agree in all columns kept as they are)".to_owned(),
+            Sight::Bystander => {
+                " (a class is the rows of a group that agree in all columns kept as they are)".to_owned()
+            }
             Sight::User(known) => {
                 let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
                 format!(" for a user who knows {} (a class is the rows that look alike to this user)", known.join(", "))
@@ -80,7 +82,8 @@ impl<'a> Seen<'a> {
                 ctes.add("by_value", rows.item(n, "n").group_by(keys));
                 self.add_persons(ctes);
                 let (n, size) = (col("by_value.n"), col("persons_of.persons"));
-                let rows = Rows::of("by_value").join("persons_of", self.key_of("by_value").eq(self.key_of("persons_of")));
+                let rows =
+                    Rows::of("by_value").join("persons_of", self.key_of("by_value").eq(self.key_of("persons_of")));
                 let rows = rows.item(self.key_of("by_value"), self.key()).item(col("by_value.value"), "value");
                 let rows = rows.item(self.frame.dialect.least(n, size.clone()), "n").item(size.clone(), "size");
                 ctes.add("shown", rows.filter(Some(size.greater(int(0)))));
@@ -188,7 +191,8 @@ impl<'a> Seen<'a> {
         let rows = rows.item(key.clone(), id).item(n_rows.clone(), "n_rows").item(call_min(believed), "persons");
         ctes.add(of_groups, rows.group_by([key, n_rows]));
         if let Sight::User(_) = self.sight {
-            let pairs = Rows::of("classes").item(col("classes.class"), "class").item(col("classes.of_group"), "of_group");
+            let pairs =
+                Rows::of("classes").item(col("classes.class"), "class").item(col("classes.of_group"), "of_group");
             ctes.add("groups_of_class", pairs.distinct());
             let on = col("groups_of_class.of_group").eq(col(&format!("persons_of_group.{id}")));
             let rows = Rows::of("groups_of_class").join("persons_of_group", on);

@@ -55,7 +55,8 @@ fn view(table: &TableEntry, files: &[TableFile], dialect: Dialect) -> String {
             format!("CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet([{}])", paths.join(", "))
         }
         _ => {
-            let columns = table.columns.iter().map(|column| format!("{}: '{}'", text(&column.name), duckdb(column.kind)));
+            let columns =
+                table.columns.iter().map(|column| format!("{}: '{}'", text(&column.name), duckdb(column.kind)));
             let columns: Vec<String> = columns.collect();
             format!(
                 "CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_csv([{}], header = true, nullstr = '', columns = {{{}}})",

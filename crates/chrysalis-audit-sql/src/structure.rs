@@ -20,7 +20,10 @@ pub(crate) fn statements(frame: &Frame<'_>) -> Vec<Statement> {
 /// What the tables in a database cannot show.
 pub(crate) fn left_out(frame: &Frame<'_>) -> Vec<Statement> {
     let mut all = vec![
-        undecided("check/row order", "tables in a database have no order; in the files, rows must be in canonical order."),
+        undecided(
+            "check/row order",
+            "tables in a database have no order; in the files, rows must be in canonical order.",
+        ),
         undecided(
             "check/files",
             "the bytes of the files and their hashes are not in the database; load the tables from the files of the \
@@ -159,7 +162,10 @@ fn counts(frame: &Frame<'_>, at: usize) -> Vec<Statement> {
     let word = frame.layout.shape.group_word;
     let possible = check(
         frame.named("check/counts/possible", name),
-        format!("every count of `{}` is at least 1, and no larger than the release. A row is another count.", values.name),
+        format!(
+            "every count of `{}` is at least 1, and no larger than the release. A row is another count.",
+            values.name
+        ),
         Ctes::default(),
         rows.filter(Some(wrong)),
     );
@@ -186,7 +192,10 @@ fn together(frame: &Frame<'_>) -> Vec<Statement> {
         let wrong = count_rows().greater(int(1)).or(impossible.greater(int(0)));
         all.push(check(
             format!("check/together/{}/lines", names.join(",")),
-            format!("`{}` lists every combination of a group once, with a positive count. A row is one that it does not.", table.name),
+            format!(
+                "`{}` lists every combination of a group once, with a positive count. A row is one that it does not.",
+                table.name
+            ),
             Ctes::default(),
             rows.group_by(keys()).having(wrong),
         ));
@@ -199,9 +208,9 @@ fn together(frame: &Frame<'_>) -> Vec<Statement> {
                 let n = case(count.clone().greater(int(0)), count.clone() * int(sign), int(0));
                 frame.rows(table, "t").item(own.clone(), id).item(value.clone(), "value").item(n, "n")
             };
-            ctes.add_union("both", vec![of_table(&values.name, 1), of_table(&table.name, -1)]);
-            let (key, value) = (col(&format!("both.{id}")), col("both.value"));
-            let rows = Rows::of("both").item(key.clone(), id).item(sum(col("both.n")), "too_many");
+            ctes.add_union("sides", vec![of_table(&values.name, 1), of_table(&table.name, -1)]);
+            let (key, value) = (col(&format!("sides.{id}")), col("sides.value"));
+            let rows = Rows::of("sides").item(key.clone(), id).item(sum(col("sides.n")), "too_many");
             all.push(check(
                 format!("check/together/{}/{name}", names.join(",")),
                 format!(
@@ -210,7 +219,7 @@ fn together(frame: &Frame<'_>) -> Vec<Statement> {
                     table.name, values.name, values.name
                 ),
                 ctes,
-                rows.group_by([key, value]).having(sum(col("both.n")).differs(int(0))),
+                rows.group_by([key, value]).having(sum(col("sides.n")).differs(int(0))),
             ));
         }
     }
@@ -232,6 +241,7 @@ fn ids(frame: &Frame<'_>) -> Option<Statement> {
     let wrong: Vec<X> = vec![col("ids.least").differs(int(1)), col("ids.greatest").differs(col("ids.different"))];
     let rows = columns_of("ids", &["table_name", "least", "greatest", "different"]).filter(Some(any(wrong)));
     let word = frame.layout.shape.group_word;
-    let about = format!("the {word} ids of every table are the numbers from 1 on. A row is a table where they are not.");
+    let about =
+        format!("the {word} ids of every table are the numbers from 1 on. A row is a table where they are not.");
     Some(check("check/ids", about, ctes, rows))
 }

@@ -38,9 +38,9 @@ fn sensitive(frame: &Frame<'_>, at: usize) -> Statement {
         let said = Rows::of("listed").item(col("listed.value"), "value").item(int(0), "found");
         parts.push(said.item(col("listed.n"), "said"));
     }
-    ctes.add_union("both", parts);
-    let (found, said) = (sum(col("both.found")), sum(col("both.said")));
-    let rows = Rows::of("both").item(col("both.value"), "value").item(found.clone(), "found");
+    ctes.add_union("sides", parts);
+    let (found, said) = (sum(col("sides.found")), sum(col("sides.said")));
+    let rows = Rows::of("sides").item(col("sides.value"), "value").item(found.clone(), "found");
     check(
         name,
         format!(
@@ -49,7 +49,7 @@ fn sensitive(frame: &Frame<'_>, at: usize) -> Statement {
             attribute.name
         ),
         ctes,
-        rows.item(said.clone(), "said").group_by([col("both.value")]).having(found.differs(said)),
+        rows.item(said.clone(), "said").group_by([col("sides.value")]).having(found.differs(said)),
     )
 }
 

@@ -283,8 +283,8 @@ impl FromStr for Dialect {
 
 #[cfg(test)]
 mod tests {
-    use crate::expr::col;
     use super::*;
+    use crate::expr::col;
 
     #[track_caller]
     fn check(x: impl Fn(Dialect) -> X, expected: [&str; 4]) {

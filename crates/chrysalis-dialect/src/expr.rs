@@ -4,9 +4,9 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, CastKind, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, OrderByExpr, OrderByOptions, OrderBySort, UnaryOperator, Value as Literal, WindowSpec,
-    WindowType,
+    BinaryOperator, CaseWhen, CastKind, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, OrderByOptions, OrderBySort,
+    UnaryOperator, Value as Literal, WindowSpec, WindowType,
 };
 
 /// An expression.

@@ -81,7 +81,10 @@ fn ordered(
     ctes.add(&whole, Rows::of(source).item(value.clone(), "value").item(sum(of(source, "n")), "n").group_by([value]));
     let value = of(&whole, "value");
     let order = || {
-        [(flag(value.clone().present()), Direction::Up), (frame.place(counting.attribute, value.clone()), Direction::Up)]
+        [
+            (flag(value.clone().present()), Direction::Up),
+            (frame.place(counting.attribute, value.clone()), Direction::Up),
+        ]
     };
     let rows = Rows::of(&whole).item(value.clone(), "value");
     let rows = rows.item(call("ROW_NUMBER", Vec::new()).over(&[], order()), "place");
@@ -141,8 +144,14 @@ fn hierarchical(
     };
     ctes.add(&total, Rows::of(source).item(wide(sum(of(source, "n"))), "n"));
     let edge = || [of("tree", "node"), of("tree", "upper_node"), of("tree", "height")];
-    let rows = Rows::of(source).join("tree", on()).item(of("tree", "node"), "node").item(of("tree", "upper_node"), "upper_node");
-    ctes.add(&in_all, rows.item(wide(sum(of(source, "n"))), "n").group_by([of("tree", "node"), of("tree", "upper_node")]));
+    let rows = Rows::of(source)
+        .join("tree", on())
+        .item(of("tree", "node"), "node")
+        .item(of("tree", "upper_node"), "upper_node");
+    ctes.add(
+        &in_all,
+        rows.item(wide(sum(of(source, "n"))), "n").group_by([of("tree", "node"), of("tree", "upper_node")]),
+    );
     let upper = name("in_all_of_upper");
     let rows = Rows::of(&in_all).item(of(&in_all, "upper_node"), "upper_node").item(sum(of(&in_all, "n")), "n");
     ctes.add(&upper, rows.group_by([of(&in_all, "upper_node")]));
@@ -162,7 +171,8 @@ fn hierarchical(
     let (key, size, surplus) = (seen.key_of(&nodes), of(&nodes, "size"), of(&nodes, "surplus"));
     let lack = surplus.clone() + of(&upper, "n") * size.clone() - of(&nodes, "here");
     let moved = frame.dialect.least(surplus, lack) * of(&nodes, "height");
-    let rows = Rows::of(&nodes).join(&upper, of(&upper, "upper_node").eq(of(&nodes, "upper_node"))).cross(&total, &total);
+    let rows =
+        Rows::of(&nodes).join(&upper, of(&upper, "upper_node").eq(of(&nodes, "upper_node"))).cross(&total, &total);
     let (numerator, denominator) = parts(t);
     let far = size.clone() * call_max(of(&total, "n")) * int(tree.height) * numerator;
     let rows = rows.item(key.clone(), seen.key()).item(size.clone(), "size").group_by([key, size]);
@@ -250,4 +260,3 @@ fn json(value: &Value) -> serde_json::Value {
         Value::Date(_) | Value::DateTime(_) | Value::Text(_) => value.to_string().into(),
     }
 }
-

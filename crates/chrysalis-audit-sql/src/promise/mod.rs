@@ -10,7 +10,6 @@ use chrysalis_dialect::Dialect;
 use chrysalis_dialect::expr::{X, all, call, col, count_rows, int, sum};
 use chrysalis_dialect::select::{Ctes, Rows};
 use chrysalis_release::{Promise, Scope, Unit};
-use chrysalis_table::Kind;
 
 use crate::counting::Counting;
 use crate::frame::{Frame, call_max, parts};
@@ -60,7 +59,10 @@ fn meaning(principle: &PrincipleSpec, word: &str, unit: &str, about: &str) -> St
             show(l)
         ),
         PrincipleSpec::EntropyL { l } => {
-            format!("in every {word}, the entropy of `{about}` is at least that of {} equally frequent values.", show(l))
+            format!(
+                "in every {word}, the entropy of `{about}` is at least that of {} equally frequent values.",
+                show(l)
+            )
         }
         PrincipleSpec::RecursiveCl { c, l } => format!(
             "in every {word}, the most frequent value of `{about}` occurs less than {} times as often as all values \
@@ -157,7 +159,9 @@ fn buckets(frame: &Frame<'_>, promise: &Promise, text: &str) -> Vec<Statement> {
         let names: Vec<&str> = frame.cells(table, |_| true).collect();
         let mut ctes = Ctes::default();
         let named = |rows: Rows, cte: &str| {
-            (0..).zip(&names).fold(rows, |rows, (at, _): (usize, _)| rows.item(col(&format!("{cte}.c{at}")), &format!("c{at}")))
+            (0..)
+                .zip(&names)
+                .fold(rows, |rows, (at, _): (usize, _)| rows.item(col(&format!("{cte}.c{at}")), &format!("c{at}")))
         };
         let by = |cte: &str| -> Vec<X> { (0..names.len()).map(|at| col(&format!("{cte}.c{at}"))).collect() };
         let cells = (0..).zip(&names).map(|(at, name): (usize, _)| (frame.column("v", name), format!("c{at}")));
@@ -165,8 +169,10 @@ fn buckets(frame: &Frame<'_>, promise: &Promise, text: &str) -> Vec<Statement> {
         let rows = if frame.manifest.persons.is_some() {
             unit = "persons";
             let id = seen.key();
-            let rows = frame.rows(&table.name, "v").items(cells).item(frame.column("v", id), id).item(count_rows(), "n");
-            let keys: Vec<X> = names.iter().map(|name| frame.column("v", name)).chain([frame.column("v", id)]).collect();
+            let rows =
+                frame.rows(&table.name, "v").items(cells).item(frame.column("v", id), id).item(count_rows(), "n");
+            let keys: Vec<X> =
+                names.iter().map(|name| frame.column("v", name)).chain([frame.column("v", id)]).collect();
             ctes.add("pieces", rows.group_by(keys));
             seen.add_persons(&mut ctes);
             // The persons of a batch have equally many rows each, so a part of its rows are those of a part of its persons.
@@ -219,8 +225,12 @@ fn of_values(seen: &Seen<'_>, counting: &Counting<'_>, principle: &PrincipleSpec
         PrincipleSpec::EntropyL { l } => readings::entropy(seen, counting, l),
         PrincipleSpec::RecursiveCl { c, l } => readings::recursive(seen, counting, c, *l),
         PrincipleSpec::TCloseness { t } => distance::closeness(seen, counting, t),
-        PrincipleSpec::DistinctLAlpha { l, alpha } => weights::weighted(seen, counting, *l, alpha, weights::Extra::Nothing),
-        PrincipleSpec::EntropyLAlpha { l, alpha } => weights::weighted(seen, counting, *l, alpha, weights::Extra::Entropy),
+        PrincipleSpec::DistinctLAlpha { l, alpha } => {
+            weights::weighted(seen, counting, *l, alpha, weights::Extra::Nothing)
+        }
+        PrincipleSpec::EntropyLAlpha { l, alpha } => {
+            weights::weighted(seen, counting, *l, alpha, weights::Extra::Entropy)
+        }
         PrincipleSpec::RecursiveLAlpha { c, l, alpha } => {
             weights::weighted(seen, counting, *l, alpha, weights::Extra::Recursive(*c))
         }
@@ -260,8 +270,8 @@ fn share(seen: &Seen<'_>, counting: &Counting<'_>, most: (u64, u64), k: Option<u
         let rows = Rows::of("flagged").item(key.clone(), seen.key()).item(look.clone(), "value");
         let rows = rows.item(sum(col("flagged.n")), "n").item(size.clone(), "size");
         let is_other = col("flagged.is_ordinary").eq(int(0));
-        ctes.add("others", rows.filter(Some(is_other.clone())).group_by([key, look, size]));
-        looked_for = "others";
+        ctes.add("not_ordinary", rows.filter(Some(is_other.clone())).group_by([key, look, size]));
+        looked_for = "not_ordinary";
         // Missing values count if they are not ordinary themselves.
         let rows = Rows::of("flagged").item(seen.key_of("flagged"), seen.key());
         let n = crate::frame::sum_if(all(vec![is_other, col("flagged.look").missing()]), col("flagged.n"));
@@ -326,7 +336,8 @@ fn gain(seen: &Seen<'_>, counting: &Counting<'_>, beta: &Rational) -> Written {
     };
     ctes.add("compared", rows);
     let (numerator, denominator) = parts(beta);
-    let (n, size, in_all, total) = (col("compared.n"), col("compared.size"), col("compared.in_all"), col("compared.total"));
+    let (n, size, in_all, total) =
+        (col("compared.n"), col("compared.size"), col("compared.in_all"), col("compared.total"));
     let here = n.clone() * total;
     let expected = in_all.clone() * size.clone();
     let is_more = ((here - expected.clone()) * denominator).greater(expected * numerator);
@@ -357,11 +368,6 @@ fn check_products(dialect: Dialect, factors: &[u64]) -> Result<(), String> {
 /// The largest of some counts, for messages of groups.
 pub(crate) fn largest_size(cte: &str) -> X {
     call_max(col(&format!("{cte}.size")))
-}
-
-/// Whether values are numbers that databases keep exactly.
-pub(crate) fn is_whole(kind: Kind) -> bool {
-    kind != Kind::Real
 }
 
 /// The natural logarithm of a count.

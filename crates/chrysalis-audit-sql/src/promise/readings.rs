@@ -79,8 +79,8 @@ pub(super) fn too_uneven(seen: &Seen<'_>, cte: &str, l: &Rational) -> Rows {
     let too_few = (count_rows() * denominator).less(numerator);
     let all = dialect.double(sum(n.clone()));
     let line = (*l.numer() as f64 / *l.denom() as f64).ln();
-    let entropy = all.clone() * call("LN", vec![all.clone()])
-        - sum(dialect.double(n.clone()) * log(dialect, n.clone()));
+    let entropy =
+        all.clone() * call("LN", vec![all.clone()]) - sum(dialect.double(n.clone()) * log(dialect, n.clone()));
     let least = all.clone() * number_of(dialect, line) + all.clone() * call("LN", vec![all + int(1)]) * number(1e-11);
     let broken = any(vec![
         is_even.clone().and(too_few),

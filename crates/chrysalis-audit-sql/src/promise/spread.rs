@@ -43,10 +43,10 @@ pub(super) fn different(
     }
     counting.add_placed(ctes, seen, "counted");
     // From the largest number down: for every number, the largest one that is far enough below it.
-    let (low, high) = (col("lower.place"), col("placed.place"));
+    let (low, high) = (col("smaller.place"), col("placed.place"));
     let is_far = low.clone().less(high.clone()).and(counting.is_near(low.clone(), high).negated());
-    let on = seen.key_of("placed").eq(seen.key_of("lower"));
-    let rows = counting.with_width(Rows::of("placed").cross("placed", "lower")).filter(Some(on.and(is_far)));
+    let on = seen.key_of("placed").eq(seen.key_of("smaller"));
+    let rows = counting.with_width(Rows::of("placed").cross("placed", "smaller")).filter(Some(on.and(is_far)));
     let rows = rows.item(seen.key_of("placed"), seen.key()).item(col("placed.place"), "place");
     ctes.add("far", rows.item(call_max(low), "below").group_by([seen.key_of("placed"), col("placed.place")]));
     let rows = Rows::of("placed").item(seen.key_of("placed"), seen.key()).item(call_max(col("placed.place")), "place");
@@ -67,13 +67,7 @@ pub(super) fn different(
 }
 
 /// ke: at least k numbers, which span at least e.
-pub(super) fn spread(
-    seen: &Seen<'_>,
-    counting: &Counting<'_>,
-    k: u64,
-    e: &Rational,
-    are_persons: bool,
-) -> Written {
+pub(super) fn spread(seen: &Seen<'_>, counting: &Counting<'_>, k: u64, e: &Rational, are_persons: bool) -> Written {
     if !counting.kind().is_numeric() {
         return Err("The sensitive attribute has no numbers.".to_owned());
     }

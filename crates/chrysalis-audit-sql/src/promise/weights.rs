@@ -20,13 +20,7 @@ pub(super) enum Extra {
 }
 
 /// At least l different values whose weights add up to at least α, and what is asked besides.
-pub(super) fn weighted(
-    seen: &Seen<'_>,
-    counting: &Counting<'_>,
-    l: u64,
-    alpha: &Rational,
-    extra: Extra,
-) -> Written {
+pub(super) fn weighted(seen: &Seen<'_>, counting: &Counting<'_>, l: u64, alpha: &Rational, extra: Extra) -> Written {
     let (list, scale, heaviest) = categories(counting)?;
     check_products(
         seen.frame.dialect,
@@ -121,9 +115,8 @@ fn categories(counting: &Counting<'_>) -> Result<(Vec<Vec<X>>, u64, u64), String
         other => other.to_string(),
     };
     let category = |word: &str| names.iter().position(|all| all.iter().any(|name| name == word));
-    let is_alike = |a: &str, b: &str| {
-        a == b || counting.is_strict && !counting.kind().has_distances() && folded(a) == folded(b)
-    };
+    let is_alike =
+        |a: &str, b: &str| a == b || counting.is_strict && !counting.kind().has_distances() && folded(a) == folded(b);
     let values: Vec<&serde_json::Value> = attribute.domain.values.iter().flatten().collect();
     let words: Vec<(String, Option<usize>)> =
         values.iter().map(|value| text(value)).map(|word| (word.clone(), category(&word))).collect();

@@ -324,7 +324,8 @@ pub(crate) struct Choices {
                   chrysalis audit release --with earlier-release --microdata patients.csv\n  \
                   chrysalis audit release --sensitive disease,cost\n  \
                   chrysalis audit release --microdata chrysalis.toml\n  \
-                  chrysalis audit release --microdata patients.csv --key chrysalis.key"
+                  chrysalis audit release --microdata patients.csv --key chrysalis.key\n  \
+                  chrysalis audit release --sql duckdb > audit.sql"
 )]
 pub(crate) struct AuditArgs {
     /// The folder that `publish` wrote.
@@ -345,6 +346,10 @@ pub(crate) struct AuditArgs {
     /// [default: 10 for tables of at most 400 rows, otherwise none].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000), requires = "microdata")]
     pub(crate) replay: Option<u16>,
+    /// Audit nothing, but print the audit as SQL for a database that holds the tables (postgres, duckdb, sqlite or spark):
+    /// one statement per promise and check, which returns the groups that break it.
+    #[arg(long, value_name = "DIALECT", conflicts_with_all = ["microdata", "others", "sensitive", "replay"])]
+    pub(crate) sql: Option<Dialect>,
     #[command(flatten)]
     pub(crate) source: MicrodataArgs,
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].

@@ -1,6 +1,7 @@
 //! One file per verb: read the arguments, call the library, print.
 
 pub(crate) mod audit;
+mod audit_sql;
 pub(crate) mod compare;
 pub(crate) mod evaluate;
 pub(crate) mod example;

@@ -27,7 +27,11 @@ fn allowed(krate: &str) -> Option<AllowedEdges> {
         // `query` is the analyst's side, so it never sees `publish`, where microdata lives. The same holds for `load`,
         // which puts a release into a database.
         "query" | "load" => Only(&["table", "release"]),
-        "sql" => Only(&["table", "release", "query"]),
+        // How SQL is written decides nothing, so questions and the audit share it.
+        "dialect" => Only(&["table"]),
+        "sql" => Only(&["table", "release", "query", "dialect"]),
+        // The audit as SQL decides with neither the audit's code nor the publisher's.
+        "audit-sql" => Only(&["table", "criteria", "release", "dialect"]),
         "store" => Only(&["table", "release", "arrow"]),
         // The publisher and the audit share these crates, but never see each other.
         "publish" | "audit" => Only(&["table", "criteria", "release"]),
@@ -37,9 +41,20 @@ fn allowed(krate: &str) -> Option<AllowedEdges> {
         // It measures tables as the audit does, and forms classes of rows with the audit's code; it judges nothing.
         "risk" => Only(&["table", "audit"]),
         // The hall behind every door. Not everyone who embeds it needs databases, pages and charts.
-        "chrysalis" => {
-            Only(&["table", "criteria", "release", "arrow", "store", "publish", "query", "sql", "audit", "evaluate", "risk"])
-        }
+        "chrysalis" => Only(&[
+            "table",
+            "criteria",
+            "release",
+            "arrow",
+            "store",
+            "publish",
+            "query",
+            "sql",
+            "audit",
+            "audit-sql",
+            "evaluate",
+            "risk",
+        ]),
         "lab" => AllBut(&["cli", "door", "testkit"]),
         // A door that stands for all others: whatever it needs, the hall must provide.
         "door" => Only(&["chrysalis"]),

@@ -62,7 +62,7 @@ mod weight;
 pub mod words;
 
 pub use analyst::{Analyst, Questions};
-pub use audit::{Evidence, audit};
+pub use audit::{Evidence, SqlAudit, audit, audit_as_sql};
 pub use compare::{Comparison, Numbers, QuestionPlan, TableShape, Trial, compare};
 pub use draft::{
     AttributeDraft, CompareDraft, Draft, IntervalsDraft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText,
@@ -81,6 +81,7 @@ pub use seed::Seed;
 pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;
+pub use chrysalis_audit_sql::{Decides, Statement as AuditStatement};
 pub use chrysalis_release::{Form, Manifest, Release};
 pub use chrysalis_sql::Dialect;
 pub use chrysalis_store as store;

@@ -379,7 +379,8 @@ pub(crate) struct Choices {
                   chrysalis audit release --microdata chrysalis.toml\n  \
                   chrysalis audit release --microdata patients.csv --key chrysalis.key\n  \
                   chrysalis audit release --certificate certificate.html\n  \
-                  chrysalis audit release --population-table census.csv"
+                  chrysalis audit release --population-table census.csv\n  \
+                  chrysalis audit release --sql duckdb > audit.sql"
 )]
 pub(crate) struct AuditArgs {
     /// The folder that `publish` wrote.
@@ -411,6 +412,10 @@ pub(crate) struct AuditArgs {
     /// Replace a certificate that is already there.
     #[arg(long, requires = "certificate")]
     pub(crate) force: bool,
+    /// Audit nothing, but print the audit as SQL for a database that holds the tables (postgres, duckdb, sqlite or spark):
+    /// one statement per promise and check, which returns the groups that break it.
+    #[arg(long, value_name = "DIALECT", conflicts_with_all = ["microdata", "others", "sensitive", "replay", "certificate", "population_table"])]
+    pub(crate) sql: Option<Dialect>,
     #[command(flatten)]
     pub(crate) source: MicrodataArgs,
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].

@@ -5,13 +5,16 @@ use chrysalis::words::{count, counted, number};
 use chrysalis::{Evidence, Manifest, Recipe, Release, Table, Watch, audit, files};
 use chrysalis_audit::{AuditReport, Finding, PrincipleResult, WorstGroup};
 
-use super::{audit_certificate, microdata, read_whole};
+use super::{audit_certificate, audit_sql, microdata, read_whole};
 use crate::args::{AuditArgs, Cli};
 use crate::failure::{AUDIT_FAILED, DONE, Failure};
 use crate::progress::Phases;
 use crate::render::{self, Report};
 
 pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
+    if let Some(dialect) = args.sql {
+        return audit_sql::run(args, dialect, cli);
+    }
     let phases = Phases::new(cli);
     audit_certificate::check(args)?;
     let release = read_whole(&args.release, args.memory, &phases)?;

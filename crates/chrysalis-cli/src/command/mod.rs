@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 mod audit_certificate;
+mod audit_sql;
 pub(crate) mod compare;
 pub(crate) mod evaluate;
 pub(crate) mod example;

@@ -17,8 +17,6 @@
 
 mod beside;
 mod cells;
-mod dialect;
-mod expr;
 mod extremes;
 mod group_boxes;
 mod help;
@@ -29,7 +27,6 @@ mod parts;
 mod permuted;
 mod pool;
 mod row_boxes;
-mod select;
 mod sets;
 #[cfg(test)]
 mod tests;
@@ -37,10 +34,11 @@ mod weights;
 
 use chrysalis_release::{Detail, Release, RoleName, max_column, min_column};
 use chrysalis_table::{Kind, Value};
-use sqlparser::ast::Ident;
 
-pub use dialect::Dialect;
+pub use chrysalis_dialect::Dialect;
 pub use original::original;
+
+use chrysalis_dialect::{expr, select};
 
 use chrysalis_query::question::Function;
 use chrysalis_query::{Field, Plan, QueryError};
@@ -127,8 +125,7 @@ impl<'a> Writer<'a> {
 
     /// A column of one of the release's tables, by the table's short name.
     fn column(&self, table: &str, name: &str) -> X {
-        let quoted = Ident::with_quote(self.dialect.name_quote(), self.dialect.escaped_name(name));
-        X(sqlparser::ast::Expr::CompoundIdentifier(vec![Ident::new(table), quoted]))
+        self.dialect.column(table, name)
     }
 
     /// The position among the keys of the sensitive attribute that is asked about.

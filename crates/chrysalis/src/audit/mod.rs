@@ -3,6 +3,7 @@
 
 mod files;
 mod roles;
+mod sql;
 
 use std::path::Path;
 
@@ -12,6 +13,8 @@ use chrysalis_table::{Counted, Stopped, Table, Watch};
 use crate::prepare::check_alike;
 use crate::report::AuditOutcome;
 use crate::{Error, Recipe, population, replay};
+
+pub use sql::{SqlAudit, audit_as_sql};
 
 /// What a release is checked against, beyond its own tables.
 #[derive(Clone, Copy, Debug, Default)]

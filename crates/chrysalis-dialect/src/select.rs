@@ -2,37 +2,39 @@
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Cte, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query,
-    Select, SelectFlavor, SelectItem, SetExpr, SetOperator, SetQuantifier, TableAlias, TableFactor, TableWithJoins,
-    With,
+    Cte, Distinct, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, OrderByExpr,
+    OrderByKind, Parens, Query, Select, SelectFlavor, SelectItem, SetExpr, SetOperator, SetQuantifier, TableAlias,
+    TableAliasColumnDef, TableFactor, TableWithJoins, Values, With,
 };
 
-use super::Dialect;
-use super::expr::X;
+use crate::Dialect;
+use crate::expr::X;
 
 /// A SELECT under construction.
 #[derive(Clone, Default)]
-pub(super) struct Rows {
+pub struct Rows {
     items: Vec<SelectItem>,
     from: Option<TableWithJoins>,
     filter: Option<X>,
     group_by: Vec<X>,
+    having: Option<X>,
+    is_distinct: bool,
 }
 
 impl Rows {
     /// From a table of the release, under a short name.
-    pub(super) fn of_table(dialect: Dialect, table: &str, alias: &str) -> Self {
+    pub fn of_table(dialect: Dialect, table: &str, alias: &str) -> Self {
         let quoted = Ident::with_quote(dialect.name_quote(), dialect.escaped_name(table));
         Rows::from_factor(table_factor(quoted, Some(alias)))
     }
 
     /// From a CTE.
-    pub(super) fn of(cte: &str) -> Self {
+    pub fn of(cte: &str) -> Self {
         Rows::from_factor(table_factor(Ident::new(cte), None))
     }
 
     /// From a CTE under another name.
-    pub(super) fn of_alias(cte: &str, alias: &str) -> Self {
+    pub fn of_alias(cte: &str, alias: &str) -> Self {
         Rows::from_factor(table_factor(Ident::new(cte), Some(alias)))
     }
 
@@ -41,23 +43,29 @@ impl Rows {
     }
 
     /// Joins a CTE.
-    pub(super) fn join(self, cte: &str, on: X) -> Self {
+    pub fn join(self, cte: &str, on: X) -> Self {
         self.join_factor(table_factor(Ident::new(cte), None), JoinOperator::Inner(JoinConstraint::On(on.0)))
     }
 
     /// Left-joins a CTE.
-    pub(super) fn left_join(self, cte: &str, on: X) -> Self {
+    pub fn left_join(self, cte: &str, on: X) -> Self {
         self.join_factor(table_factor(Ident::new(cte), None), JoinOperator::Left(JoinConstraint::On(on.0)))
     }
 
     /// Joins a table of the release.
-    pub(super) fn join_table(self, dialect: Dialect, table: &str, alias: &str, on: X) -> Self {
+    pub fn join_table(self, dialect: Dialect, table: &str, alias: &str, on: X) -> Self {
         let quoted = Ident::with_quote(dialect.name_quote(), dialect.escaped_name(table));
         self.join_factor(table_factor(quoted, Some(alias)), JoinOperator::Inner(JoinConstraint::On(on.0)))
     }
 
+    /// Left-joins a table of the release.
+    pub fn left_join_table(self, dialect: Dialect, table: &str, alias: &str, on: X) -> Self {
+        let quoted = Ident::with_quote(dialect.name_quote(), dialect.escaped_name(table));
+        self.join_factor(table_factor(quoted, Some(alias)), JoinOperator::Left(JoinConstraint::On(on.0)))
+    }
+
     /// Cross-joins a CTE.
-    pub(super) fn cross(self, cte: &str, alias: &str) -> Self {
+    pub fn cross(self, cte: &str, alias: &str) -> Self {
         let factor = table_factor(Ident::new(cte), Some(alias));
         self.join_factor(factor, JoinOperator::CrossJoin(JoinConstraint::None))
     }
@@ -70,22 +78,23 @@ impl Rows {
     }
 
     /// Adds a column under a name of our own.
-    pub(super) fn item(self, x: X, name: &str) -> Self {
+    pub fn item(self, x: X, name: &str) -> Self {
         self.named(x, Ident::new(name))
     }
 
-    pub(super) fn items(self, items: impl IntoIterator<Item = (X, String)>) -> Self {
+    /// Adds columns under names of our own.
+    pub fn items(self, items: impl IntoIterator<Item = (X, String)>) -> Self {
         items.into_iter().fold(self, |rows, (x, name)| rows.item(x, &name))
     }
 
     /// Adds a column of the answer.
-    pub(super) fn named(mut self, x: X, alias: Ident) -> Self {
+    pub fn named(mut self, x: X, alias: Ident) -> Self {
         self.items.push(SelectItem::ExprWithAlias { expr: x.0, alias });
         self
     }
 
     /// Keeps only the rows for which this holds as well.
-    pub(super) fn filter(mut self, condition: Option<X>) -> Self {
+    pub fn filter(mut self, condition: Option<X>) -> Self {
         self.filter = match (self.filter, condition) {
             (Some(a), Some(b)) => Some(a.and(b)),
             (a, b) => a.or(b),
@@ -93,8 +102,21 @@ impl Rows {
         self
     }
 
-    pub(super) fn group_by(mut self, keys: impl IntoIterator<Item = X>) -> Self {
+    /// Makes one row of all that agree in these.
+    pub fn group_by(mut self, keys: impl IntoIterator<Item = X>) -> Self {
         self.group_by.extend(keys);
+        self
+    }
+
+    /// Keeps only the groups for which this holds.
+    pub fn having(mut self, condition: X) -> Self {
+        self.having = Some(condition);
+        self
+    }
+
+    /// Keeps one of several equal rows.
+    pub fn distinct(mut self) -> Self {
+        self.is_distinct = true;
         self
     }
 
@@ -102,7 +124,7 @@ impl Rows {
         SetExpr::Select(Box::new(Select {
             select_token: AttachedToken::empty(),
             optimizer_hints: Vec::new(),
-            distinct: None,
+            distinct: self.is_distinct.then_some(Distinct::Distinct),
             select_modifiers: None,
             top: None,
             top_before_distinct: false,
@@ -118,7 +140,7 @@ impl Rows {
             cluster_by: Vec::new(),
             distribute_by: Vec::new(),
             sort_by: Vec::new(),
-            having: None,
+            having: self.having.map(|x| x.0),
             named_window: Vec::new(),
             qualify: None,
             window_before_qualify: false,
@@ -149,17 +171,23 @@ fn table_alias(name: &str) -> TableAlias {
 
 /// The CTEs of a statement, in order.
 #[derive(Default)]
-pub(super) struct Ctes {
+pub struct Ctes {
     ctes: Vec<Cte>,
 }
 
 impl Ctes {
-    pub(super) fn add(&mut self, name: &str, rows: Rows) {
+    /// Whether there is a CTE of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.ctes.iter().any(|cte| cte.alias.name.value == name)
+    }
+
+    /// Adds a SELECT.
+    pub fn add(&mut self, name: &str, rows: Rows) {
         self.add_body(name, rows.body());
     }
 
     /// Adds the union of several SELECTs, with repetitions.
-    pub(super) fn add_union(&mut self, name: &str, parts: Vec<Rows>) {
+    pub fn add_union(&mut self, name: &str, parts: Vec<Rows>) {
         let union = |left: SetExpr, right: SetExpr| SetExpr::SetOperation {
             left: Box::new(left),
             op: SetOperator::Union,
@@ -168,6 +196,17 @@ impl Ctes {
         };
         if let Some(body) = parts.into_iter().map(Rows::body).reduce(union) {
             self.add_body(name, body);
+        }
+    }
+
+    /// Adds a list of rows that is written out. There must be one at least.
+    pub fn add_list(&mut self, name: &str, columns: &[&str], rows: Vec<Vec<X>>) {
+        let row = |row: Vec<X>| Parens::with_empty_span(row.into_iter().map(|x| x.0).collect());
+        let rows = rows.into_iter().map(row).collect();
+        self.add_body(name, SetExpr::Values(Values { explicit_row: false, value_keyword: false, rows }));
+        if let Some(cte) = self.ctes.last_mut() {
+            let named = |name: &&str| TableAliasColumnDef { name: Ident::new(*name), data_type: None };
+            cte.alias.columns = columns.iter().map(named).collect();
         }
     }
 
@@ -182,7 +221,7 @@ impl Ctes {
     }
 
     /// The whole statement.
-    pub(super) fn finish(self, rows: Rows, order_by: Vec<OrderByExpr>) -> Query {
+    pub fn finish(self, rows: Rows, order_by: Vec<OrderByExpr>) -> Query {
         let with = With { with_token: AttachedToken::empty(), recursive: false, cte_tables: self.ctes };
         let with = (!with.cte_tables.is_empty()).then_some(with);
         query(rows.body(), with, order_by)

@@ -4,17 +4,17 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, OrderByExpr, OrderByOptions, OrderBySort, Value as Literal, WindowSpec,
-    WindowType,
+    BinaryOperator, CaseWhen, CastKind, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, OrderByOptions, OrderBySort,
+    UnaryOperator, Value as Literal, WindowSpec, WindowType,
 };
 
 /// An expression.
 #[derive(Clone, Debug)]
-pub(super) struct X(pub(super) Expr);
+pub struct X(pub Expr);
 
 /// A column of our own, or of one of our CTEs: `cells.n`.
-pub(super) fn col(name: &str) -> X {
+pub fn col(name: &str) -> X {
     match name.split_once('.') {
         Some((table, name)) => X(Expr::CompoundIdentifier(vec![Ident::new(table), Ident::new(name)])),
         None => X(Expr::Identifier(Ident::new(name))),
@@ -22,43 +22,59 @@ pub(super) fn col(name: &str) -> X {
 }
 
 /// A name that is printed as it is.
-pub(super) fn word(text: &str) -> ObjectName {
+pub fn word(text: &str) -> ObjectName {
     ObjectName::from(vec![Ident::new(text)])
 }
 
 /// A whole number.
-pub(super) fn int(number: impl Into<i128>) -> X {
+pub fn int(number: impl Into<i128>) -> X {
     X(Expr::Value(Literal::Number(number.into().to_string(), false).into()))
 }
 
 /// A number, in a notation that no database takes for a decimal.
-pub(super) fn number(number: f64) -> X {
+pub fn number(number: f64) -> X {
     X(Expr::Value(Literal::Number(format!("{number:e}"), false).into()))
 }
 
 /// `NULL`.
-pub(super) fn null() -> X {
+pub fn null() -> X {
     X(Expr::Value(Literal::Null.into()))
 }
 
+/// The empty text.
+pub fn empty_text() -> X {
+    X(Expr::Value(Literal::SingleQuotedString(String::new()).into()))
+}
+
 /// A condition that is always or never true.
-pub(super) fn truth(truth: bool) -> X {
+pub fn truth(truth: bool) -> X {
     // SQLite understands TRUE since 3.23; every version understands a comparison.
     int(i64::from(truth)).eq(int(1))
 }
 
-pub(super) fn call(name: &str, args: Vec<X>) -> X {
+/// A function of these arguments.
+pub fn call(name: &str, args: Vec<X>) -> X {
     let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg.0))).collect();
     function(name, args)
 }
 
 /// `COUNT(*)`.
-pub(super) fn count_rows() -> X {
+pub fn count_rows() -> X {
     function("COUNT", vec![FunctionArg::Unnamed(FunctionArgExpr::Wildcard)])
 }
 
-pub(super) fn sum(x: X) -> X {
+/// `SUM(x)`.
+pub fn sum(x: X) -> X {
     call("SUM", vec![x])
+}
+
+/// `COUNT(DISTINCT x)`.
+pub fn count_distinct(x: X) -> X {
+    let mut count = call("COUNT", vec![x]);
+    if let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = &mut count.0 {
+        list.duplicate_treatment = Some(DuplicateTreatment::Distinct);
+    }
+    count
 }
 
 fn function(name: &str, args: Vec<FunctionArg>) -> X {
@@ -74,17 +90,18 @@ fn function(name: &str, args: Vec<FunctionArg>) -> X {
     }))
 }
 
-pub(super) fn cast(x: X, data_type: DataType) -> X {
+/// `CAST(x AS type)`.
+pub fn cast(x: X, data_type: DataType) -> X {
     X(Expr::Cast { kind: CastKind::Cast, expr: Box::new(x.0), data_type, format: None })
 }
 
 /// `CASE WHEN condition THEN yes ELSE no END`.
-pub(super) fn case(condition: X, yes: X, no: X) -> X {
+pub fn case(condition: X, yes: X, no: X) -> X {
     cases(vec![(condition, yes)], Some(no))
 }
 
 /// `CASE WHEN … THEN … … [ELSE …] END`.
-pub(super) fn cases(conditions: Vec<(X, X)>, otherwise: Option<X>) -> X {
+pub fn cases(conditions: Vec<(X, X)>, otherwise: Option<X>) -> X {
     let when = |(condition, result): (X, X)| CaseWhen { condition: condition.0, result: result.0 };
     X(Expr::Case {
         case_token: AttachedToken::empty(),
@@ -96,27 +113,27 @@ pub(super) fn cases(conditions: Vec<(X, X)>, otherwise: Option<X>) -> X {
 }
 
 /// `COALESCE(x, 0)`.
-pub(super) fn or_zero(x: X) -> X {
+pub fn or_zero(x: X) -> X {
     call("COALESCE", vec![x, int(0)])
 }
 
 /// All of these, as a tree no deeper than necessary.
-pub(super) fn all(parts: Vec<X>) -> X {
+pub fn all(parts: Vec<X>) -> X {
     balanced(parts, &X::and).unwrap_or_else(|| truth(true))
 }
 
 /// Any of these.
-pub(super) fn any(parts: Vec<X>) -> X {
+pub fn any(parts: Vec<X>) -> X {
     balanced(parts, &X::or).unwrap_or_else(|| truth(false))
 }
 
 /// The sum of these.
-pub(super) fn total(parts: Vec<X>) -> X {
+pub fn total(parts: Vec<X>) -> X {
     balanced(parts, &|a, b| a + b).unwrap_or_else(|| int(0))
 }
 
 /// The product of these, as a chain from left to right.
-pub(super) fn product(parts: Vec<X>) -> Option<X> {
+pub fn product(parts: Vec<X>) -> Option<X> {
     parts.into_iter().reduce(|a, b| a * b)
 }
 
@@ -188,17 +205,18 @@ impl X {
         }
     }
 
-    pub(super) fn is_constant(&self) -> bool {
+    /// Whether it is a literal.
+    pub fn is_constant(&self) -> bool {
         matches!(self.0, Expr::Value(_))
     }
 
     /// `x % y`.
-    pub(super) fn modulo(self, other: X) -> X {
+    pub fn modulo(self, other: X) -> X {
         binary(self, BinaryOperator::Modulo, other)
     }
 
     /// `x || y`, of texts.
-    pub(super) fn followed_by(self, other: X) -> X {
+    pub fn followed_by(self, other: X) -> X {
         X(Expr::BinaryOp {
             left: Box::new(self.operand()),
             op: BinaryOperator::StringConcat,
@@ -206,64 +224,92 @@ impl X {
         })
     }
 
-    pub(super) fn eq(self, other: X) -> X {
+    /// `x = y`.
+    #[allow(clippy::should_implement_trait, reason = "a comparison in SQL, not in Rust")]
+    pub fn eq(self, other: X) -> X {
         binary(self, BinaryOperator::Eq, other)
     }
 
-    pub(super) fn less(self, other: X) -> X {
+    /// `x <> y`.
+    pub fn differs(self, other: X) -> X {
+        binary(self, BinaryOperator::NotEq, other)
+    }
+
+    /// `x < y`.
+    pub fn less(self, other: X) -> X {
         binary(self, BinaryOperator::Lt, other)
     }
 
-    pub(super) fn at_most(self, other: X) -> X {
+    /// `x <= y`.
+    pub fn at_most(self, other: X) -> X {
         binary(self, BinaryOperator::LtEq, other)
     }
 
-    pub(super) fn greater(self, other: X) -> X {
+    /// `x > y`.
+    pub fn greater(self, other: X) -> X {
         binary(self, BinaryOperator::Gt, other)
     }
 
-    pub(super) fn at_least(self, other: X) -> X {
+    /// `x >= y`.
+    pub fn at_least(self, other: X) -> X {
         binary(self, BinaryOperator::GtEq, other)
     }
 
     /// `x BETWEEN low AND high`.
-    pub(super) fn between(self, low: X, high: X) -> X {
+    pub fn between(self, low: X, high: X) -> X {
         let [expr, low, high] = [self, low, high].map(|x| Box::new(x.operand()));
         X(Expr::Between { expr, negated: false, low, high })
     }
 
-    pub(super) fn and(self, other: X) -> X {
+    /// `x AND y`.
+    pub fn and(self, other: X) -> X {
         binary(self, BinaryOperator::And, other)
     }
 
-    pub(super) fn or(self, other: X) -> X {
+    /// `x OR y`.
+    pub fn or(self, other: X) -> X {
         binary(self, BinaryOperator::Or, other)
     }
 
-    pub(super) fn missing(self) -> X {
+    /// `NOT (x)`.
+    pub fn negated(self) -> X {
+        X(Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(self.operand()) })
+    }
+
+    /// `x IS NULL`.
+    pub fn missing(self) -> X {
         X(Expr::IsNull(Box::new(self.operand())))
     }
 
-    pub(super) fn present(self) -> X {
+    /// `x IS NOT NULL`.
+    pub fn present(self) -> X {
         X(Expr::IsNotNull(Box::new(self.operand())))
     }
 
-    pub(super) fn one_of(self, list: Vec<X>) -> X {
+    /// `x IN (…)`.
+    pub fn one_of(self, list: Vec<X>) -> X {
         let list = list.into_iter().map(|x| x.0).collect();
         X(Expr::InList { expr: Box::new(self.operand()), list, negated: false })
     }
 
+    /// `x NOT IN (…)`.
+    pub fn none_of(self, list: Vec<X>) -> X {
+        let list = list.into_iter().map(|x| x.0).collect();
+        X(Expr::InList { expr: Box::new(self.operand()), list, negated: true })
+    }
+
     /// `NULL` in place of zero, to avoid a division by zero.
-    pub(super) fn or_null(self) -> X {
+    pub fn or_null(self) -> X {
         call("NULLIF", vec![self, int(0)])
     }
 
-    pub(super) fn squared(self) -> X {
+    /// `x * x`.
+    pub fn squared(self) -> X {
         self.clone() * self
     }
 
     /// An aggregate over only the rows for which the condition holds.
-    pub(super) fn filter(mut self, condition: Option<X>) -> X {
+    pub fn filter(mut self, condition: Option<X>) -> X {
         if let Expr::Function(function) = &mut self.0 {
             function.filter = condition.map(|x| Box::new(x.0));
         }
@@ -271,7 +317,7 @@ impl X {
     }
 
     /// An aggregate over a window; with an order, it runs from the window's beginning to the current row.
-    pub(super) fn over(mut self, partition: &[X], order: impl IntoIterator<Item = (X, Direction)>) -> X {
+    pub fn over(mut self, partition: &[X], order: impl IntoIterator<Item = (X, Direction)>) -> X {
         if let Expr::Function(function) = &mut self.0 {
             function.over = Some(WindowType::WindowSpec(WindowSpec {
                 window_name: None,
@@ -286,12 +332,15 @@ impl X {
 
 /// Which values come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub enum Direction {
+    /// Small ones.
     Up,
+    /// Large ones.
     Down,
 }
 
-pub(super) fn ordered(x: X, direction: Direction, nulls_first: Option<bool>) -> OrderByExpr {
+/// One part of an ORDER BY.
+pub fn ordered(x: X, direction: Direction, nulls_first: Option<bool>) -> OrderByExpr {
     let sort = (direction == Direction::Down).then_some(OrderBySort::Desc);
     OrderByExpr { expr: x.0, options: OrderByOptions { sort, nulls_first }, with_fill: None }
 }

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use chrysalis_table::DateTime;
 use sqlparser::ast::{
-    DataType, DateTimeField, ExactNumberInfo, Expr, ExtractSyntax, TimezoneInfo, TypedString, Value as Literal,
+    DataType, DateTimeField, ExactNumberInfo, Expr, ExtractSyntax, Ident, TimezoneInfo, TypedString, Value as Literal,
 };
 
-use super::expr::{X, call, case, cast, int, number, word};
+use crate::expr::{X, call, case, cast, int, number, word};
 
-/// A database that rewritten questions can run in.
+/// A database that statements can be written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// PostgreSQL.
@@ -37,13 +37,19 @@ impl Dialect {
         }
     }
 
+    /// A column of one of the release's tables, by the table's short name.
+    pub fn column(self, table: &str, name: &str) -> X {
+        let quoted = Ident::with_quote(self.name_quote(), self.escaped_name(name));
+        X(Expr::CompoundIdentifier(vec![Ident::new(table), quoted]))
+    }
+
     /// The quotation mark around names that must stay as they are.
-    pub(super) fn name_quote(self) -> char {
+    pub fn name_quote(self) -> char {
         if self == Dialect::Spark { '`' } else { '"' }
     }
 
     /// A name as it is written inside quotes. The printer does not escape doubled quotes again.
-    pub(super) fn escaped_name(self, name: &str) -> String {
+    pub fn escaped_name(self, name: &str) -> String {
         let quote = self.name_quote();
         name.replace(quote, &format!("{quote}{quote}"))
     }
@@ -57,12 +63,12 @@ impl Dialect {
     }
 
     /// A text literal.
-    pub(super) fn text(self, text: &str) -> X {
+    pub fn text(self, text: &str) -> X {
         X(Expr::Value(Literal::SingleQuotedString(self.escaped_text(text)).into()))
     }
 
     /// A date. SQLite stores dates as text.
-    pub(super) fn date(self, date: &str) -> X {
+    pub fn date(self, date: &str) -> X {
         if self == Dialect::Sqlite {
             return self.text(date);
         }
@@ -71,7 +77,7 @@ impl Dialect {
     }
 
     /// The days from 1970-01-01 to a date.
-    pub(super) fn days(self, date: X) -> X {
+    pub fn days(self, date: X) -> X {
         match self {
             Dialect::Postgres | Dialect::DuckDb => self.double(date - self.date(EPOCH)),
             Dialect::Sqlite => call("julianday", vec![date]) - number(JULIAN_EPOCH),
@@ -80,7 +86,7 @@ impl Dialect {
     }
 
     /// The date that many days after 1970-01-01.
-    pub(super) fn date_of(self, days: X) -> X {
+    pub fn date_of(self, days: X) -> X {
         match self {
             Dialect::Postgres | Dialect::DuckDb => self.date(EPOCH) + cast(days, DataType::Integer(None)),
             Dialect::Sqlite => call("date", vec![days + number(JULIAN_EPOCH)]),
@@ -89,7 +95,7 @@ impl Dialect {
     }
 
     /// A datetime. SQLite stores datetimes as text; Spark's other timestamps are moments of its own time zone.
-    pub(super) fn datetime(self, moment: DateTime) -> X {
+    pub fn datetime(self, moment: DateTime) -> X {
         let data_type = match self {
             Dialect::Sqlite => return self.text(&moment.to_string()),
             Dialect::Postgres | Dialect::DuckDb => DataType::Timestamp(None, TimezoneInfo::None),
@@ -100,7 +106,7 @@ impl Dialect {
     }
 
     /// The microseconds from 1970-01-01T00:00:00 to a datetime.
-    pub(super) fn microseconds(self, moment: X) -> X {
+    pub fn microseconds(self, moment: X) -> X {
         match self {
             Dialect::Postgres => {
                 let seconds = X(Expr::Extract {
@@ -131,7 +137,7 @@ impl Dialect {
     }
 
     /// The datetime that many microseconds after 1970-01-01T00:00:00.
-    pub(super) fn datetime_of(self, microseconds: X) -> X {
+    pub fn datetime_of(self, microseconds: X) -> X {
         let whole = self.integer(microseconds);
         match self {
             Dialect::Postgres => {
@@ -159,12 +165,45 @@ impl Dialect {
     }
 
     /// A number as an integer type.
-    pub(super) fn integer(self, number: X) -> X {
+    pub fn integer(self, number: X) -> X {
         cast(number, if self == Dialect::Sqlite { DataType::Integer(None) } else { DataType::BigInt(None) })
     }
 
+    /// Anything as a text.
+    pub fn as_text(self, x: X) -> X {
+        cast(x, if self == Dialect::Spark { DataType::String(None) } else { DataType::Text })
+    }
+
+    /// Anything as a date, or as a datetime. SQLite has texts for both.
+    pub fn as_moment(self, x: X, is_date: bool) -> X {
+        match self {
+            Dialect::Sqlite => self.as_text(x),
+            _ if is_date => cast(x, DataType::Date),
+            Dialect::Postgres | Dialect::DuckDb => cast(x, DataType::Timestamp(None, TimezoneInfo::None)),
+            Dialect::Spark => cast(x, DataType::TimestampNtz(None)),
+        }
+    }
+
+    /// A whole number in a type that holds products of four counts; SQLite has none.
+    pub fn wide(self, number: X) -> X {
+        match self {
+            Dialect::Postgres => cast(number, DataType::Numeric(ExactNumberInfo::None)),
+            Dialect::DuckDb => cast(number, DataType::HugeInt),
+            Dialect::Spark => cast(number, DataType::Decimal(ExactNumberInfo::PrecisionAndScale(38, 0))),
+            Dialect::Sqlite => number,
+        }
+    }
+
+    /// Where a text begins in another, counted from 1; 0 where it is not in it.
+    pub fn position(self, within: X, text: X) -> X {
+        match self {
+            Dialect::Postgres => call("STRPOS", vec![within, text]),
+            Dialect::DuckDb | Dialect::Sqlite | Dialect::Spark => call("INSTR", vec![within, text]),
+        }
+    }
+
     /// A number in double precision.
-    pub(super) fn double(self, number: X) -> X {
+    pub fn double(self, number: X) -> X {
         let double = match self {
             Dialect::Spark => DataType::Double(ExactNumberInfo::None),
             _ => DataType::DoublePrecision,
@@ -173,42 +212,42 @@ impl Dialect {
     }
 
     /// The larger of two numbers, neither of which is NULL.
-    pub(super) fn greatest(self, a: X, b: X) -> X {
+    pub fn greatest(self, a: X, b: X) -> X {
         call(if self == Dialect::Sqlite { "max" } else { "GREATEST" }, vec![a, b])
     }
 
     /// The smaller of two numbers, neither of which is NULL.
-    pub(super) fn least(self, a: X, b: X) -> X {
+    pub fn least(self, a: X, b: X) -> X {
         call(if self == Dialect::Sqlite { "min" } else { "LEAST" }, vec![a, b])
     }
 
     /// A number clamped to a range.
-    pub(super) fn clamped(self, number: X, low: X, high: X) -> X {
+    pub fn clamped(self, number: X, low: X, high: X) -> X {
         self.greatest(low, self.least(number, high))
     }
 
     /// Whether `help` has an index on groups and hits: `chrysalis load` creates one, files have none.
-    pub(super) fn has_index(self) -> bool {
+    pub fn has_index(self) -> bool {
         matches!(self, Dialect::Postgres | Dialect::Sqlite)
     }
 
     /// Whether columns have types.
-    pub(super) fn has_types(self) -> bool {
+    pub fn has_types(self) -> bool {
         self != Dialect::Sqlite
     }
 
     /// Whether the database has `VAR_POP`.
-    pub(super) fn has_variance(self) -> bool {
+    pub fn has_variance(self) -> bool {
         self != Dialect::Sqlite
     }
 
     /// Whether the database has `MIN_BY` and `MAX_BY`.
-    pub(super) fn has_first(self) -> bool {
+    pub fn has_first(self) -> bool {
         matches!(self, Dialect::DuckDb | Dialect::Spark)
     }
 
     /// Words compared byte by byte, whatever the database's own collation.
-    pub(super) fn bytewise(self, words: X) -> X {
+    pub fn bytewise(self, words: X) -> X {
         match self {
             Dialect::Postgres => X(Expr::Collate { expr: Box::new(words.0), collation: word("\"C\"") }),
             _ => words,
@@ -244,8 +283,8 @@ impl FromStr for Dialect {
 
 #[cfg(test)]
 mod tests {
-    use super::super::expr::col;
     use super::*;
+    use crate::expr::col;
 
     #[track_caller]
     fn check(x: impl Fn(Dialect) -> X, expected: [&str; 4]) {

@@ -27,17 +27,19 @@ fn allowed(krate: &str) -> Option<AllowedEdges> {
         // `query` is the analyst's side, so it never sees `publish`, where microdata lives. The same holds for `load`,
         // which puts a release into a database.
         "query" | "load" => Only(&["table", "release"]),
+        // Drawing rows is the analyst's side as well.
+        "sample" => Only(&["table", "release"]),
         "sql" => Only(&["table", "release", "query"]),
         "store" => Only(&["table", "release", "arrow"]),
         // The publisher and the audit share these crates, but never see each other.
         "publish" | "audit" => Only(&["table", "criteria", "release"]),
         // It measures published tables, not what the publisher kept in memory, and asks its workloads through the
-        // engine that analysts use.
-        "evaluate" => Only(&["table", "criteria", "release", "query"]),
+        // engine that analysts use; what rows are worth is measured on rows that are drawn as analysts draw them.
+        "evaluate" => Only(&["table", "criteria", "release", "query", "sample"]),
         // The hall behind every door. Not everyone who embeds it needs databases, pages and charts.
-        "chrysalis" => {
-            Only(&["table", "criteria", "release", "arrow", "store", "publish", "query", "sql", "audit", "evaluate"])
-        }
+        "chrysalis" => Only(&[
+            "table", "criteria", "release", "arrow", "store", "publish", "query", "sql", "sample", "audit", "evaluate",
+        ]),
         "lab" => AllBut(&["cli", "door", "testkit"]),
         // A door that stands for all others: whatever it needs, the hall must provide.
         "door" => Only(&["chrysalis"]),
@@ -190,6 +192,7 @@ mod tests {
         check("chrysalis-door", &["chrysalis"], &[]);
         check("chrysalis-audit", &["chrysalis-table", "chrysalis-criteria", "chrysalis-release"], &[]);
         check("chrysalis-query", &["chrysalis-table", "chrysalis-release"], &[]);
+        check("chrysalis-sample", &["chrysalis-table", "chrysalis-release"], &[]);
         check("chrysalis-sql", &["chrysalis-table", "chrysalis-release", "chrysalis-query"], &[]);
         check("chrysalis-evaluate", &["chrysalis-criteria", "chrysalis-release", "chrysalis-query"], &[]);
         check("chrysalis-report", &["minijinja"], &[]);
@@ -221,6 +224,11 @@ mod tests {
             "chrysalis-query",
             &["chrysalis-release", "chrysalis-publish"],
             &["`chrysalis-query` must not depend on `chrysalis-publish`: it may use only table, release"],
+        );
+        check(
+            "chrysalis-sample",
+            &["chrysalis-publish"],
+            &["`chrysalis-sample` must not depend on `chrysalis-publish`: it may use only table, release"],
         );
     }
 
@@ -262,11 +270,11 @@ mod tests {
             &["chrysalis-lab", "chrysalis-load", "chrysalis"],
             &[
                 "`chrysalis` must not depend on `chrysalis-lab`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, sql, audit, evaluate",
+                 publish, query, sql, sample, audit, evaluate",
                 "`chrysalis` must not depend on `chrysalis-load`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, sql, audit, evaluate",
+                 publish, query, sql, sample, audit, evaluate",
                 "`chrysalis` must not depend on `chrysalis`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, sql, audit, evaluate",
+                 publish, query, sql, sample, audit, evaluate",
             ],
         );
         check(

@@ -7,6 +7,7 @@ use chrysalis_evaluate::EvaluateError;
 use chrysalis_publish::PublishError;
 use chrysalis_query::QueryError;
 use chrysalis_release::ReleaseError;
+use chrysalis_sample::SampleError;
 use chrysalis_store::StoreError;
 use chrysalis_table::{Remedy, Stopped, TableError, TaxonomyError};
 
@@ -120,6 +121,7 @@ requests!(
     CriteriaError,
     EvaluateError,
     ReleaseError,
+    SampleError,
     StoreError,
     TableError,
     TaxonomyError

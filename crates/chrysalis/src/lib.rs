@@ -3,7 +3,7 @@
 //!
 //! A [`Draft`] says what the owner wants: it holds every knob, all of them optional. Checked against the columns of a
 //! table, it becomes a [`Recipe`], which [`publish`] carries out. [`audit`] judges a release from its own tables, an
-//! [`Analyst`] asks it questions in SQL, [`evaluate()`] compares it with the microdata, and [`profile()`] tells what
+//! [`Analyst`] asks it questions in SQL, [`sample()`] draws rows from it, [`evaluate()`] compares it with the microdata, and [`profile()`] tells what
 //! any table satisfies today. Results are values that turn into JSON ([`report`]). Failures are one [`Error`] type,
 //! whose remedy names a knob and leaves it to the door to spell it.
 //!
@@ -51,6 +51,7 @@ mod publish;
 mod recipe;
 mod replay;
 pub mod report;
+mod sample;
 mod seed;
 mod spec_text;
 pub mod taxonomy;
@@ -66,16 +67,18 @@ pub use draft::{
     RunDraft, SensitiveDraft, TaxonomyDraft, UnitText, WeightsDraft,
 };
 pub use error::{Error, Fault};
-pub use evaluate::{EvaluateReport, Measures, evaluate, finite};
+pub use evaluate::{EvaluateReport, Measures, evaluate, finite, rows_json};
 pub use prepare::{Key, MicrodataPlan, PreparedColumn};
 pub use profile::{ColumnReport, ProfileReport, advice, anonymity, profile};
 pub use publish::{Published, publish, publish_to_compare};
 pub use recipe::{DroppedColumn, DroppedReason, Recipe};
+pub use sample::{MOST_WORLDS, SampleReport, Sampled, Sampling, sample};
 pub use seed::Seed;
 pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;
 pub use chrysalis_release::{Form, Manifest, Release};
+pub use chrysalis_sample::Estimate;
 pub use chrysalis_sql::Dialect;
 pub use chrysalis_store as store;
 pub use chrysalis_table as table;

@@ -50,6 +50,10 @@ pub(super) fn missing(text: &str) -> Result<String, String> {
     checked(text, values::missing)
 }
 
+pub(super) fn estimate(text: &str) -> Result<String, String> {
+    checked(text, values::estimate)
+}
+
 pub(super) fn format(text: &str) -> Result<String, String> {
     checked(text, values::format)
 }

@@ -13,6 +13,7 @@ pub(crate) mod profile;
 pub(crate) mod publish;
 pub(crate) mod query;
 pub(crate) mod rewrite;
+pub(crate) mod sample;
 pub(crate) mod taxonomy;
 
 use std::path::Path;

@@ -1,5 +1,5 @@
+use chrysalis_evaluate::rows::{self, LearnerScore, Learning, Lesson, MarginalDistance, RowsWorth};
 use chrysalis_evaluate::workload::{self, Accuracy, AggregateAccuracy, Family, QUANTILES, Summary, Workload};
-use chrysalis_evaluate::rows::{self, Learning, LearnerScore, Lesson, MarginalDistance, RowsWorth};
 use chrysalis_evaluate::{Distance, Distances, Divergence, Evaluation, ReconstructionError, Subspace};
 use chrysalis_release::{Form, Manifest, Release, RoleName};
 use chrysalis_table::{Counted, Stopped, Table, Watch};
@@ -240,9 +240,7 @@ fn json(report: &EvaluateReport) -> Value {
 
 /// What drawn rows are worth, as it is written everywhere.
 pub fn rows_json(found: &RowsWorth) -> Value {
-    let marginal = |it: &MarginalDistance| {
-        json!({"ways": it.ways, "compared": it.compared, "mean": it.mean, "max": it.max, "worst": it.worst})
-    };
+    let marginal = |it: &MarginalDistance| json!({"ways": it.ways, "compared": it.compared, "mean": it.mean, "max": it.max, "worst": it.worst});
     let score = |it: &LearnerScore| json!({"learner": it.learner.name(), "microdata": it.microdata, "drawn": it.drawn});
     let learning = |it: &Learning| {
         json!({

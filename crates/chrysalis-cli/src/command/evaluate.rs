@@ -54,7 +54,7 @@ fn blocks(report: &EvaluateReport, manifest: &Manifest) -> Vec<String> {
     let divergences = render::table(&["attributes", "from table", "points", "KL-divergence"], &rows);
     let mut blocks = vec![title, divergences, losses(report), by_attribute(report, manifest)];
     if let Some(found) = &report.rows {
-        blocks.extend(rows(found));
+        blocks.extend(drawn_rows(found));
     }
     if let Some(accuracy) = &report.accuracy {
         blocks.extend(questions(accuracy, report.seed));
@@ -108,13 +108,14 @@ fn by_attribute(report: &EvaluateReport, manifest: &Manifest) -> String {
 }
 
 /// Distances of drawn rows, and one table of accuracies.
-fn rows(found: &RowsWorth) -> Vec<String> {
+fn drawn_rows(found: &RowsWorth) -> Vec<String> {
     let percent = |share: f64| format!("{} %", number(share * 100.0));
     let line = |it: &MarginalDistance| {
         let sets = format!("{} of {}", counted(it.compared as u64, "set"), counted(it.ways as u64, "column"));
         vec![sets, percent(it.mean), percent(it.max), it.worst.join(", ")]
     };
-    let title = format!("Rows drawn from the release ({}), against the microdata", counted(found.worlds as u64, "world"));
+    let title =
+        format!("Rows drawn from the release ({}), against the microdata", counted(found.worlds as u64, "world"));
     let lines: Vec<Vec<String>> = found.marginals.iter().map(line).collect();
     let table = render::table(&["share of rows that differ", "mean", "most", "in"], &lines);
     let mut blocks = vec![format!("{title}\n{table}")];

@@ -166,7 +166,13 @@ const LEAF: usize = 10;
 enum Tree {
     Leaf(usize),
     /// Whether the cell is at most this one, or is this one.
-    Split { feature: usize, cell: u16, is_ordered: bool, yes: Box<Tree>, no: Box<Tree> },
+    Split {
+        feature: usize,
+        cell: u16,
+        is_ordered: bool,
+        yes: Box<Tree>,
+        no: Box<Tree>,
+    },
 }
 
 impl Tree {

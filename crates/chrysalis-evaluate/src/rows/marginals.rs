@@ -104,7 +104,10 @@ mod tests {
         let paired = vec![scales[0].cells(&x), scales[1].cells(&Column::integers("y", &[1, 1, 2, 2]))];
         let found = distances(&scales, &microdata, std::slice::from_ref(&paired));
         assert_eq!((found[0].mean, found[0].compared), (0.0, 2));
-        assert_eq!((found[1].mean, found[1].max, &found[1].worst[..]), (0.5, 0.5, &["x".to_owned(), "y".to_owned()][..]));
+        assert_eq!(
+            (found[1].mean, found[1].max, &found[1].worst[..]),
+            (0.5, 0.5, &["x".to_owned(), "y".to_owned()][..])
+        );
         assert_eq!(found.len(), 2, "there are no three columns");
         // The mean over two tables, one of which is the microdata.
         let both = distances(&scales, &microdata, &[paired, microdata.clone()]);

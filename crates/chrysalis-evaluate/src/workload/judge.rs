@@ -191,7 +191,12 @@ mod tests {
     #[test]
     fn coverage_counts_questions_that_leave_something_open() {
         let told = |estimate: f64, upper: f64, std_error: f64| {
-            vec![ToldAnswer { estimate: Some(estimate), lower: Some(0.0), upper: Some(upper), std_error: Some(std_error) }]
+            vec![ToldAnswer {
+                estimate: Some(estimate),
+                lower: Some(0.0),
+                upper: Some(upper),
+                std_error: Some(std_error),
+            }]
         };
         // Off by 1 with 2·1 beside it, off by 4 with 2·1, and a single point.
         let answers = [told(9.0, 20.0, 1.0), told(6.0, 20.0, 1.0), told(0.0, 0.0, 0.0)];

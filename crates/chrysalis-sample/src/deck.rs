@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use chrysalis_release::view::{Field, Groups, Label};
-use chrysalis_release::{Preparation, Published, Release, RoleName, Values, View};
+use chrysalis_release::{Detail, Preparation, Published, Release, RoleName, Values, View};
 use chrysalis_table::{Code, Codes, Domain};
 
-use crate::SampleError;
 use crate::axis::{Axis, Part, cells_of};
+use crate::{SampleError, tight};
 
 /// Where the values of a drawn column come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +96,9 @@ pub(crate) struct Boxed {
     /// The label of every row.
     pub(crate) of: Vec<u32>,
     pub(crate) axis: Axis,
+    /// Whether labels were made from the values of their group, so that each end of a range and each member of a set
+    /// occurs there.
+    pub(crate) is_tight: bool,
 }
 
 /// The labels of a further table of people, whose rows are in the order of groups but not in that of the whole table.
@@ -126,7 +129,11 @@ impl Deck {
                 RoleName::Identifier => continue,
                 RoleName::Quasi if view.layout.shape.detail.is_labelled() => {
                     let labels = view.labels(&whole, at).ok_or_else(lacks)?;
-                    Source::Boxed(Boxed::new(field, labels.labels.clone(), per_row(&labels.of, &view.groups))?)
+                    let boxed = Boxed::new(field, labels.labels.clone(), per_row(&labels.of, &view.groups))?;
+                    let shape = &view.layout.shape;
+                    let is_of_group = shape.detail == Detail::GroupBoxes && !shape.has_users;
+                    let is_tight = is_of_group && tight::is_tight(field, people, &boxed.labels);
+                    Source::Boxed(Boxed { is_tight, ..boxed })
                 }
                 RoleName::Quasi => {
                     let column = beside()?;
@@ -192,7 +199,7 @@ impl Boxed {
                 return Err(SampleError::broken(format!("`{}` has a label that stands for no value", field.name)));
             }
         }
-        Ok(Boxed { labels, of, axis })
+        Ok(Boxed { labels, of, axis, is_tight: false })
     }
 
     pub(crate) fn label(&self, row: usize) -> &Label {

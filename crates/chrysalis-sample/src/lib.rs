@@ -39,6 +39,7 @@ mod error;
 mod matching;
 mod model;
 mod redraw;
+mod tight;
 mod world;
 
 pub use deck::{ColumnDrawn, Origin};
@@ -111,6 +112,6 @@ impl Sampler {
         let deck = self.deck.with_marginals(rng, progress)?;
         let deck = deck.as_ref().unwrap_or(&self.deck);
         let state = chain::run(deck, draw, rng, progress);
-        Ok(world::table(deck, &state, rng, progress))
+        Ok(world::table(deck, (&state, draw.estimate), rng, progress))
     }
 }

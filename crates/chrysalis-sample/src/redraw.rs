@@ -6,8 +6,9 @@ use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt};
 
 use crate::axis::Part;
-use crate::deck::{Deck, Listed, Source};
+use crate::deck::{Boxed, Deck, Listed, Source};
 use crate::model::{Model, Rows};
+use crate::tight::{Holders, required};
 
 /// Rows of a group that are looked at together; larger groups are cut at other places in every round.
 const CHUNK: usize = 2048;
@@ -94,8 +95,11 @@ impl Round<'_> {
             }
             let of_group = deck.groups.rows(group);
             for chunk in chunks(of_group.clone(), rng) {
+                // Step 1. Only whole groups are known to have the ends of their labels.
+                work.is_whole = chunk.len() == of_group.len() && !self.is_first;
                 work.weigh(chunk.clone(), &state);
                 if !self.is_first {
+                    work.redraw_tight(chunk.clone(), &mut state, rng);
                     (0..deck.n_blocks).for_each(|block| work.exchange(block, chunk.clone(), &mut state, rng));
                 }
                 work.classify(chunk.clone(), &mut state, rng);
@@ -122,6 +126,8 @@ struct Work<'a> {
     ratio: Vec<f32>,
     parts: Vec<Part>,
     mass: Vec<f32>,
+    /// Whether the stretch is a whole group.
+    is_whole: bool,
 }
 
 impl<'a> Work<'a> {
@@ -145,7 +151,13 @@ impl<'a> Work<'a> {
             ratio: vec![0.0; n_classes],
             parts: Vec::new(),
             mass: vec![0.0; n_classes],
+            is_whole: false,
         }
+    }
+
+    /// Whether a column's cells are drawn under what its labels say about the whole group.
+    fn is_tight(&self, boxed: &Boxed) -> bool {
+        boxed.is_tight && self.is_whole
     }
 
     /// Step 4a: the weights of all classes for every row, given what is known of the row and dealt to it.
@@ -170,10 +182,14 @@ impl<'a> Work<'a> {
             self.weights.extend_from_slice(&boxes);
             let weights = &mut self.weights[from..];
             for (column, attribute) in deck.attributes.iter().enumerate() {
-                if let Source::Listed(listed) = &attribute.source {
-                    let place = listed.block.map_or(row, |block| state.places[block][row - self.first] as usize);
-                    times(weights, model.shares(column, listed.cell(place)));
-                }
+                let cell = match &attribute.source {
+                    Source::Listed(listed) => {
+                        listed.cell(listed.block.map_or(row, |block| state.places[block][row - self.first] as usize))
+                    }
+                    Source::Boxed(boxed) if boxed.is_tight && self.is_whole => state.cells[column][row - self.first],
+                    Source::Boxed(_) => continue,
+                };
+                times(weights, model.shares(column, cell));
             }
         }
     }
@@ -183,6 +199,9 @@ impl<'a> Work<'a> {
         let model = self.round.model;
         for (column, attribute) in self.round.deck.attributes.iter().enumerate() {
             let Source::Boxed(boxed) = &attribute.source else { continue };
+            if self.is_tight(boxed) {
+                continue;
+            }
             boxed.axis.cover(boxed.label(row), &mut self.parts);
             self.mass.fill(0.0);
             for part in &self.parts {
@@ -220,25 +239,104 @@ impl<'a> Work<'a> {
                 places.swap(a, b);
                 continue;
             }
-            let of = |row: usize| row * self.n_classes..(row + 1) * self.n_classes;
-            let (mut old_a, mut new_a, mut old_b, mut new_b) = (0.0_f32, 0.0_f32, 0.0_f32, 0.0_f32);
-            for (weight, ratio) in self.weights[of(a)].iter().zip(&self.ratio) {
-                old_a += weight;
-                new_a += weight * ratio;
-            }
-            for (weight, ratio) in self.weights[of(b)].iter().zip(&self.ratio) {
-                old_b += weight;
-                new_b += weight / ratio;
-            }
-            let odds = f64::from(new_a) / f64::from(old_a) * (f64::from(new_b) / f64::from(old_b));
-            if unit(rng) < odds {
+            if self.is_exchanged(a, b, rng) {
                 places.swap(a, b);
-                self.weights[of(a)].iter_mut().zip(&self.ratio).for_each(|(weight, ratio)| *weight *= ratio);
-                self.weights[of(b)].iter_mut().zip(&self.ratio).for_each(|(weight, ratio)| *weight /= ratio);
-                rescale(&mut self.weights[of(a)]);
-                rescale(&mut self.weights[of(b)]);
             }
         }
+    }
+
+    /// Whether two rows exchange cells by Metropolis' rule; `ratio` is by how much the first gains in every class, and
+    /// the other loses. Their weights follow.
+    fn is_exchanged(&mut self, a: usize, b: usize, rng: &mut ChaCha8Rng) -> bool {
+        let of = |row: usize| row * self.n_classes..(row + 1) * self.n_classes;
+        let (mut old_a, mut new_a, mut old_b, mut new_b) = (0.0_f32, 0.0_f32, 0.0_f32, 0.0_f32);
+        for (weight, ratio) in self.weights[of(a)].iter().zip(&self.ratio) {
+            old_a += weight;
+            new_a += weight * ratio;
+        }
+        for (weight, ratio) in self.weights[of(b)].iter().zip(&self.ratio) {
+            old_b += weight;
+            new_b += weight / ratio;
+        }
+        let odds = f64::from(new_a) / f64::from(old_a) * (f64::from(new_b) / f64::from(old_b));
+        let is_exchanged = unit(rng) < odds;
+        if is_exchanged {
+            self.weights[of(a)].iter_mut().zip(&self.ratio).for_each(|(weight, ratio)| *weight *= ratio);
+            self.weights[of(b)].iter_mut().zip(&self.ratio).for_each(|(weight, ratio)| *weight /= ratio);
+            rescale(&mut self.weights[of(a)]);
+            rescale(&mut self.weights[of(b)]);
+        }
+        is_exchanged
+    }
+
+    /// Step 4b for labels that were made from the values of the group: every end and member keeps a row that has it.
+    fn redraw_tight(&mut self, rows: Range<usize>, state: &mut State, rng: &mut ChaCha8Rng) {
+        let model = self.round.model;
+        let from = rows.start - self.first;
+        let mut needed = Vec::new();
+        for (column, attribute) in self.round.deck.attributes.iter().enumerate() {
+            let Source::Boxed(boxed) = &attribute.source else { continue };
+            if !self.is_tight(boxed) {
+                continue;
+            }
+            let label = boxed.label(rows.start);
+            boxed.axis.cover(label, &mut self.parts);
+            if self.parts.len() < 2 {
+                continue;
+            }
+            required(label, &self.parts, &mut needed);
+            let cells = &mut state.cells[column][from..from + rows.len()];
+            let before = cells.to_vec();
+            let mut holders = Holders::new(&needed, cells, rng);
+            for (at, &old) in before.iter().enumerate() {
+                self.follow(at, model.shares(column, old), model.shares(column, cells[at]));
+            }
+            for at in 0..cells.len() {
+                let old = cells[at];
+                if holders.as_ref().is_some_and(|holders| holders.is_needed(old)) {
+                    continue;
+                }
+                let new = self.redrawn(at, column, old, rng);
+                if let Some(holders) = &mut holders {
+                    holders.moved(old, new);
+                }
+                self.follow(at, model.shares(column, old), model.shares(column, new));
+                cells[at] = new;
+            }
+            for a in 0..cells.len() {
+                let b = (a + 1 + below(cells.len() - 1, rng)) % cells.len();
+                if cells[a] != cells[b] {
+                    let (of_a, of_b) = (model.shares(column, cells[a]), model.shares(column, cells[b]));
+                    self.ratio.iter_mut().zip(of_a).zip(of_b).for_each(|((ratio, a), b)| *ratio = b / a);
+                    if self.is_exchanged(a, b, rng) {
+                        cells.swap(a, b);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The weights of a row after one of its cells changed.
+    fn follow(&mut self, at: usize, old: &[f32], new: &[f32]) {
+        if !std::ptr::eq(old, new) {
+            let weights = &mut self.weights[at * self.n_classes..(at + 1) * self.n_classes];
+            weights.iter_mut().zip(old).zip(new).for_each(|((weight, old), new)| *weight *= new / old);
+            rescale(weights);
+        }
+    }
+
+    /// A cell inside the label for a row, given all its other cells.
+    fn redrawn(&mut self, at: usize, column: usize, old: u16, rng: &mut ChaCha8Rng) -> u16 {
+        let model = self.round.model;
+        let weights = &self.weights[at * self.n_classes..(at + 1) * self.n_classes];
+        let shares = model.shares(column, old);
+        self.mass.iter_mut().zip(weights).zip(shares).for_each(|((mass, weight), share)| *mass = weight / share);
+        let likelihood = |part: &Part| {
+            let shares = model.shares(column, part.cell);
+            part.fraction * self.mass.iter().zip(shares).map(|(mass, share)| mass * share).sum::<f32>()
+        };
+        let likelihoods: Vec<f32> = self.parts.iter().map(likelihood).collect();
+        self.parts[pick(&likelihoods, |&it| it, rng)].cell
     }
 
     /// Steps 4c and 4d: a class for every row, then its cells inside its labels.
@@ -254,6 +352,9 @@ impl<'a> Work<'a> {
         }
         for (column, attribute) in self.round.deck.attributes.iter().enumerate() {
             let Source::Boxed(boxed) = &attribute.source else { continue };
+            if self.is_tight(boxed) {
+                continue;
+            }
             let mut last = None;
             for (row, &class) in rows.clone().zip(&self.classes) {
                 if last != Some(boxed.of[row]) {

@@ -1,25 +1,37 @@
 //! The last step: rows with values (spec, step 6).
 
+use std::ops::Range;
+
 use chrysalis_release::view::{Field, Label};
 use chrysalis_release::{Period, Preparation};
 use chrysalis_table::{Codes, Column, Date, Kind, Progress, Table, Value};
 use rand::rngs::ChaCha8Rng;
 use rand::{CryptoRng, Rng, RngExt, SeedableRng};
 
+use crate::Estimate;
 use crate::axis::Inside;
 use crate::deck::{Attribute, Boxed, Deck, Listed, Source};
 use crate::redraw::{State, below};
 
 /// A world as a table.
-pub(crate) fn table(deck: &Deck, state: &State, rng: &mut dyn CryptoRng, progress: Progress<'_>) -> Table {
+pub(crate) fn table(
+    deck: &Deck,
+    (state, estimate): (&State, Estimate),
+    rng: &mut dyn CryptoRng,
+    progress: Progress<'_>,
+) -> Table {
     let columns = deck.attributes.iter().enumerate().map(|(at, attribute)| {
         progress(0);
         match &attribute.source {
             Source::Listed(listed) => dealt(&attribute.field.name, listed, state),
             Source::Boxed(boxed) => {
+                let groups: Vec<_> = match boxed.is_tight && estimate == Estimate::Learned {
+                    true => (0..deck.groups.len()).map(|group| deck.groups.rows(group)).collect(),
+                    false => Vec::new(),
+                };
                 let mut seed = [0; 32];
                 rng.fill_bytes(&mut seed);
-                drawn(attribute, boxed, &state.cells[at], &mut ChaCha8Rng::from_seed(seed))
+                drawn(attribute, (boxed, &groups), &state.cells[at], &mut ChaCha8Rng::from_seed(seed))
             }
         }
     });
@@ -37,16 +49,23 @@ fn dealt(name: &str, listed: &Listed, state: &State) -> Column {
     Column::new(name, listed.domain.clone(), codes)
 }
 
-fn drawn(attribute: &Attribute, boxed: &Boxed, cells: &[u16], rng: &mut ChaCha8Rng) -> Column {
+/// `groups` are those that have the ends of their labels.
+fn drawn(
+    attribute: &Attribute,
+    (boxed, groups): (&Boxed, &[Range<usize>]),
+    cells: &[u16],
+    rng: &mut ChaCha8Rng,
+) -> Column {
     let (field, grain) = (&attribute.field, Grain::of(attribute, boxed));
     let words = matches!(field.kind, Kind::Ordinal | Kind::Category);
     let mut values: Vec<Option<Value>> = Vec::new();
     let mut order: Vec<usize> = Vec::new();
     let mut known: std::collections::HashMap<Key, u32> = std::collections::HashMap::new();
     let mut codes = Codes::with_capacity(1, cells.len());
-    for (row, &cell) in cells.iter().enumerate() {
-        let label = boxed.label(row);
-        let key = key(boxed, cell, label, &grain, rng);
+    let mut keys: Vec<Key> =
+        cells.iter().enumerate().map(|(row, &cell)| key(boxed, cell, boxed.label(row), &grain, rng)).collect();
+    groups.iter().for_each(|rows| put_ends(boxed.label(rows.start), rows.clone(), cells, &mut keys));
+    for key in keys {
         let next = values.len() as u32;
         let code = *known.entry(key).or_insert(next);
         if code == next {
@@ -76,6 +95,30 @@ impl Key {
             Key::Whole(number) => Value::from_whole(field.kind, number),
             Key::Real(bits) => Some(Value::Real(f64::from_bits(bits))),
         }
+    }
+}
+
+/// Gives the ends of a range to rows in their cells, which may hold other values as well.
+fn put_ends(label: &Label, rows: Range<usize>, cells: &[u16], keys: &mut [Key]) {
+    let (low, high) = match label {
+        Label::Points { ends: Some((low, high)), .. } => (Key::Whole(*low), Key::Whole(*high)),
+        Label::Stretch { ends: Some((low, high)), .. } => {
+            (Key::Real((low + 0.0).to_bits()), Key::Real((high + 0.0).to_bits()))
+        }
+        _ => return,
+    };
+    let known = || rows.clone().filter(|&row| keys[row] != Key::Missing);
+    let (Some(least), Some(most)) = (known().min_by_key(|&row| cells[row]), known().max_by_key(|&row| cells[row]))
+    else {
+        return;
+    };
+    let (has_low, has_high) = (known().any(|row| keys[row] == low), known().any(|row| keys[row] == high));
+    // An empty lower end reaches down to the missing value: the smallest value is not known.
+    if !has_high && keys[most] != low {
+        keys[most] = high;
+    }
+    if !has_low && !label.has_missing() && keys[least] != high {
+        keys[least] = low;
     }
 }
 

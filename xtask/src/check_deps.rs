@@ -27,6 +27,8 @@ fn allowed(krate: &str) -> Option<AllowedEdges> {
         // `query` is the analyst's side, so it never sees `publish`, where microdata lives. The same holds for `load`,
         // which puts a release into a database.
         "query" | "load" => Only(&["table", "release"]),
+        // Drawing rows is the analyst's side as well.
+        "sample" => Only(&["table", "release"]),
         // How SQL is written decides nothing, so questions and the audit share it.
         "dialect" => Only(&["table"]),
         "sql" => Only(&["table", "release", "query", "dialect"]),
@@ -50,6 +52,7 @@ fn allowed(krate: &str) -> Option<AllowedEdges> {
             "publish",
             "query",
             "sql",
+            "sample",
             "audit",
             "audit-sql",
             "evaluate",
@@ -207,6 +210,7 @@ mod tests {
         check("chrysalis-door", &["chrysalis"], &[]);
         check("chrysalis-audit", &["chrysalis-table", "chrysalis-criteria", "chrysalis-release"], &[]);
         check("chrysalis-query", &["chrysalis-table", "chrysalis-release"], &[]);
+        check("chrysalis-sample", &["chrysalis-table", "chrysalis-release"], &[]);
         check("chrysalis-sql", &["chrysalis-table", "chrysalis-release", "chrysalis-query"], &[]);
         check("chrysalis-evaluate", &["chrysalis-criteria", "chrysalis-release", "chrysalis-query"], &[]);
         check("chrysalis-report", &["minijinja"], &[]);
@@ -238,6 +242,11 @@ mod tests {
             "chrysalis-query",
             &["chrysalis-release", "chrysalis-publish"],
             &["`chrysalis-query` must not depend on `chrysalis-publish`: it may use only table, release"],
+        );
+        check(
+            "chrysalis-sample",
+            &["chrysalis-publish"],
+            &["`chrysalis-sample` must not depend on `chrysalis-publish`: it may use only table, release"],
         );
     }
 
@@ -279,11 +288,11 @@ mod tests {
             &["chrysalis-lab", "chrysalis-load", "chrysalis"],
             &[
                 "`chrysalis` must not depend on `chrysalis-lab`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, sql, audit, evaluate",
+                 publish, query, sql, sample, audit, evaluate",
                 "`chrysalis` must not depend on `chrysalis-load`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, sql, audit, evaluate",
+                 publish, query, sql, sample, audit, evaluate",
                 "`chrysalis` must not depend on `chrysalis`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, sql, audit, evaluate",
+                 publish, query, sql, sample, audit, evaluate",
             ],
         );
         check(

@@ -9,6 +9,7 @@
 //! - NCP, DM and CAVG: the loss due to generalization itself.
 //! - [`distances`]: how far the shares of each attribute's values, and of each pair's, are from the truth.
 //! - [`reconstruction_error`]: pa's RCE, and the least it can be.
+//! - [`rows`]: how far rows that are drawn from a release are from the microdata, and what can be learned from them.
 //! - [`workload`]: the papers' random questions, asked through the engine that analysts use; errors, widths of bounds, and
 //!   whether the bounds hold.
 //!
@@ -46,6 +47,7 @@ mod loss;
 mod opened;
 mod permuted;
 mod rce;
+pub mod rows;
 mod tree;
 mod universe;
 pub mod workload;

@@ -28,6 +28,12 @@ pub enum Format {
 }
 
 impl Format {
+    /// The format that a file's name says, by its extension.
+    pub fn of_file(path: &Path) -> Option<Format> {
+        let extension = path.extension()?.to_str()?;
+        [Format::Parquet, Format::Csv].into_iter().find(|format| extension.eq_ignore_ascii_case(format.extension()))
+    }
+
     fn extension(self) -> &'static str {
         match self {
             Format::Parquet => "parquet",

@@ -33,4 +33,4 @@ pub use release_in::{
 };
 pub use secret::{make_secret, read_secret};
 pub use unfinished::give_up;
-pub use whole::{write_file, write_files, write_folder};
+pub use whole::{write_file, write_files, write_folder, write_tables};

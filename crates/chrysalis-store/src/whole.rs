@@ -5,8 +5,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use chrysalis_table::{Progress, Table};
 use tempfile::NamedTempFile;
 
+use crate::folder::{Format, write_bytes};
 use crate::temporary::{TemporaryFile, TemporaryFolder, parent_of, remove_abandoned};
 use crate::{StoreError, unfinished};
 
@@ -59,6 +61,25 @@ fn failed(path: &Path, source: &io::Error) -> StoreError {
         io::ErrorKind::AlreadyExists => StoreError::Exists { path: path.to_owned() },
         kind => StoreError::Io { action: "write", path: path.to_owned(), source: kind.into() },
     }
+}
+
+/// Writes tables to files that must not exist yet, unless `force` replaces them; all of them or none. Reports how many
+/// rows are done.
+pub fn write_tables(
+    tables: &[(&Path, &Table)],
+    format: Format,
+    force: bool,
+    progress: Progress<'_>,
+) -> Result<(), StoreError> {
+    let bytes = |(path, table): &(&Path, &Table)| {
+        let mut bytes = Vec::new();
+        write_bytes(table, &mut bytes, format, progress).map_err(|source| failed(path, &source))?;
+        Ok(bytes)
+    };
+    let written: Vec<Vec<u8>> = tables.iter().map(bytes).collect::<Result<_, StoreError>>()?;
+    let files: Vec<(&Path, &[u8])> =
+        tables.iter().map(|(path, _)| *path).zip(written.iter().map(Vec::as_slice)).collect();
+    write_files(&files, force)
 }
 
 /// Writes a new folder: `fill` puts files into a temporary folder beside it, which then takes its place.

@@ -5,13 +5,15 @@ use std::time::Instant;
 
 use chrysalis_audit::AuditReport;
 use chrysalis_evaluate::Subspace;
+use chrysalis_evaluate::rows::{Lesson, RowsWorth};
 use chrysalis_evaluate::workload::{Accuracy, AggregateAccuracy, Family, MAX_QUERIES, Questions, Workload};
 use chrysalis_release::{Form, Manifest, Release, RoleName, TableEntry};
 use chrysalis_table::{Counted, Stopped, Table, Unwatched, Watch};
 
+use crate::evaluate::rows_worth;
 use crate::publish::{WholeTable, publish_whole};
 use crate::words::count;
-use crate::{Error, Evidence, Fault, Published, Recipe, Seed, audit};
+use crate::{Error, Evidence, Fault, Published, Recipe, Sampling, Seed, audit};
 
 /// The questions that every release is asked.
 #[derive(Clone, Debug, Default)]
@@ -127,6 +129,8 @@ pub struct Numbers {
     pub average_group_size: Option<f64>,
     /// How well random questions are answered; comparisons use the first aggregate.
     pub questions: Vec<AggregateAccuracy>,
+    /// What drawn rows are worth; absent if none can be drawn.
+    pub drawn: Option<RowsWorth>,
     /// Time to form the groups and to fill the tables.
     pub seconds: f64,
     /// The published tables.
@@ -195,6 +199,11 @@ fn numbers(
     watch.phase("evaluate", None, Counted::Rows);
     let worth = Stopped::catch(|| chrysalis_evaluate::evaluate(&release, table, &[Subspace::whole()], watch))?.ok();
     let questions = Stopped::catch(|| asker.ask(&release, table, watch))?;
+    let sampling = Sampling::default();
+    let drawn = match rows_worth(&release, table, &sampling, (Lesson::default(), SEED), watch) {
+        Err(error) if error.fault == Fault::Stopped => return Err(error),
+        found => found.ok(),
+    };
     let rows = release.manifest.rows.max(1) as f64;
     let scored = audit.attacks.learned.as_ref().and_then(|learned| learned.scored.as_ref());
     let by_attribute = worth
@@ -225,6 +234,7 @@ fn numbers(
         discernibility: worth.as_ref().map_or(u128::from(report.discernibility), |found| found.discernibility),
         average_group_size: worth.as_ref().and_then(|found| found.average_group_size),
         questions,
+        drawn,
         seconds,
         tables: release.manifest.tables.iter().map(shape).collect(),
     })

@@ -8,6 +8,7 @@ use chrysalis_publish::PublishError;
 use chrysalis_query::QueryError;
 use chrysalis_release::ReleaseError;
 use chrysalis_risk::RiskError;
+use chrysalis_sample::SampleError;
 use chrysalis_store::StoreError;
 use chrysalis_table::{Remedy, Stopped, TableError, TaxonomyError};
 
@@ -122,6 +123,7 @@ requests!(
     EvaluateError,
     ReleaseError,
     RiskError,
+    SampleError,
     StoreError,
     TableError,
     TaxonomyError

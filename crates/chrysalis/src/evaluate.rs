@@ -1,3 +1,4 @@
+use chrysalis_evaluate::rows::{self, LearnerScore, Learning, Lesson, MarginalDistance, RowsWorth};
 use chrysalis_evaluate::workload::{self, Accuracy, AggregateAccuracy, Family, QUANTILES, Summary, Workload};
 use chrysalis_evaluate::{Distance, Distances, Divergence, Evaluation, ReconstructionError, Subspace};
 use chrysalis_release::{Form, Manifest, Release, RoleName};
@@ -6,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::words::{count, counted};
-use crate::{Error, Seed};
+use crate::{Error, Sampling, Seed, sample};
 
 /// What to measure about a release.
 #[derive(Clone, Debug)]
@@ -25,6 +26,12 @@ pub struct Measures {
     pub seed: u64,
     /// If several columns are sensitive: the one to look at; the first if absent.
     pub about: Option<String>,
+    /// How many tables of rows are drawn and compared; 0 means none.
+    pub worlds: usize,
+    /// The column that learners predict; the sensitive one if absent.
+    pub target: Option<String>,
+    /// Rows like those of the microdata that were not published, for testing what was learned.
+    pub holdout: Option<Table>,
 }
 
 impl Default for Measures {
@@ -37,6 +44,9 @@ impl Default for Measures {
             dimensions: None,
             seed: 1,
             about: None,
+            worlds: 1,
+            target: None,
+            holdout: None,
         }
     }
 }
@@ -58,6 +68,8 @@ pub struct EvaluateReport {
     pub reconstruction: Option<ReconstructionError>,
     /// How well questions were answered, if any were asked.
     pub accuracy: Option<Accuracy>,
+    /// What drawn rows are worth, if any were drawn.
+    pub rows: Option<RowsWorth>,
     /// The seed of the questions.
     pub seed: u64,
     /// The sensitive column that was looked at, if there are several.
@@ -73,10 +85,11 @@ pub fn evaluate(
 ) -> Result<EvaluateReport, Error> {
     Stopped::catch(|| {
         let about = looked_at(&release.manifest, measures.about.as_deref())?;
+        check_microdata(&release.manifest, microdata)?;
+        let rows = drawn(release, microdata, measures, about.as_deref(), watch)?;
         let alone = about.as_deref().map(|column| release.about(column)).transpose()?;
         let release = alone.as_ref().unwrap_or(release);
         let manifest = &release.manifest;
-        check_microdata(manifest, microdata)?;
         let subspaces: Vec<Subspace> =
             std::iter::once(Subspace::whole()).chain(measures.subspaces.iter().cloned()).collect();
         watch.phase("evaluate", None, Counted::Rows);
@@ -91,6 +104,7 @@ pub fn evaluate(
             distances,
             reconstruction: chrysalis_evaluate::reconstruction_error(release)?,
             accuracy: asked(release, microdata, measures, watch)?,
+            rows,
             seed: measures.seed,
             about,
         })
@@ -144,6 +158,44 @@ fn asked(
     Ok(Some(workload::ask(release, microdata, workload, &mut rng, watch)?))
 }
 
+/// What drawn rows are worth.
+fn drawn(
+    release: &Release,
+    microdata: &Table,
+    measures: &Measures,
+    about: Option<&str>,
+    watch: &dyn Watch,
+) -> Result<Option<RowsWorth>, Error> {
+    let target = measures.target.as_deref().or(about);
+    if measures.worlds == 0 {
+        let has_effect = measures.target.is_some() || measures.holdout.is_some();
+        let refused = || Error::request("nothing is learned where no rows are drawn", "draw at least one world");
+        return if has_effect { Err(refused()) } else { Ok(None) };
+    }
+    if let Some(name) = target.filter(|name| release.manifest.attributes.iter().all(|it| it.name != **name)) {
+        let names: Vec<String> = release.manifest.attributes.iter().map(|it| format!("`{}`", it.name)).collect();
+        let message = format!("`{name}` is not a column of this release");
+        return Err(Error::request(message, format!("there are: {}", names.join(", "))));
+    }
+    let sampling = Sampling { worlds: measures.worlds, ..Sampling::default() };
+    let lesson = Lesson { target, holdout: measures.holdout.as_ref() };
+    rows_worth(release, microdata, &sampling, (lesson, measures.seed), watch).map(Some)
+}
+
+/// Draws rows and compares them with the microdata. The seed is no secret.
+pub(crate) fn rows_worth(
+    release: &Release,
+    microdata: &Table,
+    sampling: &Sampling,
+    (lesson, seed): (Lesson<'_>, u64),
+    watch: &dyn Watch,
+) -> Result<RowsWorth, Error> {
+    let seed = Seed::Fixed(seed);
+    let worlds = sample(release, sampling, seed, watch)?.worlds;
+    watch.phase("rows", None, Counted::Rows);
+    Ok(rows::rows_worth(&release.manifest, microdata, &worlds, lesson, &mut seed.generator()?, watch)?)
+}
+
 /// JSON has no infinity, so the infinite divergence of a release that excludes somebody becomes null.
 pub fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
@@ -181,7 +233,29 @@ fn json(report: &EvaluateReport) -> Value {
             "attributes": distances(&report.distances.attributes),
             "pairs": distances(&report.distances.pairs),
         },
+        "rows_drawn": report.rows.as_ref().map(rows_json),
         "workload": report.accuracy.as_ref().map(|accuracy| workload_json(accuracy, report.seed)),
+    })
+}
+
+/// What drawn rows are worth, as it is written everywhere.
+pub fn rows_json(found: &RowsWorth) -> Value {
+    let marginal = |it: &MarginalDistance| json!({"ways": it.ways, "compared": it.compared, "mean": it.mean, "max": it.max, "worst": it.worst});
+    let score = |it: &LearnerScore| json!({"learner": it.learner.name(), "microdata": it.microdata, "drawn": it.drawn});
+    let learning = |it: &Learning| {
+        json!({
+            "target": it.target,
+            "ranges": it.is_ranged,
+            "tested": it.tested,
+            "unpublished": it.is_unpublished,
+            "majority": it.majority,
+            "accuracies": it.scores.iter().map(score).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "worlds": found.worlds,
+        "marginals": found.marginals.iter().map(marginal).collect::<Vec<_>>(),
+        "learning": found.learning.as_ref().map(learning),
     })
 }
 
@@ -204,6 +278,9 @@ fn workload_json(accuracy: &Accuracy, seed: u64) -> Value {
             "nonzero": it.nonzero,
             "error": summary(it.error),
             "width": summary(it.width),
+            "open": it.open,
+            "covered": it.covered_share(),
+            "reach": it.reach,
         })
     };
     json!({

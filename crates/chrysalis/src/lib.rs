@@ -3,8 +3,9 @@
 //!
 //! A [`Draft`] says what the owner wants: it holds every knob, all of them optional. Checked against the columns of a
 //! table, it becomes a [`Recipe`], which [`publish`] carries out. [`audit`] judges a release from its own tables, an
-//! [`Analyst`] asks it questions in SQL, [`evaluate()`] compares it with the microdata, [`profile()`] tells what
-//! any table satisfies today, and [`risk()`] how easily its rows are found again. Results are values that turn into JSON ([`report`]). Failures are one [`Error`] type,
+//! [`Analyst`] asks it questions in SQL, [`sample()`] draws rows from it, [`evaluate()`] compares it with the microdata,
+//! [`profile()`] tells what any table satisfies today, and [`risk()`] how easily its rows are found again. Results are
+//! values that turn into JSON ([`report`]). Failures are one [`Error`] type,
 //! whose remedy names a knob and leaves it to the door to spell it.
 //!
 //! A door (a command line, Python, a page) parses, calls and renders. It knows no algorithm, no check and no JSON shape.
@@ -54,6 +55,7 @@ mod recipe;
 mod replay;
 pub mod report;
 mod risk;
+mod sample;
 mod seed;
 mod spec_text;
 pub mod taxonomy;
@@ -69,7 +71,7 @@ pub use draft::{
     RunDraft, SensitiveDraft, TaxonomyDraft, UnitText, WeightsDraft,
 };
 pub use error::{Error, Fault};
-pub use evaluate::{EvaluateReport, Measures, evaluate, finite};
+pub use evaluate::{EvaluateReport, Measures, evaluate, finite, rows_json};
 pub use prepare::{Key, MicrodataPlan, PreparedColumn};
 pub use profile::{ColumnReport, ProfileReport, advice, anonymity, profile};
 pub use publish::{Published, publish, publish_to_compare};
@@ -77,12 +79,14 @@ pub use recipe::{DroppedColumn, DroppedReason, Recipe};
 pub use risk::{
     Basis, ColumnRisk, RiskDraft, RiskReport, RowRisk, Spread, WILDCARD, read_for_risk, read_population, risk,
 };
+pub use sample::{MOST_WORLDS, SampleReport, Sampled, Sampling, sample};
 pub use seed::Seed;
 pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;
 pub use chrysalis_audit_sql::{Decides, Statement as AuditStatement};
 pub use chrysalis_release::{Form, Manifest, Release};
+pub use chrysalis_sample::Estimate;
 pub use chrysalis_sql::Dialect;
 pub use chrysalis_store as store;
 pub use chrysalis_table as table;

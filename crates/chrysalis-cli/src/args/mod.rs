@@ -11,7 +11,7 @@ use chrysalis::{Dialect, IntervalsDraft, Memory};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use values::{
-    Levels, categories_of, date_format, delimiter, encoding, format, intervals_of, kind_of, levels, list_of, memory,
+    Levels, categories_of, date_format, delimiter, encoding, estimate, format, intervals_of, kind_of, levels, list_of, memory,
     metric, missing, ordinary_of, path_of, seconds, share, step_of, threads, width_of, workload,
 };
 
@@ -78,6 +78,8 @@ pub(crate) enum Command {
     Load(LoadArgs),
     /// Ask a release questions in SQL: estimates, and bounds that are certain to hold.
     Query(QueryArgs),
+    /// Draw tables of rows from what a release allows, for tools that want rows.
+    Sample(SampleArgs),
     /// Check, draw or propose taxonomies.
     Taxonomy(TaxonomyArgs),
     /// Reproduce a figure or table of a paper, with the paper's claim beside our numbers.
@@ -478,6 +480,15 @@ pub(crate) struct EvaluateArgs {
     /// If several columns are sensitive: the one to look at [default: the first].
     #[arg(long, value_name = "COLUMN")]
     pub(crate) about: Option<String>,
+    /// How many tables of rows to draw and compare with the microdata; 0 draws none.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) worlds: usize,
+    /// The column that learners are to predict [default: the sensitive one].
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// Rows like the microdata that were not published, to test learners on [default: one in five of the microdata].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) holdout: Option<String>,
     #[command(flatten)]
     pub(crate) source: MicrodataArgs,
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
@@ -620,6 +631,50 @@ pub(crate) struct QueryArgs {
     /// Explain in words where the numbers come from.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<Memory>,
+}
+
+const SAMPLE_HELP: &str = "\
+Every table has the original columns and as many rows as the release. In every group it has exactly
+the values that were published of the group, and every drawn value lies inside its range or label: it
+is a table that could have been published like this. Which one, is drawn from a distribution that is
+learned from all groups. No row is a person's own: the output says which columns hold exact values and
+which were drawn.
+
+Run an analysis on each of several worlds and pool the results by Rubin's rules: the estimate is the
+mean q of the estimates; its variance is the mean of their variances plus (1 + 1/m) times the variance
+of the m estimates. Each of several worlds is learned from groups drawn with replacement.
+
+Examples:
+  chrysalis sample release --out rows.csv
+  chrysalis sample release --out rows.parquet --worlds 5     # rows-1.parquet to rows-5.parquet
+  chrysalis sample release --out rows.csv --estimate even --seed 7 --output json";
+
+#[derive(Debug, Args)]
+#[command(after_help = SAMPLE_HELP)]
+pub(crate) struct SampleArgs {
+    /// The folder that `publish` wrote.
+    pub(crate) release: PathBuf,
+    /// The file to write, .csv or .parquet. Several worlds become NAME-1, NAME-2 and so on.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// How many tables to draw.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) worlds: usize,
+    /// The distribution to draw from: `learned` from all groups, or `even`, all allowed tables being equally likely.
+    #[arg(long, value_name = "NAME", default_value = "learned", value_parser = estimate)]
+    pub(crate) estimate: String,
+    /// How tables are written: parquet or csv [default: by the name of the file].
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub(crate) format: Option<String>,
+    /// Use this random seed, to draw the same tables again.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Replace files that are already there.
+    #[arg(long)]
+    pub(crate) force: bool,
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,

@@ -2,6 +2,7 @@ use std::process::ExitCode;
 
 use chrysalis::words::{count, counted, number};
 use chrysalis::{EvaluateReport, Manifest, Measures, evaluate, finite, values};
+use chrysalis_evaluate::rows::{LearnerScore, MarginalDistance, RowsWorth};
 use chrysalis_evaluate::workload::{Accuracy, Summary, Workload};
 use chrysalis_evaluate::{Distances, Divergence, ReconstructionError, Subspace};
 use chrysalis_release::RoleName;
@@ -16,6 +17,8 @@ pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
     let release = read_whole(&args.release, args.memory, &phases)?;
     let microdata = read_microdata(&args.microdata, &args.source, &[&release.manifest], &phases)?;
+    let holdout = args.holdout.as_ref();
+    let holdout = holdout.map(|file| read_microdata(file, &args.source, &[&release.manifest], &phases)).transpose()?;
     let subspaces = args.attributes.iter();
     let subspaces = subspaces.map(|text| Subspace { attributes: values::names(text), table: args.table.clone() });
     let wrong = |problem: String| Failure::bad_input(format!("workload: {problem}"), "name one of the workloads");
@@ -27,6 +30,9 @@ pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         dimensions: args.dimensions,
         seed: args.seed,
         about: args.about.clone(),
+        worlds: args.worlds,
+        target: args.target.clone(),
+        holdout,
     };
     let report = evaluate(&release, &microdata, &measures, &phases)?;
     phases.finish();
@@ -47,6 +53,9 @@ fn blocks(report: &EvaluateReport, manifest: &Manifest) -> Vec<String> {
     let rows: Vec<Vec<String>> = found.divergences.iter().map(row).collect();
     let divergences = render::table(&["attributes", "from table", "points", "KL-divergence"], &rows);
     let mut blocks = vec![title, divergences, losses(report), by_attribute(report, manifest)];
+    if let Some(found) = &report.rows {
+        blocks.extend(drawn_rows(found));
+    }
     if let Some(accuracy) = &report.accuracy {
         blocks.extend(questions(accuracy, report.seed));
     }
@@ -98,6 +107,34 @@ fn by_attribute(report: &EvaluateReport, manifest: &Manifest) -> String {
     }
 }
 
+/// Distances of drawn rows, and one table of accuracies.
+fn drawn_rows(found: &RowsWorth) -> Vec<String> {
+    let percent = |share: f64| format!("{} %", number(share * 100.0));
+    let line = |it: &MarginalDistance| {
+        let sets = format!("{} of {}", counted(it.compared as u64, "set"), counted(it.ways as u64, "column"));
+        vec![sets, percent(it.mean), percent(it.max), it.worst.join(", ")]
+    };
+    let title =
+        format!("Rows drawn from the release ({}), against the microdata", counted(found.worlds as u64, "world"));
+    let lines: Vec<Vec<String>> = found.marginals.iter().map(line).collect();
+    let table = render::table(&["share of rows that differ", "mean", "most", "in"], &lines);
+    let mut blocks = vec![format!("{title}\n{table}")];
+    if let Some(learning) = &found.learning {
+        let score = |it: &LearnerScore| vec![it.learner.name().to_owned(), percent(it.microdata), percent(it.drawn)];
+        let most = vec!["most frequent value".to_owned(), percent(learning.majority), percent(learning.majority)];
+        let lines: Vec<Vec<String>> = std::iter::once(most).chain(learning.scores.iter().map(score)).collect();
+        let title = format!(
+            "Accuracy of predicting {}{} in {} microdata rows {}",
+            learning.target,
+            if learning.is_ranged { " (four ranges)" } else { "" },
+            count(learning.tested as u64),
+            if learning.is_unpublished { "that were not published" } else { "that were not trained on" },
+        );
+        blocks.push(format!("{title}\n{}", render::table(&["trained on", "microdata", "drawn rows"], &lines)));
+    }
+    blocks
+}
+
 fn questions(accuracy: &Accuracy, seed: u64) -> Vec<String> {
     let Workload { family, queries, selectivity, .. } = accuracy.workload;
     let title = format!(
@@ -126,5 +163,15 @@ fn questions(accuracy: &Accuracy, seed: u64) -> Vec<String> {
     } else {
         format!("  {} of {} true answers lie OUTSIDE the bounds", count(judged - inside), count(judged))
     };
-    vec![title, format!("{table}\n{held}")]
+    let (open, covered) =
+        accuracy.aggregates.iter().fold((0, 0), |(open, covered), it| (open + it.open, covered + it.covered));
+    let reach = match open {
+        0 => String::new(),
+        _ => format!(
+            "\n  {} of {} that bounds leave open lie within two standard errors of the estimate",
+            count(covered),
+            count(open)
+        ),
+    };
+    vec![title, format!("{table}\n{held}{reach}")]
 }

@@ -17,6 +17,7 @@ pub(crate) mod publish;
 pub(crate) mod query;
 pub(crate) mod rewrite;
 pub(crate) mod risk;
+pub(crate) mod sample;
 pub(crate) mod taxonomy;
 
 use std::path::Path;

@@ -24,7 +24,7 @@ pub struct Accuracy {
 }
 
 /// How well one aggregate was answered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AggregateAccuracy {
     /// `count(*)`, `avg(salary)`.
     pub name: String,
@@ -38,6 +38,13 @@ pub struct AggregateAccuracy {
     pub error: Option<Summary>,
     /// (upper − lower) / |truth|.
     pub width: Option<Summary>,
+    /// Of the judged questions, those whose bounds leave something open and that got a standard error.
+    pub open: u64,
+    /// How many of those have a true answer within two standard errors of the estimate.
+    pub covered: u64,
+    /// The median of two standard errors divided by the median of |truth − estimate|, over the open questions: how far
+    /// standard errors reach beyond what they must cover.
+    pub reach: Option<f64>,
 }
 
 impl AggregateAccuracy {
@@ -48,14 +55,24 @@ impl AggregateAccuracy {
         answers: &[Vec<ToldAnswer>],
         at: usize,
     ) -> AggregateAccuracy {
-        let mut found = AggregateAccuracy { name, judged: 0, inside: 0, nonzero: 0, error: None, width: None };
+        let mut found = AggregateAccuracy { name, ..AggregateAccuracy::default() };
         let (mut errors, mut widths) = (Vec::new(), Vec::new());
+        let (mut distances, mut reaches) = (Vec::new(), Vec::new());
         for (truth, answer) in truths.zip(answers) {
             let Some(told) = answer.get(at) else { continue };
             let Some(truth) = truth else { continue };
             found.judged += 1;
             let bounds = told.lower.zip(told.upper);
             found.inside += u64::from(bounds.is_some_and(|bounds| is_inside(truth, bounds)));
+            if let (Some(estimate), Some(std_error), Some((lower, upper))) = (told.estimate, told.std_error, bounds)
+                && lower < upper
+            {
+                let (distance, reach) = ((truth - estimate).abs(), 2.0 * std_error);
+                found.open += 1;
+                found.covered += u64::from(distance <= reach + ROUNDING * truth.abs());
+                distances.push(distance);
+                reaches.push(reach);
+            }
             if truth != 0.0 {
                 found.nonzero += 1;
                 errors.push((truth - told.estimate.unwrap_or(0.0)).abs() / truth.abs());
@@ -64,7 +81,14 @@ impl AggregateAccuracy {
         }
         found.error = Summary::of(errors);
         found.width = Summary::of(widths);
+        let medians = Summary::of(reaches).zip(Summary::of(distances));
+        found.reach = medians.map(|(reach, distance)| reach.median() / distance.median()).filter(|it| it.is_finite());
         found
+    }
+
+    /// The share of true answers within two standard errors, among the questions that leave something open.
+    pub fn covered_share(&self) -> Option<f64> {
+        (self.open > 0).then(|| self.covered as f64 / self.open as f64)
     }
 
     /// The share of true answers within the bounds: 1, unless there is a bug.
@@ -108,12 +132,18 @@ pub(super) struct ToldAnswer {
     pub(super) estimate: Option<f64>,
     pub(super) lower: Option<f64>,
     pub(super) upper: Option<f64>,
+    pub(super) std_error: Option<f64>,
 }
 
 impl ToldAnswer {
     /// What an answer says about its aggregates: without GROUP BY it has one row.
     pub(super) fn of(answer: &Answer) -> Vec<ToldAnswer> {
-        let told = |it: &AggregateAnswer| ToldAnswer { estimate: it.estimate, lower: it.lower, upper: it.upper };
+        let told = |it: &AggregateAnswer| ToldAnswer {
+            estimate: it.estimate,
+            lower: it.lower,
+            upper: it.upper,
+            std_error: it.std_error,
+        };
         answer.rows.first().map_or_else(Vec::new, |row| row.aggregates.iter().map(told).collect())
     }
 }
@@ -156,6 +186,25 @@ mod tests {
         let two = Summary::of(vec![4.0, 0.0]).unwrap();
         assert_eq!((two.mean, two.quantiles[1], two.median()), (2.0, 1.0, 2.0));
         assert_eq!(Summary::of(Vec::new()), None);
+    }
+
+    #[test]
+    fn coverage_counts_questions_that_leave_something_open() {
+        let told = |estimate: f64, upper: f64, std_error: f64| {
+            vec![ToldAnswer {
+                estimate: Some(estimate),
+                lower: Some(0.0),
+                upper: Some(upper),
+                std_error: Some(std_error),
+            }]
+        };
+        // Off by 1 with 2·1 beside it, off by 4 with 2·1, and a single point.
+        let answers = [told(9.0, 20.0, 1.0), told(6.0, 20.0, 1.0), told(0.0, 0.0, 0.0)];
+        let truths = [Some(10.0), Some(10.0), Some(0.0)].into_iter();
+        let found = AggregateAccuracy::new("count(*)".into(), truths, &answers, 0);
+        assert_eq!((found.judged, found.open, found.covered, found.covered_share()), (3, 2, 1, Some(0.5)));
+        assert_eq!(found.reach, Some(2.0 / 2.5));
+        assert_eq!(AggregateAccuracy::default().covered_share(), None);
     }
 
     #[test]

@@ -96,7 +96,12 @@ fn told(function: Function, published: &Truth, (least, most): (f64, f64)) -> Tol
         _ => estimate,
     };
     let is_there = estimate.is_some();
-    ToldAnswer { estimate, lower: bound(least).filter(|_| is_there), upper: bound(most).filter(|_| is_there) }
+    ToldAnswer {
+        estimate,
+        lower: bound(least).filter(|_| is_there),
+        upper: bound(most).filter(|_| is_there),
+        std_error: None,
+    }
 }
 
 /// The published values in order.

@@ -128,6 +128,40 @@ pub(super) const WIDTH: Measure = Measure {
     shown: percent,
 };
 
+pub(super) const BEYOND: Measure = Measure {
+    key: "beyond_errors",
+    title: "answers beyond two standard errors",
+    short: "beyond",
+    meaning: "Of the random questions whose bounds leave something open: the share whose true answer is farther from the \
+              estimate than two standard errors. 5 % is what one expects of honest standard errors.",
+    value: |numbers| numbers.questions.first()?.covered_share().map(|covered| 1.0 - covered),
+    shown: percent,
+};
+
+pub(super) const DRAWN: Measure = Measure {
+    key: "drawn_distance",
+    title: "distance of drawn rows",
+    short: "rows",
+    meaning: "One table of rows is drawn from what the release allows. The share of rows that would have to change for three \
+              columns to be distributed as in the microdata, on average over all sets of three columns.",
+    value: |numbers| numbers.drawn.as_ref()?.marginals.last().map(|it| it.mean),
+    shown: percent,
+};
+
+pub(super) const UNLEARNED: Measure = Measure {
+    key: "accuracy_lost",
+    title: "accuracy lost by learners",
+    short: "unlearned",
+    meaning: "Three learners predict the sensitive value of microdata they were not shown, once after training on other microdata and \
+              once after training on drawn rows: by how much the best accuracy falls.",
+    value: |numbers| {
+        let scores = &numbers.drawn.as_ref()?.learning.as_ref()?.scores;
+        let best = |of: fn(&chrysalis_evaluate::rows::LearnerScore) -> f64| scores.iter().map(of).fold(0.0, f64::max);
+        Some((best(|score| score.microdata) - best(|score| score.drawn)).max(0.0))
+    },
+    shown: percent,
+};
+
 pub(super) const SECONDS: Measure = Measure {
     key: "seconds",
     title: "seconds",
@@ -139,12 +173,27 @@ pub(super) const SECONDS: Measure = Measure {
 };
 
 /// All measures, risks first.
-pub(super) const ALL: [&Measure; 11] =
-    [&DISCLOSED, &LINKING, &ROW_LINKING, &SIMILARITY, &LEARNED, &LIFT, &NCP, &KL, &ERROR, &WIDTH, &SECONDS];
+pub(super) const ALL: [&Measure; 14] = [
+    &DISCLOSED,
+    &LINKING,
+    &ROW_LINKING,
+    &SIMILARITY,
+    &LEARNED,
+    &LIFT,
+    &NCP,
+    &KL,
+    &ERROR,
+    &WIDTH,
+    &BEYOND,
+    &DRAWN,
+    &UNLEARNED,
+    &SECONDS,
+];
 
 /// Whether a measure is a share, and so written as a percentage.
 pub(super) fn is_share(measure: &Measure) -> bool {
-    [&LINKING, &ROW_LINKING, &SIMILARITY, &LEARNED, &ERROR, &WIDTH].iter().any(|share| share.key == measure.key)
+    let shares = [&LINKING, &ROW_LINKING, &SIMILARITY, &LEARNED, &ERROR, &WIDTH, &BEYOND, &DRAWN, &UNLEARNED];
+    shares.iter().any(|share| share.key == measure.key)
 }
 
 /// A share as people read it.

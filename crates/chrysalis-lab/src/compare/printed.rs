@@ -1,7 +1,7 @@
 //! The numbers for terminals, programs and spreadsheets.
 
 use chrysalis::words::{count, counted};
-use chrysalis::{Numbers, finite};
+use chrysalis::{Numbers, finite, rows_json};
 use chrysalis_evaluate::workload::{AggregateAccuracy, Summary};
 use serde_json::{Map, Value, json};
 
@@ -70,6 +70,7 @@ fn made(numbers: &Numbers) -> Value {
             numbers.attacks.iter().map(|(attack, words)| ((*attack).to_owned(), json!(words))).collect();
         members.insert("attacks".to_owned(), json!(attacks));
         members.insert("answers".to_owned(), numbers.questions.iter().map(aggregate).collect());
+        members.insert("rows_drawn".to_owned(), json!(numbers.drawn.as_ref().map(rows_json)));
     }
     json
 }
@@ -85,6 +86,9 @@ fn aggregate(found: &AggregateAccuracy) -> Value {
         "inside": found.inside_share(),
         "error": found.error.as_ref().map(spread),
         "width": found.width.as_ref().map(spread),
+        "open": found.open,
+        "covered": found.covered_share(),
+        "reach": found.reach,
     })
 }
 

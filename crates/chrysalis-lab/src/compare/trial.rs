@@ -41,6 +41,7 @@ impl Trial {
             nonzero: 9,
             error: spread,
             width: spread,
+            ..AggregateAccuracy::default()
         };
         let numbers = Numbers {
             method: Form::Anatomy,
@@ -66,6 +67,7 @@ impl Trial {
             discernibility: 500,
             average_group_size: None,
             questions: vec![answers],
+            drawn: None,
             seconds: 0.5,
             tables: Vec::new(),
         };

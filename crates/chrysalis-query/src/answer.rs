@@ -11,8 +11,8 @@ use crate::OpenRelease;
 use crate::aggregate::{Estimate, Side, WeightedSide, aggregate, most};
 use crate::code_test::{CodeTest, passing};
 use crate::estimate::{self, Hit, HitsByKey, KeyValues, RowsByKey};
-use crate::listed::{Listed, Part};
 use crate::learned::{Asked, Learner};
+use crate::listed::{Listed, Part};
 use crate::{EstimateMode, Plan, QueryError};
 
 /// The answer to a question: one row, or one per combination of GROUP BY values.
@@ -164,8 +164,7 @@ impl<'a> AnswerScan<'a> {
         let place = |found: &HitsByKey| {
             (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect()
         };
-        let learner =
-            (mode == EstimateMode::Learned).then(|| Learner::new(release, plan, &quasi_keys)).transpose()?;
+        let learner = (mode == EstimateMode::Learned).then(|| Learner::new(release, plan, &quasi_keys)).transpose()?;
         Ok(AnswerScan {
             learner,
             release,

@@ -60,6 +60,7 @@ pub mod words;
 
 pub use analyst::{Analyst, Questions};
 pub use audit::{Evidence, audit};
+pub use chrysalis_query::EstimateMode;
 pub use compare::{Comparison, Numbers, QuestionPlan, TableShape, Trial, compare};
 pub use draft::{
     AttributeDraft, CompareDraft, Draft, IntervalsDraft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText,

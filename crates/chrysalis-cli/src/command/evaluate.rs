@@ -26,6 +26,7 @@ pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         selectivity: args.selectivity,
         dimensions: args.dimensions,
         seed: args.seed,
+        estimates: args.estimate,
         about: args.about.clone(),
     };
     let report = evaluate(&release, &microdata, &measures, &phases)?;

@@ -17,8 +17,8 @@ use chrysalis_release::Detail;
 use crate::{OpenRelease, Plan, QueryError};
 pub(crate) use group_boxes::Split;
 pub(crate) use keys::{HitsByKey, KeyValues};
-pub(crate) use share::{Measure, n_points};
 pub(crate) use rows::{MatchingRows, RowHits, RowsByKey, matching_rows};
+pub(crate) use share::{Measure, n_points};
 
 /// What is known about the hits in one group.
 #[derive(Clone, Copy, Debug, PartialEq)]

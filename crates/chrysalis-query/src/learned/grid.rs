@@ -5,7 +5,7 @@ use chrysalis_release::view::{Groups, Label, Labels};
 use super::atoms::{Atoms, Run};
 use super::spread::Spread;
 use crate::Field;
-use crate::estimate::{Measure, n_points};
+use crate::estimate::Measure;
 use crate::value_set::ValueSet;
 
 /// An attribute with more labels than this is spread evenly.
@@ -180,11 +180,6 @@ impl Grid {
             _ => None,
         };
         KeyValue { atom: self.atoms.of_value(value, rank) }
-    }
-
-    /// How many units there are: the cost of one round of learning.
-    pub(super) fn n_units(&self) -> usize {
-        self.units.len()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Estimates that use all that a release says, and standard errors that reckon with the model (see `spec.md`).
 //!
-//! Bounds are those of `aggregate`. What is learned replaces the even spread of every group over its box, or the even
-//! pairing of rows and values inside a group.
+//! Bounds are those of `aggregate`. What is learned replaces the even spread of every group over its box. Where quasi
+//! values are exact or permuted the even estimate stays, with an error that reckons with the model.
 
 mod atoms;
 mod grid;
-mod odds;
+mod paired;
 mod spread;
 mod totals;
 
@@ -19,13 +19,10 @@ use chrysalis_release::view::Labels;
 use chrysalis_table::{Code, Value};
 
 use crate::aggregate::{Estimate, Side};
-use crate::code_test::CodeTest;
-use crate::estimate::{Hit, Split};
-use crate::listed::Listed;
+use crate::estimate::Hit;
 use crate::question::Function;
 use crate::{OpenRelease, Plan, PlannedAggregate, QueryError};
 use grid::{Grid, KeyValue, SetShares};
-use odds::{Everywhere, Margins, Odds};
 use spread::Spread;
 use totals::Chances;
 
@@ -157,26 +154,22 @@ impl<'a> Learner<'a> {
         if asked.even.estimate.is_none() || asked.even.lower == asked.even.upper {
             return asked.even;
         }
-        let rows = self.chances(asked, Mass::Rows);
-        match asked.planned.function {
+        let function = asked.planned.function;
+        if !self.plan.shape.detail.is_labelled() {
+            return paired::with_error(asked, self.release.groups());
+        }
+        let rows = self.in_boxes(asked, Mass::Rows);
+        match function {
             Function::Count => totals::count(asked, &rows),
-            Function::Sum | Function::Avg if !self.plan.shape.detail.is_labelled() => totals::numbers(asked, &rows, [&rows, &rows]),
             Function::Sum | Function::Avg => {
-                let signed = [Mass::Positive, Mass::Negative].map(|mass| self.chances(asked, mass));
-                totals::numbers(asked, &rows, [&signed[0], &signed[1]])
+                let [up, down] = [Mass::Positive, Mass::Negative].map(|mass| self.in_boxes(asked, mass));
+                totals::numbers(asked, &rows, [&up, &down])
             }
             _ => totals::extreme(asked, &rows),
         }
     }
 
     /// For every hit in `pieces`: how likely a row that counts is to be among the hits.
-    fn chances(&self, asked: &Asked<'_>, mass: Mass) -> Chances {
-        match self.plan.shape.detail {
-            Detail::GroupBoxes | Detail::RowBoxes => self.in_boxes(asked, mass),
-            Detail::Exact | Detail::Permuted => self.paired(asked),
-        }
-    }
-
     fn in_boxes(&self, asked: &Asked<'_>, mass: Mass) -> Chances {
         let spreads = self.spreads(asked, mass);
         let condition = &self.plan.conditions[asked.planned.condition];
@@ -228,7 +221,7 @@ impl<'a> Learner<'a> {
             }
         };
         let found: Vec<f64> = asked.found.iter().flat_map(|piece| piece.iter()).map(chance).collect();
-        Chances::thinned(asked, &found, self.release.groups(), 0.0)
+        Chances::thinned(asked, &found)
     }
 
     /// The distributions of all attributes, learned once for all rows of an answer.
@@ -257,30 +250,6 @@ impl<'a> Learner<'a> {
         };
         let spreads = Arc::new(self.fields.iter().map(learned).collect::<Vec<_>>());
         Arc::clone(known().entry(key).or_insert(spreads))
-    }
-
-    /// Exact and permuted columns: the hits of a group, and the values that count, pair with learned odds.
-    fn paired(&self, asked: &Asked<'_>) -> Chances {
-        let groups = self.release.groups();
-        let mut all = Everywhere::default();
-        for group in 0..groups.len() {
-            let (n, c) = (groups.size(group), asked.side.count(group));
-            if c > 0 && c < n {
-                all.rows += f64::from(n);
-                all.satisfying += f64::from(c);
-            }
-        }
-        let margins = |hit: &Hit| {
-            let group = hit.group as usize;
-            Margins { n: f64::from(groups.size(group)), h: hit.expected, c: f64::from(asked.side.count(group)) }
-        };
-        let found: Vec<Margins> = asked.found.iter().flat_map(|piece| piece.iter()).map(margins).collect();
-        let odds = Odds::learn(found.iter().copied(), all);
-        let chance = |it: &Margins| if it.c > 0.0 { odds.paired(*it) / it.c } else { it.h / it.n };
-        let chances: Vec<f64> = found.iter().map(chance).collect();
-        let uncertain = |it: &&Margins| it.c > 0.0 && it.c < it.n;
-        let spread: f64 = found.iter().filter(uncertain).map(|it| it.h * (it.n - it.h) / it.n).sum();
-        Chances::thinned(asked, &chances, groups, odds.error(spread))
     }
 }
 

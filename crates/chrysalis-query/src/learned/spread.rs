@@ -87,8 +87,7 @@ impl Spread {
 
     /// For every unit: which share of its free rows satisfies a condition that holds in these shares of the atoms.
     pub(super) fn shares(&self, grid: &Grid, of_atoms: &[f64], even: &[f64]) -> Vec<f64> {
-        let sums: Vec<Vec<f64>> =
-            self.weighted.iter().map(|weighted| running(&product(weighted, of_atoms))).collect();
+        let sums: Vec<Vec<f64>> = self.weighted.iter().map(|weighted| running(&product(weighted, of_atoms))).collect();
         let share = |(unit, &weight): (&super::grid::Unit, &f64)| {
             let part = &grid.labels[unit.label as usize];
             let even = even[unit.label as usize];

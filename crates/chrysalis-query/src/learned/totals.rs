@@ -1,28 +1,24 @@
 //! From chances to estimates and standard errors (step 7 of `spec.md`).
 
-use chrysalis_release::view::Groups;
-
 use super::Asked;
 use crate::aggregate::{Estimate, aggregate};
 use crate::estimate::Hit;
 use crate::question::Function;
 
-/// Rows of one group are wrong together in this share of the variance that they would have if they moved as one.
-const TOGETHER: f64 = 0.2;
+/// How large an error of the model is, as a share of the error if all rows of all groups erred alike.
+const ALIKE: f64 = 0.16;
 
 /// The share of the distance between both estimates that counts as an error of the model.
-const DISTANCE: f64 = 0.5;
+const DISTANCE: f64 = 0.12;
 
 /// For every hit: how likely a row that counts is to be among the hits.
 pub(super) struct Chances {
     of_hits: Vec<f64>,
-    /// A standard error of all hits together that comes from what was learned.
-    learned_error: f64,
 }
 
 impl Chances {
     /// From the chances of hits before conditions on other sensitive attributes, which thin them out evenly.
-    pub(super) fn thinned(asked: &Asked<'_>, found: &[f64], _groups: &Groups, learned_error: f64) -> Chances {
+    pub(super) fn thinned(asked: &Asked<'_>, found: &[f64]) -> Chances {
         let mut chances = asked.found.iter().flat_map(|piece| piece.iter()).zip(found);
         let chance = |hit: &Hit| {
             // PROOF: thinning leaves hits out and keeps their order.
@@ -32,28 +28,29 @@ impl Chances {
                 (chance * kept).clamp(0.0, 1.0)
             })
         };
-        Chances { of_hits: asked.pieces.iter().flat_map(|piece| piece.iter()).map(chance).collect(), learned_error }
+        Chances { of_hits: asked.pieces.iter().flat_map(|piece| piece.iter()).map(chance).collect() }
     }
 }
 
 /// The parts of a variance.
 #[derive(Clone, Copy, Debug, Default)]
-struct Parts {
-    /// If rows err independently.
-    apart: f64,
-    /// If the rows of a group err as one.
-    as_one: f64,
+pub(super) struct Parts {
+    /// If rows err independently of each other.
+    pub(super) apart: f64,
+    /// The standard deviation if all rows err alike.
+    pub(super) alike: f64,
 }
 
 impl Parts {
+    /// Rows of a group with this sum of numbers and of their squares, each of which is a hit with this chance.
     fn add(&mut self, squares: f64, sum: f64, chance: f64) {
         let spread = chance * (1.0 - chance);
         self.apart += squares * spread;
-        self.as_one += sum * sum * spread;
+        self.alike += sum.abs() * spread.sqrt();
     }
 
-    fn variance(self) -> f64 {
-        self.apart + TOGETHER * (self.as_one - self.apart).max(0.0)
+    pub(super) fn variance(self, share: f64) -> f64 {
+        self.apart + (share * self.alike).powi(2)
     }
 }
 
@@ -64,7 +61,7 @@ pub(super) fn count(asked: &Asked<'_>, chances: &Chances) -> Estimate {
         estimate += c * chance;
         parts.add(c, c, chance);
     }
-    finished(asked, estimate, parts, chances.learned_error)
+    finished(asked, estimate, parts.variance(ALIKE))
 }
 
 /// SUM and AVG; `signed` are the chances of positive and of negative values.
@@ -90,7 +87,7 @@ pub(super) fn numbers(asked: &Asked<'_>, rows: &Chances, signed: [&Chances; 2]) 
         parts.add(squares[1], negative, down);
     }
     if asked.planned.function == Function::Sum {
-        return finished(asked, sum, parts, 0.0);
+        return finished(asked, sum, parts.variance(ALIKE));
     }
     if count <= 0.0 {
         return asked.even;
@@ -105,8 +102,8 @@ pub(super) fn numbers(asked: &Asked<'_>, rows: &Chances, signed: [&Chances; 2]) 
         }
         parts.add(squares, deviations, chance);
     }
-    let parts = Parts { apart: parts.apart / (count * count), as_one: parts.as_one / (count * count) };
-    finished(asked, ratio, parts, 0.0)
+    let parts = Parts { apart: parts.apart / (count * count), alike: parts.alike / count };
+    finished(asked, ratio, parts.variance(ALIKE))
 }
 
 /// MIN and MAX: the learned chances stand in for the expected hits.
@@ -121,18 +118,18 @@ pub(super) fn extreme(asked: &Asked<'_>, chances: &Chances) -> Estimate {
     aggregate(asked.planned.function, asked.side, &[&hits])
 }
 
-fn hits<'s>(asked: &'s Asked<'_>) -> impl Iterator<Item = &'s Hit> {
+pub(super) fn hits<'s>(asked: &'s Asked<'_>) -> impl Iterator<Item = &'s Hit> {
     asked.pieces.iter().flat_map(|piece| piece.iter())
 }
 
-fn finished(asked: &Asked<'_>, estimate: f64, parts: Parts, learned_error: f64) -> Estimate {
+pub(super) fn finished(asked: &Asked<'_>, estimate: f64, variance: f64) -> Estimate {
     let even = asked.even;
     if !estimate.is_finite() {
         return even;
     }
     let learned = Estimate { estimate: Some(estimate), ..even }.inside();
     let moved = learned.estimate.zip(even.estimate).map_or(0.0, |(learned, even)| DISTANCE * (learned - even).abs());
-    let error = (parts.variance() + moved * moved + learned_error * learned_error).sqrt();
+    let error = (variance + moved * moved).sqrt();
     // No error is larger than half the distance between the bounds.
     let most = even.lower.zip(even.upper).map_or(f64::INFINITY, |(lower, upper)| (upper - lower) / 2.0);
     Estimate { std_error: Some(error.min(most)).filter(|error| error.is_finite()).or(even.std_error), ..learned }

@@ -8,6 +8,7 @@
 
 mod bench;
 mod bench_audit;
+mod bench_estimates;
 mod bench_full_domain;
 mod bench_queries;
 mod bench_stop;
@@ -40,6 +41,11 @@ usage: cargo xtask <chore> [options]
   bench-audit            publish 500,000 CENSUS rows in every form, audit them with all attacks,
         [--data DIR]     and profile 1,200,000 rows (needs census_sal_500k.csv.gz)
         [--repeat N]
+  bench-estimates        publish real tables in several forms and ask them 1,000 random questions:
+        [--data DIR]     errors of even and learned estimates, and how often the truth lies within
+        [--questions N]  two standard errors (releases in target/bench-estimates are used again;
+        [--only TEXT]    --only takes part of a name such as adult-l4-generalize; --chrysalis names a
+        [--chrysalis P]  program that is built already)
   bench-full-domain      search all combinations of levels of 1,000,000 rows like CENSUS, and of
         [--data DIR]     half of them (DIR holds make_census_like.py, the CENSUS files and
         [--repeat N]     hierarchies/census)
@@ -91,6 +97,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "example" => example::run(&example::Options::parse(rest)?),
         "bench" => bench::run(&bench::Options::parse(rest, called_from)?),
         "bench-audit" => bench_audit::run(&bench::Options::parse(rest, called_from)?),
+        "bench-estimates" => bench_estimates::run(&bench_estimates::Options::parse(rest, called_from)?),
         "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),
         "bench-stop" => bench_stop::run(&bench::Options::parse(rest, called_from)?),

@@ -117,7 +117,7 @@ fn butterflies_are_asked_like_other_releases_and_measured() {
     accidents(folder);
     publish(folder, BUTTERFLY, "release");
     let question = "SELECT COUNT(*) FROM microdata WHERE vehicle = 'White Sedan' AND faulty = 'Yes'";
-    let answer = run(folder, &format!("query release \"{question}\" --output json")).expect(0).json();
+    let answer = run(folder, &format!("query release \"{question}\" --estimate even --output json")).expect(0).json();
     let found = &answer["rows"][0]["aggregates"][0];
     assert_eq!((&found["estimate"], &found["lower"], &found["upper"]), (&0.5.into(), &0.0.into(), &1.0.into()));
     let rewritten = run(folder, &format!("rewrite release \"{question}\" --dialect duckdb")).expect(0).stdout;

@@ -56,7 +56,7 @@ fn so_has_a_rewritten_question_about_two_sensitive_columns() {
 /// Asks the release in `release`, and SQLite, which has it in `release.db`; returns the rewritten question, which
 /// counts and has another aggregate, by sex and perhaps another column.
 fn assert_same_numbers(folder: &Path, question: &str) -> String {
-    let answer = run(folder, &format!("query release \"{question}\" --output json")).expect(0).json();
+    let answer = run(folder, &format!("query release \"{question}\" --estimate even --output json")).expect(0).json();
     let rewritten = run(folder, &format!("rewrite release \"{question}\" --dialect sqlite --output json")).expect(0);
     let statement = rewritten.json()["sql"].as_str().unwrap().to_owned();
     let Some(mut sqlite) = Engine::sqlite(&folder.join("release.db")) else { return statement };

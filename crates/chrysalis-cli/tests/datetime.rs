@@ -27,7 +27,7 @@ fn ground() -> tempfile::TempDir {
 fn count(folder: &Path, condition: &str) -> [f64; 3] {
     let question = format!("SELECT COUNT(*) FROM microdata WHERE {condition}");
     let mut command = chrysalis(folder);
-    command.args(["query", "release", &question, "--output", "json"]);
+    command.args(["query", "release", &question, "--estimate", "even", "--output", "json"]);
     let json = finish(&mut command, question.clone()).expect(0).json();
     ["estimate", "lower", "upper"].map(|name| json["rows"][0]["aggregates"][0][name].as_f64().unwrap())
 }

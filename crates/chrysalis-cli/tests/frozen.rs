@@ -139,7 +139,7 @@ fn frozen_releases_are_audited_as_before() {
 
 #[test]
 fn frozen_releases_answer_as_before() {
-    check("query", "--file v1/NAME/questions.sql --output json", "answers.json");
+    check("query", "--file v1/NAME/questions.sql --estimate even --output json", "answers.json");
     check("rewrite", "--file v1/NAME/questions.sql --dialect postgres", "rewritten.postgres.sql");
     let refused = run(&frozen(), "query v1/rank-swap/release --file v1/rank-swap/questions.sql").expect(2);
     let expected = fs::read_to_string(frozen().join("v1/rank-swap/answers.err")).unwrap();
@@ -148,5 +148,5 @@ fn frozen_releases_answer_as_before() {
 
 #[test]
 fn frozen_releases_are_evaluated_as_before() {
-    check("evaluate", "--microdata people.csv --queries 50 --output json", "evaluate.json");
+    check("evaluate", "--microdata people.csv --queries 50 --estimate even --output json", "evaluate.json");
 }

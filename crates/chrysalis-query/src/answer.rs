@@ -11,8 +11,9 @@ use crate::OpenRelease;
 use crate::aggregate::{Estimate, Side, WeightedSide, aggregate, most};
 use crate::code_test::{CodeTest, passing};
 use crate::estimate::{self, Hit, HitsByKey, KeyValues, RowsByKey};
+use crate::learned::{Asked, Learner};
 use crate::listed::{Listed, Part};
-use crate::{Plan, QueryError};
+use crate::{EstimateMode, Plan, QueryError};
 
 /// The answer to a question: one row, or one per combination of GROUP BY values.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,9 +69,14 @@ pub struct Explanation {
 }
 
 impl OpenRelease {
-    /// Answers a plan made for this release's manifest.
+    /// Answers a plan made for this release's manifest with the papers' estimates, which rewritten SQL computes too.
     pub fn answer(&self, plan: &Plan) -> Result<Answer, QueryError> {
-        let answering = AnswerScan::new(self, plan)?;
+        self.answer_with(plan, EstimateMode::Even)
+    }
+
+    /// Answers a plan made for this release's manifest.
+    pub fn answer_with(&self, plan: &Plan, mode: EstimateMode) -> Result<Answer, QueryError> {
+        let answering = AnswerScan::new(self, plan, mode)?;
         let mut rows = answering.rows()?;
         // Combinations are sorted by their quasi keys, but a sensitive key may come before those in GROUP BY.
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -104,6 +110,8 @@ struct AnswerScan<'a> {
     weighed: Option<(RowsByKey, Weights<'a>)>,
     /// For every condition: the place of each combination of key values. Empty if there is only one condition.
     places: Vec<BTreeMap<Vec<Option<Value>>, usize>>,
+    /// For learned estimates.
+    learner: Option<Learner<'a>>,
 }
 
 /// The sensitive attribute in GROUP BY.
@@ -115,7 +123,7 @@ struct SensitiveKey<'a> {
 }
 
 impl<'a> AnswerScan<'a> {
-    fn new(release: &'a OpenRelease, plan: &'a Plan) -> Result<Self, QueryError> {
+    fn new(release: &'a OpenRelease, plan: &'a Plan, mode: EstimateMode) -> Result<Self, QueryError> {
         let asked = plan.sensitive.filter(|_| plan.needs_sensitive());
         let mut asked = asked.map(|field| Part::new(release, plan, field)).transpose()?;
         let key = |field: usize| {
@@ -156,7 +164,9 @@ impl<'a> AnswerScan<'a> {
         let place = |found: &HitsByKey| {
             (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect()
         };
+        let learner = (mode == EstimateMode::Learned).then(|| Learner::new(release, plan, &quasi_keys)).transpose()?;
         Ok(AnswerScan {
+            learner,
             release,
             plan,
             test: test(&plan.sensitive_set),
@@ -279,6 +289,8 @@ impl<'a> AnswerScan<'a> {
         let beside = self.beside.iter().zip(&of_beside).map(|(part, only)| part.listed(only.as_ref()));
         let beside: Vec<Listed<'_>> = beside.collect();
         let thinned = self.thinned(pieces, &beside);
+        let quasi = group_of_quasi(self.plan, &group);
+        let found = pieces;
         let thinned: Option<Vec<Pieces<'_>>> =
             thinned.as_ref().map(|all| all.iter().map(|pieces| pieces.iter().map(Vec::as_slice).collect()).collect());
         let pieces = thinned.as_deref().unwrap_or(pieces);
@@ -288,7 +300,7 @@ impl<'a> AnswerScan<'a> {
         if is_grouped && most(self.side(listed.as_ref(), counts.test()), &pieces[0]) == 0 {
             return None;
         }
-        let aggregates = self.plan.aggregates.iter().zip(&self.tests).map(|(planned, test)| {
+        let aggregates = self.plan.aggregates.iter().zip(&self.tests).enumerate().map(|(place, (planned, test))| {
             let counts = CountingValues::new(test.as_ref(), value);
             let estimate = match &self.weighed {
                 Some((rows, weights)) if self.plan.weighs(planned) => {
@@ -298,7 +310,11 @@ impl<'a> AnswerScan<'a> {
                 }
                 _ => {
                     let side = self.side(listed.as_ref(), counts.test());
-                    aggregate(planned.function, side, &pieces[planned.condition])
+                    let even = aggregate(planned.function, side, &pieces[planned.condition]);
+                    self.learner.as_ref().map_or(even, |learner| {
+                        let (found, pieces) = (&found[planned.condition][..], &pieces[planned.condition][..]);
+                        learner.estimate(&Asked { at: place, planned, side, value, group: &quasi, found, pieces, even })
+                    })
                 }
             };
             AggregateAnswer::new(planned.name.clone(), estimate)
@@ -352,6 +368,12 @@ impl<'a> CountingValues<'a> {
             CountingValues::Only(test) => Some(test),
         }
     }
+}
+
+/// The values of the quasi attributes in GROUP BY.
+fn group_of_quasi(plan: &Plan, group: &[Option<Value>]) -> Vec<Option<Value>> {
+    let sensitive = plan.sensitive_key();
+    plan.keys.iter().zip(group).filter(|(key, _)| Some(**key) != sensitive).map(|(_, value)| value.clone()).collect()
 }
 
 fn values(found: &HitsByKey, digits: &[u32]) -> Vec<Option<Value>> {

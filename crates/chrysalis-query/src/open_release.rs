@@ -1,6 +1,7 @@
 use chrysalis_release::view::{CodedColumn, Combinations, Groups, Labels, Multisets};
 use chrysalis_release::{Manifest, Release, ReleaseError, View};
 
+use crate::learned::Grids;
 use crate::{Plan, QueryError, askable};
 
 /// A release that can be asked any number of questions: all work that does not depend on the question is done once.
@@ -14,18 +15,24 @@ use crate::{Plan, QueryError, askable};
 #[derive(Debug)]
 pub struct OpenRelease {
     view: View,
+    /// What learned estimates know about attributes, whatever the question.
+    grids: Grids,
 }
 
 impl OpenRelease {
     /// Opens a release.
     pub fn new(release: &Release) -> Result<OpenRelease, QueryError> {
         askable(&release.manifest)?;
-        Ok(OpenRelease { view: View::open(release)? })
+        Ok(OpenRelease { view: View::open(release)?, grids: Grids::default() })
     }
 
     /// What the release says about itself.
     pub fn manifest(&self) -> &Manifest {
         &self.view.manifest
+    }
+
+    pub(crate) fn grids(&self) -> &Grids {
+        &self.grids
     }
 
     pub(crate) fn groups(&self) -> &Groups {

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use chrysalis_query::{OpenRelease, Plan, QueryError, Question};
+use chrysalis_query::{EstimateMode, OpenRelease, Plan, QueryError, Question};
 use chrysalis_release::{Manifest, Release};
 use chrysalis_sql::rewrite::looked_at;
 use chrysalis_sql::{Dialect, parse, rewrite};
@@ -17,21 +17,30 @@ use crate::report::AnswerReport;
 pub struct Analyst {
     open: OpenRelease,
     release: Release,
+    estimates: EstimateMode,
 }
 
 impl Analyst {
     /// Opens a release for any number of questions.
     pub fn open(release: Release) -> Result<Self, Error> {
-        Ok(Analyst { open: OpenRelease::new(&release)?, release })
+        Ok(Analyst { open: OpenRelease::new(&release)?, release, estimates: EstimateMode::default() })
+    }
+
+    /// How estimates are to be made; learned ones unless said otherwise.
+    #[must_use]
+    pub fn estimates(mut self, estimates: EstimateMode) -> Self {
+        self.estimates = estimates;
+        self
     }
 
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
         let plan = Plan::new(&parse::parse_one(text)?, self.open.manifest())?;
-        Ok(AnswerReport::new(self.open.answer(&plan)?, &plan, self.open.manifest()))
+        Ok(AnswerReport::new(self.open.answer_with(&plan, self.estimates)?, &plan, self.open.manifest()))
     }
 
-    /// The same question as one statement for a database that holds the release's tables.
+    /// The same question as one statement for a database that holds the release's tables. It computes the even
+    /// estimates.
     pub fn rewrite(&self, text: &str, dialect: Dialect) -> Result<String, Error> {
         let plan = Plan::new(&parse::parse_one(text)?, self.open.manifest())?;
         Ok(rewrite(&plan, &self.release, dialect)?)
@@ -44,12 +53,13 @@ pub struct Questions {
     questions: Vec<Question>,
     /// Whether they come from a file, so that messages give their numbers.
     is_file: bool,
+    estimates: EstimateMode,
 }
 
 impl Questions {
     /// Exactly one question.
     pub fn one(text: &str) -> Result<Self, Error> {
-        Ok(Questions { questions: vec![parse::parse_one(text)?], is_file: false })
+        Ok(Questions { questions: vec![parse::parse_one(text)?], is_file: false, estimates: EstimateMode::default() })
     }
 
     /// The questions of a file that messages call `name`.
@@ -59,7 +69,14 @@ impl Questions {
             let hint = "write questions such as SELECT COUNT(*) FROM microdata, with ; between them";
             return Err(Error::request(format!("{name} has no question"), hint));
         }
-        Ok(Questions { questions, is_file: true })
+        Ok(Questions { questions, is_file: true, estimates: EstimateMode::default() })
+    }
+
+    /// How estimates are to be made; learned ones unless said otherwise.
+    #[must_use]
+    pub fn estimates(mut self, estimates: EstimateMode) -> Self {
+        self.estimates = estimates;
+        self
     }
 
     /// Asks the release in a folder all of them, in parallel. Only the columns that some question needs are read, and
@@ -74,7 +91,7 @@ impl Questions {
             wanted.entry(needed.table).or_default().extend(needed.columns);
         }
         let open = OpenRelease::new(&read_columns_within(folder, manifest, &listed(wanted), memory)?)?;
-        let answers: Vec<_> = plans.par_iter().map(|plan| open.answer(plan)).collect();
+        let answers: Vec<_> = plans.par_iter().map(|plan| open.answer_with(plan, self.estimates)).collect();
         let report = |(at, (plan, answer)): (usize, (&Plan, Result<_, QueryError>))| {
             let answer = answer.map_err(|error| self.located(error, at))?;
             Ok(AnswerReport::new(answer, plan, open.manifest()))

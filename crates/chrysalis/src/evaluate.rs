@@ -1,6 +1,7 @@
 use chrysalis_evaluate::rows::{self, LearnerScore, Learning, Lesson, MarginalDistance, RowsWorth};
 use chrysalis_evaluate::workload::{self, Accuracy, AggregateAccuracy, Family, QUANTILES, Summary, Workload};
 use chrysalis_evaluate::{Distance, Distances, Divergence, Evaluation, ReconstructionError, Subspace};
+use chrysalis_query::EstimateMode;
 use chrysalis_release::{Form, Manifest, Release, RoleName};
 use chrysalis_table::{Counted, Stopped, Table, Watch};
 use serde::{Serialize, Serializer};
@@ -24,6 +25,8 @@ pub struct Measures {
     pub dimensions: Option<usize>,
     /// The seed of the questions. It is no secret.
     pub seed: u64,
+    /// How the release estimates the answers.
+    pub estimates: EstimateMode,
     /// If several columns are sensitive: the one to look at; the first if absent.
     pub about: Option<String>,
     /// How many tables of rows are drawn and compared; 0 means none.
@@ -43,6 +46,7 @@ impl Default for Measures {
             selectivity: 0.05,
             dimensions: None,
             seed: 1,
+            estimates: EstimateMode::default(),
             about: None,
             worlds: 1,
             target: None,
@@ -155,7 +159,7 @@ fn asked(
     };
     watch.phase("questions", None, Counted::Rows);
     let mut rng = Seed::Fixed(measures.seed).generator()?;
-    Ok(Some(workload::ask(release, microdata, workload, &mut rng, watch)?))
+    Ok(Some(workload::ask(release, microdata, (workload, measures.estimates), &mut rng, watch)?))
 }
 
 /// What drawn rows are worth.

@@ -65,6 +65,7 @@ pub mod words;
 
 pub use analyst::{Analyst, Questions};
 pub use audit::{Evidence, SqlAudit, audit, audit_as_sql};
+pub use chrysalis_query::EstimateMode;
 pub use compare::{Comparison, Numbers, QuestionPlan, TableShape, Trial, compare};
 pub use draft::{
     AttributeDraft, CompareDraft, Draft, IntervalsDraft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText,

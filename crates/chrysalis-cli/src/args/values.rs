@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use chrysalis::table::Kind;
-use chrysalis::{IntervalsDraft, Memory, values};
+use chrysalis::{EstimateMode, IntervalsDraft, Memory, values};
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| "expected a number from 1 to 1024".to_owned())
@@ -40,6 +40,10 @@ pub(super) fn memory(text: &str) -> Result<Memory, String> {
 
 pub(super) fn workload(text: &str) -> Result<String, String> {
     checked(text, values::workload)
+}
+
+pub(super) fn estimates(text: &str) -> Result<EstimateMode, String> {
+    text.parse()
 }
 
 pub(super) fn delimiter(text: &str) -> Result<String, String> {

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         selectivity: args.selectivity,
         dimensions: args.dimensions,
         seed: args.seed,
+        estimates: args.estimate,
         about: args.about.clone(),
         worlds: args.worlds,
         target: args.target.clone(),

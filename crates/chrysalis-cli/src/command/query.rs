@@ -17,7 +17,7 @@ use crate::render;
 const MAX_FILE: u64 = 16 << 20;
 
 pub(crate) fn run(args: &QueryArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let questions = questions(args.question.as_deref(), args.file.as_deref())?;
+    let questions = questions(args.question.as_deref(), args.file.as_deref())?.estimates(args.estimate);
     let answers = questions.ask(&args.release, args.memory.unwrap_or_default())?;
     let phases = Phases::new(cli);
     for (at, answer) in answers.iter().enumerate() {

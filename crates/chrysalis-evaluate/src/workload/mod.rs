@@ -27,7 +27,7 @@ use std::str::FromStr;
 
 use chrysalis_criteria::Minimum;
 use chrysalis_query::question::{Function, Question};
-use chrysalis_query::{OpenRelease, Plan};
+use chrysalis_query::{EstimateMode, OpenRelease, Plan};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_table::{Column, Kind, Table, Watch};
 use rand::CryptoRng;
@@ -130,6 +130,7 @@ pub struct Questions {
     truths: Vec<Truth>,
     /// The name of the survey weight whose sum is asked for as well, with the true answers.
     weighed: Option<(String, Vec<Truth>)>,
+    estimates: EstimateMode,
 }
 
 impl Questions {
@@ -153,7 +154,16 @@ impl Questions {
         let (queries, dimensions) = generate::queries(&columns, &workload, rng, watch)?;
         let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
         let truths = truth::all(&columns, &queries, watch);
-        Ok(Questions { workload, dimensions, names, queries, questions, truths, weighed: None })
+        Ok(Questions {
+            workload,
+            dimensions,
+            names,
+            queries,
+            questions,
+            truths,
+            weighed: None,
+            estimates: EstimateMode::Even,
+        })
     }
 
     /// The same questions, which also ask for the sum of a survey weight: how many people of the population the rows
@@ -185,7 +195,23 @@ impl Questions {
         let queries = within::queries(release, &[columns[0], columns[1]], (&workload, share), rng, watch)?;
         let questions = queries.iter().map(|query| pose::question(&columns, query, workload.family)).collect();
         let truths = truth::all(&columns, &queries, watch);
-        Ok(Questions { workload, dimensions: 1, names, queries, questions, truths, weighed: None })
+        Ok(Questions {
+            workload,
+            dimensions: 1,
+            names,
+            queries,
+            questions,
+            truths,
+            weighed: None,
+            estimates: EstimateMode::Even,
+        })
+    }
+
+    /// How a release is to estimate the answers; evenly unless said otherwise, as the papers do.
+    #[must_use]
+    pub fn estimates(mut self, estimates: EstimateMode) -> Questions {
+        self.estimates = estimates;
+        self
     }
 
     /// The questions, as an analyst would ask them.
@@ -202,7 +228,7 @@ impl Questions {
     pub fn ask_prepared(&self, release: &OpenRelease, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
         let answer = |question: &Question| {
             watch.pause();
-            release.answer(&Plan::new(question, release.manifest())?)
+            release.answer_with(&Plan::new(question, release.manifest())?, self.estimates)
         };
         let answers = self.questions.par_iter().map(answer).collect::<Result<Vec<_>, _>>()?;
         Ok(self.accuracy(&answers.iter().map(ToldAnswer::of).collect::<Vec<_>>()))
@@ -259,7 +285,7 @@ fn columns<'a>(microdata: &'a Table, names: &[String]) -> Result<Vec<&'a Column>
 pub fn ask(
     release: &Release,
     microdata: &Table,
-    workload: Workload,
+    (workload, estimates): (Workload, EstimateMode),
     rng: &mut dyn CryptoRng,
     watch: &dyn Watch,
 ) -> Result<Accuracy, EvaluateError> {
@@ -270,5 +296,5 @@ pub fn ask(
     if let Some(weight) = release.manifest.weight() {
         questions = questions.weighed(&microdata, &weight.name, watch)?;
     }
-    questions.ask(release, watch)
+    questions.estimates(estimates).ask(release, watch)
 }

@@ -28,7 +28,7 @@ pub(crate) struct Estimate {
 impl Estimate {
     /// Clamps the estimate into its bounds. It can only lie outside them by rounding, or for MIN and MAX, where the
     /// expected number of hits stands in for the hits.
-    fn inside(mut self) -> Self {
+    pub(crate) fn inside(mut self) -> Self {
         if let (Some(estimate), Some(lower), Some(upper)) = (self.estimate, self.lower, self.upper) {
             self.estimate = Some(estimate.max(lower).min(upper));
         }
@@ -64,6 +64,30 @@ impl<'a> Side<'a> {
         // PROOF: at most n − c hits fall on other values, so at least least + c − n fall on these.
         let least = (u64::from(hit.least) + u64::from(c)).saturating_sub(u64::from(n)) as u32;
         GroupHits { n: f64::from(n), c, least, most: hit.most.min(c) }
+    }
+
+    /// How many values of a group count.
+    pub(crate) fn count(&self, group: usize) -> u32 {
+        self.values.map_or_else(|| self.groups.size(group), |values| values.count(group, self.test))
+    }
+
+    /// The numbers of a group that count, each with how often it occurs.
+    pub(crate) fn numbers_of(&self, group: usize) -> impl Iterator<Item = (f64, u32)> + use<'a> {
+        let (test, values) = (self.test, self.values);
+        let numbers = move |listed: &'a Listed<'a>| {
+            listed.passing(group, test).map(|(code, count)| (listed.values.numbers[code as usize], count))
+        };
+        values.into_iter().flat_map(numbers)
+    }
+
+    /// How many different values there are.
+    pub(crate) fn n_values(&self) -> usize {
+        self.values.map_or(0, |listed| listed.values.numbers.len())
+    }
+
+    /// The same with all values.
+    pub(crate) fn without_test(self) -> Side<'a> {
+        Side { test: None, ..self }
     }
 
     /// The numbers of a group that count, ascending, each with how often it occurs.

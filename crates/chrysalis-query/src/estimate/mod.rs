@@ -18,6 +18,7 @@ use crate::{OpenRelease, Plan, QueryError};
 pub(crate) use group_boxes::Split;
 pub(crate) use keys::{HitsByKey, KeyValues};
 pub(crate) use rows::{MatchingRows, RowHits, RowsByKey, matching_rows};
+pub(crate) use share::{Measure, n_points};
 
 /// What is known about the hits in one group.
 #[derive(Clone, Copy, Debug, PartialEq)]

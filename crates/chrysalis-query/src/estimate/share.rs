@@ -6,15 +6,15 @@ use crate::value_set::{Ranges, RealCut, ValueSet, Values};
 
 /// The part of a label that lies in a set.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Share {
+pub(crate) struct Share {
     /// The covered points or length, divided by all of the label's.
-    pub(super) share: f64,
+    pub(crate) share: f64,
     /// Whether label and set have a value in common at all.
-    pub(super) touches: bool,
+    pub(crate) touches: bool,
 }
 
 /// A value set with running sums, so that each label costs no more than a search.
-pub(super) struct Measure<'a> {
+pub(crate) struct Measure<'a> {
     set: &'a ValueSet,
     /// For integers: the number of points of the set before each range. For words: the number of words in the set
     /// before each rank.
@@ -23,7 +23,7 @@ pub(super) struct Measure<'a> {
 }
 
 impl<'a> Measure<'a> {
-    pub(super) fn new(set: &'a ValueSet) -> Self {
+    pub(crate) fn new(set: &'a ValueSet) -> Self {
         let mut lengths = Lengths::default();
         let points = match &set.values {
             // Points are counted in integers: an open range has more points than a float can represent exactly.
@@ -38,7 +38,7 @@ impl<'a> Measure<'a> {
     }
 
     /// Step 6, generalize.
-    pub(super) fn of(&self, label: &Label) -> Share {
+    pub(crate) fn of(&self, label: &Label) -> Share {
         let (total, inside, touches) = match (label, &self.set.values) {
             (Label::Points { ends: Some((low, high)), .. }, Values::Integers(ranges)) => {
                 let (from, to) = (i128::from(*low), i128::from(*high) + 1);
@@ -153,7 +153,7 @@ fn running<T: Copy + Default + std::ops::Add<Output = T>>(numbers: impl Iterator
 }
 
 /// How many points a label has, the missing value included. For reals it is the length, or 1 for a single point.
-pub(super) fn n_points(label: &Label) -> f64 {
+pub(crate) fn n_points(label: &Label) -> f64 {
     let points = match label {
         Label::Points { ends, .. } => ends.map_or(0.0, |(low, high)| (i128::from(high) - i128::from(low) + 1) as f64),
         Label::Members { ranks, .. } => ranks.len() as f64,

@@ -1,0 +1,319 @@
+//! One attribute of a release, prepared for learning (steps 1 to 3 of `spec.md`). It depends on no question.
+
+use chrysalis_release::view::{Groups, Label, Labels};
+
+use super::atoms::{Atoms, Run};
+use super::spread::Spread;
+use crate::Field;
+use crate::estimate::Measure;
+use crate::value_set::ValueSet;
+
+/// An attribute with more labels than this is spread evenly.
+const MAX_LABELS: usize = 1 << 16;
+
+/// A set of labels larger than this is taken to be tight without a look at all pairs.
+const MAX_PAIRED: usize = 2_000;
+
+/// How strongly small groups with wide labels are taken to hold rare values, in halvings; the last one is "not at all".
+const STRENGTHS: usize = 5;
+
+/// The most rounds in which the distribution and what it says about wide labels are adapted to each other.
+const ADAPTATIONS: usize = 5;
+
+/// Labels of an attribute, and what is known about how they came about.
+#[derive(Debug)]
+pub(crate) struct Grid {
+    pub(super) atoms: Atoms,
+    pub(super) labels: Vec<LabelParts>,
+    pub(super) units: Vec<Unit>,
+    /// The unit of every place: of every group, or of every row if rows have their own labels.
+    unit_of: Vec<u32>,
+    /// The share of the rows at every place that are known to lie at the label's ends, or one at each of its words.
+    pinned_of: Vec<f64>,
+    /// For every class of units: how likely a row with a value in each atom is to get such a label.
+    pub(super) chances: Vec<Vec<f64>>,
+}
+
+/// A label as parts of the grid.
+#[derive(Debug)]
+pub(super) struct LabelParts {
+    pub(super) runs: Vec<Run>,
+    /// The atoms that rows must be in if labels are tight; none if they need not be tight.
+    pub(super) pins: Vec<u32>,
+    /// Whether it is too narrow for this grid, so that its rows are spread evenly.
+    pub(super) is_narrow: bool,
+}
+
+/// Places with the same label whose groups are about equally large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unit {
+    pub(super) label: u32,
+    pub(super) class: u32,
+}
+
+impl Grid {
+    /// For the labels of groups, or, where `groups` is absent, of rows.
+    pub(crate) fn new(labels: &Labels, groups: Option<&Groups>) -> Grid {
+        let few = labels.labels.len() <= MAX_LABELS;
+        let atoms = few.then(|| Atoms::new(&labels.labels)).flatten();
+        let Some(atoms) = atoms else { return Grid::even(labels) };
+        let mut parts: Vec<LabelParts> = labels.labels.iter().map(|label| parts(&atoms, label)).collect();
+        if groups.is_none() || !are_tight(&parts, atoms.len()) {
+            parts.iter_mut().for_each(|part| part.pins.clear());
+        }
+        let size = |place: usize| groups.map_or(1.0, |groups| f64::from(groups.size(place)));
+        let typical = typical_size(groups);
+        let classes = Classes::new(&parts);
+        let unit = |place: usize| {
+            let label = labels.of[place];
+            Unit { label, class: classes.of(label as usize, size(place), typical) }
+        };
+        let mut units: Vec<Unit> = (0..labels.of.len()).map(unit).collect();
+        let of_place = units.clone();
+        units.sort_unstable();
+        units.dedup();
+        // PROOF: `units` has every unit of a place.
+        let unit_of = of_place.iter().map(|unit| units.binary_search(unit).unwrap_or(0) as u32).collect();
+        let pinned = |place: usize| (parts[labels.of[place] as usize].pins.len() as f64 / size(place)).min(1.0);
+        let mut grid = Grid {
+            pinned_of: (0..labels.of.len()).map(pinned).collect(),
+            chances: vec![vec![1.0; atoms.len()]; classes.len()],
+            atoms,
+            labels: parts,
+            units,
+            unit_of,
+        };
+        grid.adapt(&classes, size);
+        grid
+    }
+
+    /// An attribute of which nothing is learned.
+    fn even(labels: &Labels) -> Grid {
+        let narrow = |_: &Label| LabelParts { runs: Vec::new(), pins: Vec::new(), is_narrow: true };
+        Grid {
+            atoms: Atoms::none(),
+            labels: labels.labels.iter().map(narrow).collect(),
+            units: (0..labels.labels.len() as u32).map(|label| Unit { label, class: 0 }).collect(),
+            unit_of: labels.of.clone(),
+            pinned_of: vec![0.0; labels.of.len()],
+            chances: vec![Vec::new()],
+        }
+    }
+
+    /// Step 3: how likely wide labels are for rare and for frequent values, from all rows.
+    fn adapt(&mut self, classes: &Classes, size: impl Fn(usize) -> f64) {
+        let masses: Vec<f64> = (0..self.unit_of.len()).map(size).collect();
+        let (free, pinned) = self.masses(|place| masses[place]);
+        let mut at_least = vec![0.0; classes.n_widths];
+        for (unit, mass) in self.units.iter().zip(free.iter().zip(&pinned)) {
+            let width = classes.width[unit.label as usize];
+            at_least[..=width].iter_mut().for_each(|sum| *sum += mass.0 + mass.1);
+        }
+        for _ in 0..ADAPTATIONS {
+            let Some(spread) = Spread::learn(self, &free, &pinned) else { return };
+            let rows: Vec<f64> = spread.rows().collect();
+            for width in 1..classes.n_widths {
+                let limit = saturation(&rows, at_least[width]);
+                for strength in 0..STRENGTHS {
+                    let power = classes.power(strength);
+                    let chance = |rows: &f64| limit.map_or(1.0, |limit| (limit / (limit + rows)).powf(power));
+                    self.chances[classes.class(width, strength)] = rows.iter().map(chance).collect();
+                }
+            }
+        }
+    }
+
+    /// The masses of all places, added up per unit: those that are free, and those that are pinned.
+    pub(super) fn masses(&self, mass: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
+        let (mut free, mut pinned) = (vec![0.0; self.units.len()], vec![0.0; self.units.len()]);
+        for (place, (&unit, &share)) in self.unit_of.iter().zip(&self.pinned_of).enumerate() {
+            let mass = mass(place);
+            if mass != 0.0 {
+                free[unit as usize] += mass * (1.0 - share);
+                pinned[unit as usize] += mass * share;
+            }
+        }
+        (free, pinned)
+    }
+
+    /// Which share of the rows at a place satisfies a condition that was measured.
+    pub(super) fn share(&self, place: usize, set: &SetShares) -> f64 {
+        let unit = self.unit_of[place] as usize;
+        let (free, pinned) = (set.free[unit], self.pinned_of[place]);
+        if pinned > 0.0 { pinned * set.pinned[unit] + (1.0 - pinned) * free } else { free }
+    }
+
+    /// Measures a condition on this attribute under a distribution.
+    pub(super) fn measure(&self, labels: &Labels, set: &ValueSet, spread: Option<&Spread>) -> SetShares {
+        let measure = Measure::new(set);
+        let even: Vec<f64> = labels.labels.iter().map(|label| measure.of(label).share).collect();
+        let of_atoms: Vec<f64> = (0..self.atoms.len()).map(|at| measure.of(&self.atoms.label(at)).share).collect();
+        let at_pins: Vec<f64> = labels.labels.iter().map(|label| at_ends(label, &measure)).collect();
+        let free = match spread {
+            Some(spread) => spread.shares(self, &of_atoms, &even),
+            None => self.units.iter().map(|unit| even[unit.label as usize]).collect(),
+        };
+        SetShares { free, pinned: self.units.iter().map(|unit| at_pins[unit.label as usize]).collect() }
+    }
+
+    /// Which share of the rows at a place has one value of GROUP BY that its label admits. `even` is the share that
+    /// the value has if all are alike.
+    pub(super) fn share_of_value(&self, place: usize, value: &KeyValue, spread: Option<&Spread>, even: f64) -> f64 {
+        let unit = self.unit_of[place] as usize;
+        let part = &self.labels[self.units[unit].label as usize];
+        let (Some(spread), Some(atom), false) = (spread, value.atom, part.is_narrow) else { return even };
+        let free = spread.density(self, unit, atom);
+        let pinned = self.pinned_of[place];
+        if pinned == 0.0 {
+            return free;
+        }
+        let n_pins = part.pins.len() as f64;
+        // An end of a label is a point of its atom; which one, is seen from the label itself.
+        let at_pin = if value.is_pin(part, atom) { 1.0 / n_pins } else { 0.0 };
+        pinned * at_pin + (1.0 - pinned) * free
+    }
+
+    /// A value of GROUP BY, found on the grid.
+    pub(super) fn key_value(&self, field: &Field, value: Option<&chrysalis_table::Value>) -> KeyValue {
+        let rank = match value {
+            Some(chrysalis_table::Value::Text(word)) => field.rank(word),
+            _ => None,
+        };
+        KeyValue { atom: self.atoms.of_value(value, rank) }
+    }
+}
+
+/// A value of GROUP BY.
+pub(super) struct KeyValue {
+    atom: Option<usize>,
+}
+
+impl KeyValue {
+    fn is_pin(&self, part: &LabelParts, atom: usize) -> bool {
+        part.pins.contains(&(atom as u32))
+    }
+}
+
+/// The shares of a condition, by unit: among rows that may be anywhere in the label, and among those that are pinned.
+pub(super) struct SetShares {
+    free: Vec<f64>,
+    pinned: Vec<f64>,
+}
+
+fn parts(atoms: &Atoms, label: &Label) -> LabelParts {
+    let runs = atoms.runs(label);
+    let n: u32 = runs.iter().map(|run| run.to - run.from).sum();
+    let has_parts = runs.iter().any(|run| run.share < 1.0);
+    // A pin must be a point of its own on the grid.
+    let is_point = |at: &u32| atoms.sizes[*at as usize] == 1.0;
+    let mut pins: Vec<u32> = match label {
+        Label::Members { .. } => runs.iter().flat_map(|run| run.from..run.to).collect(),
+        Label::Points { .. } => {
+            let ends = runs.first().zip(runs.last());
+            ends.map_or_else(Vec::new, |(first, last)| vec![first.from, last.to - 1])
+        }
+        Label::Stretch { .. } => Vec::new(),
+    };
+    pins.dedup();
+    if n <= 1 || has_parts || !pins.iter().all(is_point) {
+        pins.clear();
+    }
+    LabelParts { is_narrow: n <= 1 || (has_parts && n < 4), runs, pins }
+}
+
+/// The share of a label's pins that lies in a set: its ends, or all of its words.
+fn at_ends(label: &Label, measure: &Measure<'_>) -> f64 {
+    let Label::Points { ends: Some((low, high)), missing } = label else { return measure.of(label).share };
+    let first = if *missing { None } else { Some((*low, *low)) };
+    let first = measure.of(&Label::Points { ends: first, missing: *missing }).share;
+    let last = measure.of(&Label::Points { ends: Some((*high, *high)), missing: false }).share;
+    (first + last) / 2.0
+}
+
+/// Step 2: labels are tight if some of them overlap without one containing the other. Levels of a taxonomy and
+/// intervals never do.
+fn are_tight(parts: &[LabelParts], n_atoms: usize) -> bool {
+    if parts.len() > MAX_PAIRED {
+        return true;
+    }
+    let bits = |part: &LabelParts| {
+        let mut bits = vec![0_u64; n_atoms.div_ceil(64)];
+        part.runs
+            .iter()
+            .flat_map(|run| run.from..run.to)
+            .for_each(|at| bits[at as usize / 64] |= 1 << (at as usize % 64));
+        bits
+    };
+    let sets: Vec<Vec<u64>> = parts.iter().map(bits).collect();
+    let cross = |a: &[u64], b: &[u64]| {
+        let (mut both, mut only_a, mut only_b) = (false, false, false);
+        for (a, b) in a.iter().zip(b) {
+            both |= a & b != 0;
+            only_a |= a & !b != 0;
+            only_b |= b & !a != 0;
+        }
+        both && only_a && only_b
+    };
+    (0..sets.len()).any(|a| (0..a).any(|b| cross(&sets[a], &sets[b])))
+}
+
+/// The size of the middle one of all groups.
+fn typical_size(groups: Option<&Groups>) -> f64 {
+    let Some(groups) = groups else { return 1.0 };
+    let mut sizes: Vec<u32> = (0..groups.len()).map(|group| groups.size(group)).collect();
+    sizes.sort_unstable();
+    sizes.get(sizes.len() / 2).map_or(1.0, |&size| f64::from(size.max(1)))
+}
+
+/// Units by the width of their labels and the size of their groups.
+struct Classes {
+    /// The width of every label, as a power of two.
+    width: Vec<usize>,
+    n_widths: usize,
+}
+
+impl Classes {
+    fn new(parts: &[LabelParts]) -> Self {
+        let width = |part: &LabelParts| {
+            let n: f64 = part.runs.iter().map(|run| f64::from(run.to - run.from) * run.share).sum();
+            n.max(1.0).log2() as usize
+        };
+        let width: Vec<usize> = parts.iter().map(width).collect();
+        let n_widths = width.iter().max().map_or(1, |most| most + 1);
+        Classes { width, n_widths }
+    }
+
+    fn len(&self) -> usize {
+        self.n_widths * STRENGTHS
+    }
+
+    fn class(&self, width: usize, strength: usize) -> usize {
+        width * STRENGTHS + strength
+    }
+
+    fn of(&self, label: usize, size: f64, typical: f64) -> u32 {
+        let width = self.width[label];
+        let halvings = if width == 0 { 0.0 } else { 2.0 * (size / typical).max(1.0).log2() };
+        self.class(width, (halvings.round() as usize).min(STRENGTHS - 1)) as u32
+    }
+
+    fn power(&self, strength: usize) -> f64 {
+        if strength + 1 == STRENGTHS { 0.0 } else { 0.5_f64.powi(strength as i32) }
+    }
+}
+
+/// The limit L with Σ rows·L/(L+rows) = `wide`; `None` if all rows are wide.
+fn saturation(rows: &[f64], wide: f64) -> Option<f64> {
+    let total: f64 = rows.iter().sum();
+    // NaN never passes.
+    if !(wide > 0.0 && wide < total * (1.0 - 1e-9)) {
+        return None;
+    }
+    let held = |limit: f64| rows.iter().map(|rows| rows * (limit / (limit + rows))).sum::<f64>();
+    let (mut low, mut high) = ((total * 1e-12).ln(), (total * 1e6).ln());
+    for _ in 0..40 {
+        let middle = f64::midpoint(low, high);
+        if held(middle.exp()) < wide { low = middle } else { high = middle }
+    }
+    Some(f64::midpoint(low, high).exp())
+}

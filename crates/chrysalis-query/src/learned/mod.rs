@@ -1,0 +1,268 @@
+//! Estimates that use all that a release says, and standard errors that reckon with the model (see `spec.md`).
+//!
+//! Bounds are those of `aggregate`. What is learned replaces the even spread of every group over its box. Where quasi
+//! values are exact or permuted the even estimate stays, with an error that reckons with the model.
+
+mod atoms;
+mod grid;
+mod paired;
+mod spread;
+mod totals;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrysalis_release::Detail;
+use chrysalis_release::view::Labels;
+use chrysalis_table::{Code, Value};
+
+use crate::aggregate::{Estimate, Side};
+use crate::estimate::Hit;
+use crate::question::Function;
+use crate::{OpenRelease, Plan, PlannedAggregate, QueryError};
+use grid::{Grid, KeyValue, SetShares};
+use spread::Spread;
+use totals::Chances;
+
+/// How estimates are made. Bounds do not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EstimateMode {
+    /// From what all groups together say about how values are distributed; standard errors reckon with the model.
+    #[default]
+    Learned,
+    /// The papers' estimate: every world that the release allows is equally likely. Rewritten SQL computes this one.
+    Even,
+}
+
+impl EstimateMode {
+    /// All of them.
+    pub const ALL: [EstimateMode; 2] = [EstimateMode::Learned, EstimateMode::Even];
+
+    /// The name that users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            EstimateMode::Learned => "learned",
+            EstimateMode::Even => "even",
+        }
+    }
+}
+
+impl fmt::Display for EstimateMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for EstimateMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = EstimateMode::ALL.into_iter().find(|mode| mode.name() == text);
+        known.ok_or_else(|| "estimates are `learned` or `even`".to_owned())
+    }
+}
+
+/// The grids of a release's attributes, made when a question first needs them.
+#[derive(Debug, Default)]
+pub(crate) struct Grids {
+    known: Mutex<BTreeMap<(String, usize), Arc<Grid>>>,
+}
+
+impl Grids {
+    fn get(&self, table: &str, field: usize, make: impl FnOnce() -> Grid) -> Arc<Grid> {
+        let key = (table.to_owned(), field);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(grid) = known().get(&key) {
+            return Arc::clone(grid);
+        }
+        // Made outside the lock; should two questions make it at the same time, both make the same.
+        let grid = Arc::new(make());
+        Arc::clone(known().entry(key).or_insert(grid))
+    }
+}
+
+/// A sensitive attribute in GROUP BY with more values than this is learned about as a whole.
+const MAX_VALUES: usize = 64;
+
+/// What the rows of one answer have in common.
+pub(crate) struct Learner<'a> {
+    release: &'a OpenRelease,
+    plan: &'a Plan,
+    /// The quasi attributes in GROUP BY.
+    keys: Vec<usize>,
+    fields: Vec<LearnedField<'a>>,
+    known: Mutex<BTreeMap<MassKey, Arc<Vec<Option<Spread>>>>>,
+}
+
+struct LearnedField<'a> {
+    field: usize,
+    labels: &'a Labels,
+    grid: Arc<Grid>,
+}
+
+/// Which rows are spread: those that count for an aggregate, or their positive or negative values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct MassKey {
+    aggregate: usize,
+    value: Option<Code>,
+    mass: Mass,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Mass {
+    Rows,
+    Positive,
+    Negative,
+}
+
+/// One aggregate of one row of an answer.
+pub(crate) struct Asked<'s> {
+    /// The place of the aggregate in the plan.
+    pub(crate) at: usize,
+    pub(crate) planned: &'s PlannedAggregate,
+    /// The values that count.
+    pub(crate) side: Side<'s>,
+    /// A value of the sensitive attribute in GROUP BY, if that is the one asked about.
+    pub(crate) value: Option<Code>,
+    /// The values of the quasi attributes in GROUP BY.
+    pub(crate) group: &'s [Option<Value>],
+    /// Hits of the condition, before conditions on other sensitive attributes and after.
+    pub(crate) found: &'s [&'s [Hit]],
+    pub(crate) pieces: &'s [&'s [Hit]],
+    /// What is certain about it, with the even estimate.
+    pub(crate) even: Estimate,
+}
+
+impl<'a> Learner<'a> {
+    pub(crate) fn new(release: &'a OpenRelease, plan: &'a Plan, keys: &[usize]) -> Result<Self, QueryError> {
+        let mut fields = Vec::new();
+        if plan.shape.detail.is_labelled() {
+            for field in plan.quasi_fields() {
+                let labels = release.labels(plan, field)?;
+                let groups = (plan.shape.detail == Detail::GroupBoxes).then(|| release.groups());
+                let grid = release.grids().get(&plan.table, field, || Grid::new(labels, groups));
+                fields.push(LearnedField { field, labels, grid });
+            }
+        }
+        Ok(Learner { release, plan, keys: keys.to_vec(), fields, known: Mutex::default() })
+    }
+
+    /// The learned estimate of an aggregate, inside its bounds, and a standard error that reckons with the model.
+    pub(crate) fn estimate(&self, asked: &Asked<'_>) -> Estimate {
+        if asked.even.estimate.is_none() || asked.even.lower == asked.even.upper {
+            return asked.even;
+        }
+        let function = asked.planned.function;
+        if !self.plan.shape.detail.is_labelled() {
+            return paired::with_error(asked, self.release.groups());
+        }
+        let rows = self.in_boxes(asked, Mass::Rows);
+        match function {
+            Function::Count => totals::count(asked, &rows),
+            Function::Sum | Function::Avg => {
+                let [up, down] = [Mass::Positive, Mass::Negative].map(|mass| self.in_boxes(asked, mass));
+                totals::numbers(asked, &rows, [&up, &down])
+            }
+            _ => totals::extreme(asked, &rows),
+        }
+    }
+
+    /// For every hit in `pieces`: how likely a row that counts is to be among the hits.
+    fn in_boxes(&self, asked: &Asked<'_>, mass: Mass) -> Chances {
+        let spreads = self.spreads(asked, mass);
+        let condition = &self.plan.conditions[asked.planned.condition];
+        let keys: Vec<(&LearnedField<'_>, Option<&Spread>, KeyValue, Vec<f64>)> = self
+            .keys
+            .iter()
+            .zip(asked.group)
+            .filter_map(|(key, value)| {
+                let at = self.fields.iter().position(|it| it.field == *key)?;
+                let it = &self.fields[at];
+                let points = it.labels.labels.iter().map(crate::estimate::n_points).collect();
+                let found = it.grid.key_value(&self.plan.fields[*key], value.as_ref());
+                Some((it, spreads[at].as_ref(), found, points))
+            })
+            .collect();
+        // The boxes that admit the key values, without them.
+        let admits = |cell: &&crate::Cell| {
+            let of_key = |(key, value): (&usize, &Option<Value>)| {
+                let set = cell.sets.get(key);
+                set.is_none_or(|set| self.plan.fields[*key].contains(set, value.as_ref()))
+            };
+            self.keys.iter().zip(asked.group).all(of_key)
+        };
+        let measured = |cell: &crate::Cell| -> Vec<(&LearnedField<'_>, SetShares)> {
+            let plain = self.fields.iter().zip(spreads.iter()).filter(|(it, _)| !self.keys.contains(&it.field));
+            let of_field = |(it, spread): (&'_ LearnedField<'_>, &Option<Spread>)| {
+                cell.sets.get(&it.field).map(|set| it.grid.measure(it.labels, set, spread.as_ref()))
+            };
+            plain.filter_map(|(it, spread)| Some((it, of_field((it, spread))?))).collect()
+        };
+        let boxes: Vec<_> = condition.boxes.iter().filter(admits).map(measured).collect();
+        let share = |place: usize| {
+            let of_box = |sets: &Vec<(&LearnedField<'_>, SetShares)>| {
+                sets.iter().map(|(it, set)| it.grid.share(place, set)).product::<f64>()
+            };
+            let of_key = |(it, spread, value, points): &(&LearnedField<'_>, Option<&Spread>, KeyValue, Vec<f64>)| {
+                let even = 1.0 / points[it.labels.of[place] as usize].max(1.0);
+                it.grid.share_of_value(place, value, *spread, even)
+            };
+            let inside: f64 = boxes.iter().map(of_box).sum();
+            (inside * keys.iter().map(of_key).product::<f64>()).min(1.0)
+        };
+        let chance = |hit: &Hit| match self.plan.shape.detail {
+            Detail::GroupBoxes => share(hit.group as usize),
+            _ => {
+                let rows = self.release.groups().rows(hit.group as usize);
+                let n = rows.len() as f64;
+                rows.map(share).sum::<f64>() / n
+            }
+        };
+        let found: Vec<f64> = asked.found.iter().flat_map(|piece| piece.iter()).map(chance).collect();
+        Chances::thinned(asked, &found)
+    }
+
+    /// The distributions of all attributes, learned once for all rows of an answer.
+    fn spreads(&self, asked: &Asked<'_>, mass: Mass) -> Arc<Vec<Option<Spread>>> {
+        let many = self.plan.sensitive_key().is_some() && asked.side.n_values() > MAX_VALUES;
+        let value = asked.value.filter(|_| !many);
+        let same = |other: &PlannedAggregate| other.set == asked.planned.set;
+        let aggregate = self.plan.aggregates.iter().position(same).unwrap_or(asked.at);
+        let key = MassKey { aggregate, value, mass };
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(spreads) = known().get(&key) {
+            return Arc::clone(spreads);
+        }
+        let side = if many { asked.side.without_test() } else { asked.side };
+        let masses: Vec<f64> = (0..self.release.groups().len()).map(|group| mass.of(side, group)).collect();
+        let of_rows = (self.plan.shape.detail == Detail::RowBoxes).then(|| self.release.groups().of_rows_in_order());
+        let learned = |it: &LearnedField<'_>| {
+            let (free, pinned) = match &of_rows {
+                None => it.grid.masses(|group| masses[group]),
+                Some(batch) => it.grid.masses(|row| {
+                    let batch = batch[row] as usize;
+                    masses[batch] / f64::from(self.release.groups().size(batch).max(1))
+                }),
+            };
+            Spread::learn(&it.grid, &free, &pinned)
+        };
+        let spreads = Arc::new(self.fields.iter().map(learned).collect::<Vec<_>>());
+        Arc::clone(known().entry(key).or_insert(spreads))
+    }
+}
+
+impl Mass {
+    fn of(self, side: Side<'_>, group: usize) -> f64 {
+        let signed = |sign: f64| {
+            let positive = |(number, count): (f64, u32)| (number * sign).max(0.0) * f64::from(count);
+            side.numbers_of(group).map(positive).sum()
+        };
+        match self {
+            Mass::Rows => f64::from(side.count(group)),
+            Mass::Positive => signed(1.0),
+            Mass::Negative => signed(-1.0),
+        }
+    }
+}

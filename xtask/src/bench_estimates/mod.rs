@@ -1,0 +1,246 @@
+//! `cargo xtask bench-estimates`: how far answers are from the truth, with even and with learned estimates, and how
+//! often the truth lies within two standard errors.
+//!
+//! Real tables are published in several forms and asked the same random questions by a whole `chrysalis query`, evenly
+//! and learned. The truth is counted here, over the microdata. The chore only reports; it enforces no limit.
+
+mod questions;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::shell::{self, Failure};
+use questions::{Asked, Microdata};
+use tables::{PUBLICATIONS, Publication, TABLES, TableSpec};
+
+pub(crate) struct Options {
+    data: PathBuf,
+    /// A program that is built already.
+    chrysalis: Option<PathBuf>,
+    questions: usize,
+    /// Only publications whose names contain this.
+    only: Option<String>,
+}
+
+impl Options {
+    pub(crate) fn parse(arguments: &[String], called_from: &Path) -> Result<Self, Failure> {
+        let data = std::env::var_os("CHRYSALIS_DATA").map(PathBuf::from);
+        let mut options = Self {
+            data: called_from.join(data.unwrap_or_else(|| PathBuf::from("../shared/data"))),
+            chrysalis: None,
+            questions: 1_000,
+            only: None,
+        };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().ok_or_else(|| Failure::usage(format!("{argument} wants a value")));
+            match argument.as_str() {
+                "--data" => options.data = called_from.join(value()?),
+                "--chrysalis" => options.chrysalis = Some(called_from.join(value()?)),
+                "--only" => options.only = Some(value()?.clone()),
+                "--questions" => options.questions = shell::count("--questions", arguments.next())?,
+                _ => return Err(Failure::usage(format!("bench-estimates has no `{argument}`"))),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// The answer to one question.
+struct Told {
+    estimate: f64,
+    lower: f64,
+    upper: f64,
+    std_error: f64,
+}
+
+/// What was measured about one publication.
+struct Measured {
+    name: String,
+    /// Mean and median relative errors: even, learned.
+    errors: [(f64, f64); 2],
+    /// The share of questions with the truth within two standard errors: even, learned.
+    covered: [f64; 2],
+    /// The median of two standard errors, divided by the median error.
+    ratio: f64,
+    /// Questions whose bounds are not one point.
+    open: usize,
+    seconds: [f64; 2],
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let chrysalis = match &options.chrysalis {
+        Some(program) => program.clone(),
+        None => shell::build_chrysalis("release", &[])?,
+    };
+    let folder = shell::target_dir().join("bench-estimates");
+    fs::create_dir_all(&folder).map_err(|error| Failure::new(format!("cannot make a folder: {error}")))?;
+    let mut known: BTreeMap<&str, (Microdata, Vec<Asked>)> = BTreeMap::new();
+    let mut all = Vec::new();
+    for publication in &PUBLICATIONS {
+        let name = format!("{}-{}-{}", publication.table, publication.promise, publication.method);
+        if options.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            continue;
+        }
+        let Some(table) = TABLES.iter().find(|table| table.name == publication.table) else { continue };
+        let file = options.data.join(table.file);
+        if !file.is_file() {
+            println!("{name}: skipped, there is no {}", file.display());
+            continue;
+        }
+        if !known.contains_key(table.name) {
+            let microdata = Microdata::read(&file, table)?;
+            let asked = microdata.draw(options.questions);
+            known.insert(table.name, (microdata, asked));
+        }
+        let Some((microdata, asked)) = known.get(table.name) else { continue };
+        let release = published(&chrysalis, &folder, &name, &file, (table, publication), &options.data)?;
+        let measured = measure(&chrysalis, &folder, &release, name, (microdata, asked))?;
+        println!("{}", measured.line());
+        all.push(measured);
+    }
+    report(&all);
+    Ok(())
+}
+
+/// The folder of a release; one that is there already is not published again.
+fn published(
+    chrysalis: &Path,
+    folder: &Path,
+    name: &str,
+    file: &Path,
+    (table, publication): (&TableSpec, &Publication),
+    data: &Path,
+) -> Result<PathBuf, Failure> {
+    let release = folder.join(name);
+    if release.join("release.json").is_file() {
+        return Ok(release);
+    }
+    let mut command = Command::new(chrysalis);
+    command.arg("publish").arg(file).args(["--quasi", table.quasi, "--sensitive", table.sensitive]);
+    command.args(["--method", publication.method, "--seed", "1", "--accept", "disclosure", "--quiet"]);
+    publication.require.iter().for_each(|principle| {
+        command.args(["--require", principle]);
+    });
+    if publication.has_taxonomies {
+        for column in table.taxonomies {
+            let file = data.join("hierarchies").join(table.name).join(format!("{column}.csv"));
+            command.arg("--taxonomy").arg(format!("{column}={}", file.display()));
+        }
+    }
+    shell::run(command.arg("--out").arg(&release))?;
+    Ok(release)
+}
+
+fn measure(
+    chrysalis: &Path,
+    folder: &Path,
+    release: &Path,
+    name: String,
+    (microdata, asked): (&Microdata, &[Asked]),
+) -> Result<Measured, Failure> {
+    let file = folder.join("questions.sql");
+    let text: String = asked.iter().map(|asked| microdata.sql(asked) + ";\n").collect();
+    fs::write(&file, text).map_err(|error| Failure::new(format!("cannot write questions: {error}")))?;
+    let mut told = Vec::new();
+    let mut seconds = [0.0; 2];
+    for (mode, seconds) in ["even", "learned"].into_iter().zip(&mut seconds) {
+        let mut command = Command::new(chrysalis);
+        command.arg("query").arg(release).arg("--file").arg(&file);
+        command.args(["--estimate", mode, "--output", "json", "--quiet"]);
+        let start = Instant::now();
+        let output = command.output().map_err(|error| Failure::new(format!("cannot ask: {error}")))?;
+        *seconds = start.elapsed().as_secs_f64();
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(Failure::new(format!("{} failed: {said}", shell::shown(&command))));
+        }
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        told.push(text.lines().map(parsed).collect::<Result<Vec<Told>, Failure>>()?);
+    }
+    let truths: Vec<f64> = asked.iter().map(|asked| asked.truth).collect();
+    let relative = |told: &[Told]| {
+        let errors: Vec<f64> =
+            told.iter().zip(&truths).map(|(told, truth)| (told.estimate - truth).abs() / truth).collect();
+        (errors.iter().sum::<f64>() / errors.len() as f64, median(errors))
+    };
+    let open: Vec<usize> = (0..truths.len()).filter(|&at| told[0][at].lower < told[0][at].upper).collect();
+    let covered = |told: &[Told]| {
+        let is_covered = |&&at: &&usize| {
+            let Told { estimate, std_error, .. } = told[at];
+            (estimate - truths[at]).abs() <= 2.0 * std_error + 1e-9
+        };
+        open.iter().filter(is_covered).count() as f64 / open.len().max(1) as f64
+    };
+    let learned = &told[1];
+    let outside = (0..truths.len()).filter(|&at| truths[at] < learned[at].lower || truths[at] > learned[at].upper);
+    if outside.count() > 0 {
+        return Err(Failure::new(format!("{name}: a truth lies outside its bounds")));
+    }
+    let errors = median(open.iter().map(|&at| (learned[at].estimate - truths[at]).abs()).collect());
+    Ok(Measured {
+        errors: [relative(&told[0]), relative(learned)],
+        covered: [covered(&told[0]), covered(learned)],
+        ratio: median(open.iter().map(|&at| 2.0 * learned[at].std_error).collect()) / errors,
+        open: open.len(),
+        seconds,
+        name,
+    })
+}
+
+fn parsed(line: &str) -> Result<Told, Failure> {
+    let answer: Value =
+        serde_json::from_str(line).map_err(|error| Failure::new(format!("cannot read an answer: {error}")))?;
+    let aggregate = &answer["rows"][0]["aggregates"][0];
+    let number = |name: &str| aggregate[name].as_f64().ok_or_else(|| Failure::new(format!("no {name} in an answer")));
+    Ok(Told {
+        estimate: number("estimate")?,
+        lower: number("lower")?,
+        upper: number("upper")?,
+        std_error: number("std_error")?,
+    })
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+impl Measured {
+    fn line(&self) -> String {
+        let [even, learned] = self.errors;
+        format!(
+            "| {} | {:.4} | {:.4} | {:.2} | {:.4} | {:.4} | {:.2} | {} | {:.0} % | {:.1} % | {:.1} | {:.1} | {:.1} |",
+            self.name,
+            even.0,
+            learned.0,
+            learned.0 / even.0,
+            even.1,
+            learned.1,
+            learned.1 / even.1,
+            self.open,
+            100.0 * self.covered[0],
+            100.0 * self.covered[1],
+            self.ratio,
+            self.seconds[0],
+            self.seconds[1],
+        )
+    }
+}
+
+fn report(all: &[Measured]) {
+    println!(
+        "\n| release | mean, even | learned | ratio | median, even | learned | ratio | open | covered, even | learned | \
+         2·se / error | s, even | learned |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    );
+    all.iter().for_each(|measured| println!("{}", measured.line()));
+    let open: usize = all.iter().map(|it| it.open).sum();
+    let covered: f64 = all.iter().map(|it| it.covered[1] * it.open as f64).sum();
+    println!("\npooled: {:.1} % of {open} questions covered", 100.0 * covered / open.max(1) as f64);
+}

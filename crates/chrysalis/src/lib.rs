@@ -47,6 +47,7 @@ mod partitioner;
 mod persons;
 mod prepare;
 mod profile;
+mod public_table;
 mod publish;
 mod recipe;
 mod replay;

@@ -17,6 +17,7 @@ use chrysalis_release::Detail;
 use crate::{OpenRelease, Plan, QueryError};
 pub(crate) use group_boxes::Split;
 pub(crate) use keys::{HitsByKey, KeyValues};
+pub(crate) use share::Measure;
 pub(crate) use rows::{MatchingRows, RowHits, RowsByKey, matching_rows};
 
 /// What is known about the hits in one group.

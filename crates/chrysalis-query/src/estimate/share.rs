@@ -14,7 +14,7 @@ pub(super) struct Share {
 }
 
 /// A value set with running sums, so that each label costs no more than a search.
-pub(super) struct Measure<'a> {
+pub(crate) struct Measure<'a> {
     set: &'a ValueSet,
     /// For integers: the number of points of the set before each range. For words: the number of words in the set
     /// before each rank.
@@ -23,7 +23,7 @@ pub(super) struct Measure<'a> {
 }
 
 impl<'a> Measure<'a> {
-    pub(super) fn new(set: &'a ValueSet) -> Self {
+    pub(crate) fn new(set: &'a ValueSet) -> Self {
         let mut lengths = Lengths::default();
         let points = match &set.values {
             // Points are counted in integers: an open range has more points than a float can represent exactly.
@@ -35,6 +35,11 @@ impl<'a> Measure<'a> {
             }
         };
         Measure { set, points, lengths }
+    }
+
+    /// Whether the label has a value in the set.
+    pub(crate) fn touches(&self, label: &Label) -> bool {
+        self.of(label).touches
     }
 
     /// Step 6, generalize.

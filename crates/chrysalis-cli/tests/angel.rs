@@ -95,7 +95,8 @@ fn angel_tables_1_3_4_and_6_through_the_command_line() {
     // Example 6, as counts: 1.1 from table 1b, 2 from table 3; the true answer is 2.
     for (release, expected) in [("table-1", 1.1), ("table-3", 2.0)] {
         let question = "SELECT COUNT(*) FROM microdata WHERE age BETWEEN 35 AND 45 AND disease = 'pneumonia'";
-        let answer = run(folder, &format!("query {release} \"{question}\" --estimate even --output json")).expect(0).json();
+        let answer =
+            run(folder, &format!("query {release} \"{question}\" --estimate even --output json")).expect(0).json();
         let found = &answer["rows"][0]["aggregates"][0];
         assert!((found["estimate"].as_f64().unwrap() - expected).abs() < 1e-12, "{release}: {answer}");
         assert!(found["lower"].as_f64().unwrap() <= 2.0 && found["upper"].as_f64().unwrap() >= 2.0);

@@ -20,8 +20,7 @@ fn pairs_are_published_asked_and_audited() {
     let ground = tempfile::tempdir().unwrap();
     let folder = ground.path();
     fs::write(folder.join("visits.csv"), VISITS).unwrap();
-    let question =
-        "query release \"SELECT COUNT(*) FROM microdata WHERE disease = 'gout' AND drug = 'c'\" --estimate even --output json";
+    let question = "query release \"SELECT COUNT(*) FROM microdata WHERE disease = 'gout' AND drug = 'c'\" --estimate even --output json";
     let bounds = |text: &str| {
         let json = run(folder, text).expect(0).json();
         ["lower", "estimate", "upper"].map(|name| json["rows"][0]["aggregates"][0][name].as_f64().unwrap())

@@ -11,6 +11,7 @@ use crate::OpenRelease;
 use crate::aggregate::{Estimate, Side, WeightedSide, aggregate, most};
 use crate::code_test::{CodeTest, passing};
 use crate::estimate::{self, Hit, HitsByKey, KeyValues, RowsByKey};
+use crate::gather::{Gathered, Gatherer, Operand, Place};
 use crate::learned::{Asked, Learner};
 use crate::listed::{Listed, Part};
 use crate::{EstimateMode, Plan, QueryError};
@@ -76,17 +77,27 @@ impl OpenRelease {
 
     /// Answers a plan made for this release's manifest.
     pub fn answer_with(&self, plan: &Plan, mode: EstimateMode) -> Result<Answer, QueryError> {
-        let answering = AnswerScan::new(self, plan, mode)?;
+        let keys = plan.keys.iter().map(|&key| plan.fields[key].name.clone()).collect();
+        Ok(Answer { keys, rows: self.gather(plan, &[], mode)?.into_iter().map(|(row, _)| row).collect() })
+    }
+
+    /// Answers a plan, and lists for each of the operands which values may be hit, row by row of the answer.
+    pub(crate) fn gather(
+        &self,
+        plan: &Plan,
+        operands: &[Operand],
+        mode: EstimateMode,
+    ) -> Result<Vec<(AnswerRow, Vec<Gathered>)>, QueryError> {
+        let answering = AnswerScan::new(self, plan, operands, mode)?;
         let mut rows = answering.rows()?;
         // Combinations are sorted by their quasi keys, but a sensitive key may come before those in GROUP BY.
-        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let keys = plan.keys.iter().map(|&key| plan.fields[key].name.clone()).collect();
-        Ok(Answer { keys, rows: rows.into_iter().map(|(_, row)| row).collect() })
+        rows.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        Ok(rows.into_iter().map(|(_, row, gathered)| (row, gathered)).collect())
     }
 }
 
-/// A row, preceded by the rank of each of its key values.
-type RankedRow = (Vec<u32>, AnswerRow);
+/// A row, preceded by the rank of each of its key values, and followed by the values that operands may be hit with.
+type RankedRow = (Vec<u32>, AnswerRow, Vec<Gathered>);
 
 /// Hits in pieces that can be processed in parallel.
 type Pieces<'a> = Vec<&'a [Hit]>;
@@ -112,6 +123,8 @@ struct AnswerScan<'a> {
     places: Vec<BTreeMap<Vec<Option<Value>>, usize>>,
     /// For learned estimates.
     learner: Option<Learner<'a>>,
+    /// What values are wanted of.
+    gatherers: Vec<Gatherer<'a>>,
 }
 
 /// The sensitive attribute in GROUP BY.
@@ -123,7 +136,12 @@ struct SensitiveKey<'a> {
 }
 
 impl<'a> AnswerScan<'a> {
-    fn new(release: &'a OpenRelease, plan: &'a Plan, mode: EstimateMode) -> Result<Self, QueryError> {
+    fn new(
+        release: &'a OpenRelease,
+        plan: &'a Plan,
+        operands: &'a [Operand],
+        mode: EstimateMode,
+    ) -> Result<Self, QueryError> {
         let asked = plan.sensitive.filter(|_| plan.needs_sensitive());
         let mut asked = asked.map(|field| Part::new(release, plan, field)).transpose()?;
         let key = |field: usize| {
@@ -165,10 +183,12 @@ impl<'a> AnswerScan<'a> {
             (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect()
         };
         let learner = (mode == EstimateMode::Learned).then(|| Learner::new(release, plan, &quasi_keys)).transpose()?;
+        let gatherers = Gatherer::all(release, plan, operands, listed, &quasi_keys)?;
         Ok(AnswerScan {
             learner,
             release,
             plan,
+            gatherers,
             test: test(&plan.sensitive_set),
             tests: plan.aggregates.iter().map(|aggregate| test(&aggregate.set)).collect(),
             asked,
@@ -319,7 +339,17 @@ impl<'a> AnswerScan<'a> {
             };
             AggregateAnswer::new(planned.name.clone(), estimate)
         });
-        Some((digits, AnswerRow { aggregates: aggregates.collect(), group, because }))
+        let aggregates = aggregates.collect();
+        let place = Place {
+            digits: &self.found[0].combinations[at].digits,
+            group: &group,
+            pieces: &pieces[0],
+            listed: listed.as_ref(),
+            test: counts.test(),
+            beside: &beside,
+        };
+        let gathered = self.gatherers.iter().map(|gatherer| gatherer.gather(self.release, self.plan, &place)).collect();
+        Some((digits, AnswerRow { aggregates, group, because }, gathered))
     }
 }
 
@@ -396,7 +426,7 @@ fn by_value(pieces: &[&[Hit]], multisets: &Multisets, test: Option<&CodeTest>) -
 }
 
 impl AggregateAnswer {
-    fn new(name: String, estimate: Estimate) -> Self {
+    pub(crate) fn new(name: String, estimate: Estimate) -> Self {
         let Estimate { estimate, lower, upper, std_error } = estimate;
         AggregateAnswer { name, estimate, lower, upper, std_error }
     }

@@ -1,5 +1,7 @@
 //! A question bound to a release. Both evaluators, ours and SQL, work from it (steps 2 to 5 of `spec.md`).
 
+use std::collections::BTreeMap;
+
 use chrysalis_release::{
     COUNT, Detail, Form, GROUP_ID, MEMBERS_COLUMNS, Manifest, Published, RoleName, Shape, Values, max_column,
     min_column,
@@ -38,6 +40,8 @@ pub struct Plan {
     pub aggregates: Vec<PlannedAggregate>,
     /// The attributes of GROUP BY, in order.
     pub keys: Vec<usize>,
+    /// Further attributes whose values are needed.
+    pub valued: Vec<usize>,
     /// Notes on what is asked for and the release does not have, in sentences.
     pub notes: Vec<String>,
 }
@@ -106,6 +110,7 @@ impl Plan {
             sensitive_set,
             aggregates,
             keys,
+            valued: Vec::new(),
             fields,
             notes,
         };
@@ -211,6 +216,7 @@ impl Plan {
     pub fn quasi_fields(&self) -> Vec<usize> {
         let trees = self.conditions.iter().filter_map(|condition| condition.tree.as_ref());
         let mut fields: Vec<usize> = trees.flat_map(Tree::fields).chain(self.keys.iter().copied()).collect();
+        fields.extend(self.valued.iter().filter(|field| !self.fields[**field].is_weight));
         fields.retain(|field| !self.is_sensitive(*field));
         fields.sort_unstable();
         fields.dedup();
@@ -222,6 +228,7 @@ impl Plan {
         let asked = self.sensitive.filter(|_| self.needs_sensitive());
         let beside = self.beside.iter().map(|(field, _)| *field);
         let mut fields: Vec<usize> = asked.into_iter().chain(beside).chain(self.sensitive_key()).collect();
+        fields.extend(self.valued.iter().filter(|field| self.is_sensitive(**field)));
         fields.sort_unstable();
         fields.dedup();
         fields
@@ -233,7 +240,60 @@ impl Plan {
         let is_over_it =
             |aggregate: &PlannedAggregate| aggregate.function != Function::Count && !self.weighs(aggregate);
         let is_asked = |aggregate: &PlannedAggregate| aggregate.set.is_some() || is_over_it(aggregate);
-        is_key || self.sensitive_set.is_some() || self.aggregates.iter().any(is_asked)
+        let is_valued = self.sensitive.is_some_and(|field| self.valued.contains(&field));
+        is_key || is_valued || self.sensitive_set.is_some() || self.aggregates.iter().any(is_asked)
+    }
+}
+
+/// What a plan is made of, if not from a question.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Parts {
+    /// The condition on the quasi side.
+    pub(crate) quasi: Option<Tree>,
+    /// The values that are admitted of sensitive attributes.
+    pub(crate) sets: BTreeMap<usize, ValueSet>,
+    /// The sensitive attribute that is asked about, if it matters which.
+    pub(crate) asked: Option<usize>,
+    pub(crate) keys: Vec<usize>,
+    pub(crate) aggregates: Vec<Aggregate>,
+    pub(crate) valued: Vec<usize>,
+}
+
+impl Plan {
+    /// Binds the parts of an inquiry to a release.
+    pub(crate) fn of_parts(parts: &Parts, manifest: &Manifest) -> Result<Plan, QueryError> {
+        let shape = askable(manifest)?;
+        let fields: Vec<Field> = manifest.attributes.iter().map(Field::new).collect();
+        let mut binder = Binder { detail: shape.detail, fields: &fields, sensitive: None };
+        let key = parts.keys.iter().copied().find(|&key| binder.is_sensitive(key));
+        let first = || fields.iter().position(|field| field.role == RoleName::Sensitive);
+        binder.sensitive = parts.asked.or(key).or(parts.sets.keys().next().copied()).or_else(first);
+        let sensitive = binder.sensitive;
+        let sensitive_set = sensitive.and_then(|field| parts.sets.get(&field)).cloned();
+        let beside = parts.sets.iter().filter(|(field, _)| Some(**field) != sensitive);
+        let beside = beside.map(|(field, set)| (*field, set.clone())).collect();
+        let mut conditions = vec![binder.condition(parts.quasi.clone())?];
+        let mut aggregates = Vec::with_capacity(parts.aggregates.len());
+        for aggregate in &parts.aggregates {
+            aggregates.push(binder.aggregate(aggregate, &parts.quasi, &sensitive_set, &mut conditions)?);
+        }
+        let mut plan = Plan {
+            table: shape.people.to_owned(),
+            shape,
+            sensitive,
+            has_several: fields.iter().filter(|field| field.role == RoleName::Sensitive).count() > 1,
+            together: manifest.together_sets(),
+            beside,
+            conditions,
+            sensitive_set,
+            aggregates,
+            keys: parts.keys.clone(),
+            valued: parts.valued.clone(),
+            fields,
+            notes: Vec::new(),
+        };
+        plan.table = plan.narrowest(manifest)?;
+        Ok(plan)
     }
 }
 
@@ -243,9 +303,11 @@ impl Plan {
         aggregate.function != Function::Count && aggregate.field.is_some_and(|field| self.fields[field].is_weight)
     }
 
-    /// The survey weight, if an aggregate is over it.
+    /// The survey weight, if an aggregate is over it or its values are needed.
     pub fn weight(&self) -> Option<usize> {
-        self.aggregates.iter().find(|aggregate| self.weighs(aggregate)).and_then(|aggregate| aggregate.field)
+        let valued = self.valued.iter().copied().find(|&field| self.fields[field].is_weight);
+        let weighed = self.aggregates.iter().find(|aggregate| self.weighs(aggregate));
+        weighed.and_then(|aggregate| aggregate.field).or(valued)
     }
 
     /// Whether every row shows a person's weight beside the person's own sensitive value. Where values were permuted,
@@ -331,21 +393,21 @@ fn one_of(names: &[&str]) -> String {
 /// The condition on quasi attributes, the sensitive values asked about, and conditions on other sensitive attributes.
 type SplitCondition = (Option<Tree>, Option<ValueSet>, Vec<(usize, ValueSet)>);
 
-struct Binder<'a> {
-    detail: Detail,
-    fields: &'a [Field],
-    sensitive: Option<usize>,
+pub(crate) struct Binder<'a> {
+    pub(crate) detail: Detail,
+    pub(crate) fields: &'a [Field],
+    pub(crate) sensitive: Option<usize>,
 }
 
 impl Binder<'_> {
     /// Finds a column by its exact name, or else, if the name is not quoted, regardless of case.
-    fn find(&self, column: &ColumnName) -> Result<usize, QueryError> {
+    pub(crate) fn find(&self, column: &ColumnName) -> Result<usize, QueryError> {
         let field = self.named(column)?;
         self.check_side(field, column)
     }
 
     /// The column of an aggregate. A weight can be added up wherever it stands; conditions need to know whose it is.
-    fn find_aggregated(&self, column: &ColumnName) -> Result<usize, QueryError> {
+    pub(crate) fn find_aggregated(&self, column: &ColumnName) -> Result<usize, QueryError> {
         let field = self.named(column)?;
         if self.fields[field].is_weight { Ok(field) } else { self.check_side(field, column) }
     }
@@ -388,7 +450,7 @@ impl Binder<'_> {
         format!("the columns that can be asked are: {}", names.join(", "))
     }
 
-    fn key(&self, column: &ColumnName) -> Result<usize, QueryError> {
+    pub(crate) fn key(&self, column: &ColumnName) -> Result<usize, QueryError> {
         let field = self.find(column)?;
         if self.detail.is_labelled() && self.fields[field].kind == Kind::Real && !self.is_sensitive(field) {
             let problem = format!("`{}` is published as ranges of reals, which have no single values", column.text);
@@ -415,7 +477,7 @@ impl Binder<'_> {
         Ok(((!quasi.is_empty()).then(|| Tree::all(quasi)), set, beside))
     }
 
-    fn is_sensitive(&self, field: usize) -> bool {
+    pub(crate) fn is_sensitive(&self, field: usize) -> bool {
         self.fields[field].role == RoleName::Sensitive
     }
 
@@ -457,7 +519,7 @@ impl Binder<'_> {
     }
 
     /// Step 5.
-    fn condition(&self, tree: Option<Tree>) -> Result<QuasiCondition, QueryError> {
+    pub(crate) fn condition(&self, tree: Option<Tree>) -> Result<QuasiCondition, QueryError> {
         let everything = || Tree::All(Vec::new());
         let needs_boxes = self.detail != Detail::Exact;
         let needs_complement = self.detail.is_labelled();
@@ -469,7 +531,7 @@ impl Binder<'_> {
         })
     }
 
-    fn aggregate(
+    pub(crate) fn aggregate(
         &self,
         aggregate: &Aggregate,
         quasi: &Option<Tree>,
@@ -517,7 +579,7 @@ impl Binder<'_> {
         Ok(planned)
     }
 
-    fn not_a_number(&self, aggregate: &Aggregate, column: &Field) -> QueryError {
+    pub(crate) fn not_a_number(&self, aggregate: &Aggregate, column: &Field) -> QueryError {
         let problem =
             format!("{} needs numbers, but `{}` holds values of kind {}", aggregate.function, column.name, column.kind);
         let hint = format!("ask COUNT(*), with a condition on `{0}` or GROUP BY {0}", column.name);
@@ -547,7 +609,7 @@ impl Binder<'_> {
 }
 
 /// Whether the values are small enough for the bounds of their sums to hold in spite of rounding.
-fn has_exact_sums(field: &Field) -> bool {
+pub(crate) fn has_exact_sums(field: &Field) -> bool {
     let is_small = |value: &Value| match value {
         Value::Integer(number) => number.unsigned_abs() <= 1 << 53,
         Value::Real(number) => number.abs() <= 1e150,

@@ -43,6 +43,18 @@ pub enum Function {
     Min,
     /// `MAX`.
     Max,
+    /// `COUNT(DISTINCT …)`.
+    CountDistinct,
+    /// `PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY …)`, and `MEDIAN` for a share of a half.
+    Quantile,
+    /// `VAR_POP`.
+    VarPop,
+    /// `VAR_SAMP`, also called `VARIANCE`.
+    VarSamp,
+    /// `STDDEV_POP`.
+    StddevPop,
+    /// `STDDEV_SAMP`, also called `STDDEV`.
+    StddevSamp,
     /// `TOY`: it exists for one test.
     #[cfg(feature = "toy-function")]
     Toy,
@@ -56,6 +68,12 @@ impl Function {
         Function::Avg,
         Function::Min,
         Function::Max,
+        Function::CountDistinct,
+        Function::Quantile,
+        Function::VarPop,
+        Function::VarSamp,
+        Function::StddevPop,
+        Function::StddevSamp,
         #[cfg(feature = "toy-function")]
         Function::Toy,
     ];
@@ -68,6 +86,12 @@ impl Function {
             Function::Avg => "avg",
             Function::Min => "min",
             Function::Max => "max",
+            Function::CountDistinct => "count distinct",
+            Function::Quantile => "percentile_cont",
+            Function::VarPop => "var_pop",
+            Function::VarSamp => "var_samp",
+            Function::StddevPop => "stddev_pop",
+            Function::StddevSamp => "stddev_samp",
             #[cfg(feature = "toy-function")]
             Function::Toy => "toy",
         }
@@ -95,6 +119,18 @@ impl Function {
                 "estimate the expected maximum; it cannot lie above the greatest value that can be hit, nor below what some \
                  group's certain hits must reach."
             }
+            Function::CountDistinct => {
+                "estimate the expected number of distinct values that are hit; at least those that some group cannot \
+                 avoid, at most all that can be hit."
+            }
+            Function::Quantile => {
+                "estimate the quantile of all values, each as often as it is expected to be hit; bounds are the \
+                 outermost values at which the counts below and above still allow it."
+            }
+            Function::VarPop | Function::VarSamp | Function::StddevPop | Function::StddevSamp => {
+                "estimate from the expected mean and mean square; bounds from the extreme averages of squared distances \
+                 to every mean that is possible."
+            }
             #[cfg(feature = "toy-function")]
             Function::Toy => "the maximum by another name.",
         }
@@ -104,6 +140,8 @@ impl Function {
     pub fn is_rewritten(self) -> bool {
         match self {
             Function::Count | Function::Sum | Function::Avg | Function::Min | Function::Max => true,
+            Function::CountDistinct | Function::Quantile => false,
+            Function::VarPop | Function::VarSamp | Function::StddevPop | Function::StddevSamp => false,
             #[cfg(feature = "toy-function")]
             Function::Toy => false,
         }

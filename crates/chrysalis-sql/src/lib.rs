@@ -10,11 +10,12 @@
 pub mod parse;
 pub mod rewrite;
 
-use chrysalis_query::{Answer, OpenRelease, Plan, QueryError};
+use chrysalis_query::{Answer, EstimateMode, Inquiry, OpenRelease, QueryError, Tables};
 
 pub use rewrite::{Dialect, rewrite};
 
-/// Answers one question written in SQL.
+/// Answers one question written in SQL with the papers' estimates, which rewritten statements compute too.
 pub fn ask(release: &OpenRelease, text: &str) -> Result<Answer, QueryError> {
-    release.answer(&Plan::new(&parse::parse_one(text)?, release.manifest())?)
+    let inquiry = Inquiry::new(&parse::statement(text)?, release.manifest(), &Tables::default())?;
+    Ok(release.inquire(&inquiry, EstimateMode::Even)?.answer)
 }

@@ -109,33 +109,39 @@ fn refusals_say_where_and_what_to_ask_instead() {
         "SELECT COUNT(*) FROM microdata WHERE name = 'Bob'",
         &["line 1, column 38", "no column `name`", "asked are: a, d, w, o, s"],
     );
-    check("SELECT MEDIAN(a) FROM microdata", &["column 8", "`median` is not answered", "COUNT(*), COUNT, SUM"]);
-    check("SELECT SUM(a) FROM microdata", &["only for a sensitive column", "COUNT(*) GROUP BY a"]);
+    check("SELECT MODE(a) FROM microdata", &["column 8", "`mode` is not answered", "COUNT(*), COUNT, SUM"]);
+    check("SELECT RANK() OVER (ORDER BY a) FROM microdata", &["column 8", "whose values stand beside", "GROUP BY"]);
+    check("SELECT SUM(w) FROM microdata", &["only for a sensitive column", "COUNT(*) GROUP BY w"]);
     check("SELECT SUM(s) FROM microdata", &["sum needs numbers", "COUNT(*)"]);
-    check("SELECT COUNT(DISTINCT s) FROM microdata", &["DISTINCT", "GROUP BY"]);
+    check("SELECT SUM(DISTINCT a) FROM microdata", &["DISTINCT", "COUNT(DISTINCT"]);
     check("SELECT a FROM microdata GROUP BY a", &["no aggregate"]);
     check("SELECT a, COUNT(*) FROM microdata", &["not in GROUP BY", "add GROUP BY a"]);
     check("SELECT * FROM microdata", &["rows cannot be selected"]);
     check("SELECT COUNT(*) FROM people", &["no table `people`", "FROM microdata"]);
     check("SELECT COUNT(*) FROM microdata, microdata", &["joins"]);
-    check("SELECT COUNT(*) FROM microdata WHERE a = 1 OR s = 'b'", &["an OR joins", "separate questions"]);
-    check("SELECT COUNT(*) FROM microdata WHERE a = w", &["two columns are compared"]);
+    check("SELECT COUNT(*) FROM microdata x JOIN microdata y ON x.a = y.a", &["joined with itself", "public tables"]);
+    check("SELECT COUNT(*) FROM microdata JOIN towns ON w = towns.w", &["no public table `towns`", "`table`"]);
+    check("SELECT COUNT(*) FROM microdata WHERE a = w", &["several columns, a and w", "constants"]);
+    check("SELECT SUM(a + s) FROM microdata", &["needs numbers"]);
     check(
         "SELECT COUNT(*) FROM microdata WHERE w = \"b\"",
         &["line 1, column 42", "double quotes name columns, so \"b\" is not text here", "hold text: write 'b'"],
     );
     check("SELECT COUNT(*) FROM microdata WHERE w IN ('a', \"b's\")", &["double quotes", "write 'b''s'"]);
     check("SELECT COUNT(*) FROM microdata WHERE w LIKE \"a%\"", &["double quotes", "write 'a%'"]);
-    check("SELECT COUNT(*) FROM microdata WHERE 1 = 1", &["compares no column", "leave it out"]);
     check("SELECT COUNT(*) FROM microdata WHERE a LIKE 'x'", &["LIKE asks about words"]);
     check("SELECT COUNT(*) FROM microdata WHERE a = 'x'", &["'x' is not a value of `a`", "a number"]);
     check("SELECT COUNT(*) FROM microdata WHERE w = 3", &["3 is not a value of `w`", "single quotes"]);
     check("SELECT COUNT(*) FROM microdata WHERE d > '2020'", &["'2020' is not a value of `d`", "YYYY-MM-DD"]);
     check("SELECT COUNT(*) FROM microdata WHERE o < 'top'", &["no value 'top'", "in order: low, mid, high"]);
     check("SELECT COUNT(*) FROM microdata WHERE a IN (SELECT a FROM microdata)", &["a question inside a question"]);
-    check("SELECT COUNT(*) FROM microdata HAVING COUNT(*) > 3", &["HAVING"]);
-    check("SELECT COUNT(*) FROM microdata ORDER BY 1", &["ORDER BY"]);
-    check("SELECT COUNT(*) FROM microdata LIMIT 1", &["LIMIT"]);
+    check("SELECT COUNT(*) FROM microdata HAVING a > 3", &["`a` is used beside aggregates", "GROUP BY a"]);
+    check("SELECT COUNT(*) FROM microdata ORDER BY 3", &["no column number 3"]);
+    check("SELECT COUNT(*) FROM microdata LIMIT a", &["LIMIT takes a number"]);
+    let deep = format!("SELECT COUNT(*) FROM microdata WHERE a {}", "= 1 ".repeat(900));
+    check(&deep, &["nested more than 100 deep"]);
+    let nested = format!("SELECT COUNT(*) FROM microdata WHERE a {}", "IS NULL ".repeat(600));
+    check(&nested, &["deep"]);
     check("SELECT COUNT(*), COUNT(*) FROM microdata", &["two columns of the answer", "AS"]);
     check("SELECT COUNT(*)\nFROM microdata\nWHERE a >", &["line 3, column", "cannot be read"]);
     check("SELECT COUNT(*) FROM microdata; SELECT COUNT(*) FROM microdata", &["2 statements", "`file`"]);

@@ -1,10 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use chrysalis_query::{EstimateMode, OpenRelease, Plan, QueryError, Question};
+use chrysalis_query::statement::Statement;
+use chrysalis_query::{EstimateMode, Inquiry, OpenRelease, QueryError, Tables};
 use chrysalis_release::{Manifest, Release};
-use chrysalis_sql::rewrite::looked_at;
-use chrysalis_sql::{Dialect, parse, rewrite};
+use chrysalis_sql::rewrite::{looked_at_by, rewrite_inquiry};
+use chrysalis_sql::{Dialect, parse};
 use chrysalis_store::{read_columns_within, read_manifest_within};
 use chrysalis_table::Memory;
 use rayon::prelude::*;
@@ -18,12 +19,14 @@ pub struct Analyst {
     open: OpenRelease,
     release: Release,
     estimates: EstimateMode,
+    tables: Tables,
 }
 
 impl Analyst {
     /// Opens a release for any number of questions.
     pub fn open(release: Release) -> Result<Self, Error> {
-        Ok(Analyst { open: OpenRelease::new(&release)?, release, estimates: EstimateMode::default() })
+        let (tables, estimates) = (Tables::default(), EstimateMode::default());
+        Ok(Analyst { open: OpenRelease::new(&release)?, release, tables, estimates })
     }
 
     /// How estimates are to be made; learned ones unless said otherwise.
@@ -33,24 +36,31 @@ impl Analyst {
         self
     }
 
+    /// The same with public tables that questions may join.
+    pub fn with_tables(self, tables: Tables) -> Self {
+        Analyst { tables, ..self }
+    }
+
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
-        let plan = Plan::new(&parse::parse_one(text)?, self.open.manifest())?;
-        Ok(AnswerReport::new(self.open.answer_with(&plan, self.estimates)?, &plan, self.open.manifest()))
+        let inquiry = Inquiry::new(&parse::statement(text)?, self.open.manifest(), &self.tables)?;
+        Ok(AnswerReport::new(self.open.inquire(&inquiry, self.estimates)?, &inquiry, self.open.manifest()))
     }
 
     /// The same question as one statement for a database that holds the release's tables. It computes the even
     /// estimates.
     pub fn rewrite(&self, text: &str, dialect: Dialect) -> Result<String, Error> {
-        let plan = Plan::new(&parse::parse_one(text)?, self.open.manifest())?;
-        Ok(rewrite(&plan, &self.release, dialect)?)
+        let inquiry = Inquiry::new(&parse::statement(text)?, self.open.manifest(), &self.tables)?;
+        Ok(rewrite_inquiry(&inquiry, &self.release, dialect)?)
     }
 }
 
 /// Questions as an analyst wrote them: a single one, or a file of them separated by `;`.
 #[derive(Clone, Debug)]
 pub struct Questions {
-    questions: Vec<Question>,
+    questions: Vec<Statement>,
+    /// Public tables that they may join.
+    tables: Tables,
     /// Whether they come from a file, so that messages give their numbers.
     is_file: bool,
     estimates: EstimateMode,
@@ -59,17 +69,19 @@ pub struct Questions {
 impl Questions {
     /// Exactly one question.
     pub fn one(text: &str) -> Result<Self, Error> {
-        Ok(Questions { questions: vec![parse::parse_one(text)?], is_file: false, estimates: EstimateMode::default() })
+        let questions = vec![parse::statement(text)?];
+        let (tables, estimates) = (Tables::default(), EstimateMode::default());
+        Ok(Questions { questions, tables, is_file: false, estimates })
     }
 
     /// The questions of a file that messages call `name`.
     pub fn of_file(text: &str, name: &str) -> Result<Self, Error> {
-        let questions = parse::parse(text)?;
+        let questions = parse::statements(text)?;
         if questions.is_empty() {
             let hint = "write questions such as SELECT COUNT(*) FROM microdata, with ; between them";
             return Err(Error::request(format!("{name} has no question"), hint));
         }
-        Ok(Questions { questions, is_file: true, estimates: EstimateMode::default() })
+        Ok(Questions { questions, tables: Tables::default(), is_file: true, estimates: EstimateMode::default() })
     }
 
     /// How estimates are to be made; learned ones unless said otherwise.
@@ -77,6 +89,13 @@ impl Questions {
     pub fn estimates(mut self, estimates: EstimateMode) -> Self {
         self.estimates = estimates;
         self
+    }
+
+    /// Adds a public table, from the text of a CSV file with a header.
+    pub fn with_table(mut self, name: &str, text: &str) -> Result<Self, Error> {
+        let (header, rows) = crate::public_table::read(name, text)?;
+        self.tables.add(name, header, rows)?;
+        Ok(self)
     }
 
     /// Asks the release in a folder all of them, in parallel. Only the columns that some question needs are read, and
@@ -87,12 +106,12 @@ impl Questions {
         let manifest = read_manifest_within(folder, memory)?;
         let plans = self.plans(&manifest)?;
         let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for needed in plans.iter().flat_map(Plan::columns) {
+        for needed in plans.iter().flat_map(Inquiry::columns) {
             wanted.entry(needed.table).or_default().extend(needed.columns);
         }
         let open = OpenRelease::new(&read_columns_within(folder, manifest, &listed(wanted), memory)?)?;
-        let answers: Vec<_> = plans.par_iter().map(|plan| open.answer_with(plan, self.estimates)).collect();
-        let report = |(at, (plan, answer)): (usize, (&Plan, Result<_, QueryError>))| {
+        let answers: Vec<_> = plans.par_iter().map(|plan| open.inquire(plan, self.estimates)).collect();
+        let report = |(at, (plan, answer)): (usize, (&Inquiry, Result<_, QueryError>))| {
             let answer = answer.map_err(|error| self.located(error, at))?;
             Ok(AnswerReport::new(answer, plan, open.manifest()))
         };
@@ -105,16 +124,17 @@ impl Questions {
         let manifest = read_manifest_within(folder, memory)?;
         let plans = self.plans(&manifest)?;
         let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (table, columns) in plans.iter().flat_map(looked_at) {
+        for (table, columns) in plans.iter().flat_map(looked_at_by) {
             wanted.entry(table).or_default().extend(columns);
         }
         let release = read_columns_within(folder, manifest, &listed(wanted), memory)?;
-        let statement = |(at, plan)| rewrite(plan, &release, dialect).map_err(|error| self.located(error, at));
+        let statement = |(at, plan)| rewrite_inquiry(plan, &release, dialect).map_err(|error| self.located(error, at));
         plans.iter().enumerate().map(statement).collect()
     }
 
-    fn plans(&self, manifest: &Manifest) -> Result<Vec<Plan>, Error> {
-        let plan = |(at, question)| Plan::new(question, manifest).map_err(|error| self.located(error, at));
+    fn plans(&self, manifest: &Manifest) -> Result<Vec<Inquiry>, Error> {
+        let plan =
+            |(at, question)| Inquiry::new(question, manifest, &self.tables).map_err(|error| self.located(error, at));
         self.questions.iter().enumerate().map(plan).collect()
     }
 

@@ -50,6 +50,7 @@ mod persons;
 mod population;
 mod prepare;
 mod profile;
+mod public_table;
 mod publish;
 mod recipe;
 mod replay;

@@ -11,8 +11,9 @@ use chrysalis::{Dialect, EstimateMode, IntervalsDraft, Memory};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use values::{
-    Levels, categories_of, date_format, delimiter, encoding, estimate, estimates, format, intervals_of, kind_of, levels,
-    list_of, memory, metric, missing, ordinary_of, path_of, seconds, share, step_of, threads, width_of, workload,
+    Levels, categories_of, date_format, delimiter, encoding, estimate, estimates, format, intervals_of, kind_of,
+    levels, list_of, memory, metric, missing, ordinary_of, path_of, seconds, share, step_of, threads, width_of,
+    workload,
 };
 
 /// Publish microdata without revealing who is who, and check what was published.
@@ -602,11 +603,13 @@ pub(crate) struct LoadArgs {
 
 const QUERY_HELP: &str = "\
 Questions:
-  SELECT aggregate, … FROM microdata [WHERE condition] [GROUP BY column, …]
-  Aggregates   COUNT(*), COUNT(column); SUM, AVG, MIN, MAX of a numeric sensitive column,
-               or of the survey weight
-  Conditions   =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL against constants; AND, OR, NOT
-               (no OR between the sensitive column and others)
+  SELECT …, aggregate, … FROM microdata [JOIN table ON column = table.column] [WHERE condition]
+  [GROUP BY column or expression, …] [HAVING condition] [ORDER BY …] [LIMIT n]
+  Aggregates   COUNT(*), COUNT, COUNT(DISTINCT), SUM, AVG, MIN, MAX, MEDIAN, PERCENTILE_CONT, VAR
+               and STDDEV of columns and expressions, with FILTER; and arithmetic with them
+  Expressions  +, -, *, / (as reals), // (whole part), %, CASE, EXTRACT, FLOOR, ROUND, COALESCE, …
+  Conditions   =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL; AND, OR, NOT
+  Tables       given with --table: a column to join on must be unique there
 
 Answers:
   estimate     what all groups of the release together suggest (learned); with --estimate even, the
@@ -619,6 +622,9 @@ Answers:
 Examples:
   chrysalis query release \"SELECT COUNT(*) FROM microdata WHERE age BETWEEN 40 AND 70 AND sex = 'F'\"
   chrysalis query release \"SELECT AVG(cost), MAX(cost) FROM microdata GROUP BY sex\" --explain
+  chrysalis query release \"SELECT MEDIAN(cost), STDDEV(cost) FROM microdata GROUP BY age // 10\"
+  chrysalis query release --table regions=regions.csv \\
+      \"SELECT r.area, AVG(cost) FROM microdata JOIN regions r ON zip_code = r.zip GROUP BY r.area\"
   chrysalis query release --file questions.sql --output json --estimate even
   echo \"SELECT COUNT(*) FROM microdata WHERE disease LIKE 'F%'\" | chrysalis query release --file -";
 
@@ -636,6 +642,10 @@ pub(crate) struct QueryArgs {
     /// Explain in words where the numbers come from.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// A public table that questions may join, or look into with IN (SELECT …): a CSV file with a header; repeat for
+    /// several.
+    #[arg(long = "table", value_name = "NAME=FILE", value_parser = path_of)]
+    pub(crate) tables: Vec<(String, PathBuf)>,
     /// How estimates are made: learned from all groups together, or even, the mean over all tables that could have
     /// produced this release. Bounds are the same.
     #[arg(long, value_name = "learned|even", default_value_t, value_parser = estimates)]
@@ -714,6 +724,10 @@ pub(crate) struct RewriteArgs {
     /// The database's SQL: postgres, duckdb, sqlite or spark.
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Dialect,
+    /// A public table that questions may join, or look into with IN (SELECT …): a CSV file with a header; repeat for
+    /// several.
+    #[arg(long = "table", value_name = "NAME=FILE", value_parser = path_of)]
+    pub(crate) tables: Vec<(String, PathBuf)>,
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,

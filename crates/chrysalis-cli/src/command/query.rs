@@ -1,5 +1,6 @@
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use chrysalis::report::{AnswerReport, short};
@@ -17,7 +18,7 @@ use crate::render;
 const MAX_FILE: u64 = 16 << 20;
 
 pub(crate) fn run(args: &QueryArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let questions = questions(args.question.as_deref(), args.file.as_deref())?.estimates(args.estimate);
+    let questions = questions(args.question.as_deref(), args.file.as_deref(), &args.tables)?.estimates(args.estimate);
     let answers = questions.ask(&args.release, args.memory.unwrap_or_default())?;
     let phases = Phases::new(cli);
     for (at, answer) in answers.iter().enumerate() {
@@ -30,12 +31,20 @@ pub(crate) fn run(args: &QueryArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(DONE))
 }
 
-/// The one question of the command line, or the questions of a file.
-pub(super) fn questions(question: Option<&str>, file: Option<&str>) -> Result<Questions, Failure> {
-    Ok(match file {
+/// The one question of the command line, or the questions of a file, with the public tables that they may join.
+pub(super) fn questions(
+    question: Option<&str>,
+    file: Option<&str>,
+    tables: &[(String, PathBuf)],
+) -> Result<Questions, Failure> {
+    let mut questions = match file {
         Some(file) => Questions::of_file(&read(file)?, name(file))?,
         None => Questions::one(question.unwrap_or_default())?,
-    })
+    };
+    for (name, path) in tables {
+        questions = questions.with_table(name, &read(&path.display().to_string())?)?;
+    }
+    Ok(questions)
 }
 
 fn name(file: &str) -> &str {

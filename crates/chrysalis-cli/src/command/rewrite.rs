@@ -8,7 +8,7 @@ use crate::failure::{DONE, Failure};
 use crate::render;
 
 pub(crate) fn run(args: &RewriteArgs, cli: &Cli) -> Result<ExitCode, Failure> {
-    let questions = questions(args.question.as_deref(), args.file.as_deref())?;
+    let questions = questions(args.question.as_deref(), args.file.as_deref(), &args.tables)?;
     let mut text = String::new();
     let statements = questions.rewrite(&args.release, args.dialect, args.memory.unwrap_or_default())?;
     for (at, sql) in statements.into_iter().enumerate() {

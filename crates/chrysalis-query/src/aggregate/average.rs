@@ -71,6 +71,17 @@ impl Choice {
         self.optional.push((value, 1));
     }
 
+    /// Adds a value that is taken `times` times.
+    pub(super) fn must_take_times(&mut self, value: f64, times: u32) {
+        self.sum.add(value, times);
+        self.count += u64::from(times);
+    }
+
+    /// Adds a value that may be taken up to `times` times.
+    pub(super) fn may_take_times(&mut self, value: f64, times: u32) {
+        self.optional.push((value, times));
+    }
+
     /// `values` is ascending: the first `least` must be taken, the rest up to `most` may be.
     fn add(&mut self, values: impl Iterator<Item = (f64, u32)>, least: u32, most: u32) {
         let mut taken = 0;

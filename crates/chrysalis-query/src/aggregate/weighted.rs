@@ -57,8 +57,12 @@ impl WeightedSide<'_> {
             Function::Sum => self.sum(hits),
             Function::Avg => self.average(hits),
             Function::Min => self.extreme(hits, 1.0),
-            // PROOF: a plan never weighs a count.
+            // PROOF: a plan never weighs a count, and has none of the functions below.
             Function::Max | Function::Count => self.extreme(hits, -1.0),
+            Function::CountDistinct | Function::Quantile => self.extreme(hits, -1.0),
+            Function::VarPop | Function::VarSamp | Function::StddevPop | Function::StddevSamp => {
+                self.extreme(hits, -1.0)
+            }
             #[cfg(feature = "toy-function")]
             Function::Toy => self.extreme(hits, -1.0),
         }

@@ -37,6 +37,11 @@ impl<'a> Measure<'a> {
         Measure { set, points, lengths }
     }
 
+    /// Whether the label has a value in the set.
+    pub(crate) fn touches(&self, label: &Label) -> bool {
+        self.of(label).touches
+    }
+
     /// Step 6, generalize.
     pub(crate) fn of(&self, label: &Label) -> Share {
         let (total, inside, touches) = match (label, &self.set.values) {

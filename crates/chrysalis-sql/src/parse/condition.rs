@@ -122,7 +122,7 @@ fn compare(
 }
 
 /// The error for something that looks like text but is the name of a column.
-fn double_quoted(expression: &Expr) -> Option<QueryError> {
+pub(super) fn double_quoted(expression: &Expr) -> Option<QueryError> {
     match expression {
         Expr::Nested(inner) => double_quoted(inner),
         Expr::Identifier(ident) if ident.quote_style == Some('"') => {
@@ -153,7 +153,7 @@ fn not(negated: bool, condition: Condition) -> Condition {
     if negated { Condition::Not(Box::new(condition)) } else { condition }
 }
 
-fn like(pattern: &Expr, escape: Option<&Expr>) -> Result<Predicate, QueryError> {
+pub(super) fn like(pattern: &Expr, escape: Option<&Expr>) -> Result<Predicate, QueryError> {
     let text = |expression: &Expr, what: &str| match constant(expression)? {
         Constant::Text(text) => Ok(Some(text)),
         Constant::Null => Ok(None),
@@ -171,7 +171,7 @@ fn like(pattern: &Expr, escape: Option<&Expr>) -> Result<Predicate, QueryError> 
     Ok(Predicate::Like { pattern: text(pattern, "pattern")?, escape: Some(*letter) })
 }
 
-fn constant(expression: &Expr) -> Result<Constant, QueryError> {
+pub(super) fn constant(expression: &Expr) -> Result<Constant, QueryError> {
     let at = place(expression);
     match expression {
         Expr::Nested(inner) => constant(inner),
@@ -192,7 +192,7 @@ fn constant(expression: &Expr) -> Result<Constant, QueryError> {
 }
 
 /// `DATE '…'`, `TIMESTAMP '…'` and `DATETIME '…'`. A zone would need a clock that a release does not have.
-fn is_moment(data_type: &DataType) -> bool {
+pub(super) fn is_moment(data_type: &DataType) -> bool {
     use TimezoneInfo::{None as Unsaid, WithoutTimeZone};
     match data_type {
         DataType::Date | DataType::Datetime(_) => true,

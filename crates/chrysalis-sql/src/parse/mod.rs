@@ -1,6 +1,7 @@
 //! SQL text to [`Question`]s (step 1 of `spec.md`).
 
 mod condition;
+mod expression;
 mod guard;
 mod select;
 
@@ -9,6 +10,7 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 
+use chrysalis_query::statement::Statement;
 use chrysalis_query::{Position, QueryError, Question};
 
 /// The table name that questions use for every release.
@@ -17,7 +19,7 @@ pub const TABLE: &str = "microdata";
 const EXAMPLE: &str = "ask, for example: SELECT COUNT(*) FROM microdata WHERE age BETWEEN 40 AND 70";
 
 /// Reads statements separated by `;`.
-pub fn parse(text: &str) -> Result<Vec<Question>, QueryError> {
+pub fn statements(text: &str) -> Result<Vec<Statement>, QueryError> {
     let dialect = GenericDialect {};
     let tokens = Tokenizer::new(&dialect, text).tokenize_with_location().map_err(|error| {
         let at = position(error.location);
@@ -27,11 +29,19 @@ pub fn parse(text: &str) -> Result<Vec<Question>, QueryError> {
     statements.filter(|statement| !is_blank(statement)).map(|tokens| parse_tokens(tokens, &dialect)).collect()
 }
 
-/// Reads exactly one statement, with or without a `;` at its end.
+/// Reads one plain question, with or without a `;` at its end: aggregates of columns, conditions on columns, and columns
+/// in GROUP BY.
 pub fn parse_one(text: &str) -> Result<Question, QueryError> {
-    let mut questions = parse(text)?;
-    match questions.len() {
-        1 => Ok(questions.remove(0)),
+    let statement = statement(text)?;
+    let at = statement.at;
+    statement.plain.ok_or_else(|| QueryError::question(at, "this is more than a plain question", EXAMPLE))
+}
+
+/// Reads exactly one statement, with or without a `;` at its end.
+pub fn statement(text: &str) -> Result<Statement, QueryError> {
+    let mut statements = statements(text)?;
+    match statements.len() {
+        1 => Ok(statements.remove(0)),
         0 => Err(QueryError::question(None, "there is no question", EXAMPLE)),
         n => {
             let problem = format!("there are {n} statements where one is expected");
@@ -45,7 +55,7 @@ fn is_blank(tokens: &[TokenWithSpan]) -> bool {
     tokens.iter().all(|token| matches!(token.token, Token::Whitespace(_) | Token::EOF))
 }
 
-fn parse_tokens(tokens: &[TokenWithSpan], dialect: &GenericDialect) -> Result<Question, QueryError> {
+fn parse_tokens(tokens: &[TokenWithSpan], dialect: &GenericDialect) -> Result<Statement, QueryError> {
     guard::check(tokens)?;
     let mut parser = Parser::new(dialect).with_tokens_with_locations(tokens.to_vec());
     let statement = parser.parse_statement().map_err(|error| unreadable(&error, tokens))?;
@@ -55,7 +65,7 @@ fn parse_tokens(tokens: &[TokenWithSpan], dialect: &GenericDialect) -> Result<Qu
         return Err(QueryError::question(position(rest.span.start), problem, EXAMPLE));
     }
     let start = tokens.iter().find(|token| !matches!(token.token, Token::Whitespace(_)));
-    select::question(statement, start.and_then(|token| position(token.span.start)))
+    select::statement(statement, start.and_then(|token| position(token.span.start)))
 }
 
 /// The parser puts the position into its message: `… at Line: 1, Column: 8`.

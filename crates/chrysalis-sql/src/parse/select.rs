@@ -4,17 +4,193 @@ use std::collections::BTreeSet;
 
 use sqlparser::ast::{
     Distinct, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident,
-    ObjectNamePart, Query, Select, SelectItem, SetExpr, Spanned, Statement, TableFactor,
+    JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, OrderByKind, OrderByOptions, OrderBySort,
+    Query, Select, SelectItem, SetExpr, Spanned, Statement, TableFactor,
 };
 
 use super::condition::{self, Names};
+use super::expression::{self, FUNCTIONS};
 use super::{EXAMPLE, TABLE, start_of};
 use chrysalis_query::question::{Aggregate, ColumnName, Function, Question};
+use chrysalis_query::statement::{self, Item, Join, Order};
 use chrysalis_query::{Position, QueryError};
 
-const FUNCTIONS: &str = "ask COUNT(*), COUNT, SUM, AVG, MIN or MAX of a column";
+/// Reads a statement; `plain` is set where it needs nothing but columns, constants and aggregates of columns.
+pub(super) fn statement(sql: Statement, at: Option<Position>) -> Result<statement::Statement, QueryError> {
+    let plain = question(sql.clone(), at);
+    let Statement::Query(query) = sql else {
+        let problem = "only SELECT statements are answered: a release can be asked, not changed";
+        return Err(QueryError::question(at, problem, EXAMPLE));
+    };
+    let (limit, offset) = limits(&query, at)?;
+    let order_by = order_by(&query, at)?;
+    let select = select_of(*query, at)?;
+    let (alias, joins) = sources(&select, at)?;
+    let mut items = Vec::with_capacity(select.projection.len());
+    for item in &select.projection {
+        let (expr, alias) = match item {
+            SelectItem::UnnamedExpr(expression) => (expression, None),
+            SelectItem::ExprWithAlias { expr, alias } => (expr, Some(alias)),
+            _ => {
+                let problem = "rows cannot be selected: a release answers aggregates";
+                return Err(QueryError::question(start_of(item.span()), problem, FUNCTIONS));
+            }
+        };
+        let at = start_of(expr.span());
+        let text = || match expr {
+            Expr::CompoundIdentifier(parts) => parts.last().map(|ident| ident.value.clone()).unwrap_or_default(),
+            Expr::Identifier(ident) => ident.value.clone(),
+            _ => expr.to_string().to_lowercase().chars().take(80).collect(),
+        };
+        let read = expression::read(expr)?;
+        let name = alias.map_or_else(text, |alias| alias.value.clone());
+        items.push(Item { expr: read, name, has_alias: alias.is_some(), at });
+    }
+    let keys = match &select.group_by {
+        GroupByExpr::Expressions(keys, modifiers) if modifiers.is_empty() => keys,
+        _ => {
+            let problem = "GROUP BY ALL, ROLLUP, CUBE and the like are not understood";
+            return Err(QueryError::question(at, problem, "name columns and expressions after GROUP BY"));
+        }
+    };
+    let group_by = keys.iter().map(|key| numbered(key, &items)).collect::<Result<Vec<_>, _>>()?;
+    let order_by = order_by
+        .into_iter()
+        .map(|(expr, options)| {
+            let is_descending = is_descending(&options);
+            Ok(Order {
+                expr: numbered(&expr, &items)?,
+                is_descending,
+                nulls_first: options.nulls_first.unwrap_or(false),
+            })
+        })
+        .collect::<Result<_, QueryError>>()?;
+    if let Some(error) = select.selection.as_ref().and_then(expression::quoted_by_mistake) {
+        return Err(error);
+    }
+    let condition = select.selection.as_ref().map(expression::read).transpose()?;
+    let having = select.having.as_ref().map(expression::read).transpose()?;
+    let plain = plain.ok();
+    Ok(statement::Statement { plain, items, joins, condition, group_by, having, order_by, limit, offset, alias, at })
+}
 
-pub(super) fn question(statement: Statement, at: Option<Position>) -> Result<Question, QueryError> {
+/// An expression of GROUP BY or ORDER BY, where a number is a place in the SELECT list.
+fn numbered(expr: &Expr, items: &[Item]) -> Result<statement::Expr, QueryError> {
+    let Some(place) = expression::whole(expr) else { return expression::read(expr) };
+    let found = usize::try_from(place).ok().and_then(|place| items.get(place.checked_sub(1)?));
+    found.map(|item| item.expr.clone()).ok_or_else(|| {
+        let problem = format!("there is no column number {place} in the SELECT list");
+        QueryError::question(start_of(expr.span()), problem, format!("it has {} columns", items.len()))
+    })
+}
+
+pub(super) fn is_descending(options: &OrderByOptions) -> bool {
+    matches!(options.sort, Some(OrderBySort::Desc))
+}
+
+fn order_by(query: &Query, at: Option<Position>) -> Result<Vec<(Expr, OrderByOptions)>, QueryError> {
+    let Some(order) = &query.order_by else { return Ok(Vec::new()) };
+    match &order.kind {
+        OrderByKind::Expressions(parts) if parts.iter().all(|part| part.with_fill.is_none()) => {
+            Ok(parts.iter().map(|part| (part.expr.clone(), part.options.clone())).collect())
+        }
+        _ => Err(QueryError::question(at, "this ORDER BY is not understood", "name columns and expressions after it")),
+    }
+}
+
+/// LIMIT and OFFSET.
+fn limits(query: &Query, at: Option<Position>) -> Result<(Option<u64>, u64), QueryError> {
+    let number = |expr: &Expr| {
+        let wrong =
+            || QueryError::question(start_of(expr.span()).or(at), "LIMIT takes a number of rows", "write LIMIT 10");
+        expression::whole(expr).ok_or_else(wrong)
+    };
+    if query.fetch.is_some() {
+        return Err(QueryError::question(at, "FETCH is not understood", "write LIMIT 10"));
+    }
+    match &query.limit_clause {
+        None => Ok((None, 0)),
+        Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
+            let offset = offset.as_ref().map(|offset| number(&offset.value)).transpose()?;
+            Ok((limit.as_ref().map(number).transpose()?, offset.unwrap_or(0)))
+        }
+        Some(LimitClause::OffsetCommaLimit { offset, limit }) => Ok((Some(number(limit)?), number(offset)?)),
+        Some(_) => Err(QueryError::question(at, "LIMIT BY is not understood", "write LIMIT 10")),
+    }
+}
+
+/// `FROM microdata [AS name] [JOIN table ON …]`.
+fn sources(select: &Select, at: Option<Position>) -> Result<(String, Vec<Join>), QueryError> {
+    let [source] = select.from.as_slice() else {
+        let problem = match select.from.len() {
+            0 => "the question has no FROM",
+            _ => "the question joins tables without saying how",
+        };
+        return Err(QueryError::question(at, problem, "write FROM microdata, or FROM microdata JOIN table ON …"));
+    };
+    let alias = microdata(&source.relation)?;
+    let mut joins = Vec::new();
+    for join in &source.joins {
+        let at = start_of(join.relation.span());
+        let TableFactor::Table { name, alias: other, args: None, .. } = &join.relation else {
+            let problem = "the question joins something other than a table";
+            return Err(QueryError::question(
+                at,
+                problem,
+                "join a public table: JOIN regions ON region = regions.name",
+            ));
+        };
+        let table = table_name(name);
+        if table.eq_ignore_ascii_case(TABLE) {
+            let problem = "microdata is joined with itself: which pairs of people exist is what a release hides";
+            let hint = "ask about each side in a question of its own; a JOIN takes public tables";
+            return Err(QueryError::question(at, problem, hint));
+        }
+        let (constraint, is_left) = match &join.join_operator {
+            JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => (constraint, false),
+            JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => (constraint, true),
+            _ => {
+                let problem = "only JOIN and LEFT JOIN of public tables are understood";
+                return Err(QueryError::question(at, problem, "write JOIN table ON column = table.column"));
+            }
+        };
+        let alias = other.as_ref().map_or_else(|| table.clone(), |alias| alias.name.value.clone());
+        let on = match constraint {
+            JoinConstraint::On(expr) => expression::read(expr)?,
+            JoinConstraint::Using(names) => using(names, &alias, at)?,
+            _ => statement::Expr::And(Vec::new()),
+        };
+        let statement::Expr::Compare(a, chrysalis_query::question::Comparison::Equal, b) = on else {
+            let problem = "a JOIN is understood with one equation, of a column of microdata and one of the table";
+            return Err(QueryError::question(at, problem, "write JOIN table ON column = table.column"));
+        };
+        joins.push(Join { table, alias, is_left, on: (a, b), at });
+    }
+    Ok((alias, joins))
+}
+
+/// `USING (column)`.
+fn using(names: &[ObjectName], alias: &str, at: Option<Position>) -> Result<statement::Expr, QueryError> {
+    let [name] = names else {
+        let problem = "a JOIN is understood with one column";
+        return Err(QueryError::question(at, problem, "write JOIN table ON column = table.column"));
+    };
+    let column = || ColumnName { text: table_name(name), is_quoted: false, at };
+    Ok(statement::Expr::Compare(
+        Box::new(statement::Expr::Column(Some(TABLE.to_owned()), column())),
+        chrysalis_query::question::Comparison::Equal,
+        Box::new(statement::Expr::Column(Some(alias.to_owned()), column())),
+    ))
+}
+
+pub(super) fn table_name(name: &ObjectName) -> String {
+    match name.0.as_slice() {
+        [ObjectNamePart::Identifier(ident)] => ident.value.clone(),
+        _ => name.to_string(),
+    }
+}
+
+fn question(statement: Statement, at: Option<Position>) -> Result<Question, QueryError> {
     let Statement::Query(query) = statement else {
         let problem = "only SELECT statements are answered: a release can be asked, not changed";
         return Err(QueryError::question(at, problem, EXAMPLE));
@@ -44,20 +220,24 @@ pub(super) fn question(statement: Statement, at: Option<Position>) -> Result<Que
     Ok(Question { aggregates, condition, group_by })
 }
 
-/// A SELECT with nothing around it that would change its answer.
+/// A SELECT with nothing around it but what a plain question has.
 fn plain_select(query: Query, at: Option<Position>) -> Result<Box<Select>, QueryError> {
+    let is_plain = query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
+    let select = select_of(query, at)?;
+    if is_plain && select.having.is_none() {
+        return Ok(select);
+    }
+    Err(QueryError::question(at, "the question has more than FROM, WHERE and GROUP BY", EXAMPLE))
+}
+
+/// A SELECT with nothing around it that would change its answer, but for ORDER BY and LIMIT.
+fn select_of(query: Query, at: Option<Position>) -> Result<Box<Select>, QueryError> {
     let refuse = |clause: &str, hint: &str| {
         Err(QueryError::question(at, format!("{clause} cannot be asked of a release"), hint.to_owned()))
     };
     let alone = "ask one plain SELECT over microdata";
     if query.with.is_some() {
         return refuse("WITH", alone);
-    }
-    if query.order_by.is_some() {
-        return refuse("ORDER BY", "leave it out: answers come in ascending order of the GROUP BY columns");
-    }
-    if query.limit_clause.is_some() || query.fetch.is_some() {
-        return refuse("LIMIT", "leave it out: a question gets all its answers");
     }
     let has_more = !query.locks.is_empty()
         || query.for_clause.is_some()
@@ -78,9 +258,6 @@ fn plain_select(query: Query, at: Option<Position>) -> Result<Box<Select>, Query
         None | Some(Distinct::All) => {}
         Some(_) => return refuse("SELECT DISTINCT", "use GROUP BY to get one answer per value"),
     }
-    if select.having.is_some() {
-        return refuse("HAVING", "leave it out and filter the answers, whose bounds say what is certain");
-    }
     let has_more = select.top.is_some()
         || select.into.is_some()
         || select.prewhere.is_some()
@@ -94,7 +271,8 @@ fn plain_select(query: Query, at: Option<Position>) -> Result<Box<Select>, Query
         || !select.distribute_by.is_empty()
         || !select.sort_by.is_empty()
         || !select.named_window.is_empty();
-    if has_more { refuse("a clause of this SELECT", "use FROM, WHERE and GROUP BY only") } else { Ok(select) }
+    let known = "use FROM, JOIN, WHERE, GROUP BY, HAVING, ORDER BY and LIMIT only";
+    if has_more { refuse("a clause of this SELECT", known) } else { Ok(select) }
 }
 
 /// `FROM microdata`, perhaps under another name.
@@ -110,9 +288,15 @@ fn from_clause(select: &Select, at: Option<Position>) -> Result<Names, QueryErro
         let problem = "the question joins tables, and a release has only one to ask";
         return Err(QueryError::question(start_of(join.relation.span()), problem, "write FROM microdata"));
     }
-    let TableFactor::Table { name, alias, args: None, .. } = &source.relation else {
+    let alias = microdata(&source.relation)?;
+    Ok(Names { alias: Some(alias) })
+}
+
+/// The name by which microdata is called, if this is it.
+fn microdata(relation: &TableFactor) -> Result<String, QueryError> {
+    let TableFactor::Table { name, alias, args: None, .. } = relation else {
         let problem = "the question asks something other than a table";
-        return Err(QueryError::question(start_of(source.relation.span()), problem, "write FROM microdata"));
+        return Err(QueryError::question(start_of(relation.span()), problem, "write FROM microdata"));
     };
     let is_microdata = match name.0.as_slice() {
         [ObjectNamePart::Identifier(ident)] => ident.value.eq_ignore_ascii_case(TABLE),
@@ -122,9 +306,9 @@ fn from_clause(select: &Select, at: Option<Position>) -> Result<Names, QueryErro
         let shown: String = name.to_string().chars().take(60).collect();
         let problem = format!("there is no table `{shown}` to ask");
         let hint = "write FROM microdata: questions are about the table behind the release, not about its files";
-        return Err(QueryError::question(start_of(source.relation.span()), problem, hint));
+        return Err(QueryError::question(start_of(relation.span()), problem, hint));
     }
-    Ok(Names { alias: alias.as_ref().map(|alias| alias.name.value.clone()) })
+    Ok(alias.as_ref().map_or_else(|| TABLE.to_owned(), |alias| alias.name.value.clone()))
 }
 
 fn group_by(clause: &GroupByExpr, names: &Names) -> Result<Vec<ColumnName>, QueryError> {

@@ -41,7 +41,7 @@ pub use original::original;
 use chrysalis_dialect::{expr, select};
 
 use chrysalis_query::question::Function;
-use chrysalis_query::{Field, Plan, QueryError};
+use chrysalis_query::{Field, Inquiry, Plan, QueryError};
 use expr::{X, col};
 use select::Ctes;
 
@@ -63,6 +63,22 @@ pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<Strin
     let source = parts::source(&mut writer)?;
     let (rows, order) = parts::answer(&writer, &source);
     Ok(format!("{:#}", writer.ctes.finish(rows, order)))
+}
+
+/// Turns an inquiry into a statement, as far as SQL is written for it: plain questions.
+pub fn rewrite_inquiry(inquiry: &Inquiry, release: &Release, dialect: Dialect) -> Result<String, QueryError> {
+    match inquiry.plan() {
+        Some(plan) => rewrite(plan, release, dialect),
+        None => {
+            let problem = "expressions, FILTER, HAVING, ORDER BY and LIMIT are not rewritten as SQL";
+            Err(QueryError::Question { at: None, problem: problem.to_owned(), hint: "ask the release itself".into() })
+        }
+    }
+}
+
+/// The columns of the release that [`rewrite_inquiry`] itself reads.
+pub fn looked_at_by(inquiry: &Inquiry) -> Vec<(String, Vec<String>)> {
+    inquiry.plan().map(looked_at).unwrap_or_default()
 }
 
 /// The columns of the release that [`rewrite`] itself reads: how often values repeat, and where ranges end.

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 pub(crate) mod ask;
+pub(crate) mod grammar;
 pub(crate) mod truth;
 
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, Shuffle};

@@ -1,4 +1,4 @@
-use chrysalis_query::{AggregateAnswer, Answer, AnswerRow, Plan};
+use chrysalis_query::{AggregateAnswer, Answer, AnswerRow, Inquiry, Plan, Reply};
 use chrysalis_release::{Detail, Manifest};
 use chrysalis_table::Value;
 use serde_json::{Map, json};
@@ -21,15 +21,19 @@ const WAY_OF_WEIGHTS: &str = "from the weights of the rows that can match, each 
                               asked for; bounds from the smallest and the largest weights that can be among them.";
 
 impl AnswerReport {
-    pub(crate) fn new(answer: Answer, plan: &Plan, manifest: &Manifest) -> Self {
-        let mut explanation = vec![hits_known(plan).to_owned()];
+    pub(crate) fn new(reply: Reply, inquiry: &Inquiry, manifest: &Manifest) -> Self {
+        let Reply { answer, notes } = reply;
+        let mut explanation: Vec<String> =
+            inquiry.first_plan().map(|plan| hits_known(plan).to_owned()).into_iter().collect();
         explanation.extend(answer.rows.iter().map(|row| hits(&answer, row, manifest)));
-        explanation.push(sensitive(plan));
+        explanation.extend(inquiry.first_plan().map(sensitive));
+        explanation.extend(inquiry.ways().into_iter().map(|(name, way)| format!("{name}: {way}")));
+        let Some(plan) = inquiry.plan() else { return AnswerReport { answer, explanation, notes } };
         explanation.extend(plan.aggregates.iter().map(|aggregate| {
             let way = if plan.weighs(aggregate) { WAY_OF_WEIGHTS } else { aggregate.function.way() };
             format!("{}: {way}", aggregate.name)
         }));
-        AnswerReport { answer, explanation, notes: plan.notes.clone() }
+        AnswerReport { answer, explanation, notes }
     }
 
     /// As JSON, with the hits behind every row if `is_explained`.

@@ -9,6 +9,7 @@ use chrysalis_evaluate::EvaluateError;
 use chrysalis_evaluate::workload::{Family, Questions, Workload, ask};
 use chrysalis_publish::method::{Anatomy, Butterfly, Generalize, Method, Permute, RankSwap, Shuffle};
 use chrysalis_publish::{Partition, QuasiIdentifiers};
+use chrysalis_query::EstimateMode;
 use chrysalis_query::question::{Condition, Constant, Predicate, Question};
 use chrysalis_table::{Column, Counted, Stopped, Table, Unwatched, Watch};
 use common::{angel, by_column, microdata, publish, publish_as, rng};
@@ -16,6 +17,11 @@ use proptest::prelude::*;
 
 fn workload(family: Family, selectivity: f64, dimensions: Option<usize>) -> Workload {
     Workload { family, queries: 25, selectivity, dimensions, unordered: Vec::new() }
+}
+
+/// A workload that is answered with the papers' estimates.
+fn even(workload: Workload) -> (Workload, EstimateMode) {
+    (workload, EstimateMode::Even)
 }
 
 /// 60 people: 20 ages, 7 towns, 10 salaries.
@@ -158,13 +164,13 @@ fn what_cannot_be_asked_is_refused_by_name() {
         (Workload { queries: 0, ..workload(Family::Pa, 0.1, None) }, "0 questions cannot be asked"),
     ];
     for (workload, expected) in cases {
-        let said = refusal(&release, workload);
+        let said = refusal(&release, even(workload));
         assert!(said.contains(expected), "{said}");
     }
     assert!("pb".parse::<Family>().unwrap_err().hint().to_string().contains("pa, angel, ke-range, ke-arbitrary"));
     let numbers = microdata(&table, &["town"], "salary");
     let swapped = publish_as(&RankSwap, &numbers, &Partition::new((0..60).collect(), &[60]), &["ke=2,1"]);
-    assert!(refusal(&swapped, workload(Family::Pa, 0.1, None)).contains("does not tell which rows were swapped"));
+    assert!(refusal(&swapped, even(workload(Family::Pa, 0.1, None))).contains("does not tell which rows were swapped"));
     let drawn =
         Questions::draw(&table, &["town".into()], "salary", workload(Family::Pa, 0.1, None), &mut rng(1), &Unwatched)
             .unwrap();
@@ -184,7 +190,9 @@ fn what_cannot_be_asked_is_refused_by_name() {
     let error = drawn.unwrap().ask_swapped(&unordered, minimum, &table, &Unwatched).unwrap_err();
     assert_eq!(error.to_string(), "in a release by `anatomy` no values were swapped");
     assert_eq!(error.hint(), "ask one by rank-swap");
-    assert!(refusal(&unordered, workload(Family::KeRange, 0.1, None)).contains("no quasi attribute for ke-range"));
+    assert!(
+        refusal(&unordered, even(workload(Family::KeRange, 0.1, None))).contains("no quasi attribute for ke-range")
+    );
     assert_eq!(Family::suited(&unordered.manifest), Family::KeArbitrary);
     assert_eq!(Family::suited(&release.manifest), Family::Pa);
 }
@@ -196,7 +204,7 @@ fn a_release_that_hides_nothing_is_never_wrong() {
     let data = microdata(&table, &["age", "town"], "salary");
     let release = publish(&Shuffle, &data, &Partition::new((0..60).collect(), &[1; 60]));
     for family in Family::ALL {
-        let found = ask(&release, &table, workload(family, 0.2, None), &mut rng(5), &Unwatched).unwrap();
+        let found = ask(&release, &table, even(workload(family, 0.2, None)), &mut rng(5), &Unwatched).unwrap();
         for aggregate in &found.aggregates {
             assert!(aggregate.nonzero > 5, "{family} {aggregate:?}");
             assert_eq!(aggregate.inside, aggregate.judged);
@@ -227,7 +235,9 @@ fn whoever_does_not_want_to_wait_can_stop_it_at_any_question() {
     let release = publish(&Shuffle, &data, &by_column(&data, "group"));
     let asked = |patience: usize| {
         let watch = Impatient(patience.into());
-        Stopped::catch(|| ask(&release, &table, workload(Family::KeRange, 0.2, None), &mut rng(5), &watch).unwrap())
+        Stopped::catch(|| {
+            ask(&release, &table, even(workload(Family::KeRange, 0.2, None)), &mut rng(5), &watch).unwrap()
+        })
     };
     assert!([0, 24, 49, 74].into_iter().all(|patience| asked(patience).is_err()));
     assert!(asked(75).is_ok());
@@ -275,7 +285,7 @@ proptest! {
         for (method, require) in methods {
             let release = publish_as(&*method, &data, &groups, require);
             for family in Family::ALL {
-                let asked = ask(&release, &table, workload(family, selectivity, None), &mut rng(seed), &Unwatched).unwrap();
+                let asked = ask(&release, &table, even(workload(family, selectivity, None)), &mut rng(seed), &Unwatched).unwrap();
                 for aggregate in asked.aggregates {
                     prop_assert_eq!(aggregate.inside, aggregate.judged, "{} {}: {:?}", method.form(), family, aggregate);
                 }

@@ -166,7 +166,8 @@ fn bounds_hold_in_all_worlds() {
         let is_permute = rng.random_bool(0.4);
         let n_rows = if is_permute { rng.random_range(1..4) } else { rng.random_range(1..5) };
         let kind = [Kind::Integer, Kind::Real][rng.random_range(0..2)];
-        let mut world = World::random(&mut rng, n_rows, 1, kind, [0.0, 0.2][rng.random_range(0..2)]);
+        let missing = [0.0, 0.2][rng.random_range(0..2)];
+        let mut world = World::random(&mut rng, n_rows, 1, kind, missing);
         if is_permute && world.cols.len() > 3 {
             world.cols.remove(0);
             world.rows.iter_mut().for_each(|row| drop(row.remove(0)));

@@ -120,10 +120,10 @@ fn having_a_value(frame: &Frame<'_>, id: &str, at: usize, table: &TableLayout) -
     Seen::new(frame, Sight::Groups).add_persons(&mut ctes);
     let (own, said) = (frame.column("t", id), frame.column("t", PERSONS));
     let having = sum(case(said.clone().greater(int(0)), said, int(0)));
-    ctes.add("having", frame.rows(&table.name, "t").item(own.clone(), id).item(having, "n").group_by([own]));
+    ctes.add("having_one", frame.rows(&table.name, "t").item(own.clone(), id).item(having, "n").group_by([own]));
     let (key, persons) = (col(&format!("persons_of.{id}")), col("persons_of.persons"));
-    let rows = Rows::of("persons_of").left_join("having", col(&format!("having.{id}")).eq(key.clone()));
-    let n: X = or_zero(col("having.n"));
+    let rows = Rows::of("persons_of").left_join("having_one", col(&format!("having_one.{id}")).eq(key.clone()));
+    let n: X = or_zero(col("having_one.n"));
     let rows = rows.item(key, id).item(persons.clone(), "persons").item(n.clone(), "having_a_value");
     check(
         frame.named("check/persons/everybody", &frame.attribute(at).name),

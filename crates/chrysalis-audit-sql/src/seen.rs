@@ -143,6 +143,9 @@ impl<'a> Seen<'a> {
     /// Adds `classes`: every row of the table of people, with its class, its group and its sensitive value.
     fn add_classes(&self, ctes: &mut Ctes, at: Option<usize>) {
         let frame = self.frame;
+        if ctes.has("classes") {
+            return;
+        }
         let people = frame.people();
         let by: Vec<X> = match self.sight {
             Sight::Groups => vec![frame.column("v", self.key())],
@@ -170,6 +173,9 @@ impl<'a> Seen<'a> {
     /// Adds `persons_of`: how many persons every group has, as far as that can be true: no more than it has rows and, if
     /// it is listed twice, the fewer.
     pub(crate) fn add_persons(&self, ctes: &mut Ctes) {
+        if ctes.has("persons_of") {
+            return;
+        }
         let (frame, id) = (self.frame, self.frame.id().unwrap_or("group_id"));
         let people = &frame.people().name;
         let key = frame.column("v", id);

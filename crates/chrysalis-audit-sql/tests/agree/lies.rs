@@ -378,6 +378,11 @@ fn in_manifest(manifest: &mut Manifest, kind: &str, dice: &mut Dice) -> bool {
         }
         _ => return false,
     }
+    // A manifest is read only with files for its tables.
+    for table in json["tables"].as_array_mut().unwrap() {
+        let file = format!("{}.csv", table["name"].as_str().unwrap());
+        table["parts"] = json!([{"file": file, "rows": table["rows"], "sha256": "0".repeat(64)}]);
+    }
     let text = serde_json::to_string(&json).unwrap();
     match Manifest::parse(text.as_bytes()) {
         // Written in the last version, it keeps the version it was read in.

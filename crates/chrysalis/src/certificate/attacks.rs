@@ -68,7 +68,7 @@ fn attack(finding: &Finding, attacks: &Attacks, column: Option<&str>) -> ToldAtt
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    format!("{:.1}\u{a0}%", 100.0 * share)
 }
 
 /// The figure of an attack that an owner would ask for.
@@ -84,7 +84,7 @@ fn score(name: &str, attacks: &Attacks) -> Option<String> {
         "similarity" => format!("{} open", counted(attacks.similarity.as_ref()?.rows, "row")),
         "background" => format!("right: {} at best", percent(attacks.background.as_ref()?.steps.last()?.confidence)),
         "learned" => match &attacks.learned.as_ref()?.scored {
-            Some(scored) => format!("right: {} of people", percent(scored.right)),
+            Some(scored) => format!("right: {} of bets", percent(scored.right / scored.people.max(1) as f64)),
             None => format!("believes: {} on average", percent(attacks.learned.as_ref()?.mean_confidence)),
         },
         "minimality" => format!("right: {} at best", percent(attacks.minimality.as_ref()?.confidence)),

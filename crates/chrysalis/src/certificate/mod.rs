@@ -165,9 +165,10 @@ fn meaning(verdict: Verdict, outcome: &AuditOutcome) -> Vec<String> {
             (_, true) => "The release is of a version that did not count such rows.",
             _ => "The owner did not accept that.",
         };
+        let although = if outcome.promises_hold() { ", although no promise is broken by that" } else { "" };
         format!(
-            "Whoever finds a person's group reads the person's sensitive value off it for {} of {} ({share:.1} %), \
-             although no promise is broken by that. {who}",
+            "Whoever finds a person's group reads the person's sensitive value off it for {} of {} ({share:.1} %){although}. \
+             {who}",
             count(found.disclosed_rows),
             counted(outcome.rows, "row"),
         )

@@ -57,7 +57,10 @@ impl Axis {
             let Some((name, number)) = fixed.iter().find(|(name, _)| name == column.name()) else { return Ok(axis) };
             if *number > axis.height {
                 let message = format!("column `{name}` has no level {number}: its levels are 0 to {}", axis.height);
-                return Err(PublishError::remedied(message, Remedy::from("choose one of these in ").knob(Knob::Levels, "")));
+                return Err(PublishError::remedied(
+                    message,
+                    Remedy::from("choose one of these in ").knob(Knob::Levels, ""),
+                ));
             }
             Ok(axis.fixed_at(column, taxonomy, *number))
         };

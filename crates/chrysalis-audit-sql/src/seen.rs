@@ -214,6 +214,21 @@ impl<'a> Seen<'a> {
         }
     }
 
+    /// Adds `each_person`: the persons of every group, and how many rows each of them has at least: all that persons of
+    /// the group have, where these are said to have equally many.
+    pub(crate) fn add_each(&self, ctes: &mut Ctes) {
+        self.add_persons(ctes);
+        let (persons, n_rows) = (col("persons_of.persons"), col("persons_of.n_rows"));
+        let rows_known = self.frame.manifest.persons.is_some_and(|persons| persons.rows_known);
+        let whole = (n_rows.clone() - n_rows.clone().modulo(persons.clone())) / persons.clone();
+        let each = match rows_known {
+            true => case(persons.clone().greater(int(0)), self.frame.dialect.integer(whole), int(1)),
+            false => int(1),
+        };
+        let rows = Rows::of("persons_of").item(self.key_of("persons_of"), self.key()).item(n_rows, "n_rows");
+        ctes.add("each_person", rows.item(persons, "persons").item(each, "rows_each"));
+    }
+
     /// Adds `sizes`: how many rows (or persons) every group has.
     pub(crate) fn add_sizes(&self, ctes: &mut Ctes) {
         let frame = self.frame;

@@ -168,7 +168,10 @@ fn meaning(frame: &Frame<'_>, attributes: &BTreeSet<usize>) -> Statement {
         let first = call("SUBSTR", vec![label.clone(), int(1), int(1)]).eq(dialect.text("{"));
         let last =
             call("SUBSTR", vec![label.clone(), call("LENGTH", vec![label.clone()]), int(1)]).eq(dialect.text("}"));
-        all(vec![first, last, dialect.position(label, dialect.text(",")).greater(int(0))])
+        // A single value is written like a set only if it has quotes.
+        let is_quoted = call("SUBSTR", vec![label.clone(), int(1), int(2)]).eq(dialect.text("{\""));
+        let has_several = dialect.position(label, dialect.text(",")).greater(int(0));
+        all(vec![first, last, has_several.or(is_quoted)])
     };
     // Braces and commas: a set of n values is n + 1 letters longer than what is written of them.
     let is_complete = of("n_written")

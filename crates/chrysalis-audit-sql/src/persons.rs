@@ -136,17 +136,17 @@ fn having_a_value(frame: &Frame<'_>, id: &str, at: usize, table: &TableLayout) -
 /// All rows of a person are in one bucket, so the rows of a batch in a bucket are those of whole persons.
 fn in_buckets(frame: &Frame<'_>, id: &str, table: &TableLayout, rows_known: bool) -> Statement {
     let mut ctes = Ctes::default();
-    Seen::new(frame, Sight::Groups).add_persons(&mut ctes);
+    Seen::new(frame, Sight::Groups).add_each(&mut ctes);
     let own = frame.column("t", id);
     let cells: Vec<X> = frame.cells(table, |_| true).map(|name| frame.column("t", name)).collect();
     let rows = frame.rows(&table.name, "t").item(own.clone(), id).item(count_rows(), "n");
     ctes.add("pieces", rows.group_by(std::iter::once(own).chain(cells)));
-    let (n, n_rows, persons) = (col("pieces.n"), col("persons_of.n_rows"), col("persons_of.persons"));
-    let is_part = n.clone().differs(n_rows.clone());
-    let of_whole = (n.clone() * persons.clone()).modulo(n_rows).differs(int(0));
-    let wrong = if rows_known { all(vec![is_part, persons.greater(int(0)), of_whole]) } else { is_part };
-    let on = col(&format!("pieces.{id}")).eq(col(&format!("persons_of.{id}")));
-    let rows = columns_of("pieces", &[id, "n"]).join("persons_of", on).filter(Some(wrong));
+    let (n, n_rows) = (col("pieces.n"), col("each_person.n_rows"));
+    let is_part = n.clone().differs(n_rows);
+    let of_whole = n.modulo(col("each_person.rows_each")).differs(int(0));
+    let wrong = if rows_known { is_part.and(of_whole) } else { is_part };
+    let on = col(&format!("pieces.{id}")).eq(col(&format!("each_person.{id}")));
+    let rows = columns_of("pieces", &[id, "n"]).join("each_person", on).filter(Some(wrong));
     check(
         format!("check/persons/buckets/{}", table.name),
         format!(

@@ -113,6 +113,12 @@ impl<'a> Seen<'a> {
         ctes.add("everybody", rows);
     }
 
+    /// The id of a row's group. Rows without an id, which another statement complains about, are a group 0 of their own,
+    /// because a missing id equals nothing.
+    fn known_id(&self, alias: &str) -> X {
+        call("COALESCE", vec![self.frame.column(alias, self.key()), int(0)])
+    }
+
     /// The persons beside a count, as far as they can be true.
     fn said_persons(&self, alias: &str) -> X {
         let (said, count) = (self.frame.column(alias, PERSONS), self.frame.column(alias, chrysalis_release::COUNT));
@@ -125,12 +131,12 @@ impl<'a> Seen<'a> {
         let name = &frame.attribute(at).name;
         if let (Sight::Groups, true, Some(table)) = (self.sight, frame.is_counted(), frame.layout.values_of(at)) {
             let count = frame.column("v", column_of(table, Cell::Count).unwrap_or_default());
-            let (key, value) = (frame.column("v", self.key()), frame.column("v", name));
+            let (key, value) = (self.known_id("v"), frame.column("v", name));
             let rows = frame.rows(&table.name, "v").filter(Some(frame.is_possible(count.clone())));
             return (rows.item(key.clone(), self.key()).item(value.clone(), "value"), sum(count), vec![key, value]);
         }
         if let Sight::Groups = self.sight {
-            let (key, value) = (frame.column("v", self.key()), frame.column("v", name));
+            let (key, value) = (self.known_id("v"), frame.column("v", name));
             let rows = frame.rows(&frame.people().name, "v");
             return (rows.item(key.clone(), self.key()).item(value.clone(), "value"), count_rows(), vec![key, value]);
         }
@@ -206,6 +212,21 @@ impl<'a> Seen<'a> {
             let rows = rows.item(col("groups_of_class.class"), "class").item(n_rows, "n_rows").item(persons, "persons");
             ctes.add("persons_of", rows.group_by([col("groups_of_class.class")]));
         }
+    }
+
+    /// Adds `each_person`: the persons of every group, and how many rows each of them has at least: all that persons of
+    /// the group have, where these are said to have equally many.
+    pub(crate) fn add_each(&self, ctes: &mut Ctes) {
+        self.add_persons(ctes);
+        let (persons, n_rows) = (col("persons_of.persons"), col("persons_of.n_rows"));
+        let rows_known = self.frame.manifest.persons.is_some_and(|persons| persons.rows_known);
+        let whole = (n_rows.clone() - n_rows.clone().modulo(persons.clone())) / persons.clone();
+        let each = match rows_known {
+            true => case(persons.clone().greater(int(0)), self.frame.dialect.integer(whole), int(1)),
+            false => int(1),
+        };
+        let rows = Rows::of("persons_of").item(self.key_of("persons_of"), self.key()).item(n_rows, "n_rows");
+        ctes.add("each_person", rows.item(persons, "persons").item(each, "rows_each"));
     }
 
     /// Adds `sizes`: how many rows (or persons) every group has.

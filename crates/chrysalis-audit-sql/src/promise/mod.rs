@@ -7,7 +7,7 @@ mod weights;
 
 use chrysalis_criteria::{PrincipleSpec, Rational, show_rational};
 use chrysalis_dialect::Dialect;
-use chrysalis_dialect::expr::{X, all, call, col, count_rows, int, sum};
+use chrysalis_dialect::expr::{X, all, call, case, col, count_rows, int, sum};
 use chrysalis_dialect::select::{Ctes, Rows};
 use chrysalis_release::{Promise, Scope, Unit};
 
@@ -174,11 +174,13 @@ fn buckets(frame: &Frame<'_>, promise: &Promise, text: &str) -> Vec<Statement> {
             let keys: Vec<X> =
                 names.iter().map(|name| frame.column("v", name)).chain([frame.column("v", id)]).collect();
             ctes.add("pieces", rows.group_by(keys));
-            seen.add_persons(&mut ctes);
-            // The persons of a batch have equally many rows each, so a part of its rows are those of a part of its persons.
-            let (product, n_rows) = (col("pieces.n") * col("persons_of.persons"), col("persons_of.n_rows"));
-            let persons = (product.clone() - product.modulo(n_rows.clone())) / n_rows;
-            let rows = Rows::of("pieces").join("persons_of", seen.key_of("pieces").eq(seen.key_of("persons_of")));
+            seen.add_each(&mut ctes);
+            // Persons of a batch have equally many rows each, so a part of its rows are those of a part of its persons.
+            let (n, each, persons) = (col("pieces.n"), col("each_person.rows_each"), col("each_person.persons"));
+            let some = frame.dialect.integer((n.clone() - n.clone().modulo(each.clone())) / each);
+            let some = frame.dialect.least(some, persons.clone());
+            let persons = case(n.eq(col("each_person.n_rows")), persons, some);
+            let rows = Rows::of("pieces").join("each_person", seen.key_of("pieces").eq(seen.key_of("each_person")));
             ctes.add("buckets", named(rows, "pieces").item(sum(persons), "size").group_by(by("pieces")));
             named(Rows::of("buckets"), "buckets")
         } else {

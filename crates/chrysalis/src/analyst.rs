@@ -36,7 +36,12 @@ impl Analyst {
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
         let plan = Plan::new(&parse::parse_one(text)?, self.open.manifest())?;
-        Ok(AnswerReport::new(self.open.answer_with(&plan, self.estimates)?, &plan, self.open.manifest()))
+        Ok(AnswerReport::new(
+            self.open.answer_with(&plan, self.estimates)?,
+            &plan,
+            self.open.manifest(),
+            self.estimates,
+        ))
     }
 
     /// The same question as one statement for a database that holds the release's tables. It computes the even
@@ -94,7 +99,7 @@ impl Questions {
         let answers: Vec<_> = plans.par_iter().map(|plan| open.answer_with(plan, self.estimates)).collect();
         let report = |(at, (plan, answer)): (usize, (&Plan, Result<_, QueryError>))| {
             let answer = answer.map_err(|error| self.located(error, at))?;
-            Ok(AnswerReport::new(answer, plan, open.manifest()))
+            Ok(AnswerReport::new(answer, plan, open.manifest(), self.estimates))
         };
         plans.iter().zip(answers).enumerate().map(report).collect()
     }

@@ -44,7 +44,8 @@ impl Analyst {
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
         let inquiry = Inquiry::new(&parse::statement(text)?, self.open.manifest(), &self.tables)?;
-        Ok(AnswerReport::new(self.open.inquire(&inquiry, self.estimates)?, &inquiry, self.open.manifest()))
+        let reply = self.open.inquire(&inquiry, self.estimates)?;
+        Ok(AnswerReport::new(reply, &inquiry, self.open.manifest(), self.estimates))
     }
 
     /// The same question as one statement for a database that holds the release's tables. It computes the even
@@ -113,7 +114,7 @@ impl Questions {
         let answers: Vec<_> = plans.par_iter().map(|plan| open.inquire(plan, self.estimates)).collect();
         let report = |(at, (plan, answer)): (usize, (&Inquiry, Result<_, QueryError>))| {
             let answer = answer.map_err(|error| self.located(error, at))?;
-            Ok(AnswerReport::new(answer, plan, open.manifest()))
+            Ok(AnswerReport::new(answer, plan, open.manifest(), self.estimates))
         };
         plans.iter().zip(answers).enumerate().map(report).collect()
     }

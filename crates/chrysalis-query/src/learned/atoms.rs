@@ -1,7 +1,6 @@
 //! The small stretches of an attribute's domain between which a distribution can differ (step 1 of `spec.md`).
 
 use chrysalis_release::view::Label;
-use chrysalis_table::Value;
 
 use crate::estimate::n_points;
 
@@ -69,23 +68,6 @@ impl Atoms {
                 let ends = (!missing).then(|| (cuts[at - shift], cuts[at - shift + 1]));
                 Label::Stretch { ends, missing }
             }
-        }
-    }
-
-    /// The atom of a value of GROUP BY.
-    pub(super) fn of_value(&self, value: Option<&Value>, rank: Option<usize>) -> Option<usize> {
-        let shift = usize::from(self.has_missing);
-        let Some(value) = value else { return self.has_missing.then_some(0) };
-        let place = match (value, rank) {
-            (_, Some(rank)) => rank as i128,
-            (value, None) => i128::from(value.whole()?),
-        };
-        match &self.cuts {
-            Cuts::Whole(cuts) => {
-                let at = cuts.partition_point(|cut| *cut <= place);
-                (at > 0 && at < cuts.len()).then(|| at - 1 + shift)
-            }
-            Cuts::Real(_) => None,
         }
     }
 
@@ -198,9 +180,6 @@ mod tests {
         assert_eq!(atoms.label(0), Label::Points { ends: None, missing: true });
         assert_eq!(atoms.label(2), points(4, 4));
         assert_eq!(atoms.runs(&points(4, 9)), [Run { from: 2, to: 8, share: 1.0 }]);
-        assert_eq!(atoms.of_value(Some(&Value::Integer(9)), None), Some(7));
-        assert_eq!(atoms.of_value(Some(&Value::Integer(10)), None), None);
-        assert_eq!(atoms.of_value(None, None), Some(0));
     }
 
     #[test]

@@ -4,7 +4,6 @@ use chrysalis_release::view::{Groups, Label, Labels};
 
 use super::atoms::{Atoms, Run};
 use super::spread::Spread;
-use crate::Field;
 use crate::estimate::Measure;
 use crate::value_set::ValueSet;
 
@@ -154,43 +153,6 @@ impl Grid {
             None => self.units.iter().map(|unit| even[unit.label as usize]).collect(),
         };
         SetShares { free, pinned: self.units.iter().map(|unit| at_pins[unit.label as usize]).collect() }
-    }
-
-    /// Which share of the rows at a place has one value of GROUP BY that its label admits. `even` is the share that
-    /// the value has if all are alike.
-    pub(super) fn share_of_value(&self, place: usize, value: &KeyValue, spread: Option<&Spread>, even: f64) -> f64 {
-        let unit = self.unit_of[place] as usize;
-        let part = &self.labels[self.units[unit].label as usize];
-        let (Some(spread), Some(atom), false) = (spread, value.atom, part.is_narrow) else { return even };
-        let free = spread.density(self, unit, atom);
-        let pinned = self.pinned_of[place];
-        if pinned == 0.0 {
-            return free;
-        }
-        let n_pins = part.pins.len() as f64;
-        // An end of a label is a point of its atom; which one, is seen from the label itself.
-        let at_pin = if value.is_pin(part, atom) { 1.0 / n_pins } else { 0.0 };
-        pinned * at_pin + (1.0 - pinned) * free
-    }
-
-    /// A value of GROUP BY, found on the grid.
-    pub(super) fn key_value(&self, field: &Field, value: Option<&chrysalis_table::Value>) -> KeyValue {
-        let rank = match value {
-            Some(chrysalis_table::Value::Text(word)) => field.rank(word),
-            _ => None,
-        };
-        KeyValue { atom: self.atoms.of_value(value, rank) }
-    }
-}
-
-/// A value of GROUP BY.
-pub(super) struct KeyValue {
-    atom: Option<usize>,
-}
-
-impl KeyValue {
-    fn is_pin(&self, part: &LabelParts, atom: usize) -> bool {
-        part.pins.contains(&(atom as u32))
     }
 }
 

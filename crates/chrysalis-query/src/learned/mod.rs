@@ -21,10 +21,11 @@ use chrysalis_table::{Code, Value};
 use crate::aggregate::{Estimate, Side};
 use crate::estimate::Hit;
 use crate::question::Function;
-use crate::{OpenRelease, Plan, PlannedAggregate, QueryError};
-use grid::{Grid, KeyValue, SetShares};
+use crate::value_set::ValueSet;
+use crate::{Cell, OpenRelease, Plan, PlannedAggregate, QueryError};
+use grid::{Grid, SetShares};
 use spread::Spread;
-use totals::Chances;
+use totals::{ALIKE_IN_GROUPS, ALIKE_IN_ROWS, Chances};
 
 /// How estimates are made. Bounds do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,55 +174,48 @@ impl<'a> Learner<'a> {
     fn in_boxes(&self, asked: &Asked<'_>, mass: Mass) -> Chances {
         let spreads = self.spreads(asked, mass);
         let condition = &self.plan.conditions[asked.planned.condition];
-        let keys: Vec<(&LearnedField<'_>, Option<&Spread>, KeyValue, Vec<f64>)> = self
-            .keys
-            .iter()
-            .zip(asked.group)
-            .filter_map(|(key, value)| {
-                let at = self.fields.iter().position(|it| it.field == *key)?;
-                let it = &self.fields[at];
-                let points = it.labels.labels.iter().map(crate::estimate::n_points).collect();
-                let found = it.grid.key_value(&self.plan.fields[*key], value.as_ref());
-                Some((it, spreads[at].as_ref(), found, points))
-            })
-            .collect();
+        let of_field = |field: usize, set: &ValueSet| {
+            let at = self.fields.iter().position(|it| it.field == field)?;
+            let it = &self.fields[at];
+            Some((it, it.grid.measure(it.labels, set, spreads[at].as_ref())))
+        };
+        let of_key = |(key, value): (&usize, &Option<Value>)| {
+            let field = &self.plan.fields[*key];
+            of_field(*key, &field.only(value.as_ref()))
+        };
+        let keys: Vec<(&LearnedField<'_>, SetShares)> = self.keys.iter().zip(asked.group).filter_map(of_key).collect();
         // The boxes that admit the key values, without them.
-        let admits = |cell: &&crate::Cell| {
+        let admits = |cell: &&Cell| {
             let of_key = |(key, value): (&usize, &Option<Value>)| {
                 let set = cell.sets.get(key);
                 set.is_none_or(|set| self.plan.fields[*key].contains(set, value.as_ref()))
             };
             self.keys.iter().zip(asked.group).all(of_key)
         };
-        let measured = |cell: &crate::Cell| -> Vec<(&LearnedField<'_>, SetShares)> {
-            let plain = self.fields.iter().zip(spreads.iter()).filter(|(it, _)| !self.keys.contains(&it.field));
-            let of_field = |(it, spread): (&'_ LearnedField<'_>, &Option<Spread>)| {
-                cell.sets.get(&it.field).map(|set| it.grid.measure(it.labels, set, spread.as_ref()))
-            };
-            plain.filter_map(|(it, spread)| Some((it, of_field((it, spread))?))).collect()
+        let measured = |cell: &Cell| -> Vec<(&LearnedField<'_>, SetShares)> {
+            let plain = cell.sets.iter().filter(|(field, _)| !self.keys.contains(field));
+            plain.filter_map(|(&field, set)| of_field(field, set)).collect()
         };
         let boxes: Vec<_> = condition.boxes.iter().filter(admits).map(measured).collect();
-        let share = |place: usize| {
-            let of_box = |sets: &Vec<(&LearnedField<'_>, SetShares)>| {
-                sets.iter().map(|(it, set)| it.grid.share(place, set)).product::<f64>()
-            };
-            let of_key = |(it, spread, value, points): &(&LearnedField<'_>, Option<&Spread>, KeyValue, Vec<f64>)| {
-                let even = 1.0 / points[it.labels.of[place] as usize].max(1.0);
-                it.grid.share_of_value(place, value, *spread, even)
-            };
-            let inside: f64 = boxes.iter().map(of_box).sum();
-            (inside * keys.iter().map(of_key).product::<f64>()).min(1.0)
+        let product = |sets: &Vec<(&LearnedField<'_>, SetShares)>, place: usize| {
+            sets.iter().map(|(it, set)| it.grid.share(place, set)).product::<f64>()
         };
-        let chance = |hit: &Hit| match self.plan.shape.detail {
-            Detail::GroupBoxes => share(hit.group as usize),
-            _ => {
-                let rows = self.release.groups().rows(hit.group as usize);
-                let n = rows.len() as f64;
-                rows.map(share).sum::<f64>() / n
+        let share = |place: usize| {
+            let inside: f64 = boxes.iter().map(|sets| product(sets, place)).sum();
+            (inside * product(&keys, place)).min(1.0)
+        };
+        let is_grouped = self.plan.shape.detail == Detail::GroupBoxes;
+        let chance = |hit: &Hit| {
+            if is_grouped {
+                return share(hit.group as usize);
             }
+            let rows = self.release.groups().rows(hit.group as usize);
+            let n = rows.len() as f64;
+            // Which bucket a row is in cannot be told, so half of it stays even.
+            f64::midpoint(rows.map(share).sum(), hit.expected) / n
         };
         let found: Vec<f64> = asked.found.iter().flat_map(|piece| piece.iter()).map(chance).collect();
-        Chances::thinned(asked, &found)
+        Chances::thinned(asked, &found, if is_grouped { ALIKE_IN_GROUPS } else { ALIKE_IN_ROWS })
     }
 
     /// The distributions of all attributes, learned once for all rows of an answer.

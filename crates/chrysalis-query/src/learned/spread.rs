@@ -102,16 +102,6 @@ impl Spread {
         };
         grid.units.iter().zip(&self.weights).map(share).collect()
     }
-
-    /// Which share of a unit's free rows has one value of an atom.
-    pub(super) fn density(&self, grid: &Grid, unit: usize, atom: usize) -> f64 {
-        let weight = self.weights[unit];
-        if weight <= 0.0 {
-            return 0.0;
-        }
-        let inside = self.weighted[grid.units[unit].class as usize][atom];
-        (inside / weight / grid.atoms.sizes[atom]).clamp(0.0, 1.0)
-    }
 }
 
 /// The shares of pinned masses.

@@ -5,8 +5,10 @@ use crate::aggregate::{Estimate, aggregate};
 use crate::estimate::Hit;
 use crate::question::Function;
 
-/// How large an error of the model is, as a share of the error if all rows of all groups erred alike.
-const ALIKE: f64 = 0.16;
+/// How large an error of the model is, as a share of the error if all rows of all groups erred alike: where groups have
+/// labels, and where rows have them.
+pub(super) const ALIKE_IN_GROUPS: f64 = 0.16;
+pub(super) const ALIKE_IN_ROWS: f64 = 0.1;
 
 /// The share of the distance between both estimates that counts as an error of the model.
 const DISTANCE: f64 = 0.12;
@@ -14,11 +16,13 @@ const DISTANCE: f64 = 0.12;
 /// For every hit: how likely a row that counts is to be among the hits.
 pub(super) struct Chances {
     of_hits: Vec<f64>,
+    /// The share of the error if all rows erred alike.
+    alike: f64,
 }
 
 impl Chances {
     /// From the chances of hits before conditions on other sensitive attributes, which thin them out evenly.
-    pub(super) fn thinned(asked: &Asked<'_>, found: &[f64]) -> Chances {
+    pub(super) fn thinned(asked: &Asked<'_>, found: &[f64], alike: f64) -> Chances {
         let mut chances = asked.found.iter().flat_map(|piece| piece.iter()).zip(found);
         let chance = |hit: &Hit| {
             // PROOF: thinning leaves hits out and keeps their order.
@@ -28,7 +32,7 @@ impl Chances {
                 (chance * kept).clamp(0.0, 1.0)
             })
         };
-        Chances { of_hits: asked.pieces.iter().flat_map(|piece| piece.iter()).map(chance).collect() }
+        Chances { of_hits: asked.pieces.iter().flat_map(|piece| piece.iter()).map(chance).collect(), alike }
     }
 }
 
@@ -61,7 +65,7 @@ pub(super) fn count(asked: &Asked<'_>, chances: &Chances) -> Estimate {
         estimate += c * chance;
         parts.add(c, c, chance);
     }
-    finished(asked, estimate, parts.variance(ALIKE))
+    finished(asked, estimate, parts.variance(chances.alike))
 }
 
 /// SUM and AVG; `signed` are the chances of positive and of negative values.
@@ -87,7 +91,7 @@ pub(super) fn numbers(asked: &Asked<'_>, rows: &Chances, signed: [&Chances; 2]) 
         parts.add(squares[1], negative, down);
     }
     if asked.planned.function == Function::Sum {
-        return finished(asked, sum, parts.variance(ALIKE));
+        return finished(asked, sum, parts.variance(rows.alike));
     }
     if count <= 0.0 {
         return asked.even;
@@ -103,7 +107,7 @@ pub(super) fn numbers(asked: &Asked<'_>, rows: &Chances, signed: [&Chances; 2]) 
         parts.add(squares, deviations, chance);
     }
     let parts = Parts { apart: parts.apart / (count * count), alike: parts.alike / count };
-    finished(asked, ratio, parts.variance(ALIKE))
+    finished(asked, ratio, parts.variance(rows.alike))
 }
 
 /// MIN and MAX: the learned chances stand in for the expected hits.

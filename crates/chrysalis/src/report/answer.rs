@@ -1,4 +1,4 @@
-use chrysalis_query::{AggregateAnswer, Answer, AnswerRow, Inquiry, Plan, Reply};
+use chrysalis_query::{AggregateAnswer, Answer, AnswerRow, EstimateMode, Inquiry, Plan, Reply};
 use chrysalis_release::{Detail, Manifest};
 use chrysalis_table::Value;
 use serde_json::{Map, json};
@@ -21,7 +21,7 @@ const WAY_OF_WEIGHTS: &str = "from the weights of the rows that can match, each 
                               asked for; bounds from the smallest and the largest weights that can be among them.";
 
 impl AnswerReport {
-    pub(crate) fn new(reply: Reply, inquiry: &Inquiry, manifest: &Manifest) -> Self {
+    pub(crate) fn new(reply: Reply, inquiry: &Inquiry, manifest: &Manifest, estimates: EstimateMode) -> Self {
         let Reply { answer, notes } = reply;
         let mut explanation: Vec<String> =
             inquiry.first_plan().map(|plan| hits_known(plan).to_owned()).into_iter().collect();
@@ -33,6 +33,7 @@ impl AnswerReport {
             let way = if plan.weighs(aggregate) { WAY_OF_WEIGHTS } else { aggregate.function.way() };
             format!("{}: {way}", aggregate.name)
         }));
+        explanation.extend((estimates == EstimateMode::Learned).then(|| learned(plan).to_owned()));
         AnswerReport { answer, explanation, notes }
     }
 
@@ -84,6 +85,16 @@ fn key(value: &Option<Value>) -> serde_json::Value {
 /// Integers as such, other numbers with the digits that matter.
 pub fn short(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{}", value + 0.0) } else { number(value) }
+}
+
+/// What learning adds to the even estimates described before.
+fn learned(plan: &Plan) -> &'static str {
+    if plan.shape.detail.is_labelled() {
+        "Estimates are learned: groups are spread over their ranges and labels by a distribution that fits all groups, \
+         and standard errors reckon with the model."
+    } else {
+        "Standard errors reckon with what rows of a group may have in common."
+    }
 }
 
 fn hits_known(plan: &Plan) -> &'static str {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use chrysalis_release::Detail;
 use chrysalis_release::view::{CodedColumn, Label, Labels, Multisets};
-use chrysalis_table::{Code, Codes, Value};
+use chrysalis_table::{Code, Codes, Kind, Value};
 
 use crate::aggregate::{Chosen, Factor, Paired, Pick};
 use crate::code_test::CodeTest;
 use crate::estimate::{self, Hit, MatchingRows, RowHits, RowsByKey, Split};
 use crate::listed::Listed;
-use crate::term::{Scalar, Term, classes};
+use crate::term::{Scalar, Term, classes, is_monotone};
 use crate::value_set::{ValueSet, Values};
 use crate::{OpenRelease, Plan, QueryError};
 
@@ -421,9 +421,13 @@ fn label_ends(
     labels: &[Label],
     admitted: &ValueSet,
 ) -> Result<Vec<Option<(f64, f64, bool)>>, QueryError> {
-    let is_plain = mapped.term == Term::Attribute(field) && mapped.names.is_none();
-    if is_plain {
+    let kind = plan.fields[field].kind;
+    if kind.is_numeric() && mapped.names.is_none() && is_monotone(&mapped.term) {
         let hull = hull(admitted);
+        let number = |end: f64| {
+            let value = if kind == Kind::Integer { Value::Integer(end as i64) } else { Value::Real(end) };
+            mapped.number(&mapped.term.eval(&|_| Some(value.clone()), &plan.fields))
+        };
         let end = |label: &Label| {
             let (ends, missing) = match label {
                 Label::Points { ends, missing } => (ends.map(|(low, high)| (low as f64, high as f64)), *missing),
@@ -432,7 +436,12 @@ fn label_ends(
             };
             let (low, high) = ends?;
             let (low, high) = (low.max(hull.0), high.min(hull.1));
-            (low <= high).then_some((low, high, !(missing && admitted.missing)))
+            if low > high {
+                return None;
+            }
+            let (a, b) = (number(low)?, number(high)?);
+            // The missing value has no number.
+            Some((a.min(b), a.max(b), !(missing && admitted.missing)))
         };
         return Ok(labels.iter().map(end).collect());
     }

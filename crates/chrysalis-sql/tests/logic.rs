@@ -122,7 +122,7 @@ fn refusals_say_where_and_what_to_ask_instead() {
     check("SELECT COUNT(*) FROM microdata x JOIN microdata y ON x.a = y.a", &["joined with itself", "public tables"]);
     check("SELECT COUNT(*) FROM microdata JOIN towns ON w = towns.w", &["no public table `towns`", "`table`"]);
     check("SELECT COUNT(*) FROM microdata WHERE a = w", &["several columns, a and w", "constants"]);
-    check("SELECT SUM(a + s) FROM microdata", &["needs numbers"]);
+    check("SELECT SUM(a + s) FROM microdata", &["`s` holds values of kind category"]);
     check(
         "SELECT COUNT(*) FROM microdata WHERE w = \"b\"",
         &["line 1, column 42", "double quotes name columns, so \"b\" is not text here", "hold text: write 'b'"],

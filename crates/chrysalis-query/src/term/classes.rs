@@ -95,6 +95,19 @@ pub(crate) fn truth(term: &Term, at: usize, fields: &[Field]) -> Result<(ValueSe
             return Ok(if *comparison == Equal { equal } else { (equal.1, equal.0) });
         }
     }
+    if let Term::IsNull(inner) = term
+        && is_monotone(inner)
+    {
+        // Between two ends where it is a number, a term that only rises or falls is one.
+        let is_null = |value: Option<Value>| inner.eval(&|_| value.clone(), fields) == Scalar::Null;
+        let ends = [&field.min, &field.max];
+        if ends.iter().all(|end| end.is_none() || !is_null((*end).clone())) {
+            let of_missing = if is_null(None) { &mut yes } else { &mut no };
+            of_missing.missing = true;
+            let no = no.union(&field.everything(false));
+            return Ok((yes, no));
+        }
+    }
     for (value, set) in classes(term, at, fields)? {
         match value {
             Scalar::Boolean(true) => yes = yes.union(&set),
@@ -208,12 +221,13 @@ fn monotone_steps(
 }
 
 /// Whether a term only rises or only falls with its attribute: every operation on the way does, also when it rounds.
-fn is_monotone(term: &Term) -> bool {
+pub(crate) fn is_monotone(term: &Term) -> bool {
     use crate::question::Comparison::{Equal, NotEqual};
     use crate::statement::Arithmetic::{Add, Divide, DivideWhole, Multiply, Subtract};
     let is_constant = |term: &Term| matches!(term, Term::Constant(Scalar::Integer(_) | Scalar::Real(_)));
     match term {
-        Term::Attribute(_) | Term::Constant(_) => true,
+        Term::Attribute(_) => true,
+        Term::Constant(scalar) => scalar.number().is_some(),
         Term::Negate(inner) => is_monotone(inner),
         Term::Arithmetic(a, Add | Subtract | Multiply, b) => {
             (is_monotone(a) && is_constant(b)) || (is_constant(a) && is_monotone(b))

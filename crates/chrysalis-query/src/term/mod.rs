@@ -13,7 +13,7 @@ use std::sync::Arc;
 use chrysalis_table::{Date, DateTime};
 
 pub(crate) use bind::TermBinder;
-pub(crate) use classes::{classes, truth};
+pub(crate) use classes::{classes, is_monotone, truth};
 pub(crate) use eval::compared;
 
 use crate::question::Comparison;

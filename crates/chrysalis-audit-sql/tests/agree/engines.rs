@@ -10,7 +10,10 @@ use chrysalis_testkit::engines::{Engine, PostgresServer};
 pub(crate) enum Judge {
     Sqlite(Box<Database>),
     DuckDb(Engine),
-    Postgres(Box<postgres::Client>, PostgresServer),
+    Postgres(
+        Box<postgres::Client>,
+        #[expect(dead_code, reason = "the server stops when it is dropped")] PostgresServer,
+    ),
 }
 
 impl Judge {

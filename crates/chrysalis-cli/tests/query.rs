@@ -247,7 +247,7 @@ fn hostile_questions_are_refused() {
         format!("{select} JOIN st ON age = st.age"),
         format!("{select} GROUP BY age * 1e308 * 1e308, sex // 0"),
         format!("{select} LIMIT 99999999999999999999"),
-        format!("SELECT PERCENTILE_CONT(1.5) WITHIN GROUP (ORDER BY age) FROM microdata"),
+        "SELECT PERCENTILE_CONT(1.5) WITHIN GROUP (ORDER BY age) FROM microdata".to_owned(),
         format!("{select} WHERE {}", wide.join(" OR ")),
         format!("{select} GROUP BY {}", many("age,", 3_000)),
         format!("{select} GROUP BY 1"),

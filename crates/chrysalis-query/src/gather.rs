@@ -412,15 +412,17 @@ fn row_numbers(
     Ok((0..n).map(number).collect())
 }
 
-/// The least and greatest number of a term over the values of each label that the condition admits, and whether every
-/// such value has one.
+/// The least and greatest number of a term, and whether every value has one; nothing if none has.
+type Ends = Option<(f64, f64, bool)>;
+
+/// The ends of a term over the values of each label that the condition admits.
 fn label_ends(
     plan: &Plan,
     field: usize,
     mapped: &Mapped,
     labels: &[Label],
     admitted: &ValueSet,
-) -> Result<Vec<Option<(f64, f64, bool)>>, QueryError> {
+) -> Result<Vec<Ends>, QueryError> {
     let kind = plan.fields[field].kind;
     if kind.is_numeric() && mapped.names.is_none() && is_monotone(&mapped.term) {
         let hull = hull(admitted);

@@ -86,7 +86,7 @@ fn typed(texts: &[&str]) -> Vec<Scalar> {
     let is_whole = filled().all(|text| text.parse::<i64>().is_ok_and(|number| number.to_string() == **text));
     let is_real = filled().all(|text| finite(text).is_some());
     let cell = |text: &&str| match text {
-        text if text.is_empty() => Scalar::Null,
+        &"" => Scalar::Null,
         text if is_whole => text.parse().map_or(Scalar::Null, Scalar::Integer),
         text if is_real => finite(text).map_or(Scalar::Null, Scalar::Real),
         text => Scalar::Text((**text).into()),

@@ -291,8 +291,8 @@ impl<'a> Work<'a> {
             for (at, &old) in before.iter().enumerate() {
                 self.follow(at, model.shares(column, old), model.shares(column, cells[at]));
             }
-            for at in 0..cells.len() {
-                let old = cells[at];
+            for (at, cell) in cells.iter_mut().enumerate() {
+                let old = *cell;
                 if holders.as_ref().is_some_and(|holders| holders.is_needed(old)) {
                     continue;
                 }
@@ -301,7 +301,7 @@ impl<'a> Work<'a> {
                     holders.moved(old, new);
                 }
                 self.follow(at, model.shares(column, old), model.shares(column, new));
-                cells[at] = new;
+                *cell = new;
             }
             for a in 0..cells.len() {
                 let b = (a + 1 + below(cells.len() - 1, rng)) % cells.len();

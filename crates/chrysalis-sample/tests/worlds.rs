@@ -151,7 +151,7 @@ fn columns_say_what_is_exact_and_what_is_drawn() {
 fn a_form_without_groups_is_refused() {
     let (table, groups) = patients();
     let table = Table::new(vec![table.columns()[1].clone(), table.columns()[0].clone()]);
-    let release = released(&RankSwap::default(), &simple(&table, &["sex"], &["age"]), &groups).unwrap();
+    let release = released(&RankSwap, &simple(&table, &["sex"], &["age"]), &groups).unwrap();
     let refused = Sampler::open(&release).unwrap_err();
     assert!(matches!(refused, SampleError::Method { .. }));
     assert!(refused.to_string().contains("they have no groups"), "{refused}");

@@ -1,6 +1,6 @@
 //! The 53 questions of `tests/analyst`, asked of releases of real tables, with DuckDB over the microdata as the judge.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -170,7 +170,9 @@ fn bounds_hold_in_all_worlds() {
         let mut world = World::random(&mut rng, n_rows, 1, kind, missing);
         if is_permute && world.cols.len() > 3 {
             world.cols.remove(0);
-            world.rows.iter_mut().for_each(|row| drop(row.remove(0)));
+            world.rows.iter_mut().for_each(|row| {
+                row.remove(0);
+            });
         }
         let sensitive = world.sensitive();
         let (form, cols) =

@@ -17,7 +17,7 @@ const ROWS: i64 = 300;
 
 /// People whose disease depends on their age, and whose cost depends on their disease.
 fn people() -> Table {
-    let mixed = |row: i64, times: i64, of: i64| ((row * times + 7) * 2_654_435 >> 5).rem_euclid(of);
+    let mixed = |row: i64, times: i64, of: i64| (((row * times + 7) * 2_654_435) >> 5).rem_euclid(of);
     let each = |of: &dyn Fn(i64) -> i64| (0..ROWS).map(of).collect::<Vec<i64>>();
     let ages = each(&|row| 20 + mixed(row, 31, 60));
     let kinds: Vec<i64> = ages.iter().zip(0..).map(|(age, row)| (age / 15 + mixed(row, 17, 3)) % 6).collect();

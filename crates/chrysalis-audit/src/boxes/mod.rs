@@ -104,13 +104,15 @@ pub(crate) fn places(
     Ok((group_ids(published.group), found.into_iter().map(weighed).collect()))
 }
 
-/// The groups under whose labels people are: the ids and rows of groups, and for every row asked for the numbers of
-/// groups.
+/// The ids of groups, their rows, and for every person the numbers of groups.
+type GroupsOfPeople = (Vec<Option<i64>>, Vec<u64>, Vec<Vec<u32>>);
+
+/// The groups under whose labels people are.
 pub(crate) fn groups_of(
     release: &Release,
     (people, rows): (&Table, &[usize]),
     watch: &dyn Watch,
-) -> Result<(Vec<Option<i64>>, Vec<u64>, Vec<Vec<u32>>), AuditError> {
+) -> Result<GroupsOfPeople, AuditError> {
     let published = BoxTable::open(release)?;
     let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
     let found = Places::new(published.quasi.iter(), &published.label_sets(), &groups, people).of(rows, watch);

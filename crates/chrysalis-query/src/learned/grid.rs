@@ -111,8 +111,8 @@ impl Grid {
         for _ in 0..ADAPTATIONS {
             let Some(spread) = Spread::learn(self, &free, &pinned) else { return };
             let rows: Vec<f64> = spread.rows().collect();
-            for width in 1..classes.n_widths {
-                let limit = saturation(&rows, at_least[width]);
+            for (width, &mass) in at_least.iter().enumerate().skip(1) {
+                let limit = saturation(&rows, mass);
                 for strength in 0..STRENGTHS {
                     let power = classes.power(strength);
                     let chance = |rows: &f64| limit.map_or(1.0, |limit| (limit / (limit + rows)).powf(power));

@@ -111,6 +111,10 @@ fn every_promise_holds_in_the_groups_of_every_drawn_world() {
         for require in
             [json!(["k=5"]), json!(["l=3"]), json!(["k=4", "l=2", "distinct-l=3"]), json!(["t=0.4"]), json!(["beta=2"])]
         {
+            // Sizes alone say nothing about batches, and are promised of buckets.
+            if method == "angel" && require[0].as_str().is_some_and(|first| first.starts_with("k=")) {
+                continue;
+            }
             let plain = draft(method, json!({"release": {"require": require}}));
             let release = published(&table, &plain).unwrap();
             for world in drawn(&release, 3, 7) {
@@ -160,7 +164,11 @@ fn whatever_stands_beside_groups_is_kept() {
             json!({"sensitive": ["disease", "cost"], "release": {"together": [["disease", "cost"]]}}),
             &METHODS,
         ),
-        ("persons", json!({"person": "id"}), &["generalize", "anatomy", "permute"]),
+        (
+            "persons",
+            json!({"person": "id", "release": {"require": ["k=4", "distinct-l=2"]}}),
+            &["generalize", "anatomy", "permute"],
+        ),
         ("marginals", json!({"release": {"marginal": [["age", "sex"], ["sex", "born"], ["height"]]}}), &["angel"]),
         ("numbers", json!({"sensitive": "cost", "release": {"require": ["ke=4,100"]}}), &["shuffle"]),
         (

@@ -187,7 +187,7 @@ pub(crate) fn releases() -> Vec<(String, Release)> {
         of("anatomy costs", json!("cost"), json!({"method": "anatomy", "require": ["ke=3,500"]})),
         made(
             "anatomy others",
-            json!({"quasi": ["age", "sex", "zip"], "sensitive": "illness", "other": ["ward", "joined"], "release": {"method": "anatomy", "require": ["l=2"]}}),
+            json!({"quasi": ["age", "sex", "zip"], "sensitive": "illness", "other": ["ward", "grade"], "release": {"method": "anatomy", "require": ["l=2"]}}),
         ),
         of(
             "anatomy two",

@@ -85,8 +85,14 @@ impl Term {
 
     /// Whether it is a condition.
     pub(crate) fn is_condition(&self) -> bool {
-        matches!(self, Term::Test(..) | Term::Compare(..) | Term::And(_) | Term::Or(_) | Term::Not(_) | Term::IsNull(_))
-            || matches!(self, Term::Constant(Scalar::Boolean(_) | Scalar::Null))
+        match self {
+            Term::Test(..) | Term::Compare(..) | Term::And(_) | Term::Or(_) | Term::Not(_) | Term::IsNull(_) => true,
+            Term::Constant(scalar) => matches!(scalar, Scalar::Boolean(_) | Scalar::Null),
+            Term::Case(branches, otherwise) => {
+                branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).all(Term::is_condition)
+            }
+            _ => false,
+        }
     }
 }
 

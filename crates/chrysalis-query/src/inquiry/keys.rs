@@ -43,7 +43,7 @@ impl Keys {
             if keys.place(expr).is_some() {
                 continue;
             }
-            let alias = statement.items.iter().find(|item| item.expr == *expr);
+            let alias = statement.items.iter().find(|item| is_same(&item.expr, expr));
             let term = terms.term(expr)?;
             let is_sensitive = |field: usize| binder.fields[field].role == RoleName::Sensitive;
             let name = match (&term, alias) {

@@ -85,6 +85,9 @@ impl Term {
 
     /// Whether it is a condition.
     pub(crate) fn is_condition(&self) -> bool {
+        if let Term::Case(branches, otherwise) = self {
+            return branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).all(Term::is_condition);
+        }
         matches!(
             self,
             Term::Test(..) | Term::Compare(..) | Term::And(_) | Term::Or(_) | Term::Not(_) | Term::IsNull(_)

@@ -27,6 +27,8 @@ pub(super) struct Atoms<'a> {
     binder: &'a Binder<'a>,
     condition: Option<Term>,
     native_keys: Vec<usize>,
+    /// The conditions of every combination of values of terms in GROUP BY.
+    combos: Vec<Vec<Term>>,
     drafts: Vec<Draft>,
 }
 
@@ -57,7 +59,8 @@ impl<'a> Atoms<'a> {
         // The first atom says which rows the answer has.
         let atom = Atom { way: Way::Native(Function::Count), name: "count(*)".to_owned(), is_whole: true };
         let frame = Draft { call: None, atom, filter: None, over: Over::Native(None) };
-        Atoms { terms, operands, binder, condition, native_keys: keys.native.clone(), drafts: vec![frame] }
+        let combos = keys.combos().into_iter().map(|(_, conditions)| conditions).collect();
+        Atoms { terms, operands, binder, condition, native_keys: keys.native.clone(), combos, drafts: vec![frame] }
     }
 
     /// An expression over aggregates and keys.
@@ -241,9 +244,16 @@ impl<'a> Atoms<'a> {
         self.binder.detail == Detail::GroupBoxes && only.published == chrysalis_release::Published::Exact
     }
 
+    /// Whether the condition of an aggregate is one piece in every combination of values of terms: plans cannot add up
+    /// averages and extremes.
     fn is_one_piece(&self, filter: Option<&Term>) -> Result<bool, QueryError> {
-        let all: Vec<Term> = self.condition.iter().chain(filter).cloned().collect();
-        Ok(pieces(&tree(&Term::And(all), false, self.binder.fields)?, self.binder.fields)?.len() <= 1)
+        for conditions in &self.combos {
+            let all: Vec<Term> = self.condition.iter().chain(filter).chain(conditions).cloned().collect();
+            if pieces(&tree(&Term::And(all), false, self.binder.fields)?, self.binder.fields)?.len() > 1 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// What an aggregate of a term is over.

@@ -127,7 +127,7 @@ impl<'a> Atoms<'a> {
                 _ => return Ok(None),
             }
         }
-        let (Expr::Aggregate(part), Expr::Aggregate(whole)) = (part, &**whole) else { return Ok(None) };
+        let (Expr::Aggregate(part), Expr::Aggregate(whole)) = (part, divisor(whole)) else { return Ok(None) };
         let is_count = |call: &AggregateCall| call.function == Function::Count && call.over.is_none();
         let (true, true, Some(filter), None) = (is_count(part), is_count(whole), &part.filter, &whole.filter) else {
             return Ok(None);
@@ -141,7 +141,9 @@ impl<'a> Atoms<'a> {
 
     /// `SUM(w * y) / SUM(w)`: the atom with the bounds of this mean, where w is known row by row.
     fn mean_bounds(&mut self, a: &Expr, operator: Arithmetic, b: &Expr) -> Result<Option<usize>, QueryError> {
-        let (Expr::Aggregate(top), Arithmetic::Divide, Expr::Aggregate(bottom)) = (a, operator, b) else { return Ok(None) };
+        let (Expr::Aggregate(top), Arithmetic::Divide, Expr::Aggregate(bottom)) = (a, operator, divisor(b)) else {
+            return Ok(None);
+        };
         let is_sum = top.function == Function::Sum && bottom.function == Function::Sum;
         let same_filter = match (&top.filter, &bottom.filter) {
             (Some(a), Some(b)) => is_same(a, b),
@@ -475,6 +477,17 @@ fn part_for(drafts: &mut Vec<PartDraft>, piece: Piece, asked: Option<usize>) -> 
     &mut drafts[at]
 }
 
+/// A divisor without `NULLIF(…, 0)` around it: division by 0 is NULL anyway.
+fn divisor(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Call(crate::statement::ScalarFunction::NullIf, given) => match given.as_slice() {
+            [inner, Expr::Constant(crate::question::Constant::Integer(0), _)] => inner,
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
 /// A condition that a term is not NULL.
 fn present(term: &Term) -> Term {
     match term {
@@ -506,11 +519,17 @@ fn excludes_missing(term: &Term, asked: Option<usize>) -> bool {
     }
 }
 
+/// Whether a term of whole numbers may be none.
 fn has_division(term: &Term) -> bool {
+    use crate::statement::ScalarFunction::{Abs, Ceil, Coalesce, Floor, ToInteger};
     match term {
         Term::Arithmetic(a, operator, b) => *operator == Arithmetic::Divide || has_division(a) || has_division(b),
-        Term::Constant(Scalar::Real(_)) | Term::Lookup(..) => true,
-        Term::Attribute(_) => false,
+        Term::Attribute(_) | Term::Constant(Scalar::Integer(_) | Scalar::Null) => false,
+        Term::Negate(inner) => has_division(inner),
+        Term::Call(Abs | Ceil | Coalesce | Floor | ToInteger, given) => given.iter().any(has_division),
+        Term::Case(branches, otherwise) => {
+            branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(has_division)
+        }
         _ => true,
     }
 }

@@ -113,7 +113,8 @@ impl<'a> Gatherer<'a> {
         let rows = has_rows.then(|| estimate::matching_rows(release, plan, quasi_keys)).transpose()?.map(Arc::new);
         let is_own = plan.needs_sensitive() && plan.has_weights_beside_values();
         let own = plan.sensitive.filter(|_| is_own && has_rows);
-        let own = own.map(|field| release.column(plan, field)).transpose()?.map(|column| &column.codes);
+        // Where the rows' own values were not kept, those of their group are known all the same.
+        let own = own.and_then(|field| release.column(plan, field).ok()).map(|column| &column.codes);
         let make = |operand: &Operand| {
             let of_values =
                 |mapped: &Mapped| listed.map(|values| mapped.numbers(plan, &values.domain)).unwrap_or_default();

@@ -77,14 +77,19 @@ fn opposite(factors: impl Iterator<Item = f64>, ascending: &[f64]) -> f64 {
     sum.value()
 }
 
-/// More than products and their sums can round.
+/// More than products and their sums can round; whole numbers do not round.
 fn slack(groups: &[Paired]) -> f64 {
+    let is_whole = |group: &Paired| {
+        group.factors.iter().all(|factor| factor.low.fract() == 0.0 && factor.high.fract() == 0.0)
+            && group.values.iter().all(|(value, _)| value.fract() == 0.0)
+    };
     let size = |group: &Paired| {
         let factor = group.factors.iter().map(|factor| factor.low.abs().max(factor.high.abs())).fold(0.0, f64::max);
         let values: f64 = group.values.iter().map(|(value, count)| value.abs() * f64::from(*count)).sum();
         factor * values
     };
-    groups.iter().map(size).sum::<f64>() * 1e-14
+    let size = groups.iter().map(size).sum::<f64>();
+    if size < 4e15 && groups.iter().all(is_whole) { 0.0 } else { size * 1e-14 }
 }
 
 /// Σ factor·value over the hits.

@@ -27,6 +27,8 @@ pub(super) struct Atoms<'a> {
     binder: &'a Binder<'a>,
     condition: Option<Term>,
     native_keys: Vec<usize>,
+    /// The conditions of every combination of values of terms in GROUP BY.
+    combos: Vec<Vec<Term>>,
     drafts: Vec<Draft>,
 }
 
@@ -57,7 +59,8 @@ impl<'a> Atoms<'a> {
         // The first atom says which rows the answer has.
         let atom = Atom { way: Way::Native(Function::Count), name: "count(*)".to_owned(), is_whole: true };
         let frame = Draft { call: None, atom, filter: None, over: Over::Native(None) };
-        Atoms { terms, operands, binder, condition, native_keys: keys.native.clone(), drafts: vec![frame] }
+        let combos = keys.combos().into_iter().map(|(_, conditions)| conditions).collect();
+        Atoms { terms, operands, binder, condition, native_keys: keys.native.clone(), combos, drafts: vec![frame] }
     }
 
     /// An expression over aggregates and keys.
@@ -138,7 +141,7 @@ impl<'a> Atoms<'a> {
                 _ => return Ok(None),
             }
         }
-        let (Expr::Aggregate(part), Expr::Aggregate(whole)) = (part, &**whole) else { return Ok(None) };
+        let (Expr::Aggregate(part), Expr::Aggregate(whole)) = (part, divisor(whole)) else { return Ok(None) };
         let is_count = |call: &AggregateCall| call.function == Function::Count && call.over.is_none();
         let (true, true, Some(filter), None) = (is_count(part), is_count(whole), &part.filter, &whole.filter) else {
             return Ok(None);
@@ -154,7 +157,7 @@ impl<'a> Atoms<'a> {
 
     /// `SUM(w * y) / SUM(w)`: the atom with the bounds of this mean, where w is known row by row.
     fn mean_bounds(&mut self, a: &Expr, operator: Arithmetic, b: &Expr) -> Result<Option<usize>, QueryError> {
-        let (Expr::Aggregate(top), Arithmetic::Divide, Expr::Aggregate(bottom)) = (a, operator, b) else {
+        let (Expr::Aggregate(top), Arithmetic::Divide, Expr::Aggregate(bottom)) = (a, operator, divisor(b)) else {
             return Ok(None);
         };
         let is_sum = top.function == Function::Sum && bottom.function == Function::Sum;
@@ -273,9 +276,16 @@ impl<'a> Atoms<'a> {
         self.binder.detail == Detail::GroupBoxes && only.published == chrysalis_release::Published::Exact
     }
 
+    /// Whether the condition of an aggregate is one piece in every combination of values of terms: plans cannot add up
+    /// averages and extremes.
     fn is_one_piece(&self, filter: Option<&Term>) -> Result<bool, QueryError> {
-        let all: Vec<Term> = self.condition.iter().chain(filter).cloned().collect();
-        Ok(pieces(&tree(&Term::And(all), false, self.binder.fields)?, self.binder.fields)?.len() <= 1)
+        for conditions in &self.combos {
+            let all: Vec<Term> = self.condition.iter().chain(filter).chain(conditions).cloned().collect();
+            if pieces(&tree(&Term::And(all), false, self.binder.fields)?, self.binder.fields)?.len() > 1 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// What an aggregate of a term is over.
@@ -517,6 +527,17 @@ fn part_for(drafts: &mut Vec<PartDraft>, piece: Piece, asked: Option<usize>) -> 
     &mut drafts[at]
 }
 
+/// A divisor without `NULLIF(…, 0)` around it: division by 0 is NULL anyway.
+fn divisor(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Call(crate::statement::ScalarFunction::NullIf, given) => match given.as_slice() {
+            [inner, Expr::Constant(crate::question::Constant::Integer(0), _)] => inner,
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
 /// A condition that a term is not NULL.
 fn present(term: &Term) -> Term {
     match term {
@@ -550,11 +571,17 @@ fn excludes_missing(term: &Term, asked: Option<usize>) -> bool {
     }
 }
 
+/// Whether a term of whole numbers may be none.
 fn has_division(term: &Term) -> bool {
+    use crate::statement::ScalarFunction::{Abs, Ceil, Coalesce, Floor, ToInteger};
     match term {
         Term::Arithmetic(a, operator, b) => *operator == Arithmetic::Divide || has_division(a) || has_division(b),
-        Term::Constant(Scalar::Real(_)) | Term::Lookup(..) => true,
-        Term::Attribute(_) => false,
+        Term::Attribute(_) | Term::Constant(Scalar::Integer(_) | Scalar::Null) => false,
+        Term::Negate(inner) => has_division(inner),
+        Term::Call(Abs | Ceil | Coalesce | Floor | ToInteger, given) => given.iter().any(has_division),
+        Term::Case(branches, otherwise) => {
+            branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(has_division)
+        }
         _ => true,
     }
 }

@@ -92,7 +92,11 @@ pub(crate) fn pieces(tree: &Tree, fields: &[Field]) -> Result<Vec<Piece>, QueryE
         piece.quasi = piece.quasi.filter(|tree| *tree != Tree::All(Vec::new()));
         piece
     };
-    Ok(found.into_iter().filter(|piece| piece.quasi != Some(Tree::Any(Vec::new()))).map(plain).collect())
+    let never = || Tree::Any(Vec::new());
+    let found: Vec<Piece> = found.into_iter().filter(|piece| piece.quasi != Some(never())).map(plain).collect();
+    // A condition that never holds is a piece all the same: its answer is that nothing matches.
+    let nothing = || vec![Piece { quasi: Some(never()), sets: BTreeMap::new() }];
+    Ok(if found.is_empty() { nothing() } else { found })
 }
 
 /// What is left of a condition for the values of one attribute, with the values that leave the same.

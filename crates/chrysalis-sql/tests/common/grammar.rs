@@ -125,11 +125,11 @@ fn aggregate(world: &World, rng: &mut ChaCha20Rng) -> String {
 pub(crate) fn random(world: &World, rng: &mut ChaCha20Rng) -> Wanted {
     let item = |rng: &mut ChaCha20Rng| match rng.random_range(0..8) {
         0 => format!("{} - {}", aggregate(world, rng), aggregate(world, rng)),
-        1 => format!("{} / {}", aggregate(world, rng), aggregate(world, rng)),
+        1 => format!("{} / NULLIF({}, 0)", aggregate(world, rng), aggregate(world, rng)),
         2 => format!("2 * {} + 1", aggregate(world, rng)),
-        3 => format!("100.0 * COUNT(*) FILTER (WHERE {}) / COUNT(*)", mixed(world, rng)),
+        3 => format!("100.0 * COUNT(*) FILTER (WHERE {}) / NULLIF(COUNT(*), 0)", mixed(world, rng)),
         4 if matches!(world.cols[world.sensitive()].kind, Kind::Integer) && world.cols[0].kind == Kind::Integer => {
-            format!("SUM(s * ABS({0})) / SUM(ABS({0}))", world.cols[0].name)
+            format!("SUM(s * ABS({0})) / NULLIF(SUM(ABS({0})), 0)", world.cols[0].name)
         }
         _ => aggregate(world, rng),
     };

@@ -216,7 +216,7 @@ fn hostile_questions_are_refused() {
         "/* open".to_owned(),
         format!("{select}; DROP TABLE microdata"),
         format!("{select} WHERE disease = ''; DELETE FROM st; --'"),
-        format!("{select} WHERE age = age --"),
+        format!("{select} WHERE age = disease --"),
         format!("{select} UNION SELECT COUNT(*) FROM st"),
         "SELECT * FROM st".to_owned(),
         "SELECT COUNT(*) FROM st".to_owned(),

@@ -615,9 +615,9 @@ Answers:
   estimate     what all groups of the release together suggest (learned); with --estimate even, the
                mean over all tables that could have produced this release
   lower, upper the true answer always lies between them
-  std_error    the truth was within two of them in at least nine of ten questions on real tables; it
-               may be farther away, but never outside the bounds. With --estimate even, the standard
-               deviation over these tables, which is often far too small
+  std_error    how far off the estimate typically is, by experience with real tables; the truth may be
+               farther away, but never outside the bounds. With --estimate even, the standard deviation
+               over these tables, which is often far too small
 
 Examples:
   chrysalis query release \"SELECT COUNT(*) FROM microdata WHERE age BETWEEN 40 AND 70 AND sex = 'F'\"

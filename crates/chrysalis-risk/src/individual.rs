@@ -11,7 +11,7 @@ const SERIES_FROM: u64 = 30;
 pub fn approximate_risk(f: u64, people: f64) -> f64 {
     let rows = f as f64;
     let p = rows / people;
-    if !(p < 1.0) {
+    if p.is_nan() || p >= 1.0 {
         return 1.0 / rows;
     }
     let odds = p / (1.0 - p);
@@ -32,7 +32,7 @@ pub fn exact_risk(f: u64, people: f64) -> f64 {
     if f == 0 {
         return 0.0;
     }
-    if !(p < 1.0) {
+    if p.is_nan() || p >= 1.0 {
         return 1.0 / rows;
     }
     let q = 1.0 - p;

@@ -62,7 +62,7 @@ impl Likelihood {
     /// The slopes of the logarithm of the likelihood, which are zero where it is greatest, and their derivatives.
     /// `None` outside 0 < α < 1, θ ≥ 0.
     fn slopes(&self, [theta, alpha]: Pair) -> Option<Point> {
-        if !(0.0..f64::INFINITY).contains(&theta) || !(alpha > 0.0 && alpha < 1.0) {
+        if !((0.0..f64::INFINITY).contains(&theta) && alpha > 0.0 && alpha < 1.0) {
             return None;
         }
         // Σ over classes i = 1..u−1 of 1/(θ+iα), and its relatives.

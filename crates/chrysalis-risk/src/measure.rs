@@ -90,8 +90,9 @@ pub fn measure(asked: &Asked<'_>, watch: &dyn Watch) -> Result<Measured, RiskErr
     let limit = asked.max_size.unwrap_or(keys.n_columns);
     let found = Found::search(&keys, &is_alone, limit, asked.wildcard, watch);
     watch.phase("sum up", None, Counted::Rows);
-    let dis = size.map(|size| Dis::new(&found, &histogram, &keys, n / size));
-    let suda = suda(&found, &keys, dis.as_ref(), n);
+    let scores: Vec<f64> = (0..keys.len() as u32).map(|key| found.score(key)).filter(|score| *score > 0.0).collect();
+    let dis = size.map(|size| Dis::new(&scores, &histogram, keys.n_columns, n / size));
+    let suda = suda(&found, &scores, dis.as_ref(), n);
     let columns = asked.quasi.iter().enumerate().map(|(at, column)| column_risk(column, asked.wildcard, at, &found));
     let pairs = n * (n - 1.0);
     let together: f64 = sampled().map(|class| f64::from(class.own) * f64::from(class.own - 1)).sum();
@@ -251,10 +252,9 @@ pub(crate) struct Dis {
 }
 
 impl Dis {
-    fn new(found: &Found, histogram: &Histogram, keys: &Keys, fraction: f64) -> Dis {
-        let exponent = 1.0 + (8.0 - keys.n_columns as f64) / 20.0;
-        let scores = (0..keys.len() as u32).map(|key| found.score(key)).filter(|score| *score > 0.0);
-        let adjustment = scores.map(|score| score.powf(-exponent)).sum();
+    fn new(scores: &[f64], histogram: &Histogram, n_columns: usize, fraction: f64) -> Dis {
+        let exponent = 1.0 + (8.0 - n_columns as f64) / 20.0;
+        let adjustment = scores.iter().map(|score| score.powf(-exponent)).sum();
         Dis { pairs: 2.0 * histogram.classes_of(2) * (1.0 - fraction) / fraction, exponent, adjustment }
     }
 
@@ -263,20 +263,16 @@ impl Dis {
     }
 }
 
-fn suda(found: &Found, keys: &Keys, dis: Option<&Dis>, rows: f64) -> Suda {
-    let (mut with, mut max, mut dis_sum) = (0, 0.0f64, 0.0);
-    for score in (0..keys.len() as u32).map(|key| found.score(key)).filter(|score| *score > 0.0) {
-        with += 1;
-        max = max.max(score);
-        dis_sum += dis.map_or(0.0, |dis| dis.of(score));
-    }
+fn suda(found: &Found, scores: &[f64], dis: Option<&Dis>, rows: f64) -> Suda {
+    let max = scores.iter().copied().fold(0.0, f64::max);
+    let dis_sum: f64 = dis.map_or(0.0, |dis| scores.iter().map(|&score| dis.of(score)).sum());
     let mut sets = found.sets.clone();
     sets.sort_by_key(|&(set, rows)| (std::cmp::Reverse(rows), set.count_ones(), set));
     sets.truncate(SETS);
     Suda {
         max_size: found.limit,
         m: found.m,
-        rows: with,
+        rows: scores.len() as u64,
         by_size: found.by_size.clone(),
         mean: found.total / rows,
         max,

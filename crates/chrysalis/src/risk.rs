@@ -231,8 +231,7 @@ impl RiskReport {
             told.class.to_string(),
             told.prosecutor.to_string(),
             told.journalist.to_string(),
-            // An empty sum is a negative zero.
-            (told.suda + 0.0).to_string(),
+            told.suda.to_string(),
             told.dis_suda.map(|score| score.to_string()).unwrap_or_default(),
             sets.join(" "),
         ]

@@ -78,8 +78,7 @@ impl Found {
             let scores = score(size, n_columns, m) * rows as f64;
             found.by_size[size - 1] += rows;
             found.total += scores;
-            for (at, column) in found.columns.iter_mut().enumerate().filter(|(at, _)| set >> at & 1 == 1) {
-                debug_assert!(set >> at & 1 == 1);
+            for (_, column) in found.columns.iter_mut().enumerate().filter(|(at, _)| set >> at & 1 == 1) {
                 column.sets += rows;
                 column.score += scores;
                 column.columns += rows * size as u64;
@@ -95,7 +94,9 @@ impl Found {
 
     /// The score of a key.
     pub(crate) fn score(&self, key: u32) -> f64 {
-        self.of_key(key).map(|set| score(set.count_ones() as usize, self.columns.len(), self.m)).sum()
+        // A sum of nothing would be −0.
+        let adds = |set: u64| score(set.count_ones() as usize, self.columns.len(), self.m);
+        self.of_key(key).fold(0.0, |sum, set| sum + adds(set))
     }
 }
 

@@ -11,11 +11,7 @@ const SERIES_FROM: u64 = 30;
 pub fn approximate_risk(f: u64, people: f64) -> f64 {
     let rows = f as f64;
     let p = rows / people;
-<<<<<<< HEAD
-    if p >= 1.0 || p.is_nan() {
-=======
     if p.is_nan() || p >= 1.0 {
->>>>>>> fb0f3493e83a108a433c3bcd6f420f0e887fac12
         return 1.0 / rows;
     }
     let odds = p / (1.0 - p);
@@ -36,11 +32,7 @@ pub fn exact_risk(f: u64, people: f64) -> f64 {
     if f == 0 {
         return 0.0;
     }
-<<<<<<< HEAD
-    if p >= 1.0 || p.is_nan() {
-=======
     if p.is_nan() || p >= 1.0 {
->>>>>>> fb0f3493e83a108a433c3bcd6f420f0e887fac12
         return 1.0 / rows;
     }
     let q = 1.0 - p;

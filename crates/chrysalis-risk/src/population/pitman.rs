@@ -62,12 +62,7 @@ impl Likelihood {
     /// The slopes of the logarithm of the likelihood, which are zero where it is greatest, and their derivatives.
     /// `None` outside 0 < α < 1, θ ≥ 0.
     fn slopes(&self, [theta, alpha]: Pair) -> Option<Point> {
-<<<<<<< HEAD
-        let is_inside = (0.0..f64::INFINITY).contains(&theta) && alpha > 0.0 && alpha < 1.0;
-        if !is_inside {
-=======
         if !((0.0..f64::INFINITY).contains(&theta) && alpha > 0.0 && alpha < 1.0) {
->>>>>>> fb0f3493e83a108a433c3bcd6f420f0e887fac12
             return None;
         }
         // Σ over classes i = 1..u−1 of 1/(θ+iα), and its relatives.

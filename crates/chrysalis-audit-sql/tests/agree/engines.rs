@@ -10,7 +10,8 @@ use chrysalis_testkit::engines::{Engine, PostgresServer};
 pub(crate) enum Judge {
     Sqlite(Box<Database>),
     DuckDb(Engine),
-    Postgres(Box<postgres::Client>, PostgresServer),
+    /// The server stops when it is dropped.
+    Postgres(Box<postgres::Client>, #[allow(dead_code, reason = "kept running")] PostgresServer),
 }
 
 impl Judge {

@@ -106,6 +106,13 @@ fn without_what_came_later(printed: &str, file: &str) -> String {
                 attacks["not_run"].as_object_mut().unwrap().shift_remove(name);
             }
         }
+        if file == "evaluate.json" {
+            assert!(object.shift_remove("rows_drawn").is_some());
+            for aggregate in object["workload"]["aggregates"].as_array_mut().unwrap() {
+                let later = ["open", "covered", "reach"];
+                aggregate.as_object_mut().unwrap().retain(|name, _| !later.contains(&name.as_str()));
+            }
+        }
         object.shift_remove("notes");
         format!("{value}\n")
     };
@@ -148,5 +155,5 @@ fn frozen_releases_answer_as_before() {
 
 #[test]
 fn frozen_releases_are_evaluated_as_before() {
-    check("evaluate", "--microdata people.csv --queries 50 --estimate even --output json", "evaluate.json");
+    check("evaluate", "--microdata people.csv --queries 50 --estimate even --worlds 0 --output json", "evaluate.json");
 }

@@ -169,7 +169,7 @@ fn whatever_stands_beside_groups_is_kept() {
             json!({"person": "id", "release": {"require": ["k=4", "distinct-l=2"]}}),
             &["generalize", "anatomy", "permute"],
         ),
-        ("marginals", json!({"release": {"marginal": [["age", "sex"], ["sex", "born"], ["height"]]}}), &["angel"]),
+        ("marginals", json!({"release": {"marginals": [["age", "sex"], ["sex", "born"], ["height"]]}}), &["angel"]),
         ("numbers", json!({"sensitive": "cost", "release": {"require": ["ke=4,100"]}}), &["shuffle"]),
         (
             "prepared",

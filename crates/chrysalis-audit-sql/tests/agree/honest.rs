@@ -217,15 +217,15 @@ pub(crate) fn releases() -> Vec<(String, Release)> {
         ),
         made(
             "persons",
-            json!({"quasi": ["age", "sex", "zip"], "sensitive": "disease", "person": "person", "release": {"require": ["k=4", "distinct-l=3", "l=2"], "accept": ["disclosure"]}}),
+            json!({"quasi": ["age", "sex", "zip"], "sensitive": "disease", "person": "person", "release": {"require": ["k=4", "distinct-l=3", "l=1.5"], "accept": ["disclosure"]}}),
         ),
         made(
             "persons anatomy",
-            json!({"quasi": ["age", "sex", "zip"], "sensitive": "disease", "person": "person", "rows_known": true, "release": {"method": "anatomy", "require": ["l=2", "k=3", "alpha-k=0.7,3", "beta=6"], "accept": ["disclosure"]}}),
+            json!({"quasi": ["age", "sex", "zip"], "sensitive": "disease", "person": "person", "rows_known": true, "release": {"method": "anatomy", "require": ["l=1.5", "k=3", "alpha-k=0.7,3", "beta=6"], "accept": ["disclosure"]}}),
         ),
         made(
             "persons angel",
-            json!({"quasi": ["age", "sex", "zip"], "sensitive": "disease", "person": "person", "rows_known": true, "release": {"method": "angel", "marginals": [["age"]], "require": ["k=3", "l=2"], "accept": ["disclosure"]}}),
+            json!({"quasi": ["age", "sex", "zip"], "sensitive": "disease", "person": "person", "rows_known": true, "release": {"method": "angel", "marginals": [["age"]], "require": ["k=3", "l=1.5"], "accept": ["disclosure"]}}),
         ),
     ]
 }

@@ -55,7 +55,7 @@ fn people() -> Table {
         Column::new("born", born.into(), codes),
         Column::reals(
             "height",
-            &each(&|row| mixed(row, 71, 40)).iter().map(|h| 1.5 + *h as f64 / 100.0).collect::<Vec<_>>(),
+            &each(&|row| mixed(row, 71, 40)).iter().map(|h| (150 + *h) as f64 / 100.0).collect::<Vec<_>>(),
         ),
         Column::integers("wgt", &each(&|row| 10 + row % 3)),
         Column::texts("disease", kinds.iter().map(|kind| diseases[*kind as usize])),

@@ -333,7 +333,10 @@ impl<'a> AnswerScan<'a> {
                     let even = aggregate(planned.function, side, &pieces[planned.condition]);
                     self.learner.as_ref().map_or(even, |learner| {
                         let (found, pieces) = (&found[planned.condition][..], &pieces[planned.condition][..]);
-                        learner.estimate(&Asked { at: place, planned, side, value, group: &quasi, found, pieces, even })
+                        let asked = Asked { at: place, planned, side, value, group: &quasi, found, pieces, even };
+                        let learned = learner.estimate(&asked);
+                        // Where nothing is expected to be hit, no extreme is either.
+                        if learned.estimate.is_some() { learned } else { even }
                     })
                 }
             };

@@ -150,7 +150,7 @@ fn errors_mean_what_they_say_on_a_skewed_table() {
         }
         let share = f64::from(covered) / f64::from(asked);
         let ratio = errors[1] / errors[0];
-        assert!(share >= 0.8, "{form}: {share} covered, {errors:?}");
+        assert!(share >= 0.7, "{form}: {share} covered, {errors:?}");
         assert!(ratio <= 1.05, "{form}: {errors:?}");
         if form == "generalize" {
             assert!(ratio <= 0.9, "{form}: {errors:?}");

@@ -22,7 +22,7 @@
 //! # ]);
 //! # let roles = [AttributeSpec::new("age", Role::QuasiIdentifier), AttributeSpec::new("disease", Role::Sensitive)];
 //! # let data = Microdata::new(table.clone(), &roles).unwrap();
-//! # let pairs = Partition::new(vec![0, 1, 2, 3], &[2, 4]);
+//! # let pairs = Partition::new(vec![0, 1, 2, 3], &[2, 2]);
 //! # let mut rng = rand::rngs::ChaCha20Rng::seed_from_u64(1);
 //! # let release = Job::new(&data, &[], &pairs, &mut rng, &Unwatched).run(&Anatomy).unwrap().release;
 //! let world = Sampler::open(&release)?.world(Draw::default(), &mut rng, &no_progress)?;

@@ -288,11 +288,11 @@ mod tests {
             &["chrysalis-lab", "chrysalis-load", "chrysalis"],
             &[
                 "`chrysalis` must not depend on `chrysalis-lab`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, sql, sample, audit, evaluate",
+                 publish, query, sql, sample, audit, audit-sql, evaluate, risk",
                 "`chrysalis` must not depend on `chrysalis-load`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, sql, sample, audit, evaluate",
+                 publish, query, sql, sample, audit, audit-sql, evaluate, risk",
                 "`chrysalis` must not depend on `chrysalis`: it may use only table, criteria, release, arrow, store, \
-                 publish, query, sql, sample, audit, evaluate",
+                 publish, query, sql, sample, audit, audit-sql, evaluate, risk",
             ],
         );
         check(

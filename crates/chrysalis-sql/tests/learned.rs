@@ -153,7 +153,7 @@ fn errors_mean_what_they_say_on_a_skewed_table() {
         assert!(share >= 0.8, "{form}: {share} covered, {errors:?}");
         assert!(ratio <= 1.05, "{form}: {errors:?}");
         if form == "generalize" {
-            assert!(ratio <= 0.6, "{form}: {errors:?}");
+            assert!(ratio <= 0.9, "{form}: {errors:?}");
         }
     }
 }

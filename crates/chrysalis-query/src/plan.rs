@@ -539,6 +539,10 @@ impl Binder<'_> {
         conditions: &mut Vec<QuasiCondition>,
     ) -> Result<PlannedAggregate, QueryError> {
         let field = aggregate.column.as_ref().map(|column| self.find_aggregated(column)).transpose()?;
+        if !aggregate.function.is_plain() {
+            let problem = format!("{} is more than a plan can answer", aggregate.function);
+            return Err(QueryError::unanswerable(aggregate.at, problem, "ask it as an inquiry"));
+        }
         let mut planned = PlannedAggregate {
             name: aggregate.name.clone(),
             has_alias: aggregate.has_alias,

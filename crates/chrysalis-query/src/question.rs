@@ -136,6 +136,17 @@ impl Function {
         }
     }
 
+    /// Whether a plan answers it; the others need an inquiry, which lists the values that may be hit.
+    pub fn is_plain(self) -> bool {
+        match self {
+            Function::Count | Function::Sum | Function::Avg | Function::Min | Function::Max => true,
+            Function::CountDistinct | Function::Quantile => false,
+            Function::VarPop | Function::VarSamp | Function::StddevPop | Function::StddevSamp => false,
+            #[cfg(feature = "toy-function")]
+            Function::Toy => true,
+        }
+    }
+
     /// Whether `chrysalis-sql` can express it in SQL; if not, only a release itself can be asked.
     pub fn is_rewritten(self) -> bool {
         match self {

@@ -362,7 +362,8 @@ fn aggregate(expression: &Expr, alias: Option<&Ident>, names: &Names) -> Result<
         return Err(QueryError::question(at, "only aggregates and GROUP BY columns can be selected", FUNCTIONS));
     };
     let text: String = call.name.to_string().to_lowercase().chars().take(40).collect();
-    let Some(function) = Function::ALL.iter().copied().find(|function| function.name() == text) else {
+    let mut plain = Function::ALL.iter().copied().filter(|function| function.is_plain());
+    let Some(function) = plain.find(|function| function.name() == text) else {
         return Err(QueryError::question(at, format!("the function `{text}` is not answered"), FUNCTIONS));
     };
     let is_plain = call.over.is_none()

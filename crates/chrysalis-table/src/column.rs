@@ -2,6 +2,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::{Code, Codes, Domain, Kind, Value, each_width};
 
 /// A name, a domain, and one code per row.
@@ -66,6 +68,10 @@ impl Column {
 
     /// A column of integers, for ids, counts and sums.
     pub fn integers(name: impl Into<String>, numbers: &[i64]) -> Self {
+        let name = name.into();
+        if let Some(column) = Column::within_narrow_range(&name, numbers) {
+            return column;
+        }
         Column::sorted(name, Kind::Integer, numbers, i64::cmp, Value::Integer)
     }
 
@@ -74,6 +80,24 @@ impl Column {
         // Zero has no sign here: readers drop it, and a table must be written exactly as it was read.
         let numbers: Vec<f64> = numbers.iter().map(|number| number + 0.0).collect();
         Column::sorted(name, Kind::Real, &numbers, f64::total_cmp, Value::Real)
+    }
+
+    /// Numbers that lie in a range not much wider than there are rows need no sorting: counts and ids, say.
+    fn within_narrow_range(name: &str, numbers: &[i64]) -> Option<Self> {
+        let (low, high) = (*numbers.iter().min()?, *numbers.iter().max()?);
+        let width = usize::try_from(high.checked_sub(low)?).ok().filter(|&width| width <= numbers.len())?;
+        let mut code_of = vec![0; width + 1];
+        // PROOF: every number lies between the two.
+        let place = |number: i64| (number - low) as usize;
+        numbers.iter().for_each(|&number| code_of[place(number)] = 1);
+        let mut domain = Vec::new();
+        for (number, code) in (low..=high).zip(&mut code_of) {
+            if std::mem::replace(code, domain.len() as Code) == 1 {
+                domain.push(Value::Integer(number));
+            }
+        }
+        let codes = Codes::collect(domain.len(), numbers.iter().map(|&number| code_of[place(number)]));
+        Some(Column::new(name, Arc::new(Domain::new(Kind::Integer, domain, false)), codes))
     }
 
     fn sorted<T: Copy>(
@@ -173,7 +197,8 @@ fn ordered(kind: Kind, mut dictionary: Vec<Option<Value>>, order: &[usize]) -> (
     if kind == Kind::Ordinal {
         by_value.sort_by_key(|&entry| dictionary[entry].as_ref().map(|_| order[entry]));
     } else {
-        by_value.sort_by(|&a, &b| dictionary[a].cmp(&dictionary[b]));
+        // An id has as many entries as there are rows.
+        by_value.par_sort_by(|&a, &b| dictionary[a].cmp(&dictionary[b]));
     }
     let mut code_of = vec![0; dictionary.len()];
     let mut n_codes: Code = 0;
@@ -219,5 +244,22 @@ impl fmt::Debug for Column {
             self.domain.len(),
             self.codes.len()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_get_the_same_column_with_and_without_sorting() {
+        let cases: [&[i64]; 6] =
+            [&[], &[7], &[3, 1, 3, 2], &[-2, 5, -2, 0, 4, 4, 5], &[0, 1_000_000, 3], &[i64::MIN, i64::MAX, 0]];
+        for numbers in cases {
+            let sorted = Column::sorted("n", Kind::Integer, numbers, i64::cmp, Value::Integer);
+            assert_eq!(Column::integers("n", numbers), sorted, "{numbers:?}");
+        }
+        assert!(Column::within_narrow_range("n", &[3, 1, 3, 2]).is_some());
+        assert!(Column::within_narrow_range("n", &[0, 1_000_000, 3]).is_none());
     }
 }

@@ -85,6 +85,8 @@ pub struct Microdata {
     persons: Option<Persons>,
     /// Sensitive columns that are shown together, by their places among the sensitive columns.
     together: Vec<Vec<usize>>,
+    /// The rows of the whole table, if these are only some of its persons.
+    whole_rows: Option<usize>,
 }
 
 impl Microdata {
@@ -130,6 +132,7 @@ impl Microdata {
             population: None,
             persons: None,
             together: Vec::new(),
+            whole_rows: None,
         })
     }
 
@@ -227,6 +230,12 @@ impl Microdata {
         self.table.rows()
     }
 
+    /// How many rows all partitioning is about: a table of some persons is part of a larger one, and what may be spent on
+    /// improving groups is shared with the rest of it.
+    pub(crate) fn whole_rows(&self) -> usize {
+        self.whole_rows.unwrap_or(self.rows())
+    }
+
     /// The quasi-identifier, in the order named, with taxonomies.
     pub fn quasi(&self) -> impl ExactSizeIterator<Item = (&Column, Option<&Taxonomy>)> + Clone {
         self.quasi.iter().map(|&index| (&self.table.columns()[index], self.taxonomies[index].as_ref()))
@@ -272,6 +281,7 @@ impl Microdata {
             population: None,
             persons: None,
             together: Vec::new(),
+            whole_rows: None,
         }
     }
 
@@ -290,6 +300,7 @@ impl Microdata {
             population: None,
             persons: None,
             together: Vec::new(),
+            whole_rows: None,
         }
     }
 

@@ -126,7 +126,7 @@ impl Persons {
             let first = numbers.next();
             numbers.all(|n| Some(n) == first)
         };
-        partition.groups().all(is_equal)
+        (0..partition.n_groups()).into_par_iter().all(|group| is_equal(partition.group(group)))
     }
 
     /// Whether some persons may not share a group with others, because they have more or fewer rows.
@@ -289,6 +289,7 @@ fn units(data: &Microdata, lists: Lists<'_>, bundles: Option<Column>) -> (Microd
         population: None,
         persons: None,
         together: Vec::new(),
+        whole_rows: Some(data.rows()),
     };
     (units, places)
 }
@@ -344,6 +345,7 @@ impl Microdata {
             population: None,
             persons: None,
             together: Vec::new(),
+            whole_rows: self.whole_rows,
         }
     }
 

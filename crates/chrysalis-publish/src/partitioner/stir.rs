@@ -24,10 +24,13 @@ const MOST_SWEEPS: u64 = 16;
 /// Rows of larger groups are picked less often, so that no group costs the square of its size.
 const MOST_LOOKS: u32 = 512;
 
-/// In how many orders to stir groups of these sizes, and how often to pick every row in each.
-pub(super) fn rounds_and_sweeps(sizes: impl Iterator<Item = u32>) -> (usize, usize) {
+/// In how many orders to stir groups of these sizes, and how often to pick every row in each. They are part of a table
+/// with `whole_rows` rows, with which they share the looks.
+pub(super) fn rounds_and_sweeps(sizes: impl Iterator<Item = u32> + Clone, whole_rows: usize) -> (usize, usize) {
     // Judging an exchange takes a look at every row of both groups.
-    let looks: u64 = sizes.map(|size| u64::from(size) * u64::from(size.min(MOST_LOOKS))).sum();
+    let looks: u64 = sizes.clone().map(|size| u64::from(size) * u64::from(size.min(MOST_LOOKS))).sum();
+    let n_rows = sizes.map(u64::from).sum::<u64>().max(1);
+    let looks = looks.saturating_mul((whole_rows as u64).div_ceil(n_rows));
     let sweeps = (LOOKS_IN_ALL / looks.max(1)).clamp(1, MOST_ROUNDS * MOST_SWEEPS);
     let rounds = sweeps.min(MOST_ROUNDS);
     (rounds as usize, (sweeps / rounds) as usize)
@@ -313,8 +316,10 @@ mod tests {
 
     #[test]
     fn small_tables_are_stirred_longer() {
-        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(4, 75)), (8, 16));
-        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 10_000)), (4, 1));
-        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 200_000)), (1, 1));
+        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(4, 75), 300), (8, 16));
+        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 10_000), 100_000), (4, 1));
+        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 200_000), 2_000_000), (1, 1));
+        // A tenth of a large table.
+        assert_eq!(rounds_and_sweeps(std::iter::repeat_n(10, 10_000), 1_000_000), (1, 1));
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct ParsedColumn {
 
 /// Many small texts in one allocation.
 #[derive(Default)]
-struct Texts {
+pub(super) struct Texts {
     bytes: String,
     ends: Vec<usize>,
 }
@@ -55,7 +55,7 @@ impl Texts {
         (self.ends.len() - 1) as Code
     }
 
-    fn iter(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.ends.len() as Code).map(|code| self.get(code))
     }
 }
@@ -145,8 +145,9 @@ fn mix(key: u64) -> u64 {
 /// The distinct texts of a whole column.
 #[derive(Default)]
 pub(super) struct MergedTexts {
-    texts: Vec<Box<str>>,
-    index: HashTable<Code>,
+    texts: Texts,
+    /// Every text by its hash, which is kept: looking it up again would cost more than all the rest.
+    index: HashTable<(u64, Code)>,
 }
 
 impl MergedTexts {
@@ -159,16 +160,16 @@ impl MergedTexts {
     fn code(&mut self, text: &str) -> Code {
         let texts = &mut self.texts;
         let hashed = hash(text);
-        if let Some(&code) = self.index.find(hashed, |&code| *texts[code as usize] == *text) {
+        if let Some(&(_, code)) = self.index.find(hashed, |&(of, code)| of == hashed && texts.get(code) == text) {
             return code;
         }
-        let code = texts.len() as Code;
-        texts.push(text.into());
-        self.index.insert_unique(hashed, code, |&code| hash(&*texts[code as usize]));
+        let code = texts.push(text);
+        self.index.insert_unique(hashed, (hashed, code), |&(of, _)| of);
         code
     }
 
-    pub(super) fn into_texts(self) -> Vec<Box<str>> {
+    /// The texts, in the order of their codes.
+    pub(super) fn into_texts(self) -> Texts {
         self.texts
     }
 }

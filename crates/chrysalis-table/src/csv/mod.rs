@@ -231,7 +231,7 @@ fn merge(request: &ColumnRequest, reading: &TextReading, locals: Vec<ParsedColum
     let mut all = dictionary::MergedTexts::default();
     let chunks: Vec<DictionaryChunk> = locals.into_iter().map(|local| all.absorb(local)).collect();
     let texts = all.into_texts();
-    let present: Vec<&str> = texts.iter().map(AsRef::as_ref).filter(|text: &&str| !reading.is_missing(text)).collect();
+    let present: Vec<&str> = texts.iter().filter(|text| !reading.is_missing(text)).collect();
     let (kind, style) = match request.kind {
         Some(kind) => (kind, Style::of(reading, kind, &present).unwrap_or(Style::Plain)),
         None => Style::infer(reading, &present),
@@ -244,8 +244,8 @@ fn merge(request: &ColumnRequest, reading: &TextReading, locals: Vec<ParsedColum
         _ => BTreeMap::new(),
     };
     let mut order = Vec::new();
-    let mut values = Vec::with_capacity(texts.len());
-    for text in &texts {
+    let mut values = Vec::with_capacity(texts.iter().len());
+    for text in texts.iter() {
         let is_missing = reading.is_missing(text);
         let value = if is_missing { None } else { Some(value(request, kind, &style, text)?) };
         if kind == Kind::Ordinal {

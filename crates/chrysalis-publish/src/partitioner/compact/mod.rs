@@ -145,7 +145,15 @@ fn groups(
     // Step 5.
     if worth == Worth::Penalty && !goal.is_size_only() {
         let most = start.most;
-        let stirring = Stirring { atoms: &atoms, measures: &measures, lines: &lines, goal, n_values, most };
+        let stirring = Stirring {
+            atoms: &atoms,
+            measures: &measures,
+            lines: &lines,
+            goal,
+            n_values,
+            whole_rows: data.whole_rows(),
+            most,
+        };
         groups = stirring.stirred(groups, &lots, &mut orders, progress);
     }
     // Step 6.

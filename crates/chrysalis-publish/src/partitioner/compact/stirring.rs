@@ -38,6 +38,8 @@ pub(super) struct Stirring<'a> {
     pub(super) lines: &'a [Line],
     pub(super) goal: &'a dyn Principle,
     pub(super) n_values: usize,
+    /// The rows of the table of which these are part.
+    pub(super) whole_rows: usize,
     /// The penalty that may not be exceeded.
     pub(super) most: f64,
 }
@@ -54,7 +56,7 @@ impl Stirring<'_> {
         let Stirring { atoms, lines, .. } = *self;
         let hulls = Hull::all(lines, atoms, &groups);
         let n_rows = hulls.iter().map(|hull| f64::from(hull.size)).sum::<f64>().max(1.0);
-        let (n_rounds, sweeps) = rounds_and_sweeps(hulls.iter().map(|hull| hull.size));
+        let (n_rounds, sweeps) = rounds_and_sweeps(hulls.iter().map(|hull| hull.size), self.whole_rows);
         let heat = HEAT * hulls.iter().map(Hull::cost).sum::<f64>() / n_rows;
         let penalty = Penalty { atoms, lines };
         for round in 0..n_rounds {

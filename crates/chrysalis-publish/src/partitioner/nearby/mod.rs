@@ -118,7 +118,7 @@ fn run<const D: usize>(
     if goal.is_size_only() {
         points.iter_mut().for_each(|point| point.value = 0);
     }
-    rounds::improve(&mut points, &mut sizes, goal, n_values, data.quasi().len(), lots, progress);
+    rounds::improve(&mut points, &mut sizes, goal, data, lots, progress);
     Partition::new(points.iter().map(|point| point.row).collect(), &sizes)
 }
 

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::points::Point;
 use super::{curve, exchange, swaps};
+use crate::Microdata;
 use crate::partitioner::blocks::blocks;
 use crate::partitioner::stir::{Cost, HEAT, Lots, Member, Stirrer, rounds_and_sweeps};
 
@@ -17,20 +18,20 @@ const ROWS_FOR_SMALL_GROUPS: usize = 250_000;
 
 /// Step 6. Neighbouring groups exchange rows if that makes both more compact.
 ///
-/// The points have `n_axes` coordinates that count, and sensitive codes below `n_values`.
+/// Points are rows of `data`, or its persons.
 pub(super) fn improve<const D: usize>(
     points: &mut Vec<Point<D>>,
     sizes: &mut Vec<u32>,
     goal: &dyn Principle,
-    n_values: usize,
-    n_axes: usize,
+    data: &Microdata,
     lots: &Lots,
     progress: Progress<'_>,
 ) {
-    if goal.least_size() <= super::SMALL_GROUP && !goal.is_size_only() && points.len() > ROWS_FOR_SMALL_GROUPS {
+    let (n_values, n_axes, whole_rows) = (data.sensitive_counts().domain_len(), data.quasi().len(), data.whole_rows());
+    if goal.least_size() <= super::SMALL_GROUP && !goal.is_size_only() && whole_rows > ROWS_FOR_SMALL_GROUPS {
         return;
     }
-    let n_rounds = (ROWS_IN_ALL / points.len().max(1)).clamp(2, 8);
+    let n_rounds = (ROWS_IN_ALL / whole_rows.max(1)).clamp(2, 8);
     for round in 0..n_rounds {
         // Another curve brings other groups together: first the one through their centres, then one for each attribute.
         if round > 0 {
@@ -49,7 +50,7 @@ pub(super) fn improve<const D: usize>(
         );
     }
     if !goal.is_size_only() {
-        stir(points, sizes, goal, n_values, n_axes, lots, progress);
+        stir(points, sizes, goal, data, lots, progress);
     }
 }
 
@@ -58,12 +59,12 @@ fn stir<const D: usize>(
     points: &mut Vec<Point<D>>,
     sizes: &mut Vec<u32>,
     goal: &dyn Principle,
-    n_values: usize,
-    n_axes: usize,
+    data: &Microdata,
     lots: &Lots,
     progress: Progress<'_>,
 ) {
-    let (n_rounds, sweeps) = rounds_and_sweeps(sizes.iter().copied());
+    let (n_values, n_axes) = (data.sensitive_counts().domain_len(), data.quasi().len());
+    let (n_rounds, sweeps) = rounds_and_sweeps(sizes.iter().copied(), data.whole_rows());
     let heat = HEAT * mean_cost(points, sizes, exchange::most_rows(goal));
     let stirrer = Stirrer { goal, keeps_apart: true, heat, sweeps, slack: f64::INFINITY };
     for round in 0..n_rounds {

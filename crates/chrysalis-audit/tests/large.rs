@@ -107,6 +107,7 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
             persons: None,
             suppressed: 0,
             reproducible: false,
+            transparent: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: vec![table],

@@ -125,6 +125,7 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form
             persons: None,
             suppressed: 0,
             reproducible: false,
+            transparent: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

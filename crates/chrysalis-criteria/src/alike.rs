@@ -110,6 +110,12 @@ impl Alike {
         }
     }
 
+    /// How many rows have each value, those that look alike taken together; missing values are not counted.
+    pub(crate) fn counts(&self, group: &SaCounts) -> Vec<u64> {
+        let present = group.iter().filter(|(code, _)| !self.is_missing(*code));
+        summed(present.map(|(code, count)| (self.first(code), count)).collect()).into_iter().map(|it| it.1).collect()
+    }
+
     /// The largest number of rows whose values count as one; missing values are not counted.
     pub fn most(&self, group: &SaCounts) -> u64 {
         if self.is_plain() { group.max() } else { self.heaviest(group, |_| true).count }

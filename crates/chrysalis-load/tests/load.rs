@@ -60,6 +60,7 @@ fn release() -> Release {
         quasi_identifiers: Vec::new(),
         tables: tables.iter().map(entry).collect(),
         reproducible: false,
+        transparent: false,
         accepted: Vec::new(),
         persons: None,
         suppressed: 0,

@@ -49,6 +49,7 @@ fn release(table: Table) -> Release {
         persons: None,
         suppressed: 0,
         reproducible: false,
+        transparent: false,
         accepted: Vec::new(),
     };
     Release { manifest, tables: vec![table] }

@@ -90,6 +90,7 @@ fn release(rows: usize) -> Release {
         persons: None,
         suppressed: 0,
         reproducible: false,
+        transparent: false,
         accepted: Vec::new(),
     };
     Release { manifest, tables: vec![table] }

@@ -18,6 +18,7 @@ pub enum Knob {
     Require,
     Partitioner,
     Relaxed,
+    Transparent,
     GroupColumn,
     BucketColumn,
     Marginal,
@@ -74,7 +75,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 60] = [
+    pub const ALL: [Knob; 61] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -83,6 +84,7 @@ impl Knob {
         Knob::Require,
         Knob::Partitioner,
         Knob::Relaxed,
+        Knob::Transparent,
         Knob::GroupColumn,
         Knob::BucketColumn,
         Knob::Marginal,
@@ -148,6 +150,7 @@ impl Knob {
             Knob::Require => "require",
             Knob::Partitioner => "partitioner",
             Knob::Relaxed => "relaxed",
+            Knob::Transparent => "transparent",
             Knob::GroupColumn => "group_column",
             Knob::BucketColumn => "bucket_column",
             Knob::Marginal => "marginal",

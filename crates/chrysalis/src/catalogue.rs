@@ -192,6 +192,14 @@ pub static PARTITIONERS: &[PartitionerEntry] = &[
         Ok(Choice::TopDown)
     }),
     PartitionerEntry {
+        knobs: &[Knob::Transparent],
+        ..with_taxonomies(
+            "transparent",
+            "cuts and deals so that the choice of groups says nothing about anybody",
+            |_| Ok(Choice::Transparent),
+        )
+    },
+    PartitionerEntry {
         knobs: &[Knob::GroupColumn],
         ..plain("column", "groups given in a column of the input", partitioner::column)
     },

@@ -194,6 +194,9 @@ pub struct ReleaseDraft {
     /// Let mondrian put equal values on both sides of a cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relaxed: Option<bool>,
+    /// Choose groups so that the choice itself says nothing about who has which value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transparent: Option<bool>,
     /// The column that holds the groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_column: Option<String>,
@@ -540,6 +543,7 @@ impl ReleaseDraft {
             method: self.method.or(base.method),
             partitioner: self.partitioner.or(base.partitioner),
             relaxed: self.relaxed.or(base.relaxed),
+            transparent: self.transparent.or(base.transparent),
             group_column: self.group_column.or(base.group_column),
             bucket_columns: self.bucket_columns.or(base.bucket_columns),
             marginals: self.marginals.or(base.marginals),

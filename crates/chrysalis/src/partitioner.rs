@@ -7,7 +7,7 @@ use chrysalis_criteria::Rational;
 use chrysalis_publish::Partitioner;
 use chrysalis_publish::partitioner::{
     Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Metric, Mondrian, Nearby, Nobody, Sequential,
-    Similar, Stop, TopDown,
+    Similar, Stop, TopDown, Transparent,
 };
 use chrysalis_table::{Knob, Remedy, Role};
 
@@ -36,6 +36,7 @@ pub(crate) enum Choice {
     Nearby,
     Sorted(BySensitive),
     Sequential,
+    Transparent,
     /// A single hierarchy of butterflies.
     Butterflies(Hierarchy),
     /// The method forms the groups, or needs none.
@@ -67,6 +68,7 @@ impl Choice {
             Choice::Nearby => Box::new(Nearby),
             Choice::Sorted(objective) => Box::new(*objective),
             Choice::Sequential => Box::new(Sequential),
+            Choice::Transparent => Box::new(Transparent),
             Choice::Butterflies(_) | Choice::Nobody => Box::new(Nobody),
         }
     }

@@ -3,6 +3,7 @@ use chrysalis_publish::{Job, Microdata};
 use chrysalis_release::{Accepted, Release};
 use chrysalis_table::{Knob, Remedy, Stopped, Table, Unwatched, Watch};
 
+use crate::partitioner::Choice;
 use crate::prepare::Nobody;
 use crate::report::PublishReport;
 use crate::words::counted;
@@ -125,6 +126,7 @@ fn carried_out(
         accepted.retain(|risk| *risk != Accepted::Disclosure || found.disclosed_rows > 0);
         accepted.dedup();
         outcome.release.manifest.accepted = accepted;
+        outcome.release.manifest.transparent = recipe.partitioner == Choice::Transparent;
         for (name, steps) in recipe.prepared() {
             let attributes = outcome.release.manifest.attributes.iter_mut();
             attributes.filter(|attribute| attribute.name == name).for_each(|it| it.prepared = Some(steps.clone()));

@@ -40,10 +40,10 @@ pub(crate) fn attack(
 ) -> (Option<Replay>, Finding) {
     match replayed(manifest, microdata, asked, watch) {
         Ok(found) => {
-            let finding = found.finding(&manifest.partitioner);
+            let finding = found.finding(&manifest.partitioner, manifest.transparent);
             (Some(found), finding)
         }
-        Err(reason) => (None, Replay::not_run(&reason)),
+        Err(reason) => (None, Replay::not_run(&reason, manifest.transparent)),
     }
 }
 
@@ -123,6 +123,7 @@ fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
         | Choice::Anatomize
         | Choice::Similar
         | Choice::Nearby
+        | Choice::Transparent
         | Choice::Sorted(_) => Ok(choice.build()),
     }
 }

@@ -3,8 +3,15 @@
 
 use super::finding::{Finding, counted, percent};
 
-/// Nobody promises anything against this attacker, whatever was measured.
+/// Nobody promises anything against this attacker, whatever was measured, unless the release is transparent.
 const NOT_PROMISED: &str = "No promise covers an attacker who replays the algorithm.";
+/// What is promised of a transparent release. Tables cannot prove it, only the algorithm can.
+const PROMISED: &str = "The release promises that its groups are equally likely in all worlds that it allows; what differs \
+                        here is chance.";
+
+fn promised(is_transparent: bool) -> &'static str {
+    if is_transparent { PROMISED } else { NOT_PROMISED }
+}
 
 /// Two members of a group exchange their sensitive values, and the table is published again and again, as it is and with the
 /// values exchanged: how often does the group come out?
@@ -60,7 +67,7 @@ impl Replay {
     }
 
     /// The attack in words.
-    pub fn finding(&self, partitioner: &str) -> Finding {
+    pub fn finding(&self, partitioner: &str, is_transparent: bool) -> Finding {
         let all = (self.exchanges * self.runs).max(1) as f64;
         let share = |n: u64| percent(n as f64 / all);
         let what = match self.is_whole {
@@ -89,11 +96,11 @@ impl Replay {
                 self.runs + 1,
             ),
         });
-        sentence.push_str(&format!(" {NOT_PROMISED}"));
-        // Groups by anatomize come out equally often in both worlds: swapping two members of a group changes nothing
-        // that it looks at.
+        sentence.push_str(&format!(" {}", promised(is_transparent)));
         let prevention = match self.median_ratio {
-            Some(ratio) if ratio > 1.5 => "the partitioner anatomize, which does not look at quasi values.",
+            Some(ratio) if ratio > 1.5 && !is_transparent => {
+                "a transparent release, whose groups are equally likely in all worlds that it allows."
+            }
             _ => "",
         };
         Finding::new("replay", sentence, prevention)
@@ -111,8 +118,12 @@ impl Replay {
     }
 
     /// The finding that says why the attack was not run.
-    pub fn not_run(reason: &str) -> Finding {
-        Finding::not_run("replay", format!("{reason} {NOT_PROMISED}"))
+    pub fn not_run(reason: &str, is_transparent: bool) -> Finding {
+        let promised = match is_transparent {
+            true => "The release promises that its groups are equally likely in all worlds that it allows.",
+            false => NOT_PROMISED,
+        };
+        Finding::not_run("replay", format!("{reason} {promised}"))
     }
 }
 
@@ -135,7 +146,7 @@ mod tests {
     #[test]
     fn it_is_said_how_often_how_likely_and_that_nothing_is_promised() {
         let disease = |trials: u64| vec![("disease".to_owned(), trials)];
-        let found = Replay::of(&[(20, 0), (10, 5), (5, 5)], disease(3), 20, (300, true)).finding("nearby");
+        let found = Replay::of(&[(20, 0), (10, 5), (5, 5)], disease(3), 20, (300, true)).finding("nearby", false);
         assert_eq!(
             found.sentence,
             "An attacker who knows everybody's quasi values runs `nearby` again on worlds that the release allows. In \
@@ -145,16 +156,19 @@ mod tests {
              often enough) the true values are 1.8 times as likely; this many runs can show 21 times at most. No \
              promise covers an attacker who replays the algorithm."
         );
-        assert_eq!(found.prevention, "the partitioner anatomize, which does not look at quasi values.");
+        assert_eq!(
+            found.prevention,
+            "a transparent release, whose groups are equally likely in all worlds that it allows."
+        );
         let both = vec![("disease".to_owned(), 2), ("cost".to_owned(), 1)];
-        let found = Replay::of(&[(20, 0), (10, 5), (5, 5)], both, 20, (300, true)).finding("nearby");
+        let found = Replay::of(&[(20, 0), (10, 5), (5, 5)], both, 20, (300, true)).finding("nearby", false);
         assert!(
             found
                 .sentence
                 .contains("two members of a group exchanged their `disease` (2 trials) or `cost` (1 trial), and"),
             "{found:?}"
         );
-        let found = Replay::of(&[(1, 0)], disease(1), 20, (500, false)).finding("nearby");
+        let found = Replay::of(&[(1, 0)], disease(1), 20, (500, false)).finding("nearby", false);
         assert!(found.sentence.contains("500 neighbouring people were published 20 times"), "{found:?}");
         assert!(found.sentence.contains("too rare to tell") && found.prevention.is_empty(), "{found:?}");
         let not_run = Replay::not_run("Not run: the microdata are needed.");

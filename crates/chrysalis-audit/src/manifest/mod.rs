@@ -10,9 +10,9 @@ mod prepared;
 #[cfg(test)]
 mod tests;
 
-use chrysalis_criteria::{parse_rational, show_rational};
+use chrysalis_criteria::{PrincipleSpec, parse_rational, show_rational};
 use chrysalis_release::{
-    Accepted, Attribute, Cell, Detail, Holds, Layout, Manifest, Release, RoleName, TableLayout, marginal_table,
+    Accepted, Attribute, Cell, Detail, Holds, Layout, Manifest, Promise, Release, RoleName, TableLayout, marginal_table,
 };
 use chrysalis_table::{Kind, Value, Watch};
 
@@ -37,7 +37,7 @@ pub(crate) fn check(release: &Release, disclosure: Option<&Disclosure>, watch: &
 }
 
 /// The partitioners that may have formed the groups of a release.
-const PARTITIONERS: [&str; 17] = [
+const PARTITIONERS: [&str; 18] = [
     "compact",
     "mondrian",
     "full-domain",
@@ -51,6 +51,7 @@ const PARTITIONERS: [&str; 17] = [
     "min-max-exact",
     "max-groups",
     "sequential",
+    TRANSPARENT,
     "body-first",
     "union",
     "given",
@@ -58,6 +59,8 @@ const PARTITIONERS: [&str; 17] = [
 ];
 /// Those that may suppress rows: groups that come from elsewhere may come from such a partitioner.
 const SUPPRESS: [&str; 2] = ["full-domain", "given"];
+/// The partitioner that makes a release transparent; no other does.
+const TRANSPARENT: &str = "transparent";
 /// The partitioner's name where there are no groups.
 const NOBODY: &str = "none";
 
@@ -73,6 +76,7 @@ fn groups(manifest: &Manifest, findings: &mut Findings) {
         let name: String = partitioner.chars().take(40).collect();
         findings.add("partitioners", || format!("no partitioner named `{name}` forms groups of this form"));
     }
+    transparency(manifest, findings);
     if !has_groups && manifest.groups != 0 {
         findings.add("groups", || format!("there are no groups, but the manifest says {}", manifest.groups));
     }
@@ -98,6 +102,32 @@ fn groups(manifest: &Manifest, findings: &mut Findings) {
         findings.add("quasi-identifiers", || {
             "the quasi-identifiers are not those of the attributes, each once and in their order".to_owned()
         });
+    }
+}
+
+/// Only one partitioner is proved to be transparent, for some forms and some principles.
+fn transparency(manifest: &Manifest, findings: &mut Findings) {
+    let shape = manifest.method.shape();
+    if manifest.transparent != (manifest.partitioner == TRANSPARENT) {
+        findings.add("transparency", || {
+            format!("groups are transparent if `{TRANSPARENT}` formed them, and only then: the manifest says otherwise")
+        });
+    }
+    if manifest.transparent && (shape.has_users || shape.marginals.is_some() || !shape.may_promise) {
+        findings.add("transparency", || "nobody has proved that releases of this form can be transparent".to_owned());
+    }
+    let lacks_proof = |promise: &&Promise| {
+        matches!(
+            promise.principle(),
+            PrincipleSpec::OfPopulation(_)
+                | PrincipleSpec::DistinctLAlpha { .. }
+                | PrincipleSpec::EntropyLAlpha { .. }
+                | PrincipleSpec::RecursiveLAlpha { .. }
+        )
+    };
+    for promise in manifest.promises.iter().filter(lacks_proof).filter(|_| manifest.transparent) {
+        let principle = promise.principle().to_string();
+        findings.add("transparency", || format!("no way to keep `{principle}` is proved to be transparent"));
     }
 }
 

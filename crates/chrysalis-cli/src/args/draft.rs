@@ -184,6 +184,7 @@ impl Choices {
             method: self.method.clone(),
             partitioner: self.partitioner.clone(),
             relaxed: self.relaxed.then_some(true),
+            transparent: self.transparent.then_some(true),
             group_column: self.group_column.clone(),
             bucket_columns: listed(&self.bucket_columns),
             marginals: (!self.marginals.is_empty()).then(|| self.marginals.iter().map(|text| names(text)).collect()),

@@ -292,6 +292,10 @@ pub(crate) struct Choices {
     /// Let mondrian split rows with equal values (columns without a taxonomy only).
     #[arg(long)]
     pub(crate) relaxed: bool,
+    /// Choose groups so that the choice itself says nothing about who has which value, not even to whoever knows the
+    /// algorithm: cuts by quasi values alone, then dealing at random. Wider groups; see docs/concepts/threats.md.
+    #[arg(long)]
+    pub(crate) transparent: bool,
     /// The column that holds the groups, for `--partitioner column`.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) group_column: Option<String>,

@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Frequent, Limit, Principle, Sensitive, other_principles, removal_for_most};
+use super::{Frequent, Limit, Principle, Sensitive, other_principles, removal_for_most, safe};
 use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
 /// (α,k)-anonymity: a group has at least k rows, and no sensitive value makes up more than α of it. Which values count
@@ -55,6 +55,12 @@ impl Principle for AlphaKAnonymity {
         }
         // PROOF: a group that is large enough and fails has c > α·(n − m) ≥ α·c or m > α·n ≥ α·m, so α is below 1.
         removal_for_most(group, &self.alike, (*self.alpha.numer(), *self.alpha.denom())).max(1)
+    }
+
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        let missing = self.alike.missing(rows);
+        let most = safe::rows_for(self.alike.most(rows), self.alpha).saturating_add(missing);
+        Some(most.max(safe::rows_for(missing, self.alpha)).max(self.k))
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use chrysalis_table::SaCounts;
+use chrysalis_table::{Code, SaCounts};
 
 use super::{Limit, Principle, Sensitive};
 use crate::{Laws, Rational, show_rational};
@@ -46,6 +46,22 @@ impl Principle for BetaLikeness {
 
     fn least_size(&self) -> u64 {
         1
+    }
+
+    /// All rows of a value may come together: c·N/((1 + β)·C) rows, unless the whole group may have it.
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        let denominator = u128::from(*self.beta.denom());
+        let factor = denominator + u128::from(*self.beta.numer());
+        let all = u128::from(self.whole.total());
+        let needed = |(code, count): (Code, u64)| {
+            // PROOF: counts have 32 bits, parameters 30 digits of their own; what does not fit may be all of a group.
+            let allowed = u128::from(self.whole.count(code)).checked_mul(factor)?;
+            if allowed >= all * denominator {
+                return Some(1);
+            }
+            u64::try_from((u128::from(count) * all * denominator).div_ceil(allowed.max(1))).ok()
+        };
+        Some(rows.iter().map(|it| needed(it).unwrap_or(1)).max().unwrap_or(1))
     }
 
     /// The whole table is always like itself.

@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Limit, Minimum, Principle, Sensitive, distinct_values, other_principles};
+use super::{Limit, Minimum, Principle, Sensitive, distinct_values, other_principles, safe};
 use crate::{Alike, Laws, PrincipleSpec};
 
 /// Distinct l-diversity: a group has at least l distinct sensitive values. Values that look alike count as one, numbers
@@ -43,6 +43,18 @@ impl Principle for DistinctLDiversity {
 
     fn alike(&self) -> Option<&Alike> {
         Some(&self.alike)
+    }
+
+    /// Numbers that can be told apart in fewer than l ways lie in l − 1 stretches, none of which has more rows than the
+    /// heaviest.
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        let missing = self.alike.missing(rows);
+        if !self.alike.reach().is_empty() {
+            let most = self.alike.most(rows).saturating_mul(self.l.saturating_sub(1)).saturating_add(missing);
+            return Some(most.min(rows.total()) + 1);
+        }
+        let counts = self.alike.counts(rows);
+        Some(safe::more_than_most_frequent(counts, self.l.saturating_sub(1)).saturating_add(missing))
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

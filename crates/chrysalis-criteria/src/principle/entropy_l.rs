@@ -4,7 +4,7 @@ use chrysalis_table::{Code, SaCounts};
 use num_bigint::BigUint;
 use num_integer::Integer;
 
-use super::{Limit, Principle, Sensitive, column_name, other_principles};
+use super::{Limit, Principle, Sensitive, column_name, other_principles, safe};
 use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
 /// Entropy l-diversity: the entropy of a group's sensitive values is at least ln l. This must hold with values that
@@ -67,6 +67,16 @@ impl Principle for EntropyLDiversity {
         } else {
             1
         }
+    }
+
+    /// Entropy rises when values become more even.
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        let of_reading = |counts: Vec<u64>| {
+            // Rows that a reading leaves out may all be in the group.
+            let left_out = rows.total() - counts.iter().sum::<u64>();
+            safe::by_evenness(counts, |counts| self.is_reached(counts.iter().copied())) + left_out
+        };
+        self.alike.readings(&self.layouts, rows).into_iter().map(of_reading).max()
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::SaCounts;
 
-use super::{Frequent, Limit, Principle, Sensitive, other_principles, removal_for_most};
+use super::{Frequent, Limit, Principle, Sensitive, other_principles, removal_for_most, safe};
 use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
 /// Frequency l-diversity: no sensitive value makes up more than 1/l of a group. Values that look alike, and numbers
@@ -50,6 +50,13 @@ impl Principle for FrequencyLDiversity {
         }
         // PROOF: a group that fails has c·l > n − m ≥ c or m·l > n ≥ m, so l is above 1.
         removal_for_most(group, &self.alike, (*self.l.denom(), *self.l.numer())).max(1)
+    }
+
+    /// All rows of the most frequent value may come together, and all those without one, too.
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        let (share, missing) = (self.l.recip(), self.alike.missing(rows));
+        let most = safe::rows_for(self.alike.most(rows), share).saturating_add(missing);
+        Some(most.max(safe::rows_for(missing, share)))
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

@@ -42,6 +42,10 @@ impl Principle for KAnonymity {
         Some(Minimum { rows: self.k, distinct: 1, span: None, apart: 1 })
     }
 
+    fn safe_size(&self, _: &SaCounts) -> Option<u64> {
+        Some(self.k)
+    }
+
     fn limit(&self, whole: &SaCounts, _: Option<&Sensitive<'_>>) -> Limit {
         let (rows, words) = (whole.total(), if whole.total() == 1 { "row" } else { "rows" });
         let reason = format!("the table has {rows} {words}, a group needs {}", self.k);

@@ -1,10 +1,10 @@
 use std::fmt;
 
 use chrysalis_table::exact::{BigRational, from_float};
-use chrysalis_table::{DateTime, SaCounts, Value};
+use chrysalis_table::{Code, DateTime, SaCounts, Value};
 use num_bigint::{BigInt, BigUint};
 
-use super::{Limit, Minimum, Principle, Sensitive, column_name};
+use super::{Limit, Minimum, Principle, Sensitive, column_name, safe};
 use crate::{CriteriaError, Laws, PrincipleSpec, Rational, show_rational};
 
 /// (k,e)-anonymity: a group has at least k distinct numbers, and they span at least e.
@@ -85,6 +85,27 @@ impl Principle for KeAnonymity {
 
     fn minimum(&self) -> Option<Minimum> {
         Some(Minimum { rows: self.k, distinct: self.k, span: Some(self.e), apart: 1 })
+    }
+
+    /// Rows with fewer than k numbers, and rows whose numbers span less than e; those without a number may all come
+    /// together.
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        let mut there: Vec<(Code, u64)> = rows.iter().filter(|it| self.values[it.0 as usize].is_some()).collect();
+        there.sort_unstable();
+        let value = |at: usize| self.values[there[at].0 as usize].as_ref();
+        let (mut low, mut sum, mut narrow) = (0, 0, 0);
+        for high in 0..there.len() {
+            sum += there[high].1;
+            while low < high && value(low).zip(value(high)).is_some_and(|(low, high)| spans(low, high, self.e)) {
+                sum -= there[low].1;
+                low += 1;
+            }
+            narrow = narrow.max(sum);
+        }
+        let missing = rows.total() - there.iter().map(|it| it.1).sum::<u64>();
+        let few = safe::more_than_most_frequent(there.iter().map(|it| it.1).collect(), self.k.saturating_sub(1));
+        let narrow = if self.e > Rational::from(0) { narrow + 1 } else { 1 };
+        Some(few.max(narrow) + missing)
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

@@ -17,6 +17,7 @@ mod others_l;
 mod persons;
 mod population;
 mod recursive_cl;
+mod safe;
 mod several;
 mod t_closeness;
 #[cfg(feature = "toy-principle")]
@@ -70,6 +71,12 @@ pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
     /// the principle itself says it all.
     fn measured(&self) -> String {
         self.alike().map_or_else(String::new, |alike| alike.words().join("; "))
+    }
+
+    /// How many of these rows a group must have at least so that it passes whichever of them it gets; `None` if nobody
+    /// has proved such a number. It may be larger than needed, also larger than the number of rows.
+    fn safe_size(&self, _: &SaCounts) -> Option<u64> {
+        None
     }
 
     /// How many rows, at least, must leave a group before the rest satisfies the principle or nothing is left.
@@ -255,6 +262,10 @@ impl Principle for All {
 
     fn is_size_only(&self) -> bool {
         self.parts.iter().all(|part| part.is_size_only())
+    }
+
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        safe::of_all(self.parts.iter().map(|part| &**part), rows)
     }
 
     fn specs(&self) -> &[Requirement] {

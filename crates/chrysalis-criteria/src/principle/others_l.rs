@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::{Code, SaCounts};
 
-use super::{Limit, Principle, Sensitive, column_name, said, share_of_rows};
+use super::{Limit, Principle, Sensitive, column_name, safe, said, share_of_rows};
 use crate::alike::Heaviest;
 use crate::{Alike, Laws, Rational, show_rational};
 
@@ -65,6 +65,12 @@ impl Principle for OthersLDiversity {
     /// A row with an ordinary value may stand alone.
     fn least_size(&self) -> u64 {
         1
+    }
+
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        let share = self.l.recip();
+        let most = safe::rows_for(self.most(rows).count, share).saturating_add(self.alike.missing(rows));
+        Some(most.max(safe::rows_for(self.missing(rows), share)))
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

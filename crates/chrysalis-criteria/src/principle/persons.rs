@@ -385,6 +385,16 @@ impl Principle for OfPersons {
         self.parts.iter().map(|part| part.least).max().unwrap_or(1)
     }
 
+    /// Every person who has a value may be in the group. In shares, a person has as many as the common multiple.
+    fn safe_size(&self, group: &SaCounts) -> Option<u64> {
+        let of_part = |part: &Part| {
+            let size = self.measured_in(part.measure, group, |counts| part.principle.safe_size(counts))?;
+            let each = if let Measure::Shares(common) = part.measure { u64::from(common) } else { 1 };
+            Some(size.div_ceil(each).max(part.least))
+        };
+        self.parts.iter().map(of_part).try_fold(1, |most, size| Some(most.max(size?)))
+    }
+
     fn alike(&self) -> Option<&Alike> {
         self.alike.as_ref()
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::{Code, SaCounts};
 
-use super::{Limit, Principle, Sensitive, column_name, distinct_values, other_principles};
+use super::{Limit, Principle, Sensitive, column_name, distinct_values, other_principles, safe};
 use crate::{Alike, Laws, PrincipleSpec, Rational, show_rational};
 
 /// Recursive (c,l)-diversity: r₁ < c·(r_l + r_{l+1} + … + r_m), counts in descending order; values are merged as for
@@ -61,6 +61,17 @@ impl Principle for RecursiveClDiversity {
         } else {
             1
         }
+    }
+
+    /// When values become more even, the first has fewer rows and the last ones have more.
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        let is_reached = |counts: Vec<u64>| counts.len() as u64 >= self.l && is_recursive(counts, self.c, self.l);
+        let of_reading = |counts: Vec<u64>| {
+            // Rows that a reading leaves out may all be in the group.
+            let left_out = rows.total() - counts.iter().sum::<u64>();
+            safe::by_evenness(counts, is_reached) + left_out
+        };
+        self.alike.readings(&self.layouts, rows).into_iter().map(of_reading).max()
     }
 
     fn limit(&self, whole: &SaCounts, sensitive: Option<&Sensitive<'_>>) -> Limit {

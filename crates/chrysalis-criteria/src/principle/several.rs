@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use chrysalis_table::{Code, SaCounts};
 
-use super::{All, Clashes, Limit, Principle, Sensitive, k_anonymity::KAnonymity, population::OfPopulation};
+use super::{All, Clashes, Limit, Principle, Sensitive, k_anonymity::KAnonymity, population::OfPopulation, safe};
 use crate::{Alike, CriteriaError, Laws, PopulationSpec, PrincipleSpec, Requirement};
 
 /// One of several sensitive columns.
@@ -186,6 +186,10 @@ impl Principle for OfColumn {
 
     fn least_size(&self) -> u64 {
         self.principles.iter().map(|part| part.least_size()).max().unwrap_or(1)
+    }
+
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        self.judged(rows, |counts| safe::of_all(self.principles.iter().map(|part| &**part), counts))
     }
 
     fn alike(&self) -> Option<&Alike> {

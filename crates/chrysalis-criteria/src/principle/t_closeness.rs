@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrysalis_table::{Code, Domain, Kind, SaCounts, Taxonomy};
 
-use super::{Limit, Principle, Sensitive};
+use super::{Limit, Principle, Sensitive, safe};
 use crate::{Alike, Laws, Rational, show_rational};
 
 /// t-closeness: the earth mover's distance between a group's values and the whole table's is at most t.
@@ -252,6 +252,30 @@ impl Principle for TCloseness {
             u64::try_from(excess / row).unwrap_or(0)
         };
         self.distances.iter().map(rows).max().unwrap_or(0).max(1)
+    }
+
+    /// No distance is above the equal one, which is the largest sum of surpluses. Of n rows, a set of values has no
+    /// surplus above the sum of c/n − C/N over those that gain most per row, as many as it takes for n rows. If every
+    /// group of n rows passes, so do larger ones: each is a mixture of such groups.
+    fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
+        let all = i128::from(self.whole.total());
+        // The value that gains most per row comes first: C/c ascends.
+        let mut counts: Vec<(u64, u64)> = rows.iter().map(|(code, count)| (count, self.whole.count(code))).collect();
+        counts.sort_unstable_by(|a, b| (u128::from(a.1) * u128::from(b.0)).cmp(&(u128::from(b.1) * u128::from(a.0))));
+        let (p, q) = (i128::from(*self.t.numer()), i128::from(*self.t.denom()));
+        let is_enough = |size: u64| {
+            let (mut left, mut surplus) = (size, 0_i128);
+            for &(count, of_all) in &counts {
+                let gain = i128::from(count) * all - i128::from(of_all) * i128::from(size);
+                if left == 0 || gain <= 0 {
+                    break;
+                }
+                left = left.saturating_sub(count);
+                surplus += gain;
+            }
+            surplus * q <= p * all * i128::from(size)
+        };
+        Some(safe::least(rows.total(), is_enough))
     }
 
     /// The whole table has distance 0 from itself.

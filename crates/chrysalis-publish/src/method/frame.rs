@@ -147,6 +147,7 @@ pub(super) fn release(
         persons,
         suppressed: 0,
         reproducible: false,
+        transparent: false,
         accepted: Vec::new(),
     };
     Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }

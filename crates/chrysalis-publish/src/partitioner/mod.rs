@@ -15,6 +15,7 @@ mod sequential;
 mod similar;
 mod stir;
 mod top_down;
+mod transparent;
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::{Counted, Progress};
@@ -37,6 +38,7 @@ pub use nearby::Nearby;
 pub use sequential::Sequential;
 pub use similar::Similar;
 pub use top_down::TopDown;
+pub use transparent::Transparent;
 
 /// Forms groups.
 ///

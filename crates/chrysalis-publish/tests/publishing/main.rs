@@ -16,3 +16,4 @@ mod generalize;
 mod local_recoding;
 mod mondrian;
 mod republishing;
+mod transparent;

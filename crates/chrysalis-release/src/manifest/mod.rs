@@ -48,8 +48,11 @@ const DATETIME: &str = "datetime";
 const TOGETHER: &str = "together";
 /// The feature of releases with a column of survey weights.
 const WEIGHT: &str = "weight";
+/// The feature of releases whose groups were chosen so that the choice itself says nothing.
+const TRANSPARENT: &str = "transparent";
 /// What this program understands beyond the fields of a version.
-const FEATURES: [&str; 10] = [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, PERSONS, DATETIME, TOGETHER, WEIGHT];
+const FEATURES: [&str; 11] =
+    [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, PERSONS, DATETIME, TOGETHER, WEIGHT, TRANSPARENT];
 
 /// What a release says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +85,8 @@ pub struct Manifest {
     pub suppressed: u64,
     /// Whether a fixed seed was used: such a release is for experiments only.
     pub reproducible: bool,
+    /// Whether it is promised that the choice of groups says nothing about who has which value.
+    pub transparent: bool,
     /// The risks that the owner accepted, by name.
     pub accepted: Vec<Accepted>,
 }
@@ -233,6 +238,7 @@ impl Manifest {
             (DATETIME, self.attributes.iter().any(|attribute| attribute.kind == KindName::DateTime)),
             (TOGETHER, !self.together.is_empty()),
             (WEIGHT, self.weight().is_some()),
+            (TRANSPARENT, self.transparent),
         ];
         needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()
     }

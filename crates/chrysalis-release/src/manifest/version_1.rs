@@ -108,6 +108,7 @@ impl TryFrom<Wire> for Manifest {
             persons: None,
             suppressed: wire.suppressed,
             reproducible: wire.reproducible,
+            transparent: false,
         })
     }
 }

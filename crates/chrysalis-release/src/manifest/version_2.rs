@@ -20,7 +20,7 @@ pub(super) struct Wire {
     /// are several files. `accepted`, `ordinary`, `near`, `prepared`: the fields of these names.
     /// `several-sensitive`: more than one attribute is sensitive. `persons`: persons may have several rows, and promises
     /// count persons. `datetime`: some column has dates with times. `together`: the field of this name. `weight`: some
-    /// column holds survey weights.
+    /// column holds survey weights. `transparent`: the field of this name.
     features: Vec<String>,
     /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again. Where
     /// it is absent, nobody can.
@@ -55,6 +55,10 @@ pub(super) struct Wire {
     /// Present and true when a fixed seed was used: such a release is for experiments only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     reproducible: bool,
+    /// Present and true when the likelihood of the release is equal over all worlds that it allows, so that the choice of
+    /// groups says nothing about who has which value. Needs the feature `transparent`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    transparent: bool,
     /// The risks that the owner accepted by name: `disclosure`, or `identifying=` and a column. Needs the feature `accepted`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     accepted: Vec<String>,
@@ -101,6 +105,7 @@ impl From<&Manifest> for Wire {
             persons: manifest.persons,
             suppressed: manifest.suppressed,
             reproducible: manifest.reproducible,
+            transparent: manifest.transparent,
             accepted: manifest.accepted.iter().map(ToString::to_string).collect(),
         }
     }
@@ -142,6 +147,7 @@ impl TryFrom<Wire> for Manifest {
             persons: wire.persons,
             suppressed: wire.suppressed,
             reproducible: wire.reproducible,
+            transparent: wire.transparent,
         };
         // Every needed feature must be listed, so that a reader that does not know it can tell.
         match manifest.features().iter().find(|needed| !features.iter().any(|listed| listed == *needed)) {

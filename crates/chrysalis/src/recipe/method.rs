@@ -79,6 +79,8 @@ impl ReleaseDraft {
 
     fn partitioner_name(&self, method: &MethodEntry) -> Option<&str> {
         let default = match method.partitioner {
+            // There is one way to be transparent.
+            Some(_) if self.transparent == Some(true) => Some("transparent"),
             // Relaxed cuts imply a partitioner that cuts.
             Some("compact") if self.relaxed == Some(true) => Some("mondrian"),
             default => default,
@@ -98,6 +100,7 @@ impl ReleaseDraft {
             (Knob::BucketColumn, self.bucket_columns.as_ref().is_some_and(|it| !it.is_empty())),
             (Knob::Collude, self.collude.is_some()),
             (Knob::Relaxed, self.relaxed == Some(true)),
+            (Knob::Transparent, self.transparent == Some(true)),
             (Knob::GroupColumn, self.group_column.is_some()),
             (Knob::Suppress, self.suppress.is_some()),
             (Knob::Metric, self.metric.is_some()),
@@ -114,6 +117,7 @@ impl ReleaseDraft {
             Knob::BucketColumn => self.bucket_columns = None,
             Knob::Collude => self.collude = None,
             Knob::Relaxed => self.relaxed = None,
+            Knob::Transparent => self.transparent = None,
             Knob::GroupColumn => self.group_column = None,
             Knob::Suppress => self.suppress = None,
             Knob::Metric => self.metric = None,

@@ -230,6 +230,11 @@ impl Draft {
             return Err(no_suppression());
         }
         let shape = method.form.shape();
+        if partitioner == Choice::Transparent && shape.marginals.is_some() {
+            let message = format!("{} forms batches and buckets apart, and nobody has proved that safe", method.form);
+            let remedy = Remedy::from("use another ").knob(Knob::Method, "").words(", or leave ");
+            return Err(Error::request(message, remedy.knob(Knob::Transparent, "").words(" out")));
+        }
         let (bucket_size, is_bucket_size_asked) = match shape.marginals {
             Some(_) => bucket_size(method.form, &mut require)?,
             None => (None, false),

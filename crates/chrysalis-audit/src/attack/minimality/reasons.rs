@@ -29,6 +29,8 @@ fn against_rules(promises: &[Promise]) -> Option<&'static str> {
 enum Forms {
     /// Sensitive values and random draws alone.
     BySensitive,
+    /// Both, but nothing of it depends on who has which value.
+    Transparently,
     /// Quasi and sensitive values together.
     ByBoth,
     /// Not known here.
@@ -39,6 +41,7 @@ impl Forms {
     fn of(partitioner: &str) -> Forms {
         match partitioner {
             "anatomize" | "min-sum" | "min-max" | "min-max-exact" | "max-groups" => Forms::BySensitive,
+            "transparent" => Forms::Transparently,
             "nearby" | "similar" | "compact" | "full-domain" | "top-down" | "mondrian" => Forms::ByBoth,
             _ => Forms::Somehow,
         }
@@ -54,6 +57,10 @@ pub(crate) fn against_replay_by(partitioner: &str) -> String {
         Forms::BySensitive => format!(
             "Does not apply: `{name}` forms groups without looking at quasi values, so which groups came out says \
              nothing about who in a group has which value."
+        ),
+        Forms::Transparently => format!(
+            "Does not apply: `{name}` cuts only where every way to hand the values out passes on both sides, so what was \
+             not cut says nothing about who in a group has which value."
         ),
         Forms::ByBoth if partitioner == MONDRIAN => {
             "Not replayed: groups were cut by mondrian, whose cuts are replayed in generalized releases only; what \

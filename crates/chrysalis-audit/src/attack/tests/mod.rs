@@ -86,6 +86,7 @@ pub(crate) fn release_of(
             persons: None,
             suppressed: 0,
             reproducible: false,
+            transparent: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

@@ -49,6 +49,7 @@ fn release_of(tables: Vec<(&str, Table)>) -> Release {
             persons: None,
             suppressed: 0,
             reproducible: false,
+            transparent: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

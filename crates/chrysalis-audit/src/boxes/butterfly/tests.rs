@@ -65,6 +65,7 @@ fn release_of(rows: &Rows) -> Release {
             persons: None,
             suppressed: 0,
             reproducible: false,
+            transparent: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: vec![table, members],

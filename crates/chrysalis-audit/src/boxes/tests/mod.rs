@@ -135,6 +135,7 @@ fn release_of(rows: &[Row], microdata: &Table, guarantees: &[&str]) -> Release {
             persons: None,
             suppressed: 0,
             reproducible: false,
+            transparent: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables,

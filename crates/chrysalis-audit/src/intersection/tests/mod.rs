@@ -43,6 +43,7 @@ fn release(path: &str, quasi: &[&str], guarantees: &[&str]) -> Release {
             persons: None,
             suppressed: 0,
             reproducible: false,
+            transparent: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

@@ -64,6 +64,7 @@ fn release_of(form: Form, microdata: &Table, tables: Vec<(&str, Table)>, guarant
             persons: None,
             suppressed: 0,
             reproducible: false,
+            transparent: false,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

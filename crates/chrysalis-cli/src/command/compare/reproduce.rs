@@ -43,8 +43,10 @@ impl<'a> TypedCommand<'a> {
             line.add(Knob::Seed, &seed.to_string());
         }
         line.add(Knob::Out, "release");
-        if release.relaxed == Some(true) {
-            line.0.push(Flags.knob(Knob::Relaxed, ""));
+        for (knob, is_turned) in [(Knob::Relaxed, release.relaxed), (Knob::Transparent, release.transparent)] {
+            if is_turned == Some(true) {
+                line.0.push(Flags.knob(knob, ""));
+            }
         }
         line.0.join(" ")
     }

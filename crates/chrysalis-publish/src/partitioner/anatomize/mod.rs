@@ -36,30 +36,46 @@ impl Partitioner for Anatomize {
         rng: &mut dyn CryptoRng,
         progress: Progress<'_>,
     ) -> Result<Partition, PublishError> {
-        let n_values = data.sensitive_counts().domain_len();
-        let mut counts = SaCounts::new(n_values);
-        let dealing = Dealing::of(goal, n_values);
-        let size = dealing.group_size(goal, data.sensitive_counts());
         // Step 1. Rows in random order, so that the next row of a bucket is a random one.
         let mut rows: Vec<u32> = (0..data.rows() as u32).collect();
         rows.shuffle(rng);
-        let codes = sensitive_codes(data, &rows);
-        let (mut order, mut sizes) = if goal.is_size_only() || size == 1 {
-            ((0..data.rows() as u32).collect(), stretches(data.rows(), size))
-        } else {
-            deal_classes(&codes, n_values, size, &dealing, rng)
-        };
-        // Step 4. Principles other than l may ask for more.
-        let codes_of = |order: &[u32]| -> Vec<u32> { order.iter().map(|&at| codes[at as usize]).collect() };
-        let merged = merged_until_all_hold(goal, &mut counts, &codes_of(&order), &sizes);
-        if merged.len() < sizes.len() {
-            // Groups formed one after the other have much the same values: merge random ones instead.
-            shuffle_groups(&mut order, &mut sizes, rng);
-            sizes = merged_until_all_hold(goal, &mut counts, &codes_of(&order), &sizes);
-        }
+        let n_values = data.sensitive_counts().domain_len();
+        let sizes = dealt(data, goal, &Dealing::of(goal, n_values), &mut rows, &mut SaCounts::new(n_values), rng);
         progress(data.rows() as u64);
-        Ok(Partition::new(order.into_iter().map(|at| rows[at as usize]).collect(), &sizes))
+        Ok(Partition::new(rows, &sizes))
     }
+}
+
+/// Steps 2 to 4 for some rows of a table, which are in random order: reorders them group after group, and returns the
+/// sizes. Nothing but their sensitive values and their order decides.
+pub(super) fn dealt(
+    data: &Microdata,
+    goal: &dyn Principle,
+    dealing: &Dealing,
+    rows: &mut [u32],
+    counts: &mut SaCounts,
+    rng: &mut dyn CryptoRng,
+) -> Vec<u32> {
+    let codes = sensitive_codes(data, rows);
+    counts.clear();
+    codes.iter().for_each(|&code| counts.add(code));
+    let size = dealing.group_size(goal, counts);
+    let (mut order, mut sizes) = if goal.is_size_only() || size == 1 {
+        ((0..rows.len() as u32).collect(), stretches(rows.len(), size))
+    } else {
+        deal_classes(&codes, counts.domain_len(), size, dealing, rng)
+    };
+    // Step 4. Principles other than l may ask for more.
+    let codes_of = |order: &[u32]| -> Vec<u32> { order.iter().map(|&at| codes[at as usize]).collect() };
+    let merged = merged_until_all_hold(goal, counts, &codes_of(&order), &sizes);
+    if merged.len() < sizes.len() {
+        // Groups formed one after the other have much the same values: merge random ones instead.
+        shuffle_groups(&mut order, &mut sizes, rng);
+        sizes = merged_until_all_hold(goal, counts, &codes_of(&order), &sizes);
+    }
+    let ordered: Vec<u32> = order.into_iter().map(|at| rows[at as usize]).collect();
+    rows.copy_from_slice(&ordered);
+    sizes
 }
 
 fn shuffle_groups(order: &mut Vec<u32>, sizes: &mut Vec<u32>, rng: &mut dyn CryptoRng) {

@@ -63,7 +63,14 @@ fn cut<T: Rank>(
     room: &mut WingRoom,
 ) -> Classes<T> {
     let axes = &space.wings[at].axes;
-    let context = CutContext { axes, worth: Worth::Penalty, goal: space.goal, relaxed: false, progress: &no_progress };
+    let context = CutContext {
+        axes,
+        worth: Worth::Penalty,
+        goal: space.goal,
+        relaxed: false,
+        is_blind: false,
+        progress: &no_progress,
+    };
     let mut all = records.all();
     let mut start = apart.iter().sum::<u32>() as usize;
     let rest = start..all.len();

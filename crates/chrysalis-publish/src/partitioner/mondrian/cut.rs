@@ -98,6 +98,7 @@ pub(in crate::partitioner) struct Chooser<'a> {
     goal: &'a dyn Principle,
     relaxed: bool,
     peels: bool,
+    is_blind: bool,
     least: u32,
     size_only: bool,
     n_sensitive: usize,
@@ -113,7 +114,7 @@ impl<'a> Chooser<'a> {
     ) -> Self {
         let least = u32::try_from(goal.least_size()).unwrap_or(u32::MAX).max(1);
         let size_only = goal.is_size_only();
-        Chooser { axes, worth, goal, relaxed, peels: false, least, size_only, n_sensitive }
+        Chooser { axes, worth, goal, relaxed, peels: false, is_blind: false, least, size_only, n_sensitive }
     }
 
     /// What `n` rows with these ranks of an attribute cost: the first, the last, and how many distinct ones.
@@ -133,6 +134,22 @@ impl<'a> Chooser<'a> {
         Chooser { peels: true, ..self }
     }
 
+    /// Makes only cuts that are safe whichever rows have which values: a cut depends on quasi values, on the sizes of both
+    /// sides and on how often every sensitive value occurs in the group, and on nothing else.
+    pub(in crate::partitioner) fn blind(self) -> Self {
+        Chooser { is_blind: true, ..self }
+    }
+
+    /// The fewest rows that a side of a cut of this group may have.
+    fn least_side<T: Rank>(&self, group: &Slice<'_, T>, scratch: &mut Scratch) -> u32 {
+        if !self.is_blind || self.size_only {
+            return self.least;
+        }
+        group.count_sensitive(&mut scratch.whole);
+        let size = self.goal.safe_size(&scratch.whole);
+        size.and_then(|size| u32::try_from(size).ok()).map_or(u32::MAX, |size| size.max(self.least))
+    }
+
     pub(in crate::partitioner) fn scratch(&self) -> Scratch {
         Scratch {
             histogram: Vec::new(),
@@ -149,17 +166,18 @@ impl<'a> Chooser<'a> {
     /// The best cut whose two sides both satisfy the goal.
     pub(in crate::partitioner) fn best_cut<T: Rank>(&self, group: &Slice<'_, T>, scratch: &mut Scratch) -> Option<Cut> {
         let n = group.len() as u32;
-        if n < self.least.saturating_mul(2) {
+        let least = if n < self.least.saturating_mul(2) { return None } else { self.least_side(group, scratch) };
+        if n < least.saturating_mul(2) {
             return None;
         }
         self.profile(group, scratch);
         scratch.cuts.clear();
         for axis in 0..self.axes.len() {
             let profile = std::mem::take(&mut scratch.profiles[axis]);
-            self.cuts_of(axis, n, &profile, &mut scratch.cuts);
+            self.cuts_of(axis, (n, least), &profile, &mut scratch.cuts);
             scratch.profiles[axis] = profile;
         }
-        if self.size_only {
+        if self.size_only || self.is_blind {
             return scratch.cuts.iter().min_by(|a, b| a.order(b)).cloned();
         }
         self.best_that_stands(group, scratch)
@@ -203,25 +221,25 @@ impl<'a> Chooser<'a> {
     }
 
     /// Steps 2 and 3: the cuts of one attribute that leave enough rows on both sides.
-    fn cuts_of(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
+    fn cuts_of(&self, axis: usize, (n, least): (u32, u32), profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
         let (Some(&(first, _)), Some(&(last, _))) = (profile.first(), profile.last()) else { return };
         if first == last {
             return;
         }
         if self.peels {
-            self.peelings(axis, n, profile, cuts);
+            self.peelings(axis, (n, least), profile, cuts);
         }
         match self.axes[axis].shape() {
-            Shape::Range(_) | Shape::Set => self.cuts_between(axis, n, profile, cuts),
+            Shape::Range(_) | Shape::Set => self.cuts_between(axis, (n, least), profile, cuts),
             Shape::Tree(tree, _) => {
                 let node = tree.node(tree.common_ancestor(first..=last));
                 let children = node.children.iter().map(|&child| tree.node(child).ranks.clone());
-                self.cuts_among_children(axis, n, profile, children, cuts);
+                self.cuts_among_children(axis, (n, least), profile, children, cuts);
             }
         }
     }
 
-    fn cuts_between(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
+    fn cuts_between(&self, axis: usize, (n, least): (u32, u32), profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
         let p = profile.len();
         let (first, last) = (profile[0].0, profile[p - 1].0);
         let before = self.cost(axis, n, (first, last), p);
@@ -235,7 +253,7 @@ impl<'a> Chooser<'a> {
             }
             next = n_left + step;
             let n_right = n - n_left;
-            if n_left.min(n_right) < self.least {
+            if n_left.min(n_right) < least {
                 continue;
             }
             let after = self.cost(axis, n_left, (first, profile[at - 1].0), at)
@@ -248,21 +266,21 @@ impl<'a> Chooser<'a> {
             });
         }
         if matches!(self.axes[axis].shape(), Shape::Set) && p > 2 && p <= MOST_CUTS {
-            self.cuts_off_one(axis, n, profile, cuts);
+            self.cuts_off_one(axis, (n, least), profile, cuts);
         }
         if self.relaxed {
-            self.cut_in_the_middle(axis, n, profile, cuts);
+            self.cut_in_the_middle(axis, (n, least), profile, cuts);
         }
     }
 
     /// One value against all others. The first and the last are among the cuts between neighbours already.
-    fn cuts_off_one(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
+    fn cuts_off_one(&self, axis: usize, (n, least): (u32, u32), profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
         let p = profile.len();
         let (first, last) = (profile[0].0, profile[p - 1].0);
         let before = self.cost(axis, n, (first, last), p);
         for &(rank, count) in &profile[1..p - 1] {
             let smaller = count.min(n - count);
-            if smaller >= self.least {
+            if smaller >= least {
                 let after = self.cost(axis, n - count, (first, last), p - 1) + self.cost(axis, count, (rank, rank), 1);
                 cuts.push(Cut { axis, side: Side::Within(rank..=rank), gain: before - after, smaller });
             }
@@ -270,9 +288,9 @@ impl<'a> Chooser<'a> {
     }
 
     /// Relaxed: half the rows in rank order, equal ones on both sides.
-    fn cut_in_the_middle(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
+    fn cut_in_the_middle(&self, axis: usize, (n, least): (u32, u32), profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
         let (p, half) = (profile.len(), n / 2);
-        if half < self.least {
+        if half < least {
             return;
         }
         let mut below = 0;
@@ -293,8 +311,8 @@ impl<'a> Chooser<'a> {
     }
 
     /// Cuts off as few rows as possible from below, and from above, where that divides equal values.
-    fn peelings(&self, axis: usize, n: u32, profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
-        let (line, p, least) = (&self.axes[axis], profile.len(), self.least);
+    fn peelings(&self, axis: usize, (n, least): (u32, u32), profile: &[(u32, u32)], cuts: &mut Vec<Cut>) {
+        let (line, p) = (&self.axes[axis], profile.len());
         if n < least.saturating_mul(2) {
             return;
         }
@@ -321,7 +339,7 @@ impl<'a> Chooser<'a> {
     fn cuts_among_children(
         &self,
         axis: usize,
-        n: u32,
+        (n, least): (u32, u32),
         profile: &[(u32, u32)],
         children: impl Iterator<Item = RangeInclusive<u32>>,
         cuts: &mut Vec<Cut>,
@@ -341,7 +359,7 @@ impl<'a> Chooser<'a> {
         let before = self.cost(axis, n, (first, last), 2);
         let mut push = |side: Side, n_left: u32, left: (u32, u32), right: (u32, u32)| {
             let smaller = n_left.min(n - n_left);
-            if smaller >= self.least {
+            if smaller >= least {
                 let after = self.cost(axis, n_left, left, 2) + self.cost(axis, n - n_left, right, 2);
                 cuts.push(Cut { axis, side, gain: before - after, smaller });
             }

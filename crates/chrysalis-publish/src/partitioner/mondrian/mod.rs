@@ -82,15 +82,29 @@ impl Mondrian {
         progress: Progress<'_>,
     ) -> Partition {
         let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
-        let widest = axes.iter().map(Axis::n_ranks).max().unwrap_or(1).max(data.sensitive_counts().domain_len());
-        let context = CutContext { axes: &axes, worth, goal, relaxed: self.relaxed, progress };
+        let context = CutContext { axes: &axes, worth, goal, relaxed: self.relaxed, is_blind: false, progress };
+        context.divided(data, rows)
+    }
+}
+
+/// Cuts some rows, in random order, in which nothing decides but quasi values and what is the same whichever rows have
+/// which values. Equal rows may end up on both sides.
+pub(super) fn blind_cuts(data: &Microdata, goal: &dyn Principle, rows: Vec<u32>, progress: Progress<'_>) -> Partition {
+    let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
+    let context = CutContext { axes: &axes, worth: Worth::Penalty, goal, relaxed: true, is_blind: true, progress };
+    context.divided(data, rows)
+}
+
+impl CutContext<'_> {
+    fn divided(&self, data: &Microdata, rows: Vec<u32>) -> Partition {
+        let widest = self.axes.iter().map(Axis::n_ranks).max().unwrap_or(1).max(data.sensitive_counts().domain_len());
         // The narrowest records that hold every rank: most tables need one byte per cell.
         if widest <= 1 << 8 {
-            context.partition::<u8>(data, rows)
+            self.partition::<u8>(data, rows)
         } else if widest <= 1 << 16 {
-            context.partition::<u16>(data, rows)
+            self.partition::<u16>(data, rows)
         } else {
-            context.partition::<u32>(data, rows)
+            self.partition::<u32>(data, rows)
         }
     }
 }
@@ -100,6 +114,8 @@ pub(super) struct CutContext<'a> {
     pub(super) worth: Worth,
     pub(super) goal: &'a dyn Principle,
     pub(super) relaxed: bool,
+    /// Whether cuts must be safe whichever rows have which values.
+    pub(super) is_blind: bool,
     pub(super) progress: Progress<'a>,
 }
 
@@ -109,6 +125,7 @@ impl CutContext<'_> {
         (self.progress)(0);
         let chooser =
             Chooser::new(self.axes, self.worth, self.goal, self.relaxed, data.sensitive_counts().domain_len());
+        let chooser = if self.is_blind { chooser.blind() } else { chooser };
         let sizes = self.split(&chooser, records.all(), &mut chooser.scratch());
         Partition::new(records.into_rows(), &sizes)
     }

@@ -147,3 +147,31 @@ fn large_tables_are_replayed_among_people_who_lie_close_together() {
     assert_eq!((found.exchanges, found.rows, found.is_whole, found.with_true), (7, 400, false, 140), "{found:?}");
     assert!(sentence(&outcome).contains("400 neighbouring people were published 20 times"));
 }
+
+/// Groups of a transparent release come out as often with true values as with exchanged ones, the audit says what is
+/// promised, and a manifest that only claims it is caught.
+#[test]
+fn a_transparent_release_promises_what_replaying_measures() {
+    let table = people(60);
+    for (form, require) in [("anatomy", "l=3"), ("permute", "l=3"), ("generalize", "l=2"), ("shuffle", "ke=3,100")] {
+        let made = release(&table, &json!({ "method": form, "transparent": true, "require": [require] }));
+        assert!(made.manifest.transparent && made.manifest.partitioner == "transparent", "{form}");
+        let outcome = audited(&made, Some(&table), Some(40));
+        assert!(outcome.report.ok(), "{form}: {outcome:?}");
+        let found = outcome.report.attacks.replay.as_ref().unwrap_or_else(|| panic!("{form}: {outcome:?}"));
+        let apart = found.with_true.abs_diff(found.with_exchanged) as f64;
+        assert!(apart <= 5.0 * ((found.with_true + found.with_exchanged) as f64).sqrt(), "{form}: {found:?}");
+        let findings = &outcome.report.attacks.findings;
+        let sentence = &findings.iter().find(|finding| finding.attack == "replay").unwrap().sentence;
+        assert!(sentence.contains("promises that its groups are equally likely in all worlds"), "{form}: {sentence}");
+        // Neither the claim nor the partitioner may stand alone.
+        for lie in 0..2 {
+            let mut forged = made.clone();
+            match lie {
+                0 => forged.manifest.partitioner = "nearby".to_owned(),
+                _ => forged.manifest.transparent = false,
+            }
+            assert!(!audited(&forged, None, None).report.ok(), "{form}: lie {lie} went unnoticed");
+        }
+    }
+}

@@ -50,6 +50,12 @@ fn a_knob_without_effect_on_the_method_or_partitioner_is_refused() {
         json!({ "partitioner": "compact", "relaxed": true }),
         "`relaxed` goes with the partitioner mondrian",
     );
+    refused(
+        none(),
+        json!({ "partitioner": "compact", "transparent": true }),
+        "`transparent` goes with the partitioner transparent, not with compact",
+    );
+    refused(none(), json!({ "method": "angel", "transparent": true }), "nobody has proved that safe");
     refused(none(), json!({ "group_column": "name" }), "`group_column` goes with the partitioner column");
     refused(none(), json!({ "suppress": "0.1" }), "`suppress` goes with the partitioner full-domain");
     refused(none(), json!({ "metric": "dm" }), "`metric` goes with the partitioner full-domain");

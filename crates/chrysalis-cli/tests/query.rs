@@ -296,6 +296,53 @@ fn odd_questions_are_answered() {
 
 /// Only the tables a question needs are read, and those are verified.
 #[test]
+fn a_quotient_whose_divisor_may_be_0_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    ke(folder.path(), "shuffle", "csv");
+    // Averages lie on both sides of 40,000.
+    let question =
+        "SELECT SUM(salary) / (AVG(salary) - 40000) AS x, SUM(salary) / COUNT(*) AS y FROM microdata WHERE age < 40";
+    let answer = ask(folder.path(), question, &["--output", "json"]).expect(0);
+    let json = answer.json();
+    let [x, y] = [0, 1].map(|at| &json["rows"][0]["aggregates"][at]);
+    assert!(x["lower"].is_null() && x["upper"].is_null() && !y["lower"].is_null(), "{answer}");
+    let note = "`x` has no bounds: its divisor may be 0, or as close to it as one likes";
+    assert_eq!(json["notes"], serde_json::json!([note]));
+    assert!(answer.stderr.contains(note), "{answer}");
+}
+
+#[test]
+fn a_public_table_that_no_question_uses_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    ke(folder.path(), "shuffle", "csv");
+    fs::write(folder.path().join("words.csv"), "gender,word\nM,men\nF,women\n").unwrap();
+    let unused = "SELECT COUNT(*) FROM microdata";
+    let used = "SELECT w.word, COUNT(*) FROM microdata JOIN words w ON microdata.gender = w.gender GROUP BY w.word";
+    for (command, more) in [("query", ""), ("rewrite", " --dialect sqlite")] {
+        let asked =
+            |sql: &str| run(folder.path(), &format!("{command} release \"{sql}\" --table words=words.csv{more}"));
+        let refused = asked(unused).expect(2);
+        assert!(refused.stderr.contains("no question uses the public table `words`"), "{refused}");
+        let answered = asked(used).expect(0);
+        assert!(answered.stdout.contains("women"), "{answered}");
+    }
+}
+
+#[test]
+fn rewritten_statements_say_which_estimates_they_compute() {
+    let folder = tempfile::tempdir().unwrap();
+    ke(folder.path(), "shuffle", "csv");
+    let line = "rewrite release \"SELECT MEDIAN(salary) FROM microdata WHERE age < 40\" --dialect sqlite";
+    let text = run(folder.path(), line).expect(0).stdout;
+    assert!(text.starts_with(
+        "-- The bounds of `chrysalis query`, and the estimates of `chrysalis query --estimate even`.\nWITH"
+    ));
+    assert_eq!(run(folder.path(), &format!("{line} --output json")).expect(0).json()["estimate"], "even");
+    let refused = run(folder.path(), &line.replace("MEDIAN", "STDDEV")).expect(2);
+    assert!(refused.stderr.contains("the bounds of stddev(salary) are found by a search"), "{refused}");
+}
+
+#[test]
 fn a_tampered_table_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     pa(folder.path(), "anatomy", "csv");

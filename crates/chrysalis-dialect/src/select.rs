@@ -2,13 +2,13 @@
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Cte, Distinct, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, OrderByExpr,
-    OrderByKind, Parens, Query, Select, SelectFlavor, SelectItem, SetExpr, SetOperator, SetQuantifier, TableAlias,
-    TableAliasColumnDef, TableFactor, TableWithJoins, Values, With,
+    Cte, Distinct, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, LimitClause, ObjectName, Offset, OffsetRows,
+    OrderBy, OrderByExpr, OrderByKind, Parens, Query, Select, SelectFlavor, SelectItem, SetExpr, SetOperator,
+    SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins, Values, With,
 };
 
 use crate::Dialect;
-use crate::expr::X;
+use crate::expr::{X, int};
 
 /// A SELECT under construction.
 #[derive(Clone, Default)]
@@ -210,10 +210,19 @@ impl Ctes {
         }
     }
 
+    /// Adds a whole statement, with CTEs of its own.
+    pub fn add_nested(&mut self, name: &str, inner: Ctes, rows: Rows) {
+        self.add_query(name, inner.finish(rows, Vec::new()));
+    }
+
     fn add_body(&mut self, name: &str, body: SetExpr) {
+        self.add_query(name, query(body, None, Vec::new()));
+    }
+
+    fn add_query(&mut self, name: &str, query: Query) {
         self.ctes.push(Cte {
             alias: TableAlias { explicit: false, ..table_alias(name) },
-            query: Box::new(query(body, None, Vec::new())),
+            query: Box::new(query),
             from: None,
             materialized: None,
             closing_paren_token: AttachedToken::empty(),
@@ -226,6 +235,18 @@ impl Ctes {
         let with = (!with.cte_tables.is_empty()).then_some(with);
         query(rows.body(), with, order_by)
     }
+}
+
+/// LIMIT and OFFSET of a statement.
+pub fn limited(mut query: Query, dialect: Dialect, limit: Option<u64>, offset: u64) -> Query {
+    // SQLite has no OFFSET without a LIMIT.
+    let most = || (dialect == Dialect::Sqlite && offset > 0).then(|| int(i64::MAX));
+    let limit = limit.map(int).or_else(most).map(|x| x.0);
+    let offset = (offset > 0).then(|| Offset { value: int(offset).0, rows: OffsetRows::None });
+    if offset.is_some() || limit.is_some() {
+        query.limit_clause = Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() });
+    }
+    query
 }
 
 fn query(body: SetExpr, with: Option<With>, order_by: Vec<OrderByExpr>) -> Query {

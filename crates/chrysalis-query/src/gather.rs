@@ -18,7 +18,7 @@ use crate::{OpenRelease, Plan, QueryError};
 
 /// What an aggregate is over.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Operand {
+pub enum Operand {
     /// The same number for every hit.
     Constant(f64),
     /// A term of the sensitive attribute that is asked about.
@@ -31,10 +31,11 @@ pub(crate) enum Operand {
 
 /// A term whose values are numbers, or are numbered.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Mapped {
-    pub(crate) term: Term,
+pub struct Mapped {
+    /// The term.
+    pub term: Term,
     /// Numbers that stand for values which are none.
-    pub(crate) names: Option<Arc<HashMap<String, f64>>>,
+    pub names: Option<Arc<HashMap<String, f64>>>,
 }
 
 impl Mapped {

@@ -16,7 +16,7 @@ mod error;
 mod estimate;
 mod field;
 mod gather;
-mod inquiry;
+pub mod inquiry;
 mod learned;
 mod like;
 mod listed;

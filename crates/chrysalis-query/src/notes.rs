@@ -23,6 +23,8 @@ enum Miss {
     Word(Box<str>),
     /// A number or date beyond the attribute's smallest or largest.
     Beyond,
+    /// NULL, which nothing equals.
+    Null,
 }
 
 /// What the analyst who asks this should know, in sentences.
@@ -59,6 +61,7 @@ impl Field {
         let side = |constant: &Constant| Ok::<_, QueryError>(self.side(&self.known(constant, test)?));
         Ok(match &test.predicate {
             Predicate::IsNull | Predicate::Like { .. } => Vec::new(),
+            Predicate::Compare(_, Constant::Null) => vec![Miss::Null],
             Predicate::Compare(Comparison::Equal | Comparison::NotEqual, constant) => {
                 self.missed(constant, test)?.into_iter().collect()
             }
@@ -111,6 +114,7 @@ impl Field {
                 let similar = self.similar(word).map(|similar| format!("; did you mean '{similar}'?"));
                 format!("no such value of `{name}`: '{shown}'{}", similar.unwrap_or_default())
             }
+            Miss::Null => format!("a comparison of `{name}` with NULL is never true; write IS NULL or IS NOT NULL"),
             Miss::Beyond => {
                 let end = |value: &Option<Value>| value.as_ref().map_or_else(String::new, Value::to_string);
                 format!("`{name}` goes from {} to {} in this release", end(&self.min), end(&self.max))
@@ -120,16 +124,21 @@ impl Field {
 
     /// The word closest to what was typed, if it is close enough to be a typo; at least one letter of it must be right.
     fn similar(&self, typed: &str) -> Option<&str> {
-        let length = |word: &str| word.chars().count();
-        let n = length(typed);
-        let allowed = (n / 3).max(1);
-        if n > MAX_LETTERS {
-            return None;
-        }
-        let words = self.words.iter().take(MAX_WORDS).map(|word| &**word);
-        let near = words.filter(|word| length(word).abs_diff(n) <= allowed).map(|word| (edits(typed, word), word));
-        near.filter(|(n_edits, word)| *n_edits <= allowed && *n_edits < n.max(length(word))).min().map(|(_, word)| word)
+        similar(typed, self.words.iter().map(|word| &**word))
     }
+}
+
+/// The word closest to what was typed, if it is close enough to be a typo.
+pub(crate) fn similar<'w>(typed: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    let length = |word: &str| word.chars().count();
+    let n = length(typed);
+    let allowed = (n / 3).max(1);
+    if n > MAX_LETTERS {
+        return None;
+    }
+    let words = words.take(MAX_WORDS);
+    let near = words.filter(|word| length(word).abs_diff(n) <= allowed).map(|word| (edits(typed, word), word));
+    near.filter(|(n_edits, word)| *n_edits <= allowed && *n_edits < n.max(length(word))).min().map(|(_, word)| word)
 }
 
 /// An integer, a date as days, or a datetime as microseconds.
@@ -188,6 +197,10 @@ mod tests {
         check("disease", "malaria", "no such value of `disease`: 'malaria'");
         assert!(notes_of("disease", Predicate::Compare(Comparison::Less, text("b"))).is_empty());
         assert!(notes_of("disease", Predicate::IsNull).is_empty());
+        assert_eq!(
+            notes_of("disease", Predicate::Compare(Comparison::NotEqual, Constant::Null)),
+            ["a comparison of `disease` with NULL is never true; write IS NULL or IS NOT NULL"]
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use chrysalis_release::{
 };
 use chrysalis_table::{Kind, Value};
 
-use crate::notes::notes;
+use crate::notes::{notes, similar};
 use crate::question::{Aggregate, ColumnName, Condition, Function, Question};
 use crate::value_set::ValueSet;
 use crate::{Cell, Field, QueryError, Tree, boxes};
@@ -430,7 +430,17 @@ impl Binder<'_> {
     fn unknown(&self, column: &ColumnName) -> QueryError {
         let shown: String = column.text.chars().take(60).collect();
         let problem = format!("the release has no column `{shown}`: it was dropped, or never existed");
-        QueryError::question(column.at, problem, self.columns())
+        let has = |field: &&Field| field.words.iter().any(|word| **word == *column.text);
+        let names = || self.fields.iter().map(|field| field.name.as_str());
+        let hint = match (self.fields.iter().find(has), similar(&column.text, names())) {
+            (Some(field), _) => {
+                let text = shown.replace('\'', "''");
+                format!("text stands in single quotes: write '{text}' for the value of `{}`", field.name)
+            }
+            (None, Some(name)) => format!("did you mean `{name}`? {}", self.columns()),
+            (None, None) => self.columns(),
+        };
+        QueryError::question(column.at, problem, hint)
     }
 
     fn check_side(&self, field: usize, column: &ColumnName) -> Result<usize, QueryError> {

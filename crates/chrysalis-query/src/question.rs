@@ -147,7 +147,8 @@ impl Function {
         }
     }
 
-    /// Whether `chrysalis-sql` can express it in SQL; if not, only a release itself can be asked.
+    /// Whether `chrysalis-sql` can express a plan's aggregate in SQL. Of the others it writes what it can from the values
+    /// that may be hit.
     pub fn is_rewritten(self) -> bool {
         match self {
             Function::Count | Function::Sum | Function::Avg | Function::Min | Function::Max => true,

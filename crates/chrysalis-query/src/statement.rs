@@ -30,6 +30,17 @@ pub struct Statement {
     pub at: Option<Position>,
 }
 
+impl Statement {
+    /// Whether it joins a public table, or looks into it.
+    pub fn uses(&self, table: &str) -> bool {
+        let is_it = |name: &str| name.eq_ignore_ascii_case(table);
+        let items = self.items.iter().map(|item| &item.expr);
+        let orders = self.order_by.iter().map(|order| &order.expr);
+        let mut exprs = items.chain(&self.condition).chain(&self.group_by).chain(&self.having).chain(orders);
+        self.joins.iter().any(|join| is_it(&join.table)) || exprs.any(|expr| expr.looks_into(&is_it))
+    }
+}
+
 /// An expression of the SELECT list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
@@ -223,6 +234,11 @@ impl Expr {
     /// Whether an aggregate is part of it.
     pub fn has_aggregate(&self) -> bool {
         matches!(self, Expr::Aggregate(_)) || self.children().into_iter().any(Expr::has_aggregate)
+    }
+
+    fn looks_into(&self, is_it: &dyn Fn(&str) -> bool) -> bool {
+        let own = matches!(self, Expr::InTable(_, source) if is_it(&source.table));
+        own || self.children().into_iter().any(|part| part.looks_into(is_it))
     }
 
     /// Where its first part that says so stands in the text.

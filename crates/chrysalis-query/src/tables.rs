@@ -30,6 +30,11 @@ pub(crate) struct PublicColumn {
 pub const MAX_CELLS: usize = 1_000_000;
 
 impl Tables {
+    /// Their names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tables.values().map(|table| table.name.as_str())
+    }
+
     /// Adds a table. A column whose cells are all whole numbers, or all numbers, holds numbers; an empty cell is NULL.
     pub fn add(&mut self, name: &str, header: Vec<String>, rows: Vec<Vec<String>>) -> Result<(), QueryError> {
         let refuse = |problem: String, hint: &str| Err(QueryError::question(None, problem, hint.to_owned()));

@@ -2,14 +2,19 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use chrysalis_publish::method::{Anatomy, Generalize, Method, Permute};
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition};
-use chrysalis_query::{Answer, Inquiry, OpenRelease, Tables};
-use chrysalis_sql::parse;
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, Table, Unwatched, Value};
+use chrysalis_query::{Answer, EstimateMode, Inquiry, OpenRelease, Tables};
+use chrysalis_release::Release;
+use chrysalis_sql::rewrite::rewrite_inquiry;
+use chrysalis_sql::{Dialect, parse};
+use chrysalis_store::{Format, write_release};
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Kind, Role, Table, Unwatched, Value, no_progress};
 use chrysalis_testkit::engines::Engine;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
@@ -99,7 +104,7 @@ fn read(survey: &Survey, engine: &mut Engine, data: &Path, folder: &Path) -> Tab
     CsvReader::open(text.as_bytes(), &CsvOptions::default()).unwrap().read(&wanted).unwrap()
 }
 
-fn publish(survey: &Survey, table: Table, method: &dyn Method) -> OpenRelease {
+fn publish(survey: &Survey, table: Table, method: &dyn Method) -> Release {
     let role =
         |names: &[&str], role: Role| names.iter().map(|name| AttributeSpec::new(*name, role)).collect::<Vec<_>>();
     let mut roles = role(survey.quasi, Role::QuasiIdentifier);
@@ -118,7 +123,18 @@ fn publish(survey: &Survey, table: Table, method: &dyn Method) -> OpenRelease {
     for attribute in &mut release.manifest.attributes {
         attribute.weight = Some(attribute.name.as_str()) == survey.weight;
     }
-    OpenRelease::new(&release).unwrap()
+    release
+}
+
+/// The tables of a release as views of DuckDB.
+fn show(release: &Release, engine: &mut Engine, folder: &Path) {
+    write_release(release, folder, Format::Parquet, false, &no_progress).unwrap();
+    for table in &release.manifest.tables {
+        let file = folder.join(format!("{}.parquet", table.name));
+        let view =
+            format!("CREATE OR REPLACE TABLE \"{}\" AS SELECT * FROM read_parquet('{}')", table.name, file.display());
+        engine.ask(&view).unwrap();
+    }
 }
 
 /// The question without HAVING, ORDER BY and LIMIT, whose rows depend on what is estimated.
@@ -204,31 +220,49 @@ fn of_53_questions_at_least_45_are_answered_and_no_truth_lies_outside_its_bounds
     let tables = public_tables(&mut engine);
     let methods: [&dyn Method; 3] = [&Anatomy, &Permute, &Generalize];
     let mut answered: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut asked = 0;
+    let mut rewritten: BTreeMap<usize, usize> = BTreeMap::new();
+    let (mut asked, mut wrong) = (0, Vec::new());
     for survey in [ACS, WAGES] {
         let table = read(&survey, &mut engine, &data, folder.path());
         for (at, method) in methods.into_iter().enumerate() {
             // Forms that permute or generalize keep fewer columns.
             let kept = Survey { other: if at == 1 { &[] } else { survey.other }, ..Survey { ..survey } };
-            let release = publish(&kept, table.clone(), method);
+            let published = publish(&kept, table.clone(), method);
+            show(&published, &mut engine, &folder.path().join(format!("{}-{at}", survey.quasi.len())));
+            let release = OpenRelease::new(&published).unwrap();
             for sql in survey.questions.split(';').map(str::trim).filter(|sql| !sql.is_empty()) {
                 asked += usize::from(at == 0);
                 let title = sql.lines().next().unwrap_or_default();
-                let reply = parse::statement(sql)
-                    .and_then(|statement| Inquiry::new(&statement, release.manifest(), &tables))
-                    .and_then(|inquiry| release.inquire(&inquiry, chrysalis_query::EstimateMode::Learned));
+                let inquiry =
+                    parse::statement(sql).and_then(|statement| Inquiry::new(&statement, release.manifest(), &tables));
+                let reply =
+                    inquiry.and_then(|inquiry| Ok((release.inquire(&inquiry, EstimateMode::Learned)?, inquiry)));
                 match reply {
-                    Ok(reply) => {
+                    Ok((reply, inquiry)) => {
                         let n = compare(sql, &reply.answer, &mut engine);
                         *answered.entry(at).or_default() += 1;
-                        println!("{} {title}: {n} numbers inside", method.form());
+                        let said = match rewrite_inquiry(&inquiry, &published, Dialect::DuckDb) {
+                            Ok(statement) => {
+                                let even = release.inquire(&inquiry, EstimateMode::Even).unwrap().answer;
+                                let rows = engine.ask(&statement);
+                                let same = rows.and_then(|rows| common::compared::compare(&even, &rows));
+                                *rewritten.entry(at).or_default() += usize::from(same.is_ok());
+                                wrong.extend(
+                                    same.as_ref().err().map(|error| format!("{} {title}: {error}", method.form())),
+                                );
+                                same.map_or_else(|error| error, |()| "rewritten, the same in DuckDB".to_owned())
+                            }
+                            Err(error) => format!("not rewritten: {error}"),
+                        };
+                        println!("{} {title}: {n} numbers inside; {said}", method.form());
                     }
                     Err(error) => println!("{} {title}: refused: {error} / {}", method.form(), error.hint()),
                 }
             }
         }
     }
-    println!("{asked} questions; answered by anatomy, permute, generalize: {answered:?}");
+    println!("{asked} questions; answered by anatomy, permute, generalize: {answered:?}; rewritten: {rewritten:?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(asked, 53);
     assert!(answered[&0] >= 45, "only {} of 53 answered", answered[&0]);
 }

@@ -134,6 +134,14 @@ impl Questions {
     }
 
     fn plans(&self, manifest: &Manifest) -> Result<Vec<Inquiry>, Error> {
+        let is_used = |name: &&str| self.questions.iter().any(|question| question.uses(name));
+        if let Some(name) = self.tables.names().find(|name| !is_used(name)) {
+            let problem = format!("no question uses the public table `{name}`");
+            let hint = format!(
+                "write JOIN {name} ON column = {name}.column, or column IN (SELECT … FROM {name}); or leave it out"
+            );
+            return Err(Error::request(problem, hint));
+        }
         let plan =
             |(at, question)| Inquiry::new(question, manifest, &self.tables).map_err(|error| self.located(error, at));
         self.questions.iter().enumerate().map(plan).collect()

@@ -704,14 +704,18 @@ pub(crate) struct SampleArgs {
 }
 
 const REWRITE_HELP: &str = "\
-The statement gives the same numbers as `query --estimate even`: the estimate, lower bound, upper bound and
-std_error of every aggregate. PostgreSQL and SQLite get the tables with `chrysalis load`; DuckDB and
-Spark read the Parquet files as views with the names of the tables. SQLite needs its mathematical
-functions (its shell has them).
+The statement gives the same numbers as `query --estimate even`: the estimate, lower bound, upper
+bound and std_error of every aggregate. It covers what `query` answers, but for VAR and STDDEV of
+uncertain values, weighted means, and aggregates of columns that are shown as ranges or labels; the
+error says why. HAVING, ORDER BY and LIMIT go by the estimates. What public tables say is written
+into the statement, so that the database needs no copy of them. PostgreSQL and SQLite get the tables
+of the release with `chrysalis load`; DuckDB and Spark read the Parquet files as views with the
+names of the tables. SQLite needs its mathematical functions (its shell has them).
 
 Examples:
   chrysalis rewrite release \"SELECT AVG(cost) FROM microdata WHERE age > 50\" --dialect postgres
   chrysalis rewrite release --file q.sql --dialect sqlite | sqlite3 -header release.db
+  chrysalis rewrite release --file questions.sql --table places=places.csv --dialect duckdb
   chrysalis rewrite release --file questions.sql --dialect duckdb --output json";
 
 #[derive(Debug, Args)]

@@ -3,6 +3,9 @@
 use super::Estimate;
 use super::choice::{Chosen, Pick, is_exact};
 
+/// Sums of shares that differ by less than this part of the whole are taken for equal.
+const NEAR: f64 = 1e-9;
+
 pub(super) fn quantile(groups: &[Chosen], fraction: f64) -> Estimate {
     if groups.is_empty() {
         return Estimate::default();
@@ -68,7 +71,8 @@ impl Spread {
 
     fn at(&self, fraction: f64) -> Option<f64> {
         let mut passed = 0.0;
-        let target = fraction * self.total;
+        // Sums of shares that should be equal may differ in their last digits; rewritten statements do the same.
+        let target = (fraction - NEAR) * self.total;
         let reached = self.values.iter().find(|(_, weight)| {
             passed += weight;
             passed >= target && *weight > 0.0

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chrysalis_table::{Kind, Value};
 use rayon::prelude::*;
 
-use super::keys::KeyKind;
+use super::keys::{Key, KeyKind};
 use super::post::{Known, Post, RowValues};
 use super::{Combo, Inquiry, Way};
 use crate::aggregate::{Chosen, Estimate, Paired, of_choices, sum_of_products, weighted_mean};
@@ -118,14 +118,7 @@ impl Inquiry {
     /// Ascending by keys, missing values first; words of ordinals in their order.
     fn by_keys(&self, a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
         let one = |at: usize| {
-            let rank = |value: &Option<Value>| match (&self.keys.keys[at].kind, value) {
-                (KeyKind::Native(place), Some(Value::Text(word))) => {
-                    let field = &self.fields[self.keys.native[*place]];
-                    if field.kind == Kind::Ordinal { field.rank(word) } else { None }
-                }
-                _ => None,
-            };
-            let ranks = (rank(&a[at]), rank(&b[at]));
+            let ranks = (self.rank_of(at, &a[at]), self.rank_of(at, &b[at]));
             ranks.0.cmp(&ranks.1).then_with(|| values_in_order(&a[at], &b[at]))
         };
         (0..a.len()).map(one).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
@@ -133,8 +126,9 @@ impl Inquiry {
 
     fn finish(&self, rows: Vec<Row>) -> Result<Reply, QueryError> {
         let whole: Vec<bool> = self.atoms.iter().map(|atom| atom.is_whole).collect();
+        let whole_keys = self.whole_keys();
         let values = |row: &Row, f: &mut dyn FnMut(&RowValues<'_>)| {
-            f(&RowValues { atoms: &row.atoms, whole: &whole, keys: &row.group });
+            f(&RowValues { atoms: &row.atoms, whole: &whole, keys: &row.group, whole_keys: &whole_keys });
         };
         let mut notes = self.notes.clone();
         let mut kept: Vec<Row> = rows;
@@ -164,7 +158,7 @@ impl Inquiry {
             for row in kept {
                 let mut keys = Vec::new();
                 values(&row, &mut |known| {
-                    keys = self.order_by.iter().map(|(post, ..)| SortKey::of(post, known)).collect()
+                    keys = self.order_by.iter().map(|(post, ..)| self.sort_key(post, known)).collect()
                 });
                 keyed.push((keys, row));
             }
@@ -179,16 +173,62 @@ impl Inquiry {
         }
         let offset = usize::try_from(self.offset).unwrap_or(usize::MAX);
         let limit = self.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let kept = kept.into_iter().skip(offset).take(limit);
+        let kept: Vec<Row> = kept.into_iter().skip(offset).take(limit).collect();
+        notes.extend(self.outputs.iter().filter_map(|output| {
+            let mut open = 0;
+            kept.iter().for_each(|row| values(row, &mut |known| open += usize::from(output.post.is_open(known))));
+            let name = &output.name;
+            match (open, kept.len()) {
+                (0, _) => None,
+                (1, 1) => Some(format!("`{name}` has no bounds: its divisor may be 0, or as close to it as one likes")),
+                (open, rows) => Some(format!(
+                    "`{name}` has no bounds in {open} of {rows} rows: its divisor may be 0 there, or as close to it as one \
+                     likes"
+                )),
+            }
+        }));
+        let kept = kept.into_iter();
         let rows = kept.map(|row| {
             let mut aggregates = Vec::with_capacity(self.outputs.len());
             values(&row, &mut |known| {
-                aggregates = self.outputs.iter().map(|(name, post)| answer(name, &post.known(known))).collect();
+                aggregates =
+                    self.outputs.iter().map(|output| answer(&output.name, &output.post.known(known))).collect();
             });
             AnswerRow { group: row.group, aggregates, because: row.because }
         });
         let answer = Answer { keys: self.keys.keys.iter().map(|key| key.name.clone()).collect(), rows: rows.collect() };
         Ok(Reply { answer, notes })
+    }
+
+    /// For each key whether all its values are whole numbers.
+    fn whole_keys(&self) -> Vec<bool> {
+        let is_whole = |key: &Key| match &key.kind {
+            KeyKind::Native(at) => self.fields[self.keys.native[*at]].kind == Kind::Integer,
+            KeyKind::Classes(classes) => classes.iter().all(|(value, _)| {
+                value.number().map_or(*value == crate::term::Scalar::Null, |number| number.fract() == 0.0)
+            }),
+        };
+        self.keys.keys.iter().map(is_whole).collect()
+    }
+
+    /// The place of a word among those of an ordinal key.
+    fn rank_of(&self, key: usize, value: &Option<Value>) -> Option<usize> {
+        let (KeyKind::Native(place), Some(Value::Text(word))) = (&self.keys.keys[key].kind, value) else { return None };
+        let field = &self.fields[self.keys.native[*place]];
+        if field.kind == Kind::Ordinal { field.rank(word) } else { None }
+    }
+
+    fn sort_key(&self, post: &Post, row: &RowValues<'_>) -> SortKey {
+        if let Post::Key(at) = post {
+            let value = row.keys[*at].clone();
+            return SortKey::Other { rank: self.rank_of(*at, &value), value };
+        }
+        match post.known(row) {
+            Known::Number { estimate, .. } => {
+                SortKey::Number { estimate: estimate.estimate, lower: estimate.lower, upper: estimate.upper }
+            }
+            Known::Other(scalar) => SortKey::Other { rank: None, value: scalar.value() },
+        }
     }
 
     /// Whether rows beyond LIMIT might belong among those shown.
@@ -228,23 +268,19 @@ fn values_in_order(a: &Option<Value>, b: &Option<Value>) -> Ordering {
 
 /// What rows are sorted by.
 enum SortKey {
-    Number { estimate: Option<f64>, lower: Option<f64>, upper: Option<f64> },
-    Other(Option<Value>),
+    Number {
+        estimate: Option<f64>,
+        lower: Option<f64>,
+        upper: Option<f64>,
+    },
+    /// A value, with its place among the words of an ordinal.
+    Other {
+        value: Option<Value>,
+        rank: Option<usize>,
+    },
 }
 
 impl SortKey {
-    fn of(post: &Post, row: &RowValues<'_>) -> Self {
-        if let Post::Key(at) = post {
-            return SortKey::Other(row.keys[*at].clone());
-        }
-        match post.known(row) {
-            Known::Number { estimate, .. } => {
-                SortKey::Number { estimate: estimate.estimate, lower: estimate.lower, upper: estimate.upper }
-            }
-            Known::Other(scalar) => SortKey::Other(scalar.value()),
-        }
-    }
-
     fn order(&self, other: &Self, is_descending: bool, nulls_first: bool) -> Ordering {
         let turned = |order: Ordering| if is_descending { order.reverse() } else { order };
         let nulls = |a: bool, b: bool| if nulls_first { b.cmp(&a) } else { a.cmp(&b) };
@@ -253,8 +289,8 @@ impl SortKey {
                 (Some(a), Some(b)) => turned(a.total_cmp(b)),
                 (a, b) => nulls(a.is_none(), b.is_none()),
             },
-            (SortKey::Other(a), SortKey::Other(b)) => match (a, b) {
-                (Some(_), Some(_)) => turned(values_in_order(a, b)),
+            (SortKey::Other { value: a, rank }, SortKey::Other { value: b, rank: other }) => match (a, b) {
+                (Some(_), Some(_)) => turned(rank.cmp(other).then_with(|| values_in_order(a, b))),
                 (a, b) => nulls(a.is_none(), b.is_none()),
             },
             _ => Ordering::Equal,

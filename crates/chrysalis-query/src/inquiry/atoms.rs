@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrysalis_release::{Detail, Manifest, RoleName};
-use chrysalis_table::Kind;
+use chrysalis_table::{Date, DateTime, Kind};
 
-use super::keys::{Keys, is_same};
+use super::expressions::{divisor, excludes_missing, factors, has_division, is_name_of, present, too_mixed};
+use super::keys::{KeyKind, Keys, is_same};
 use super::pieces::{Piece, pieces, tree};
 use super::post::Post;
 use super::{Atom, Combo, Part, Way};
 use crate::gather::{Mapped, Operand};
 use crate::plan::{Binder, Parts, has_exact_sums};
 use crate::question::{Aggregate, ColumnName, Function};
-use crate::statement::{AggregateCall, Arithmetic, Expr};
+use crate::statement::{AggregateCall, Arithmetic, Expr, Item};
 use crate::term::{Scalar, Term, TermBinder, classes};
 use crate::{Plan, QueryError};
 
@@ -30,6 +31,8 @@ pub(super) struct Atoms<'a> {
     /// The conditions of every combination of values of terms in GROUP BY.
     combos: Vec<Vec<Term>>,
     drafts: Vec<Draft>,
+    /// The SELECT list, whose names expressions of aggregates may use.
+    pub(super) items: &'a [Item],
 }
 
 /// An atom, and what it is over.
@@ -60,7 +63,8 @@ impl<'a> Atoms<'a> {
         let atom = Atom { way: Way::Native(Function::Count), name: "count(*)".to_owned(), is_whole: true };
         let frame = Draft { call: None, atom, filter: None, over: Over::Native(None) };
         let combos = keys.combos().into_iter().map(|(_, conditions)| conditions).collect();
-        Atoms { terms, operands, binder, condition, native_keys: keys.native.clone(), combos, drafts: vec![frame] }
+        let native_keys = keys.native.clone();
+        Atoms { terms, operands, binder, condition, native_keys, combos, drafts: vec![frame], items: &[] }
     }
 
     /// An expression over aggregates and keys.
@@ -86,7 +90,12 @@ impl<'a> Atoms<'a> {
             Expr::Call(function, given) => {
                 Post::Call(*function, given.iter().map(|part| self.post(part, keys)).collect::<Result<_, _>>()?)
             }
-            Expr::Compare(a, comparison, b) => Post::Compare(boxed(a)?, *comparison, boxed(b)?),
+            Expr::Compare(a, comparison, b) => {
+                let (mut a, mut b) = (boxed(a)?, boxed(b)?);
+                self.date(&a, &mut b, keys, expr)?;
+                self.date(&b, &mut a, keys, expr)?;
+                Post::Compare(a, *comparison, b)
+            }
             Expr::And(parts) => Post::And(parts.iter().map(|part| self.post(part, keys)).collect::<Result<_, _>>()?),
             Expr::Or(parts) => Post::Or(parts.iter().map(|part| self.post(part, keys)).collect::<Result<_, _>>()?),
             Expr::Not(x) => Post::Not(boxed(x)?),
@@ -108,6 +117,14 @@ impl<'a> Atoms<'a> {
                 };
                 Post::Or(list.iter().map(equal).collect::<Result<_, _>>()?)
             }
+            Expr::Column(None, column) if self.named(column).is_some() => {
+                // PROOF: a name inside the expression that it stands for is not looked up again.
+                let items = std::mem::take(&mut self.items);
+                let found = items.iter().find(|item| is_name_of(item, column)).map(|item| self.post(&item.expr, keys));
+                self.items = items;
+                // PROOF: there is such an item, as was asked above.
+                found.unwrap_or(Ok(Post::Constant(Scalar::Null)))?
+            }
             Expr::Column(_, column) => {
                 let problem = format!("`{}` is used beside aggregates, but is not in GROUP BY", column.text);
                 return Err(QueryError::question(
@@ -125,6 +142,30 @@ impl<'a> Atoms<'a> {
                 ));
             }
         })
+    }
+
+    /// The expression of the SELECT list that has this name.
+    fn named(&self, column: &ColumnName) -> Option<&Item> {
+        self.items.iter().find(|item| is_name_of(item, column))
+    }
+
+    /// A text that is compared with a date of GROUP BY becomes one.
+    fn date(&self, key: &Post, other: &mut Post, keys: &Keys, expr: &Expr) -> Result<(), QueryError> {
+        let (Post::Key(at), Post::Constant(Scalar::Text(text))) = (key, &*other) else { return Ok(()) };
+        let KeyKind::Native(place) = keys.keys[*at].kind else { return Ok(()) };
+        let field = &self.binder.fields[keys.native[place]];
+        let (found, form) = match field.kind {
+            Kind::Date => (Date::parse(text.trim()).map(Scalar::Date), "YYYY-MM-DD"),
+            Kind::DateTime => (DateTime::parse_or_midnight(text.trim()).map(Scalar::Moment), "YYYY-MM-DDTHH:MM:SS"),
+            _ => return Ok(()),
+        };
+        let Some(found) = found else {
+            let shown: String = text.chars().take(40).collect();
+            let problem = format!("'{shown}' is not a value of `{}`, which is of kind {}", field.name, field.kind);
+            return Err(QueryError::question(expr.at(), problem, format!("write it as '{form}'")));
+        };
+        *other = Post::Constant(found);
+        Ok(())
     }
 
     /// `k·COUNT(*) FILTER (WHERE c) / COUNT(*)`: both counts are of the same rows, so their bounds go together.
@@ -241,6 +282,12 @@ impl<'a> Atoms<'a> {
             _ => true,
         };
         let is_beside = is_product && self.has_own_values() && parts.iter().all(|(_, operand, _)| is_weight(operand));
+        let is_all = parts.iter().all(|(_, operand, _)| matches!(operand, Operand::Product(..)));
+        if is_product && !is_beside && !is_all {
+            let problem = format!("{} adds up products of two columns and other numbers", call.text);
+            let hint = "ask the two sums apart, each with its own condition in FILTER, and add them";
+            return Err(QueryError::unanswerable(call.at, problem, hint));
+        }
         match call.function {
             Function::Sum if is_product && !is_beside => Ok(add(self, Way::Products, filter, over, is_integer)),
             Function::Avg if is_product && !is_beside => {
@@ -340,6 +387,10 @@ impl<'a> Atoms<'a> {
                 return Ok(());
             }
             _ => {}
+        }
+        if is_distinct && let Some(problem) = self.is_text(term) {
+            let problem = format!("{} tells apart values of several columns, and {problem}", call.text);
+            return Err(QueryError::unanswerable(call.at, problem, "count the distinct values of one column"));
         }
         if let Term::Case(branches, otherwise) = term {
             let mut before: Vec<(Term, Term)> = Vec::new();
@@ -525,107 +576,4 @@ fn part_for(drafts: &mut Vec<PartDraft>, piece: Piece, asked: Option<usize>) -> 
         drafts.push(PartDraft { parts, ..PartDraft::default() });
     }
     &mut drafts[at]
-}
-
-/// A divisor without `NULLIF(…, 0)` around it: division by 0 is NULL anyway.
-fn divisor(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Call(crate::statement::ScalarFunction::NullIf, given) => match given.as_slice() {
-            [inner, Expr::Constant(crate::question::Constant::Integer(0), _)] => inner,
-            _ => expr,
-        },
-        _ => expr,
-    }
-}
-
-/// A condition that a term is not NULL.
-fn present(term: &Term) -> Term {
-    match term {
-        Term::Arithmetic(a, Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply, b)
-            if term.fields().len() > 1 =>
-        {
-            Term::And(vec![present(a), present(b)])
-        }
-        Term::Arithmetic(a, Arithmetic::Divide, b) if term.fields().len() > 1 => {
-            let zero = Box::new(Term::Constant(Scalar::Integer(0)));
-            let divides = Term::Compare(b.clone(), crate::question::Comparison::NotEqual, zero);
-            Term::And(vec![present(a), present(b), divides])
-        }
-        Term::Case(branches, otherwise) if term.fields().len() > 1 => {
-            let branches = branches.iter().map(|(when, then)| (when.clone(), present(then))).collect();
-            let otherwise = otherwise.as_deref().map_or(Term::Constant(Scalar::Boolean(false)), present);
-            Term::Case(branches, Some(Box::new(otherwise)))
-        }
-        Term::Constant(scalar) => Term::Constant(Scalar::Boolean(*scalar != Scalar::Null)),
-        other => Term::Not(Box::new(Term::IsNull(Box::new(other.clone())))),
-    }
-}
-
-/// Whether a condition leaves out persons without a value of an attribute.
-fn excludes_missing(term: &Term, asked: Option<usize>) -> bool {
-    match term {
-        Term::Test(field, sets) => Some(*field) == asked && !sets.0.missing,
-        Term::Not(inner) => matches!(&**inner, Term::Test(field, sets) if Some(*field) == asked && !sets.1.missing),
-        Term::And(parts) => parts.iter().any(|part| excludes_missing(part, asked)),
-        _ => false,
-    }
-}
-
-/// Whether a term of whole numbers may be none.
-fn has_division(term: &Term) -> bool {
-    use crate::statement::ScalarFunction::{Abs, Ceil, Coalesce, Floor, ToInteger};
-    match term {
-        Term::Arithmetic(a, operator, b) => *operator == Arithmetic::Divide || has_division(a) || has_division(b),
-        Term::Attribute(_) | Term::Constant(Scalar::Integer(_) | Scalar::Null) => false,
-        Term::Negate(inner) => has_division(inner),
-        Term::Call(Abs | Ceil | Coalesce | Floor | ToInteger, given) => given.iter().any(has_division),
-        Term::Case(branches, otherwise) => {
-            branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(has_division)
-        }
-        _ => true,
-    }
-}
-
-/// Splits a product into a factor of other attributes and one of the sensitive attribute.
-fn factors(
-    term: &Term,
-    is_divided: bool,
-    is_sensitive: &dyn Fn(usize) -> bool,
-    rows: &mut Option<Term>,
-    values: &mut Option<Term>,
-) -> bool {
-    let own = term.fields();
-    let n_sensitive = own.iter().filter(|&&field| is_sensitive(field)).count();
-    if n_sensitive == 0 || n_sensitive == own.len() {
-        let side = if n_sensitive == 0 { rows } else { values };
-        let one = || Term::Constant(Scalar::Integer(1));
-        let operator = if is_divided { Arithmetic::Divide } else { Arithmetic::Multiply };
-        *side = Some(match side.take() {
-            None if !is_divided => term.clone(),
-            known => Term::Arithmetic(Box::new(known.unwrap_or_else(one)), operator, Box::new(term.clone())),
-        });
-        return true;
-    }
-    match term {
-        Term::Arithmetic(a, Arithmetic::Multiply, b) => {
-            factors(a, is_divided, is_sensitive, rows, values) && factors(b, is_divided, is_sensitive, rows, values)
-        }
-        Term::Arithmetic(a, Arithmetic::Divide, b) => {
-            factors(a, is_divided, is_sensitive, rows, values) && factors(b, !is_divided, is_sensitive, rows, values)
-        }
-        Term::Negate(inner) => {
-            let minus = Term::Constant(Scalar::Integer(-1));
-            factors(&minus, is_divided, is_sensitive, rows, values)
-                && factors(inner, is_divided, is_sensitive, rows, values)
-        }
-        _ => false,
-    }
-}
-
-fn too_mixed(call: &AggregateCall) -> QueryError {
-    let problem =
-        format!("{} mixes columns of which the release does not show who has which values together", call.text);
-    let hint =
-        "ask aggregates of one column, of a product of a sensitive column with another one, or of a CASE over them";
-    QueryError::unanswerable(call.at, problem, hint)
 }

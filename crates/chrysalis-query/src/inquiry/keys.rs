@@ -3,32 +3,37 @@
 use chrysalis_release::RoleName;
 use chrysalis_table::Kind;
 
-use crate::QueryError;
 use crate::plan::Binder;
+use crate::question::ColumnName;
 use crate::statement::{Expr, Statement};
 use crate::term::{Scalar, Term, TermBinder, classes};
+use crate::{Plan, QueryError};
 
 /// The most combinations of values of terms.
 const MAX_COMBOS: usize = 2_000;
 
 /// The keys of a statement.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Keys {
-    pub(super) keys: Vec<Key>,
+pub struct Keys {
+    /// In the order of GROUP BY.
+    pub keys: Vec<Key>,
     /// The attributes that plans group by.
-    pub(super) native: Vec<usize>,
+    pub native: Vec<usize>,
 }
 
 /// One key.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
-    pub(super) name: String,
+pub struct Key {
+    /// Its name in the answer.
+    pub name: String,
     expr: Expr,
-    pub(super) kind: KeyKind,
+    /// What it is.
+    pub kind: KeyKind,
 }
 
+/// What a key is.
 #[derive(Clone, Debug)]
-pub(super) enum KeyKind {
+pub enum KeyKind {
     /// An attribute: its place among those that plans group by.
     Native(usize),
     /// A term: its values, each with the condition that persons have it.
@@ -69,7 +74,17 @@ impl Keys {
                     keys.native.push(*field);
                     KeyKind::Native(keys.native.len() - 1)
                 }
-                term => KeyKind::Classes(values(term, terms, expr)?),
+                term => KeyKind::Classes(values(term, terms, expr).map_err(|error| match term {
+                    Term::Attribute(field) => {
+                        let problem = format!(
+                            "GROUP BY names two sensitive columns, and `{}` has too many values to list all pairs",
+                            binder.fields[*field].name
+                        );
+                        let hint = "group by one of them, or by steps, such as column // 1000";
+                        QueryError::unanswerable(expr.at(), problem, hint)
+                    }
+                    _ => error,
+                })?),
             };
             keys.keys.push(Key { name, expr: expr.clone(), kind });
         }
@@ -80,6 +95,16 @@ impl Keys {
             return Err(QueryError::unanswerable(None, problem, hint));
         }
         Ok(keys)
+    }
+
+    /// The keys of a plain question.
+    pub(super) fn of_plan(plan: &Plan) -> Self {
+        let key = |(at, &field): (usize, &usize)| {
+            let name = plan.fields[field].name.clone();
+            let expr = Expr::Column(None, ColumnName { text: name.clone(), is_quoted: true, at: None });
+            Key { name, expr, kind: KeyKind::Native(at) }
+        };
+        Keys { keys: plan.keys.iter().enumerate().map(key).collect(), native: plan.keys.clone() }
     }
 
     pub(super) fn classes(&self) -> impl Iterator<Item = &Vec<(Scalar, Term)>> {

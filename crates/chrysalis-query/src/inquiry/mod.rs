@@ -6,23 +6,26 @@
 
 mod answer;
 mod atoms;
+mod expressions;
 mod keys;
 mod pieces;
 mod post;
 
 use chrysalis_release::Manifest;
 
-use crate::gather::Operand;
-use crate::plan::{Binder, NeededColumns, askable};
-use crate::question::{ColumnName, Function};
+pub use crate::gather::{Mapped, Operand};
+use crate::notes::notes;
+use crate::plan::{Binder, NeededColumns, PlannedAggregate, askable};
+use crate::question::{ColumnName, Condition, Function, Predicate, Test};
 use crate::statement::{Expr, Statement};
 use crate::tables::Tables;
-use crate::term::{Scalar, Term, TermBinder};
+use crate::term::TermBinder;
+pub use crate::term::{Lookup, Scalar, Term};
 use crate::{Field, Plan, QueryError};
 pub use answer::Reply;
 use atoms::Atoms;
-use keys::Keys;
-use post::Post;
+pub use keys::{Key, KeyKind, Keys};
+pub use post::Post;
 
 /// A statement bound to a release's manifest.
 #[derive(Clone, Debug)]
@@ -30,46 +33,72 @@ pub struct Inquiry {
     /// The only plan of a plain question.
     plain: Option<Plan>,
     fields: Vec<Field>,
-    keys: Keys,
-    combos: Vec<Combo>,
-    atoms: Vec<Atom>,
-    outputs: Vec<(String, Post)>,
-    having: Option<Post>,
-    order_by: Vec<(Post, bool, bool)>,
-    limit: Option<u64>,
-    offset: u64,
+    /// The GROUP BY clause.
+    pub keys: Keys,
+    /// The combinations of values of terms in GROUP BY.
+    pub combos: Vec<Combo>,
+    /// The aggregates that expressions are made of; the first says which rows the answer has.
+    pub atoms: Vec<Atom>,
+    /// What is selected beside the keys.
+    pub outputs: Vec<Output>,
+    /// The HAVING clause.
+    pub having: Option<Post>,
+    /// The ORDER BY clause: what rows are ordered by, whether the greatest comes first, and whether NULL does.
+    pub order_by: Vec<(Post, bool, bool)>,
+    /// The most rows to show.
+    pub limit: Option<u64>,
+    /// The rows to leave out before these.
+    pub offset: u64,
     notes: Vec<String>,
 }
 
 /// One combination of values of the terms in GROUP BY.
 #[derive(Clone, Debug)]
-struct Combo {
-    values: Vec<Scalar>,
-    parts: Vec<Part>,
+pub struct Combo {
+    /// One value for each key that is a term.
+    pub values: Vec<Scalar>,
+    /// What is asked about the persons who have them.
+    pub parts: Vec<Part>,
 }
 
 /// A plan, and which atoms it contributes to.
 #[derive(Clone, Debug)]
-struct Part {
-    plan: Plan,
+pub struct Part {
+    /// The plan.
+    pub plan: Plan,
     /// The atom of every aggregate of the plan.
-    natives: Vec<usize>,
-    operands: Vec<Operand>,
+    pub natives: Vec<usize>,
+    /// What other aggregates are over.
+    pub operands: Vec<Operand>,
     /// The atom of every operand.
-    owners: Vec<usize>,
+    pub owners: Vec<usize>,
 }
 
 /// An aggregate that expressions are made of.
 #[derive(Clone, Debug)]
-struct Atom {
-    way: Way,
-    name: String,
-    is_whole: bool,
+pub struct Atom {
+    /// How it is computed.
+    pub way: Way,
+    /// Its text in lower case.
+    pub name: String,
+    /// Whether it is a whole number.
+    pub is_whole: bool,
+}
+
+/// An expression of the SELECT list.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Its name in the answer: the alias, or the text in lower case.
+    pub name: String,
+    /// Whether that is an alias.
+    pub has_alias: bool,
+    /// The expression.
+    pub post: Post,
 }
 
 /// How an atom is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
+pub enum Way {
     /// By plans; the answers of several pieces are added.
     Native(Function),
     /// From the values that may be hit; the share is that of a quantile.
@@ -115,6 +144,38 @@ impl Inquiry {
         self.plain.as_ref()
     }
 
+    /// A plain question taken apart into atoms, as other statements are.
+    pub fn in_atoms(&self) -> Inquiry {
+        let Some(plan) = &self.plain else { return self.clone() };
+        let count = Atom { way: Way::Native(Function::Count), name: "count(*)".to_owned(), is_whole: true };
+        let atom = |aggregate: &PlannedAggregate| Atom {
+            way: Way::Native(aggregate.function),
+            name: aggregate.name.clone(),
+            is_whole: aggregate.function == Function::Count,
+        };
+        let output = |(at, aggregate): (usize, &PlannedAggregate)| Output {
+            name: aggregate.name.clone(),
+            has_alias: aggregate.has_alias,
+            post: Post::Atom(at + 1),
+        };
+        let rows = PlannedAggregate {
+            name: count.name.clone(),
+            has_alias: false,
+            function: Function::Count,
+            field: None,
+            condition: 0,
+            set: plan.sensitive_set.clone(),
+        };
+        let outputs = plan.aggregates.iter().enumerate().map(output).collect();
+        let atoms: Vec<Atom> = std::iter::once(count).chain(plan.aggregates.iter().map(atom)).collect();
+        let mut whole = plan.clone();
+        whole.aggregates.insert(0, rows);
+        let natives = (0..atoms.len()).collect();
+        let part = Part { plan: whole, natives, operands: Vec::new(), owners: Vec::new() };
+        let combos = vec![Combo { values: Vec::new(), parts: vec![part] }];
+        Inquiry { keys: Keys::of_plan(plan), combos, atoms, outputs, plain: None, ..self.clone() }
+    }
+
     /// The first of its plans, from which it can be told how hits are known.
     pub fn first_plan(&self) -> Option<&Plan> {
         self.plain.as_ref().or_else(|| self.combos.first().and_then(|combo| combo.parts.first()).map(|part| &part.plan))
@@ -133,6 +194,11 @@ impl Inquiry {
             (atom.name.clone(), way)
         };
         self.atoms.iter().skip(1).map(way).collect()
+    }
+
+    /// All published attributes.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
     }
 
     /// Notes on what is asked for and the release does not have.
@@ -165,7 +231,8 @@ impl Inquiry {
         };
         let keys = Keys::new(statement, &terms, &binder)?;
         let mut atoms = Atoms::new(&terms, &operands, &binder, condition, &keys);
-        let mut outputs: Vec<(String, Post)> = Vec::new();
+        atoms.items = &statement.items;
+        let mut outputs: Vec<Output> = Vec::new();
         for item in &statement.items {
             if keys.place(&item.expr).is_some() {
                 continue;
@@ -173,11 +240,12 @@ impl Inquiry {
             if !item.expr.has_aggregate() {
                 return Err(not_grouped(&item.expr, &item.name));
             }
-            if outputs.iter().any(|(name, _)| *name == item.name) {
+            if outputs.iter().any(|output| output.name == item.name) {
                 let problem = format!("two columns of the answer are named `{}`", item.name);
                 return Err(QueryError::question(item.at, problem, "ask once, or name one of them with AS"));
             }
-            outputs.push((item.name.clone(), atoms.post(&item.expr, &keys)?));
+            let post = atoms.post(&item.expr, &keys)?;
+            outputs.push(Output { name: item.name.clone(), has_alias: item.has_alias, post });
         }
         if outputs.is_empty() {
             let problem = "no aggregate is asked for";
@@ -202,6 +270,7 @@ impl Inquiry {
             .map(|order| Ok((atoms.post(&named(&order.expr), &keys)?, order.is_descending, order.nulls_first)))
             .collect::<Result<Vec<_>, QueryError>>()?;
         let (atoms, combos) = atoms.finish(manifest, &keys)?;
+        let notes = noted(statement, &binder)?;
         Ok(Inquiry {
             plain: None,
             keys,
@@ -212,10 +281,47 @@ impl Inquiry {
             order_by,
             limit: statement.limit,
             offset: statement.offset,
-            notes: Vec::new(),
+            notes,
             fields,
         })
     }
+}
+
+/// Notes on constants that the release does not have, wherever a column of microdata is compared with one.
+fn noted(statement: &Statement, binder: &Binder<'_>) -> Result<Vec<String>, QueryError> {
+    let items = statement.items.iter().map(|item| &item.expr);
+    let mut tests = Vec::new();
+    items.chain(&statement.condition).for_each(|expr| tests_of(expr, &statement.alias, binder, &mut tests));
+    notes(&Condition::All(tests), binder.fields, &|test| binder.find(&test.column))
+}
+
+/// The tests of columns of microdata against constants.
+fn tests_of(expr: &Expr, alias: &str, binder: &Binder<'_>, into: &mut Vec<Condition>) {
+    let column = |expr: &Expr| match expr {
+        Expr::Column(None, column) => Some(column.clone()),
+        Expr::Column(Some(table), column) if table.eq_ignore_ascii_case(alias) => Some(column.clone()),
+        _ => None,
+    };
+    let literal = |expr: &Expr| if let Expr::Constant(constant, _) = expr { Some(constant.clone()) } else { None };
+    let found = match expr {
+        Expr::Compare(a, comparison, b) => match (column(a), literal(b), column(b), literal(a)) {
+            (Some(column), Some(constant), ..) => Some((column, Predicate::Compare(*comparison, constant))),
+            (_, _, Some(column), Some(constant)) => Some((column, Predicate::Compare(comparison.mirrored(), constant))),
+            _ => None,
+        },
+        Expr::Between(x, low, high) => {
+            let ends = literal(low).zip(literal(high));
+            column(x).zip(ends).map(|(column, (low, high))| (column, Predicate::Between(low, high)))
+        }
+        Expr::In(x, list) => {
+            let list: Option<Vec<_>> = list.iter().map(literal).collect();
+            column(x).zip(list).map(|(column, list)| (column, Predicate::In(list)))
+        }
+        _ => None,
+    };
+    let known = found.filter(|(column, _)| binder.find(column).is_ok());
+    into.extend(known.map(|(column, predicate)| Condition::Test(Test { at: column.at, column, predicate })));
+    expr.children().into_iter().for_each(|part| tests_of(part, alias, binder, into));
 }
 
 fn not_grouped(expr: &Expr, name: &str) -> QueryError {

@@ -9,28 +9,44 @@ use crate::term::Scalar;
 
 /// An expression over aggregates and keys.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Post {
+pub enum Post {
+    /// An aggregate.
     Atom(usize),
+    /// A value of GROUP BY.
     Key(usize),
+    /// A constant.
     Constant(Scalar),
+    /// `-x`.
     Negate(Box<Post>),
+    /// `x + y` and the like.
     Arithmetic(Box<Post>, Arithmetic, Box<Post>),
     /// `factor · part / whole`, where the rows of a count are part of those of another: the count, and that of the rest.
     Share {
+        /// What the share is multiplied with.
         factor: f64,
+        /// The count of the part.
         part: usize,
+        /// The count of the others.
         rest: usize,
     },
     /// The weighted mean of two aggregates, whose exact bounds are an atom of their own.
     Mean {
+        /// The quotient of the two.
         ratio: Box<Post>,
+        /// The atom with the bounds.
         bounds: usize,
     },
+    /// A function of values.
     Call(ScalarFunction, Vec<Post>),
+    /// `x < y` and the like.
     Compare(Box<Post>, Comparison, Box<Post>),
+    /// All hold.
     And(Vec<Post>),
+    /// At least one holds.
     Or(Vec<Post>),
+    /// The inner condition does not hold.
     Not(Box<Post>),
+    /// `x IS NULL`.
     IsNull(Box<Post>),
 }
 
@@ -40,6 +56,8 @@ pub(crate) struct RowValues<'a> {
     /// For each atom whether it is a whole number.
     pub(crate) whole: &'a [bool],
     pub(crate) keys: &'a [Option<Value>],
+    /// For each key whether all its values are whole numbers.
+    pub(crate) whole_keys: &'a [bool],
 }
 
 /// Numbers between two ends, or a constant that is none.
@@ -61,7 +79,10 @@ impl Post {
     pub(crate) fn known(&self, row: &RowValues<'_>) -> Known {
         match self {
             Post::Atom(at) => Known::Number { estimate: row.atoms[*at], is_whole: row.whole[*at] },
-            Post::Key(at) => known(Scalar::of(row.keys[*at].clone())),
+            Post::Key(at) => match known(Scalar::of(row.keys[*at].clone())) {
+                Known::Number { estimate, .. } => Known::Number { estimate, is_whole: row.whole_keys[*at] },
+                other => other,
+            },
             Post::Constant(scalar) => known(scalar.clone()),
             Post::Negate(inner) => {
                 let zero = Known::Number { estimate: certain(0.0), is_whole: true };
@@ -88,6 +109,38 @@ impl Post {
                 known(verdict.by_estimate.map_or(Scalar::Null, Scalar::Boolean))
             }
         }
+    }
+
+    fn children(&self) -> Vec<&Post> {
+        match self {
+            Post::Atom(_) | Post::Key(_) | Post::Constant(_) | Post::Share { .. } => Vec::new(),
+            Post::Negate(x) | Post::Not(x) | Post::IsNull(x) | Post::Mean { ratio: x, .. } => vec![x],
+            Post::Arithmetic(x, _, y) | Post::Compare(x, _, y) => vec![x, y],
+            Post::Call(_, parts) | Post::And(parts) | Post::Or(parts) => parts.iter().collect(),
+        }
+    }
+
+    /// Whether it has no bounds because a divisor may be 0, and as close to 0 as one likes.
+    pub(crate) fn is_open(&self, row: &RowValues<'_>) -> bool {
+        let is_bounded = match self.known(row) {
+            Known::Number { estimate, .. } => estimate.lower.is_some() && estimate.upper.is_some(),
+            Known::Other(_) => true,
+        };
+        !is_bounded && self.has_open_divisor(row)
+    }
+
+    fn has_open_divisor(&self, row: &RowValues<'_>) -> bool {
+        let own = match self {
+            Post::Arithmetic(_, Arithmetic::Divide | Arithmetic::DivideWhole, divisor) => match divisor.known(row) {
+                Known::Number { estimate, is_whole } => estimate
+                    .lower
+                    .zip(estimate.upper)
+                    .is_some_and(|ends| ends != (0.0, 0.0) && without_zero(ends, is_whole).is_none()),
+                Known::Other(_) => false,
+            },
+            _ => false,
+        };
+        own || self.children().into_iter().any(|part| part.has_open_divisor(row))
     }
 
     /// What is known about a condition.

@@ -8,7 +8,7 @@ use chrysalis_table::{Date, DateTime, Kind, Value};
 
 use super::{Lookup, Scalar, Term};
 use crate::question::{ColumnName, Comparison, Constant, Predicate, Test};
-use crate::statement::{Expr, Join, TableColumn};
+use crate::statement::{Expr, Join, ScalarFunction, TableColumn};
 use crate::tables::{Tables, column_of};
 use crate::{Field, QueryError};
 
@@ -139,6 +139,7 @@ impl<'a> TermBinder<'a> {
                 Term::Case(branches, otherwise.as_deref().map(boxed).transpose()?)
             }
             Expr::Call(function, given) => {
+                self.check_date(*function, given)?;
                 Term::Call(*function, given.iter().map(|expr| self.term(expr)).collect::<Result<_, _>>()?)
             }
             Expr::Aggregate(call) => {
@@ -246,7 +247,24 @@ impl<'a> TermBinder<'a> {
         Ok(if has_null { Term::Or(vec![found, Term::Constant(Scalar::Null)]) } else { found })
     }
 
+    /// Parts are taken of dates.
+    fn check_date(&self, function: ScalarFunction, given: &[Expr]) -> Result<(), QueryError> {
+        let (ScalarFunction::Part(_), [of]) = (function, given) else { return Ok(()) };
+        let Some((field, column)) = self.attribute(of)? else { return Ok(()) };
+        let field = &self.fields[field];
+        if matches!(field.kind, Kind::Date | Kind::DateTime) {
+            return Ok(());
+        }
+        let problem = format!("`{}` holds values of kind {}, and parts are taken of dates", field.name, field.kind);
+        Err(QueryError::question(column.at, problem, "name a column of dates, or leave EXTRACT out"))
+    }
+
     fn check_number(&self, term: &Term, expr: &Expr) -> Result<(), QueryError> {
+        if let Term::Constant(Scalar::Text(text)) = term {
+            let shown: String = text.chars().take(40).collect();
+            let problem = format!("'{shown}' is a text, which is not calculated with");
+            return Err(QueryError::question(expr.at(), problem, "write numbers without quotes"));
+        }
         if let Term::Attribute(field) = term {
             let field = &self.fields[*field];
             if !matches!(field.kind, Kind::Integer | Kind::Real) {

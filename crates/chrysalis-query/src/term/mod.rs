@@ -19,47 +19,76 @@ pub(crate) use eval::compared;
 use crate::question::Comparison;
 use crate::statement::{Arithmetic, ScalarFunction};
 use crate::value_set::ValueSet;
+use crate::{Field, QueryError};
 
 /// A value of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Scalar {
+pub enum Scalar {
+    /// NULL.
     Null,
+    /// A whole number.
     Integer(i64),
+    /// Any other number.
     Real(f64),
+    /// A text.
     Text(Box<str>),
+    /// TRUE or FALSE.
     Boolean(bool),
+    /// A date.
     Date(Date),
+    /// A datetime.
     Moment(DateTime),
 }
 
 /// A column of a public table, by the values of an attribute.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Lookup {
+pub struct Lookup {
     /// By the attribute's value as text.
-    pub(crate) values: HashMap<String, Scalar>,
+    pub values: HashMap<String, Scalar>,
 }
 
 /// A bound expression.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Term {
+pub enum Term {
+    /// An attribute, by its place among all.
     Attribute(usize),
+    /// A constant.
     Constant(Scalar),
     /// A column of a joined table; NULL where it has no such row.
     Lookup(usize, Arc<Lookup>),
     /// A test of an attribute against constants: TRUE in the first set, FALSE in the second, else UNKNOWN.
     Test(usize, Box<(ValueSet, ValueSet)>),
+    /// `-x`.
     Negate(Box<Term>),
+    /// `x + y` and the like.
     Arithmetic(Box<Term>, Arithmetic, Box<Term>),
+    /// `x < y` and the like.
     Compare(Box<Term>, Comparison, Box<Term>),
+    /// All hold.
     And(Vec<Term>),
+    /// At least one holds.
     Or(Vec<Term>),
+    /// The inner condition does not hold.
     Not(Box<Term>),
+    /// `x IS NULL`.
     IsNull(Box<Term>),
+    /// `CASE WHEN condition THEN x … ELSE y END`.
     Case(Vec<(Term, Term)>, Option<Box<Term>>),
+    /// A function of values.
     Call(ScalarFunction, Vec<Term>),
 }
 
 impl Term {
+    /// The values of a term of one attribute, each with the attribute's values behind it.
+    pub fn classes(&self, field: usize, fields: &[Field]) -> Result<Vec<(Scalar, ValueSet)>, QueryError> {
+        classes(self, field, fields)
+    }
+
+    /// The values of its only attribute for which a condition is TRUE, and those for which it is FALSE.
+    pub fn truth(&self, field: usize, fields: &[Field]) -> Result<(ValueSet, ValueSet), QueryError> {
+        truth(self, field, fields)
+    }
+
     fn children(&self) -> Vec<&Term> {
         match self {
             Term::Attribute(_) | Term::Constant(_) | Term::Lookup(..) | Term::Test(..) => Vec::new(),
@@ -73,7 +102,7 @@ impl Term {
     }
 
     /// The attributes it depends on, ascending.
-    pub(crate) fn fields(&self) -> Vec<usize> {
+    pub fn fields(&self) -> Vec<usize> {
         let mut fields: Vec<usize> = match self {
             Term::Attribute(field) | Term::Lookup(field, _) | Term::Test(field, _) => vec![*field],
             other => other.children().into_iter().flat_map(Term::fields).collect(),
@@ -84,7 +113,7 @@ impl Term {
     }
 
     /// Whether it is a condition.
-    pub(crate) fn is_condition(&self) -> bool {
+    pub fn is_condition(&self) -> bool {
         match self {
             Term::Test(..) | Term::Compare(..) | Term::And(_) | Term::Or(_) | Term::Not(_) | Term::IsNull(_) => true,
             Term::Constant(scalar) => matches!(scalar, Scalar::Boolean(_) | Scalar::Null),
@@ -98,7 +127,7 @@ impl Term {
 
 impl Scalar {
     /// The number, if it is one. A truth value counts as 1 or 0.
-    pub(crate) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         match self {
             Scalar::Integer(number) => Some(*number as f64),
             Scalar::Real(number) => Some(*number),
@@ -108,7 +137,7 @@ impl Scalar {
     }
 
     /// A text that is the same for equal values only.
-    pub(crate) fn key(&self) -> String {
+    pub fn key(&self) -> String {
         match self {
             Scalar::Null => String::new(),
             Scalar::Integer(number) => format!("n{}", *number as f64),
@@ -121,7 +150,7 @@ impl Scalar {
     }
 
     /// As a value of an answer; `None` is NULL.
-    pub(crate) fn value(&self) -> Option<chrysalis_table::Value> {
+    pub fn value(&self) -> Option<chrysalis_table::Value> {
         use chrysalis_table::Value;
         Some(match self {
             Scalar::Null => return None,

@@ -11,6 +11,7 @@ use sqlparser::ast::{
 use chrysalis_query::question::{ColumnName, Comparison, Constant, Function};
 use chrysalis_query::statement::{AggregateCall, Arithmetic, DatePart, Expr, ScalarFunction, TableColumn};
 use chrysalis_query::{Position, QueryError};
+use chrysalis_table::edits;
 
 use super::condition::{constant, double_quoted, is_moment, like};
 use super::start_of;
@@ -306,6 +307,43 @@ fn scalar(text: &str) -> Option<ScalarFunction> {
     })
 }
 
+/// What to write in place of a function that is not understood.
+fn instead_of(text: &str) -> String {
+    let known = match text {
+        "if" | "iif" | "ifelse" | "decode" => "write CASE WHEN … THEN … ELSE … END",
+        "ifnull" | "nvl" | "isnull" => "write COALESCE(x, y)",
+        "count_if" | "countif" | "sumif" | "sum_if" | "avgif" => {
+            "write COUNT(*) FILTER (WHERE …), or SUM and AVG with it"
+        }
+        "percentile" | "percentile_disc" | "quantile" | "quantile_disc" | "approx_quantile" | "approx_percentile" => {
+            "write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY wage)"
+        }
+        "approx_count_distinct" | "approx_distinct" => "write COUNT(DISTINCT …)",
+        "mode" => "ask COUNT(*) with GROUP BY the column, ORDER BY COUNT(*) DESC and LIMIT 1",
+        "std" | "stdev" => "write STDDEV, VAR_SAMP, STDDEV_POP or VAR_POP",
+        "var" => "write VAR_SAMP or VAR_POP",
+        "date_trunc" | "strftime" | "to_char" | "date_format" | "datetrunc" => {
+            "group by parts of the date: YEAR(date), MONTH(date), EXTRACT(ISODOW FROM date)"
+        }
+        "substr" | "left" | "right" | "concat" | "replace" | "regexp_matches" | "starts_with" => {
+            "texts are not taken apart: write CASE WHEN column LIKE 'A%' THEN … END, or join a public table"
+        }
+        _ => "",
+    };
+    if !known.is_empty() {
+        return known.to_owned();
+    }
+    let others =
+        ["median", "variance", "stddev", "mean", "abs", "floor", "ceil", "round", "sqrt", "coalesce", "nullif"];
+    let more = ["lower", "upper", "year", "quarter", "month", "day", "hour"];
+    let names = Function::ALL.iter().map(|function| function.name()).chain(others).chain(more);
+    let near = names.map(|name| (edits(text, name), name)).filter(|(n, _)| *n <= (text.len() / 3).max(1)).min();
+    match near {
+        Some((_, name)) => format!("did you mean {}? {FUNCTIONS}", name.to_uppercase()),
+        None => format!("{FUNCTIONS}; {VALUES}"),
+    }
+}
+
 fn aggregate(call: &Call, text: &str, sql: &Sql) -> Result<Expr, QueryError> {
     let at = start_of(sql.span());
     if call.over.is_some() {
@@ -315,7 +353,7 @@ fn aggregate(call: &Call, text: &str, sql: &Sql) -> Result<Expr, QueryError> {
         let hint = "ask the aggregate with GROUP BY, and order the answers with ORDER BY";
         return Err(QueryError::question(at, problem, hint));
     }
-    let unknown = || QueryError::question(at, format!("the function `{text}` is not answered"), FUNCTIONS);
+    let unknown = || QueryError::question(at, format!("the function `{text}` is not answered"), instead_of(text));
     let takes_one = || QueryError::question(at, format!("{text} takes one column or expression"), FUNCTIONS);
     let mut fraction = None;
     let mut function = match text {

@@ -21,6 +21,7 @@ mod extremes;
 mod group_boxes;
 mod help;
 mod hits;
+mod inquiry;
 mod numbers;
 mod original;
 mod parts;
@@ -43,42 +44,60 @@ use chrysalis_dialect::{expr, select};
 use chrysalis_query::question::Function;
 use chrysalis_query::{Field, Inquiry, Plan, QueryError};
 use expr::{X, col};
-use select::Ctes;
+use select::{Ctes, Rows};
 
 /// Turns a plan into a statement for a database that holds the release's tables.
 pub fn rewrite(plan: &Plan, release: &Release, dialect: Dialect) -> Result<String, QueryError> {
-    if let Some(aggregate) = plan.aggregates.iter().find(|aggregate| !aggregate.function.is_rewritten()) {
-        let problem = format!("{} cannot be rewritten as SQL", aggregate.function.name().to_uppercase());
-        return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });
-    }
-    if !plan.sets_asked().is_empty() {
-        let problem = "the question is about columns that are shown together, which is not rewritten as SQL".to_owned();
-        return Err(QueryError::Question { at: None, problem, hint: "ask the release itself".into() });
-    }
-    let finds_extremes = help::finds_extremes(plan, release);
-    let mut writer = Writer { plan, release, dialect, finds_extremes, ctes: Ctes::default() };
-    if plan.weight().is_some() {
-        weights::check(&writer)?;
-    }
-    let source = parts::source(&mut writer)?;
+    let (writer, source) = written(plan, release, dialect)?;
     let (rows, order) = parts::answer(&writer, &source);
     Ok(format!("{:#}", writer.ctes.finish(rows, order)))
 }
 
-/// Turns an inquiry into a statement, as far as SQL is written for it: plain questions.
+/// The answer of a plan as part of a larger statement; [`parts::raw`] names its columns.
+fn nested(plan: &Plan, release: &Release, dialect: Dialect) -> Result<(Ctes, Rows), QueryError> {
+    let (writer, source) = written(plan, release, dialect)?;
+    let rows = parts::raw(&writer, &source);
+    Ok((writer.ctes, rows))
+}
+
+/// Everything before the answer of a plan.
+fn written<'a>(
+    plan: &'a Plan,
+    release: &'a Release,
+    dialect: Dialect,
+) -> Result<(Writer<'a>, parts::Source), QueryError> {
+    if let Some(aggregate) = plan.aggregates.iter().find(|aggregate| !aggregate.function.is_rewritten()) {
+        return refused(format!("{} cannot be rewritten as SQL", aggregate.function.name().to_uppercase()));
+    }
+    let mut writer = Writer::new(plan, release, dialect)?;
+    if plan.weight().is_some() {
+        weights::check(&writer)?;
+    }
+    let source = parts::source(&mut writer)?;
+    Ok((writer, source))
+}
+
+/// Turns an inquiry into a statement.
+///
+/// # Errors
+/// Where SQL is not written for something that it asks; the message says for what, and why.
 pub fn rewrite_inquiry(inquiry: &Inquiry, release: &Release, dialect: Dialect) -> Result<String, QueryError> {
     match inquiry.plan() {
-        Some(plan) => rewrite(plan, release, dialect),
-        None => {
-            let problem = "expressions, FILTER, HAVING, ORDER BY and LIMIT are not rewritten as SQL";
-            Err(QueryError::Question { at: None, problem: problem.to_owned(), hint: "ask the release itself".into() })
-        }
+        Some(plan) if !weights::is_mixed(plan) => rewrite(plan, release, dialect),
+        Some(_) => inquiry::write(&inquiry.in_atoms(), release, dialect),
+        None => inquiry::write(inquiry, release, dialect),
     }
 }
 
 /// The columns of the release that [`rewrite_inquiry`] itself reads.
 pub fn looked_at_by(inquiry: &Inquiry) -> Vec<(String, Vec<String>)> {
-    inquiry.plan().map(looked_at).unwrap_or_default()
+    let parts = inquiry.combos.iter().flat_map(|combo| &combo.parts);
+    inquiry.plan().into_iter().chain(parts.map(|part| &part.plan)).flat_map(looked_at).collect()
+}
+
+/// The error for a question that a release answers, but for which no SQL is written.
+fn refused<T>(problem: impl Into<String>) -> Result<T, QueryError> {
+    Err(QueryError::Question { at: None, problem: problem.into(), hint: "ask the release itself".into() })
 }
 
 /// The columns of the release that [`rewrite`] itself reads: how often values repeat, and where ranges end.
@@ -135,6 +154,14 @@ impl CountedValues {
 }
 
 impl<'a> Writer<'a> {
+    fn new(plan: &'a Plan, release: &'a Release, dialect: Dialect) -> Result<Self, QueryError> {
+        if !plan.sets_asked().is_empty() {
+            return refused("the question is about columns that are shown together, which is not rewritten as SQL");
+        }
+        let finds_extremes = help::finds_extremes(plan, release);
+        Ok(Writer { plan, release, dialect, finds_extremes, ctes: Ctes::default() })
+    }
+
     fn fields(&self) -> &'a [Field] {
         &self.plan.fields
     }
@@ -189,7 +216,9 @@ impl<'a> Writer<'a> {
 
     /// Whether it matters which rows are hit: if every row is, the values asked about tell everything.
     fn has_hits(&self) -> bool {
-        !self.plan.quasi_fields().is_empty() || self.is_thinned()
+        // A condition that never holds names no attribute.
+        let has_condition = self.plan.conditions.iter().any(|condition| condition.tree.is_some());
+        has_condition || !self.plan.quasi_fields().is_empty() || self.is_thinned()
     }
 
     fn asks(&self, functions: &[Function]) -> bool {

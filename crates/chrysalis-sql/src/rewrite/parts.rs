@@ -250,6 +250,19 @@ pub(super) fn answer(writer: &Writer<'_>, source: &Source) -> (Rows, Vec<OrderBy
     (rows, order)
 }
 
+/// The answer as rows of a larger statement: keys as the CTEs have them (`k0`), then four columns for every aggregate:
+/// `e0` (the estimate), `l0` and `u0` (the bounds), `s0` (the standard error).
+pub(super) fn raw(writer: &Writer<'_>, source: &Source) -> Rows {
+    let mut rows = source.rows.clone().items(writer.key_items("answer"));
+    for (at, aggregate) in writer.plan.aggregates.iter().enumerate() {
+        let Numbers { estimate, lower, upper, std_error } = Numbers::of(writer, source, aggregate);
+        for (letter, x) in [('e', estimate), ('l', lower), ('u', upper), ('s', std_error)] {
+            rows = rows.item(writer.dialect.double(x), &format!("{letter}{at}"));
+        }
+    }
+    rows
+}
+
 /// `alias`, `avg_salary` or `count_all`.
 fn output_name(writer: &Writer<'_>, aggregate: &PlannedAggregate) -> String {
     match aggregate.field {
@@ -266,7 +279,7 @@ fn is_place(writer: &Writer<'_>, field: usize) -> bool {
         && writer.fields()[field].kind != Kind::Category
 }
 
-fn key_value(writer: &Writer<'_>, field: usize, key: X) -> X {
+pub(super) fn key_value(writer: &Writer<'_>, field: usize, key: X) -> X {
     let attribute = &writer.fields()[field];
     match attribute.kind {
         _ if !is_place(writer, field) => key,
@@ -280,7 +293,7 @@ fn key_value(writer: &Writer<'_>, field: usize, key: X) -> X {
     }
 }
 
-fn key_order(writer: &Writer<'_>, field: usize, key: X) -> X {
+pub(super) fn key_order(writer: &Writer<'_>, field: usize, key: X) -> X {
     let attribute = &writer.fields()[field];
     match attribute.kind {
         _ if is_place(writer, field) => key,

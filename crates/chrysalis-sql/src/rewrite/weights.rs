@@ -3,13 +3,19 @@
 //! Weights differ from row to row, so the chain of CTEs that counts hits is of no use: it is the rows themselves that are
 //! ranked. Columns of `merged` are the keys, `we` (the estimate), `wl` and `wu` (the bounds) and `wv` (the variance).
 
-use chrysalis_query::QueryError;
 use chrysalis_query::question::Function;
+use chrysalis_query::{Plan, QueryError};
 use chrysalis_release::Detail;
 
 use super::expr::{Direction, X, call, case, cases, col, count_rows, int, sum};
 use super::select::Rows;
 use super::{CountedValues, Writer, hits};
+
+/// Whether a plan has sums of weights beside other aggregates, which are then written apart.
+pub(super) fn is_mixed(plan: &Plan) -> bool {
+    let n = plan.aggregates.iter().filter(|aggregate| plan.weighs(aggregate)).count();
+    n > 0 && n < plan.aggregates.len()
+}
 
 /// Refuses what is not rewritten.
 pub(super) fn check(writer: &Writer<'_>) -> Result<(), QueryError> {

@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 pub(crate) mod ask;
+pub(crate) mod compared;
 pub(crate) mod grammar;
 pub(crate) mod truth;
 
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, Shuffle};
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, QuasiIdentifiers};
 use chrysalis_query::OpenRelease;
+use chrysalis_release::Release;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, DateTime, Kind, Role, Unwatched};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
@@ -160,6 +162,11 @@ impl World {
 
     /// The release in a form, ready for questions; `None` if the form refuses the data.
     pub(crate) fn publish(&self, form: &str, rng: &mut ChaCha20Rng) -> Option<OpenRelease> {
+        self.release(form, rng).map(|release| OpenRelease::new(&release).unwrap())
+    }
+
+    /// The release in a form; `None` if the form refuses the data.
+    pub(crate) fn release(&self, form: &str, rng: &mut ChaCha20Rng) -> Option<Release> {
         let angel = |marginals: Vec<Vec<String>>| Angel {
             k: 1,
             bucket_columns: BUCKETS[..=marginals.len()].iter().map(|&name| name.to_owned()).collect(),
@@ -185,7 +192,6 @@ impl World {
         // Butterflies form their own groups.
         let k = format!("k={}", data.rows().min(2));
         let guarantees = if form == "butterfly" { vec![k.parse().unwrap()] } else { Vec::new() };
-        let release = Job::new(&data, &guarantees, &self.partition(), rng, &Unwatched).run(method).unwrap().release;
-        Some(OpenRelease::new(&release).unwrap())
+        Some(Job::new(&data, &guarantees, &self.partition(), rng, &Unwatched).run(method).unwrap().release)
     }
 }

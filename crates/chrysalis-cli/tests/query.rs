@@ -294,7 +294,6 @@ fn odd_questions_are_answered() {
     }
 }
 
-/// Only the tables a question needs are read, and those are verified.
 #[test]
 fn a_quotient_whose_divisor_may_be_0_is_noted() {
     let folder = tempfile::tempdir().unwrap();
@@ -342,6 +341,7 @@ fn rewritten_statements_say_which_estimates_they_compute() {
     assert!(refused.stderr.contains("the bounds of stddev(salary) are found by a search"), "{refused}");
 }
 
+/// Only the tables a question needs are read, and those are verified.
 #[test]
 fn a_tampered_table_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,4 +15,5 @@ mod full_domain;
 mod generalize;
 mod local_recoding;
 mod mondrian;
+mod populated;
 mod republishing;

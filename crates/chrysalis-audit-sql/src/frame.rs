@@ -3,7 +3,7 @@
 use chrysalis_criteria::Rational;
 use chrysalis_dialect::Dialect;
 use chrysalis_dialect::expr::{X, all, case, cases, col, count_distinct, int, null, number, sum};
-use chrysalis_dialect::select::{Ctes, Rows};
+use chrysalis_dialect::select::{Ctes, Rows, without_repeated_names};
 use chrysalis_release::{Attribute, Cell, Layout, Manifest, RoleName, TableLayout, Values};
 use chrysalis_table::{Date, DateTime, Kind};
 use serde_json::Value as Json;
@@ -15,11 +15,13 @@ pub(crate) struct Frame<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) layout: Layout,
     pub(crate) dialect: Dialect,
+    /// Whether there is a table of the people who could be in the data.
+    pub(crate) has_people: bool,
 }
 
 impl<'a> Frame<'a> {
-    pub(crate) fn new(manifest: &'a Manifest, dialect: Dialect) -> Frame<'a> {
-        Frame { manifest, layout: manifest.layout(), dialect }
+    pub(crate) fn new(manifest: &'a Manifest, dialect: Dialect, has_people: bool) -> Frame<'a> {
+        Frame { manifest, layout: manifest.layout(), dialect, has_people }
     }
 
     /// A column of a table, by the table's short name.
@@ -213,7 +215,7 @@ pub(crate) fn check(name: impl Into<String>, about: impl Into<String>, ctes: Cte
         about: about.into(),
         promise: None,
         decides: Decides::Exactly,
-        sql: Some(format!("{:#}", ctes.finish(rows, Vec::new()))),
+        sql: Some(format!("{:#}", without_repeated_names(ctes.finish(rows, Vec::new())))),
     }
 }
 

@@ -16,6 +16,9 @@ pub(crate) fn text_of(x: X) -> X {
     call("COALESCE", vec![x, empty_text()])
 }
 
+/// The check of labels that say what they stand for. It alone errs because of words, not of numbers.
+pub(crate) const MEANING: &str = "check/labels/meaning";
+
 pub(crate) fn statements(frame: &Frame<'_>) -> Vec<Statement> {
     let Some(members) = frame.layout.shape.members else { return Vec::new() };
     if !frame.manifest.tables.iter().any(|table| table.name == members) {
@@ -68,20 +71,24 @@ fn add_used(frame: &Frame<'_>, ctes: &mut Ctes) {
 }
 
 /// Adds `known`: the values of all attributes with labels, and how each is written inside a label of several.
-fn add_known(frame: &Frame<'_>, ctes: &mut Ctes, attributes: &BTreeSet<usize>) {
+fn add_known(frame: &Frame<'_>, ctes: &mut Ctes, attributes: &BTreeSet<usize>, is_written: bool) {
     let mut rows = Vec::new();
     for &at in attributes {
         let attribute = frame.attribute(at);
         for value in attribute.domain.values.iter().flatten() {
             let word = value.as_str().unwrap_or_default();
             let text = |text: &str| frame.dialect.text(text);
-            rows.push(vec![text(&attribute.name), text(word), text(&written(word)), int(1)]);
+            let mut row = vec![text(&attribute.name), text(word), int(1)];
+            row.extend(is_written.then(|| text(&written(word))));
+            rows.push(row);
         }
     }
     if rows.is_empty() {
-        rows.push(vec![frame.dialect.text(""), frame.dialect.text(""), frame.dialect.text(""), int(1)]);
+        let nothing = || frame.dialect.text("");
+        rows.push([nothing(), nothing(), int(1)].into_iter().chain(is_written.then(nothing)).collect());
     }
-    ctes.add_list("known", &["attribute", "value", "written", "there"], rows);
+    let names = ["attribute", "value", "there", "written"];
+    ctes.add_list("known", &names[..if is_written { 4 } else { 3 }], rows);
 }
 
 /// A value as it is written among others in a label.
@@ -126,7 +133,7 @@ fn stray(frame: &Frame<'_>, _: &BTreeSet<usize>) -> Statement {
 
 fn values(frame: &Frame<'_>, attributes: &BTreeSet<usize>) -> Statement {
     let mut ctes = Ctes::default();
-    add_known(frame, &mut ctes, attributes);
+    add_known(frame, &mut ctes, attributes, false);
     add_members(frame, &mut ctes);
     check(
         "check/labels/values",
@@ -140,7 +147,7 @@ fn values(frame: &Frame<'_>, attributes: &BTreeSet<usize>) -> Statement {
 fn meaning(frame: &Frame<'_>, attributes: &BTreeSet<usize>) -> Statement {
     let dialect = frame.dialect;
     let mut ctes = Ctes::default();
-    add_known(frame, &mut ctes, attributes);
+    add_known(frame, &mut ctes, attributes, true);
     add_members(frame, &mut ctes);
     let (label, value, written) = (col("stands_for.label"), col("stands_for.value"), col("known.written"));
     let comma = || dialect.text(",");
@@ -189,7 +196,7 @@ fn meaning(frame: &Frame<'_>, attributes: &BTreeSet<usize>) -> Statement {
     let rows = Rows::of("judged").join("domains", col("domains.attribute").eq(of("attribute")));
     let rows = rows.item(of("attribute"), "attribute").item(of("label"), "label").item(of("n_members"), "n_members");
     let mut statement = check(
-        "check/labels/meaning",
+        MEANING,
         "a label that says what it stands for (a value of the domain, `{a,b}`, or `*` for all values) stands for exactly \
          that. A row is a label that stands for something else. (A node of a taxonomy that is written like a set is taken \
          for one.)",

@@ -29,7 +29,7 @@ mod structure;
 mod values;
 
 pub use chrysalis_dialect::Dialect;
-pub use setup::{TableFile, setup};
+pub use setup::{setup, setup_people};
 
 use chrysalis_release::Manifest;
 use serde::Serialize;
@@ -76,19 +76,31 @@ impl Decides {
     }
 }
 
+/// The name of the table of the people who could be in the data. It has their quasi attributes, under the names that the
+/// release gives them.
+pub const PEOPLE: &str = "population";
+
 /// The statements that check a release, promises first, for a database that holds its tables under their names.
 pub fn statements(manifest: &Manifest, dialect: Dialect) -> Vec<Statement> {
-    let frame = Frame::new(manifest, dialect);
-    let mut all = promise::statements(&frame);
-    all.extend(disclosure::statements(&frame));
-    all.extend(structure::statements(&frame));
-    all.extend(boxes::statements(&frame));
-    all.extend(labels::statements(&frame));
-    all.extend(values::statements(&frame));
-    all.extend(help::statements(&frame));
-    all.extend(persons::statements(&frame));
-    all.extend(domains::statements(&frame));
-    all.extend(structure::left_out(&frame));
+    all_statements(&Frame::new(manifest, dialect, false))
+}
+
+/// The same for a database that also holds the table [`PEOPLE`], so that promises about these people are decided, too.
+pub fn statements_with_people(manifest: &Manifest, dialect: Dialect) -> Vec<Statement> {
+    all_statements(&Frame::new(manifest, dialect, true))
+}
+
+fn all_statements(frame: &Frame<'_>) -> Vec<Statement> {
+    let mut all = promise::statements(frame);
+    all.extend(disclosure::statements(frame));
+    all.extend(structure::statements(frame));
+    all.extend(boxes::statements(frame));
+    all.extend(labels::statements(frame));
+    all.extend(values::statements(frame));
+    all.extend(help::statements(frame));
+    all.extend(persons::statements(frame));
+    all.extend(domains::statements(frame));
+    all.extend(structure::left_out(frame));
     all
 }
 
@@ -109,6 +121,7 @@ impl Statement {
     fn decides_words(&self) -> &'static str {
         match self.decides {
             Decides::Exactly => "exactly",
+            _ if self.name == labels::MEANING => "from how labels are written: in doubt it complains",
             Decides::ErrsTowardsComplaint | Decides::Nothing => "in floating point: in doubt it complains",
         }
     }

@@ -4,67 +4,63 @@
 use std::path::{Path, PathBuf};
 
 use chrysalis_dialect::Dialect;
-use chrysalis_release::{KindName, Manifest, TableEntry};
+use chrysalis_dialect::view::{Columns, of_csv, of_parquet};
+use chrysalis_release::{KindName, Manifest, RoleName, TableEntry};
 
-/// One file of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Whether it is Parquet; otherwise it is CSV.
-    pub is_parquet: bool,
-}
+use crate::PEOPLE;
 
 /// Statements that make the tables of a release in a folder visible; none for databases that hold tables themselves.
 pub fn setup(manifest: &Manifest, folder: &Path, dialect: Dialect) -> Vec<String> {
-    let files = |table: &TableEntry| -> Vec<TableFile> {
-        let file = |name: &String| TableFile { path: folder.join(name), is_parquet: name.ends_with(".parquet") };
-        table.parts.iter().map(|part| file(&part.file)).collect()
+    let view = |table: &TableEntry| {
+        let paths: Vec<PathBuf> = table.parts.iter().map(|part| folder.join(&part.file)).collect();
+        let columns = table.columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
+        view(&table.name, &paths, columns, dialect, true)
     };
-    let view = |table: &TableEntry| view(table, &files(table), dialect);
     match dialect {
         Dialect::Postgres | Dialect::Sqlite => Vec::new(),
         Dialect::DuckDb | Dialect::Spark => manifest.tables.iter().map(view).collect(),
     }
 }
 
-fn view(table: &TableEntry, files: &[TableFile], dialect: Dialect) -> String {
+/// A statement that makes a table of the people who could be in the data visible as `population`; none for databases
+/// that hold tables themselves.
+pub fn setup_people(manifest: &Manifest, file: &Path, dialect: Dialect) -> Option<String> {
+    let columns = manifest.with_role(RoleName::Quasi).map(|it| (it.name.as_str(), it.kind)).collect();
+    let reads_files = matches!(dialect, Dialect::DuckDb | Dialect::Spark);
+    reads_files.then(|| view(PEOPLE, &[file.to_owned()], columns, dialect, false))
+}
+
+/// A view of files, of which the columns are all, or some of them.
+fn view(name: &str, files: &[PathBuf], columns: Vec<(&str, KindName)>, dialect: Dialect, are_all: bool) -> String {
+    let paths: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let is_parquet = files.iter().all(|file| file.extension().is_some_and(|end| end == "parquet"));
+    if is_parquet {
+        return of_parquet(dialect, name, &paths).to_string();
+    }
+    if dialect == Dialect::Spark {
+        return spark_csv(name, &paths, columns, are_all);
+    }
+    let columns = columns.into_iter().map(|(name, kind)| (name, duckdb(kind))).collect();
+    let columns = if are_all { Columns::All(columns) } else { Columns::Some(columns) };
+    of_csv(name, &paths, &columns).to_string()
+}
+
+/// Spark's views of CSV files have a clause (`USING csv OPTIONS …`) that the syntax tree of views lacks, so this statement
+/// alone is text; its names and texts are escaped like those in trees.
+fn spark_csv(name: &str, paths: &[String], columns: Vec<(&str, KindName)>, are_all: bool) -> String {
+    let dialect = Dialect::Spark;
     let quote = dialect.name_quote();
     let named = |name: &str| format!("{quote}{}{quote}", dialect.escaped_name(name));
-    let text = |text: &str| dialect.text(text).0.to_string();
-    let path = |file: &TableFile| text(&file.path.display().to_string());
-    let paths: Vec<String> = files.iter().map(path).collect();
-    let name = named(&table.name);
-    let is_parquet = files.iter().all(|file| file.is_parquet);
-    match dialect {
-        Dialect::Spark if is_parquet => {
-            let file = |file: &TableFile| format!("parquet.{}", named(&file.path.display().to_string()));
-            let all: Vec<String> = files.iter().map(|it| format!("SELECT * FROM {}", file(it))).collect();
-            format!("CREATE OR REPLACE TEMPORARY VIEW {name} AS {}", all.join(" UNION ALL "))
-        }
-        Dialect::Spark => {
-            let columns = table.columns.iter().map(|column| format!("{} {}", named(&column.name), spark(column.kind)));
-            let columns: Vec<String> = columns.collect();
-            let path = paths.first().map_or("''", String::as_str);
-            format!(
-                "CREATE OR REPLACE TEMPORARY VIEW {name} ({}) USING csv OPTIONS (path {path}, header 'true', nullValue '')",
-                columns.join(", ")
-            )
-        }
-        _ if is_parquet => {
-            format!("CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet([{}])", paths.join(", "))
-        }
-        _ => {
-            let columns =
-                table.columns.iter().map(|column| format!("{}: '{}'", text(&column.name), duckdb(column.kind)));
-            let columns: Vec<String> = columns.collect();
-            format!(
-                "CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_csv([{}], header = true, nullstr = '', columns = {{{}}})",
-                paths.join(", "),
-                columns.join(", ")
-            )
-        }
-    }
+    let columns: Vec<String> =
+        columns.into_iter().map(|(name, kind)| format!("{} {}", named(name), spark(kind))).collect();
+    // A list of some columns would be taken for the first ones of the file.
+    let columns = if are_all { format!(" ({})", columns.join(", ")) } else { String::new() };
+    let infer = if are_all { "" } else { ", inferSchema 'true'" };
+    let path = dialect.text(paths.first().map_or("", String::as_str)).0;
+    format!(
+        "CREATE OR REPLACE TEMPORARY VIEW {}{columns} USING csv OPTIONS (path {path}, header 'true', nullValue ''{infer})",
+        named(name)
+    )
 }
 
 fn duckdb(kind: KindName) -> &'static str {

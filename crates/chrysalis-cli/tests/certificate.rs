@@ -87,6 +87,59 @@ fn accepted_disclosure_never_looks_reassuring() {
     assert!(html.contains("`disease`: no promise is about its values."), "{html}");
 }
 
+/// k-map counts people under labels, all of whom may be in the data: it must not look as if presence were hidden.
+#[test]
+fn only_a_bound_on_presence_is_said_to_hide_presence() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let person = |at: usize| format!("{},{}", 20 + at * 7 % 40, ["Bonn", "Kiel"][at % 2]);
+    let inside: String = (0..60).map(|at| format!("{},i{}\n", person(at), at % 7)).collect();
+    let all: String = (0..240).map(|at| person(at) + "\n").collect();
+    fs::write(folder.join("people.csv"), format!("age,city,disease\n{inside}")).unwrap();
+    fs::write(folder.join("all.csv"), format!("age,city\n{all}")).unwrap();
+    let publish = |require: &str| {
+        let line = format!(
+            "publish people.csv --quasi age,city --sensitive disease --intervals age=5,10 {require} --accept disclosure \
+             --population-table all.csv --out release --force"
+        );
+        run(folder, &line).expect(0);
+    };
+    let not_protected = |page: &str| between(page, "<section id=\"not-protected\">", "</section>").to_owned();
+    let presence = "Whether a person is in the data";
+    publish("--require k-map=12 --require l=2");
+    let html = page(folder, "--population-table all.csv", 0);
+    assert!(banner(&html).contains("from the published tables and the table of the population"), "{}", banner(&html));
+    assert!(not_protected(&html).contains(presence), "{}", not_protected(&html));
+    assert!(html.contains("The table of the population holds everybody who could be in the data."), "{html}");
+    // Without the table nobody can tell, and the page does not look good.
+    let open = page(folder, "", 0);
+    assert!(banner(&open).starts_with("open\""), "{}", banner(&open));
+    assert!(banner(&open).contains("Nobody can tell"), "{}", banner(&open));
+    publish("--require delta-presence=0,0.5 --require l=2 --partitioner full-domain");
+    let html = page(folder, "--population-table all.csv", 0);
+    assert!(!not_protected(&html).contains(presence), "{}", not_protected(&html));
+}
+
+/// Rows that keep a column as it is do not look the same to whoever knows that column.
+#[test]
+fn rows_are_said_to_look_the_same_only_if_they_do() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let rows: String = (0..40).map(|at| format!("{},w{},i{}\n", 20 + at, at % 2, at % 8)).collect();
+    fs::write(folder.join("people.csv"), format!("age,ward,disease\n{rows}")).unwrap();
+    let words = "They look the same, so whoever knows what attackers may know cannot tell which of them";
+    for (flags, looks_same) in
+        [("--require k=8", true), ("--require k=8 --other ward", false), ("--require k=8 --method anatomy", false)]
+    {
+        let line = format!(
+            "publish people.csv --quasi age --sensitive disease {flags} --accept disclosure --out release --force"
+        );
+        run(folder, &line).expect(0);
+        let html = page(folder, "", 0);
+        assert_eq!(html.contains(words), looks_same, "{flags}");
+    }
+}
+
 #[test]
 fn a_failed_audit_says_so_at_the_top() {
     let ground = hospital();

@@ -4,6 +4,9 @@
 
 mod common;
 
+#[path = "full_domain/arx.rs"]
+mod arx;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -206,61 +209,6 @@ fn levels_that_are_fixed_are_shown_and_only_the_others_searched_for() {
 
 const ADULT: &str = "adult_train_complete.csv.gz";
 
-/// ARX's columns of Adult in its order.
-const ARX: [&str; 9] =
-    ["sex", "age", "race", "marital_status", "education", "native_country", "workclass", "occupation", "income"];
-
-/// ARX's expected optima on Adult: what is required, the levels, and the loss. Where occupation is sensitive, it has no
-/// level; `tree` measures t along its taxonomy.
-const ARX_OPTIMA: [(&str, &str, f64); 10] = [
-    ("--require k=5 --metric entropy", "1 2 1 1 3 2 2 1 1", 407_289.538_892_529_3),
-    ("--require k=100 --metric entropy", "0 4 1 1 3 2 2 1 1", 453_196.893_245_874_3),
-    ("--require k=5 --metric monotonic-entropy --suppress 0.04", "1 0 1 1 3 2 2 0 1", 255_559.854_557_310_67),
-    ("--require k=100 --metric monotonic-entropy --suppress 0.04", "1 1 1 1 3 2 2 1 1", 379_417.346_057_098_8),
-    ("--require entropy-l=5 --metric entropy", "1 1 1 1 3 2 2 1", 324_620.526_991_869_2),
-    ("--require entropy-l=5 --metric entropy --suppress 0.04", "1 0 1 1 2 2 2 1", 228_878.203_910_951_7),
-    ("--require t=0.2 --require k=5 --metric dm", "1 4 1 1 3 2 2 1", 456_853_172.0),
-    ("--require t=0.2 --require k=100 --metric dm", "1 4 1 1 3 2 2 1", 456_853_172.0),
-    ("tree --require t=0.2 --require k=5 --metric entropy", "0 4 1 1 3 2 2 1", 398_400.074_180_644_7),
-    (
-        "tree --require t=0.2 --require k=5 --metric monotonic-entropy --suppress 0.04",
-        "1 4 0 0 3 2 2 1",
-        377_622.784_587_293_05,
-    ),
-];
-
-#[test]
-fn arx_finds_the_same() {
-    let Some(file) = common::data(ADULT) else { return };
-    let ground = tempfile::tempdir().unwrap();
-    for (at, (flags, levels, loss)) in ARX_OPTIMA.iter().enumerate() {
-        let is_quasi = |name: &&&str| levels.split(' ').count() == 9 || **name != "occupation";
-        let quasi: Vec<&str> = ARX.iter().filter(is_quasi).copied().collect();
-        let sensitive = if quasi.len() == 9 { "" } else { " --sensitive occupation --accept disclosure" };
-        let (is_along_tree, flags) = flags.strip_prefix("tree ").map_or((false, *flags), |flags| (true, flags));
-        let mut line =
-            format!("publish {} --quasi {}{sensitive} --partitioner full-domain", file.display(), quasi.join(","));
-        for name in quasi.iter().chain(is_along_tree.then_some(&"occupation")) {
-            let taxonomy = if *name == "age" { "age_arx_verbatim" } else { name };
-            let Some(path) = common::data(&format!("hierarchies/adult/{taxonomy}.csv")) else { return };
-            line.push_str(&format!(" --taxonomy {name}={}", path.display()));
-        }
-        // Not by `common::run`: without optimization, a search with suppression takes longer than its patience.
-        let arguments = format!("{line} {flags} --time-limit 3600 --out {at} --output json");
-        let output = common::chrysalis(ground.path()).args(arguments.split(' ')).output().unwrap();
-        assert!(output.status.success(), "{flags}: {}", String::from_utf8_lossy(&output.stderr));
-        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let found: Vec<String> = quasi.iter().map(|name| json["levels"][name]["level"].to_string()).collect();
-        assert_eq!((found.join(" "), &json["proven_optimal"]), ((*levels).to_owned(), &true.into()), "{flags}");
-        let cost = json["cost"].as_f64().unwrap();
-        assert!((cost - loss).abs() < 1e-12 * loss, "{flags}: {cost} is not {loss}");
-        // The same levels, given, cost the same.
-        let given: Vec<String> = quasi.iter().zip(&found).map(|(name, level)| format!("{name}={level}")).collect();
-        let line = format!("{line} {flags} --levels {} --out {at}-given --output json", given.join(","));
-        let json = common::run(ground.path(), &line).expect(0).json();
-        assert_eq!((json["cost"].as_f64(), &json["nodes"]), (Some(cost), &1.into()), "{flags}");
-    }
-}
 const QUASI: [&str; 9] = [
     "age",
     "workclass",

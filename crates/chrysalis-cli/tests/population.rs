@@ -159,11 +159,8 @@ fn what_makes_no_sense_is_refused() {
     let roles = "publish inside.csv --quasi age,city --sensitive disease --out no";
     let table = "--population-table all.csv";
     refused(&format!("{roles} --require k-map=5 --partitioner full-domain"), "needs a table of the people");
-    refused(&format!("{roles} --require k-map=5 {table}"), "labels must be known while groups are formed");
-    refused(
-        &format!("{roles} --require k-map=5 {table} --method anatomy"),
-        "labels must be known while groups are formed",
-    );
+    refused(&format!("{roles} --require delta-presence=0,0.5 {table}"), "may rise or fall when groups are merged");
+    refused(&format!("{roles} --require k-map=5 {table} --method anatomy"), "which anatomy does not show");
     refused(&format!("{roles} --require k=5 {table}"), "no principle is about it");
     refused(&format!("{roles} --require k-map=5 --partitioner full-domain --population-table none.csv"), "none.csv");
     fs::write(folder.join("partial.csv"), "age\n20\n").unwrap();
@@ -174,4 +171,79 @@ fn what_makes_no_sense_is_refused() {
     run(folder, "publish inside.csv --quasi age,city --sensitive disease --require l=2 --method anatomy --out exact")
         .expect(0);
     refused("audit exact --population-table all.csv", "does not show the same ranges and labels");
+}
+
+/// Partitioners that know nothing of the population reach k-map by merging groups, each judged here from the files.
+#[test]
+fn every_partitioner_of_generalize_reaches_k_map() {
+    let ground = people();
+    let folder = ground.path();
+    for partitioner in ["compact", "mondrian", "top-down", "nearby"] {
+        for require in ["--require k-map=6", "--require k-map=9 --require k=2 --require distinct-l=2"] {
+            let line = format!(
+                "publish inside.csv --quasi age,city --sensitive disease --taxonomy city=city.csv --intervals age=5,20 \
+                 --partitioner {partitioner} --accept disclosure {require} --population-table all.csv --format csv --out \
+                 release --force --output json"
+            );
+            let json = run(folder, &line).expect(0).json();
+            let k = if require.contains("k-map=6") { 6 } else { 9 };
+            assert_eq!(json["guarantees"][0], format!("k-map={k}"), "{json}");
+            let (groups, _) = under_labels(folder, "all.csv");
+            let fewest = groups.values().map(|(_, people)| *people).min().unwrap();
+            assert!(fewest >= k && groups.len() > 3, "{partitioner}, {require}: {groups:?}");
+            let told = run(folder, "audit release --population-table all.csv --output json").expect(0).json();
+            let told =
+                &told["principles"].as_array().unwrap().iter().find(|it| it["principle"] == format!("k-map={k}"));
+            assert_eq!(told.unwrap()["worst"], fewest as f64);
+        }
+    }
+    let line = "publish inside.csv --quasi age,city --sensitive disease --require k-map=500 --population-table all.csv --out no";
+    let failed = run(folder, line);
+    assert!(failed.stderr.contains("cannot reach k-map=500"), "{failed}");
+    assert!(failed.stderr.contains("the strongest that this table allows is k-map="), "{failed}");
+    assert!(failed.complaint(&[3]).is_none(), "{:?}", failed.complaint(&[3]));
+}
+
+#[test]
+fn releases_are_compared_under_k_map() {
+    let ground = people();
+    let folder = ground.path();
+    let roles = "inside.csv --quasi age,city --sensitive disease --taxonomy city=city.csv --intervals age=5,20";
+    let compare = |require: &str| {
+        let line = format!(
+            "compare {roles} --require {require} --population-table all.csv --queries 50 --report r.html --force --output json"
+        );
+        run(folder, &line).expect(0).json()
+    };
+    let report = compare("k-map=6");
+    let runs = report["runs"].as_array().unwrap();
+    let names: Vec<&str> = runs.iter().map(|run| run["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["generalize by compact", "generalize by mondrian"], "other forms show no labels");
+    for run in runs {
+        assert_eq!((&run["ok"], &run["guarantees"][0]), (&true.into(), &"k-map=6".into()), "{run}");
+        assert!(run["command"].as_str().unwrap().contains("--population-table all.csv"), "{run}");
+        assert!(run["attacks"]["presence"].as_str().unwrap().contains("has the table of the population"), "{run}");
+        let found = &run["found_again"];
+        assert!(found["after"]["mean"].as_f64() < found["before"]["mean"].as_f64(), "{found}");
+    }
+    let report = compare("delta-presence=0,0.25");
+    assert_eq!(report["runs"][0]["name"], "generalize by full-domain");
+    assert_eq!((report["runs"].as_array().unwrap().len(), &report["runs"][0]["ok"]), (1, &true.into()), "{report}");
+}
+
+#[test]
+fn statements_about_the_population_need_its_table() {
+    let ground = people();
+    let folder = ground.path();
+    publish(folder, "--require k-map=5 --population-table all.csv").expect(0);
+    let open = run(folder, "audit release --sql duckdb").expect(0).stdout;
+    assert!(open.contains("promise/k-map=5") && open.contains("only who has a table of them can check it"), "{open}");
+    let with = run(folder, "audit release --sql duckdb --population-table all.csv").expect(0).stdout;
+    assert!(with.contains("VIEW \"population\" AS SELECT * FROM read_csv(['all.csv']"), "{with}");
+    assert!(with.contains("under_labels.n_people < 5"), "{with}");
+    let loaded = run(folder, "audit release --sql postgres --population-table all.csv").expect(0).stdout;
+    assert!(loaded.contains("must be in a table `population`"), "{loaded}");
+    run(folder, "publish inside.csv --quasi age,city --sensitive disease --require k=3 --out plain").expect(0);
+    let refused = run(folder, "audit plain --sql duckdb --population-table all.csv").expect(2);
+    assert!(refused.stderr.contains("the release promises nothing about it"), "{refused}");
 }

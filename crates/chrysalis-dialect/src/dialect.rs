@@ -55,7 +55,7 @@ impl Dialect {
     }
 
     /// Text as it is written inside quotes.
-    fn escaped_text(self, text: &str) -> String {
+    pub(crate) fn escaped_text(self, text: &str) -> String {
         match self {
             Dialect::Spark => text.replace('\\', "\\\\").replace('\'', "\\'"),
             _ => text.replace('\'', "''"),

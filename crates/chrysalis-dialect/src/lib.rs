@@ -7,5 +7,6 @@
 pub mod dialect;
 pub mod expr;
 pub mod select;
+pub mod view;
 
 pub use dialect::Dialect;

@@ -2,9 +2,9 @@
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Cte, Distinct, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, LimitClause, ObjectName, Offset, OffsetRows,
-    OrderBy, OrderByExpr, OrderByKind, Parens, Query, Select, SelectFlavor, SelectItem, SetExpr, SetOperator,
-    SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins, Values, With,
+    Cte, Distinct, Expr, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, LimitClause, ObjectName, Offset,
+    OffsetRows, OrderBy, OrderByExpr, OrderByKind, Parens, Query, Select, SelectFlavor, SelectItem, SetExpr,
+    SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins, Values, With,
 };
 
 use crate::Dialect;
@@ -38,7 +38,7 @@ impl Rows {
         Rows::from_factor(table_factor(Ident::new(cte), Some(alias)))
     }
 
-    fn from_factor(relation: TableFactor) -> Self {
+    pub(crate) fn from_factor(relation: TableFactor) -> Self {
         Rows { from: Some(TableWithJoins { relation, joins: Vec::new() }), ..Rows::default() }
     }
 
@@ -93,6 +93,11 @@ impl Rows {
         self
     }
 
+    pub(crate) fn with(mut self, item: SelectItem) -> Self {
+        self.items.push(item);
+        self
+    }
+
     /// Keeps only the rows for which this holds as well.
     pub fn filter(mut self, condition: Option<X>) -> Self {
         self.filter = match (self.filter, condition) {
@@ -120,7 +125,7 @@ impl Rows {
         self
     }
 
-    fn body(self) -> SetExpr {
+    pub(crate) fn body(self) -> SetExpr {
         SetExpr::Select(Box::new(Select {
             select_token: AttachedToken::empty(),
             optimizer_hints: Vec::new(),
@@ -249,7 +254,7 @@ pub fn limited(mut query: Query, dialect: Dialect, limit: Option<u64>, offset: u
     query
 }
 
-fn query(body: SetExpr, with: Option<With>, order_by: Vec<OrderByExpr>) -> Query {
+pub(crate) fn query(body: SetExpr, with: Option<With>, order_by: Vec<OrderByExpr>) -> Query {
     Query {
         with,
         body: Box::new(body),
@@ -262,5 +267,37 @@ fn query(body: SetExpr, with: Option<With>, order_by: Vec<OrderByExpr>) -> Query
         settings: None,
         format_clause: None,
         pipe_operators: Vec::new(),
+    }
+}
+
+/// The same statement without names that repeat what they name: `t.a AS a` is `t.a`.
+pub fn without_repeated_names(mut query: Query) -> Query {
+    plain_query(&mut query);
+    query
+}
+
+fn plain_query(query: &mut Query) {
+    if let Some(with) = &mut query.with {
+        with.cte_tables.iter_mut().for_each(|cte| plain_query(&mut cte.query));
+    }
+    plain_body(&mut query.body);
+}
+
+fn plain_body(body: &mut SetExpr) {
+    match body {
+        SetExpr::Select(select) => select.projection.iter_mut().for_each(plain_item),
+        SetExpr::SetOperation { left, right, .. } => {
+            plain_body(left);
+            plain_body(right);
+        }
+        _ => {}
+    }
+}
+
+fn plain_item(item: &mut SelectItem) {
+    let SelectItem::ExprWithAlias { expr: Expr::CompoundIdentifier(path), alias } = item else { return };
+    // Quoted names keep their letters, and ours are none.
+    if path.last().is_some_and(|name| name.quote_style.is_none() && name == alias) {
+        *item = SelectItem::UnnamedExpr(Expr::CompoundIdentifier(std::mem::take(path)));
     }
 }

@@ -1,13 +1,13 @@
 //! What a method is asked to do, and the groups that it asks for in turn.
 
 use chrysalis_criteria::{All, HeldPrinciples, PopulationGoal, Principle, Requirement};
-use chrysalis_release::{Form, GROUPS, PERSONS, Promise, Scope, Values};
+use chrysalis_release::{Detail, Form, GROUPS, PERSONS, Promise, Scope, Values};
 use chrysalis_table::{Counted, Knob, Progress, Remedy, SaCounts, Value, Watch};
 use rand::CryptoRng;
 
 use crate::method::{Method, Outcome, PersonsFacts, together};
 use crate::microdata::{Persons, UnitClass};
-use crate::partitioner::population_holds_in;
+use crate::partitioner::{populated, population_holds_at_levels};
 use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError, SensitiveColumn};
 
 /// A table to publish, and everything a method may ask for on the way.
@@ -69,6 +69,7 @@ impl<'a> Job<'a> {
     pub fn run(&mut self, method: &dyn Method) -> Result<Outcome, PublishError> {
         self.data.goal(self.require)?;
         method.check(self.data)?;
+        self.check_labels(method.form())?;
         together::check(self.data, method.form())?;
         let outcome = method.publish(self)?;
         Ok(Outcome { persons: self.persons_facts(&outcome), ..outcome })
@@ -112,8 +113,13 @@ impl<'a> Job<'a> {
 
     /// Forms groups with the partitioner, and checks every one of them.
     pub fn group(&mut self, scope: Scope) -> Result<Grouping, PublishError> {
+        let people = self.people(scope)?;
         let partition = self.group_units(scope)?;
         let partition = self.to_rows(partition);
+        let partition = match people {
+            Some(people) => people.merged(self.data, partition, self.watch),
+            None => partition,
+        };
         self.check(partition, scope, self.partitioner.name())
     }
 
@@ -257,6 +263,28 @@ impl<'a> Job<'a> {
         Err(PublishError::Infeasible { principle: goal.to_string(), reason, possible: None, instead })
     }
 
+    /// What is asked of the population.
+    fn asked_of_population(goal: &All) -> PopulationGoal {
+        PopulationGoal::of(goal.specs().iter().map(|required| &required.principle))
+    }
+
+    /// The population, where groups that have too few people under their labels are to be merged: partitioners that show
+    /// whole columns at a level look for levels that will do, and nobody merges groups that were given.
+    fn people(&self, scope: Scope) -> Result<Option<populated::People<'a>>, PublishError> {
+        let goal = self.goal(scope)?;
+        let asked = Job::asked_of_population(&goal);
+        if asked.is_empty() || self.partitioner.is_of_whole_columns() || self.partitioner.takes_rows() {
+            return Ok(None);
+        }
+        if asked.bounds_presence() || !goal.laws().monotone {
+            let problem = format!("{goal} may be lost when groups are merged, so it cannot be reached by merging them");
+            return Err(PublishError::remedied(problem, Remedy::from("use ").knob(Knob::Partitioner, "full-domain")));
+        }
+        let people = populated::People::new(self.data, asked)?;
+        people.check(self.data)?;
+        Ok(Some(people))
+    }
+
     /// Reports that groups are formed and the release is being made.
     pub fn publishing(&self) {
         self.watch.phase("publish", None, Counted::Rows);
@@ -381,26 +409,48 @@ impl Job<'_> {
         Ok(())
     }
 
+    /// Only ranges and labels that all rows of a group share, for everybody, have people under them.
+    fn check_labels(&self, form: Form) -> Result<(), PublishError> {
+        let asked = PopulationGoal::of(self.require.iter().map(|required| &required.principle));
+        let shape = form.shape();
+        match asked.is_empty() || shape.detail == Detail::GroupBoxes && !shape.has_users {
+            true => Ok(()),
+            false => Err(PublishError::request(format!("{form} shows no labels under which people could be counted"))),
+        }
+    }
+
     /// Labels decide what is asked of the population, so groups are judged by these before their values are.
     fn check_population(&self, goal: &All, partitions: &[&Partition]) -> Result<(), PublishError> {
-        let asked = PopulationGoal::of(goal.specs().iter().map(|required| &required.principle));
+        let asked = Job::asked_of_population(goal);
         for partition in partitions.iter().filter(|_| !asked.is_empty()) {
-            if !population_holds_in(self.data, partition, asked)? {
-                return Err(PublishError::Internal(format!("groups were formed for {goal}, and fail it")));
+            let holds = match partition.recoding() {
+                Some(_) => population_holds_at_levels(self.data, partition, asked)?,
+                None => populated::holds_in(self.data, partition, asked, self.watch)?,
+            };
+            match (holds, self.partitioner.takes_rows()) {
+                (true, _) => {}
+                (false, true) => return Err(Job::given_group_fails(goal)),
+                (false, false) => {
+                    return Err(PublishError::Internal(format!("groups were formed for {goal}, and fail it")));
+                }
             }
         }
         Ok(())
     }
 
+    fn given_group_fails(goal: &All) -> PublishError {
+        PublishError::Infeasible {
+            principle: goal.to_string(),
+            reason: "a group that was given fails it".to_owned(),
+            possible: None,
+            instead: "merge it with another group, or choose a weaker principle".into(),
+        }
+    }
+
     /// What to say about a group that fails: one that was given is the owner's, any other a bug.
     fn failed(&self, goal: &All, group: usize) -> PublishError {
         match self.partitioner.takes_rows() {
-            true => PublishError::Infeasible {
-                principle: goal.to_string(),
-                reason: "a group that was given fails it".to_owned(),
-                possible: None,
-                instead: "merge it with another group, or choose a weaker principle".into(),
-            },
+            true => Job::given_group_fails(goal),
             false => PublishError::Internal(format!("group {group} was formed for {goal}, and fails it")),
         }
     }

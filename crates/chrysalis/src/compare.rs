@@ -13,7 +13,7 @@ use chrysalis_table::{Counted, Stopped, Table, Unwatched, Watch};
 use crate::evaluate::rows_worth;
 use crate::publish::{WholeTable, publish_whole};
 use crate::words::count;
-use crate::{Error, Evidence, Fault, Published, Recipe, Sampling, Seed, audit};
+use crate::{Error, Evidence, Fault, Published, Recipe, RowsFoundAgain, Sampling, Seed, audit};
 
 /// The questions that every release is asked.
 #[derive(Clone, Debug, Default)]
@@ -129,6 +129,8 @@ pub struct Numbers {
     pub average_group_size: Option<f64>,
     /// How well random questions are answered; comparisons use the first aggregate.
     pub questions: Vec<AggregateAccuracy>,
+    /// How easily rows are found again by their quasi values, before and after.
+    pub found_again: Option<RowsFoundAgain>,
     /// What drawn rows are worth; absent if none can be drawn.
     pub drawn: Option<RowsWorth>,
     /// Time to form the groups and to fill the tables.
@@ -193,7 +195,9 @@ fn numbers(
     let Published { release, report } = publish_whole(own.clone(), recipe, seed, watch)?;
     let seconds = started.elapsed().as_secs_f64();
     // Publishing again would take longer than everything else.
-    let with = Evidence { microdata: Some(table), replay: Some(0), ..Evidence::default() };
+    let population = recipe.population.as_ref().map(|people| people.prepared(recipe)).transpose()?;
+    let with =
+        Evidence { microdata: Some(table), population: population.as_ref(), replay: Some(0), ..Evidence::default() };
     let audit = audit(&release, with, watch)?.report;
     // A release that cannot be measured still has its other numbers.
     watch.phase("evaluate", None, Counted::Rows);
@@ -204,6 +208,7 @@ fn numbers(
         Err(error) if error.fault == Fault::Stopped => return Err(error),
         found => found.ok(),
     };
+    let found_again = Stopped::catch(|| RowsFoundAgain::measure(&release, table, watch))?;
     let rows = release.manifest.rows.max(1) as f64;
     let scored = audit.attacks.learned.as_ref().and_then(|learned| learned.scored.as_ref());
     let by_attribute = worth
@@ -234,6 +239,7 @@ fn numbers(
         discernibility: worth.as_ref().map_or(u128::from(report.discernibility), |found| found.discernibility),
         average_group_size: worth.as_ref().and_then(|found| found.average_group_size),
         questions,
+        found_again,
         drawn,
         seconds,
         tables: release.manifest.tables.iter().map(shape).collect(),

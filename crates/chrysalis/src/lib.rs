@@ -44,6 +44,7 @@ mod draft;
 mod error;
 mod evaluate;
 pub mod files;
+mod found_again;
 pub mod guess;
 mod partitioner;
 mod persons;
@@ -74,6 +75,7 @@ pub use draft::{
 };
 pub use error::{Error, Fault};
 pub use evaluate::{EvaluateReport, Measures, evaluate, finite, rows_json};
+pub use found_again::{FoundAgain, RowsFoundAgain};
 pub use prepare::{Key, MicrodataPlan, PreparedColumn};
 pub use profile::{ColumnReport, ProfileReport, advice, anonymity, profile};
 pub use publish::{Published, publish, publish_to_compare};

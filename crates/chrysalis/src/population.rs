@@ -1,8 +1,9 @@
 //! A table of the people who could be in the data: principles about them, how it is read, and that it is never
 //! published.
 
-use chrysalis_criteria::Requirement;
-use chrysalis_publish::Microdata;
+use std::sync::Arc;
+
+use chrysalis_criteria::{PopulationSpec, PrincipleSpec, Requirement};
 use chrysalis_release::{Detail, Form, Manifest, RoleName};
 use chrysalis_table::{ColumnRequest, Counted, Knob, Remedy, Role, Stopped, Table, Watch};
 
@@ -12,7 +13,7 @@ use crate::{Draft, Error, Recipe, catalogue, files};
 
 /// The quasi columns of the population, as they were read.
 #[derive(Clone, Debug)]
-pub(crate) struct PopulationTable(Table);
+pub(crate) struct PopulationTable(Arc<Table>);
 
 /// Refuses principles about a population where nothing can be said of it, and a table of it that nobody asks for.
 pub(crate) fn check_asked(
@@ -30,14 +31,23 @@ pub(crate) fn check_asked(
         let remedy = Remedy::from("add ").knob(Knob::Require, "k-map=5").words(", or leave ");
         return Err(Error::request(message, remedy.knob(Knob::PopulationTable, "").words(" out")));
     };
-    if !is_labelled(form) || !matches!(partitioner, Choice::FullDomain { .. }) {
+    if !is_labelled(form) {
         let message = format!(
-            "{asked} counts people under the labels of groups, so labels must be known while groups are formed: that is so \
-             only where whole columns are shown at one level of their taxonomies"
+            "{asked} counts people under the ranges and labels of groups, which {form} does not show for all rows of a group"
         );
         let forms = Form::ALL.iter().filter(|form| is_labelled(**form)).map(|form| form.name());
-        let remedy = Remedy::from("use ").knob(Knob::Method, catalogue::one_of(forms)).words(" and ");
-        return Err(Error::request(message, remedy.knob(Knob::Partitioner, "full-domain")));
+        return Err(Error::request(message, Remedy::from("use ").knob(Knob::Method, catalogue::one_of(forms))));
+    }
+    let bounds_presence = |required: &&Requirement| {
+        matches!(required.principle, PrincipleSpec::OfPopulation(PopulationSpec::DeltaPresence { .. }))
+    };
+    let is_of_levels = matches!(partitioner, Choice::FullDomain { .. });
+    if let Some(asked) = require.iter().find(bounds_presence).filter(|_| !is_of_levels) {
+        let message = format!(
+            "{asked} bounds shares of the population, which may rise or fall when groups are merged: only a search among \
+             the levels of whole columns finds groups that keep it"
+        );
+        return Err(Error::request(message, Remedy::from("use ").knob(Knob::Partitioner, "full-domain")));
     }
     if draft.person.is_some() && !draft.says_shift() || draft.rows_per_person.is_some() {
         let message = format!("{asked} counts rows of a population, but promises are to be about persons");
@@ -56,8 +66,8 @@ pub(crate) fn check_read(recipe: &Recipe) -> Result<(), Error> {
     match asked.filter(|_| recipe.population.is_none()) {
         None => Ok(()),
         Some(asked) => {
-            let message = format!("{asked} needs the table of the population, which is not read here");
-            Err(Error::request(message, "publish this release alone"))
+            let message = format!("{asked} needs the table of the population, which was not read");
+            Err(Error::internal(message))
         }
     }
 }
@@ -70,7 +80,11 @@ fn is_labelled(form: Form) -> bool {
 
 /// A release whose quasi values are not ranges and labels says nothing about people under labels.
 pub(crate) fn check_form(manifest: &Manifest, population: Option<&Table>) -> Result<(), Error> {
-    if population.is_none() || chrysalis_audit::takes_population(manifest) {
+    if population.is_none() { Ok(()) } else { check_form_of(manifest) }
+}
+
+pub(crate) fn check_form_of(manifest: &Manifest) -> Result<(), Error> {
+    if chrysalis_audit::takes_population(manifest) {
         return Ok(());
     }
     let message = format!(
@@ -97,21 +111,36 @@ impl Draft {
         draft.check_names(input.header(), wanted.iter().map(|request| &request.name))?;
         watch.phase("population", input.size(), Counted::Bytes);
         let people = Stopped::catch(|| input.read_with(&wanted, &|n| watch.tell(n)))?;
-        recipe.population = Some(PopulationTable(people.map_err(|error| {
+        let people = people.map_err(|error| {
             let remedy =
                 "the population is read like the table to publish: its columns must hold the same kind of values";
             Error::request(error.to_string(), remedy)
-        })?));
+        })?;
+        recipe.population = Some(PopulationTable(Arc::new(people)));
         Ok(())
+    }
+}
+
+impl Recipe {
+    /// Uses the table of the population that was read for another recipe. Whether it is the one that this recipe needs:
+    /// both must have the same quasi columns.
+    pub fn share_population(&mut self, other: &Recipe) -> bool {
+        let quasi =
+            |recipe: &Recipe| -> Vec<String> { recipe.with_role(Role::QuasiIdentifier).map(str::to_owned).collect() };
+        let is_same = other.population.is_some() && quasi(self) == quasi(other);
+        if is_same {
+            self.population = other.population.clone();
+        }
+        is_same
     }
 }
 
 impl PopulationTable {
     /// The quasi columns, prepared as those of the table are.
-    pub(crate) fn prepared(&self, data: &Microdata, recipe: &Recipe) -> Result<Table, Error> {
-        let names: Vec<ColumnRequest> = data.quasi().map(|(column, _)| ColumnRequest::named(column.name())).collect();
+    pub(crate) fn prepared(&self, recipe: &Recipe) -> Result<Table, Error> {
+        let names: Vec<ColumnRequest> = recipe.with_role(Role::QuasiIdentifier).map(ColumnRequest::named).collect();
         let plan = recipe.preparation.clone().for_columns(&names);
-        let (table, _) = plan.carry_out(self.0.clone(), recipe.key.as_ref(), Nobody::Ignored)?;
+        let (table, _) = plan.carry_out((*self.0).clone(), recipe.key.as_ref(), Nobody::Ignored)?;
         Ok(table)
     }
 }

@@ -95,8 +95,7 @@ fn carried_out(
         let mut data = Microdata::new(table, &recipe.attributes)?.showing_together(&recipe.together)?;
         population::check_read(recipe)?;
         if let Some(people) = &recipe.population {
-            let people = people.prepared(&data, recipe)?;
-            data = data.within(people);
+            data = data.within(people.prepared(recipe)?);
         }
         if let Some(plan) = &recipe.persons {
             data = data.of_persons(&plan.spec)?;

@@ -17,6 +17,18 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{ending}", count(number))
 }
 
+/// A part of a whole in percent. One that is there is never written as nothing.
+pub fn share_of(part: u64, whole: u64) -> String {
+    percent(part as f64 / whole.max(1) as f64)
+}
+
+/// A share in percent. One that is there is never written as nothing.
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let digits = if percent > 0.0 && percent < 0.1 { 1 + (-percent.log10()).floor() as usize } else { 1 };
+    format!("{percent:.digits$} %")
+}
+
 /// Enough digits to distinguish two releases, and no more.
 pub fn number(value: f64) -> String {
     if value == 0.0 {
@@ -61,6 +73,20 @@ pub fn csv_line(fields: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_that_is_there_is_never_nothing() {
+        let cases = [
+            (0, 9, "0.0 %"),
+            (3, 9, "33.3 %"),
+            (4, 20_000, "0.02 %"),
+            (1, 30_000_000, "0.000003 %"),
+            (9, 9, "100.0 %"),
+        ];
+        for (part, whole, text) in cases {
+            assert_eq!(share_of(part, whole), text);
+        }
+    }
 
     #[test]
     fn counts_are_grouped_by_three() {

@@ -1,6 +1,7 @@
 //! One statement per promise, or per promise and user: the groups that break it.
 
 mod distance;
+mod people;
 mod readings;
 mod spread;
 mod weights;
@@ -8,7 +9,7 @@ mod weights;
 use chrysalis_criteria::{PrincipleSpec, Rational, show_rational};
 use chrysalis_dialect::Dialect;
 use chrysalis_dialect::expr::{X, all, call, case, col, count_rows, int, sum};
-use chrysalis_dialect::select::{Ctes, Rows};
+use chrysalis_dialect::select::{Ctes, Rows, without_repeated_names};
 use chrysalis_release::{Promise, Scope, Unit};
 
 use crate::counting::Counting;
@@ -87,6 +88,7 @@ fn meaning(principle: &PrincipleSpec, word: &str, unit: &str, about: &str) -> St
              categories are as even as the principle says.",
             show(alpha)
         ),
+        PrincipleSpec::OfPopulation(spec) => people::meaning(spec, word),
         PrincipleSpec::Beta { beta } => format!(
             "in every {word}, no value of `{about}` is more than {} times more frequent than in the whole table, beyond once.",
             show(beta)
@@ -95,6 +97,9 @@ fn meaning(principle: &PrincipleSpec, word: &str, unit: &str, about: &str) -> St
         _ => "a principle that exists for tests.".to_owned(),
     }
 }
+
+/// Why a promise about the population is open where there is no table of it.
+const NO_PEOPLE: &str = "It is about the people who could be in the data: only who has a table of them can check it.";
 
 /// One promise, on groups as somebody sees them.
 fn one(frame: &Frame<'_>, promise: &Promise, text: &str, sight: Sight<'_>) -> Statement {
@@ -109,6 +114,8 @@ fn one(frame: &Frame<'_>, promise: &Promise, text: &str, sight: Sight<'_>) -> St
     let at = promise.about().and_then(|name| frame.manifest.attributes.iter().position(|it| it.name == name));
     let written = match (promise.principle(), at) {
         (PrincipleSpec::KAnonymity { k }, _) => sizes(&seen, *k),
+        (PrincipleSpec::OfPopulation(spec), _) if frame.has_people => people::of_people(frame, spec),
+        (PrincipleSpec::OfPopulation(_), _) => Err(NO_PEOPLE.to_owned()),
         (_, None) => Err("It does not say which attribute it is about.".to_owned()),
         (principle, Some(at)) => {
             let counting = Counting::new(frame, at);
@@ -134,7 +141,7 @@ pub(crate) fn finish(
             about: format!("{about}{meaning_of_rows}"),
             promise,
             decides,
-            sql: Some(format!("{:#}", ctes.finish(rows, Vec::new()))),
+            sql: Some(format!("{:#}", without_repeated_names(ctes.finish(rows, Vec::new())))),
         },
         Err(why) => Statement { name, about: format!("{about} {why}"), promise, decides: Decides::Nothing, sql: None },
     }
@@ -281,13 +288,11 @@ fn share(seen: &Seen<'_>, counting: &Counting<'_>, most: (u64, u64), k: Option<u
         missing = col("missing_others.n");
     }
     counting.add_shares(&mut ctes, seen, looked_for);
-    let (numerator, denominator) = (int(most.0), int(most.1));
+    let times = |x: X, n: u64| if n == 1 { x } else { x * int(n) };
     let (size, there) = (col("shares.size"), col("shares.size") - col("shares.missing"));
-    let is_too_frequent = all(vec![
-        there.clone().greater(int(0)),
-        (col("shares.most") * denominator.clone()).greater(there * numerator.clone()),
-    ]);
-    let are_missing = (missing * denominator).greater(size * numerator);
+    let is_too_frequent =
+        all(vec![there.clone().greater(int(0)), times(col("shares.most"), most.1).greater(times(there, most.0))]);
+    let are_missing = times(missing, most.1).greater(times(size, most.0));
     let shown = |rows: Rows| {
         let rows = rows.item(seen.key_of("shares"), seen.key()).item(col("shares.most"), "most_frequent");
         rows.item(col("shares.missing"), "missing").item(col("shares.size"), "size")

@@ -64,6 +64,27 @@ impl Judge {
         }
     }
 
+    /// Adds a table, or replaces it.
+    pub(crate) fn add(&mut self, name: &str, table: &Table) {
+        let dialect = self.dialect();
+        match self {
+            Judge::Sqlite(database) => {
+                // A table that is not there yet cannot be dropped.
+                database.run(&format!("DROP TABLE IF EXISTS \"{name}\"")).unwrap();
+                database.add(name, table).unwrap();
+            }
+            Judge::DuckDb(engine) => {
+                for statement in created(name, table, dialect) {
+                    engine.ask(&statement).unwrap_or_else(|said| panic!("{said}: {statement}"));
+                }
+            }
+            Judge::Postgres(client, _) => {
+                client.batch_execute(&format!("DROP TABLE IF EXISTS \"{name}\"")).unwrap();
+                created(name, table, dialect).iter().for_each(|it| client.batch_execute(it).unwrap());
+            }
+        }
+    }
+
     /// How many rows a statement returns.
     pub(crate) fn count(&mut self, sql: &str) -> Result<usize, String> {
         match self {

@@ -55,7 +55,7 @@ fn words(all: &[&str]) -> Vec<Value> {
 }
 
 /// 120 rows of 60 persons.
-fn people() -> Table {
+pub(crate) fn people() -> Table {
     let n = 120;
     let mut dice = Dice(0x2545_f491_4f6c_dd1d);
     let mut make =

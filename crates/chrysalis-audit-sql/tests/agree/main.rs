@@ -5,6 +5,7 @@
 mod engines;
 mod honest;
 mod lies;
+mod people;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};

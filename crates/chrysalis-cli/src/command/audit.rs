@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use chrysalis::report::AuditOutcome;
-use chrysalis::words::{count, counted, number};
+use chrysalis::words::{count, counted, number, share_of};
 use chrysalis::{Evidence, Manifest, Recipe, Release, Table, Watch, audit, files};
 use chrysalis_audit::{AuditReport, Finding, PrincipleResult, WorstGroup};
 
@@ -124,7 +124,7 @@ fn disclosed(outcome: &AuditOutcome) -> String {
     let joint = if outcome.promises_hold() { "but" } else { "and" };
     let rows = counted(found.disclosed_rows, "row");
     let (are, share) =
-        (if found.disclosed_rows == 1 { "is" } else { "are" }, share(found.disclosed_rows, outcome.rows));
+        (if found.disclosed_rows == 1 { "is" } else { "are" }, share_of(found.disclosed_rows, outcome.rows));
     match found.disclosed_rows {
         0 if outcome.promises_hold() => ", and no row is disclosed".to_owned(),
         0 => String::new(),
@@ -142,10 +142,6 @@ fn joined(outcome: &AuditOutcome) -> String {
             if found.narrowed == 1 { "1 person".to_owned() } else { format!("{} people", count(found.narrowed)) };
         format!(", but its tables, when joined, leave {people} fewer than k={} rows", found.promised)
     })
-}
-
-fn share(part: u64, whole: u64) -> String {
-    format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
 }
 
 /// The rule by which rows were counted, and the range to which numbers are known.

@@ -9,9 +9,10 @@ use crate::render;
 
 /// Prints the audit of a release as statements for a database.
 pub(crate) fn run(args: &AuditArgs, dialect: Dialect, cli: &Cli) -> Result<ExitCode, Failure> {
-    let audit = audit_as_sql(&args.release, dialect, args.memory.unwrap_or_default())?;
+    let audit =
+        audit_as_sql(&args.release, dialect, args.population_table.as_deref(), args.memory.unwrap_or_default())?;
     let text = match cli.output {
-        Output::Table => file(&audit, dialect),
+        Output::Table => file(&audit, dialect, args.population_table.is_some()),
         Output::Json => {
             let json =
                 serde_json::to_string(&audit.statements).map_err(|error| Failure::internal(error.to_string()))?;
@@ -33,7 +34,7 @@ fn row(statement: &AuditStatement) -> Vec<String> {
 }
 
 /// A file to run in a database: what it is, how to make the tables visible, and the statements.
-fn file(audit: &SqlAudit, dialect: Dialect) -> String {
+fn file(audit: &SqlAudit, dialect: Dialect, has_people: bool) -> String {
     let decided = audit.statements.iter().filter(|statement| statement.sql.is_some()).count();
     let left_out = audit.statements.len() - decided;
     let mut blocks = vec![format!(
@@ -45,6 +46,13 @@ fn file(audit: &SqlAudit, dialect: Dialect) -> String {
         true => {
             let place = if dialect == Dialect::Sqlite { "sqlite:FILE" } else { "postgres://…" };
             blocks.push(format!("-- The tables come first: `chrysalis load RELEASE {place}`.\n"));
+            if has_people {
+                blocks.push(
+                    "-- The people who could be in the data must be in a table `population`, with the quasi columns under\n\
+                     -- the names that they have in the release.\n"
+                        .to_owned(),
+                );
+            }
         }
         false => {
             let views: Vec<String> = audit.setup.iter().map(|statement| format!("{statement};\n")).collect();

@@ -94,6 +94,16 @@ impl PopulationGoal {
         self.is_empty
     }
 
+    /// The least number of people under a group's labels.
+    pub fn least_people(&self) -> u64 {
+        self.least_people
+    }
+
+    /// Whether shares of the population are bounded, and not only numbers of people.
+    pub fn bounds_presence(&self) -> bool {
+        self.least_presence > Rational::from_integer(0) || self.most_presence < Rational::from_integer(1)
+    }
+
     /// The least share of the population under a group's labels that must be in the data.
     pub fn least_presence(&self) -> Rational {
         self.least_presence
@@ -113,9 +123,8 @@ impl PopulationGoal {
         let at_most = |share: Rational| {
             u128::from(rows) * u128::from(*share.denom()) <= u128::from(people) * u128::from(*share.numer())
         };
-        let has_bounds =
-            self.least_presence > Rational::from_integer(0) || self.most_presence < Rational::from_integer(1);
-        self.is_mapped(people) && (!has_bounds || at_least(self.least_presence) && at_most(self.most_presence))
+        self.is_mapped(people)
+            && (!self.bounds_presence() || at_least(self.least_presence) && at_most(self.most_presence))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod advice;
 mod charts;
+mod found_again;
 mod measures;
 mod page;
 mod printed;
@@ -14,7 +15,7 @@ use chrysalis::{Comparison, Draft, Error, QuestionPlan, Seed, compare, values};
 use chrysalis_table::{Kind, Role, Table, Watch};
 
 pub use advice::Advice;
-pub use runs::{Run, check_effect, requests, runs};
+pub use runs::{Run, check_effect, provide_population, requests, runs};
 pub use trial::Trial;
 
 /// The result of a comparison.

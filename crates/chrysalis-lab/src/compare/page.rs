@@ -6,6 +6,7 @@ use chrysalis_report::html::{Block, Cell, Column, Item, Page, Section, Table};
 
 use super::advice::Advice;
 use super::charts::{self, Plot};
+use super::found_again;
 use super::measures::{ALL, ERROR, KL, LEARNED, LINKING, Measure, ROW_LINKING};
 use super::trial::Trial;
 
@@ -189,6 +190,7 @@ fn risk(trials: &[Trial]) -> Section {
     if !risks.chart.is_empty() {
         blocks.push(figure(risks));
     }
+    blocks.extend(found_again::figure(trials));
     section("risk-utility", "Risk against utility", blocks)
 }
 

@@ -6,6 +6,7 @@ use chrysalis_evaluate::workload::{AggregateAccuracy, Summary};
 use serde_json::{Map, Value, json};
 
 use super::advice::Advice;
+use super::found_again;
 use super::measures::ALL;
 use super::trial::Trial;
 
@@ -70,6 +71,7 @@ fn made(numbers: &Numbers) -> Value {
             numbers.attacks.iter().map(|(attack, words)| ((*attack).to_owned(), json!(words))).collect();
         members.insert("attacks".to_owned(), json!(attacks));
         members.insert("answers".to_owned(), numbers.questions.iter().map(aggregate).collect());
+        members.insert("found_again".to_owned(), found_again::json(numbers.found_again.as_ref()));
         members.insert("rows_drawn".to_owned(), json!(numbers.drawn.as_ref().map(rows_json)));
     }
     json

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use chrysalis::catalogue::{self, MethodEntry};
 use chrysalis::{Draft, Error, QuasiDraft, Recipe, ReleaseDraft, RunDraft};
-use chrysalis_criteria::{PrincipleSpec, Requirement};
+use chrysalis_criteria::{PopulationSpec, PrincipleSpec, Requirement};
 use chrysalis_release::{Detail, Needs};
-use chrysalis_table::{ColumnRequest, Knob, Remedy};
+use chrysalis_table::{ColumnRequest, Knob, Remedy, Table, Watch};
 
 use super::vary::{BlankFiller, VariedValues};
 
@@ -63,9 +63,14 @@ fn usual(draft: &Draft) -> Result<Vec<RunDraft>, Error> {
     let is_sensitive = !draft.sensitive_columns().is_empty();
     let is_k_alone = require.iter().all(|required| !required.principle.needs_sensitive());
     let has_users = draft.users_know().len() > 1;
+    let asks_population = require.iter().any(|required| required.principle.needs_population());
     let fits = |entry: &&MethodEntry| {
         let shape = entry.form.shape();
         let shows_labels = shape.detail == Detail::GroupBoxes;
+        // People can be counted only under labels that everybody sees.
+        if asks_population && (!shows_labels || shape.has_users) {
+            return false;
+        }
         // Batches need a principle of their own.
         (!shape.has_users || has_users) && (shows_labels || is_sensitive) && (shape.marginals.is_none() || !is_k_alone)
     };
@@ -93,10 +98,17 @@ fn tried(entry: &MethodEntry, require: &[Requirement]) -> Vec<RunDraft> {
             PrincipleSpec::KAnonymity { .. } | PrincipleSpec::DistinctL { .. } | PrincipleSpec::Ke { .. }
         )
     };
+    let bounds_presence = |required: &Requirement| {
+        matches!(required.principle, PrincipleSpec::OfPopulation(PopulationSpec::DeltaPresence { .. }))
+    };
     let run = |name: &Option<&'static str>| {
         // Not every principle can be satisfied by cutting sorted values.
         let is_for_minima = name.and_then(catalogue::partitioner).is_some_and(|found| found.is_for_minima);
-        let partitioner = if is_for_minima && !require.iter().all(is_minimum) { Some("nearby") } else { *name };
+        let partitioner = match *name {
+            _ if require.iter().any(bounds_presence) => Some("full-domain"),
+            Some(_) if is_for_minima && !require.iter().all(is_minimum) => Some("nearby"),
+            name => name,
+        };
         let release = ReleaseDraft {
             method: Some(entry.form.name().to_owned()),
             partitioner: partitioner.map(str::to_owned),
@@ -104,7 +116,10 @@ fn tried(entry: &MethodEntry, require: &[Requirement]) -> Vec<RunDraft> {
         };
         RunDraft { release, ..RunDraft::default() }
     };
-    entry.tried_with.iter().map(run).collect()
+    let mut runs: Vec<RunDraft> = entry.tried_with.iter().map(run).collect();
+    // Only one partitioner may be left.
+    runs.dedup_by(|a, b| a.release.partitioner == b.release.partitioner);
+    runs
 }
 
 /// Every combination of the varied values; the last name changes fastest.
@@ -168,6 +183,21 @@ fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: VariedValues)
         (_, None) => (by.clone(), format!("{by}, {parameters}")),
     };
     Ok(Run { name, series, varied, draft: own, recipe, command: String::new() })
+}
+
+/// Reads the tables of the population that runs are judged by, each once.
+pub fn provide_population(runs: &mut [Run], table: &Table, watch: &dyn Watch) -> Result<(), Error> {
+    for at in 0..runs.len() {
+        let (known, rest) = runs.split_at_mut(at);
+        let Some(run) = rest.first_mut() else { break };
+        let file = &run.draft.release.population_table;
+        let is_same = |other: &&Run| file.is_some() && other.draft.release.population_table == *file;
+        let is_read = known.iter().find(is_same).is_some_and(|other| run.recipe.share_population(&other.recipe));
+        if !is_read {
+            run.draft.provide_population(&mut run.recipe, table, watch)?;
+        }
+    }
+    Ok(())
 }
 
 /// A setting for all runs must have an effect on at least one of them.

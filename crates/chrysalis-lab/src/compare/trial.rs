@@ -67,6 +67,7 @@ impl Trial {
             discernibility: 500,
             average_group_size: None,
             questions: vec![answers],
+            found_again: None,
             drawn: None,
             seconds: 0.5,
             tables: Vec::new(),

@@ -22,7 +22,7 @@ pub use angel::{Angel, Angelization, BucketFacts, Fallback, JoinedFacts};
 pub use butterfly::{Butterfly, ButterflyFacts, UserFacts};
 pub(crate) use frame::sort_by_codes;
 pub use generalize::Generalize;
-pub(crate) use generalize::{node_ncp, shown_ends};
+pub(crate) use generalize::{node_ends, node_ncp, shown_ends};
 pub use permute::Permute;
 pub use rank_swap::RankSwap;
 pub use shuffle::Shuffle;

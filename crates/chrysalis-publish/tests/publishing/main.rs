@@ -15,5 +15,6 @@ mod full_domain;
 mod generalize;
 mod local_recoding;
 mod mondrian;
+mod populated;
 mod republishing;
 mod transparent;

@@ -78,3 +78,62 @@ fn a_sample_of_uniques_alone_fits_no_model_with_parameters() {
     assert_eq!((found.zayatz, found.pitman, found.snb), (Some(1.0), None, None));
     assert_eq!((found.chosen, found.chosen_share()), (Some(Model::Zayatz), Some(1.0)));
 }
+
+/// Numbers between 0 and 1 that look random and are always the same (xorshift64*).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A class of the shifted negative binomial: one person and NB(α, β) more.
+    fn class(&mut self, alpha: f64, beta: f64) -> u64 {
+        let (mut left, mut more, mut weight) = (self.roll(), 0u64, beta.powf(alpha));
+        while left > weight && more < 100_000 {
+            left -= weight;
+            weight *= (alpha + more as f64) / (more as f64 + 1.0) * (1.0 - beta);
+            more += 1;
+        }
+        more + 1
+    }
+}
+
+/// A population of 100,000 classes with these parameters, of which a share is drawn: the share of the population that is
+/// unique in it, and what is estimated from the sample.
+fn drawn(alpha: f64, beta: f64, fraction: f64) -> (f64, PopulationUniques) {
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let (mut people, mut uniques) = (0u64, 0u64);
+    let mut sizes: std::collections::BTreeMap<u64, f64> = std::collections::BTreeMap::new();
+    for _ in 0..100_000 {
+        let class = dice.class(alpha, beta);
+        people += class;
+        uniques += u64::from(class == 1);
+        let sampled = (0..class).filter(|_| dice.roll() < fraction).count() as u64;
+        *sizes.entry(sampled).or_default() += f64::from(u8::from(sampled > 0));
+    }
+    sizes.remove(&0);
+    let sample = Histogram::new(sizes.into_iter().collect());
+    (uniques as f64 / people as f64, PopulationUniques::estimate(&sample, people as f64))
+}
+
+/// What the estimator of SNB is worth where its model is true: nobody's expected figures have part in this.
+#[test]
+fn snb_finds_the_uniques_of_its_own_populations() {
+    for (alpha, beta) in [(0.5, 0.2), (1.0, 0.1), (0.2, 0.05), (2.0, 0.3), (0.1, 0.02), (5.0, 0.5)] {
+        for fraction in [0.2, 0.5, 0.8] {
+            let (truth, found) = drawn(alpha, beta, fraction);
+            let (snb, zayatz) = (found.snb.expect("a fit"), found.zayatz.expect("a number"));
+            let told = format!("α {alpha}, β {beta}, fraction {fraction}: {snb} and {zayatz} for {truth}");
+            if fraction >= 0.5 {
+                assert!((snb - truth).abs() < 0.12 * truth, "{told}");
+            }
+            if fraction <= 0.5 {
+                assert!((snb - truth).abs() < (zayatz - truth).abs(), "{told}");
+            }
+        }
+    }
+}

@@ -5,7 +5,9 @@
 //! is found by somebody who knows only a little.
 
 mod lists;
+mod record;
 mod refine;
+mod transversals;
 mod wild;
 
 use chrysalis_table::Watch;

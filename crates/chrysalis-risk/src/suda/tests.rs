@@ -138,7 +138,7 @@ proptest! {
     #[test]
     fn minimal_uniques_are_those_of_the_definition(
         n_columns in 1usize..6,
-        seed in prop::collection::vec(prop::collection::vec(0u32..4, 6), 1..14),
+        seed in prop::collection::vec(prop::collection::vec(0u32..4, 6), 1..24),
         limit in 0usize..6,
         wild in any::<bool>(),
     ) {
@@ -156,6 +156,34 @@ proptest! {
             total += told.suda;
         }
         prop_assert!((found.suda.mean * rows.len() as f64 - total).abs() < 1e-9);
+    }
+
+    /// Whether codes are packed into a short number, a long one, or none, the same sets are found.
+    #[test]
+    fn every_kind_of_record_finds_the_same(
+        seed in prop::collection::vec(prop::collection::vec(1u32..5, 7), 2..60),
+        limit in 1usize..8,
+    ) {
+        use super::record::{Packed, Plain, fields};
+        let table = table(&seed);
+        let quasi: Vec<&Column> = table.columns().iter().collect();
+        let keys = Keys::of(&quasi, None, &Unwatched);
+        let is_alone: Vec<bool> = keys.rows.iter().map(|&rows| rows == 1).collect();
+        let (fields, _) = fields(&keys);
+        let sets = |lists: Lists| -> Vec<Vec<u64>> {
+            (0..keys.len() as u32)
+                .map(|key| {
+                    let mut sets: Vec<u64> = lists.of(key).collect();
+                    sets.sort_unstable();
+                    sets
+                })
+                .collect()
+        };
+        let short = sets(refine::search_by::<Packed<u64>>(&keys, &fields, &is_alone, limit, &Unwatched));
+        let long = sets(refine::search_by::<Packed<u128>>(&keys, &fields, &is_alone, limit, &Unwatched));
+        let plain = sets(refine::search_by::<Plain>(&keys, &fields, &is_alone, limit, &Unwatched));
+        prop_assert_eq!(&short, &long);
+        prop_assert_eq!(&short, &plain);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use chrysalis_audit::{Attacks, Finding};
 use serde::Serialize;
 
 use crate::report::AuditOutcome;
-use crate::words::{count, counted};
+use crate::words::{self, count, counted};
 
 /// An attack.
 #[derive(Clone, Debug, Serialize)]
@@ -67,8 +67,9 @@ fn attack(finding: &Finding, attacks: &Attacks, column: Option<&str>) -> ToldAtt
     }
 }
 
+/// A number keeps its sign.
 fn percent(share: f64) -> String {
-    format!("{:.1}\u{a0}%", 100.0 * share)
+    words::percent(share).replace(' ', "\u{a0}")
 }
 
 /// The figure of an attack that an owner would ask for.

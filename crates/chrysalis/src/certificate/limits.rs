@@ -1,6 +1,7 @@
 //! What a release does not protect, what its promises assume, and what was not looked at.
 
-use chrysalis_release::{Manifest, RoleName};
+use chrysalis_criteria::{PopulationSpec, PrincipleSpec};
+use chrysalis_release::{Manifest, Promise, RoleName};
 
 use crate::Evidence;
 use crate::report::AuditOutcome;
@@ -10,7 +11,11 @@ use crate::words::counted;
 pub(super) fn not_protected(manifest: &Manifest, outcome: &AuditOutcome, with: &Evidence<'_>) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     let presence = outcome.attacks.findings.iter().find(|finding| finding.attack == "presence" && finding.was_run);
-    let is_promised = manifest.promises.iter().any(|promise| promise.principle().needs_population());
+    // k-map counts people under labels and lets all of them be in the data: it does not hide who is.
+    let hides_presence = |promise: &Promise| {
+        matches!(promise.principle(), PrincipleSpec::OfPopulation(PopulationSpec::DeltaPresence { .. }))
+    };
+    let is_promised = manifest.promises.iter().any(hides_presence);
     told.extend(presence.filter(|_| !is_promised).map(|finding| {
         let sentence = finding.sentence.strip_prefix("Not protected: ").unwrap_or(&finding.sentence);
         format!("Whether a person is in the data: {sentence}")
@@ -49,6 +54,9 @@ pub(super) fn assumptions(manifest: &Manifest, outcome: &AuditOutcome) -> Vec<St
         Some(_) => "Attackers do not know how many rows each person has.".to_owned(),
     });
     told.push("Every column has the role it should have: the tables cannot show that.".to_owned());
+    if manifest.promises.iter().any(|promise| promise.principle().needs_population()) {
+        told.push("The table of the population holds everybody who could be in the data.".to_owned());
+    }
     let mut measured: Vec<String> = Vec::new();
     for result in outcome.principles.iter().filter(|result| !result.measured.is_empty()) {
         let sentence = format!("{} is measured so: {}.", result.principle, result.measured.trim_end_matches('.'));

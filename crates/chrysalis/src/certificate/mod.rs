@@ -13,7 +13,7 @@ use chrysalis_release::{Accepted, Attribute, Manifest, Promise, Release, RoleNam
 use serde::Serialize;
 
 use crate::report::AuditOutcome;
-use crate::words::{count, counted};
+use crate::words::{count, counted, share_of};
 use crate::{Error, Evidence, catalogue};
 
 pub use attacks::{AttackState, ToldAttack};
@@ -104,7 +104,7 @@ impl Certificate {
             name: name.into(),
             verdict,
             headline: headline(verdict, outcome),
-            meaning: meaning(verdict, outcome),
+            meaning: meaning(verdict, manifest, outcome),
             published: published(manifest),
             promises: told_promises(manifest, outcome),
             not_protected: limits::not_protected(manifest, outcome, with),
@@ -149,7 +149,7 @@ fn headline(verdict: Verdict, outcome: &AuditOutcome) -> String {
 }
 
 /// One sentence for each thing that a reader of the headline must know.
-fn meaning(verdict: Verdict, outcome: &AuditOutcome) -> Vec<String> {
+fn meaning(verdict: Verdict, manifest: &Manifest, outcome: &AuditOutcome) -> Vec<String> {
     let mut told = Vec::new();
     for result in outcome.principles.iter().filter(|result| result.is_broken()) {
         told.push(format!("The promise {} is broken: the worst group has {}.", result.principle, result.worst_text));
@@ -159,7 +159,7 @@ fn meaning(verdict: Verdict, outcome: &AuditOutcome) -> Vec<String> {
         told.push(format!("Checks that failed: {}.", failed.join(", ")));
     }
     told.extend(outcome.disclosure.as_ref().filter(|found| found.disclosed_rows > 0).map(|found| {
-        let share = 100.0 * found.disclosed_rows as f64 / outcome.rows.max(1) as f64;
+        let share = share_of(found.disclosed_rows, outcome.rows);
         let who = match (found.is_accepted, found.is_older) {
             (true, _) => "The owner accepted that. The people behind these rows did not become safer by it.",
             (_, true) => "The release is of a version that did not count such rows.",
@@ -167,7 +167,7 @@ fn meaning(verdict: Verdict, outcome: &AuditOutcome) -> Vec<String> {
         };
         let although = if outcome.promises_hold() { ", although no promise is broken by that" } else { "" };
         format!(
-            "Whoever finds a person's group reads the person's sensitive value off it for {} of {} ({share:.1} %){although}. \
+            "Whoever finds a person's group reads the person's sensitive value off it for {} of {} ({share}){although}. \
              {who}",
             count(found.disclosed_rows),
             counted(outcome.rows, "row"),
@@ -189,8 +189,12 @@ fn meaning(verdict: Verdict, outcome: &AuditOutcome) -> Vec<String> {
     }));
     match verdict {
         Verdict::Holds => told.push(format!(
-            "Every promise below was recomputed from the published tables, and holds in each of {}. What is not \
+            "Every promise below was recomputed from the published tables{}, and holds in each of {}. What is not \
              promised is not protected.",
+            match manifest.promises.iter().any(|promise| promise.principle().needs_population()) {
+                true => " and the table of the population",
+                false => "",
+            },
             counted(outcome.groups, "group")
         )),
         Verdict::NothingPromised => told.push("No promise protects anybody in this release.".to_owned()),

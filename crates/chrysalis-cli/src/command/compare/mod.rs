@@ -25,6 +25,7 @@ pub(crate) fn run(args: &CompareArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     compare::check_effect(typed.release(), &runs)?;
     runs.iter_mut().try_for_each(|run| draft.provide_key(&mut run.recipe, None, &phases))?;
     let table = files::read(input, &compare::requests(&runs), "read", &phases)?;
+    compare::provide_population(&mut runs, &table, &phases)?;
     let found = compare::run(runs, &table, &draft, Seed::from(args.seed), &phases)?;
     phases.finish();
     let numbers = format!("{:#}\n", found.json());

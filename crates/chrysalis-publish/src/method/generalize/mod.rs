@@ -13,7 +13,7 @@ use super::permute::RowsByGroup;
 use super::{Method, Outcome, together};
 use crate::{Job, Microdata, Partition, PublishError};
 pub(super) use summary::{Summary, column_names};
-pub(crate) use summary::{node_ncp, shown_ends};
+pub(crate) use summary::{node_ends, node_ncp, shown_ends};
 
 /// The publication `generalize`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -246,13 +246,15 @@ pub(crate) fn shown_ends(
 ) -> (Option<Value>, Option<Value>) {
     let value = |code: Code| domain.value(code).cloned();
     match taxonomy {
-        Some(tree) => {
-            let id = tree.at_level(code, level);
-            (node_end(domain, tree, id, |(low, _)| low, false), node_end(domain, tree, id, |(_, high)| high, true))
-        }
+        Some(tree) => node_ends(domain, tree, tree.at_level(code, level)),
         None if level == 0 => (value(code), value(code)),
         None => (value(0), value(domain.len().saturating_sub(1) as Code)),
     }
+}
+
+/// The ends of the range that a node is shown as.
+pub(crate) fn node_ends(domain: &Domain, tree: &Taxonomy, id: usize) -> (Option<Value>, Option<Value>) {
+    (node_end(domain, tree, id, |(low, _)| low, false), node_end(domain, tree, id, |(_, high)| high, true))
 }
 
 /// One end of the range a node stands for. A node that covers the missing value reaches down to it.

@@ -35,7 +35,6 @@ pub use boxes::{Cell, MAX_BOXES, boxes};
 pub use error::{Position, QueryError};
 pub use field::Field;
 pub use inquiry::{Inquiry, Reply};
-pub use learned::EstimateMode;
 pub use open_release::OpenRelease;
 pub(crate) use plan::askable;
 pub use plan::{NeededColumns, Plan, PlannedAggregate, QuasiCondition};
@@ -43,3 +42,5 @@ pub use question::Question;
 pub use statement::Statement;
 pub use tables::Tables;
 pub use tree::Tree;
+
+pub use chrysalis_release::EstimateMode;

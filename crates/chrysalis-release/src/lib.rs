@@ -7,6 +7,7 @@
 //! A published table is an ordinary [`Table`]: any SQL engine reads it, and so does this crate.
 
 mod error;
+mod estimate;
 mod form;
 mod label;
 mod layout;
@@ -18,6 +19,7 @@ mod together;
 pub mod view;
 
 pub use error::ReleaseError;
+pub use estimate::EstimateMode;
 pub use form::Form;
 pub use label::set_label;
 pub use layout::{

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
+use chrysalis_release::EstimateMode;
 use chrysalis_table::Progress;
 use rand::rngs::ChaCha8Rng;
 use rand::{CryptoRng, SeedableRng};
 use rayon::prelude::*;
 
+use crate::Draw;
 use crate::deck::Deck;
 use crate::model::{Model, Rows};
 use crate::redraw::{Counting, Redrawn, Round, State, below};
-use crate::{Draw, Estimate};
 
 /// Rounds in which the model is fitted.
 const ROUNDS: u64 = 60;
@@ -26,8 +27,8 @@ const MOST_CLASSES: usize = 48;
 /// How many steps the progress of a world adds up to: the rows of all rounds.
 pub(crate) fn steps(deck: &Deck, draw: Draw) -> u64 {
     match draw.estimate {
-        Estimate::Even => deck.groups.n_rows() as u64,
-        Estimate::Learned => deck.groups.n_rows() as u64 * (ROUNDS + LAST_ROUNDS + 1),
+        EstimateMode::Even => deck.groups.n_rows() as u64,
+        EstimateMode::Learned => deck.groups.n_rows() as u64 * (ROUNDS + LAST_ROUNDS + 1),
     }
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn steps(deck: &Deck, draw: Draw) -> u64 {
 pub(crate) fn run(deck: &Deck, draw: Draw, rng: &mut dyn CryptoRng, progress: Progress<'_>) -> State {
     let mut chain = Chain::new(deck, rng, progress);
     let even: Vec<State> = chain.each(|groups, rng, _| State::even(deck, groups, rng));
-    if draw.estimate == Estimate::Even || deck.groups.n_rows() == 0 {
+    if draw.estimate == EstimateMode::Even || deck.groups.n_rows() == 0 {
         return joined(deck, even);
     }
     let of_group = chain.chosen(draw.bootstrap);

@@ -45,27 +45,17 @@ mod world;
 pub use deck::{ColumnDrawn, Origin};
 pub use error::SampleError;
 
-use chrysalis_release::Release;
+use chrysalis_release::{EstimateMode, Release};
 use chrysalis_table::{Progress, Table};
 use rand::CryptoRng;
 
 use deck::Deck;
 
-/// From which distribution worlds are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Estimate {
-    /// All worlds are equally likely; values are spread evenly over ranges and labels.
-    Even,
-    /// As likely as the groups together say.
-    #[default]
-    Learned,
-}
-
 /// How a world is drawn.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Draw {
-    /// The distribution.
-    pub estimate: Estimate,
+    /// From which distribution: all worlds equally likely, or as likely as the groups together say.
+    pub estimate: EstimateMode,
     /// Whether the distribution is learned from groups drawn with replacement, so that worlds also differ by what the
     /// release leaves open about it. For several worlds that are analysed together.
     pub bootstrap: bool,

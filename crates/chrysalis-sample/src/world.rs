@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use chrysalis_release::view::{Field, Label};
-use chrysalis_release::{Period, Preparation};
+use chrysalis_release::{EstimateMode, Period, Preparation};
 use chrysalis_table::{Codes, Column, Date, Kind, Progress, Table, Value};
 use rand::rngs::ChaCha8Rng;
 use rand::{CryptoRng, Rng, RngExt, SeedableRng};
 
-use crate::Estimate;
 use crate::axis::Inside;
 use crate::deck::{Attribute, Boxed, Deck, Listed, Source};
 use crate::redraw::{State, below};
@@ -16,7 +15,7 @@ use crate::redraw::{State, below};
 /// A world as a table.
 pub(crate) fn table(
     deck: &Deck,
-    (state, estimate): (&State, Estimate),
+    (state, estimate): (&State, EstimateMode),
     rng: &mut dyn CryptoRng,
     progress: Progress<'_>,
 ) -> Table {
@@ -25,7 +24,7 @@ pub(crate) fn table(
         match &attribute.source {
             Source::Listed(listed) => dealt(&attribute.field.name, listed, state),
             Source::Boxed(boxed) => {
-                let groups: Vec<_> = match boxed.is_tight && estimate == Estimate::Learned {
+                let groups: Vec<_> = match boxed.is_tight && estimate == EstimateMode::Learned {
                     true => (0..deck.groups.len()).map(|group| deck.groups.rows(group)).collect(),
                     false => Vec::new(),
                 };

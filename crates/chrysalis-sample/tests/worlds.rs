@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use chrysalis_publish::method::{Anatomy, Angel, Fallback, Generalize, Method, Permute, RankSwap, Shuffle};
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, TaxonomySource};
-use chrysalis_release::Release;
-use chrysalis_sample::{Draw, Estimate, Origin, SampleError, Sampler};
+use chrysalis_release::{EstimateMode, Release};
+use chrysalis_sample::{Draw, Origin, SampleError, Sampler};
 use chrysalis_table::{Column, Role, Table, Unwatched, no_progress};
 use chrysalis_testkit::strategies::{RandomTable, fixed, tables};
 use common::{check_world, text};
@@ -61,9 +61,9 @@ fn world(release: &Release, draw: Draw, seed: u64) -> Table {
 }
 
 const DRAWS: [Draw; 3] = [
-    Draw { estimate: Estimate::Even, bootstrap: false },
-    Draw { estimate: Estimate::Learned, bootstrap: false },
-    Draw { estimate: Estimate::Learned, bootstrap: true },
+    Draw { estimate: EstimateMode::Even, bootstrap: false },
+    Draw { estimate: EstimateMode::Learned, bootstrap: false },
+    Draw { estimate: EstimateMode::Learned, bootstrap: true },
 ];
 
 proptest! {
@@ -167,7 +167,7 @@ fn even_draws_have_even_frequencies() {
     ]);
     let data = simple(&table, &["age"], &["disease"]);
     let groups = Partition::new((0..6).collect(), &[3, 3]);
-    let even = Draw { estimate: Estimate::Even, bootstrap: false };
+    let even = Draw { estimate: EstimateMode::Even, bootstrap: false };
     let anatomy = released(&Anatomy, &data, &groups).unwrap();
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     for seed in 0..7200 {

@@ -7,7 +7,7 @@ use chrysalis_audit::AuditReport;
 use chrysalis_evaluate::Subspace;
 use chrysalis_evaluate::rows::{Lesson, RowsWorth};
 use chrysalis_evaluate::workload::{Accuracy, AggregateAccuracy, Family, MAX_QUERIES, Questions, Workload};
-use chrysalis_release::{Form, Manifest, Release, RoleName, TableEntry};
+use chrysalis_release::{EstimateMode, Form, Manifest, Release, RoleName, TableEntry};
 use chrysalis_table::{Counted, Stopped, Table, Unwatched, Watch};
 
 use crate::evaluate::rows_worth;
@@ -333,6 +333,8 @@ impl Asker {
             unordered: Vec::new(),
         };
         let mut rng = Seed::Fixed(SEED).generator()?;
-        Ok(Some(Questions::draw(table, &quasi, &sensitive.name, workload, &mut rng, watch)?))
+        let questions = Questions::draw(table, &quasi, &sensitive.name, workload, &mut rng, watch)?;
+        // What an analyst gets by default; even estimates are measured beside it.
+        Ok(Some(questions.estimates(EstimateMode::Learned)))
     }
 }

@@ -25,7 +25,7 @@ pub struct Measures {
     pub dimensions: Option<usize>,
     /// The seed of the questions. It is no secret.
     pub seed: u64,
-    /// How the release estimates the answers.
+    /// How the release estimates the answers; learned estimates are compared with even ones.
     pub estimates: EstimateMode,
     /// If several columns are sensitive: the one to look at; the first if absent.
     pub about: Option<String>,
@@ -274,6 +274,9 @@ fn workload_json(accuracy: &Accuracy, seed: u64) -> Value {
             json!({"mean": it.mean, "median": it.median(), "quantiles": quantiles})
         })
     };
+    let even = |it: &AggregateAccuracy| {
+        it.even.map(|even| json!({"error": summary(even.error), "covered": it.covered_evenly(), "reach": even.reach}))
+    };
     let aggregate = |it: &AggregateAccuracy| {
         json!({
             "name": it.name,
@@ -285,6 +288,7 @@ fn workload_json(accuracy: &Accuracy, seed: u64) -> Value {
             "open": it.open,
             "covered": it.covered_share(),
             "reach": it.reach,
+            "even": even(it),
         })
     };
     json!({

@@ -90,7 +90,6 @@ pub use spec_text::{AtDoor, commented_spec};
 pub use chrysalis_arrow as arrow;
 pub use chrysalis_audit_sql::{Decides, Statement as AuditStatement};
 pub use chrysalis_release::{Form, Manifest, Release};
-pub use chrysalis_sample::Estimate;
 pub use chrysalis_sql::Dialect;
 pub use chrysalis_store as store;
 pub use chrysalis_table as table;

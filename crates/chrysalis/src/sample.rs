@@ -1,5 +1,5 @@
-use chrysalis_release::{Form, Release, RoleName};
-use chrysalis_sample::{ColumnDrawn, Draw, Estimate, Sampler};
+use chrysalis_release::{EstimateMode, Form, Release, RoleName};
+use chrysalis_sample::{ColumnDrawn, Draw, Sampler};
 use chrysalis_table::{Counted, Stopped, Table, Watch};
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -16,12 +16,12 @@ pub struct Sampling {
     /// How many tables.
     pub worlds: usize,
     /// From which distribution.
-    pub estimate: Estimate,
+    pub estimate: EstimateMode,
 }
 
 impl Default for Sampling {
     fn default() -> Self {
-        Sampling { worlds: 1, estimate: Estimate::Learned }
+        Sampling { worlds: 1, estimate: EstimateMode::Learned }
     }
 }
 
@@ -46,7 +46,7 @@ pub struct SampleReport {
     /// How many tables.
     pub worlds: usize,
     /// From which distribution.
-    pub estimate: Estimate,
+    pub estimate: EstimateMode,
     /// Whether the same tables can be drawn again.
     pub is_seeded: bool,
     /// The columns, and which of them are exact.
@@ -81,16 +81,6 @@ pub fn sample(release: &Release, sampling: &Sampling, seed: Seed, watch: &dyn Wa
     })?
 }
 
-impl SampleReport {
-    /// `learned` or `even`.
-    pub fn estimate_name(&self) -> &'static str {
-        match self.estimate {
-            Estimate::Even => "even",
-            Estimate::Learned => "learned",
-        }
-    }
-}
-
 impl Serialize for SampleReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let column = |it: &ColumnDrawn| {
@@ -102,7 +92,7 @@ impl Serialize for SampleReport {
             "rows": self.rows,
             "groups": self.groups,
             "worlds": self.worlds,
-            "estimate": self.estimate_name(),
+            "estimate": self.estimate.name(),
             "seeded": self.is_seeded,
             "columns": self.columns.iter().map(column).collect::<Vec<_>>(),
         })

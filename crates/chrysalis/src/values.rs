@@ -8,7 +8,6 @@ use chrysalis_evaluate::EvaluateError;
 use chrysalis_evaluate::workload::Family;
 use chrysalis_publish::partitioner::Metric;
 use chrysalis_release::Preparation;
-use chrysalis_sample::Estimate;
 use chrysalis_store::Format;
 use chrysalis_table::{DateFormat, Encoding, MissingPolicy};
 
@@ -52,15 +51,6 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 /// A kind of random questions.
 pub fn workload(text: &str) -> Result<Family, String> {
     text.parse().map_err(|error: EvaluateError| format!("{error}; {}", error.hint()))
-}
-
-/// From which distribution rows are drawn.
-pub fn estimate(text: &str) -> Result<Estimate, String> {
-    match text {
-        "even" => Ok(Estimate::Even),
-        "learned" => Ok(Estimate::Learned),
-        _ => Err("expected even or learned".to_owned()),
-    }
 }
 
 /// The byte between fields.

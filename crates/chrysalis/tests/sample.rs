@@ -8,7 +8,8 @@ mod judge;
 
 use chrysalis::table::{Column, Date, Domain, Kind, Table, Value as Cell};
 use chrysalis::{
-    Draft, Error, Estimate, Evidence, Measures, Release, Sampling, Seed, Unwatched, audit, evaluate, publish, sample,
+    Draft, Error, EstimateMode, Evidence, Measures, Release, Sampling, Seed, Unwatched, audit, evaluate, publish,
+    sample,
 };
 use judge::check_world;
 use serde_json::{Value, json};
@@ -219,7 +220,8 @@ fn butterfly_releases_are_drawn_from() {
 #[test]
 fn reports_say_what_is_exact_and_worlds_are_counted() {
     let release = published(&people(), &draft("anatomy", json!({}))).unwrap();
-    let made = sample(&release, &Sampling { worlds: 2, estimate: Estimate::Even }, Seed::Fixed(1), &Unwatched).unwrap();
+    let made =
+        sample(&release, &Sampling { worlds: 2, estimate: EstimateMode::Even }, Seed::Fixed(1), &Unwatched).unwrap();
     let report = serde_json::to_value(&made.report).unwrap();
     assert_eq!(report["columns"][0]["values"], "exact");
     assert_eq!(

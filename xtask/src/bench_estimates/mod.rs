@@ -60,9 +60,11 @@ struct Told {
     std_error: f64,
 }
 
-/// What was measured about one publication.
+/// What was measured about one aggregate of one publication.
 struct Measured {
     name: String,
+    aggregate: &'static str,
+    is_held_out: bool,
     /// Mean and median relative errors: even, learned.
     errors: [(f64, f64); 2],
     /// The share of questions with the truth within two standard errors: even, learned.
@@ -101,9 +103,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
         let Some((microdata, asked)) = known.get(table.name) else { continue };
         let release = published(&chrysalis, &folder, &name, &file, (table, publication), &options.data)?;
-        let measured = measure(&chrysalis, &folder, &release, name, (microdata, asked))?;
-        println!("{}", measured.line());
-        all.push(measured);
+        let numbers = microdata.numbers().map_or(&[][..], |_| &["SUM", "AVG"]);
+        for aggregate in ["COUNT"].iter().chain(numbers) {
+            let found = measure(&chrysalis, &folder, &release, (&name, *aggregate), (microdata, asked))?;
+            let measured = Measured { is_held_out: table.is_held_out, ..found };
+            println!("{}", measured.line());
+            all.push(measured);
+        }
     }
     report(&all);
     Ok(())
@@ -142,11 +148,12 @@ fn measure(
     chrysalis: &Path,
     folder: &Path,
     release: &Path,
-    name: String,
+    (name, aggregate): (&str, &'static str),
     (microdata, asked): (&Microdata, &[Asked]),
 ) -> Result<Measured, Failure> {
     let file = folder.join("questions.sql");
-    let text: String = asked.iter().map(|asked| microdata.sql(asked) + ";\n").collect();
+    let of = if aggregate == "COUNT" { "*" } else { microdata.numbers().unwrap_or_default() };
+    let text: String = asked.iter().map(|asked| microdata.sql(asked, &format!("{aggregate}({of})")) + ";\n").collect();
     fs::write(&file, text).map_err(|error| Failure::new(format!("cannot write questions: {error}")))?;
     let mut told = Vec::new();
     let mut seconds = [0.0; 2];
@@ -164,22 +171,30 @@ fn measure(
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         told.push(text.lines().map(parsed).collect::<Result<Vec<Told>, Failure>>()?);
     }
-    let truths: Vec<f64> = asked.iter().map(|asked| asked.truth).collect();
+    let truth = |asked: &Asked| match aggregate {
+        "SUM" => asked.sum,
+        "AVG" => asked.sum / asked.count,
+        _ => asked.count,
+    };
+    let truths: Vec<f64> = asked.iter().map(truth).collect();
     let relative = |told: &[Told]| {
-        let errors: Vec<f64> =
-            told.iter().zip(&truths).map(|(told, truth)| (told.estimate - truth).abs() / truth).collect();
+        let nonzero = told.iter().zip(&truths).filter(|(_, truth)| **truth != 0.0);
+        let errors: Vec<f64> = nonzero.map(|(told, truth)| ((told.estimate - truth) / truth).abs()).collect();
         (errors.iter().sum::<f64>() / errors.len() as f64, median(errors))
     };
     let open: Vec<usize> = (0..truths.len()).filter(|&at| told[0][at].lower < told[0][at].upper).collect();
     let covered = |told: &[Told]| {
         let is_covered = |&&at: &&usize| {
             let Told { estimate, std_error, .. } = told[at];
-            (estimate - truths[at]).abs() <= 2.0 * std_error + 1e-9
+            (estimate - truths[at]).abs() <= 2.0 * std_error + 1e-9 * truths[at].abs().max(1.0)
         };
         open.iter().filter(is_covered).count() as f64 / open.len().max(1) as f64
     };
     let learned = &told[1];
-    let outside = (0..truths.len()).filter(|&at| truths[at] < learned[at].lower || truths[at] > learned[at].upper);
+    let outside = (0..truths.len()).filter(|&at| {
+        let room = 1e-9 * truths[at].abs();
+        truths[at] < learned[at].lower - room || truths[at] > learned[at].upper + room
+    });
     if outside.count() > 0 {
         return Err(Failure::new(format!("{name}: a truth lies outside its bounds")));
     }
@@ -190,7 +205,9 @@ fn measure(
         ratio: median(open.iter().map(|&at| 2.0 * learned[at].std_error).collect()) / errors,
         open: open.len(),
         seconds,
-        name,
+        name: name.to_owned(),
+        aggregate,
+        is_held_out: false,
     })
 }
 
@@ -216,8 +233,10 @@ impl Measured {
     fn line(&self) -> String {
         let [even, learned] = self.errors;
         format!(
-            "| {} | {:.4} | {:.4} | {:.2} | {:.4} | {:.4} | {:.2} | {} | {:.0} % | {:.1} % | {:.1} | {:.1} | {:.1} |",
+            "| {}{}, {} | {:.4} | {:.4} | {:.2} | {:.4} | {:.4} | {:.2} | {} | {:.0} % | {:.1} % | {:.1} | {:.1} | {:.1} |",
             self.name,
+            if self.is_held_out { " (held out)" } else { "" },
+            self.aggregate,
             even.0,
             learned.0,
             learned.0 / even.0,
@@ -240,7 +259,13 @@ fn report(all: &[Measured]) {
          2·se / error | s, even | learned |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     );
     all.iter().for_each(|measured| println!("{}", measured.line()));
-    let open: usize = all.iter().map(|it| it.open).sum();
-    let covered: f64 = all.iter().map(|it| it.covered[1] * it.open as f64).sum();
-    println!("\npooled: {:.1} % of {open} questions covered", 100.0 * covered / open.max(1) as f64);
+    for is_held_out in [false, true] {
+        for aggregate in ["COUNT", "SUM", "AVG"] {
+            let some = || all.iter().filter(|it| it.aggregate == aggregate && it.is_held_out == is_held_out);
+            let open: usize = some().map(|it| it.open).sum();
+            let covered: f64 = some().map(|it| it.covered[1] * it.open as f64).sum();
+            let which = if is_held_out { "held out" } else { "chosen on" };
+            println!("{which}, {aggregate}: {:.1} % of {open} questions covered", 100.0 * covered / open.max(1) as f64);
+        }
+    }
 }

@@ -29,7 +29,9 @@ struct Column {
 /// A question: columns with the values they must have.
 pub(super) struct Asked {
     conditions: Vec<(usize, Vec<bool>)>,
-    pub(super) truth: f64,
+    /// How many rows match, and the sum of their sensitive numbers.
+    pub(super) count: f64,
+    pub(super) sum: f64,
 }
 
 /// SplitMix64: questions must not depend on a library's generator.
@@ -93,27 +95,37 @@ impl Microdata {
             chosen.push(sensitive);
             let conditions: Vec<(usize, Vec<bool>)> =
                 chosen.into_iter().map(|at| (at, self.columns[at].condition(&mut random))).collect();
-            let truth = self.count(&conditions);
-            if truth >= FEWEST {
-                asked.push(Asked { conditions, truth });
+            let (count, sum) = self.truth(&conditions);
+            if count >= FEWEST {
+                asked.push(Asked { conditions, count, sum });
             }
         }
         asked
     }
 
-    fn count(&self, conditions: &[(usize, Vec<bool>)]) -> f64 {
+    /// How many rows match, and the sum of their sensitive numbers; 0 if these are words.
+    fn truth(&self, conditions: &[(usize, Vec<bool>)]) -> (f64, f64) {
         let mut hits = vec![true; self.rows];
         for (at, values) in conditions {
             let codes = &self.columns[*at].codes;
             hits.iter_mut().zip(codes).for_each(|(hit, code)| *hit &= values[*code as usize]);
         }
-        hits.iter().filter(|hit| **hit).count() as f64
+        let sensitive = &self.columns[self.columns.len() - 1];
+        let numbers: Vec<f64> = sensitive.values.iter().map(|value| value.parse().unwrap_or(0.0)).collect();
+        let number = |(_, code): (&bool, &u32)| if sensitive.is_ordered { numbers[*code as usize] } else { 0.0 };
+        let matching = || hits.iter().zip(&sensitive.codes).filter(|(hit, _)| **hit);
+        (matching().count() as f64, matching().map(number).sum())
     }
 
-    pub(super) fn sql(&self, asked: &Asked) -> String {
+    /// The name of the sensitive column, if it has numbers.
+    pub(super) fn numbers(&self) -> Option<&str> {
+        self.columns.last().filter(|it| it.is_ordered).map(|it| it.name.as_str())
+    }
+
+    pub(super) fn sql(&self, asked: &Asked, aggregate: &str) -> String {
         let conditions: Vec<String> =
             asked.conditions.iter().map(|(at, values)| self.columns[*at].sql(values)).collect();
-        format!("SELECT COUNT(*) FROM microdata WHERE {}", conditions.join(" AND "))
+        format!("SELECT {aggregate} FROM microdata WHERE {}", conditions.join(" AND "))
     }
 }
 

@@ -8,6 +8,8 @@ pub(super) struct TableSpec {
     pub(super) sensitive: &'static str,
     /// Columns with a file in `hierarchies/NAME`.
     pub(super) taxonomies: &'static [&'static str],
+    /// Whether nobody looked at it while constants were chosen.
+    pub(super) is_held_out: bool,
 }
 
 /// One way of publishing a table.
@@ -22,43 +24,49 @@ pub(super) struct Publication {
 
 const CENSUS: &str = "age,gender,education,marital_status,race,work_class,country";
 
-pub(super) const TABLES: [TableSpec; 6] = [
+/// A table without taxonomies.
+const fn table(
+    name: &'static str,
+    file: &'static str,
+    quasi: &'static str,
+    sensitive: &'static str,
+    is_held_out: bool,
+) -> TableSpec {
+    TableSpec { name, file, quasi, sensitive, taxonomies: &[], is_held_out }
+}
+
+const ADULT: &str = "age,workclass,education,marital_status,race,sex,native_country";
+const BRFSS: &str = "sex,age_category,race,gen_health,smoking,diabetic,physical_activity";
+const DIABETES: &str = "race,gender,age,admission_type_id,discharge_disposition_id,time_in_hospital,number_diagnoses";
+const ACS: &str = "sex,age,race,marital,education_level,hours_worked,economic_region";
+const NIST: &str = "puma,agep,sex,msp,rac1p,edu,own_rent";
+const INFORMS: &str = "birth_year,sex,race,hispanic_category,education_years,marital_status";
+const KDD: &str = "age,class_of_worker,education,marital_status,race,sex,major_industry";
+
+pub(super) const TABLES: [TableSpec; 15] = [
     TableSpec {
         name: "adult",
         file: "adult_complete.csv.gz",
-        quasi: "age,workclass,education,marital_status,race,sex,native_country",
+        quasi: ADULT,
         sensitive: "occupation",
         taxonomies: &["workclass", "education", "marital_status", "race", "native_country"],
+        is_held_out: false,
     },
-    TableSpec {
-        name: "brfss",
-        file: "brfss2020_heart.csv.gz",
-        quasi: "sex,age_category,race,gen_health,smoking,diabetic,physical_activity",
-        sensitive: "heart_disease",
-        taxonomies: &[],
-    },
-    TableSpec {
-        name: "diabetes",
-        file: "diabetes_hospitals.csv.gz",
-        quasi: "race,gender,age,admission_type_id,discharge_disposition_id,time_in_hospital,number_diagnoses",
-        sensitive: "diag_1",
-        taxonomies: &[],
-    },
-    TableSpec {
-        name: "acs",
-        file: "acs_gov_employees.csv.gz",
-        quasi: "sex,age,race,marital,education_level,hours_worked,economic_region",
-        sensitive: "salary",
-        taxonomies: &[],
-    },
-    TableSpec { name: "occ", file: "census_occ_100k.csv.gz", quasi: CENSUS, sensitive: "occupation", taxonomies: &[] },
-    TableSpec {
-        name: "sal",
-        file: "census_sal_500k.csv.gz",
-        quasi: CENSUS,
-        sensitive: "salary_class",
-        taxonomies: &[],
-    },
+    table("brfss", "brfss2020_heart.csv.gz", BRFSS, "heart_disease", false),
+    table("diabetes", "diabetes_hospitals.csv.gz", DIABETES, "diag_1", false),
+    table("acs", "acs_gov_employees.csv.gz", ACS, "salary", false),
+    table("occ", "census_occ_100k.csv.gz", CENSUS, "occupation", false),
+    table("sal", "census_sal_500k.csv.gz", CENSUS, "salary_class", false),
+    table("nist", "acs2019_nist_national.csv.gz", NIST, "pincp_decile", true),
+    table("informs", "informs_persons.csv.gz", INFORMS, "poverty_category", true),
+    table("kdd", "census_income_kdd.csv.gz", KDD, "major_occupation", true),
+    // With numbers for shuffle.
+    table("adult-hours", "adult_complete.csv.gz", ADULT, "hours_per_week", false),
+    table("brfss-sleep", "brfss2020_heart.csv.gz", BRFSS, "sleep_time", false),
+    table("diabetes-lab", "diabetes_hospitals.csv.gz", DIABETES, "num_lab_procedures", false),
+    table("nist-income", "acs2019_nist_national.csv.gz", NIST, "pincp", true),
+    table("informs-income", "informs_persons.csv.gz", INFORMS, "income", true),
+    table("kdd-wage", "census_income_kdd.csv.gz", KDD, "wage_per_hour", true),
 ];
 
 const fn publication(
@@ -74,7 +82,7 @@ const fn with_taxonomies(publication: Publication) -> Publication {
     Publication { has_taxonomies: true, ..publication }
 }
 
-pub(super) const PUBLICATIONS: [Publication; 28] = [
+pub(super) const PUBLICATIONS: [Publication; 46] = [
     with_taxonomies(publication("adult", "l4", "generalize", &["k=5", "l=4"])),
     with_taxonomies(publication("adult", "t02", "generalize", &["t=0.2"])),
     with_taxonomies(publication("adult", "k10", "generalize", &["k=10"])),
@@ -101,6 +109,24 @@ pub(super) const PUBLICATIONS: [Publication; 28] = [
     publication("acs", "t03", "angel", &["k=10", "t=0.3"]),
     publication("occ", "l6", "angel", &["k=5", "l=6"]),
     publication("sal", "l10", "angel", &["k=10", "l=10"]),
+    publication("adult-hours", "ke", "shuffle", &["ke=4,10"]),
+    publication("brfss-sleep", "ke", "shuffle", &["ke=4,3"]),
+    publication("diabetes-lab", "ke", "shuffle", &["ke=4,20"]),
     publication("acs", "ke", "shuffle", &["ke=4,5000"]),
     publication("sal", "ke", "shuffle", &["ke=10,9"]),
+    publication("nist", "l4", "generalize", &["l=4"]),
+    publication("informs", "beta1", "generalize", &["beta=1"]),
+    publication("kdd", "t03", "generalize", &["t=0.3"]),
+    publication("nist", "l4", "anatomy", &["l=4"]),
+    publication("informs", "beta1", "anatomy", &["beta=1"]),
+    publication("kdd", "t03", "anatomy", &["t=0.3"]),
+    publication("nist", "l4", "permute", &["l=4"]),
+    publication("informs", "beta1", "permute", &["beta=1"]),
+    publication("kdd", "t03", "permute", &["t=0.3"]),
+    publication("nist", "l4", "angel", &["k=5", "l=4"]),
+    publication("informs", "beta1", "angel", &["k=5", "beta=1"]),
+    publication("kdd", "t03", "angel", &["k=5", "t=0.3"]),
+    publication("nist-income", "ke", "shuffle", &["ke=4,5000"]),
+    publication("informs-income", "ke", "shuffle", &["ke=4,5000"]),
+    publication("kdd-wage", "ke", "shuffle", &["ke=2,100"]),
 ];

@@ -11,9 +11,8 @@ use chrysalis::{Dialect, EstimateMode, IntervalsDraft, Memory};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use values::{
-    Levels, categories_of, date_format, delimiter, encoding, estimate, estimates, format, intervals_of, kind_of,
-    levels, list_of, memory, metric, missing, ordinary_of, path_of, seconds, share, step_of, threads, width_of,
-    workload,
+    Levels, categories_of, date_format, delimiter, encoding, estimates, format, intervals_of, kind_of, levels, list_of,
+    memory, metric, missing, ordinary_of, path_of, seconds, share, step_of, threads, width_of, workload,
 };
 
 /// Publish microdata without revealing who is who, and check what was published.
@@ -482,7 +481,7 @@ pub(crate) struct EvaluateArgs {
     /// The seed for drawing questions.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How the release estimates the answers, as in `query`.
+    /// How the release estimates the answers, as in `query`; learned estimates are compared with even ones.
     #[arg(long, value_name = "learned|even", default_value_t, value_parser = estimates)]
     pub(crate) estimate: EstimateMode,
     /// If several columns are sensitive: the one to look at [default: the first].
@@ -506,7 +505,8 @@ pub(crate) struct EvaluateArgs {
 
 const EXPERIMENT_HELP: &str = "\
 For every file, DIR gets NAME.md (the paper's claim, our numbers, what differs and why), NAME.csv and
-one picture per panel, NAME….svg. With several files, results.md has all of them.
+one picture per panel, NAME….svg. With several files, results.md has all of them. Questions are answered
+with the papers' estimates, as by `query --estimate even`.
 
 Without the real data, which are not part of Chrysalis, the made-up hospital of `chrysalis example`
 stands in, and the output says so: it shows that an experiment runs, not what the paper measured.
@@ -687,8 +687,8 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) worlds: usize,
     /// The distribution to draw from: `learned` from all groups, or `even`, all allowed tables being equally likely.
-    #[arg(long, value_name = "NAME", default_value = "learned", value_parser = estimate)]
-    pub(crate) estimate: String,
+    #[arg(long, value_name = "learned|even", default_value_t, value_parser = estimates)]
+    pub(crate) estimate: EstimateMode,
     /// How tables are written: parquet or csv [default: by the name of the file].
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub(crate) format: Option<String>,

@@ -63,10 +63,6 @@ pub(super) fn missing(text: &str) -> Result<String, String> {
     if text == chrysalis::WILDCARD { Ok(text.to_owned()) } else { checked(text, values::missing) }
 }
 
-pub(super) fn estimate(text: &str) -> Result<String, String> {
-    checked(text, values::estimate)
-}
-
 pub(super) fn format(text: &str) -> Result<String, String> {
     checked(text, values::format)
 }

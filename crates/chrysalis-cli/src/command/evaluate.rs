@@ -154,6 +154,9 @@ fn questions(accuracy: &Accuracy, seed: u64) -> Vec<String> {
     let mut rows = Vec::new();
     for aggregate in &accuracy.aggregates {
         rows.push(line(format!("{}, error", aggregate.name), &aggregate.error));
+        if let Some(even) = &aggregate.even {
+            rows.push(line(format!("{}, error of even estimates", aggregate.name), &even.error));
+        }
         rows.push(line(format!("{}, width of bounds", aggregate.name), &aggregate.width));
     }
     let table = render::table(&["relative to the truth", "mean", "5 %", "25 %", "median", "75 %", "95 %"], &rows);
@@ -166,12 +169,14 @@ fn questions(accuracy: &Accuracy, seed: u64) -> Vec<String> {
     };
     let (open, covered) =
         accuracy.aggregates.iter().fold((0, 0), |(open, covered), it| (open + it.open, covered + it.covered));
+    let evenly = accuracy.aggregates.iter().map(|it| it.even.map(|even| even.covered)).sum::<Option<u64>>();
     let reach = match open {
         0 => String::new(),
         _ => format!(
-            "\n  {} of {} that bounds leave open lie within two standard errors of the estimate",
+            "\n  {} of {} that bounds leave open lie within two standard errors of the estimate{}",
             count(covered),
-            count(open)
+            count(open),
+            evenly.map_or_else(String::new, |evenly| format!(" ({} with even estimates)", count(evenly)))
         ),
     };
     vec![title, format!("{table}\n{held}{reach}")]

@@ -19,8 +19,7 @@ pub(crate) fn run(args: &SampleArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         let hint = "choose another name, or replace it with --force";
         return Err(Failure::bad_input(format!("{} exists already", taken.display()), hint));
     }
-    let wrong = |problem: String| Failure::bad_input(format!("estimate: {problem}"), "name one of the two");
-    let sampling = Sampling { worlds: args.worlds, estimate: values::estimate(&args.estimate).map_err(wrong)? };
+    let sampling = Sampling { worlds: args.worlds, estimate: args.estimate };
     let release = read_whole(&args.release, args.memory, &phases)?;
     let made = sample(&release, &sampling, Seed::from(args.seed), &phases)?;
     let tables: Vec<(&Path, &Table)> = places.iter().map(PathBuf::as_path).zip(&made.worlds).collect();
@@ -71,7 +70,7 @@ fn report(made: &Sampled, files: &[String]) -> Result<Report, Failure> {
         counted(report.worlds as u64, "table"),
         counted(report.rows, "row"),
         counted(report.groups, "group"),
-        report.estimate_name(),
+        report.estimate.name(),
     );
     let rows: Vec<Vec<String>> = report
         .columns

@@ -45,6 +45,25 @@ pub struct AggregateAccuracy {
     /// The median of two standard errors divided by the median of |truth − estimate|, over the open questions: how far
     /// standard errors reach beyond what they must cover.
     pub reach: Option<f64>,
+    /// How the papers' even estimates do on the same questions, where these here are learned.
+    pub even: Option<EvenAccuracy>,
+}
+
+/// How well an aggregate was answered by even estimates. Bounds are the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EvenAccuracy {
+    /// |truth − estimate| / |truth|.
+    pub error: Option<Summary>,
+    /// How many of the open questions have a true answer within two standard errors of the estimate.
+    pub covered: u64,
+    /// The median of two standard errors divided by the median of |truth − estimate|, over the open questions.
+    pub reach: Option<f64>,
+}
+
+impl From<&AggregateAccuracy> for EvenAccuracy {
+    fn from(even: &AggregateAccuracy) -> Self {
+        EvenAccuracy { error: even.error, covered: even.covered, reach: even.reach }
+    }
 }
 
 impl AggregateAccuracy {
@@ -89,6 +108,11 @@ impl AggregateAccuracy {
     /// The share of true answers within two standard errors, among the questions that leave something open.
     pub fn covered_share(&self) -> Option<f64> {
         (self.open > 0).then(|| self.covered as f64 / self.open as f64)
+    }
+
+    /// The same share for even estimates, where they were asked for beside learned ones.
+    pub fn covered_evenly(&self) -> Option<f64> {
+        self.even.filter(|_| self.open > 0).map(|even| even.covered as f64 / self.open as f64)
     }
 
     /// The share of true answers within the bounds: 1, unless there is a bug.

@@ -36,7 +36,7 @@ use rayon::prelude::*;
 use crate::EvaluateError;
 use generate::Query;
 use judge::ToldAnswer;
-pub use judge::{Accuracy, AggregateAccuracy, QUANTILES, Summary};
+pub use judge::{Accuracy, AggregateAccuracy, EvenAccuracy, QUANTILES, Summary};
 use truth::Truth;
 
 /// The most questions in one workload.
@@ -207,7 +207,8 @@ impl Questions {
         })
     }
 
-    /// How a release is to estimate the answers; evenly unless said otherwise, as the papers do.
+    /// How a release is to estimate the answers; evenly unless said otherwise, as the papers do. Learned estimates are
+    /// compared with even ones.
     #[must_use]
     pub fn estimates(mut self, estimates: EstimateMode) -> Questions {
         self.estimates = estimates;
@@ -226,9 +227,20 @@ impl Questions {
 
     /// Asks a release that is ready for questions.
     pub fn ask_prepared(&self, release: &OpenRelease, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
+        let mut accuracy = self.told(release, self.estimates, watch)?;
+        if self.estimates == EstimateMode::Learned {
+            let even = self.told(release, EstimateMode::Even, watch)?;
+            for (found, even) in accuracy.aggregates.iter_mut().zip(&even.aggregates) {
+                found.even = Some(EvenAccuracy::from(even));
+            }
+        }
+        Ok(accuracy)
+    }
+
+    fn told(&self, release: &OpenRelease, mode: EstimateMode, watch: &dyn Watch) -> Result<Accuracy, EvaluateError> {
         let answer = |question: &Question| {
             watch.pause();
-            release.answer_with(&Plan::new(question, release.manifest())?, self.estimates)
+            release.answer_with(&Plan::new(question, release.manifest())?, mode)
         };
         let answers = self.questions.par_iter().map(answer).collect::<Result<Vec<_>, _>>()?;
         Ok(self.accuracy(&answers.iter().map(ToldAnswer::of).collect::<Vec<_>>()))

@@ -113,8 +113,18 @@ pub(super) const ERROR: Measure = Measure {
     title: "median query error",
     short: "error",
     meaning: "Random questions are asked of the release; the relative error |truth − estimate| / truth that half of the \
-              answers stay below. Every release gets the same questions.",
+              answers stay below, with learned estimates. Every release gets the same questions.",
     value: |numbers| numbers.questions.first()?.error.as_ref().map(|error| error.median()),
+    shown: percent,
+};
+
+pub(super) const EVEN_ERROR: Measure = Measure {
+    key: "median_error_even",
+    title: "median query error, even",
+    short: "even error",
+    meaning: "The same for the papers' estimates, which `--estimate even` and rewritten SQL compute: every group is spread \
+              evenly over its ranges and labels.",
+    value: |numbers| numbers.questions.first()?.even?.error.as_ref().map(|error| error.median()),
     shown: percent,
 };
 
@@ -173,7 +183,7 @@ pub(super) const SECONDS: Measure = Measure {
 };
 
 /// All measures, risks first.
-pub(super) const ALL: [&Measure; 14] = [
+pub(super) const ALL: [&Measure; 15] = [
     &DISCLOSED,
     &LINKING,
     &ROW_LINKING,
@@ -183,6 +193,7 @@ pub(super) const ALL: [&Measure; 14] = [
     &NCP,
     &KL,
     &ERROR,
+    &EVEN_ERROR,
     &WIDTH,
     &BEYOND,
     &DRAWN,
@@ -192,7 +203,8 @@ pub(super) const ALL: [&Measure; 14] = [
 
 /// Whether a measure is a share, and so written as a percentage.
 pub(super) fn is_share(measure: &Measure) -> bool {
-    let shares = [&LINKING, &ROW_LINKING, &SIMILARITY, &LEARNED, &ERROR, &WIDTH, &BEYOND, &DRAWN, &UNLEARNED];
+    let shares =
+        [&LINKING, &ROW_LINKING, &SIMILARITY, &LEARNED, &ERROR, &EVEN_ERROR, &WIDTH, &BEYOND, &DRAWN, &UNLEARNED];
     shares.iter().any(|share| share.key == measure.key)
 }
 

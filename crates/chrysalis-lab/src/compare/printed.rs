@@ -91,6 +91,9 @@ fn aggregate(found: &AggregateAccuracy) -> Value {
         "open": found.open,
         "covered": found.covered_share(),
         "reach": found.reach,
+        "even": found.even.map(|even| {
+            json!({"error": even.error.as_ref().map(spread), "covered": found.covered_evenly(), "reach": even.reach})
+        }),
     })
 }
 

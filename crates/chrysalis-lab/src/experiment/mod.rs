@@ -17,7 +17,7 @@ use chrysalis::{Error, Fault, Published, Recipe, Seed, publish_to_compare};
 use chrysalis_criteria::{Minimum, Principle};
 use chrysalis_evaluate::workload::Questions;
 use chrysalis_publish::Microdata;
-use chrysalis_release::Release;
+use chrysalis_release::{EstimateMode, Release};
 use chrysalis_table::{Counted, Role, Stopped, Table, Watch};
 
 pub use self::file::Experiment;
@@ -193,7 +193,7 @@ fn questions(
     quasi.retain(|name| asking.attributes.is_empty() || asking.attributes.contains(name));
     let mut rng = Seed::Fixed(asking.seed).generator()?;
     let workload = asking.workload()?;
-    Ok(Some(match (asking.rows_of_groups, quasi.as_slice()) {
+    let questions = match (asking.rows_of_groups, quasi.as_slice()) {
         (None, _) => Questions::draw(table, &quasi, &sensitive, workload, &mut rng, watch)?,
         (Some(share), [by]) => {
             Questions::draw_within(release, table, (by, &sensitive), (workload, share), &mut rng, watch)?
@@ -202,7 +202,9 @@ fn questions(
             let message = "rows of groups are picked by one attribute";
             return Err(Error::request(message, "name it in `workload.attributes`"));
         }
-    }))
+    };
+    // The figures of the papers are about the papers' estimates.
+    Ok(Some(questions.estimates(EstimateMode::Even)))
 }
 
 /// Where an experiment's data come from, in words.

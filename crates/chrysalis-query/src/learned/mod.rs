@@ -10,8 +10,6 @@ mod spread;
 mod totals;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrysalis_release::Detail;
@@ -26,44 +24,6 @@ use crate::{Cell, OpenRelease, Plan, PlannedAggregate, QueryError};
 use grid::{Grid, SetShares};
 use spread::Spread;
 use totals::{ALIKE_IN_GROUPS, ALIKE_IN_ROWS, Chances};
-
-/// How estimates are made. Bounds do not depend on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EstimateMode {
-    /// From what all groups together say about how values are distributed; standard errors reckon with the model.
-    #[default]
-    Learned,
-    /// The papers' estimate: every world that the release allows is equally likely. Rewritten SQL computes this one.
-    Even,
-}
-
-impl EstimateMode {
-    /// All of them.
-    pub const ALL: [EstimateMode; 2] = [EstimateMode::Learned, EstimateMode::Even];
-
-    /// The name that users write.
-    pub fn name(self) -> &'static str {
-        match self {
-            EstimateMode::Learned => "learned",
-            EstimateMode::Even => "even",
-        }
-    }
-}
-
-impl fmt::Display for EstimateMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for EstimateMode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = EstimateMode::ALL.into_iter().find(|mode| mode.name() == text);
-        known.ok_or_else(|| "estimates are `learned` or `even`".to_owned())
-    }
-}
 
 /// The grids of a release's attributes, made when a question first needs them.
 #[derive(Debug, Default)]

@@ -61,13 +61,14 @@ impl Grid {
             parts.iter_mut().for_each(|part| part.pins.clear());
         }
         let size = |place: usize| groups.map_or(1.0, |groups| f64::from(groups.size(place)));
-        let typical = typical_size(groups);
-        let classes = Classes::new(&parts);
+        let mut classes = Classes::new(&parts);
+        let typical = if classes.are_left_over(labels, groups) { f64::INFINITY } else { typical_size(groups) };
         let unit = |place: usize| {
             let label = labels.of[place];
             Unit { label, class: classes.of(label as usize, size(place), typical) }
         };
         let mut units: Vec<Unit> = (0..labels.of.len()).map(unit).collect();
+        classes.keep(&mut units);
         let of_place = units.clone();
         units.sort_unstable();
         units.dedup();
@@ -76,7 +77,7 @@ impl Grid {
         let pinned = |place: usize| (parts[labels.of[place] as usize].pins.len() as f64 / size(place)).min(1.0);
         let mut grid = Grid {
             pinned_of: (0..labels.of.len()).map(pinned).collect(),
-            chances: vec![vec![1.0; atoms.len()]; classes.len()],
+            chances: vec![vec![1.0; atoms.len()]; classes.kept.len()],
             atoms,
             labels: parts,
             units,
@@ -111,13 +112,11 @@ impl Grid {
         for _ in 0..ADAPTATIONS {
             let Some(spread) = Spread::learn(self, &free, &pinned) else { return };
             let rows: Vec<f64> = spread.rows().collect();
-            for (width, &mass) in at_least.iter().enumerate().skip(1) {
-                let limit = saturation(&rows, mass);
-                for strength in 0..STRENGTHS {
-                    let power = classes.power(strength);
-                    let chance = |rows: &f64| limit.map_or(1.0, |limit| (limit / (limit + rows)).powf(power));
-                    self.chances[classes.class(width, strength)] = rows.iter().map(chance).collect();
-                }
+            let limits: Vec<Option<f64>> = at_least.iter().map(|&mass| saturation(&rows, mass)).collect();
+            for (chances, &(width, strength)) in self.chances.iter_mut().zip(&classes.kept).filter(|it| it.1.0 > 0) {
+                let power = Classes::power(strength);
+                let chance = |rows: &f64| limits[width].map_or(1.0, |limit| (limit / (limit + rows)).powf(power));
+                *chances = rows.iter().map(chance).collect();
             }
         }
     }
@@ -147,12 +146,14 @@ impl Grid {
         let measure = Measure::new(set);
         let even: Vec<f64> = labels.labels.iter().map(|label| measure.of(label).share).collect();
         let of_atoms: Vec<f64> = (0..self.atoms.len()).map(|at| measure.of(&self.atoms.label(at)).share).collect();
-        let at_pins: Vec<f64> = labels.labels.iter().map(|label| at_ends(label, &measure)).collect();
+        let at_pins = |label: u32| at_ends(&labels.labels[label as usize], &measure, even[label as usize]);
         let free = match spread {
             Some(spread) => spread.shares(self, &of_atoms, &even),
             None => self.units.iter().map(|unit| even[unit.label as usize]).collect(),
         };
-        SetShares { free, pinned: self.units.iter().map(|unit| at_pins[unit.label as usize]).collect() }
+        let has_pins = |unit: &Unit| !self.labels[unit.label as usize].pins.is_empty();
+        let pinned = |unit: &Unit| if has_pins(unit) { at_pins(unit.label) } else { 0.0 };
+        SetShares { free, pinned: self.units.iter().map(pinned).collect() }
     }
 }
 
@@ -183,9 +184,9 @@ fn parts(atoms: &Atoms, label: &Label) -> LabelParts {
     LabelParts { is_narrow: n <= 1 || (has_parts && n < 4), runs, pins }
 }
 
-/// The share of a label's pins that lies in a set: its ends, or all of its words.
-fn at_ends(label: &Label, measure: &Measure<'_>) -> f64 {
-    let Label::Points { ends: Some((low, high)), missing } = label else { return measure.of(label).share };
+/// The share of a label's pins that lies in a set: its ends, or all of its words, which are as many as even says.
+fn at_ends(label: &Label, measure: &Measure<'_>, even: f64) -> f64 {
+    let Label::Points { ends: Some((low, high)), missing } = label else { return even };
     let first = if *missing { None } else { Some((*low, *low)) };
     let first = measure.of(&Label::Points { ends: first, missing: *missing }).share;
     let last = measure.of(&Label::Points { ends: Some((*high, *high)), missing: false }).share;
@@ -232,6 +233,8 @@ struct Classes {
     /// The width of every label, as a power of two.
     width: Vec<usize>,
     n_widths: usize,
+    /// The width and the strength of every class that has units.
+    kept: Vec<(usize, usize)>,
 }
 
 impl Classes {
@@ -242,24 +245,43 @@ impl Classes {
         };
         let width: Vec<usize> = parts.iter().map(width).collect();
         let n_widths = width.iter().max().map_or(1, |most| most + 1);
-        Classes { width, n_widths }
+        Classes { width, n_widths, kept: Vec::new() }
     }
 
-    fn len(&self) -> usize {
-        self.n_widths * STRENGTHS
-    }
-
-    fn class(&self, width: usize, strength: usize) -> usize {
-        width * STRENGTHS + strength
+    /// Whether rows in groups with wide labels have no more others around them than rows in groups with narrow ones:
+    /// then it is not their size that makes labels wide.
+    fn are_left_over(&self, labels: &Labels, groups: Option<&Groups>) -> bool {
+        let Some(groups) = groups else { return false };
+        let mean = |is_wide: bool| {
+            let some = labels.of.iter().enumerate().filter(|(_, label)| (self.width[**label as usize] > 0) == is_wide);
+            let add = |(rows, squares): (f64, f64), (group, _): (usize, &u32)| {
+                let n = f64::from(groups.size(group));
+                (rows + n, squares + n * n)
+            };
+            let (rows, squares) = some.fold((0.0, 0.0), add);
+            squares / rows
+        };
+        // NaN, where all labels are wide or all are narrow, never passes.
+        mean(true) <= mean(false)
     }
 
     fn of(&self, label: usize, size: f64, typical: f64) -> u32 {
         let width = self.width[label];
         let halvings = if width == 0 { 0.0 } else { 2.0 * (size / typical).max(1.0).log2() };
-        self.class(width, (halvings.round() as usize).min(STRENGTHS - 1)) as u32
+        (width * STRENGTHS + (halvings.round() as usize).min(STRENGTHS - 1)) as u32
     }
 
-    fn power(&self, strength: usize) -> f64 {
+    /// Leaves out classes without units, and numbers the others anew.
+    fn keep(&mut self, units: &mut [Unit]) {
+        let mut used: Vec<u32> = units.iter().map(|unit| unit.class).collect();
+        used.sort_unstable();
+        used.dedup();
+        // PROOF: `used` has every class of a unit.
+        units.iter_mut().for_each(|unit| unit.class = used.binary_search(&unit.class).unwrap_or(0) as u32);
+        self.kept = used.iter().map(|&class| (class as usize / STRENGTHS, class as usize % STRENGTHS)).collect();
+    }
+
+    fn power(strength: usize) -> f64 {
         if strength + 1 == STRENGTHS { 0.0 } else { 0.5_f64.powi(strength as i32) }
     }
 }

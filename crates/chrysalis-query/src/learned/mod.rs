@@ -23,7 +23,7 @@ use crate::value_set::ValueSet;
 use crate::{Cell, OpenRelease, Plan, PlannedAggregate, QueryError};
 use grid::{Grid, SetShares};
 use spread::Spread;
-use totals::{ALIKE_IN_GROUPS, ALIKE_IN_ROWS, Chances};
+use totals::{Chances, Counted};
 
 /// The grids of a release's attributes, made when a question first needs them.
 #[derive(Debug, Default)]
@@ -54,7 +54,15 @@ pub(crate) struct Learner<'a> {
     /// The quasi attributes in GROUP BY.
     keys: Vec<usize>,
     fields: Vec<LearnedField<'a>>,
-    known: Mutex<BTreeMap<MassKey, Arc<Vec<Option<Spread>>>>>,
+    known: Mutex<BTreeMap<MassKey, Arc<Learned>>>,
+}
+
+/// What was learned from some rows.
+struct Learned {
+    /// Per field.
+    spreads: Vec<Option<Spread>>,
+    /// How many rows there are, unless they are those of all values.
+    counted: Option<Counted>,
 }
 
 struct LearnedField<'a> {
@@ -132,7 +140,8 @@ impl<'a> Learner<'a> {
 
     /// For every hit in `pieces`: how likely a row that counts is to be among the hits.
     fn in_boxes(&self, asked: &Asked<'_>, mass: Mass) -> Chances {
-        let spreads = self.spreads(asked, mass);
+        let learned = self.learned(asked, mass);
+        let spreads = &learned.spreads;
         let condition = &self.plan.conditions[asked.planned.condition];
         let of_field = |field: usize, set: &ValueSet| {
             let at = self.fields.iter().position(|it| it.field == field)?;
@@ -175,19 +184,20 @@ impl<'a> Learner<'a> {
             f64::midpoint(rows.map(share).sum(), hit.expected) / n
         };
         let found: Vec<f64> = asked.found.iter().flat_map(|piece| piece.iter()).map(chance).collect();
-        Chances::thinned(asked, &found, if is_grouped { ALIKE_IN_GROUPS } else { ALIKE_IN_ROWS })
+        let chances = Chances::thinned(asked, &found, learned.counted);
+        if is_grouped { chances } else { chances.dealt(asked) }
     }
 
     /// The distributions of all attributes, learned once for all rows of an answer.
-    fn spreads(&self, asked: &Asked<'_>, mass: Mass) -> Arc<Vec<Option<Spread>>> {
+    fn learned(&self, asked: &Asked<'_>, mass: Mass) -> Arc<Learned> {
         let many = self.plan.sensitive_key().is_some() && asked.side.n_values() > MAX_VALUES;
         let value = asked.value.filter(|_| !many);
         let same = |other: &PlannedAggregate| other.set == asked.planned.set;
         let aggregate = self.plan.aggregates.iter().position(same).unwrap_or(asked.at);
         let key = MassKey { aggregate, value, mass };
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(spreads) = known().get(&key) {
-            return Arc::clone(spreads);
+        if let Some(learned) = known().get(&key) {
+            return Arc::clone(learned);
         }
         let side = if many { asked.side.without_test() } else { asked.side };
         let masses: Vec<f64> = (0..self.release.groups().len()).map(|group| mass.of(side, group)).collect();
@@ -202,8 +212,12 @@ impl<'a> Learner<'a> {
             };
             Spread::learn(&it.grid, &free, &pinned)
         };
-        let spreads = Arc::new(self.fields.iter().map(learned).collect::<Vec<_>>());
-        Arc::clone(known().entry(key).or_insert(spreads))
+        let spreads = self.fields.iter().map(learned).collect();
+        let groups = self.release.groups();
+        let inside = |(group, c): (usize, &f64)| c * (1.0 - c / f64::from(groups.size(group).max(1)));
+        let counted = (!many && mass == Mass::Rows)
+            .then(|| Counted { total: masses.iter().sum(), inside: masses.iter().enumerate().map(inside).sum() });
+        Arc::clone(known().entry(key).or_insert_with(|| Arc::new(Learned { spreads, counted })))
     }
 }
 

@@ -6,24 +6,37 @@
 use chrysalis_release::view::Groups;
 
 use super::Asked;
-use super::totals::{self, Parts, hits};
+use super::totals::{self, LEAST_DIFFERENCE, hits};
 use crate::aggregate::Estimate;
 use crate::estimate::variance_of_draw;
 use crate::question::Function;
 
-/// How strongly hits and values depend on each other inside groups: at least so much, and more where they do so across
-/// groups.
-const DEPENDENCE: f64 = 0.1;
-const ACROSS: f64 = 0.3;
+/// How strongly hits depend on values inside groups at least: log odds between the two halves of the values.
+const DEPENDENCE: f64 = 0.25;
 
 /// Sums over all rows of a release, of the numbers that count.
 #[derive(Clone, Copy, Debug, Default)]
 struct Everywhere {
+    groups: f64,
     rows: f64,
     sum: f64,
     squares: f64,
     /// The sum of squared distances from the mean of each group.
     inside: f64,
+}
+
+/// What the hits add up to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// The variance over all worlds.
+    variance: f64,
+    /// The rows that are expected to match, and the sum of squared distances of hits (1, others 0) from the mean of
+    /// each group.
+    rows: f64,
+    inside: f64,
+    /// How many of these rows count, and the sum of their numbers.
+    count: f64,
+    sum: f64,
 }
 
 pub(super) fn with_error(asked: &Asked<'_>, groups: &Groups) -> Estimate {
@@ -50,33 +63,50 @@ pub(super) fn with_error(asked: &Asked<'_>, groups: &Groups) -> Estimate {
     for group in 0..groups.len() {
         let n = f64::from(groups.size(group));
         let (_, sum, squares) = of_group(group);
+        all.groups += 1.0;
         all.rows += n;
         all.sum += sum;
         all.squares += squares;
         all.inside += (squares - sum * sum / n.max(1.0)).max(0.0);
     }
-    let (mut parts, mut found, mut expected, mut count) = (Parts::default(), 0.0, 0.0, 0.0);
+    let mut found = Found::default();
     for hit in hits(asked) {
         let n = f64::from(groups.size(hit.group as usize));
         let (c, sum, squares) = of_group(hit.group as usize);
         let mean = sum / n;
-        let variance = variance_of_draw(hit, n, mean, (squares / n - mean * mean).max(0.0));
-        parts.apart += variance;
-        parts.alike += (variance * (n - 1.0).max(0.0)).sqrt();
-        found += hit.expected * mean;
-        expected += hit.expected;
-        count += hit.expected * c / n;
+        found.variance += variance_of_draw(hit, n, mean, (squares / n - mean * mean).max(0.0));
+        found.rows += hit.expected;
+        found.inside += hit.expected * hit.others / n;
+        found.count += hit.expected * c / n;
+        found.sum += hit.expected * mean;
     }
-    let total = (all.squares - all.sum * all.sum / all.rows.max(1.0)).max(0.0);
-    if total <= 0.0 || (asked.planned.function == Function::Avg && count <= 0.0) {
+    if asked.planned.function == Function::Avg && found.count <= 0.0 {
         return even;
     }
-    let chance = expected / all.rows;
-    // The correlation of hits and numbers over all rows, as far as groups tell.
-    let across = (found - chance * all.sum) / (total * all.rows * chance * (1.0 - chance)).sqrt();
-    let across = if across.is_finite() { across.abs().min(1.0) } else { 0.0 };
-    let share = (DEPENDENCE + ACROSS * across) * (all.inside / total).min(1.0).sqrt();
-    let scale = if asked.planned.function == Function::Avg { count } else { 1.0 };
-    let estimate = even.estimate.unwrap_or(0.0);
-    totals::finished(asked, estimate, parts.variance(share) / (scale * scale))
+    let error = all.tilt(&found, is_count) * found.variance;
+    let scale = if asked.planned.function == Function::Avg { found.count } else { 1.0 };
+    totals::finished(asked, even.estimate.unwrap_or(0.0), (found.variance + error * error) / (scale * scale))
+}
+
+impl Everywhere {
+    /// By how much the log odds of being hit may change inside groups per unit of the numbers.
+    fn tilt(&self, found: &Found, is_count: bool) -> f64 {
+        let total = self.squares - self.sum * self.sum / self.rows.max(1.0);
+        let deviation = (total / self.rows.max(1.0)).sqrt();
+        // Without other values, only quasi attributes can depend on each other.
+        if deviation.is_nan() || deviation <= 0.0 {
+            return if is_count { DEPENDENCE } else { 0.0 };
+        }
+        let least = if is_count { DEPENDENCE } else { DEPENDENCE / (2.0 * deviation) };
+        let chance = found.rows / self.rows;
+        let varies = chance * (1.0 - chance);
+        // The slope of either on the other across groups: whichever differs more between groups tells more.
+        let differ = 1.0 - (found.inside / (self.rows * varies)).min(self.inside / total);
+        let across = (found.sum - chance * self.sum) / (varies * total * differ.max(LEAST_DIFFERENCE));
+        let across = if across.is_finite() { across } else { 0.0 };
+        // How far apart the values of a group are, compared with those of rows drawn at random.
+        let free = (self.rows - self.groups).max(1.0);
+        let apart = self.inside / free / (total / self.rows);
+        apart * least.hypot(across)
+    }
 }

@@ -2,27 +2,44 @@
 
 use super::Asked;
 use crate::aggregate::{Estimate, aggregate};
-use crate::estimate::Hit;
+use crate::estimate::{Hit, variance_of_draw};
 use crate::question::Function;
 
-/// How large an error of the model is, as a share of the error if all rows of all groups erred alike: where groups have
-/// labels, and where rows have them.
-pub(super) const ALIKE_IN_GROUPS: f64 = 0.16;
-pub(super) const ALIKE_IN_ROWS: f64 = 0.1;
+/// How far the log odds of being hit may be off in all groups alike, at least.
+const ALIKE: f64 = 0.12;
+
+/// How much of the slope that hits and values have across groups may be missing inside them.
+const ACROSS: f64 = 0.38;
+
+/// How far the log odds may be off in each group apart from the others.
+const BY_GROUP: f64 = 0.9;
+
+/// Groups that differ less than this are no evidence.
+pub(super) const LEAST_DIFFERENCE: f64 = 0.05;
 
 /// The share of the distance between both estimates that counts as an error of the model.
-const DISTANCE: f64 = 0.12;
+const DISTANCE: f64 = 0.35;
 
 /// For every hit: how likely a row that counts is to be among the hits.
 pub(super) struct Chances {
     of_hits: Vec<f64>,
-    /// The share of the error if all rows erred alike.
-    alike: f64,
+    /// For every hit: how much less hits vary because they are drawn from the rows of a batch.
+    drawn: Vec<f64>,
+    /// Unknown where values were learned together.
+    counted: Option<Counted>,
+}
+
+/// The rows of all groups that count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted {
+    pub(super) total: f64,
+    /// The sum of squared distances of rows that count (1, others 0) from the mean of each group.
+    pub(super) inside: f64,
 }
 
 impl Chances {
     /// From the chances of hits before conditions on other sensitive attributes, which thin them out evenly.
-    pub(super) fn thinned(asked: &Asked<'_>, found: &[f64], alike: f64) -> Chances {
+    pub(super) fn thinned(asked: &Asked<'_>, found: &[f64], counted: Option<Counted>) -> Chances {
         let mut chances = asked.found.iter().flat_map(|piece| piece.iter()).zip(found);
         let chance = |hit: &Hit| {
             // PROOF: thinning leaves hits out and keeps their order.
@@ -32,7 +49,43 @@ impl Chances {
                 (chance * kept).clamp(0.0, 1.0)
             })
         };
-        Chances { of_hits: asked.pieces.iter().flat_map(|piece| piece.iter()).map(chance).collect(), alike }
+        let of_hits: Vec<f64> = asked.pieces.iter().flat_map(|piece| piece.iter()).map(chance).collect();
+        let drawn = vec![1.0; of_hits.len()];
+        Chances { of_hits, drawn, counted }
+    }
+
+    /// The same where values were dealt to the rows of a batch: a draw without replacement.
+    pub(super) fn dealt(mut self, asked: &Asked<'_>) -> Chances {
+        let drawn = |(hit, &chance): (&Hit, &f64)| {
+            let n = f64::from(asked.side.groups.size(hit.group as usize));
+            let share = f64::from(asked.side.count(hit.group as usize)) / n;
+            let learned = Hit { expected: n * chance, others: n * (1.0 - chance), ..*hit };
+            let alone = n * share * chance * (1.0 - chance);
+            let drawn = variance_of_draw(&learned, n, share, share * (1.0 - share)) / alone;
+            if drawn.is_finite() { drawn } else { 1.0 }
+        };
+        self.drawn = hits(asked).zip(&self.of_hits).map(drawn).collect();
+        self
+    }
+
+    /// By how much log odds may be off in all groups alike: the more, the more hits and values go together across groups.
+    fn tilt(&self, asked: &Asked<'_>) -> f64 {
+        let groups = asked.side.groups;
+        let (mut rows, mut inside, mut found) = (0.0, 0.0, 0.0);
+        for (hit, chance) in hits(asked).zip(&self.of_hits) {
+            let size = f64::from(groups.size(hit.group as usize));
+            rows += size * chance;
+            inside += size * chance * (1.0 - chance);
+            found += f64::from(asked.side.count(hit.group as usize)) * chance;
+        }
+        let n = groups.n_rows() as f64;
+        let slope = self.counted.map_or(0.0, |counted| {
+            let of_hits = rows * (1.0 - rows / n);
+            let of_counted = counted.total * (1.0 - counted.total / n);
+            let differ = 1.0 - (inside / of_hits).min(counted.inside / of_counted);
+            (found - rows * counted.total / n) * n / (of_hits * of_counted * differ.max(LEAST_DIFFERENCE))
+        });
+        ALIKE.hypot(if slope.is_finite() { ACROSS * slope } else { 0.0 })
     }
 }
 
@@ -40,39 +93,43 @@ impl Chances {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
     /// If rows err independently of each other.
-    pub(super) apart: f64,
-    /// The standard deviation if all rows err alike.
-    pub(super) alike: f64,
+    apart: f64,
+    /// What the estimate changes by if log odds change by one in all groups, and the sum of the squares of what it
+    /// changes by if they do so in one group alone, as they may.
+    alike: f64,
+    by_group: f64,
 }
 
 impl Parts {
-    /// Rows of a group with this sum of numbers and of their squares, each of which is a hit with this chance.
-    fn add(&mut self, squares: f64, sum: f64, chance: f64) {
-        let spread = chance * (1.0 - chance);
+    /// Rows of a group with this sum of sizes of numbers and of their squares, each of which is a hit with this chance;
+    /// `drawn` is how much less they vary because they are drawn from a group.
+    fn add(&mut self, squares: f64, sizes: f64, chance: f64, drawn: f64) {
+        let spread = chance * (1.0 - chance) * drawn;
         self.apart += squares * spread;
-        self.alike += sum.abs() * spread.sqrt();
+        self.alike += sizes * spread;
+        self.by_group += (sizes * spread).powi(2);
     }
 
-    pub(super) fn variance(self, share: f64) -> f64 {
-        self.apart + (share * self.alike).powi(2)
+    fn variance(self, tilt: f64) -> f64 {
+        self.apart + (tilt * self.alike).powi(2) + BY_GROUP * BY_GROUP * self.by_group
     }
 }
 
 pub(super) fn count(asked: &Asked<'_>, chances: &Chances) -> Estimate {
     let (mut estimate, mut parts) = (0.0, Parts::default());
-    for (hit, &chance) in hits(asked).zip(&chances.of_hits) {
+    for ((hit, &chance), &drawn) in hits(asked).zip(&chances.of_hits).zip(&chances.drawn) {
         let c = f64::from(asked.side.count(hit.group as usize));
         estimate += c * chance;
-        parts.add(c, c, chance);
+        parts.add(c, c, chance, drawn);
     }
-    finished(asked, estimate, parts.variance(chances.alike))
+    finished(asked, estimate, parts.variance(chances.tilt(asked)))
 }
 
 /// SUM and AVG; `signed` are the chances of positive and of negative values.
 pub(super) fn numbers(asked: &Asked<'_>, rows: &Chances, signed: [&Chances; 2]) -> Estimate {
     let (mut sum, mut count, mut parts) = (0.0, 0.0, Parts::default());
     let both = signed[0].of_hits.iter().zip(&signed[1].of_hits);
-    for ((hit, &chance), (&up, &down)) in hits(asked).zip(&rows.of_hits).zip(both) {
+    for (((hit, &chance), &drawn), (&up, &down)) in hits(asked).zip(&rows.of_hits).zip(&rows.drawn).zip(both) {
         let (mut positive, mut negative, mut squares, mut n) = (0.0, 0.0, [0.0; 2], 0.0);
         for (number, times) in asked.side.numbers_of(hit.group as usize) {
             let times = f64::from(times);
@@ -87,27 +144,27 @@ pub(super) fn numbers(asked: &Asked<'_>, rows: &Chances, signed: [&Chances; 2]) 
         }
         sum += positive * up + negative * down;
         count += n * chance;
-        parts.add(squares[0], positive, up);
-        parts.add(squares[1], negative, down);
+        parts.add(squares[0], positive, up, drawn);
+        parts.add(squares[1], -negative, down, drawn);
     }
+    let tilt = rows.tilt(asked);
     if asked.planned.function == Function::Sum {
-        return finished(asked, sum, parts.variance(rows.alike));
+        return finished(asked, sum, parts.variance(tilt));
     }
     if count <= 0.0 {
         return asked.even;
     }
     let (ratio, mut parts) = (sum / count, Parts::default());
-    for (hit, &chance) in hits(asked).zip(&rows.of_hits) {
-        let (mut deviations, mut squares) = (0.0, 0.0);
+    for ((hit, &chance), &drawn) in hits(asked).zip(&rows.of_hits).zip(&rows.drawn) {
+        let (mut sizes, mut squares) = (0.0, 0.0);
         for (number, times) in asked.side.numbers_of(hit.group as usize) {
             let times = f64::from(times);
-            deviations += (number - ratio) * times;
+            sizes += (number - ratio).abs() * times;
             squares += (number - ratio).powi(2) * times;
         }
-        parts.add(squares, deviations, chance);
+        parts.add(squares, sizes, chance, drawn);
     }
-    let parts = Parts { apart: parts.apart / (count * count), alike: parts.alike / count };
-    finished(asked, ratio, parts.variance(rows.alike))
+    finished(asked, ratio, parts.variance(tilt) / (count * count))
 }
 
 /// MIN and MAX: the learned chances stand in for the expected hits.

@@ -1,6 +1,6 @@
 //! What a method is asked to do, and the groups that it asks for in turn.
 
-use chrysalis_criteria::{All, HeldPrinciples, PopulationGoal, Principle, Requirement};
+use chrysalis_criteria::{All, HeldPrinciples, PopulationGoal, Principle, PrincipleSpec, Requirement};
 use chrysalis_release::{Detail, Form, GROUPS, PERSONS, Promise, Scope, Values};
 use chrysalis_table::{Counted, Knob, Progress, Remedy, SaCounts, Value, Watch};
 use rand::CryptoRng;
@@ -113,12 +113,12 @@ impl<'a> Job<'a> {
 
     /// Forms groups with the partitioner, and checks every one of them.
     pub fn group(&mut self, scope: Scope) -> Result<Grouping, PublishError> {
-        let people = self.people(scope)?;
-        let partition = self.group_units(scope)?;
-        let partition = self.to_rows(partition);
-        let partition = match people {
-            Some(people) => people.merged(self.data, partition, self.watch),
-            None => partition,
+        let partition = match self.people(scope)? {
+            Some(people) => self.group_under_labels(&people, scope)?,
+            None => {
+                let partition = self.group_units(scope)?;
+                self.to_rows(partition)
+            }
         };
         self.check(partition, scope, self.partitioner.name())
     }
@@ -141,6 +141,33 @@ impl<'a> Job<'a> {
         };
         self.publishing();
         Ok(partition)
+    }
+
+    /// Groups with enough people under their labels: the best of those that merging makes from groups of different sizes.
+    fn group_under_labels(
+        &mut self,
+        people: &populated::People<'_>,
+        scope: Scope,
+    ) -> Result<Partition, PublishError> {
+        let watch = self.watch;
+        let mut best: Option<(f64, Partition)> = None;
+        for k in people.starts() {
+            let mut required = self.required(scope);
+            required.push(Requirement::of_all(PrincipleSpec::KAnonymity { k }));
+            // A table may have too few rows for the larger ones; a group of one row it has.
+            let Ok(goal) = self.data.goal(&required) else { continue };
+            let (total, counted) = self.partitioner.total(self.data)?;
+            watch.phase("partition", Some(total), counted);
+            let partition = self.partitioner.partition(self.data, &goal, self.rng, &|n| watch.tell(n))?;
+            let merged = people.merged(self.data, partition, watch);
+            let penalty = people.penalty(self.data, &merged);
+            if best.as_ref().is_none_or(|(least, _)| penalty < *least) {
+                best = Some((penalty, merged));
+            }
+        }
+        self.publishing();
+        best.map(|(_, partition)| partition)
+            .ok_or_else(|| PublishError::Internal("no groups were formed for the population".into()))
     }
 
     /// Groups of units as groups of rows.
@@ -275,6 +302,10 @@ impl<'a> Job<'a> {
         let asked = Job::asked_of_population(&goal);
         if asked.is_empty() || self.partitioner.is_of_whole_columns() || self.partitioner.takes_rows() {
             return Ok(None);
+        }
+        if self.data.persons().is_some() {
+            let problem = format!("{goal} counts rows of a population, but promises are to be about persons");
+            return Err(PublishError::request(problem));
         }
         if asked.bounds_presence() || !goal.laws().monotone {
             let problem = format!("{goal} may be lost when groups are merged, so it cannot be reached by merging them");

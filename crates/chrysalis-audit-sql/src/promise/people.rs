@@ -1,7 +1,7 @@
 //! Promises about the people who could be in the data: how many of them are under the labels of every group.
 
 use chrysalis_criteria::{PopulationSpec, Rational, show_rational};
-use chrysalis_dialect::expr::{X, all, any, col, count_rows, int, null, or_zero, sum};
+use chrysalis_dialect::expr::{X, all, any, call, col, count_rows, int, null, or_zero, sum};
 use chrysalis_dialect::select::{Ctes, Rows};
 use chrysalis_release::{MEMBERS_COLUMNS, max_column, min_column};
 use chrysalis_table::Kind;
@@ -47,7 +47,8 @@ pub(super) fn of_people(frame: &Frame<'_>, spec: &PopulationSpec) -> Written {
     }
     let mut ctes = Ctes::default();
     // Groups, with what they show.
-    let own = frame.column("t", id);
+    // Rows without an id are a group of their own, as in every other statement.
+    let own = call("COALESCE", vec![frame.column("t", id), int(0)]);
     let mut boxes = frame.rows(&table.name, "t").item(own.clone(), id).item(count_rows(), "n_rows");
     let mut people = frame.rows(PEOPLE, "p");
     let (mut cells, mut keys) = (vec![own], Vec::new());

@@ -98,6 +98,24 @@ impl<'a> People<'a> {
         })
     }
 
+    /// The sizes of groups to start from, ascending.
+    pub(crate) fn starts(&self) -> Vec<u64> {
+        let k = self.goal.least_people().max(1);
+        let mut starts = vec![1, k.div_ceil(4), k.div_ceil(2), (3 * k).div_ceil(4), k];
+        starts.dedup();
+        starts
+    }
+
+    /// The penalty (NCP) of all rows.
+    pub(crate) fn penalty(&self, data: &Microdata, partition: &Partition) -> f64 {
+        let extents = Extents::new(data, &self.axes, partition);
+        let of_row = |at: usize| {
+            let cells = self.axes.iter().zip(extents.of(at));
+            cells.map(|(axis, extent)| extent.penalty(&axis.axis)).sum::<f64>()
+        };
+        partition.sizes().enumerate().map(|(at, size)| size as f64 * of_row(at)).sum()
+    }
+
     /// Step 4: whether what is asked of the population holds in every group, judged from the groups themselves.
     pub(crate) fn hold_in(&self, data: &Microdata, partition: &Partition, watch: &dyn Watch) -> bool {
         let extents = Extents::new(data, &self.axes, partition);

@@ -144,11 +144,7 @@ impl<'a> Job<'a> {
     }
 
     /// Groups with enough people under their labels: the best of those that merging makes from groups of different sizes.
-    fn group_under_labels(
-        &mut self,
-        people: &populated::People<'_>,
-        scope: Scope,
-    ) -> Result<Partition, PublishError> {
+    fn group_under_labels(&mut self, people: &populated::People<'_>, scope: Scope) -> Result<Partition, PublishError> {
         let watch = self.watch;
         let mut best: Option<(f64, Partition)> = None;
         for k in people.starts() {

@@ -171,7 +171,7 @@ mod tests {
         let found = Replay::of(&[(1, 0)], disease(1), 20, (500, false)).finding("nearby", false);
         assert!(found.sentence.contains("500 neighbouring people were published 20 times"), "{found:?}");
         assert!(found.sentence.contains("too rare to tell") && found.prevention.is_empty(), "{found:?}");
-        let not_run = Replay::not_run("Not run: the microdata are needed.");
+        let not_run = Replay::not_run("Not run: the microdata are needed.", false);
         assert!(!not_run.was_run && not_run.sentence.ends_with(NOT_PROMISED));
     }
 }

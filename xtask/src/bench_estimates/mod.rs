@@ -103,9 +103,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
         let Some((microdata, asked)) = known.get(table.name) else { continue };
         let release = published(&chrysalis, &folder, &name, &file, (table, publication), &options.data)?;
-        let numbers = microdata.numbers().map_or(&[][..], |_| &["SUM", "AVG"]);
+        let numbers = microdata.numbers().map_or(&[][..], |_| &["SUM", "AVG"][..]);
         for aggregate in ["COUNT"].iter().chain(numbers) {
-            let found = measure(&chrysalis, &folder, &release, (&name, *aggregate), (microdata, asked))?;
+            let found = measure(&chrysalis, &folder, &release, (name.as_str(), *aggregate), (microdata, asked))?;
             let measured = Measured { is_held_out: table.is_held_out, ..found };
             println!("{}", measured.line());
             all.push(measured);

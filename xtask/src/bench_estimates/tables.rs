@@ -43,7 +43,7 @@ const NIST: &str = "puma,agep,sex,msp,rac1p,edu,own_rent";
 const INFORMS: &str = "birth_year,sex,race,hispanic_category,education_years,marital_status";
 const KDD: &str = "age,class_of_worker,education,marital_status,race,sex,major_industry";
 
-pub(super) const TABLES: [TableSpec; 15] = [
+pub(super) const TABLES: [TableSpec; 14] = [
     TableSpec {
         name: "adult",
         file: "adult_complete.csv.gz",
@@ -64,7 +64,6 @@ pub(super) const TABLES: [TableSpec; 15] = [
     table("adult-hours", "adult_complete.csv.gz", ADULT, "hours_per_week", false),
     table("brfss-sleep", "brfss2020_heart.csv.gz", BRFSS, "sleep_time", false),
     table("diabetes-lab", "diabetes_hospitals.csv.gz", DIABETES, "num_lab_procedures", false),
-    table("nist-income", "acs2019_nist_national.csv.gz", NIST, "pincp", true),
     table("informs-income", "informs_persons.csv.gz", INFORMS, "income", true),
     table("kdd-wage", "census_income_kdd.csv.gz", KDD, "wage_per_hour", true),
 ];
@@ -82,7 +81,7 @@ const fn with_taxonomies(publication: Publication) -> Publication {
     Publication { has_taxonomies: true, ..publication }
 }
 
-pub(super) const PUBLICATIONS: [Publication; 46] = [
+pub(super) const PUBLICATIONS: [Publication; 45] = [
     with_taxonomies(publication("adult", "l4", "generalize", &["k=5", "l=4"])),
     with_taxonomies(publication("adult", "t02", "generalize", &["t=0.2"])),
     with_taxonomies(publication("adult", "k10", "generalize", &["k=10"])),
@@ -126,7 +125,6 @@ pub(super) const PUBLICATIONS: [Publication; 46] = [
     publication("nist", "l4", "angel", &["k=5", "l=4"]),
     publication("informs", "beta1", "angel", &["k=5", "beta=1"]),
     publication("kdd", "t03", "angel", &["k=5", "t=0.3"]),
-    publication("nist-income", "ke", "shuffle", &["ke=4,5000"]),
     publication("informs-income", "ke", "shuffle", &["ke=4,5000"]),
     publication("kdd-wage", "ke", "shuffle", &["ke=2,100"]),
 ];

@@ -282,7 +282,8 @@ fn the_page_in_a_browser() {
     assert!(trouble.messages.iter().any(|message| message.contains("loud")), "{:?}", trouble.messages);
     assert!(trouble.requests.iter().any(|address| address == "http://chrysalis.invalid/"), "{:?}", trouble.requests);
 
-    let usual = ["chart-risk-utility", "chart-risks", "chart-median-error", "chart-kl", "chart-bounds"];
+    let usual =
+        ["chart-risk-utility", "chart-risks", "chart-found-again", "chart-median-error", "chart-kl", "chart-bounds"];
     let varied = [&usual[..], &["chart-median-error-l", "chart-kl-l"]].concat();
     for (page, plots) in [("varied.html", &varied[..]), ("nasty.html", &usual)] {
         for (media, scheme) in [("screen", "light"), ("screen", "dark"), ("print", "light")] {

@@ -87,7 +87,9 @@ fn a_file_of_questions_becomes_a_file_of_statements() {
     for dialect in ["postgres", "duckdb", "sqlite", "spark"] {
         let statements = run(folder, &format!("rewrite release --file q.sql --dialect {dialect}")).expect(0).stdout;
         assert_eq!(statements.matches(";\n").count(), 2, "{statements}");
-        assert_eq!(statements.contains('`'), dialect == "spark", "{statements}");
+        // The comment that says what is computed speaks of commands.
+        let sql: String = statements.lines().filter(|line| !line.starts_with("--")).collect();
+        assert_eq!(sql.contains('`'), dialect == "spark", "{statements}");
         assert_eq!(statements.contains("GREATEST"), dialect != "sqlite", "{statements}");
     }
 }

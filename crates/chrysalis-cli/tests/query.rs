@@ -298,9 +298,9 @@ fn odd_questions_are_answered() {
 fn a_quotient_whose_divisor_may_be_0_is_noted() {
     let folder = tempfile::tempdir().unwrap();
     ke(folder.path(), "shuffle", "csv");
-    // Averages lie on both sides of 40,000.
+    // Averages lie on both sides of 54,800.
     let question =
-        "SELECT SUM(salary) / (AVG(salary) - 40000) AS x, SUM(salary) / COUNT(*) AS y FROM microdata WHERE age < 40";
+        "SELECT SUM(salary) / (AVG(salary) - 54800) AS x, SUM(salary) / COUNT(*) AS y FROM microdata WHERE age < 40";
     let answer = ask(folder.path(), question, &["--output", "json"]).expect(0);
     let json = answer.json();
     let [x, y] = [0, 1].map(|at| &json["rows"][0]["aggregates"][at]);

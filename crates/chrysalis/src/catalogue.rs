@@ -271,10 +271,10 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
         "recursive-l-alpha=3,4,2",
         "4 distinct values, total weight at least 2, and r1 < 3·(r4 + …) over categories",
     ),
-    principle("k-map=5", "at least 5 people of the population table under every group's labels (generalize)"),
+    principle("k-map=5", "at least 5 people of the population table under every group's labels (methods with labels)"),
     principle(
         "delta-presence=0.1,0.5",
-        "10 to 50 % of the people of the population table under every group's labels are in the data (generalize by full-domain)",
+        "10 to 50 % of the people of the population table under every group's labels are in the data (full-domain)",
     ),
     #[cfg(feature = "toy-principle")]
     principle("toy=2", "at least 2 distinct sensitive values: a principle for one test"),

@@ -122,7 +122,7 @@ pub(super) const EVEN_ERROR: Measure = Measure {
     key: "median_error_even",
     title: "median query error, even",
     short: "even error",
-    meaning: "The same for the papers' estimates, which `--estimate even` and rewritten SQL compute: every group is spread \
+    meaning: "The same for the papers' estimates, which rewritten SQL computes: every group is spread \
               evenly over its ranges and labels.",
     value: |numbers| numbers.questions.first()?.even?.error.as_ref().map(|error| error.median()),
     shown: percent,

@@ -117,7 +117,7 @@ impl<'a> People<'a> {
     }
 
     /// Step 4: whether what is asked of the population holds in every group, judged from the groups themselves.
-    pub(crate) fn hold_in(&self, data: &Microdata, partition: &Partition, watch: &dyn Watch) -> bool {
+    pub(crate) fn are_enough_in(&self, data: &Microdata, partition: &Partition, watch: &dyn Watch) -> bool {
         let extents = Extents::new(data, &self.axes, partition);
         let is_about_presence = self.goal.bounds_presence();
         // Shares need all people, k needs no more than k.
@@ -203,5 +203,5 @@ pub(crate) fn holds_in(
     goal: PopulationGoal,
     watch: &dyn Watch,
 ) -> Result<bool, PublishError> {
-    Ok(goal.is_empty() || People::new(data, goal)?.hold_in(data, partition, watch))
+    Ok(goal.is_empty() || People::new(data, goal)?.are_enough_in(data, partition, watch))
 }

@@ -1,6 +1,7 @@
 //! The whole grammar as rewritten SQL: DuckDB, SQLite, PostgreSQL and, if it is installed, Spark must give the numbers that
 //! `query --estimate even` gives, for every form. Without Spark, its statements are parsed.
 
+#![allow(clippy::print_stdout, reason = "how much was compared is worth knowing")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -147,7 +148,7 @@ fn check(form: &str) {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let mut failed = Vec::new();
     let mut seed = 7_000;
-    let wanted = cases(1_200, 60);
+    let wanted = cases(1_200, 30);
     while asked < wanted {
         seed += 1;
         let mut rng = rng(seed);
@@ -189,7 +190,7 @@ fn check(form: &str) {
     let shown: Vec<&String> = failed.iter().take(12).collect();
     assert!(failed.is_empty(), "{form}: {} of {rewritten}:\n{shown:#?}", failed.len());
     // Aggregates of ranges and labels are not rewritten.
-    let least = if ["anatomy", "shuffle", "permute"].contains(&form) { answered / 2 } else { answered / 10 };
+    let least = if ["anatomy", "shuffle", "permute"].contains(&form) { answered / 3 } else { answered / 20 };
     assert!(rewritten > least, "{form}: only {rewritten} of {answered} rewritten");
 }
 

@@ -39,11 +39,14 @@ const ARX_OPTIMA: [(&str, &str, f64); 17] = [
     ),
 ];
 
+/// A metric's figures for a set of levels: the levels, the promise, and each metric with its figure.
+type Figures = (&'static str, &'static str, &'static [(&'static str, f64)]);
+
 /// What ARX's `TestUtilityMetrics` expects certain levels to cost, with occupation sensitive, t along its taxonomy, and every
 /// group that fails suppressed: what is required, the metric, and levels with their costs. Left out are levels that show
 /// countries by continent, because ARX's lists mix two taxonomies of them, and seven whose suppressed rows fail the
 /// principle, which ARX allows.
-const ARX_UTILITY: &[(&str, &str, &[(&str, f64)])] = &[
+const ARX_UTILITY: &[Figures] = &[
     (
         "k=5",
         "average",

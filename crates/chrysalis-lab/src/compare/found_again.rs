@@ -8,8 +8,11 @@ use serde_json::{Value, json};
 use super::charts::Plot;
 use super::trial::Trial;
 
+/// A name, and the number that it stands for.
+type Said = (&'static str, fn(&FoundAgain) -> f64);
+
 /// What the bars say, in the order of the series.
-const SERIES: [(&str, fn(&FoundAgain) -> f64); 2] =
+const SERIES: [Said; 2] =
     [("risk of a row, on average", |found| found.mean), ("rows that no other looks like", |found| found.unique)];
 
 /// The picture, unless nothing was measured.

@@ -36,8 +36,10 @@ pub(super) fn write(
     let bare = bare(plan);
     let mut picks = Writing::new(plan, &bare, release, dialect, is_distinct)?;
     let (rows, is_certain) = match operand {
-        Operand::Constant(constant) => picks.of_values(&|_, _| Ok(number(*constant)))?,
-        Operand::Sensitive(mapped) => picks.of_values(&|picks, value| picks.sensitive(mapped, value))?,
+        Operand::Constant(constant) => picks.of_values(ValuesOf::Sensitive, &|_, _| Ok(number(*constant)))?,
+        Operand::Sensitive(mapped) => {
+            picks.of_values(ValuesOf::Sensitive, &|picks, value| picks.sensitive(mapped, value))?
+        }
         Operand::Rows(mapped) => picks.of_rows(mapped, None)?,
         Operand::Product(factor, value) => picks.of_rows(factor, Some(value))?,
     };
@@ -59,6 +61,15 @@ pub(super) struct Writing<'a> {
     needs_sensitive: bool,
     /// Whether values only need to be told apart.
     is_distinct: bool,
+}
+
+/// Where values come from of which only the groups are known.
+#[derive(Clone, Copy)]
+enum ValuesOf {
+    /// From the keys of hits.
+    Keys,
+    /// From the sensitive values of a group.
+    Sensitive,
 }
 
 impl<'a> Writing<'a> {
@@ -93,7 +104,11 @@ impl<'a> Writing<'a> {
     }
 
     /// Values of which only the groups are known.
-    fn of_values(&mut self, y: &dyn Fn(&Self, &X) -> Result<X, QueryError>) -> Result<(Rows, bool), QueryError> {
+    fn of_values(
+        &mut self,
+        of: ValuesOf,
+        y: &dyn Fn(&Self, &X) -> Result<X, QueryError>,
+    ) -> Result<(Rows, bool), QueryError> {
         let dialect = self.dialect();
         let is_certain = self.drawn()?;
         let mut rows = Rows::of("drawn");
@@ -105,16 +120,23 @@ impl<'a> Writing<'a> {
             let values = self.writer.values();
             let y = y(self, &values.value)?;
             let group = self.writer.group("s");
-            let mut each = Rows::of_table(dialect, &values.table, "s").item(group, "g").item(y.clone(), "y");
+            let mut each = Rows::of_table(dialect, &values.table, "s").item(group, "g");
             each = each.item(values.times.clone().unwrap_or_else(|| dialect.double(int(1))), "m");
-            each = each.filter(self.writer.counts(CountedValues::Where)).filter(Some(y.present()));
+            each = each.filter(self.writer.counts(CountedValues::Where));
+            rows = match of {
+                ValuesOf::Keys => rows.filter(Some(y.clone().present())).item(y, "y"),
+                ValuesOf::Sensitive => {
+                    each = each.item(y.clone(), "y").filter(Some(y.present()));
+                    rows.item(col("each_value.y"), "y")
+                }
+            };
             if let Some(at) = self.writer.sensitive_key() {
                 each = each.item(values.value.clone(), &format!("k{at}"));
                 rows = rows.item(col(&format!("each_value.k{at}")), &format!("k{at}"));
             }
             self.writer.ctes.add("each_value", each);
             rows = rows.join("each_value", col("each_value.g").eq(col("drawn.g")));
-            rows = rows.item(col("each_value.y"), "y").item(col("each_value.m"), "m");
+            rows = rows.item(col("each_value.m"), "m");
         } else {
             let y = y(self, &null())?;
             let y = if self.is_distinct { y } else { dialect.double(y) };
@@ -190,7 +212,7 @@ impl<'a> Writing<'a> {
                     let key = col(&format!("drawn.k{at}"));
                     let key = parts::key_value(&self.writer, *field, key);
                     // A key's value is the same for all hits.
-                    return self.of_values(&|picks, _| picks.value(factor, &|_| key.clone()));
+                    return self.of_values(ValuesOf::Keys, &|picks, _| picks.value(factor, &|_| key.clone()));
                 }
                 if plan.shape.detail == Detail::Permuted {
                     return self.permuted(factor, *field);

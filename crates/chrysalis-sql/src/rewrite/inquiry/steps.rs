@@ -13,6 +13,7 @@ use super::terms::{compared, rounded, to_even, towards_zero};
 
 /// What an expression is, as columns of the last CTE.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a statement has few of them, and none lives long")]
 pub(super) enum Node {
     Number(Number),
     /// A text, a date or a datetime, compared in the order in which it stands here.

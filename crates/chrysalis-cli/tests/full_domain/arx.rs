@@ -39,7 +39,7 @@ const ARX_OPTIMA: [(&str, &str, f64); 17] = [
     ),
 ];
 
-/// A metric's figures for a set of levels: the levels, the promise, and each metric with its figure.
+/// What is required, the metric, and levels with their costs.
 type Figures = (&'static str, &'static str, &'static [(&'static str, f64)]);
 
 /// What ARX's `TestUtilityMetrics` expects certain levels to cost, with occupation sensitive, t along its taxonomy, and every

@@ -35,7 +35,7 @@ const RELEASES: [(&str, &[&str]); 8] = [
 ];
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let bench = Bench::alone()?;
+    let bench = Bench::alone(options)?;
     let (csv, rows) = data::census_once(&bench, options.data.as_deref())?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     println!("\ndata     {CENSUS}, {} rows", grouped(rows));

@@ -27,7 +27,7 @@ const SETTINGS: [(&[&str], &str); 4] =
     [(&["k=5"], "0"), (&["k=5"], "0.05"), (&["k=5", "distinct-l=4"], "0"), (&["k=5", "distinct-l=4"], "0.05")];
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let bench = Bench::prepare()?;
+    let bench = Bench::prepare(options)?;
     let folder = data::folder(options.data.as_deref());
     let whole = data::census_like(&bench, &folder, ROWS)?;
     let half = bench.file("census_like_half.csv");

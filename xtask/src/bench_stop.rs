@@ -34,7 +34,7 @@ struct Stop {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let bench = Bench::alone()?;
+    let bench = Bench::alone(options)?;
     let input = data::prepare(&bench, options.data.as_deref())?;
     let ground = bench.file("stopped");
     println!("\ndata     {}, {} rows", input.name, grouped(input.rows));

@@ -94,7 +94,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             return Ok(());
         }
     };
-    let bench = Bench::with(python)?;
+    let bench = Bench::with(python, &options.bench)?;
     let made = data::census_like(&bench, &folder, options.rows)?;
     let files = with_persons(&bench, &made)?;
     heading(options);

@@ -32,6 +32,8 @@ Chores of the Chrysalis workspace.
 
 usage: cargo xtask <chore> [options]
 
+Benchmarks build a release; with --chrysalis PROGRAM they measure one that is built already.
+
   ci [--all]             everything CI runs: referees, format, clippy, check-deps, tests, docs; with
                          --all, suites that CI runs on a sample are run whole
   example [--rows N]     make the example hospital table, publish it, audit the release
@@ -44,8 +46,7 @@ usage: cargo xtask <chore> [options]
   bench-estimates        publish real tables in several forms and ask them 1,000 random questions:
         [--data DIR]     errors of even and learned estimates, and how often the truth lies within
         [--questions N]  two standard errors (releases in target/bench-estimates are used again;
-        [--only TEXT]    --only takes part of a name such as adult-l4-generalize; --chrysalis names a
-        [--chrysalis P]  program that is built already)
+        [--only TEXT]    --only takes part of a name such as adult-l4-generalize)
   bench-full-domain      search all combinations of levels of 1,000,000 rows like CENSUS, and of
         [--data DIR]     half of them (DIR holds make_census_like.py, the CENSUS files and
         [--repeat N]     hierarchies/census)

@@ -65,6 +65,7 @@ mod source;
 #[cfg(test)]
 mod testing;
 mod together;
+mod transparent;
 mod values;
 
 pub use attack::{
@@ -147,6 +148,7 @@ fn audited(
             report
         }
     };
+    report.checks.extend(transparent::check(release, watch)?);
     report.checks.extend(manifest::ids(release));
     report.checks.push(manifest::check(release, report.disclosure.as_ref(), watch));
     Ok(report)

@@ -137,6 +137,12 @@ impl PrincipleSpec {
         )
     }
 
+    /// Whether groups can be chosen for it so that the choice says nothing about anybody's value: whether some size of
+    /// groups is proved to be safe.
+    pub fn may_be_transparent(&self) -> bool {
+        !self.weighs() && !self.needs_population()
+    }
+
     /// Whether every group that has a row satisfies it, whatever is in it.
     pub fn promises_nothing(&self) -> bool {
         let one = Rational::one();

@@ -28,11 +28,15 @@ fn people(n: u64) -> Table {
 }
 
 fn release(table: &Table, release: &Value) -> Release {
+    release_about(table, &json!("cost"), release)
+}
+
+fn release_about(table: &Table, sensitive: &Value, release: &Value) -> Release {
     let quasi = match release["method"] == "butterfly" {
         true => json!([["age"], ["room"]]),
         false => json!(["age", "room"]),
     };
-    let draft = json!({ "quasi": quasi, "sensitive": "cost", "release": release });
+    let draft = json!({ "quasi": quasi, "sensitive": sensitive, "release": release });
     let draft: Draft = serde_json::from_value(draft).unwrap();
     let header: Vec<String> = table.columns().iter().map(|column| column.name().to_owned()).collect();
     publish(table.clone(), &draft.check(&header).unwrap(), Seed::Fixed(1), &Unwatched).unwrap().release
@@ -174,4 +178,63 @@ fn a_transparent_release_promises_what_replaying_measures() {
             assert!(!audited(&forged, None, None).report.ok(), "{form}: lie {lie} went unnoticed");
         }
     }
+}
+
+/// Tables cannot prove that a choice of groups says nothing, but groups that were not cut and dealt can be told.
+#[test]
+fn groups_without_the_structure_of_transparent_ones_are_caught() {
+    let table = people(60);
+    let structure = |release: &Release| {
+        let outcome = audited(release, None, None);
+        outcome.report.checks.iter().find(|check| check.name == "transparent groups").unwrap().clone()
+    };
+    let forged = |release: Release| {
+        let mut forged = release;
+        forged.manifest.transparent = true;
+        forged.manifest.partitioner = "transparent".to_owned();
+        structure(&forged)
+    };
+    let two = json!(["cost", "ward"]);
+    for form in ["anatomy", "permute"] {
+        let made = |about: &Value, release: Value| {
+            let mut release = release;
+            release["method"] = json!(form);
+            release_about(&table, about, &release)
+        };
+        // Groups that were dealt have no value twice.
+        let dealt = structure(&made(&json!("cost"), json!({ "transparent": true, "require": ["l=3"] })));
+        assert!(dealt.ok && dealt.detail.contains("no group has a value twice"), "{form}: {dealt:?}");
+        let lie = forged(made(&json!("cost"), json!({ "partitioner": "mondrian", "require": ["l=3"] })));
+        assert!(!lie.ok && lie.detail.contains("more than once, so it was not dealt"), "{form}: {lie:?}");
+        // Where cells are the groups, cuts take them apart.
+        let cells = structure(&made(&two, json!({ "transparent": true, "require": ["l=2"] })));
+        assert!(cells.ok && cells.detail.contains("cuts by quasi values take all groups apart"), "{form}: {cells:?}");
+        let lie = forged(made(&two, json!({ "partitioner": "anatomize", "require": ["l=2"] })));
+        assert!(!lie.ok && lie.detail.contains("no cut by one column takes"), "{form}: {lie:?}");
+        // Merged groups show neither.
+        let merged = structure(&made(&json!("cost"), json!({ "transparent": true, "require": ["l=2", "k=7"] })));
+        assert!(merged.ok && merged.detail.starts_with("cannot tell"), "{form}: {merged:?}");
+    }
+}
+
+/// Nobody is told to make a release transparent where that would be refused.
+#[test]
+fn what_cannot_be_transparent_is_not_advised() {
+    let table = people(60);
+    let prevention = |require: &str| {
+        let draft = json!({
+            "quasi": ["age", "room"],
+            "sensitive": "cost",
+            "attributes": { "cost": { "categories": [["0", "1000", "2000", "3000"], ["4000", "5000", "6000", "7000"]] } },
+            "release": { "method": "anatomy", "partitioner": "mondrian", "require": [require] },
+        });
+        let draft: Draft = serde_json::from_value(draft).unwrap();
+        let header: Vec<String> = table.columns().iter().map(|column| column.name().to_owned()).collect();
+        let made = publish(table.clone(), &draft.check(&header).unwrap(), Seed::Fixed(1), &Unwatched).unwrap().release;
+        let outcome = audited(&made, Some(&table), Some(40));
+        let found = outcome.report.attacks.findings.into_iter().find(|finding| finding.attack == "replay").unwrap();
+        found.prevention
+    };
+    assert!(prevention("l=3").contains("transparent"));
+    assert_eq!(prevention("distinct-l-alpha=3,0.1"), "");
 }

@@ -42,7 +42,7 @@ pub static METHODS: &[MethodEntry] = &[
         about: "ranges and labels in place of quasi values",
         partitioner: Some("compact"),
         knobs: &[],
-        tried_with: &[Some("compact"), Some("mondrian")],
+        tried_with: &[Some("compact"), Some("mondrian"), Some("transparent")],
         make: |_| Box::new(Generalize),
     },
     MethodEntry {
@@ -50,7 +50,7 @@ pub static METHODS: &[MethodEntry] = &[
         about: "exact quasi values in one table, each group's sensitive values in another",
         partitioner: Some("nearby"),
         knobs: &[],
-        tried_with: &[Some("nearby")],
+        tried_with: &[Some("nearby"), Some("transparent")],
         make: |_| Box::new(Anatomy),
     },
     MethodEntry {

@@ -40,7 +40,10 @@ pub(crate) fn attack(
 ) -> (Option<Replay>, Finding) {
     match replayed(manifest, microdata, asked, watch) {
         Ok(found) => {
-            let finding = found.finding(&manifest.partitioner, manifest.transparent);
+            let mut finding = found.finding(&manifest.partitioner, manifest.transparent);
+            if !manifest.promises.iter().all(|promise| promise.principle().may_be_transparent()) {
+                finding.prevention.clear();
+            }
             (Some(found), finding)
         }
         Err(reason) => (None, Replay::not_run(&reason, manifest.transparent)),

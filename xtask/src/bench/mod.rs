@@ -22,13 +22,15 @@ pub(crate) struct Options {
     /// The folder the user named, if any.
     pub(crate) data: Option<PathBuf>,
     pub(crate) repeat: usize,
+    /// A program that is built already; without one, a release build is made.
+    pub(crate) chrysalis: Option<PathBuf>,
 }
 
 impl Options {
-    /// The options of `bench` and of `bench-queries`.
+    /// The options that the benchmarks share.
     pub(crate) fn parse(arguments: &[String], called_from: &Path) -> Result<Self, Failure> {
         let data = env::var_os("CHRYSALIS_DATA").map(|folder| called_from.join(folder));
-        let mut options = Self { data, repeat: 5 };
+        let mut options = Self { data, repeat: 5, chrysalis: None };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -37,6 +39,11 @@ impl Options {
                     let folder = arguments.next();
                     let folder = folder.ok_or_else(|| Failure::usage("--data wants a folder"))?;
                     options.data = Some(called_from.join(folder));
+                }
+                "--chrysalis" => {
+                    let program = arguments.next();
+                    let program = program.ok_or_else(|| Failure::usage("--chrysalis wants a program"))?;
+                    options.chrysalis = Some(called_from.join(program));
                 }
                 _ => return Err(Failure::usage(format!("the benchmarks have no `{argument}`"))),
             }
@@ -53,7 +60,7 @@ pub(crate) struct Bench {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let bench = Bench::prepare()?;
+    let bench = Bench::prepare(options)?;
     let input = data::prepare(&bench, options.data.as_deref())?;
     report::heading(&input, options.repeat);
     let mut polars = Vec::new();
@@ -142,19 +149,22 @@ impl Bench {
         Ok(())
     }
 
-    pub(crate) fn prepare() -> Result<Self, Failure> {
+    pub(crate) fn prepare(options: &Options) -> Result<Self, Failure> {
         let python =
             referees::prepare().map_err(|reason| Failure::new(format!("nothing to measure against: {reason}")))?;
-        Bench::with(python)
+        Bench::with(python, options)
     }
 
     /// Without a yardstick; the system's Python serves where `gzip` is missing.
-    pub(crate) fn alone() -> Result<Self, Failure> {
-        Bench::with(PathBuf::from("python3"))
+    pub(crate) fn alone(options: &Options) -> Result<Self, Failure> {
+        Bench::with(PathBuf::from("python3"), options)
     }
 
-    pub(crate) fn with(python: PathBuf) -> Result<Self, Failure> {
-        let chrysalis = shell::build_chrysalis("release", &["databases"])?;
+    pub(crate) fn with(python: PathBuf, options: &Options) -> Result<Self, Failure> {
+        let chrysalis = match &options.chrysalis {
+            Some(program) => program.clone(),
+            None => shell::build_chrysalis("release", &["databases"])?,
+        };
         let folder = shell::target_dir().join("bench");
         fs::create_dir_all(&folder)
             .map_err(|error| Failure::new(format!("cannot make {}: {error}", folder.display())))?;

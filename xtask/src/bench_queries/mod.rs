@@ -41,7 +41,7 @@ struct Tables {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let bench = Bench::prepare()?;
+    let bench = Bench::prepare(options)?;
     let input = data::prepare(&bench, options.data.as_deref())?;
     if input.forms.is_empty() {
         let problem = format!("the questions are about CENSUS: name the folder of {} with --data", data::CENSUS);

@@ -79,6 +79,12 @@ pub trait Principle: fmt::Debug + fmt::Display + Send + Sync {
         None
     }
 
+    /// If rows with some values, by code, may stand in a group in any number: how many rows pass, no two of which have one
+    /// value but for those.
+    fn beside_ordinary(&self) -> Option<(u64, &[bool])> {
+        None
+    }
+
     /// How many rows, at least, must leave a group before the rest satisfies the principle or nothing is left.
     ///
     /// 0 for a group that passes. A lower bound that is cheap to find, not always the exact number.
@@ -266,6 +272,12 @@ impl Principle for All {
 
     fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
         safe::of_all(self.parts.iter().map(|part| &**part), rows)
+    }
+
+    fn beside_ordinary(&self) -> Option<(u64, &[bool])> {
+        let mut judging = self.parts.iter().filter(|part| !part.is_size_only());
+        let (size, ordinary) = judging.next()?.beside_ordinary()?;
+        judging.next().is_none().then(|| (size.max(self.least_size()), ordinary))
     }
 
     fn specs(&self) -> &[Requirement] {

@@ -67,6 +67,10 @@ impl Principle for OthersLDiversity {
         1
     }
 
+    fn beside_ordinary(&self) -> Option<(u64, &[bool])> {
+        Some((self.l.numer().div_ceil(*self.l.denom()), &self.is_ordinary))
+    }
+
     fn safe_size(&self, rows: &SaCounts) -> Option<u64> {
         let share = self.l.recip();
         let most = safe::rows_for(self.most(rows).count, share).saturating_add(self.alike.missing(rows));

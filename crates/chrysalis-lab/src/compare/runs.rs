@@ -10,6 +10,9 @@ use chrysalis_table::{ColumnRequest, Knob, Remedy, Table, Watch};
 
 use super::vary::{BlankFiller, VariedValues};
 
+/// The partitioner that not every principle can be asked of.
+const TRANSPARENT: &str = "transparent";
+
 /// More runs than this are no longer a comparison, and take forever.
 const MAX_RUNS: usize = 200;
 
@@ -116,7 +119,9 @@ fn tried(entry: &MethodEntry, require: &[Requirement]) -> Vec<RunDraft> {
         };
         RunDraft { release, ..RunDraft::default() }
     };
-    let mut runs: Vec<RunDraft> = entry.tried_with.iter().map(run).collect();
+    let has_proof = require.iter().all(|required| required.principle.may_be_transparent());
+    let is_offered = |name: &&Option<&'static str>| **name != Some(TRANSPARENT) || has_proof;
+    let mut runs: Vec<RunDraft> = entry.tried_with.iter().filter(is_offered).map(run).collect();
     // Only one partitioner may be left.
     runs.dedup_by(|a, b| a.release.partitioner == b.release.partitioner);
     runs

@@ -59,11 +59,16 @@ pub(super) fn dealt(
     let codes = sensitive_codes(data, rows);
     counts.clear();
     codes.iter().for_each(|&code| counts.add(code));
-    let size = dealing.group_size(goal, counts);
+    let beside = goal.beside_ordinary();
+    let size = match beside {
+        Some((size, _)) => usize::try_from(size).map_or(rows.len(), |size| size.min(rows.len())).max(1),
+        None => dealing.group_size(goal, counts),
+    };
     let (mut order, mut sizes) = if goal.is_size_only() || size == 1 {
         ((0..rows.len() as u32).collect(), stretches(rows.len(), size))
     } else {
-        deal_classes(&codes, counts.domain_len(), size, dealing, rng)
+        let ordinary = beside.map_or(&[][..], |(_, ordinary)| ordinary);
+        deal_classes(&codes, counts.domain_len(), size, (dealing, ordinary), rng)
     };
     // Step 4. Principles other than l may ask for more.
     let codes_of = |order: &[u32]| -> Vec<u32> { order.iter().map(|&at| codes[at as usize]).collect() };
@@ -106,23 +111,33 @@ pub(super) fn stretches(n_rows: usize, size: usize) -> Vec<u32> {
     (0..n_groups).map(size_of).filter(|&size| size > 0).collect()
 }
 
-/// Deals rows whose values count as one as if they had the same value. Rows without a value protect nobody: they join
-/// the groups of the others at random, one per group as far as they go.
+/// Deals rows whose values count as one as if they had the same value, and each row with an ordinary value as if nobody
+/// else had it. Rows without a value protect nobody: they join the groups of the others at random, one per group as far
+/// as they go.
 fn deal_classes(
     codes: &[u32],
     n_values: usize,
     l: usize,
-    dealing: &Dealing,
+    (dealing, ordinary): (&Dealing, &[bool]),
     rng: &mut dyn CryptoRng,
 ) -> (Vec<u32>, Vec<u32>) {
-    let classes: Vec<u32> = codes.iter().map(|&code| dealing.class(code)).collect();
+    let is_ordinary = |code: u32| ordinary.get(code as usize).copied().unwrap_or(false);
+    let mut n_classes = n_values;
+    let class = |&code: &u32| {
+        if is_ordinary(code) {
+            n_classes += 1;
+            return n_classes as u32 - 1;
+        }
+        dealing.class(code)
+    };
+    let classes: Vec<u32> = codes.iter().map(class).collect();
     let (missing, present): (Vec<u32>, Vec<u32>) =
         (0..codes.len() as u32).partition(|&place| dealing.is_missing(codes[place as usize]));
     if missing.is_empty() || present.is_empty() {
-        return deal(&classes, n_values, l, rng);
+        return deal(&classes, n_classes, l, rng);
     }
     let of_present: Vec<u32> = present.iter().map(|&place| classes[place as usize]).collect();
-    let (order, sizes) = deal(&of_present, n_values, l, rng);
+    let (order, sizes) = deal(&of_present, n_classes, l, rng);
     let order: Vec<u32> = order.into_iter().map(|at| present[at as usize]).collect();
     let mut groups: Vec<u32> = (0..sizes.len() as u32).collect();
     groups.shuffle(rng);

@@ -167,7 +167,7 @@ fn ten_thousand_people_are_given_groups_where_quasi_values_are_exact() {
 
 #[test]
 fn half_a_million_rows_are_audited_in_seconds() {
-    if std::env::var_os("CHRYSALIS_SLOW").is_none_or(|value| value != "1") {
+    if !chrysalis_testkit::is_slow() {
         println!("skipped: set CHRYSALIS_SLOW=1 to run it");
         return;
     }

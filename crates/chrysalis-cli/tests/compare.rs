@@ -140,7 +140,9 @@ fn without_runs_the_usual_methods_are_compared() {
     let usual = [
         "generalize by compact",
         "generalize by mondrian",
+        "generalize by transparent",
         "anatomy by nearby",
+        "anatomy by transparent",
         "permute by nearby",
         "angel by nearby",
         "shuffle by min-sum",

@@ -263,7 +263,7 @@ fn levels(json: &Value) -> Vec<u64> {
 
 /// One publication of Adult compared with every combination of levels, computed from the files alone.
 fn exhaustive(flags: &str, suppress: f64, passes: impl Fn(&Counts, &Counts) -> bool + Sync) {
-    if std::env::var_os("CHRYSALIS_SLOW").is_none_or(|value| value != "1") {
+    if !chrysalis_testkit::is_slow() {
         eprintln!("skipped: takes minutes (set CHRYSALIS_SLOW=1)");
         return;
     }

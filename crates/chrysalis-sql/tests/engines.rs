@@ -25,7 +25,9 @@ use serde_json::Value as Json;
 
 const QUASI: [&str; 6] = ["age", "weight", "joined", "seen", "grade", "city"];
 /// The number of questions per release, which every engine must answer alike.
-const QUESTIONS: usize = 110;
+fn wanted() -> usize {
+    chrysalis_testkit::sampled(50, 110)
+}
 
 fn publish(publisher: &dyn Method, table: &Table) -> Release {
     let quasi = QUASI.map(|name| AttributeSpec::new(name, Role::QuasiIdentifier));
@@ -182,7 +184,7 @@ fn check_questions(publisher: &dyn Method, table: &Table, questions: Questions, 
             failed.push(format!("{}\n{}", question.asked, wrong.join("\n")));
         }
         answered += 1;
-        if answered == QUESTIONS {
+        if answered == wanted() {
             break;
         }
     }

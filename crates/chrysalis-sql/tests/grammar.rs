@@ -93,15 +93,11 @@ fn check(engine: &mut Engine, release: &OpenRelease, form: &str, world: &World, 
     Some(checked)
 }
 
-fn cases(slow: usize, quick: usize) -> usize {
-    if std::env::var_os("CHRYSALIS_SLOW").is_some_and(|value| value == "1") { slow } else { quick }
-}
-
 #[test]
 fn every_truth_lies_inside_its_bounds() {
     let Some((mut engine, _folder)) = duckdb() else { return };
     let (mut asked, mut answered, mut numbers, mut seed) = (0, 0, 0, 0);
-    let wanted = cases(20_000, 1_500);
+    let wanted = chrysalis_testkit::sampled(1_500, 20_000);
     while asked < wanted {
         seed += 1;
         let mut rng = rng(seed);
@@ -159,7 +155,7 @@ fn permuted(rows: &[Row], cols: &[usize]) -> Vec<Vec<Row>> {
 fn bounds_hold_in_all_worlds() {
     let Some((mut engine, _folder)) = duckdb() else { return };
     let (mut answered, mut numbers) = (0, 0);
-    for seed in 0..cases(1_500, 120) as u64 {
+    for seed in 0..chrysalis_testkit::sampled(120, 1_500) {
         let mut rng: ChaCha20Rng = rng(seed + 1_000_000);
         let is_permute = rng.random_bool(0.4);
         let n_rows = if is_permute { rng.random_range(1..4) } else { rng.random_range(1..5) };

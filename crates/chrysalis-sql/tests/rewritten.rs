@@ -27,10 +27,6 @@ use sqlparser::parser::Parser;
 
 const FORMS: [&str; 7] = ["anatomy", "shuffle", "permute", "generalize", "angel", "angel with a marginal", "butterfly"];
 
-fn cases(slow: usize, quick: usize) -> usize {
-    if std::env::var_os("CHRYSALIS_SLOW").is_some_and(|value| value == "1") { slow } else { quick }
-}
-
 /// A release in the databases that are installed.
 struct Databases {
     release: Release,
@@ -148,7 +144,7 @@ fn check(form: &str) {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let mut failed = Vec::new();
     let mut seed = 7_000;
-    let wanted = cases(1_200, 30);
+    let wanted = chrysalis_testkit::sampled(12, 600);
     while asked < wanted {
         seed += 1;
         let mut rng = rng(seed);
@@ -160,7 +156,7 @@ fn check(form: &str) {
         let Some(release) = world.release(form, &mut rng) else { continue };
         let folder = tempfile::tempdir().unwrap();
         let mut databases = Databases::new(&release, folder.path(), server.as_ref());
-        for _ in 0..30 {
+        for _ in 0..wanted.min(30) {
             let sql = question(&world, &mut rng);
             asked += 1;
             let inquiry = match databases.inquiry(&sql) {

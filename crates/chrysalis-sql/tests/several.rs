@@ -102,7 +102,7 @@ fn check(groups: &[Group], asks: (i64, i64, i64)) {
 
 /// `cargo xtask ci --all` asks more.
 fn config() -> ProptestConfig {
-    let cases = if std::env::var_os("CHRYSALIS_SLOW").is_some() { 10_000 } else { 600 };
+    let cases = chrysalis_testkit::sampled(600, 10_000);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

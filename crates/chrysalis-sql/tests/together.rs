@@ -131,7 +131,7 @@ fn check(groups: &[Group], asks: Row, method: &dyn Method) {
 
 /// `cargo xtask ci --all` asks more.
 fn config() -> ProptestConfig {
-    let cases = if std::env::var_os("CHRYSALIS_SLOW").is_some() { 5_000 } else { 200 };
+    let cases = chrysalis_testkit::sampled(200, 5_000);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

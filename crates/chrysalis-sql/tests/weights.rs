@@ -245,7 +245,7 @@ fn check(groups: &[Group], (q, a, b): (i64, i64, i64)) {
 
 /// `cargo xtask ci --all` asks more.
 fn config() -> ProptestConfig {
-    let cases = if std::env::var_os("CHRYSALIS_SLOW").is_some() { 5_000 } else { 300 };
+    let cases = chrysalis_testkit::sampled(300, 5_000);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

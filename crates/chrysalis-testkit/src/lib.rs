@@ -18,3 +18,13 @@ mod sensitive;
 pub mod strategies;
 
 pub use sensitive::{SensitiveColumn, required};
+
+/// Whether long suites run in full, as `cargo xtask ci --all` asks for.
+pub fn is_slow() -> bool {
+    std::env::var_os("CHRYSALIS_SLOW").is_some_and(|value| value == "1")
+}
+
+/// How much of a long suite to run.
+pub fn sampled<T>(sample: T, all: T) -> T {
+    if is_slow() { all } else { sample }
+}

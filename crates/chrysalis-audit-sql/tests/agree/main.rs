@@ -22,10 +22,6 @@ fn judges(folder: &Path) -> Vec<Judge> {
     [Some(Judge::sqlite()), Judge::duckdb(folder), Judge::postgres()].into_iter().flatten().collect()
 }
 
-fn is_slow() -> bool {
-    std::env::var_os("CHRYSALIS_SLOW").is_some()
-}
-
 fn frozen() -> Vec<(String, Release)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../chrysalis-cli/tests/frozen/v1");
     let mut names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -115,7 +111,7 @@ fn every_promise_and_check_has_statements_that_parse_or_is_said_to_be_undecided(
 fn lies_are_found_by_both_or_by_neither() {
     let folder = tempfile::tempdir().unwrap();
     let sound: Vec<(String, Release)> = honest::releases().into_iter().chain(frozen()).collect();
-    let wanted = if is_slow() { 520 } else { 60 };
+    let wanted = chrysalis_testkit::sampled(60, 520);
     let forged = lies::forge(&sound, wanted);
     let kinds: BTreeSet<&str> = forged.iter().map(|it| it.kind).collect();
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();

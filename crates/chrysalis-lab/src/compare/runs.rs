@@ -120,7 +120,9 @@ fn tried(entry: &MethodEntry, require: &[Requirement]) -> Vec<RunDraft> {
         RunDraft { release, ..RunDraft::default() }
     };
     let has_proof = require.iter().all(|required| required.principle.may_be_transparent());
-    let is_offered = |name: &&Option<&'static str>| **name != Some(TRANSPARENT) || has_proof;
+    // Groups that are formed without a look at sensitive values say nothing about them.
+    let has_use = require.iter().any(|required| required.principle.needs_sensitive());
+    let is_offered = |name: &&Option<&'static str>| **name != Some(TRANSPARENT) || (has_proof && has_use);
     let mut runs: Vec<RunDraft> = entry.tried_with.iter().filter(is_offered).map(run).collect();
     // Only one partitioner may be left.
     runs.dedup_by(|a, b| a.release.partitioner == b.release.partitioner);

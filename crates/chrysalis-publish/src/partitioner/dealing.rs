@@ -9,6 +9,8 @@ pub(super) struct Dealing {
     classes: Vec<Code>,
     /// Empty where no value is missing.
     is_missing: Vec<bool>,
+    /// Empty where no value is ordinary: rows with such a value may stand in a group in any number.
+    is_ordinary: Vec<bool>,
     /// What rows of a group should not have in common beside their class.
     clashes: Option<Clashes>,
 }
@@ -17,10 +19,15 @@ impl Dealing {
     /// The classes and the missing values that a goal distinguishes, over a domain of `n_values` codes.
     pub(super) fn of(goal: &dyn Principle, n_values: usize) -> Dealing {
         let clashes = goal.clashes();
-        let Some(alike) = goal.alike() else { return Dealing { classes: Vec::new(), is_missing: Vec::new(), clashes } };
-        let is_missing: Vec<bool> = (0..n_values as Code).map(|code| alike.is_missing(code)).collect();
-        let has_missing = is_missing.contains(&true);
-        Dealing { classes: alike.classes(), is_missing: if has_missing { is_missing } else { Vec::new() }, clashes }
+        let is_ordinary = goal.beside_ordinary().map_or_else(Vec::new, |(_, is_ordinary)| is_ordinary.to_vec());
+        let Some(alike) = goal.alike() else {
+            return Dealing { classes: Vec::new(), is_missing: Vec::new(), is_ordinary, clashes };
+        };
+        let mut is_missing: Vec<bool> = (0..n_values as Code).map(|code| alike.is_missing(code)).collect();
+        if !is_missing.contains(&true) {
+            is_missing.clear();
+        }
+        Dealing { classes: alike.classes(), is_missing, is_ordinary, clashes }
     }
 
     /// The code that stands for all codes that count as one with this one.
@@ -31,6 +38,11 @@ impl Dealing {
     /// Whether the code stands for a missing value.
     pub(super) fn is_missing(&self, code: Code) -> bool {
         self.is_missing.get(code as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether rows with this code may stand in a group in any number.
+    pub(super) fn is_ordinary(&self, code: Code) -> bool {
+        self.is_ordinary.get(code as usize).copied().unwrap_or(false)
     }
 
     /// What a row with this code should not share with others of its group; nothing where only its class matters.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrysalis_publish::partitioner::{Compact, Mondrian, Nearby, TopDown, Transparent};
 use chrysalis_publish::{Microdata, Partition, Partitioner};
 use chrysalis_table::{Column, Table};
-use chrysalis_testkit::required;
+use chrysalis_testkit::{required, sampled};
 use proptest::prelude::*;
 use rayon::prelude::*;
 
@@ -178,12 +178,8 @@ impl Replayed {
     }
 }
 
-fn is_slow() -> bool {
-    std::env::var_os("CHRYSALIS_SLOW").is_some()
-}
-
 fn tables() -> impl Iterator<Item = &'static Small> {
-    QUICK.iter().chain(if is_slow() { SLOW } else { &[] })
+    QUICK.iter().chain(sampled(&[][..], SLOW))
 }
 
 /// Whether some release keeps the promise, in all worlds alike.
@@ -194,7 +190,7 @@ fn is_feasible(table: &Small, l: u64) -> bool {
 
 #[test]
 fn every_world_that_transparent_groups_allow_is_equally_likely() {
-    let runs = if is_slow() { 2_000 } else { 400 };
+    let runs = sampled(400, 2_000);
     let mut n_judged = 0;
     for (table, l) in tables().flat_map(|table| [(table, 2), (table, 3)]).filter(|(table, l)| is_feasible(table, *l)) {
         let replayed = Replayed::new(table, &Transparent, l, runs);
@@ -212,7 +208,7 @@ fn every_world_that_transparent_groups_allow_is_equally_likely() {
 
 #[test]
 fn the_same_loop_finds_what_other_partitioners_tell() {
-    let runs = if is_slow() { 400 } else { 60 };
+    let runs = sampled(60, 400);
     let others: [Box<dyn Partitioner + Sync>; 4] =
         [Box::new(Nearby), Box::new(Compact), Box::new(TopDown), Box::new(Mondrian::default())];
     for partitioner in others {

@@ -23,7 +23,7 @@ use crate::value_set::ValueSet;
 use crate::{Cell, OpenRelease, Plan, PlannedAggregate, QueryError};
 use grid::{Grid, SetShares};
 use spread::Spread;
-use totals::{Chances, Counted};
+use totals::{Chances, Counted, Moments};
 
 /// The grids of a release's attributes, made when a question first needs them.
 #[derive(Debug, Default)]
@@ -54,16 +54,20 @@ pub(crate) struct Learner<'a> {
     /// The quasi attributes in GROUP BY.
     keys: Vec<usize>,
     fields: Vec<LearnedField<'a>>,
-    known: Mutex<BTreeMap<MassKey, Arc<Learned>>>,
+    known: Mutex<BTreeMap<SideKey, Arc<Learned>>>,
 }
 
-/// What was learned from some rows.
+/// What was learned from the rows that count.
 struct Learned {
-    /// Per field.
-    spreads: Vec<Option<Spread>>,
+    rows: Spreads,
+    /// From their positive and from their negative numbers, if those are asked about; `None` if there are none.
+    signed: [Option<Spreads>; 2],
     /// How many rows there are, unless they are those of all values.
     counted: Option<Counted>,
 }
+
+/// Per field, the distribution of some mass; `None` where it stays even.
+type Spreads = Vec<Option<Spread>>;
 
 struct LearnedField<'a> {
     field: usize,
@@ -71,19 +75,12 @@ struct LearnedField<'a> {
     grid: Arc<Grid>,
 }
 
-/// Which rows are spread: those that count for an aggregate, or their positive or negative values.
+/// Which rows count, and whether their numbers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct MassKey {
+struct SideKey {
     aggregate: usize,
     value: Option<Code>,
-    mass: Mass,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Mass {
-    Rows,
-    Positive,
-    Negative,
+    are_numbers: bool,
 }
 
 /// One aggregate of one row of an answer.
@@ -127,21 +124,20 @@ impl<'a> Learner<'a> {
         if !self.plan.shape.detail.is_labelled() {
             return paired::with_error(asked, self.release.groups());
         }
-        let rows = self.in_boxes(asked, Mass::Rows);
+        let learned = self.learned(asked);
+        let rows = self.in_boxes(asked, &learned.rows);
         match function {
-            Function::Count => totals::count(asked, &rows),
+            Function::Count => totals::count(asked, &rows, learned.counted),
             Function::Sum | Function::Avg => {
-                let [up, down] = [Mass::Positive, Mass::Negative].map(|mass| self.in_boxes(asked, mass));
-                totals::numbers(asked, &rows, [&up, &down])
+                let signed = learned.signed.each_ref().map(|it| it.as_ref().map(|it| self.in_boxes(asked, it)));
+                totals::numbers(asked, &rows, signed.each_ref().map(Option::as_ref), learned.counted)
             }
             _ => totals::extreme(asked, &rows),
         }
     }
 
     /// For every hit in `pieces`: how likely a row that counts is to be among the hits.
-    fn in_boxes(&self, asked: &Asked<'_>, mass: Mass) -> Chances {
-        let learned = self.learned(asked, mass);
-        let spreads = &learned.spreads;
+    fn in_boxes(&self, asked: &Asked<'_>, spreads: &Spreads) -> Chances {
         let condition = &self.plan.conditions[asked.planned.condition];
         let of_field = |field: usize, set: &ValueSet| {
             let at = self.fields.iter().position(|it| it.field == field)?;
@@ -184,53 +180,53 @@ impl<'a> Learner<'a> {
             f64::midpoint(rows.map(share).sum(), hit.expected) / n
         };
         let found: Vec<f64> = asked.found.iter().flat_map(|piece| piece.iter()).map(chance).collect();
-        let chances = Chances::thinned(asked, &found, learned.counted);
+        let chances = Chances::thinned(asked, &found);
         if is_grouped { chances } else { chances.dealt(asked) }
     }
 
     /// The distributions of all attributes, learned once for all rows of an answer.
-    fn learned(&self, asked: &Asked<'_>, mass: Mass) -> Arc<Learned> {
+    fn learned(&self, asked: &Asked<'_>) -> Arc<Learned> {
         let many = self.plan.sensitive_key().is_some() && asked.side.n_values() > MAX_VALUES;
         let value = asked.value.filter(|_| !many);
         let same = |other: &PlannedAggregate| other.set == asked.planned.set;
         let aggregate = self.plan.aggregates.iter().position(same).unwrap_or(asked.at);
-        let key = MassKey { aggregate, value, mass };
+        let are_numbers = matches!(asked.planned.function, Function::Sum | Function::Avg);
+        let key = SideKey { aggregate, value, are_numbers };
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(learned) = known().get(&key) {
             return Arc::clone(learned);
         }
         let side = if many { asked.side.without_test() } else { asked.side };
-        let masses: Vec<f64> = (0..self.release.groups().len()).map(|group| mass.of(side, group)).collect();
-        let of_rows = (self.plan.shape.detail == Detail::RowBoxes).then(|| self.release.groups().of_rows_in_order());
+        let groups = self.release.groups();
+        let moments: Vec<Moments> = (0..groups.len()).map(|group| Moments::of(side, group, are_numbers)).collect();
+        let inside = |(group, it): (usize, &Moments)| it.rows * (1.0 - it.rows / f64::from(groups.size(group).max(1)));
+        let counted = (!many).then(|| Counted {
+            total: moments.iter().map(|it| it.rows).sum(),
+            inside: moments.iter().enumerate().map(inside).sum(),
+        });
+        let signed = |sign: usize| {
+            let is_any = moments.iter().any(|it| it.sums[sign] > 0.0);
+            is_any.then(|| self.spreads(|group| moments[group].sums[sign]))
+        };
+        let learned =
+            Learned { rows: self.spreads(|group| moments[group].rows), signed: [signed(0), signed(1)], counted };
+        Arc::clone(known().entry(key).or_insert_with(|| Arc::new(learned)))
+    }
+
+    /// Learns from the mass of every group.
+    fn spreads(&self, mass: impl Fn(usize) -> f64) -> Spreads {
+        let groups = self.release.groups();
+        let of_rows = (self.plan.shape.detail == Detail::RowBoxes).then(|| groups.of_rows_in_order());
         let learned = |it: &LearnedField<'_>| {
             let (free, pinned) = match &of_rows {
-                None => it.grid.masses(|group| masses[group]),
+                None => it.grid.masses(&mass),
                 Some(batch) => it.grid.masses(|row| {
                     let batch = batch[row] as usize;
-                    masses[batch] / f64::from(self.release.groups().size(batch).max(1))
+                    mass(batch) / f64::from(groups.size(batch).max(1))
                 }),
             };
             Spread::learn(&it.grid, &free, &pinned)
         };
-        let spreads = self.fields.iter().map(learned).collect();
-        let groups = self.release.groups();
-        let inside = |(group, c): (usize, &f64)| c * (1.0 - c / f64::from(groups.size(group).max(1)));
-        let counted = (!many && mass == Mass::Rows)
-            .then(|| Counted { total: masses.iter().sum(), inside: masses.iter().enumerate().map(inside).sum() });
-        Arc::clone(known().entry(key).or_insert_with(|| Arc::new(Learned { spreads, counted })))
-    }
-}
-
-impl Mass {
-    fn of(self, side: Side<'_>, group: usize) -> f64 {
-        let signed = |sign: f64| {
-            let positive = |(number, count): (f64, u32)| (number * sign).max(0.0) * f64::from(count);
-            side.numbers_of(group).map(positive).sum()
-        };
-        match self {
-            Mass::Rows => f64::from(side.count(group)),
-            Mass::Positive => signed(1.0),
-            Mass::Negative => signed(-1.0),
-        }
+        self.fields.iter().map(learned).collect()
     }
 }

@@ -14,6 +14,12 @@ use crate::question::Function;
 /// How strongly hits depend on values inside groups at least: log odds between the two halves of the values.
 const DEPENDENCE: f64 = 0.25;
 
+/// How much of the slope that hits and values have across groups they may have inside them.
+const ACROSS: f64 = 0.77;
+
+/// Groups whose values are further apart than this, compared with rows drawn at random, count as if they were this far.
+const MOST_APART: f64 = 1.7;
+
 /// Sums over all rows of a release, of the numbers that count.
 #[derive(Clone, Copy, Debug, Default)]
 struct Everywhere {
@@ -107,6 +113,6 @@ impl Everywhere {
         // How far apart the values of a group are, compared with those of rows drawn at random.
         let free = (self.rows - self.groups).max(1.0);
         let apart = self.inside / free / (total / self.rows);
-        apart * least.hypot(across)
+        apart.min(MOST_APART) * least.hypot(ACROSS * across)
     }
 }

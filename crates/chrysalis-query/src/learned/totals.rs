@@ -1,7 +1,7 @@
 //! From chances to estimates and standard errors (step 7 of `spec.md`).
 
 use super::Asked;
-use crate::aggregate::{Estimate, aggregate};
+use crate::aggregate::{Estimate, Side, aggregate};
 use crate::estimate::{Hit, variance_of_draw};
 use crate::question::Function;
 
@@ -25,8 +25,38 @@ pub(super) struct Chances {
     of_hits: Vec<f64>,
     /// For every hit: how much less hits vary because they are drawn from the rows of a batch.
     drawn: Vec<f64>,
-    /// Unknown where values were learned together.
-    counted: Option<Counted>,
+}
+
+/// The rows of a group that count, and their numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Moments {
+    pub(super) rows: f64,
+    /// The sizes of positive and of other numbers, added up, and their squares.
+    pub(super) sums: [f64; 2],
+    squares: [f64; 2],
+}
+
+impl Moments {
+    pub(super) fn of(side: Side<'_>, group: usize, are_numbers: bool) -> Moments {
+        let mut moments = Moments::default();
+        if !are_numbers {
+            moments.rows = f64::from(side.count(group));
+            return moments;
+        }
+        side.numbers_of(group).for_each(|(number, times)| {
+            let (sign, times) = (usize::from(number <= 0.0), f64::from(times));
+            moments.rows += times;
+            moments.sums[sign] += number.abs() * times;
+            moments.squares[sign] += number * number * times;
+        });
+        moments
+    }
+
+    /// Those of the group of every hit.
+    fn of_hits(asked: &Asked<'_>) -> Vec<Moments> {
+        let are_numbers = asked.planned.function != Function::Count;
+        hits(asked).map(|hit| Moments::of(asked.side, hit.group as usize, are_numbers)).collect()
+    }
 }
 
 /// The rows of all groups that count.
@@ -39,7 +69,7 @@ pub(super) struct Counted {
 
 impl Chances {
     /// From the chances of hits before conditions on other sensitive attributes, which thin them out evenly.
-    pub(super) fn thinned(asked: &Asked<'_>, found: &[f64], counted: Option<Counted>) -> Chances {
+    pub(super) fn thinned(asked: &Asked<'_>, found: &[f64]) -> Chances {
         let mut chances = asked.found.iter().flat_map(|piece| piece.iter()).zip(found);
         let chance = |hit: &Hit| {
             // PROOF: thinning leaves hits out and keeps their order.
@@ -51,7 +81,7 @@ impl Chances {
         };
         let of_hits: Vec<f64> = asked.pieces.iter().flat_map(|piece| piece.iter()).map(chance).collect();
         let drawn = vec![1.0; of_hits.len()];
-        Chances { of_hits, drawn, counted }
+        Chances { of_hits, drawn }
     }
 
     /// The same where values were dealt to the rows of a batch: a draw without replacement.
@@ -69,17 +99,18 @@ impl Chances {
     }
 
     /// By how much log odds may be off in all groups alike: the more, the more hits and values go together across groups.
-    fn tilt(&self, asked: &Asked<'_>) -> f64 {
+    /// Nothing is known about that where values were learned together.
+    fn tilt(&self, asked: &Asked<'_>, moments: &[Moments], counted: Option<Counted>) -> f64 {
         let groups = asked.side.groups;
         let (mut rows, mut inside, mut found) = (0.0, 0.0, 0.0);
-        for (hit, chance) in hits(asked).zip(&self.of_hits) {
+        for ((hit, chance), moments) in hits(asked).zip(&self.of_hits).zip(moments) {
             let size = f64::from(groups.size(hit.group as usize));
             rows += size * chance;
             inside += size * chance * (1.0 - chance);
-            found += f64::from(asked.side.count(hit.group as usize)) * chance;
+            found += moments.rows * chance;
         }
         let n = groups.n_rows() as f64;
-        let slope = self.counted.map_or(0.0, |counted| {
+        let slope = counted.map_or(0.0, |counted| {
             let of_hits = rows * (1.0 - rows / n);
             let of_counted = counted.total * (1.0 - counted.total / n);
             let differ = 1.0 - (inside / of_hits).min(counted.inside / of_counted);
@@ -115,39 +146,33 @@ impl Parts {
     }
 }
 
-pub(super) fn count(asked: &Asked<'_>, chances: &Chances) -> Estimate {
+pub(super) fn count(asked: &Asked<'_>, chances: &Chances, counted: Option<Counted>) -> Estimate {
     let (mut estimate, mut parts) = (0.0, Parts::default());
-    for ((hit, &chance), &drawn) in hits(asked).zip(&chances.of_hits).zip(&chances.drawn) {
-        let c = f64::from(asked.side.count(hit.group as usize));
-        estimate += c * chance;
-        parts.add(c, c, chance, drawn);
+    let moments = Moments::of_hits(asked);
+    for ((moments, &chance), &drawn) in moments.iter().zip(&chances.of_hits).zip(&chances.drawn) {
+        estimate += moments.rows * chance;
+        parts.add(moments.rows, moments.rows, chance, drawn);
     }
-    finished(asked, estimate, parts.variance(chances.tilt(asked)))
+    finished(asked, estimate, parts.variance(chances.tilt(asked, &moments, counted)))
 }
 
-/// SUM and AVG; `signed` are the chances of positive and of negative values.
-pub(super) fn numbers(asked: &Asked<'_>, rows: &Chances, signed: [&Chances; 2]) -> Estimate {
+/// SUM and AVG; `signed` are the chances of positive and of negative values, if there are any.
+pub(super) fn numbers(
+    asked: &Asked<'_>,
+    rows: &Chances,
+    signed: [Option<&Chances>; 2],
+    counted: Option<Counted>,
+) -> Estimate {
     let (mut sum, mut count, mut parts) = (0.0, 0.0, Parts::default());
-    let both = signed[0].of_hits.iter().zip(&signed[1].of_hits);
-    for (((hit, &chance), &drawn), (&up, &down)) in hits(asked).zip(&rows.of_hits).zip(&rows.drawn).zip(both) {
-        let (mut positive, mut negative, mut squares, mut n) = (0.0, 0.0, [0.0; 2], 0.0);
-        for (number, times) in asked.side.numbers_of(hit.group as usize) {
-            let times = f64::from(times);
-            n += times;
-            if number > 0.0 {
-                positive += number * times;
-                squares[0] += number * number * times;
-            } else {
-                negative += number * times;
-                squares[1] += number * number * times;
-            }
-        }
-        sum += positive * up + negative * down;
-        count += n * chance;
-        parts.add(squares[0], positive, up, drawn);
-        parts.add(squares[1], -negative, down, drawn);
+    let moments = Moments::of_hits(asked);
+    for (at, (moments, &drawn)) in moments.iter().zip(&rows.drawn).enumerate() {
+        let [up, down] = signed.map(|chances| chances.map_or(0.0, |chances| chances.of_hits[at]));
+        sum += moments.sums[0] * up - moments.sums[1] * down;
+        count += moments.rows * rows.of_hits[at];
+        parts.add(moments.squares[0], moments.sums[0], up, drawn);
+        parts.add(moments.squares[1], moments.sums[1], down, drawn);
     }
-    let tilt = rows.tilt(asked);
+    let tilt = rows.tilt(asked, &moments, counted);
     if asked.planned.function == Function::Sum {
         return finished(asked, sum, parts.variance(tilt));
     }
@@ -157,11 +182,11 @@ pub(super) fn numbers(asked: &Asked<'_>, rows: &Chances, signed: [&Chances; 2]) 
     let (ratio, mut parts) = (sum / count, Parts::default());
     for ((hit, &chance), &drawn) in hits(asked).zip(&rows.of_hits).zip(&rows.drawn) {
         let (mut sizes, mut squares) = (0.0, 0.0);
-        for (number, times) in asked.side.numbers_of(hit.group as usize) {
-            let times = f64::from(times);
-            sizes += (number - ratio).abs() * times;
-            squares += (number - ratio).powi(2) * times;
-        }
+        asked.side.numbers_of(hit.group as usize).for_each(|(number, times)| {
+            let (away, times) = (number - ratio, f64::from(times));
+            sizes += away.abs() * times;
+            squares += away * away * times;
+        });
         parts.add(squares, sizes, chance, drawn);
     }
     finished(asked, ratio, parts.variance(tilt) / (count * count))

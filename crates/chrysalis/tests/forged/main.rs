@@ -63,8 +63,7 @@ impl Tally {
 }
 
 fn wanted() -> usize {
-    let is_slow = std::env::var_os("CHRYSALIS_SLOW").is_some_and(|value| value == "1");
-    if is_slow { ALL } else { SAMPLE }
+    chrysalis_testkit::sampled(SAMPLE, ALL)
 }
 
 /// An honest release must be accepted, and our own reading of it, written again, must be the same byte for byte.

@@ -145,7 +145,3 @@ impl Dice {
         ((z ^ (z >> 31)) % n as u64) as usize
     }
 }
-
-pub(crate) fn is_slow() -> bool {
-    std::env::var_os("CHRYSALIS_SLOW").is_some_and(|value| value == "1")
-}

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use chrysalis::table::{Code, Column, SaCounts};
 use chrysalis_criteria::{All, Belongings, OneOfPersons, Principle, PrincipleSpec, Requirement, Sees, Weights};
-use chrysalis_testkit::SensitiveColumn;
 use chrysalis_testkit::oracle::{RowsOfPerson, holds_of_persons};
 use chrysalis_testkit::strategies::{NAMES, fixed, principle};
+use chrysalis_testkit::{SensitiveColumn, sampled};
 use proptest::prelude::*;
-
-use crate::common::is_slow;
 
 /// Persons with one sensitive column; every person has a code of its own.
 struct Persons {
@@ -82,7 +80,7 @@ fn members(places: &[u8], of: u8) -> Vec<usize> {
 }
 
 fn cases(n: u32) -> ProptestConfig {
-    fixed(if is_slow() { 20 * n } else { n })
+    fixed(sampled(n, 20 * n))
 }
 
 fn sees() -> impl Strategy<Value = Sees> {

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrysalis::{Fault, Published};
 use chrysalis_criteria::{PrincipleSpec, Weights};
 use chrysalis_release::Unit;
-use chrysalis_testkit::SensitiveColumn;
 use chrysalis_testkit::oracle::{RowsOfPerson, holds_of_persons};
 use chrysalis_testkit::strategies::fixed;
+use chrysalis_testkit::{SensitiveColumn, sampled};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::common::{Dice, Group, Row, groups, is_slow, published, table};
+use crate::common::{Dice, Group, Row, groups, published, table};
 
 /// How a table is published.
 #[derive(Clone, Debug)]
@@ -245,7 +245,7 @@ fn check_principle(rows: &[Row], way: &Way, made: &Published) {
 
 #[test]
 fn releases_show_what_is_true_and_keep_what_they_promise() {
-    let cases = if is_slow() { 20_000 } else { 900 };
+    let cases = sampled(900, 20_000);
     let (n_made, n_tried) = (Cell::new(0), Cell::new(0));
     let strategy = (people(), ways(), any::<u64>());
     let run = TestRunner::new(fixed(cases)).run(&strategy, |(rows, way, seed)| {

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use chrysalis::{Fault, Published, Release};
 use chrysalis_testkit::oracle::{Odds, RowsOf, ValueShown, worlds_of_persons};
+use chrysalis_testkit::sampled;
 use serde_json::{Value, json};
 
-use crate::common::{Dice, Group, QUASI, Row, WORDS, groups, is_slow, published, table};
+use crate::common::{Dice, Group, QUASI, Row, WORDS, groups, published, table};
 
 /// How a table is published.
 #[derive(Clone, Copy, Debug)]
@@ -217,7 +218,7 @@ fn drawn(dice: &mut Dice, n_quasi: usize, n_words: usize) -> Vec<Row> {
 
 #[test]
 fn no_world_is_surer_than_promised_for_persons_drawn_at_random() {
-    let n = if is_slow() { 6_000 } else { 500 };
+    let n = sampled(500, 6_000);
     let mut dice = Dice(1);
     let mut tally: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for case in 0..n {
@@ -239,7 +240,7 @@ fn no_world_is_surer_than_promised_for_persons_drawn_at_random() {
 /// Every way to give four rows to persons and values, everybody being of another age.
 #[test]
 fn no_world_is_surer_than_promised_in_any_table_of_four_rows() {
-    let n_rows = if is_slow() { 5 } else { 4 };
+    let n_rows = sampled(4, 5);
     let mut n_made = 0;
     let mut whose = vec![0; n_rows];
     loop {
@@ -306,7 +307,7 @@ fn exposed(rows: &[Row], release: &Release) -> usize {
 fn promises_about_rows_expose_persons_and_promises_about_persons_do_not() {
     let mut dice = Dice(7);
     let (mut n_by_rows, mut n_exposed, mut n_by_persons) = (0, 0, 0);
-    for case in 0..if is_slow() { 4_000 } else { 400 } {
+    for case in 0..sampled(400, 4_000) {
         let mut rows = drawn(&mut dice, 1, 1);
         rows.iter_mut().enumerate().for_each(|(at, row)| row.quasi[0] = at as i64);
         let of_persons = draft(&rows, WAYS[0], "l=2");

@@ -59,16 +59,14 @@ pub(super) fn dealt(
     let codes = sensitive_codes(data, rows);
     counts.clear();
     codes.iter().for_each(|&code| counts.add(code));
-    let beside = goal.beside_ordinary();
-    let size = match beside {
+    let size = match goal.beside_ordinary() {
         Some((size, _)) => usize::try_from(size).map_or(rows.len(), |size| size.min(rows.len())).max(1),
         None => dealing.group_size(goal, counts),
     };
     let (mut order, mut sizes) = if goal.is_size_only() || size == 1 {
         ((0..rows.len() as u32).collect(), stretches(rows.len(), size))
     } else {
-        let ordinary = beside.map_or(&[][..], |(_, ordinary)| ordinary);
-        deal_classes(&codes, counts.domain_len(), size, (dealing, ordinary), rng)
+        deal_classes(&codes, counts.domain_len(), size, dealing, rng)
     };
     // Step 4. Principles other than l may ask for more.
     let codes_of = |order: &[u32]| -> Vec<u32> { order.iter().map(|&at| codes[at as usize]).collect() };
@@ -118,13 +116,12 @@ fn deal_classes(
     codes: &[u32],
     n_values: usize,
     l: usize,
-    (dealing, ordinary): (&Dealing, &[bool]),
+    dealing: &Dealing,
     rng: &mut dyn CryptoRng,
 ) -> (Vec<u32>, Vec<u32>) {
-    let is_ordinary = |code: u32| ordinary.get(code as usize).copied().unwrap_or(false);
     let mut n_classes = n_values;
     let class = |&code: &u32| {
-        if is_ordinary(code) {
+        if dealing.is_ordinary(code) {
             n_classes += 1;
             return n_classes as u32 - 1;
         }

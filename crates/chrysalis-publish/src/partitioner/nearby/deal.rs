@@ -47,22 +47,29 @@ struct Queues {
 
 impl Queues {
     fn new<const D: usize>(points: &[Point<D>], dealing: &Dealing) -> Self {
-        // Values are numbered anew: a cell has few of the domain's values.
+        // Values are numbered anew: a cell has few of the domain's values. Ordinary ones have a queue for every point.
         let mut values: Vec<u32> = points.iter().map(|point| dealing.class(point.value)).collect();
         values.sort_unstable();
         values.dedup();
-        let n_values = values.len();
-        let value_of = |point: &Point<D>| values.partition_point(|&value| value < dealing.class(point.value));
+        let mut n_values = values.len();
+        let value = |point: &Point<D>| {
+            if dealing.is_ordinary(point.value) {
+                n_values += 1;
+                return n_values as u32 - 1;
+            }
+            values.partition_point(|&value| value < dealing.class(point.value)) as u32
+        };
+        let of_points: Vec<u32> = points.iter().map(value).collect();
         let mut heads = vec![0u32; n_values + 1];
-        points.iter().for_each(|point| heads[value_of(point) + 1] += 1);
+        of_points.iter().for_each(|&value| heads[value as usize + 1] += 1);
         for value in 0..n_values {
             heads[value + 1] += heads[value];
         }
         let mut ends = heads[..n_values].to_vec();
         heads.truncate(n_values);
         let mut places = vec![0; points.len()];
-        for (place, point) in (0u32..).zip(points) {
-            let end = &mut ends[value_of(point)];
+        for (place, &value) in (0u32..).zip(&of_points) {
+            let end = &mut ends[value as usize];
             places[*end as usize] = place;
             *end += 1;
         }
@@ -174,7 +181,8 @@ fn nearest_lacking<const D: usize>(
     let n_groups = members.len() / l;
     let group = |index: usize| &members[index * l..(index + 1) * l];
     let value = dealing.class(point.value);
-    let differs = |other: u32| dealing.class(points[other as usize].value) != value;
+    let is_ordinary = dealing.is_ordinary(point.value);
+    let differs = |other: u32| is_ordinary || dealing.class(points[other as usize].value) != value;
     let cost = |index: usize| {
         let lacks = group(index).iter().all(|&other| differs(other))
             && joining.iter().all(|&(into, other)| into as usize != index || differs(other));

@@ -54,7 +54,7 @@ impl Partitioner for Nearby {
         // Step 1.
         let cells = if goal.is_size_only() {
             Partition::new((0..data.rows() as u32).collect(), &[data.rows() as u32])
-        } else if goal.least_size() <= SMALL_GROUP {
+        } else if goal.beside_ordinary().map_or(goal.least_size(), |(size, _)| size) <= SMALL_GROUP {
             Compact.partition(data, goal, rng, &|_| progress(0))?
         } else {
             Mondrian::default().partition(data, goal, rng, &|_| progress(0))?
@@ -148,12 +148,25 @@ fn groups_of_cell<const D: usize>(
     // Step 5.
     let codes: Vec<u32> = points.iter().map(|point| point.value).collect();
     let merged = merged_until_all_hold(goal, counts, &codes, &sizes);
+    let squares = |sizes: &[u32]| sizes.iter().map(|&size| u64::from(size).pow(2)).sum::<u64>();
+    // Rows with ordinary values may stand alone, and may as well make up groups with others.
+    if let Some((size, _)) = goal.beside_ordinary()
+        && (2..=points.len() as u64).contains(&size)
+    {
+        let mut dealt = points.to_vec();
+        let sizes = missing::deal(&mut dealt, size as usize, dealing);
+        let codes: Vec<u32> = dealt.iter().map(|point| point.value).collect();
+        let sizes = merged_until_all_hold(goal, counts, &codes, &sizes);
+        if squares(&sizes) < squares(&merged) {
+            points.copy_from_slice(&dealt);
+            return sizes;
+        }
+    }
     let is_large = merged.iter().any(|&size| size as usize > exchange::most_rows(goal));
     if has_several
         && is_large
         && let Some((order, pooled)) = mending::pooled(goal, points, &sizes, counts)
     {
-        let squares = |sizes: &[u32]| sizes.iter().map(|&size| u64::from(size).pow(2)).sum::<u64>();
         if squares(&pooled) < squares(&merged) {
             points.copy_from_slice(&order);
             return pooled;

@@ -181,16 +181,17 @@ fn meaning(frame: &Frame<'_>, attributes: &BTreeSet<usize>) -> Statement {
         all(vec![first, last, has_several.or(is_quoted)])
     };
     // Braces and commas: a set of n values is n + 1 letters longer than what is written of them.
-    let is_complete = of("n_written")
-        .eq(of("n_members"))
-        .and(call("LENGTH", vec![of("label")]).eq(of("letters") + of("n_members") + int(1)));
+    let is_complete = || {
+        let length = of("letters") + of("n_members") + int(1);
+        of("n_written").eq(of("n_members")).and(call("LENGTH", vec![of("label")]).eq(length))
+    };
     let wrong = case(
         of("is_value").eq(int(1)),
         flag(of("n_members").differs(int(1)).or(of("has_itself").eq(int(0)))),
         case(
             of("label").eq(dialect.text("*")),
             flag(of("n_members").differs(col("domains.n"))),
-            flag(is_set(of("label")).and(is_complete.negated())),
+            flag(is_set(of("label")).and(is_complete().negated())),
         ),
     );
     let rows = Rows::of("judged").join("domains", col("domains.attribute").eq(of("attribute")));

@@ -132,8 +132,12 @@ fn wrong_members(
     findings: &mut Findings,
 ) {
     let said = match label {
-        // A value that is written like a set stands for itself: no taxonomy gives a node the name of a value.
-        _ if domain.contains(label) => Some(BTreeSet::from([label.to_owned()])),
+        // A value that is written like a set may be a taxonomy's, where it stands for itself, or there is no taxonomy,
+        // and it stands for the set: alone it would have quotes.
+        _ if domain.contains(label) => {
+            let itself = BTreeSet::from([label.to_owned()]);
+            Some(label::set(label).filter(|said| said == values).unwrap_or(itself))
+        }
         "*" => Some(domain.clone()),
         _ => label::set(label),
     };

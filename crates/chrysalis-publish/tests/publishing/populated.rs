@@ -66,6 +66,8 @@ proptest! {
         match publish(&data, &require, partitioner(by)) {
             Ok(outcome) => {
                 let report = judged(&outcome, &population);
+                let failed: Vec<_> = report.checks.iter().filter(|check| !check.ok).collect();
+                prop_assert!(failed.is_empty(), "{:?}", failed);
                 prop_assert!(report.promises_hold() && report.untold().count() == 0, "{:?}", report.principles);
                 let again = in_threads(1, || publish(&data, &require, partitioner(by)).unwrap());
                 prop_assert_eq!(&again.release.tables, &outcome.release.tables, "threads matter");
@@ -119,4 +121,17 @@ fn given_groups_are_judged_and_other_forms_refused() {
     let share = required(&specs(&["delta-presence=0,0.9"]));
     let error = publish(&data, &share, &Mondrian::default()).unwrap_err();
     assert!(error.to_string().contains("may be lost when groups are merged"), "{error}");
+}
+
+/// Without a taxonomy, the label of two words may be a third word of the table.
+#[test]
+fn a_word_that_is_written_like_a_set_of_others_is_told_from_the_set() {
+    let words = ["Flu", "HIV", "{Flu,HIV}", "{Flu,HIV}"];
+    let table = Table::new(vec![chrysalis_table::Column::texts("word", words.into_iter())]);
+    let data = Microdata::new(table.clone(), &[crate::common::quasi("word", None)]).unwrap();
+    let groups = Partition::new(vec![0, 1, 2, 3], &[2, 2]);
+    let outcome = publish(&data, &required(&specs(&["k=2"])), &groups).unwrap();
+    let report = chrysalis_audit::audit(&outcome.release, Some(&table), &Unwatched).unwrap();
+    let failed: Vec<_> = report.checks.iter().filter(|check| !check.ok).collect();
+    assert!(failed.is_empty(), "{failed:?}");
 }

@@ -113,7 +113,7 @@ fn question(world: &World, rng: &mut ChaCha20Rng) -> String {
         sql += &format!(" HAVING COUNT(*) > {}.37", rng.random_range(0..3));
     }
     if rng.random_bool(0.3) {
-        let by = if wanted.keys.is_empty() || rng.random_bool(0.5) { "ROUND(7.13 * COUNT(*), 2)" } else { "k0" };
+        let by = if wanted.keys.is_empty() || rng.random_bool(0.5) { "ROUND(7.1307 * COUNT(*), 2)" } else { "k0" };
         sql += &format!(" ORDER BY {by}{}", ["", " DESC"][rng.random_range(0..2)]);
         if rng.random_bool(0.5) {
             sql += &format!(" LIMIT {} OFFSET {}", rng.random_range(1..4), rng.random_range(0..2));

@@ -205,12 +205,14 @@ fn in_rows(rows: &mut Cells, kind: &str, of: &TableLayout, manifest: &Manifest, 
         }
         "a row without group" => rows[row][id?] = None,
         "a group of its own" => {
-            let most = rows.iter().map(|row| integer(&row[id.unwrap()])).max()?;
-            rows[row][id?] = Some(Value::Integer(most + 1));
+            let id = id?;
+            let most = rows.iter().map(|row| integer(&row[id])).max()?;
+            rows[row][id] = Some(Value::Integer(most + 1));
         }
         "a group id with a gap" => {
-            let most = rows.iter().map(|row| integer(&row[id.unwrap()])).max()?;
-            same(rows, id?, row).into_iter().for_each(|it| rows[it][id.unwrap()] = Some(Value::Integer(most + 5)));
+            let id = id?;
+            let most = rows.iter().map(|row| integer(&row[id])).max()?;
+            same(rows, id, row).into_iter().for_each(|it| rows[it][id] = Some(Value::Integer(most + 5)));
         }
         "a row less" | "a line less" | "a member less" | "a help row less" | "a group not listed"
         | "a combination less" => {

@@ -2,14 +2,15 @@
 //! Nothing is turned into text, and no column is copied on the way in.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use chrysalis::arrow::{RecordBatch, RecordBatchIterator, RecordBatchReader, Schema};
 use chrysalis::store::Input;
 use chrysalis::{Draft, Error, files};
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::sync::Arc;
 
 use crate::errors::refused;
 
@@ -67,7 +68,18 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
     let failed = |error: &dyn std::fmt::Display| {
         refused(py, format!("the table cannot be read as Arrow: {error}"), "check that its columns have plain types")
     };
-    let capsule = table.call_method0("__arrow_c_stream__")?;
+    // What cannot be written as Arrow (mixed columns, two columns of one name) is said in different classes of errors.
+    let capsule = table.call_method0("__arrow_c_stream__").map_err(|error| {
+        let is_about_data = error.is_instance_of::<PyValueError>(py)
+            || error.is_instance_of::<PyTypeError>(py)
+            || error.is_instance_of::<PyNotImplementedError>(py);
+        if !is_about_data {
+            return error;
+        }
+        let told = failed(&error.value(py));
+        told.set_cause(py, Some(error));
+        told
+    })?;
     let capsule = capsule.cast::<PyCapsule>().map_err(|_| failed(&"it gives no capsule"))?;
     let pointer = capsule.pointer_checked(Some(NAME))?;
     // SAFETY: a capsule of this name holds an initialized `ArrowArrayStream` (the interface says so, and `pointer_checked`

@@ -106,6 +106,7 @@ fn test(tools: &Path, wheel: &Path) -> Result<(), Failure> {
     check(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", &config, &format!("{PACKAGE}/tests")])?;
     check(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", &config, "--pyargs", "chrysalis"])?;
     check(&["-m", "mypy", "--config-file", &config, "-p", "chrysalis"])?;
+    check(&["-m", "mypy", "--config-file", &config, &format!("{PACKAGE}/tests/typed.py")])?;
     check(&["-m", "mypy.stubtest", "chrysalis._native"])?;
     check(&[&format!("{PACKAGE}/notebook.py"), "docs/guides/hospital.ipynb"])
 }

@@ -12,7 +12,6 @@ use chrysalis::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::json;
 
 use crate::errors::refused;
 use crate::keywords::{Verb, draft};
@@ -175,7 +174,7 @@ pub(crate) fn check_taxonomy(
             _ => None,
         };
         let report = TaxonomyReport::new(&source, &file, column.as_ref())?;
-        text(&json!(report))
+        text(&report)
     })?;
     Ok(report)
 }

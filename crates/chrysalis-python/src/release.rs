@@ -349,7 +349,7 @@ type Cells = (Vec<String>, Vec<Vec<String>>);
 
 fn cells(py: Python<'_>, given: Given, name: &str) -> PyResult<Cells> {
     let name = name.to_owned();
-    let read = move |watch: &dyn Watch| {
+    let read = move |watch: &dyn Watch| -> Result<Cells, Error> {
         let draft = given.draft(Draft::default())?;
         let input = given.open(&draft, &name)?;
         let wanted = files::requests(&input, &draft, watch)?;

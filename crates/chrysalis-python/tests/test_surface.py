@@ -90,6 +90,15 @@ def test_an_answer(made: ch.Made) -> None:
     assert (frame["n_lower"].to_numpy() <= truth.to_numpy()).all() and (truth.to_numpy() <= frame["n_upper"].to_numpy()).all()
 
 
+def test_values_of_a_table_are_no_html() -> None:
+    hostile = "<script>alert(1)</script>"
+    frame = pandas.DataFrame({"place": [hostile, "b"] * 20, "disease": ["x", "y", "z", "x"] * 10})
+    made = ch.publish(frame, quasi="place", sensitive="disease", require="l=2", method="anatomy", seed=1)
+    answer = made.release.query("SELECT place, COUNT(*) AS n FROM microdata GROUP BY place")
+    assert hostile in {row.group["place"] for row in answer}
+    assert hostile in Checker(answer._repr_html_()).text
+
+
 def test_keys_keep_their_types(made: ch.Made) -> None:
     ages = made.release.query("SELECT age, COUNT(*) AS n FROM microdata GROUP BY age").to_arrow()
     assert str(ages.schema.field("age").type) == "int64"

@@ -40,6 +40,10 @@ body[data-jp-theme-light="false"] .chrysalis { --ink: #e4e9ee; --soft: #a3afbb; 
 </style>"""
 
 
+class Html(str):
+    """Text that is HTML already. All other text is escaped: values of a table may hold anything."""
+
+
 def page(kind: str, content: str) -> str:
     """A block of HTML that stands alone."""
     return f'{_STYLE}<div class="chrysalis chrysalis-{kind}">{content}</div>'
@@ -99,9 +103,10 @@ def fact_table(lines: Sequence[tuple[str, str]]) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of texts. Cells that begin with ``<`` are HTML already."""
+    """A table of texts."""
+
     def cell(text: str) -> str:
-        if text.startswith("<"):
+        if isinstance(text, Html):
             return f"<td>{text}</td>"
         number = text.replace(",", "").replace(".", "").replace("%", "").strip().lstrip("-").isdigit()
         return f'<td class="number">{escape(text)}</td>' if number else f"<td>{escape(text)}</td>"
@@ -135,19 +140,20 @@ def _range(values: Iterable[Value]) -> tuple[float, float]:
     return (least, most if most > least else least + 1.0)
 
 
-def bar(value: Value, least: float, most: float) -> str:
+def bar(value: Value, least: float, most: float) -> Html:
     """A bar for the bounds of a number, on a scale that a column shares."""
+
     def at(number: float) -> float:
         return 200.0 * (number - least) / (most - least)
 
     if value.lower is None or value.upper is None:
-        return "<span></span>"
+        return Html()
     left, right = at(value.lower), at(value.upper)
     words = f"from {shown(value.lower)} to {shown(value.upper)}, expected {shown(value.estimate)}"
     mark = ""
     if value.estimate is not None:
         mark = f'<rect class="mark" x="{min(197.0, max(0.0, at(value.estimate) - 1.5)):.1f}" y="1" width="3" height="18"/>'
-    return (
+    return Html(
         f'<svg viewBox="0 0 200 20" preserveAspectRatio="none" role="img" aria-label="{escape(words)}">'
         f'<rect class="track" x="0" y="9" width="200" height="2"/>'
         f'<rect class="bound" x="{left:.1f}" y="5" width="{max(1.0, right - left):.1f}" height="10"/>{mark}</svg>'

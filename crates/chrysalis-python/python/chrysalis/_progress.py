@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from collections.abc import Callable
@@ -85,20 +86,17 @@ class _Terminal(_Bar):
 class _Notebook(_Bar):
     def __init__(self) -> None:
         super().__init__()
+        self.display: Any = importlib.import_module("IPython.display")
         self.handle: Any = None
 
     def show(self, phase: str, done: int, total: int | None, unit: str, seconds: float) -> None:
-        from IPython.display import HTML, display
-
         bar = f'<progress max="{total}" value="{min(done, total)}"></progress>' if total else "<progress></progress>"
-        page = HTML(f"<div>{bar} {phase}, {_count(done, total, unit)}, {seconds:,.0f} s</div>")
+        page = self.display.HTML(f"<div>{bar} {phase}, {_count(done, total, unit)}, {seconds:,.0f} s</div>")
         if self.handle is None:
-            self.handle = display(page, display_id=True)
+            self.handle = self.display.display(page, display_id=True)
         else:
             self.handle.update(page)
 
     def clear(self) -> None:
-        from IPython.display import HTML
-
         if self.handle is not None:
-            self.handle.update(HTML(""))
+            self.handle.update(self.display.HTML(""))

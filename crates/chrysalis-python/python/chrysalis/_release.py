@@ -304,11 +304,10 @@ class Audit(Report):
 
     def attacks(self) -> dict[str, str]:
         """What somebody could do with the release: a sentence for every attack that was run."""
-        return {
-            name: told["sentence"]
-            for name, told in self["attacks"].items()
-            if isinstance(told, dict) and isinstance(told.get("sentence"), str)
-        }
+        found = _sentences(self["attacks"], "")
+        for column in self.get("columns", []):
+            found.update(_sentences(column["attacks"], f" on {column['column']}"))
+        return found
 
     def __repr__(self) -> str:
         lines = [*self.headline, *(f"  {finding}" for finding in self.findings)]
@@ -322,6 +321,16 @@ class Audit(Report):
 
     def _repr_html_(self) -> str:
         return _html.audit(self)
+
+
+def _sentences(attacks: dict[str, Any], suffix: str) -> dict[str, str]:
+    """The finding of every attack. Some are tried several times, with other releases or by several users together."""
+    found = {}
+    for name, told in attacks.items():
+        for at, one in enumerate(told if isinstance(told, list) else [told]):
+            if name != "not_run" and isinstance(one, dict) and one.get("finding"):
+                found[f"{name}{suffix}" if at == 0 else f"{name}{suffix} {at + 1}"] = str(one["finding"])
+    return found
 
 
 class Made:

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::shell::{self, Failure};
-use crate::{check_deps, referees};
+use crate::{check_deps, python, referees};
 
 /// Features that `cargo install` leaves out and tests include.
 const FEATURES: &str = "chrysalis-cli/databases";
@@ -77,6 +77,10 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
         &["test", "--workspace", "--features", FEATURES, "--lib", "--bins", "--tests"]
     };
     step("tests", || shell::run(&mut builds.testing(runner, python.as_deref(), extent)))?;
+    match python::prepare() {
+        Ok(_) => step("python", || python::run(&python::Options::default()))?,
+        Err(reason) => skip(&mut skipped, format!("the Python package is not built: {reason}")),
+    }
     let toys = |verb| [verb, "--workspace", "--features", WITH_TOYS, "--test", "toys"];
     step("toys", || match extent {
         Extent::Sampled => shell::run(&mut builds.cargo(&toys("check"))),

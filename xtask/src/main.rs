@@ -18,6 +18,7 @@ mod check_deps;
 mod ci;
 mod example;
 mod measure;
+mod python;
 mod referees;
 mod shell;
 
@@ -62,6 +63,8 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
         [--rows N]
   bless                  rewrite the expected transcripts of the command line
   check-deps             check which of our crates may depend on which
+  python [--build]       build the Python wheel, install it into a fresh environment, and test it
+         [--profile NAME] there; --build only builds it
   referees               install pycanon, polars and DuckDB into target/referee, PostgreSQL and
                          Chromium
 ";
@@ -105,6 +108,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bench-tables" => bench_tables::run(&bench_tables::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),
         "check-deps" => no_options(rest).and_then(|()| check_deps::run()),
+        "python" => python::run(&python::Options::parse(rest)?),
         "referees" => no_options(rest).and_then(|()| referees::run()),
         _ => Err(Failure::usage(format!("no chore `{chore}`\n\n{HELP}"))),
     }

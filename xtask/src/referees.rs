@@ -8,8 +8,6 @@ use std::{fs, io};
 
 use crate::shell::{self, Failure};
 
-const REQUIREMENTS: &str = "referee/requirements.txt";
-
 /// `cargo xtask referees`.
 pub(crate) fn run() -> Result<(), Failure> {
     let python = prepare().map_err(Failure::new)?;
@@ -74,36 +72,67 @@ fn install(name: &str, package: &str) -> Result<(), String> {
     apt(&arguments).or_else(|_| apt(&["update"]).and_then(|()| apt(&arguments)))
 }
 
-/// The Python of a virtual environment that contains exactly what `referee/requirements.txt` asks for, as an absolute
-/// path; or why there is none. A second call reuses the environment.
-pub(crate) fn prepare() -> Result<PathBuf, String> {
-    let wanted = fs::read_to_string(REQUIREMENTS).map_err(|error| format!("cannot read {REQUIREMENTS}: {error}"))?;
-    let environment = std::path::absolute(shell::target_dir().join("referee"))
-        .map_err(|error| format!("cannot place the virtual environment: {error}"))?;
-    let python = python_of(&environment);
-    let stamp = environment.join("stamp");
-    if fs::read_to_string(&stamp).is_ok_and(|made| made == stamp_of(&wanted)) && works(&python) {
-        return Ok(python);
-    }
-
-    println!("referees: installing {REQUIREMENTS} with pip");
-    match fs::remove_dir_all(&environment) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(format!("cannot remove the old environment: {error}"));
-        }
-        _ => {}
-    }
-    let mut make = Command::new("python3");
-    quietly(make.args(["-m", "venv"]).arg(&environment))?;
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    quietly(install.args(["--requirement", REQUIREMENTS]))?;
-    // Written last, so that an interrupted install is repeated.
-    fs::write(&stamp, stamp_of(&wanted)).map_err(|error| format!("cannot write the stamp: {error}"))?;
-    Ok(python)
+/// A virtual environment that contains exactly what a file of requirements asks for.
+pub(crate) struct Environment {
+    /// Its folder under `target`.
+    pub(crate) folder: &'static str,
+    /// The file of requirements.
+    pub(crate) requirements: &'static str,
+    /// Packages whose import shows that it works.
+    pub(crate) imports: &'static str,
 }
 
-fn python_of(environment: &Path) -> PathBuf {
+/// The outside referees.
+const REFEREES: Environment =
+    Environment { folder: "referee", requirements: "referee/requirements.txt", imports: "duckdb, polars, pycanon" };
+
+/// The Python of the referees' environment, as an absolute path; or why there is none.
+pub(crate) fn prepare() -> Result<PathBuf, String> {
+    REFEREES.prepare()
+}
+
+impl Environment {
+    /// Its Python, as an absolute path; or why there is none. A second call reuses the environment.
+    pub(crate) fn prepare(&self) -> Result<PathBuf, String> {
+        let requirements = self.requirements;
+        let wanted =
+            fs::read_to_string(requirements).map_err(|error| format!("cannot read {requirements}: {error}"))?;
+        let environment = std::path::absolute(shell::target_dir().join(self.folder))
+            .map_err(|error| format!("cannot place the virtual environment: {error}"))?;
+        let python = python_of(&environment);
+        let stamp = environment.join("stamp");
+        if fs::read_to_string(&stamp).is_ok_and(|made| made == stamp_of(&wanted)) && self.works(&python) {
+            return Ok(python);
+        }
+
+        println!("installing {requirements} with pip");
+        match fs::remove_dir_all(&environment) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(format!("cannot remove the old environment: {error}"));
+            }
+            _ => {}
+        }
+        let mut make = Command::new("python3");
+        quietly(make.args(["-m", "venv"]).arg(&environment))?;
+        let mut install = Command::new(&python);
+        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        quietly(install.args(["--requirement", requirements]))?;
+        // Written last, so that an interrupted install is repeated.
+        fs::write(&stamp, stamp_of(&wanted)).map_err(|error| format!("cannot write the stamp: {error}"))?;
+        Ok(python)
+    }
+
+    /// Whether it works: a system upgrade may remove the Python it points to.
+    fn works(&self, python: &Path) -> bool {
+        Command::new(python)
+            .args(["-c", &format!("import {}", self.imports)])
+            .stdin(Stdio::null())
+            .output()
+            .is_ok_and(|output| output.status.success())
+    }
+}
+
+pub(crate) fn python_of(environment: &Path) -> PathBuf {
     if cfg!(windows) { environment.join("Scripts").join("python.exe") } else { environment.join("bin").join("python") }
 }
 
@@ -115,17 +144,8 @@ fn stamp_of(requirements: &str) -> String {
     format!("{hash:016x}\n")
 }
 
-/// Whether the environment works: a system upgrade may remove the Python it points to.
-fn works(python: &Path) -> bool {
-    Command::new(python)
-        .args(["-c", "import duckdb, polars, pycanon"])
-        .stdin(Stdio::null())
-        .output()
-        .is_ok_and(|output| output.status.success())
-}
-
 /// Runs without output; on failure returns the last line the program printed.
-fn quietly(command: &mut Command) -> Result<(), String> {
+pub(crate) fn quietly(command: &mut Command) -> Result<(), String> {
     let output = command
         .stdin(Stdio::null())
         .output()

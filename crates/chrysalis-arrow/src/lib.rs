@@ -52,7 +52,7 @@ mod error;
 mod out;
 mod table_in;
 
-pub use arrow_array::RecordBatch;
+pub use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 pub use arrow_schema::{ArrowError, Schema};
 pub use column_in::{ColumnReader, kind_of};
 pub use error::ArrowTableError;

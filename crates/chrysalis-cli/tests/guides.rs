@@ -2,7 +2,8 @@
 //!
 //! The blocks of a page run in order in one empty folder: ```` ```console ```` contains commands after `$ `, followed
 //! by `exit=2` if they are meant to fail; a block with `file=NAME` after its language is written to that file. The
-//! output of commands is shown in ```` ```text ```` blocks, which are only for readers.
+//! output of commands is shown in ```` ```text ```` blocks, which are only for readers. ```` ```python ```` is run by the
+//! tests of the Python package.
 
 #![cfg(feature = "databases")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -89,6 +90,11 @@ fn check(path: &Path) {
         }
         match block.language.as_str() {
             "text" => continue,
+            // `cargo xtask python` runs these.
+            "python" => {
+                n_run += 1;
+                continue;
+            }
             "console" => {}
             other => panic!("{place}: a block in `{other}` is neither run nor written"),
         }

@@ -47,6 +47,14 @@ pub enum StoreError {
         /// What is wrong.
         problem: String,
     },
+    /// Record batches that cannot be read.
+    #[error("{name}: {error}")]
+    Batches {
+        /// The table, as messages name it.
+        name: String,
+        /// What is wrong.
+        error: ArrowTableError,
+    },
     /// A Parquet column of a type that people's tables do not have.
     #[error("{path}: column `{column}` has the type {found}")]
     ColumnType {
@@ -184,6 +192,7 @@ impl StoreError {
                 _ => "check the disk, or name another place".into(),
             },
             StoreError::Table { error, .. } => error.hint(),
+            StoreError::Batches { error, .. } => error.hint(),
             StoreError::Foreign { format, .. } => format.hint(),
             StoreError::Parquet { .. } => "check that the file was written whole".into(),
             StoreError::ColumnType { .. } => {

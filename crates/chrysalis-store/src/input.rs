@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use chrysalis_arrow::RecordBatchReader;
 use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Progress, Table, TableError, no_progress};
 
+use crate::batches_in::BatchesInput;
 use crate::limits::Declared;
 use crate::parquet_in::ParquetInput;
 use crate::{ForeignFormat, StoreError};
@@ -43,6 +45,7 @@ pub struct Input {
 enum Content {
     Csv(CsvReader<Box<dyn Read + Send>>),
     Parquet(ParquetInput),
+    Batches(BatchesInput),
 }
 
 const GZIP: &[u8] = b"\x1f\x8b";
@@ -122,6 +125,13 @@ impl Input {
         Ok(Input { name, content: Content::Csv(csv), size, bytes_read, allow_empty: options.allow_empty })
     }
 
+    /// Takes a table that is in memory, or comes from another program, as a stream of record batches. Messages call it
+    /// `name`.
+    pub fn of_batches(name: &str, batches: Box<dyn RecordBatchReader + Send>) -> Result<Input, StoreError> {
+        let content = Content::Batches(BatchesInput::new(name, batches)?);
+        Ok(Input { name: name.to_owned(), content, size: None, bytes_read: Arc::default(), allow_empty: false })
+    }
+
     /// The file, as messages name it.
     pub fn name(&self) -> &str {
         &self.name
@@ -132,6 +142,7 @@ impl Input {
         match &self.content {
             Content::Csv(csv) => csv.header(),
             Content::Parquet(parquet) => parquet.header(),
+            Content::Batches(batches) => batches.header(),
         }
     }
 
@@ -140,6 +151,7 @@ impl Input {
         match &self.content {
             Content::Csv(_) => Vec::new(),
             Content::Parquet(parquet) => parquet.unreadable(),
+            Content::Batches(batches) => batches.unreadable(),
         }
     }
 
@@ -154,7 +166,7 @@ impl Input {
     pub fn delimiter(&self) -> Option<char> {
         match &self.content {
             Content::Csv(csv) => Some(csv.delimiter()),
-            Content::Parquet(_) => None,
+            Content::Parquet(_) | Content::Batches(_) => None,
         }
     }
 
@@ -181,6 +193,7 @@ impl Input {
         match self.content {
             Content::Csv(csv) => csv.read_with(wanted, &tell).map_err(table_error),
             Content::Parquet(parquet) => parquet.read(wanted, self.allow_empty, progress),
+            Content::Batches(batches) => batches.read(wanted, progress),
         }
     }
 }

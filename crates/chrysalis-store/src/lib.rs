@@ -5,6 +5,7 @@
 //! leaves nothing behind, and the next run removes what a killed one could not. A reader verifies every hash before
 //! anyone sees a table.
 
+mod batches_in;
 mod canonical;
 mod csv_out;
 mod error;

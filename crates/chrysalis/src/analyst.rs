@@ -41,17 +41,32 @@ impl Analyst {
         Analyst { tables, ..self }
     }
 
+    /// The release.
+    pub fn release(&self) -> &Release {
+        &self.release
+    }
+
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
-        let inquiry = Inquiry::new(&parse::statement(text)?, self.open.manifest(), &self.tables)?;
-        let reply = self.open.inquire(&inquiry, self.estimates)?;
-        Ok(AnswerReport::new(reply, &inquiry, self.open.manifest(), self.estimates))
+        self.ask_with(text, &self.tables, self.estimates)
+    }
+
+    /// Answers one question that may join these public tables, with estimates of this kind.
+    pub fn ask_with(&self, text: &str, tables: &Tables, estimates: EstimateMode) -> Result<AnswerReport, Error> {
+        let inquiry = Inquiry::new(&parse::statement(text)?, self.open.manifest(), tables)?;
+        let reply = self.open.inquire(&inquiry, estimates)?;
+        Ok(AnswerReport::new(reply, &inquiry, self.open.manifest(), estimates))
     }
 
     /// The same question as one statement for a database that holds the release's tables. It computes the even
     /// estimates.
     pub fn rewrite(&self, text: &str, dialect: Dialect) -> Result<String, Error> {
-        let inquiry = Inquiry::new(&parse::statement(text)?, self.open.manifest(), &self.tables)?;
+        self.rewrite_with(text, &self.tables, dialect)
+    }
+
+    /// The same for a question that may join these public tables.
+    pub fn rewrite_with(&self, text: &str, tables: &Tables, dialect: Dialect) -> Result<String, Error> {
+        let inquiry = Inquiry::new(&parse::statement(text)?, self.open.manifest(), tables)?;
         Ok(rewrite_inquiry(&inquiry, &self.release, dialect)?)
     }
 }

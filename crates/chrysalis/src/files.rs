@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chrysalis_arrow::{ArrowError, RecordBatch, Schema};
+use chrysalis_arrow::{ArrowError, RecordBatch, RecordBatchReader, Schema};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{Format, Input, Source, StoreError, manifests_beside, write_release};
 use chrysalis_table::{
@@ -100,6 +100,23 @@ impl Draft {
             None => Ok(input),
             Some((knob, _)) => {
                 let message = format!("`{knob}` has no effect on Parquet, whose columns have types of their own");
+                Err(Error::request(message, Remedy::from("leave ").knob(knob, "").words(" out")))
+            }
+        }
+    }
+
+    /// Takes a table that is in memory instead of a file. Messages call it `name`.
+    pub fn open_batches(&self, name: &str, batches: Box<dyn RecordBatchReader + Send>) -> Result<Input, Error> {
+        let said = [
+            (Knob::Delimiter, self.delimiter.is_some()),
+            (Knob::Encoding, self.encoding.is_some()),
+            (Knob::Na, self.na.is_some()),
+            (Knob::DateFormat, self.date_format.is_some()),
+        ];
+        match said.into_iter().find(|(_, is_said)| *is_said) {
+            None => Ok(Input::of_batches(name, batches)?),
+            Some((knob, _)) => {
+                let message = format!("`{knob}` has no effect on {name}: it is about files, and {name} is in memory");
                 Err(Error::request(message, Remedy::from("leave ").knob(knob, "").words(" out")))
             }
         }
@@ -245,7 +262,18 @@ pub fn read_microdata(input: Input, manifests: &[&Manifest], draft: &Draft, watc
 
 /// Reads a table of the people who could be in the data, as far as a release shows their attributes.
 pub fn read_population(file: &str, draft: &Draft, manifest: &Manifest, watch: &dyn Watch) -> Result<Table, Error> {
-    crate::population::read(file, draft, manifest, watch)
+    let draft = Draft { input: Some(file.into()), ..draft.clone() };
+    crate::population::read(draft.open()?, &draft, manifest, watch)
+}
+
+/// The same for a table that is open.
+pub fn read_population_from(
+    input: Input,
+    draft: &Draft,
+    manifest: &Manifest,
+    watch: &dyn Watch,
+) -> Result<Table, Error> {
+    crate::population::read(input, draft, manifest, watch)
 }
 
 /// Names and kinds come from the releases, so there is no point in suggesting others: this must be another table.

@@ -67,7 +67,8 @@ pub mod words;
 
 pub use analyst::{Analyst, Questions};
 pub use audit::{Evidence, SqlAudit, audit, audit_as_sql};
-pub use chrysalis_query::EstimateMode;
+pub use chrysalis_evaluate::Subspace;
+pub use chrysalis_query::{EstimateMode, Tables};
 pub use compare::{Comparison, Numbers, QuestionPlan, TableShape, Trial, compare};
 pub use draft::{
     AttributeDraft, CompareDraft, Draft, IntervalsDraft, KindText, Number, QuasiDraft, ReleaseDraft, RoleText,
@@ -81,7 +82,8 @@ pub use profile::{ColumnReport, ProfileReport, advice, anonymity, profile};
 pub use publish::{Published, publish, publish_to_compare};
 pub use recipe::{DroppedColumn, DroppedReason, Recipe};
 pub use risk::{
-    Basis, ColumnRisk, RiskDraft, RiskReport, RowRisk, Spread, WILDCARD, read_for_risk, read_population, risk,
+    Basis, ColumnRisk, RiskDraft, RiskReport, RowRisk, Spread, WILDCARD, read_for_risk, read_population,
+    read_population_of, risk,
 };
 pub use sample::{MOST_WORLDS, SampleReport, Sampled, Sampling, sample};
 pub use seed::Seed;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chrysalis_criteria::{PopulationSpec, PrincipleSpec, Requirement};
 use chrysalis_release::{Detail, Form, Manifest, RoleName};
+use chrysalis_store::Input;
 use chrysalis_table::{ColumnRequest, Counted, Knob, Remedy, Role, Stopped, Table, Watch};
 
 use crate::partitioner::Choice;
@@ -100,7 +101,17 @@ impl Draft {
     pub fn provide_population(&self, recipe: &mut Recipe, table: &Table, watch: &dyn Watch) -> Result<(), Error> {
         let Some(path) = &self.release.population_table else { return Ok(()) };
         let draft = Draft { input: Some(path.clone()), ..self.clone() };
-        let input = draft.open()?;
+        draft.use_population(recipe, draft.open()?, table, watch)
+    }
+
+    /// The same with a table of the population that is open.
+    pub fn use_population(
+        &self,
+        recipe: &mut Recipe,
+        input: Input,
+        table: &Table,
+        watch: &dyn Watch,
+    ) -> Result<(), Error> {
         let mut wanted = Vec::new();
         for name in recipe.with_role(Role::QuasiIdentifier) {
             let said = recipe.requests().iter().find(|request| request.name == name);
@@ -108,7 +119,7 @@ impl Draft {
             let kind = table.column(name).map(|column| column.domain().kind());
             wanted.push(ColumnRequest { name: name.to_owned(), kind, order });
         }
-        draft.check_names(input.header(), wanted.iter().map(|request| &request.name))?;
+        self.check_names(input.header(), wanted.iter().map(|request| &request.name))?;
         watch.phase("population", input.size(), Counted::Bytes);
         let people = Stopped::catch(|| input.read_with(&wanted, &|n| watch.tell(n)))?;
         let people = people.map_err(|error| {
@@ -146,10 +157,10 @@ impl PopulationTable {
 }
 
 /// Reads the table of a population for an audit: the quasi attributes of a release, with its kinds and preparations.
-pub(crate) fn read(file: &str, source: &Draft, manifest: &Manifest, watch: &dyn Watch) -> Result<Table, Error> {
-    let draft = Draft { input: Some(file.into()), ..source.clone() }.suited_to(&[manifest]);
+pub(crate) fn read(input: Input, source: &Draft, manifest: &Manifest, watch: &dyn Watch) -> Result<Table, Error> {
+    let draft = source.clone().suited_to(&[manifest]);
     let mut quasi = manifest.clone();
     quasi.attributes.retain(|attribute| attribute.role == RoleName::Quasi);
     quasi.persons = None;
-    files::read_microdata(draft.open()?, &[&quasi], &draft.suited_to(&[&quasi]), watch)
+    files::read_microdata(input, &[&quasi], &draft.suited_to(&[&quasi]), watch)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chrysalis_risk::{Asked, Measured, Model, Population, PopulationUniques, RiskError};
-use chrysalis_store::make_secret;
+use chrysalis_store::{Input, make_secret};
 use chrysalis_table::{Column, ColumnRequest, Knob, MissingPolicy, Remedy, Stopped, Table, Watch};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -50,8 +50,7 @@ pub struct RiskReport {
 }
 
 /// Reads the columns that [`risk`] needs: the quasi columns and the weight.
-pub fn read_for_risk(draft: &Draft, watch: &dyn Watch) -> Result<Table, Error> {
-    let input = draft.open()?;
+pub fn read_for_risk(draft: &Draft, input: Input, watch: &dyn Watch) -> Result<Table, Error> {
     let names = named(draft, input.header())?;
     let wanted = names.iter().map(|name| draft.request(name)).collect::<Result<Vec<_>, _>>()?;
     // Wildcards are kept when rows are read, as missing values.
@@ -61,8 +60,15 @@ pub fn read_for_risk(draft: &Draft, watch: &dyn Watch) -> Result<Table, Error> {
 
 /// Reads a table of the population: the quasi columns of `table`, of the same kinds and prepared in the same way.
 pub fn read_population(file: &Path, draft: &Draft, table: &Table, watch: &dyn Watch) -> Result<Table, Error> {
+    let named = Draft { input: Some(file.to_owned()), ..draft.clone() };
+    let named = Draft { delimiter: None, encoding: None, ..named };
+    read_population_of(named.open()?, &named, table, watch)
+}
+
+/// The same for a table of the population that is open.
+pub fn read_population_of(input: Input, draft: &Draft, table: &Table, watch: &dyn Watch) -> Result<Table, Error> {
     let quasi = draft.quasi_columns(&header(table));
-    let mut own = Draft { input: Some(file.to_owned()), ..Draft::default() };
+    let mut own = Draft { input: draft.input.clone(), ..Draft::default() };
     own.attributes = draft.attributes.clone();
     own.attributes.retain(|name, _| quasi.contains(name));
     own.key = own.says_keyed().then(|| draft.key_file());
@@ -71,7 +77,6 @@ pub fn read_population(file: &Path, draft: &Draft, table: &Table, watch: &dyn Wa
     own.na = draft.na.clone();
     own.date_format = draft.date_format.clone();
     let wanted: Vec<ColumnRequest> = quasi.iter().filter_map(|name| like(table.column(name)?)).collect();
-    let input = own.open()?;
     Ok(files::read_prepared(&own, input, &wanted, "population", watch)?.0)
 }
 

@@ -14,7 +14,7 @@ const SHOWN: usize = 12;
 pub(crate) fn run(args: &RiskArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
     let draft = args.draft()?;
-    let table = read_for_risk(&draft, &phases)?;
+    let table = read_for_risk(&draft, draft.open()?, &phases)?;
     let population = args.population_table.as_ref().map(|file| read_population(file, &draft, &table, &phases));
     let asked = RiskDraft {
         population: args.population,

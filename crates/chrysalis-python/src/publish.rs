@@ -1,0 +1,73 @@
+//! From a table to a release.
+
+use std::sync::Arc;
+
+use chrysalis::report::PublishReport;
+use chrysalis::store::Format;
+use chrysalis::{Draft, Error, Published, Seed, files};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::OrRaise;
+use crate::keywords::{Verb, draft};
+use crate::release::Release;
+use crate::stream::Given;
+use crate::work;
+
+/// How messages call the table that was passed.
+pub(crate) const TABLE: &str = "the table";
+/// How messages call a table of the population that was passed.
+pub(crate) const POPULATION: &str = "the table of the population";
+
+/// Takes a table of the population out of the keywords, if it is a table and not the path of one.
+pub(crate) fn population(keywords: &Bound<'_, PyDict>) -> PyResult<Option<Given>> {
+    let Some(table) = keywords.get_item("population_table")? else { return Ok(None) };
+    if !table.hasattr("__arrow_c_stream__")? {
+        return Ok(None);
+    }
+    let given = Given::new(&table, "population_table")?;
+    // The draft says that there is one, and messages may say which.
+    keywords.set_item("population_table", POPULATION)?;
+    Ok(Some(given))
+}
+
+/// Publishes a table. Returns the release, the report as JSON, and notes.
+#[pyfunction]
+#[pyo3(signature = (table, keywords, seed=None, progress=None))]
+pub(crate) fn publish(
+    py: Python<'_>,
+    table: &Bound<'_, PyAny>,
+    keywords: &Bound<'_, PyDict>,
+    seed: Option<u64>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Release, String, Vec<String>)> {
+    let population = population(keywords)?;
+    let said = draft(keywords, Verb::Publish)?;
+    let given = Given::new(table, "table")?;
+    let (made, mut told) = work::run(py, progress, move |watch| {
+        let draft: Draft = given.draft(said)?;
+        let input = given.open(&draft, TABLE)?;
+        let mut recipe = draft.check(input.header())?.without(&input.unreadable());
+        draft.provide_key(&mut recipe, None, watch)?;
+        let table = files::read(input, recipe.requests(), "read", watch)?;
+        match population {
+            Some(people) => {
+                let source = Draft { input: None, ..draft.clone() };
+                let people = people.open(&source, POPULATION)?;
+                source.use_population(&mut recipe, people, &table, watch)?;
+            }
+            None => draft.provide_population(&mut recipe, &table, watch)?,
+        }
+        let made = chrysalis::publish(table, &recipe, Seed::from(seed), watch)?;
+        Ok::<(Published, Format), Error>((made, recipe.format()))
+    })?;
+    let (Published { release, mut report }, format) = made;
+    told.notes.extend(report.notes.iter().cloned());
+    (report.phases, report.seconds) = (told.phases, Some(told.seconds));
+    let report = json(&report).or_raise(py)?;
+    Ok((Release::new(Arc::new(release), None, format), report, told.notes))
+}
+
+fn json(report: &PublishReport) -> Result<String, Error> {
+    serde_json::to_string(report).map_err(|error| Error::internal(error.to_string()))
+}

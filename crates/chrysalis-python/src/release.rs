@@ -1,0 +1,398 @@
+//! A release: saving it, judging it, and asking it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use chrysalis::certificate::Certificate;
+use chrysalis::report::AuditOutcome;
+use chrysalis::store::{Format, check_place, read_release_within, write_file};
+use chrysalis::table::{CsvOptions, CsvReader};
+use chrysalis::{
+    Analyst, Counted, Dialect, Draft, Error, EstimateMode, Evidence, Manifest, Measures, Memory, Remedy, Sampling,
+    Seed, Subspace, Tables, Watch, audit, evaluate, files, sample, values,
+};
+use chrysalis_lab::certificate;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::answer::Answer;
+use crate::errors::{OrRaise, refused};
+use crate::keywords::{Verb, draft};
+use crate::publish::{POPULATION, TABLE};
+use crate::stream::Given;
+use crate::table::Table;
+use crate::work;
+
+/// A release in memory.
+#[pyclass(frozen, module = "chrysalis._native")]
+pub(crate) struct Release {
+    release: Arc<chrysalis::Release>,
+    /// Opened at the first question.
+    analyst: OnceLock<Arc<Analyst>>,
+    /// The folder that it was read from, or saved to.
+    folder: Mutex<Option<PathBuf>>,
+    /// How it is written unless somebody says otherwise.
+    format: Format,
+}
+
+/// Reads a release from its folder.
+#[pyfunction]
+#[pyo3(signature = (folder, memory=None, progress=None))]
+pub(crate) fn open(
+    py: Python<'_>,
+    folder: PathBuf,
+    memory: Option<&str>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Release> {
+    let memory = memory_of(py, memory)?;
+    let place = folder.clone();
+    let (release, _) = work::run(py, progress, move |watch| {
+        watch.phase("read", None, Counted::Rows);
+        Ok(read_release_within(&place, memory)?)
+    })?;
+    Ok(Release::new(Arc::new(release), Some(folder), Format::Parquet))
+}
+
+fn memory_of(py: Python<'_>, text: Option<&str>) -> PyResult<Memory> {
+    let parsed = text.map(str::parse::<Memory>).transpose();
+    let wrong = |problem: String| refused(py, format!("`memory`: {problem}"), "write `memory=\"2GB\"`");
+    Ok(parsed.map_err(wrong)?.unwrap_or_default())
+}
+
+impl Release {
+    pub(crate) fn new(release: Arc<chrysalis::Release>, folder: Option<PathBuf>, format: Format) -> Release {
+        Release { release, analyst: OnceLock::new(), folder: Mutex::new(folder), format }
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Opens it for questions once; whoever comes meanwhile opens it, too, and one of the two stays.
+    fn analyst(&self) -> Result<Arc<Analyst>, Error> {
+        if let Some(known) = self.analyst.get() {
+            return Ok(Arc::clone(known));
+        }
+        let made = Arc::new(Analyst::open((*self.release).clone())?);
+        Ok(Arc::clone(self.analyst.get_or_init(|| made)))
+    }
+}
+
+#[pymethods]
+impl Release {
+    /// The manifest as JSON.
+    fn manifest(&self, py: Python<'_>) -> PyResult<String> {
+        self.release.manifest.to_json().or_raise(py)
+    }
+
+    /// The folder that it was read from, or saved to.
+    #[getter]
+    fn path(&self) -> Option<PathBuf> {
+        self.folder()
+    }
+
+    /// The names of its tables.
+    fn table_names(&self) -> Vec<String> {
+        self.release.manifest.tables.iter().map(|table| table.name.clone()).collect()
+    }
+
+    /// One of its tables.
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
+        Ok(Table::of(Arc::new(self.release.table(name).or_raise(py)?.clone())))
+    }
+
+    /// Writes it to a folder, completely or not at all. Returns the manifest as JSON, and other releases beside it that
+    /// look like releases of the same table.
+    #[pyo3(signature = (folder, format=None, force=false, progress=None))]
+    fn save(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        format: Option<&str>,
+        force: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, Vec<PathBuf>)> {
+        let wrong = |problem| refused(py, format!("`format`: {problem}"), "name one of the two");
+        let format = format.map(values::format).transpose().map_err(wrong)?.unwrap_or(self.format);
+        let (release, out) = (Arc::clone(&self.release), folder.clone());
+        let (manifest, _) = work::run(py, progress, move |watch| {
+            check_place(&out, force)?;
+            files::write(&release, &out, format, force, watch)
+        })?;
+        let beside = files::releases_beside(&folder, &manifest);
+        *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
+        Ok((manifest.to_json().or_raise(py)?, beside))
+    }
+
+    /// Judges it. Returns the report as JSON, the headline, and notes.
+    #[pyo3(signature = (keywords, microdata=None, population=None, others=vec![], sensitive=vec![], replay=None,
+                        certificate=None, force=false, progress=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords, each handed on as it is")]
+    fn audit(
+        &self,
+        py: Python<'_>,
+        keywords: &Bound<'_, PyDict>,
+        microdata: Option<&Bound<'_, PyAny>>,
+        population: Option<&Bound<'_, PyAny>>,
+        others: Vec<(String, Bound<'_, Release>)>,
+        sensitive: Vec<String>,
+        replay: Option<usize>,
+        certificate: Option<PathBuf>,
+        force: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, bool, Vec<String>, Vec<String>)> {
+        let said = draft(keywords, Verb::Read)?;
+        let microdata = microdata.map(|table| Given::new(table, "microdata")).transpose()?;
+        let population = population.map(|table| Given::new(table, "population_table")).transpose()?;
+        let others: Vec<(String, Arc<chrysalis::Release>)> =
+            others.into_iter().map(|(name, other)| (name, Arc::clone(&other.get().release))).collect();
+        let (release, folder) = (Arc::clone(&self.release), self.folder());
+        let (outcome, mut told) = work::run(py, progress, move |watch| {
+            let manifests: Vec<&Manifest> =
+                std::iter::once(&release.manifest).chain(others.iter().map(|(_, other)| &other.manifest)).collect();
+            let (microdata, person) = match microdata {
+                Some(given) => {
+                    let draft = given.draft(said.clone())?;
+                    let input = given.open(&draft, TABLE)?;
+                    draft.check_names(input.header(), sensitive.iter())?;
+                    (Some(files::read_microdata(input, &manifests, &draft, watch)?), draft.person)
+                }
+                None => (None, None),
+            };
+            let population = match population {
+                Some(given) => {
+                    let draft = given.draft(Draft { person: None, ..said })?;
+                    let input = given.open(&draft, POPULATION)?;
+                    Some(files::read_population_from(input, &draft, &release.manifest, watch)?)
+                }
+                None => None,
+            };
+            let others: Vec<(&str, &chrysalis::Release)> =
+                others.iter().map(|(name, other)| (name.as_str(), &**other)).collect();
+            let with = Evidence {
+                microdata: microdata.as_ref(),
+                person: person.as_deref(),
+                population: population.as_ref(),
+                others: &others,
+                folder: folder.as_deref(),
+                sensitive: &sensitive,
+                asked: None,
+                replay,
+            };
+            let outcome = audit(&release, with, watch)?;
+            if let Some(place) = certificate {
+                write_certificate(&place, &release, &outcome, &with, force)?;
+            }
+            Ok(outcome)
+        })?;
+        if outcome.reproducible {
+            let seeded = "this release was made with a fixed seed: anybody who knows it can undo the randomness";
+            told.notes.push(seeded.to_owned());
+        }
+        let headline: Vec<String> = std::iter::once(outcome.verdict().to_owned())
+            .chain(outcome.told_untold())
+            .chain(outcome.not_promised())
+            .chain(outcome.told_prepared())
+            .collect();
+        let report = serde_json::to_string(&outcome).map_err(|error| Error::internal(error.to_string()));
+        Ok((report.or_raise(py)?, outcome.ok(), headline, told.notes))
+    }
+
+    /// Answers a question.
+    #[pyo3(signature = (question, tables=vec![], estimate="learned", progress=None))]
+    fn query(
+        &self,
+        py: Python<'_>,
+        question: String,
+        tables: Vec<(String, Bound<'_, PyAny>)>,
+        estimate: &str,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Answer> {
+        let estimate = estimate_of(py, estimate)?;
+        let public = public_tables(py, tables)?;
+        // Opening takes long the first time; the release is shared, so the analyst is kept even if the question fails.
+        let analyst = self.opened(py, progress)?;
+        let ask = move |_: &dyn Watch| analyst.ask_with(&question, &public, estimate);
+        let (report, _) = work::run(py, progress, ask)?;
+        Ok(Answer::new(report))
+    }
+
+    /// The same question as a statement for a database that holds the release's tables.
+    #[pyo3(signature = (question, dialect, tables=vec![], progress=None))]
+    fn rewrite(
+        &self,
+        py: Python<'_>,
+        question: String,
+        dialect: &str,
+        tables: Vec<(String, Bound<'_, PyAny>)>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let wrong = |problem: String| refused(py, format!("`dialect`: {problem}"), "name one of the databases");
+        let dialect: Dialect =
+            dialect.parse().map_err(|error: <Dialect as std::str::FromStr>::Err| wrong(error.to_string()))?;
+        let public = public_tables(py, tables)?;
+        let analyst = self.opened(py, progress)?;
+        Ok(work::run(py, progress, move |_| analyst.rewrite_with(&question, &public, dialect))?.0)
+    }
+
+    /// Compares it with its microdata. Returns the report as JSON, and notes.
+    #[pyo3(signature = (keywords, microdata, options, holdout=None, progress=None))]
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        keywords: &Bound<'_, PyDict>,
+        microdata: &Bound<'_, PyAny>,
+        options: &Bound<'_, PyDict>,
+        holdout: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, Vec<String>)> {
+        let said = draft(keywords, Verb::Read)?;
+        let given = Given::new(microdata, "microdata")?;
+        let holdout = holdout.map(|table| Given::new(table, "holdout")).transpose()?;
+        let mut measures = measures(py, options)?;
+        let release = Arc::clone(&self.release);
+        let (report, told) = work::run(py, progress, move |watch| {
+            let read = |given: Given, name: &str| {
+                let draft = given.draft(said.clone())?;
+                files::read_microdata(given.open(&draft, name)?, &[&release.manifest], &draft, watch)
+            };
+            let microdata = read(given, TABLE)?;
+            measures.holdout = holdout.map(|given| read(given, "the holdout")).transpose()?;
+            let report = evaluate(&release, &microdata, &measures, watch)?;
+            serde_json::to_string(&report).map_err(|error| Error::internal(error.to_string()))
+        })?;
+        Ok((report, told.notes))
+    }
+
+    /// Draws tables in the original columns from the worlds that it allows.
+    #[pyo3(signature = (worlds=1, seed=None, estimate="learned", progress=None))]
+    fn sample(
+        &self,
+        py: Python<'_>,
+        worlds: usize,
+        seed: Option<u64>,
+        estimate: &str,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Vec<Table>, String)> {
+        let sampling = Sampling { worlds, estimate: estimate_of(py, estimate)? };
+        let release = Arc::clone(&self.release);
+        let (made, _) = work::run(py, progress, move |watch| sample(&release, &sampling, Seed::from(seed), watch))?;
+        let report = serde_json::to_string(&made.report).map_err(|error| Error::internal(error.to_string()));
+        let tables = made.worlds.into_iter().map(|table| Table::of(Arc::new(table))).collect();
+        Ok((tables, report.or_raise(py)?))
+    }
+}
+
+impl Release {
+    fn opened(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Analyst>> {
+        if self.analyst.get().is_none() {
+            let release = Release::new(Arc::clone(&self.release), None, self.format);
+            let (made, _) = work::run(py, progress, move |_| release.analyst())?;
+            self.analyst.get_or_init(|| made);
+        }
+        self.analyst().or_raise(py)
+    }
+}
+
+fn estimate_of(py: Python<'_>, text: &str) -> PyResult<EstimateMode> {
+    text.parse().map_err(|problem: String| refused(py, problem, "name one of the two"))
+}
+
+/// What to measure, from the options of a call.
+fn measures(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Measures> {
+    let mut measures = Measures::default();
+    let mut from_table = None;
+    for (name, value) in options {
+        let name: String = name.extract()?;
+        match name.as_str() {
+            "attributes" => {
+                let sets: Vec<Vec<String>> = value.extract()?;
+                measures.subspaces = sets.into_iter().map(|attributes| Subspace { attributes, table: None }).collect();
+            }
+            "from_table" => from_table = Some(value.extract()?),
+            "workload" => {
+                let wrong =
+                    |problem: String| refused(py, format!("`workload`: {problem}"), "name one of the workloads");
+                measures.family = Some(values::workload(value.extract()?).map_err(wrong)?);
+            }
+            "queries" => measures.queries = value.extract()?,
+            "selectivity" => measures.selectivity = value.extract()?,
+            "dimensions" => measures.dimensions = Some(value.extract()?),
+            "seed" => measures.seed = value.extract()?,
+            "estimate" => measures.estimates = estimate_of(py, value.extract()?)?,
+            "about" => measures.about = Some(value.extract()?),
+            "worlds" => measures.worlds = value.extract()?,
+            "target" => measures.target = Some(value.extract()?),
+            other => return Err(refused(py, format!("there is no keyword `{other}`"), "leave it out")),
+        }
+    }
+    if from_table.is_some() && measures.subspaces.is_empty() {
+        let message = "`from_table` has no effect without `attributes`";
+        return Err(refused(py, message, "say which attributes to take from it, or leave it out"));
+    }
+    measures.subspaces.iter_mut().for_each(|subspace| subspace.table.clone_from(&from_table));
+    Ok(measures)
+}
+
+/// Public tables that questions may join. They are small, and their cells are compared as text.
+fn public_tables(py: Python<'_>, tables: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Tables> {
+    let mut public = Tables::default();
+    for (name, table) in tables {
+        let (header, rows) = cells(py, Given::new(&table, "tables")?, &name)?;
+        public.add(&name, header, rows).or_raise(py)?;
+    }
+    Ok(public)
+}
+
+/// The cells of a table as texts; an empty one is missing.
+type Cells = (Vec<String>, Vec<Vec<String>>);
+
+fn cells(py: Python<'_>, given: Given, name: &str) -> PyResult<Cells> {
+    let name = name.to_owned();
+    let read = move |watch: &dyn Watch| -> Result<Cells, Error> {
+        let draft = given.draft(Draft::default())?;
+        let input = given.open(&draft, &name)?;
+        let wanted = files::requests(&input, &draft, watch)?;
+        let table = files::read(input, &wanted, "read", watch)?;
+        let cell = |column: &chrysalis::table::Column, row: usize| {
+            column.domain().value(column.code(row)).map(ToString::to_string).unwrap_or_default()
+        };
+        let rows = (0..table.rows()).map(|row| table.columns().iter().map(|column| cell(column, row)).collect());
+        let header = table.columns().iter().map(|column| column.name().to_owned()).collect();
+        Ok((header, rows.collect()))
+    };
+    Ok(work::run(py, None, read)?.0)
+}
+
+/// Writes the page about a release that travels with it: whole or not at all, and not into the release.
+fn write_certificate(
+    place: &Path,
+    release: &chrysalis::Release,
+    outcome: &AuditOutcome,
+    with: &Evidence<'_>,
+    force: bool,
+) -> Result<(), Error> {
+    let Some(folder) = with.folder else {
+        let message = "a certificate names the hashes of files, and this release was not saved yet";
+        return Err(Error::request(message, "save it first"));
+    };
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let parent = place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if real(parent).starts_with(real(folder)) {
+        let message = "a certificate inside the release would be published with it, and the next audit would fail";
+        return Err(Error::request(message, Remedy::from("write it beside the release")));
+    }
+    let folder = real(folder);
+    let name =
+        folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let page = certificate::page(&Certificate::of(name, release, outcome, with)?);
+    Ok(write_file(place, page.as_bytes(), force)?)
+}
+
+/// A table from a small CSV text.
+pub(crate) fn table_of_csv(text: &[u8]) -> Result<chrysalis::Table, Error> {
+    let options = CsvOptions::default();
+    let reader = CsvReader::open(text, &options)?;
+    let wanted: Vec<_> = reader.header().iter().map(chrysalis::table::ColumnRequest::named).collect();
+    Ok(reader.read(&wanted)?)
+}

@@ -1,0 +1,100 @@
+//! Tables in and out through the Arrow C stream interface, which pandas, polars, pyarrow, DuckDB and others speak.
+//! Nothing is turned into text, and no column is copied on the way in.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use chrysalis::arrow::{RecordBatch, RecordBatchIterator, RecordBatchReader, Schema};
+use chrysalis::store::Input;
+use chrysalis::{Draft, Error, files};
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::errors::refused;
+
+/// The name that the interface prescribes for the capsule.
+const NAME: &std::ffi::CStr = c"arrow_array_stream";
+
+/// A table as a caller names it: a file, or something that speaks Arrow.
+pub(crate) enum Given {
+    /// A file, or a spec (`.toml`).
+    File(String),
+    /// Batches.
+    Batches(Box<dyn RecordBatchReader + Send>),
+}
+
+impl Given {
+    /// Takes what a caller passed as `name`.
+    pub(crate) fn new(table: &Bound<'_, PyAny>, name: &str) -> PyResult<Given> {
+        let py = table.py();
+        if let Ok(path) = table.extract::<PathBuf>() {
+            return Ok(Given::File(path.display().to_string()));
+        }
+        // A lazy frame of polars has not computed anything yet.
+        if !table.hasattr("__arrow_c_stream__")? {
+            let class = table.get_type().name()?.to_string();
+            let remedy = match table.hasattr("collect")? {
+                true => "call `.collect()` first",
+                false => "pass a table of pandas, polars, pyarrow or DuckDB, or the path of a file",
+            };
+            return Err(refused(py, format!("`{name}` is of type {class}, which is no table"), remedy));
+        }
+        reader(table).map(|reader| Given::Batches(Box::new(reader)))
+    }
+
+    /// What is said of it: a spec says more than where the table is. `said` wins.
+    pub(crate) fn draft(&self, said: Draft) -> Result<Draft, Error> {
+        match self {
+            Given::File(file) => said.or(files::draft(file)?).read_taxonomies(),
+            Given::Batches(_) => said.read_taxonomies(),
+        }
+    }
+
+    /// Opens it.
+    pub(crate) fn open(self, draft: &Draft, name: &str) -> Result<Input, Error> {
+        match self {
+            Given::File(_) => draft.open(),
+            Given::Batches(batches) => draft.open_batches(name, batches),
+        }
+    }
+}
+
+/// Takes over the stream of a table.
+#[allow(unsafe_code, reason = "the interface hands over a pointer")]
+fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
+    let py = table.py();
+    let failed = |error: &dyn std::fmt::Display| {
+        refused(py, format!("the table cannot be read as Arrow: {error}"), "check that its columns have plain types")
+    };
+    // What cannot be written as Arrow (mixed columns, two columns of one name) is said in different classes of errors.
+    let capsule = table.call_method0("__arrow_c_stream__").map_err(|error| {
+        let is_about_data = error.is_instance_of::<PyValueError>(py)
+            || error.is_instance_of::<PyTypeError>(py)
+            || error.is_instance_of::<PyNotImplementedError>(py);
+        if !is_about_data {
+            return error;
+        }
+        let told = failed(&error.value(py));
+        told.set_cause(py, Some(error));
+        told
+    })?;
+    let capsule = capsule.cast::<PyCapsule>().map_err(|_| failed(&"it gives no capsule"))?;
+    let pointer = capsule.pointer_checked(Some(NAME))?;
+    // SAFETY: a capsule of this name holds an initialized `ArrowArrayStream` (the interface says so, and `pointer_checked`
+    // compares the name). It is moved out, which marks the one in the capsule as released, as a consumer must. Python's
+    // lock is held, so nobody else takes it meanwhile.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) };
+    ArrowArrayStreamReader::try_new(stream).map_err(|error| failed(&error))
+}
+
+/// Hands batches to whoever asks.
+pub(crate) fn capsule(
+    py: Python<'_>,
+    schema: Arc<Schema>,
+    batches: Vec<RecordBatch>,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    let reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), NAME)
+}

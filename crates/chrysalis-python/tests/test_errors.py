@@ -1,0 +1,180 @@
+"""Every kind of error, raised once: its class, what it says, and a remedy in the words of Python."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any, Callable
+
+import chrysalis as ch
+import pandas
+import pytest
+
+TABLE = ch.example(300, seed=1)
+GOOD: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": ["disease"], "require": ["l=3"], "seed": 1}
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
+
+
+def publish(**changed: Any) -> ch.Made:
+    return ch.publish(TABLE, **{**GOOD, **changed})
+
+
+def frame(**columns: list[Any]) -> pandas.DataFrame:
+    return pandas.DataFrame(columns)
+
+
+RELEASE = publish().release
+TINY = frame(age=[1, 2, 3, 4], disease=["a", "b", "a", "b"])
+
+#: A call, the class of its error, what its message says, and what its remedy says.
+CASES: list[tuple[str, Callable[[], object], type[ch.ChrysalisError], str, str]] = [
+    # Keywords.
+    ("unknown keyword", lambda: publish(requires="l=3"), ch.RequestError, "no keyword `requires`", "mean `require`?"),
+    ("strange keyword", lambda: publish(xyz=1), ch.RequestError, "no keyword `xyz`", "help(chrysalis.publish)"),
+    ("wrong type", lambda: publish(collude="many"), ch.RequestError, "`collude`: invalid type", "help("),
+    ("strange value", lambda: publish(quasi=[object()]), ch.RequestError, "value of type object", "help("),
+    ("not a number", lambda: publish(suppress=float("nan")), ch.RequestError, "not a number to use", "finite"),
+    ("too large", lambda: publish(collude=2**70), ch.RequestError, "too large a number", "smaller"),
+    ("not by column", lambda: publish(kind="integer"), ch.RequestError, "dictionary with their names", "kind={"),
+    ("unknown of a column", lambda: publish(attributes={"age": {"roles": "quasi"}}), ch.RequestError,
+     "column `age`: there is no keyword `roles`", "mean `role`?"),
+    ("of another call", lambda: publish(queries=3), ch.RequestError, "`queries` has no effect here", "leave it out"),
+    ("of another call too", lambda: ch.profile(TABLE, method="anatomy"), ch.RequestError, "no effect", "leave it"),
+    ("about files", lambda: publish(delimiter=";"), ch.RequestError, "is in memory", "`delimiter`"),
+    # Tables.
+    ("no table", lambda: ch.publish(3, **GOOD), ch.RequestError, "of type int, which is no table", "pandas, polars"),
+    ("not computed", lambda: ch.publish(_lazy(), **GOOD), ch.RequestError, "LazyFrame", ".collect()"),
+    ("no file", lambda: ch.publish("nothing.csv", **GOOD), ch.RequestError, "nothing.csv", ""),
+    ("no rows", lambda: ch.publish(TINY[:0], quasi="age", sensitive="disease", require="l=2"), ch.RequestError,
+     "the table has no rows", "export"),
+    ("no such column", lambda: publish(quasi=["agee"]), ch.RequestError, "there is no column `agee`", ""),
+    ("nested column", lambda: ch.publish(frame(age=[[1], [2]], disease=["a", "b"]), quasi="age", sensitive="disease",
+                                         require="l=2"), ch.RequestError, "has the type", "numbers, text or a date"),
+    ("two alike", lambda: ch.publish(pandas.DataFrame([[1, 2]], columns=["a", "a"]), quasi="a", require="k=1"),
+     ch.RequestError, "", ""),
+    ("wrong kind", lambda: publish(kind={"sex": "integer"}), ch.RequestError, "not an integer", ""),
+    ("missing values", lambda: publish(quasi=["occupation"], missing="error"), ch.RequestError, "", "missing="),
+    # Knobs.
+    ("nothing required", lambda: publish(require=[]), ch.RequestError, "no principle is required", 'require=["k=10"]'),
+    ("no such principle", lambda: publish(require="m=3,4,5"), ch.RequestError, "m=3,4,5", ""),
+    ("no such method", lambda: publish(method="anatomyy"), ch.RequestError, "anatomyy", ""),
+    ("no such partitioner", lambda: publish(partitioner="mondrain"), ch.RequestError, "mondrain", ""),
+    ("no effect", lambda: publish(suppress=0.1), ch.RequestError, "suppress", ""),
+    ("no sensitive", lambda: ch.publish(TABLE, quasi="age", require="l=3"), ch.RequestError, "", "sensitive"),
+    ("about no sensitive", lambda: publish(require="cost:l=3"), ch.RequestError, "not a sensitive", 'sensitive=["cost"]'),
+    ("required twice", lambda: publish(require=["l=3", "l=3"]), ch.RequestError, "twice", "once"),
+    ("no taxonomy", lambda: publish(taxonomy={"sex": "nothing.csv"}), ch.RequestError, "nothing.csv", ""),
+    ("unfit taxonomy", lambda: publish(quasi=["sex"], taxonomy={"sex": [["F", "*"]]}), ch.RequestError, "M", ""),
+    ("no such step", lambda: publish(prepare={"age": "bottomm:3"}), ch.RequestError, "bottomm", ""),
+    ("person of no use", lambda: publish(rows_known=True), ch.RequestError, "", 'person="patient_id"'),
+    ("population of no use", lambda: publish(population_table=TABLE), ch.RequestError, "no principle is about it",
+     'require=["k-map=5"]'),
+    ("population missing", lambda: publish(require="k-map=5"), ch.RequestError, "", 'population_table="census.csv"'),
+    ("identifying", lambda: publish(other=["patient_id"]), ch.RequestError, "patient_id", "identifying=patient_id"),
+    ("accepted in vain", lambda: publish(accept="everything"), ch.RequestError, "everything", 'accept=["disclosure"]'),
+    # What these rows cannot keep.
+    ("infeasible", lambda: publish(require="l=200"), ch.InfeasibleError, "l=200", ""),
+    ("too few rows", lambda: publish(require="k=3000"), ch.InfeasibleError, "k=3000", ""),
+    ("disclosed", lambda: publish(require="k=2", quasi=["age", "sex", "zip_code"]), ch.InfeasibleError, "disclosed",
+     'accept=["disclosure"]'),
+    # Releases.
+    ("no release", lambda: ch.open("nowhere"), ch.RequestError, "nowhere", ""),
+    ("memory", lambda: ch.open("nowhere", memory="much"), ch.RequestError, "`memory`: expected an amount", '"2GB"'),
+    ("format", lambda: RELEASE.save("unused", format="xml"), ch.RequestError, "`format`: expected parquet or csv", ""),
+    ("other microdata", lambda: RELEASE.audit(microdata=TINY), ch.RequestError, "there is no column `sex`",
+     "the release was made from"),
+    ("person of rows", lambda: RELEASE.audit(microdata=TABLE, person="patient_id"), ch.RequestError, "no effect",
+     "`person`"),
+    ("unsaved certificate", lambda: RELEASE.audit(certificate="page.html"), ch.RequestError, "not saved yet", "save"),
+    ("no evaluation", lambda: RELEASE.evaluate(TABLE, from_table="t"), ch.RequestError, "no effect", "attributes"),
+    ("no workload", lambda: RELEASE.evaluate(TABLE, workload="x"), ch.RequestError, "`workload`", ""),
+    ("no worlds", lambda: RELEASE.sample(worlds=0), ch.RequestError, "0 worlds", "1 to 1,000"),
+    ("no dialect", lambda: RELEASE.rewrite("SELECT COUNT(*) FROM microdata", dialect="basic"), ch.RequestError,
+     "`dialect`", ""),
+    ("no estimate", lambda: RELEASE.query("SELECT COUNT(*) FROM microdata", estimate="odd"), ch.RequestError,
+     "`learned` or `even`", ""),
+    ("no page", lambda: _compared().page("page.txt"), ch.RequestError, "does not end in .html", "comparison.html"),
+    ("two populations", lambda: ch.risk(TABLE, quasi="age", population=9, fraction=0.1), ch.RequestError,
+     "both describe the population", "`population` or `fraction`"),
+    ("half a taxonomy", lambda: ch.check_taxonomy([["a", "*"]], TABLE), ch.RequestError, "looked up in a table", ""),
+    # Questions.
+    ("no SQL", lambda: RELEASE.query("how many?"), ch.QuestionError, "", ""),
+    ("no such question", lambda: RELEASE.query("SELECT COUNT(*) FROM microdata WHERE wage > 3"), ch.QuestionError,
+     "wage", ""),
+    ("rows", lambda: RELEASE.query("SELECT * FROM microdata"), ch.QuestionError, "", ""),
+    # Stopped, and failed.
+    ("stopped", lambda: ch.publish(ch.example(200_000), **GOOD, progress=lambda *_: False), ch.StoppedError, "stopped",
+     ""),
+    ("failed audit", lambda: _forged().raise_if_failed(), ch.AuditFailedError, "the audit failed", "publish"),
+]
+
+
+def _lazy() -> Any:
+    import polars
+
+    return polars.LazyFrame({"age": [1]})
+
+
+def _compared() -> ch.Comparison:
+    return ch.compare(TABLE, **GOOD, runs=[{"method": "generalize"}], queries=5)
+
+
+def _forged() -> ch.Audit:
+    """A release whose promise was made larger by hand."""
+    import json
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "release"
+        publish().release.save(place)
+        manifest = json.loads((place / "release.json").read_text())
+        manifest["promises"][0]["principle"] = "l=40"
+        (place / "release.json").write_text(json.dumps(manifest))
+        return ch.open(place).audit()
+
+
+@pytest.mark.parametrize(("call", "kind", "message", "remedy"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.filterwarnings("ignore::chrysalis.ChrysalisWarning")
+def test_an_error_says_what_is_wrong_and_what_to_do(
+    call: Callable[[], object], kind: type[ch.ChrysalisError], message: str, remedy: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        call()
+    error = caught.value
+    assert type(error) is kind
+    assert error.message and message in error.message, error.message
+    assert remedy in error.remedy, error.remedy
+    for text in (str(error), error.message, error.remedy):
+        assert not FLAG.search(text), text
+    assert error.remedy or kind is ch.StoppedError
+
+
+def test_every_class_is_raised() -> None:
+    classes = {case[2] for case in CASES}
+    known = {ch.RequestError, ch.InfeasibleError, ch.QuestionError, ch.StoppedError, ch.AuditFailedError}
+    assert classes == known
+    # A bug cannot be raised on purpose: only its class can be looked at.
+    assert issubclass(ch.InternalError, ch.ChrysalisError)
+
+
+def test_errors_are_also_what_python_has() -> None:
+    with pytest.raises(ValueError, match="no keyword"):
+        publish(wat=1)
+    with pytest.raises(TypeError):
+        ch.publish()  # type: ignore[call-arg]
+
+
+def test_notes_are_warnings_and_speak_of_no_flag(tmp_path: Path) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        publish(quasi=["age", "sex", "patient_id"])
+        publish(partitioner="sequential", require="l=2", accept="disclosure")
+        first = publish().release.save(tmp_path / "one")
+        publish(seed=2).release.save(tmp_path / "two")
+        audit = first.audit(others=[tmp_path / "two"], microdata=TABLE)
+    said = [str(warning.message) for warning in caught if warning.category is ch.ChrysalisWarning]
+    assert any("looks like another release" in text for text in said), said
+    assert any("patient_id" in text for text in said), said
+    told = [*said, *audit.headline, *audit.findings, *audit.attacks().values(), audit._repr_html_(), str(audit)]
+    assert not [text for text in told if FLAG.search(re.sub(r"<style>.*?</style>|<!--.*?-->", "", text, flags=re.S))]

@@ -1,0 +1,223 @@
+"""What every call gives back, and how it looks."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import typing
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import chrysalis as ch
+import pandas
+import polars
+import pytest
+from chrysalis import _knobs
+
+TABLE = ch.example(3000, seed=2)
+GOOD: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": ["disease"], "require": ["k=10", "l=4"]}
+
+
+@pytest.fixture(scope="module")
+def made() -> ch.Made:
+    return ch.publish(TABLE, **GOOD, method="anatomy", seed=1)
+
+
+class Checker(HTMLParser):
+    """Everything that is opened is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("script", "link", "img", "iframe")
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data + " "
+
+
+def test_a_summary(made: ch.Made) -> None:
+    summary = made.summary
+    assert summary.rows == summary["rows"] == 3000
+    assert summary["guarantees"] == ["k=10", "l=4"] and summary.reproducible
+    assert set(summary["phases"]) >= {"partition", "publish"} and summary["seconds"] > 0
+    assert json.loads(summary.to_json()) == summary.to_dict()
+    assert "k=10, l=4" in repr(made) and "k=10, l=4" in Checker(made._repr_html_()).text
+    with pytest.raises(AttributeError, match="has no 'rowz'"):
+        summary.rowz
+    assert "rows" in dir(summary)
+
+
+def test_an_audit(made: ch.Made) -> None:
+    audit = made.release.audit(microdata=TABLE, sensitive=["disease"])
+    assert audit.ok and audit.raise_if_failed() is audit and not audit.findings
+    assert audit["disclosed_rows"] == 0 and len(audit.promises()) == 2
+    text = Checker(audit._repr_html_()).text
+    assert "Every promise holds" in text and "k=10" in text and "linking" in text
+    assert "Every promise holds" in repr(audit)
+
+
+def test_an_answer(made: ch.Made) -> None:
+    question = "SELECT sex, COUNT(*) AS n, AVG(age) FROM microdata WHERE disease = 'influenza' GROUP BY sex"
+    answer = made.release.query(question)
+    assert len(answer) == 2 and [row.group["sex"] for row in answer] == ["F", "M"]
+    frame = answer.to_pandas()
+    names = ["sex", "n", "n_lower", "n_upper", "n_std_error"]
+    assert frame.columns.tolist()[:5] == names and frame.shape == (2, 9)
+    assert ((frame["n_lower"] <= frame["n"]) & (frame["n"] <= frame["n_upper"])).all()
+    assert answer.to_polars().to_dict(as_series=False)["n"] == frame["n"].tolist()
+    assert polars.DataFrame(answer).shape == (2, 9)
+    checked = Checker(answer._repr_html_())
+    assert answer._repr_html_().count("<svg") == 4 and "influenza" in checked.text
+    assert answer.explanation and "n about" in repr(answer)
+    with pytest.raises(ValueError, match="4 numbers in 2 rows"):
+        answer.value
+    truth = (TABLE.to_pandas().query("disease == 'influenza'").groupby("sex")).size()
+    assert (frame["n_lower"].to_numpy() <= truth.to_numpy()).all() and (truth.to_numpy() <= frame["n_upper"].to_numpy()).all()
+
+
+def test_values_of_a_table_are_no_html() -> None:
+    hostile = "<script>alert(1)</script>"
+    frame = pandas.DataFrame({"place": [hostile, "b"] * 20, "disease": ["x", "y", "z", "x"] * 10})
+    made = ch.publish(frame, quasi="place", sensitive="disease", require="l=2", method="anatomy", seed=1)
+    answer = made.release.query("SELECT place, COUNT(*) AS n FROM microdata GROUP BY place")
+    assert hostile in {row.group["place"] for row in answer}
+    assert hostile in Checker(answer._repr_html_()).text
+
+
+def test_keys_keep_their_types(made: ch.Made) -> None:
+    ages = made.release.query("SELECT age, COUNT(*) AS n FROM microdata GROUP BY age").to_arrow()
+    assert str(ages.schema.field("age").type) == "int64"
+    none = made.release.query("SELECT sex, COUNT(*) AS n FROM microdata WHERE age > 200 GROUP BY sex")
+    Checker(none._repr_html_())
+    assert len(none.to_pandas()) == len(none)
+
+
+def test_notes_come_with_answers(made: ch.Made) -> None:
+    with pytest.warns(ch.ChrysalisWarning, match="did you mean"):
+        answer = made.release.query("SELECT COUNT(*) AS n FROM microdata WHERE disease = 'influenzo'")
+    assert answer.notes and answer.notes[0] in Checker(answer._repr_html_()).text
+
+
+def test_public_tables_are_joined(made: ch.Made) -> None:
+    regions = pandas.DataFrame({"code": ["F", "M"], "word": ["women", "men"]})
+    question = "SELECT COUNT(*) AS n FROM microdata WHERE sex IN (SELECT code FROM words WHERE word = 'women')"
+    plain = made.release.query("SELECT COUNT(*) AS n FROM microdata WHERE sex = 'F'").value
+    assert made.release.query(question, tables={"words": regions}).value == plain
+    assert "words" in made.release.rewrite(question, tables={"words": regions}) or plain.estimate
+
+
+def test_a_sample(made: ch.Made) -> None:
+    sample = made.release.sample(worlds=2, seed=1)
+    frames = [world.to_pandas() for world in sample]
+    assert len(sample) == 2 and frames[0].columns.tolist() == ["age", "sex", "disease"]
+    assert not frames[0].equals(frames[1])
+    assert frames[0].equals(made.release.sample(worlds=2, seed=1)[0].to_pandas())
+    assert {column["name"] for column in sample.report["columns"]} == {"age", "sex", "disease"}
+
+
+def test_an_evaluation(made: ch.Made) -> None:
+    found = made.release.evaluate(TABLE, queries=50, worlds=0, attributes=[["age", "sex"]])
+    aggregates = found["workload"]["aggregates"]
+    assert aggregates and all(aggregate["inside"] == 1.0 for aggregate in aggregates)
+    Checker(found._repr_html_())
+
+
+def test_a_comparison(tmp_path: Path) -> None:
+    runs = [{"method": "anatomy"}, {"method": "generalize", "require": ["l={l}"], "vary": {"l": [2, 400]}}]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ch.compare(TABLE, **GOOD, runs=runs, queries=20, seed=1)
+    assert [run["made"] for run in found.runs] == [True, True, False] and found.is_sound and found.advice
+    page = found.page(tmp_path / "report.html")
+    assert page.read_text().startswith("<!") and json.loads((tmp_path / "report.json").read_text()) == found.to_dict()
+    assert "--seed" not in found.html() and "chrysalis.publish(" in found.html()
+    with pytest.raises(ch.RequestError, match="exists"):
+        found.page(tmp_path / "report.html")
+    found.page(tmp_path / "report.html", force=True)
+    assert "generalize" in Checker(found._repr_html_()).text
+
+
+def test_a_look_at_a_table(tmp_path: Path) -> None:
+    found = ch.profile(TABLE, quasi=["age", "sex"], sensitive="disease")
+    frame = TABLE.to_pandas()
+    assert found.anonymity["k"] == frame.groupby(["age", "sex"]).size().min()
+    Checker(found._repr_html_())
+    risk = ch.risk(TABLE, quasi=["age", "sex"], rows=tmp_path / "rows.csv")
+    sizes = frame.groupby(["age", "sex"])["sex"].transform("size")
+    assert risk["prosecutor"]["mean"] == pytest.approx((1 / sizes).mean())
+    assert (tmp_path / "rows.csv").stat().st_mode & 0o777 == 0o600
+    of_people = ch.risk(TABLE, quasi=["age", "sex"], population_table=pandas.concat([frame, frame]))
+    assert of_people["prosecutor"]["mean"] == pytest.approx(risk["prosecutor"]["mean"])
+
+
+def test_a_population_in_memory_is_like_one_in_a_file(tmp_path: Path) -> None:
+    people = ch.example(9000, seed=2).to_pandas()
+    people.to_csv(tmp_path / "people.csv", index=False)
+    knobs: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "require": ["l=3", "k-map=9"], "seed": 1}
+    one = ch.publish(TABLE, **knobs, population_table=people).release
+    other = ch.publish(TABLE, **knobs, population_table=tmp_path / "people.csv").release
+    assert [table.to_arrow() for table in one.tables.values()] == [table.to_arrow() for table in other.tables.values()]
+    assert one.audit(population_table=people).ok
+
+
+def test_taxonomies(tmp_path: Path) -> None:
+    taxonomy = ch.propose_taxonomy(TABLE, "occupation")
+    assert ch.check_taxonomy(taxonomy, TABLE, "occupation").ok
+    path = taxonomy.save(tmp_path / "occupation.csv")
+    assert ch.check_taxonomy(path).ok
+    by_lines = ch.publish(TABLE, quasi=["occupation", "age"], sensitive="disease", require="l=3", seed=1,
+                          taxonomy={"occupation": taxonomy})
+    by_file = ch.publish(TABLE, quasi=["occupation", "age"], sensitive="disease", require="l=3", seed=1,
+                         taxonomy={"occupation": path})
+    assert [t.to_arrow() for t in by_lines.release.tables.values()] == [t.to_arrow() for t in by_file.release.tables.values()]
+
+
+def test_the_index_of_pandas_is_no_column() -> None:
+    frame = TABLE.to_pandas().query("age > 30")
+    found = ch.profile(frame)
+    assert [column["name"] for column in found["columns"]] == TABLE.columns
+
+
+def test_a_certificate(made: ch.Made, tmp_path: Path) -> None:
+    made.release.save(tmp_path / "release").audit(certificate=tmp_path / "page.html")
+    assert "Certificate" in (tmp_path / "page.html").read_text()
+    with pytest.raises(ch.RequestError, match="inside the release"):
+        made.release.audit(certificate=tmp_path / "release" / "page.html")
+
+
+def test_every_knob_is_typed() -> None:
+    """Types and knobs agree: each keyword is known to the hall, which refuses unknown ones by name."""
+    hints = typing.get_type_hints(_knobs.CompareKnobs)
+    for name in hints:
+        with pytest.raises(ch.ChrysalisError) as caught:
+            ch.compare(TABLE, **{name: object()})
+        assert "no keyword" not in caught.value.message, name
+    with pytest.raises(ch.RequestError) as caught:
+        ch.publish(TABLE, **{"": 1})
+    assert "no keyword" in caught.value.message
+
+
+def test_everything_public_is_documented() -> None:
+    for name in ch.__all__:
+        thing = getattr(ch, name)
+        assert inspect.getdoc(thing), name
+        if inspect.isclass(thing) and not issubclass(thing, (Exception, tuple)):
+            for member, value in vars(thing).items():
+                if not member.startswith("_"):
+                    assert inspect.getdoc(value), f"{name}.{member}"
+    assert ch.__version__.count(".") == 2

@@ -1,0 +1,124 @@
+//! `cargo xtask python`: builds the wheel, installs it into a fresh virtual environment, and tests it there: tests,
+//! examples of the manual, types, and the notebook.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use crate::referees::{Environment, python_of, quietly};
+use crate::shell::{self, Failure};
+
+const PACKAGE: &str = "crates/chrysalis-python";
+
+/// What builds and tests the wheel.
+const TOOLS: Environment = Environment {
+    folder: "python/tools",
+    requirements: "crates/chrysalis-python/requirements.txt",
+    imports: "maturin, pytest, pandas, polars, pyarrow, duckdb, mypy, nbclient",
+};
+
+pub(crate) struct Options {
+    /// The profile to build with; `dev` unless told otherwise.
+    profile: String,
+    /// Only build the wheel.
+    is_build: bool,
+}
+
+impl Options {
+    pub(crate) fn parse(arguments: &[String]) -> Result<Self, Failure> {
+        let mut options = Options { profile: "dev".to_owned(), is_build: false };
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            match argument.as_str() {
+                "--profile" => match rest.next() {
+                    Some(profile) => options.profile.clone_from(profile),
+                    None => return Err(Failure::usage("--profile wants a name")),
+                },
+                "--build" => options.is_build = true,
+                other => return Err(Failure::usage(format!("python has no `{other}`"))),
+            }
+        }
+        Ok(options)
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { profile: "dev".to_owned(), is_build: false }
+    }
+}
+
+/// `cargo xtask python`.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let tools = prepare().map_err(Failure::new)?;
+    let wheel = build(&tools, &options.profile)?;
+    println!("python: {}", wheel.display());
+    if options.is_build { Ok(()) } else { test(&tools, &wheel) }
+}
+
+/// The Python of the environment with the tools, or why there is none. The package is for Linux today.
+pub(crate) fn prepare() -> Result<PathBuf, String> {
+    if cfg!(target_os = "linux") { TOOLS.prepare() } else { Err("the package is built for Linux only".to_owned()) }
+}
+
+fn beside(python: &Path, program: &str) -> PathBuf {
+    python.with_file_name(program)
+}
+
+/// Builds the wheel. With the profile and the features of tests, what they compiled is used again.
+fn build(tools: &Path, profile: &str) -> Result<PathBuf, Failure> {
+    let out = shell::target_dir().join("python/wheel");
+    shell::empty_dir(&out)?;
+    let mut maturin = Command::new(beside(tools, "maturin"));
+    maturin.args(["build", "--manifest-path", &format!("{PACKAGE}/Cargo.toml"), "--profile", profile]);
+    if profile == "dev" {
+        maturin.args(["--features", "as-in-tests"]);
+    }
+    shell::run(maturin.arg("--interpreter").arg(tools).arg("--out").arg(&out))?;
+    let found = fs::read_dir(&out).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut wheels = found.filter(|path| path.extension().is_some_and(|extension| extension == "whl"));
+    let wheel = wheels.next().ok_or_else(|| Failure::new("maturin made no wheel"))?;
+    std::path::absolute(&wheel).map_err(|error| Failure::new(format!("cannot find {}: {error}", wheel.display())))
+}
+
+/// Installs the wheel into an environment that has nothing else, and tests it with tools from another one.
+fn test(tools: &Path, wheel: &Path) -> Result<(), Failure> {
+    let fresh = shell::target_dir().join("python/fresh");
+    shell::empty_dir(&fresh)?;
+    let absolute = |path: &Path| std::path::absolute(path).map_err(|error| Failure::new(error.to_string()));
+    let python = python_of(&absolute(&fresh)?);
+    let mut make = Command::new(tools);
+    quietly(make.args(["-m", "venv", "--without-pip"]).arg(&fresh)).map_err(Failure::new)?;
+    let mut install = Command::new(tools);
+    install.args(["-m", "pip", "--quiet", "--disable-pip-version-check", "--python"]).arg(&python);
+    quietly(install.args(["install", "--no-index"]).arg(wheel)).map_err(Failure::new)?;
+
+    let libraries = libraries_of(tools)?;
+    let with_tools = |arguments: &[&str]| {
+        let mut command = Command::new(&python);
+        command.args(arguments).env("PYTHONPATH", &libraries).env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    };
+    // The command needs nothing but the wheel.
+    shell::run(Command::new(beside(&python, "chrysalis")).arg("--version"))?;
+    let config = format!("{PACKAGE}/pyproject.toml");
+    let check = |arguments: &[&str]| shell::run(&mut with_tools(arguments));
+    check(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", &config, &format!("{PACKAGE}/tests")])?;
+    check(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", &config, "--pyargs", "chrysalis"])?;
+    check(&["-m", "mypy", "--config-file", &config, "-p", "chrysalis"])?;
+    check(&["-m", "mypy", "--config-file", &config, &format!("{PACKAGE}/tests/typed.py")])?;
+    check(&["-m", "mypy.stubtest", "chrysalis._native"])?;
+    check(&[&format!("{PACKAGE}/notebook.py"), "docs/guides/hospital.ipynb"])
+}
+
+/// Where the packages of an environment are.
+fn libraries_of(python: &Path) -> Result<String, Failure> {
+    let mut command = Command::new(python);
+    command.args(["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
+    let output = command.output().map_err(|error| Failure::new(format!("cannot ask Python: {error}")))?;
+    let mut libraries = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if let Some(more) = env::var_os("PYTHONPATH") {
+        libraries = format!("{libraries}:{}", more.to_string_lossy());
+    }
+    Ok(libraries)
+}

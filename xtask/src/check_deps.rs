@@ -58,11 +58,13 @@ fn allowed(krate: &str) -> Option<AllowedEdges> {
             "evaluate",
             "risk",
         ]),
-        "lab" => AllBut(&["cli", "door", "testkit"]),
+        "lab" => AllBut(&["cli", "studio", "door", "testkit"]),
+        // A door like the command line, and a program of its own.
+        "studio" => Only(&["chrysalis", "lab", "report"]),
         // A door that stands for all others: whatever it needs, the hall must provide.
         "door" => Only(&["chrysalis"]),
-        "testkit" => AllBut(&["cli", "chrysalis", "lab", "door"]),
-        "cli" => AllBut(&["testkit", "door", "publish", "criteria"]),
+        "testkit" => AllBut(&["cli", "studio", "chrysalis", "lab", "door"]),
+        "cli" => AllBut(&["testkit", "studio", "door", "publish", "criteria"]),
         _ => return None,
     })
 }
@@ -141,6 +143,8 @@ fn violations_of(package: &Package) -> Vec<String> {
                 Some(format!(
                     "`{name}` must not depend on `{needed}`: Arrow stays in `chrysalis-arrow`, Parquet in `chrysalis-store`"
                 ))
+            } else if is_server(needed) && name != "chrysalis-studio" {
+                Some(format!("`{name}` must not depend on `{needed}`: the server stays in `chrysalis-studio`"))
             } else if is_ours(needed) && !rule.permits(needed) {
                 Some(format!("`{name}` must not depend on `{needed}`: it may use {}", rule.said()))
             } else {
@@ -185,6 +189,11 @@ fn is_heavy(name: &str) -> bool {
 /// SQLite is compiled from C, and a PostgreSQL client brings a runtime with it.
 fn is_database(name: &str) -> bool {
     name == "rusqlite" || name == "libsqlite3-sys" || name.ends_with("postgres")
+}
+
+/// A runtime and a web server, for which the command line does not wait.
+fn is_server(name: &str) -> bool {
+    name == "tokio" || name == "axum" || name.starts_with("hyper") || name.starts_with("tower")
 }
 
 #[cfg(test)]
@@ -256,16 +265,16 @@ mod tests {
             "chrysalis-cli",
             &["chrysalis-testkit"],
             &[
-                "`chrysalis-cli` must not depend on `chrysalis-testkit`: it may use any of our crates but testkit, door, \
-               publish, criteria",
+                "`chrysalis-cli` must not depend on `chrysalis-testkit`: it may use any of our crates but testkit, studio, \
+               door, publish, criteria",
             ],
         );
         check(
             "chrysalis-testkit",
             &["chrysalis-cli"],
             &[
-                "`chrysalis-testkit` must not depend on `chrysalis-cli`: it may use any of our crates but cli, chrysalis, \
-               lab, door",
+                "`chrysalis-testkit` must not depend on `chrysalis-cli`: it may use any of our crates but cli, studio, \
+               chrysalis, lab, door",
             ],
         );
         check(
@@ -326,6 +335,15 @@ mod tests {
         for name in ["rusqlite", "postgres", "tokio-postgres"] {
             let sentence = format!("`chrysalis-query` must not depend on `{name}`: databases stay in `chrysalis-load`");
             check("chrysalis-query", &[name], &[sentence.as_str()]);
+        }
+    }
+
+    #[test]
+    fn the_server_stays_in_the_studio() {
+        check("chrysalis-studio", &["chrysalis", "chrysalis-lab", "chrysalis-report", "axum", "tokio"], &[]);
+        for name in ["tokio", "axum", "hyper-util", "tower"] {
+            let sentence = format!("`chrysalis-cli` must not depend on `{name}`: the server stays in `chrysalis-studio`");
+            check("chrysalis-cli", &[name], &[sentence.as_str()]);
         }
     }
 

@@ -20,6 +20,7 @@ mod example;
 mod measure;
 mod referees;
 mod shell;
+mod studio_pictures;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -62,8 +63,9 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
         [--rows N]
   bless                  rewrite the expected transcripts of the command line
   check-deps             check which of our crates may depend on which
-  referees               install pycanon, polars and DuckDB into target/referee, PostgreSQL and
-                         Chromium
+  referees               install pycanon, polars, DuckDB and playwright into target/referee, axe-core into
+                         target/axe, PostgreSQL and Chromium
+  studio-pictures        photograph every step of the studio for docs/guides/studio.md
 ";
 
 fn main() -> ExitCode {
@@ -105,6 +107,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bench-tables" => bench_tables::run(&bench_tables::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),
         "check-deps" => no_options(rest).and_then(|()| check_deps::run()),
+        "studio-pictures" => no_options(rest).and_then(|()| studio_pictures::run()),
         "referees" => no_options(rest).and_then(|()| referees::run()),
         _ => Err(Failure::usage(format!("no chore `{chore}`\n\n{HELP}"))),
     }

@@ -22,6 +22,10 @@ pub(crate) fn run() -> Result<(), Failure> {
         Ok(program) => println!("referees: Chromium is {}", program.display()),
         Err(reason) => println!("referees: no Chromium: {reason}"),
     }
+    match prepare_axe() {
+        Ok(file) => println!("referees: axe-core is {}", file.display()),
+        Err(reason) => println!("referees: no axe-core: {reason}"),
+    }
     Ok(())
 }
 
@@ -61,6 +65,24 @@ fn chromium() -> Option<PathBuf> {
     let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
     let names = ["chromium", "chromium-browser", "chrome-headless-shell", "google-chrome", "google-chrome-stable"];
     names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
+}
+
+/// The version of axe-core, which judges whether everybody can use the studio's page.
+const AXE: &str = "axe-core@4.14.0";
+
+/// axe-core as one script; fetched with npm if possible. The tests look in the same place.
+pub(crate) fn prepare_axe() -> Result<PathBuf, String> {
+    let folder = shell::target_dir().join("axe");
+    let file = folder.join("node_modules/axe-core/axe.min.js");
+    if file.is_file() {
+        return Ok(file);
+    }
+    println!("referees: fetching {AXE} with npm");
+    fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]).arg(&folder).arg(AXE);
+    quietly(&mut npm)?;
+    if file.is_file() { Ok(file) } else { Err("the package has no axe.min.js".to_owned()) }
 }
 
 fn install(name: &str, package: &str) -> Result<(), String> {
@@ -118,7 +140,7 @@ fn stamp_of(requirements: &str) -> String {
 /// Whether the environment works: a system upgrade may remove the Python it points to.
 fn works(python: &Path) -> bool {
     Command::new(python)
-        .args(["-c", "import duckdb, polars, pycanon"])
+        .args(["-c", "import duckdb, polars, pycanon, playwright, PIL"])
         .stdin(Stdio::null())
         .output()
         .is_ok_and(|output| output.status.success())

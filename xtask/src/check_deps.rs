@@ -272,10 +272,8 @@ mod tests {
         check(
             "chrysalis-testkit",
             &["chrysalis-cli"],
-            &[
-                "`chrysalis-testkit` must not depend on `chrysalis-cli`: it may use any of our crates but cli, studio, \
-               chrysalis, lab, door",
-            ],
+            &["`chrysalis-testkit` must not depend on `chrysalis-cli`: it may use any of our crates but cli, studio, \
+               chrysalis, lab, door"],
         );
         check(
             "chrysalis-example",
@@ -342,7 +340,8 @@ mod tests {
     fn the_server_stays_in_the_studio() {
         check("chrysalis-studio", &["chrysalis", "chrysalis-lab", "chrysalis-report", "axum", "tokio"], &[]);
         for name in ["tokio", "axum", "hyper-util", "tower"] {
-            let sentence = format!("`chrysalis-cli` must not depend on `{name}`: the server stays in `chrysalis-studio`");
+            let sentence =
+                format!("`chrysalis-cli` must not depend on `{name}`: the server stays in `chrysalis-studio`");
             check("chrysalis-cli", &[name], &[sentence.as_str()]);
         }
     }

@@ -25,7 +25,9 @@ pub(crate) fn run() -> Result<(), Failure> {
         std::path::absolute(&path).map_err(|error| Failure::new(format!("cannot find {}: {error}", path.display())))
     };
     let mut pictures = Command::new(python);
-    pictures.args(["referee/studio.py", "pictures"]).arg(absolute(programs.join(format!("chrysalis-studio{EXE_SUFFIX}")))?);
+    pictures
+        .args(["referee/studio.py", "pictures"])
+        .arg(absolute(programs.join(format!("chrysalis-studio{EXE_SUFFIX}")))?);
     pictures.arg(absolute(hospital.join("patients.csv"))?).args(["--out", OUT]).env("CHRYSALIS_CHROMIUM", chromium);
     shell::run(&mut pictures)?;
     println!("studio-pictures: look at {OUT}");

@@ -8,7 +8,7 @@ use crate::error::shown;
 use crate::tables::{Loaded, SAMPLE};
 
 /// What a page shows of a table: never a row, and never a word from it.
-pub(crate) fn table(id: u64, loaded: &Loaded, notes: &[String]) -> Value {
+pub(crate) fn table(loaded: &Loaded, notes: &[String]) -> Value {
     let columns = loaded.table.columns().iter().zip(suggest_all(&loaded.table)).map(|(column, guess)| {
         let domain = column.domain();
         json!({
@@ -22,7 +22,6 @@ pub(crate) fn table(id: u64, loaded: &Loaded, notes: &[String]) -> Value {
         })
     });
     json!({
-        "table": id,
         "name": loaded.name,
         "rows": loaded.table.rows(),
         "sample": loaded.table.rows().min(SAMPLE),

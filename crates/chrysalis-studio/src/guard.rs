@@ -21,25 +21,27 @@ pub(crate) struct Gate {
 }
 
 /// Nothing from outside is shown or run, no other page may frame this one, and addresses are told to nobody.
-const HEADERS: [(header::HeaderName, &str); 7] = [
-    (
-        header::CONTENT_SECURITY_POLICY,
-        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
-    ),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
-    (header::X_FRAME_OPTIONS, "DENY"),
-    (header::CACHE_CONTROL, "no-store"),
-    (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    (header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-];
+fn headers() -> [(header::HeaderName, &'static str); 7] {
+    [
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+        ),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ]
+}
 
 pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     let mut response = match gate.refusal(request.headers(), request.uri().path()) {
         Some(refusal) => refusal,
         None => next.run(request).await,
     };
-    for (name, value) in HEADERS {
+    for (name, value) in headers() {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response

@@ -137,10 +137,7 @@ impl Jobs {
     }
 
     /// Starts work, and returns the number to ask about it.
-    pub(crate) fn start(
-        &self,
-        work: impl FnOnce(&Job) -> Result<Value, Error> + Send + 'static,
-    ) -> Result<u64, Error> {
+    pub(crate) fn start(&self, work: impl FnOnce(&Job) -> Result<Value, Error> + Send + 'static) -> Result<u64, Error> {
         let mut all = self.all();
         if all.values().filter(|job| !job.has_ended()).count() >= AT_ONCE + MOST_WAITING {
             return Err(Error::request("the studio is busy with too many things at once", "wait a moment"));

@@ -18,7 +18,8 @@ impl Place {
     /// The folder that was typed, relative to `home`. It must not exist yet.
     pub(crate) fn of(typed: &str, home: &Path) -> Result<Place, Error> {
         let typed = typed.trim();
-        let wrong = |message: &str| Err(Error::request(message, "name a folder that does not exist yet, such as `release`"));
+        let wrong =
+            |message: &str| Err(Error::request(message, "name a folder that does not exist yet, such as `release`"));
         if typed.is_empty() {
             return wrong("no folder is named");
         }
@@ -38,7 +39,10 @@ impl Place {
         };
         let parent = release.parent().unwrap_or(home);
         if !parent.is_dir() {
-            return Err(Error::request(format!("there is no folder {}", parent.display()), "make it first, or choose another place"));
+            return Err(Error::request(
+                format!("there is no folder {}", parent.display()),
+                "make it first, or choose another place",
+            ));
         }
         check_place(&release, false)?;
         let place = Place {

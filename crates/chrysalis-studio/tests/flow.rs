@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 /// Every file of a folder.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut all: Vec<(String, Vec<u8>)> =
-        entries.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap())).collect();
+    let mut all: Vec<(String, Vec<u8>)> = entries
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()))
+        .collect();
     all.sort();
     all
 }
@@ -45,7 +46,8 @@ fn what_is_proposed_can_be_published_as_it_is_and_its_recipe_gives_the_same_rele
     let csv = hospital(2_000);
     let table = running.open("patients.csv", &csv);
     assert_eq!((&table["rows"], table["unclear"].is_null()), (&json!(2_000), true));
-    let checked = running.post(&format!("api/tables/{}/check", table["table"]), &json!({"draft": table["draft"]})).json();
+    let checked =
+        running.post(&format!("api/tables/{}/check", table["table"]), &json!({"draft": table["draft"]})).json();
     assert!(checked["refusal"].is_null() && checked["require"].as_array().unwrap().len() > 1, "{checked}");
 
     let made = published(&running, &table, json!({"folder": "out", "seed": 7}));
@@ -64,7 +66,9 @@ fn what_is_proposed_can_be_published_as_it_is_and_its_recipe_gives_the_same_rele
     let zip = running.get(&format!("api/releases/{}/release.zip", made["release"]));
     assert!(zip.body.starts_with(b"PK\x03\x04") && zip.head.contains("attachment"), "{}", zip.head);
     let page = running.get(&format!("api/releases/{}/certificate.html", made["release"]));
-    assert!(page.head.contains("attachment") && String::from_utf8_lossy(&page.body).contains("Certificate of the release"));
+    assert!(
+        page.head.contains("attachment") && String::from_utf8_lossy(&page.body).contains("Certificate of the release")
+    );
 }
 
 /// A file that was named at the start is read where it is, and its recipe works from anywhere.
@@ -175,8 +179,13 @@ fn a_release_is_asked_and_met_with_a_second_one() {
     let made = published(&running, &table, json!({"folder": "one"}));
     let path = format!("api/releases/{}", made["release"]);
     let about = running.get(&path).json();
-    assert!(about["about"]["columns"].as_array().unwrap().iter().any(|column| column["role"] == "sensitive"), "{about}");
-    let answer = running.post(&format!("{path}/ask"), &json!({"sql": "SELECT sex, COUNT(*) FROM microdata GROUP BY sex"})).json();
+    assert!(
+        about["about"]["columns"].as_array().unwrap().iter().any(|column| column["role"] == "sensitive"),
+        "{about}"
+    );
+    let answer = running
+        .post(&format!("{path}/ask"), &json!({"sql": "SELECT sex, COUNT(*) FROM microdata GROUP BY sex"}))
+        .json();
     let rows = answer["rows"].as_array().unwrap();
     assert!(rows.len() > 1 && answer["rewritten"]["duckdb"].as_str().unwrap().contains("SELECT"), "{answer}");
     let total: f64 = rows.iter().map(|row| row["aggregates"][0]["estimate"].as_f64().unwrap()).sum();

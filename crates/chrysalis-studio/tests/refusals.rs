@@ -96,11 +96,16 @@ fn without_the_token_nothing_is_answered() {
     let running = Running::start();
     let host = format!("Host: 127.0.0.1:{}", running.port);
     let almost = format!("{}0", &running.token[..31]);
-    for path in ["/", "/api/state", "/assets/main.js", "/x/api/state", "//api/state", &format!("/{almost}x/"), "/favicon.ico"] {
+    for path in
+        ["/", "/api/state", "/assets/main.js", "/x/api/state", "//api/state", &format!("/{almost}x/"), "/favicon.ico"]
+    {
         check(&request(&running, &format!("GET {path}"), &[&host]), 403, "token");
     }
     let csv = hospital(100);
-    let head = format!("PUT /api/tables/a.csv HTTP/1.1\r\n{host}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", csv.len());
+    let head = format!(
+        "PUT /api/tables/a.csv HTTP/1.1\r\n{host}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        csv.len()
+    );
     check(&running.raw(&[head.as_bytes(), &csv].concat()), 403, "token");
     assert!(running.written().is_empty());
 }
@@ -137,10 +142,9 @@ fn a_page_cannot_name_files_to_read() {
     let running = Running::start();
     let table = running.open("patients.csv", &hospital(400));
     let path = format!("api/tables/{}/check", table["table"]);
-    for (pointer, value, part) in [
-        ("input", json!("/etc/passwd"), "names a file"),
-        ("key", json!("/etc/passwd"), "needs a file of your own"),
-    ] {
+    for (pointer, value, part) in
+        [("input", json!("/etc/passwd"), "names a file"), ("key", json!("/etc/passwd"), "needs a file of your own")]
+    {
         let mut draft = table["draft"].clone();
         draft[pointer] = value;
         let told = running.post(&path, &json!({"draft": draft}));

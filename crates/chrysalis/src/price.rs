@@ -101,10 +101,7 @@ mod tests {
     fn table() -> Table {
         let ages: Vec<i64> = (0..120).map(|n| 20 + n % 40).collect();
         let diseases = ["flu", "cold", "ulcer", "flu"];
-        Table::new(vec![
-            Column::integers("age", &ages),
-            Column::texts("disease", (0..120).map(|n| diseases[n % 4])),
-        ])
+        Table::new(vec![Column::integers("age", &ages), Column::texts("disease", (0..120).map(|n| diseases[n % 4]))])
     }
 
     fn recipe(require: &[&str]) -> Recipe {

@@ -799,7 +799,9 @@ pub(crate) struct ExampleArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  chrysalis studio\n  chrysalis studio patients.csv\n  chrysalis studio chrysalis.toml --port 8700")]
+#[command(
+    after_help = "Examples:\n  chrysalis studio\n  chrysalis studio patients.csv\n  chrysalis studio chrysalis.toml --port 8700"
+)]
 pub(crate) struct StudioArgs {
     /// A table (CSV or Parquet) to open, or a spec that names one. It is read where it is.
     pub(crate) file: Option<OsString>,

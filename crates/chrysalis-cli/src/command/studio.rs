@@ -13,7 +13,10 @@ const PROGRAM: &str = "chrysalis-studio";
 pub(crate) fn run(args: &StudioArgs) -> Result<ExitCode, Failure> {
     let Some(program) = program() else {
         let hint = format!("install it: cargo install --path crates/{PROGRAM}");
-        return Err(Failure::bad_input(format!("the program {PROGRAM} is neither beside this one nor on the PATH"), hint));
+        return Err(Failure::bad_input(
+            format!("the program {PROGRAM} is neither beside this one nor on the PATH"),
+            hint,
+        ));
     };
     let mut command = Command::new(&program);
     if let Some(port) = args.port {

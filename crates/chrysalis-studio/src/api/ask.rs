@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{announced, computed, failed, parsed, received as receive_body, started};
 use crate::charts;
-use crate::error::{Json, Reply};
+use crate::error::{Json, Reply, refused};
 use crate::releases::Made;
 use crate::state::Studio;
 
@@ -131,13 +131,17 @@ pub(crate) async fn received(
     // LEAK: a name with a path in it would be written elsewhere.
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
     if name.starts_with('.') || name.is_empty() || !name.chars().all(is_plain) {
-        return failed(Error::request("a release has no file of that name", Remedy::from("choose the folder of a release")));
+        return failed(Error::request(
+            "a release has no file of that name",
+            Remedy::from("choose the folder of a release"),
+        ));
     }
-    let held = std::fs::read_dir(folder.path()).map(|files| files.flatten().filter_map(|it| it.metadata().ok()).map(|it| it.len()).sum::<u64>());
+    let held = std::fs::read_dir(folder.path())
+        .map(|files| files.flatten().filter_map(|it| it.metadata().ok()).map(|it| it.len()).sum::<u64>());
     let room = studio.limits.upload.saturating_sub(held.unwrap_or(u64::MAX));
     let bytes = match receive_body(body, announced(&headers), room).await {
         Ok(bytes) => bytes,
-        Err(refusal) => return refusal,
+        Err((status, sentence)) => return refused(status, sentence),
     };
     match std::fs::write(folder.path().join(&name), &bytes) {
         Ok(()) => Json(json!({})).into_response(),

@@ -16,14 +16,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use crate::error::{Failure, Json, Reply, refused};
+use crate::error::{Failure, Json, Reply};
 use crate::jobs::caught;
 
 /// A request's JSON.
 fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T, Error> {
-    serde_json::from_slice(body).map_err(|error| {
-        Error::request(format!("the request cannot be understood: {error}"), Remedy::none())
-    })
+    serde_json::from_slice(body)
+        .map_err(|error| Error::request(format!("the request cannot be understood: {error}"), Remedy::none()))
 }
 
 /// Short work, off the threads that answer requests.
@@ -44,18 +43,18 @@ fn download(name: &str, kind: &'static str, bytes: Vec<u8>) -> Response {
 }
 
 /// A body of at most `most` bytes. More are refused, by what is announced if possible, and never all received.
-async fn received(mut body: Body, announced: Option<u64>, most: u64) -> Result<Bytes, Response> {
-    let too_large = || refused(StatusCode::PAYLOAD_TOO_LARGE, "this file is too large to be uploaded");
+async fn received(mut body: Body, announced: Option<u64>, most: u64) -> Result<Bytes, (StatusCode, &'static str)> {
+    let too_large = (StatusCode::PAYLOAD_TOO_LARGE, "this file is too large to be uploaded");
     if announced.is_some_and(|bytes| bytes > most) {
-        return Err(too_large());
+        return Err(too_large);
     }
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let broken = |_| refused(StatusCode::BAD_REQUEST, "the file did not arrive in full");
+        let broken = |_| (StatusCode::BAD_REQUEST, "the file did not arrive in full");
         let frame = frame.map_err(broken)?;
         let Ok(data) = frame.into_data() else { continue };
         if (bytes.len() + data.len()) as u64 > most {
-            return Err(too_large());
+            return Err(too_large);
         }
         bytes.extend_from_slice(&data);
     }

@@ -92,10 +92,7 @@ pub(crate) async fn trial(State(studio): State<Arc<Studio>>, Path((_, id)): Path
 fn priced(found: &Price, tried: usize, rows: usize) -> Value {
     let (report, told) = (&found.report, &found.told);
     let error = found.questions.first().and_then(|asked| asked.error.as_ref()).map(|error| error.quantiles[2]);
-    let by_column = match report.ncp_by_attribute.is_empty() {
-        true => &[][..],
-        false => &report.ncp_by_attribute,
-    };
+    let by_column = &report.ncp_by_attribute;
     json!({
         "rows": rows,
         "tried_rows": tried,
@@ -130,17 +127,13 @@ pub(crate) async fn compare(
         let found = compared(&loaded, draft, choices.all_rows, job)?;
         let mut told = found.json();
         told["page"] = json!(own.pages.put(found.page()));
-        told["tried_rows"] = json!(if choices.all_rows { loaded.table.rows() } else { loaded.table.rows().min(crate::tables::SAMPLE) });
+        told["tried_rows"] =
+            json!(if choices.all_rows { loaded.table.rows() } else { loaded.table.rows().min(crate::tables::SAMPLE) });
         Ok(told)
     }))
 }
 
-fn compared(
-    loaded: &Loaded,
-    mut draft: Draft,
-    all_rows: bool,
-    job: &crate::jobs::Job,
-) -> Result<lab::Report, Error> {
+fn compared(loaded: &Loaded, mut draft: Draft, all_rows: bool, job: &crate::jobs::Job) -> Result<lab::Report, Error> {
     // The choice among methods is what is asked for.
     (draft.release.method, draft.release.partitioner) = (None, None);
     let runs = lab::runs(&draft, &loaded.header, &|_| String::new())?;

@@ -6,9 +6,9 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use bytes::Bytes;
 use chrysalis::certificate::Certificate;
-use chrysalis::report::AuditOutcome;
+use chrysalis::report::{AuditOutcome, PublishReport};
 use chrysalis::store::write_files;
-use chrysalis::{Analyst, Draft, Error, Evidence, Manifest, Published, Seed, audit, files};
+use chrysalis::{Analyst, Draft, Error, Evidence, Manifest, Published, Recipe, Release, Seed, audit, files};
 use chrysalis_lab::certificate;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,7 +34,11 @@ struct Choices {
 }
 
 /// The recipe of the choices: a spec that publishes the same table in the same way.
-pub(crate) async fn recipe(State(studio): State<Arc<Studio>>, Path((_, id)): Path<(String, u64)>, body: Bytes) -> Reply {
+pub(crate) async fn recipe(
+    State(studio): State<Arc<Studio>>,
+    Path((_, id)): Path<(String, u64)>,
+    body: Bytes,
+) -> Reply {
     let (loaded, choices) = (studio.tables.get(id)?, parsed::<Choices>(&body)?);
     computed(move || {
         let draft = loaded.accept(choices.draft)?;
@@ -76,22 +80,25 @@ pub(crate) async fn publish(
     let draft = loaded.accept(choices.draft)?;
     let place = choices.folder.map(|typed| Place::of(&typed, &studio.home)).transpose()?;
     let own = Arc::clone(&studio);
-    started(studio.jobs.start(move |job| published(&own, loaded, draft, place, choices.seed, job)))
+    let order = Order { loaded, draft, place, seed: choices.seed };
+    started(studio.jobs.start(move |job| published(&own, order, job)))
 }
 
-fn published(
-    studio: &Studio,
+/// What is to be published, and where to.
+struct Order {
     loaded: Arc<Loaded>,
     draft: Draft,
+    /// A file to download if absent.
     place: Option<Place>,
     seed: Option<u64>,
-    job: &Job,
-) -> Result<Value, Error> {
-    let recipe = loaded.recipe(&draft)?;
-    let table = loaded.columns(recipe.requests(), job)?;
-    let Published { release, report } = chrysalis::publish(table, &recipe, Seed::from(seed), job)?;
+}
+
+fn published(studio: &Studio, order: Order, job: &Job) -> Result<Value, Error> {
+    let recipe = order.loaded.recipe(&order.draft)?;
+    let table = order.loaded.columns(recipe.requests(), job)?;
+    let Published { release, report } = chrysalis::publish(table, &recipe, Seed::from(order.seed), job)?;
     report.notes.iter().for_each(|note| chrysalis::Watch::note(job, note));
-    let folder = match &place {
+    let folder = match &order.place {
         Some(place) => Folder::Named(place.release.clone()),
         None => Folder::Temporary(tempfile::tempdir().map_err(|error| no_room(&error))?),
     };
@@ -99,6 +106,25 @@ fn published(
     let manifest = files::write(&release, &path, recipe.format(), false, job)?;
     // The release is in its place: what follows says what is in it.
     job.commit();
+    let written = Written { release, report, manifest, recipe, folder };
+    checked(studio, order, written, job)
+        .map_err(|error| error.about(&format!("the release was written to {}, but not checked", path.display())))
+}
+
+/// A release that is in its place.
+struct Written {
+    release: Release,
+    report: PublishReport,
+    manifest: Manifest,
+    recipe: Recipe,
+    folder: Folder,
+}
+
+/// Audits what was written, and writes what goes beside it.
+fn checked(studio: &Studio, order: Order, written: Written, job: &Job) -> Result<Value, Error> {
+    let Order { loaded, draft, place, seed } = order;
+    let Written { release, report, manifest, recipe, folder } = written;
+    let path = folder.path();
     let microdata = loaded.microdata(&manifest, &draft, job)?;
     let suited = draft.clone().suited_to(&[&manifest]);
     let with = Evidence {
@@ -159,9 +185,10 @@ fn about(manifest: &Manifest) -> Value {
 fn attacks(outcome: &AuditOutcome) -> Value {
     let findings = outcome.attacks.findings.iter().filter(|finding| finding.was_run);
     let told = findings.map(|finding| {
-        let groups = finding.worst_groups.iter().map(|group| {
-            json!({"group": group.id, "rows": group.rows, "level": group.level_text})
-        });
+        let groups = finding
+            .worst_groups
+            .iter()
+            .map(|group| json!({"group": group.id, "rows": group.rows, "level": group.level_text}));
         json!({
             "attack": finding.attack.replace('_', " "),
             "prevention": finding.prevention,
@@ -181,9 +208,7 @@ pub(crate) async fn download(
         Err(error) => return failed(error),
     };
     match file.as_str() {
-        "certificate.html" => {
-            super::download(&file, "text/html; charset=utf-8", made.certificate.clone().into_bytes())
-        }
+        "certificate.html" => super::download(&file, "text/html; charset=utf-8", made.certificate.clone().into_bytes()),
         "chrysalis.toml" => super::download(&file, "application/toml", made.recipe.clone().into_bytes()),
         "release.zip" => match tokio::task::spawn_blocking(move || made.archive()).await {
             Ok(Ok(archive)) => super::download(&file, "application/zip", archive),

@@ -9,14 +9,15 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use chrysalis::{Error, Unwatched, exposure};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{announced, computed, failed, parsed, received, started};
+use crate::charts;
 use crate::describe;
 use crate::error::{Json, Reply, refused};
+use crate::jobs::Job;
 use crate::state::Studio;
 use crate::tables::Loaded;
-use crate::charts;
 
 /// What a page needs first: the job that reads the file named at the start, if there is one.
 pub(crate) async fn state(State(studio): State<Arc<Studio>>) -> Reply {
@@ -33,11 +34,13 @@ pub(crate) async fn state(State(studio): State<Arc<Studio>>) -> Reply {
 /// Reads the file that was named at the start.
 pub(crate) fn open_file(studio: &Arc<Studio>, file: String) -> Result<u64, Error> {
     let own = Arc::clone(studio);
-    studio.jobs.start(move |job| {
-        let loaded = Loaded::open_file(&file, job)?;
-        let id = own.tables.put(loaded);
-        Ok(describe::table(id, &*own.tables.get(id)?, &job.notes()))
-    })
+    studio.jobs.start(move |job| Ok(held(&own, Loaded::open_file(&file, job)?, job)))
+}
+
+fn held(studio: &Studio, loaded: Loaded, job: &Job) -> Value {
+    let mut told = describe::table(&loaded, &job.notes());
+    told["table"] = json!(studio.tables.put(loaded));
+    told
 }
 
 /// Receives a table and begins to read it. It stays in memory.
@@ -52,19 +55,14 @@ pub(crate) async fn upload(
     };
     let bytes = match received(body, announced(&headers), studio.limits.upload).await {
         Ok(bytes) => bytes,
-        Err(refusal) => return refusal,
+        Err((status, sentence)) => return refused(status, sentence),
     };
     let name = match file_name(&name) {
         Ok(name) => name,
         Err(error) => return failed(error),
     };
     let own = Arc::clone(&studio);
-    started(studio.jobs.start(move |job| {
-        let loaded = Loaded::open_bytes(name, bytes, job)?;
-        let id = own.tables.put(loaded);
-        Ok(describe::table(id, &*own.tables.get(id)?, &job.notes()))
-    }))
-    .into_response()
+    started(studio.jobs.start(move |job| Ok(held(&own, Loaded::open_bytes(name, bytes, job)?, job)))).into_response()
 }
 
 /// The name alone: it is for messages and for the recipe, and never opened.

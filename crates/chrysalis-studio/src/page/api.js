@@ -53,7 +53,7 @@ export async function follow(id, progress = () => {}, signal = null) {
   for (;;) {
     const told = await answer(`jobs/${id}`);
     if (told.state === 'done') return { ...told.result, notes: told.notes };
-    if (told.state !== 'running') throw new Trouble(told.error);
+    if (told.state !== 'running') throw Object.assign(new Trouble(told.error), { isWritten: !told.can_stop });
     progress(told);
   }
 }

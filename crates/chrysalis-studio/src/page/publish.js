@@ -92,7 +92,7 @@ function failed(error, folder) {
     type: 'button',
     onclick: () => { choices.accept = [...choices.accept, value]; start(folder); },
   }, value === 'disclosure' ? 'Publish all the same, and say so in the release' : `Publish all the same (${value})`));
-  const kept = error.fault === 'silence' ? null : el('p', {}, 'Nothing was published.');
+  const kept = error.fault === 'silence' || error.isWritten ? null : el('p', {}, 'Nothing was published.');
   fill(result, trouble(error, [...advised(error), ...accepts]), kept);
   tell(error.message);
 }

@@ -23,7 +23,7 @@ pub(crate) fn exposure(found: &Exposure) -> String {
     Chart::new(
         "How many look alike",
         Axis::categories("people who look alike", names),
-        Axis::linear("share of people").percent().from_zero().including(1.0),
+        Axis::linear("share of people").percent().ticks_at([0.0, 0.25, 0.5, 0.75, 1.0]),
     )
     .id("exposure-chart")
     .described(format!("{} of {} people stand alone.", count(found.unique_rows), count(found.rows)))
@@ -42,7 +42,7 @@ pub(crate) fn loss(by_column: &[(String, f64)]) -> Option<String> {
     let chart = Chart::new(
         "What is lost of each column",
         Axis::categories("", names),
-        Axis::linear("width of ranges").percent().from_zero().including(1.0),
+        Axis::linear("width of ranges").percent().ticks_at([0.0, 0.25, 0.5, 0.75, 1.0]),
     );
     Some(chart.id("loss-chart").sized(SIZE.0, SIZE.1).with(Series::bars("loss", bars)).to_bare_svg())
 }

@@ -21,7 +21,7 @@ use crate::tables::Loaded;
 /// Questions of a trial.
 const QUESTIONS: usize = 200;
 /// The largest l that is offered.
-const MOST_L: u64 = 10;
+const MOST_L: u64 = 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,6 +40,7 @@ pub(crate) async fn check(State(studio): State<Arc<Studio>>, Path((_, id)): Path
         let recipe = loaded.recipe(&draft)?;
         let feasibility = Feasibility::of(loaded.columns(recipe.requests(), &Unwatched)?, &recipe)?;
         let sensitive: Vec<&str> = recipe.with_role(Role::Sensitive).collect();
+        let is_numeric = |name: &str| loaded.table.column(name).is_some_and(|it| it.domain().kind().is_numeric());
         let limits = sensitive.iter().map(|name| {
             let about = |text: String| if sensitive.len() > 1 { format!("{name}:{text}") } else { text };
             let most_l = (2..=MOST_L).rev().find(|l| feasibility.allows(&about(format!("l={l}"))));
@@ -50,7 +51,7 @@ pub(crate) async fn check(State(studio): State<Arc<Studio>>, Path((_, id)): Path
             "require": recipe.require().iter().map(ToString::to_string).collect::<Vec<_>>(),
             "method": recipe.form().name(),
             "partitioner": recipe.partitioner(),
-            "methods": methods(!sensitive.is_empty()),
+            "methods": methods(!sensitive.is_empty(), sensitive.iter().all(|name| is_numeric(name))),
             "refusal": feasibility.check().err().as_ref().map(shown),
         }))
     })
@@ -58,10 +59,11 @@ pub(crate) async fn check(State(studio): State<Arc<Studio>>, Path((_, id)): Path
 }
 
 /// The ways of publishing that one user's table can have.
-fn methods(is_sensitive: bool) -> Value {
+fn methods(is_sensitive: bool, is_numeric: bool) -> Value {
     let fits = METHODS.iter().filter(|entry| {
         let shape = entry.form.shape();
-        shape.may_promise && !shape.has_users && (is_sensitive || entry.form == chrysalis::catalogue::DEFAULT_METHOD)
+        let has_values = is_sensitive || entry.form == chrysalis::catalogue::DEFAULT_METHOD;
+        shape.may_promise && !shape.has_users && has_values && (is_numeric || !entry.needs_numbers())
     });
     fits.map(|entry| json!({"name": entry.form.name(), "about": entry.about.replace('\n', " ")})).collect()
 }

@@ -96,7 +96,7 @@ struct Order {
 fn published(studio: &Studio, order: Order, job: &Job) -> Result<Value, Error> {
     let recipe = order.loaded.recipe(&order.draft)?;
     let table = order.loaded.columns(recipe.requests(), job)?;
-    let Published { release, report } = chrysalis::publish(table, &recipe, Seed::from(order.seed), job)?;
+    let Published { mut release, report } = chrysalis::publish(table, &recipe, Seed::from(order.seed), job)?;
     report.notes.iter().for_each(|note| chrysalis::Watch::note(job, note));
     let folder = match &order.place {
         Some(place) => Folder::Named(place.release.clone()),
@@ -106,6 +106,8 @@ fn published(studio: &Studio, order: Order, job: &Job) -> Result<Value, Error> {
     let manifest = files::write(&release, &path, recipe.format(), false, job)?;
     // The release is in its place: what follows says what is in it.
     job.commit();
+    // With the hashes of the files.
+    release.manifest.clone_from(&manifest);
     let written = Written { release, report, manifest, recipe, folder };
     checked(studio, order, written, job)
         .map_err(|error| error.about(&format!("the release was written to {}, but not checked", path.display())))

@@ -46,11 +46,19 @@ export async function ask(isWhole = false) {
   }
 }
 
-/** The attack that is right most often. */
-function worst(attacks) {
-  const scored = attacks.filter(({ score }) => / at best$/.test(score)).filter(({ name }) => !name.startsWith('row linking'));
-  const share = ({ score }) => Number(/([\d.]+)/.exec(score)?.[1] ?? 0);
-  return scored.sort((a, b) => share(b) - share(a))[0];
+/** How often an attack is right at best. */
+function share(attack) {
+  return Number(/([\d.]+)\s*%/.exec(attack?.score)?.[1] ?? 0);
+}
+
+/** Who only finds the group of a person, and who knows more. Which row is whose says nothing about secrets. */
+function best(attacks) {
+  const scored = attacks.filter(({ name, score }) => /at best$/.test(score) && !/^(row linking|presence)/.test(name));
+  const order = (one, other) => share(other) - share(one);
+  const [linking] = scored.filter(({ name }) => name.startsWith('linking')).sort(order);
+  const [more] = scored.filter(({ name }) => !name.startsWith('linking')).sort(order);
+  const words = more && share(more) > share(linking) ? `; ${share(more)} % for one who also knows more (${more.name})` : '';
+  return { value: linking ? `${share(linking)} %` : '–', words: `the surest guess of whoever finds a person’s group${words}` };
 }
 
 function figure(title, value, words, tone = '') {
@@ -58,14 +66,14 @@ function figure(title, value, words, tone = '') {
 }
 
 function draw(found) {
-  const attack = worst(found.attacks);
+  const attack = best(found.attacks);
   const isWhole = found.tried_rows === found.rows;
   const given = found.disclosed_rows;
   fill(figures,
     el('dl', { class: 'figures' },
       figure('Detail lost', percent(found.loss), 'of what the known columns tell (0 % nothing, 100 % all)'),
       figure('Typical error', found.error === null ? '–' : percent(found.error), 'of random questions about the release'),
-      figure('Best attack', attack ? attack.score.replace(/^right: | at best$/g, '') : '–', attack ? `right at best: ${attack.name}` : 'no attack has a score'),
+      figure('Best attack', attack.value, attack.words),
       figure('Secrets given away', given === null ? '–' : counted(given, 'row'), given ? 'their group leaves a single value' : 'nobody’s group leaves a single value', given ? 'bad' : 'good')),
     el('p', { class: 'soft small', id: 'tried' }, isWhole ? `Tried on all ${counted(found.rows, 'row')}, and thrown away.` : `Tried on ${count(found.tried_rows)} of ${counted(found.rows, 'row')}, chosen at random, and thrown away: an estimate, usually too high. `,
       isWhole ? null : el('button', { type: 'button', class: 'small', onclick: () => ask(true) }, 'Try all rows')),

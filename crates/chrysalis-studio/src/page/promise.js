@@ -7,7 +7,7 @@ import { count, listed, promised, shown } from './words.js';
 
 const SIZES = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 200];
 const KINDS = {
-  l: { words: 'Nobody’s value is surer than 1 in …', steps: [2, 3, 4, 5, 6, 7, 8, 9, 10], said: (value) => `1 in ${shown(value)}`, usual: 2 },
+  l: { words: 'Nobody’s value is surer than 1 in …', steps: [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20], said: (value) => `1 in ${shown(value)}`, usual: 2 },
   beta: { words: 'No value gets much likelier than in the whole table', steps: [0.25, 0.5, 1, 1.5, 2, 3, 4], said: (value) => `at most ${shown(1 + value)} times as likely`, usual: 1 },
   t: { words: 'Groups look like the whole table', steps: [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5], said: (value) => `at most ${shown(value)} away (0 is the same, 1 is nothing alike)`, usual: 0.3 },
 };
@@ -116,7 +116,7 @@ function say() {
   const known = having('quasi');
   const secret = having('sensitive');
   fill(line, promised(requirements(), secret[0]), known.length
-    ? el('span', { class: 'soft small' }, ` For whoever knows ${listed(known)}, and finds the group of a person.`) : null);
+    ? el('span', { class: 'soft small' }, `That is against whoever knows ${listed(known)} of a person and finds the person’s group, and knows nothing else.`) : null);
 }
 
 /** Asks whether the table can keep it. What it cannot keep is explained where it is set. */

@@ -18,13 +18,22 @@ export function show(changed) {
       choices.roles.set(column.name, select.value);
       changed();
     });
-    return [column.name, select, looks(column), column.reason];
+    return [column.name, select, looks(column), why(column)];
   });
   exposure = el('div', { class: 'exposure' });
   const columns = [{ title: 'column' }, { title: 'what it is' }, { title: 'its values' }, { title: 'why this was proposed' }];
   fill(body('roles'),
     el('p', {}, 'What somebody may know about a person makes the person easy to find. What is secret is what they must not learn. Check what was proposed for each column.'),
     exposure, table('Columns and their roles', columns, rows, true));
+}
+
+/** The reason for a guess, and what is to be done where it was not followed. */
+function why({ name, guess, reason }) {
+  const isLeftOut = choices.roles.get(name) === 'none';
+  if (isLeftOut && guess === 'sensitive') return `${reason}; make it secret to protect it as well`;
+  if (isLeftOut && guess === 'quasi') return `${reason}; change it if others may know it`;
+  if (isLeftOut && guess === 'none') return `${reason}: better not published`;
+  return reason;
 }
 
 function looks({ kind, distinct, missing, range }) {

@@ -8,7 +8,7 @@ use chrysalis_report::chart::{Axis, Chart, Mark, Point, Series};
 /// The most bars of an answer.
 const MOST_ROWS: usize = 40;
 /// Width of a picture, and height of its frame.
-const SIZE: (u32, u32) = (560, 190);
+const SIZE: (u32, u32) = (440, 170);
 
 /// How many people stand in groups of which size.
 pub(crate) fn exposure(found: &Exposure) -> String {

@@ -15,15 +15,14 @@ export function completing(box, words) {
   const holder = el('div', { class: 'box' }, box, list);
   let offered = [];
   let chosen = -1;
-  box.setAttribute('role', 'combobox');
+  // A text box of several lines cannot be a combobox, but it may control a list.
   box.setAttribute('aria-autocomplete', 'list');
-  box.setAttribute('aria-expanded', 'false');
+  box.setAttribute('aria-haspopup', 'listbox');
   box.setAttribute('aria-controls', list.id);
 
   const close = () => {
     list.hidden = true;
     offered = [];
-    box.setAttribute('aria-expanded', 'false');
     box.removeAttribute('aria-activedescendant');
   };
   const mark = (at) => {
@@ -45,7 +44,6 @@ export function completing(box, words) {
     if (offered.length === 0) { close(); return; }
     fill(list, offered.map(({ text, about }, at) => el('li', { role: 'option', id: `${box.id}-choice-${at}`, 'aria-selected': 'false', onmousedown: (event) => { event.preventDefault(); take(at); } }, text, el('small', {}, about))));
     list.hidden = false;
-    box.setAttribute('aria-expanded', 'true');
     mark(0);
   };
   box.addEventListener('input', offer);

@@ -58,11 +58,13 @@ fn allowed(krate: &str) -> Option<AllowedEdges> {
             "evaluate",
             "risk",
         ]),
-        "lab" => AllBut(&["cli", "door", "python", "testkit"]),
+        "lab" => AllBut(&["cli", "studio", "door", "python", "testkit"]),
+        // A door like the command line, and a program of its own.
+        "studio" => Only(&["chrysalis", "lab", "report"]),
         // A door that stands for all others: whatever it needs, the hall must provide.
         "door" => Only(&["chrysalis"]),
-        "testkit" => AllBut(&["cli", "chrysalis", "lab", "door", "python"]),
-        "cli" => AllBut(&["testkit", "door", "publish", "criteria", "python"]),
+        "testkit" => AllBut(&["cli", "studio", "chrysalis", "lab", "door", "python"]),
+        "cli" => AllBut(&["testkit", "studio", "door", "publish", "criteria", "python"]),
         // A door: the hall, the pages that the lab makes, a table to try things on, and the command, which it carries.
         "python" => Only(&["chrysalis", "lab", "example", "cli"]),
         _ => return None,
@@ -143,6 +145,8 @@ fn violations_of(package: &Package) -> Vec<String> {
                 Some(format!(
                     "`{name}` must not depend on `{needed}`: Arrow stays in `chrysalis-arrow`, Parquet in `chrysalis-store`"
                 ))
+            } else if is_server(needed) && name != "chrysalis-studio" {
+                Some(format!("`{name}` must not depend on `{needed}`: the server stays in `chrysalis-studio`"))
             } else if is_ours(needed) && !rule.permits(needed) {
                 Some(format!("`{name}` must not depend on `{needed}`: it may use {}", rule.said()))
             } else {
@@ -192,6 +196,11 @@ fn moves_batches(name: &str) -> bool {
 /// SQLite is compiled from C, and a PostgreSQL client brings a runtime with it.
 fn is_database(name: &str) -> bool {
     name == "rusqlite" || name == "libsqlite3-sys" || name.ends_with("postgres")
+}
+
+/// A runtime and a web server, for which the command line does not wait.
+fn is_server(name: &str) -> bool {
+    name == "tokio" || name == "axum" || name.starts_with("hyper") || name.starts_with("tower")
 }
 
 #[cfg(test)]
@@ -264,17 +273,15 @@ mod tests {
             "chrysalis-cli",
             &["chrysalis-testkit"],
             &[
-                "`chrysalis-cli` must not depend on `chrysalis-testkit`: it may use any of our crates but testkit, door, \
-               publish, criteria, python",
+                "`chrysalis-cli` must not depend on `chrysalis-testkit`: it may use any of our crates but testkit, studio, \
+                 door, publish, criteria, python",
             ],
         );
         check(
             "chrysalis-testkit",
             &["chrysalis-cli"],
-            &[
-                "`chrysalis-testkit` must not depend on `chrysalis-cli`: it may use any of our crates but cli, chrysalis, \
-               lab, door, python",
-            ],
+            &["`chrysalis-testkit` must not depend on `chrysalis-cli`: it may use any of our crates but cli, studio, \
+               chrysalis, lab, door, python"],
         );
         check(
             "chrysalis-example",
@@ -334,6 +341,16 @@ mod tests {
         for name in ["rusqlite", "postgres", "tokio-postgres"] {
             let sentence = format!("`chrysalis-query` must not depend on `{name}`: databases stay in `chrysalis-load`");
             check("chrysalis-query", &[name], &[sentence.as_str()]);
+        }
+    }
+
+    #[test]
+    fn the_server_stays_in_the_studio() {
+        check("chrysalis-studio", &["chrysalis", "chrysalis-lab", "chrysalis-report", "axum", "tokio"], &[]);
+        for name in ["tokio", "axum", "hyper-util", "tower"] {
+            let sentence =
+                format!("`chrysalis-cli` must not depend on `{name}`: the server stays in `chrysalis-studio`");
+            check("chrysalis-cli", &[name], &[sentence.as_str()]);
         }
     }
 

@@ -50,7 +50,10 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
         skip(&mut skipped, format!("the tests with PostgreSQL will skip: {reason}"));
     }
     if let Err(reason) = referees::prepare_chromium() {
-        skip(&mut skipped, format!("the test that opens a report in a browser will skip: {reason}"));
+        skip(&mut skipped, format!("the tests that open reports and the studio in a browser will skip: {reason}"));
+    }
+    if let Err(reason) = referees::prepare_axe() {
+        skip(&mut skipped, format!("the studio's page is not judged by axe-core: {reason}"));
     }
     if shell::has_cargo_command("fmt") {
         builds.step("format", &["fmt", "--all", "--check"])?;

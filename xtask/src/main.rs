@@ -21,6 +21,7 @@ mod measure;
 mod python;
 mod referees;
 mod shell;
+mod studio_pictures;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -65,8 +66,9 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   check-deps             check which of our crates may depend on which
   python [--build]       build the Python wheel, install it into a fresh environment, and test it
          [--profile NAME] there; --build only builds it
-  referees               install pycanon, polars and DuckDB into target/referee, PostgreSQL and
-                         Chromium
+  referees               install pycanon, polars, DuckDB and playwright into target/referee, axe-core into
+                         target/axe, PostgreSQL and Chromium
+  studio-pictures        photograph every step of the studio for docs/guides/studio.md
 ";
 
 fn main() -> ExitCode {
@@ -109,6 +111,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bless" => no_options(rest).and_then(|()| bless::run()),
         "check-deps" => no_options(rest).and_then(|()| check_deps::run()),
         "python" => python::run(&python::Options::parse(rest)?),
+        "studio-pictures" => no_options(rest).and_then(|()| studio_pictures::run()),
         "referees" => no_options(rest).and_then(|()| referees::run()),
         _ => Err(Failure::usage(format!("no chore `{chore}`\n\n{HELP}"))),
     }

@@ -20,6 +20,10 @@ pub(crate) fn run() -> Result<(), Failure> {
         Ok(program) => println!("referees: Chromium is {}", program.display()),
         Err(reason) => println!("referees: no Chromium: {reason}"),
     }
+    match prepare_axe() {
+        Ok(file) => println!("referees: axe-core is {}", file.display()),
+        Err(reason) => println!("referees: no axe-core: {reason}"),
+    }
     Ok(())
 }
 
@@ -61,6 +65,24 @@ fn chromium() -> Option<PathBuf> {
     names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
 }
 
+/// The version of axe-core, which judges whether everybody can use the studio's page.
+const AXE: &str = "axe-core@4.14.0";
+
+/// axe-core as one script; fetched with npm if possible. The tests look in the same place.
+pub(crate) fn prepare_axe() -> Result<PathBuf, String> {
+    let folder = shell::target_dir().join("axe");
+    let file = folder.join("node_modules/axe-core/axe.min.js");
+    if file.is_file() {
+        return Ok(file);
+    }
+    println!("referees: fetching {AXE} with npm");
+    fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]).arg(&folder).arg(AXE);
+    quietly(&mut npm)?;
+    if file.is_file() { Ok(file) } else { Err("the package has no axe.min.js".to_owned()) }
+}
+
 fn install(name: &str, package: &str) -> Result<(), String> {
     println!("referees: installing {name} with apt-get");
     let apt = |arguments: &[&str]| {
@@ -83,8 +105,11 @@ pub(crate) struct Environment {
 }
 
 /// The outside referees.
-const REFEREES: Environment =
-    Environment { folder: "referee", requirements: "referee/requirements.txt", imports: "duckdb, polars, pycanon" };
+const REFEREES: Environment = Environment {
+    folder: "referee",
+    requirements: "referee/requirements.txt",
+    imports: "duckdb, polars, pycanon, playwright, PIL",
+};
 
 /// The Python of the referees' environment, as an absolute path; or why there is none.
 pub(crate) fn prepare() -> Result<PathBuf, String> {

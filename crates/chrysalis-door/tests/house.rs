@@ -186,8 +186,10 @@ fn only_a_door_speaks_of_flags() {
         });
         flags.count() > 0
     };
-    let found =
-        files_with(|source| !source.path.starts_with("crates/chrysalis-cli/") && source.texts.iter().any(speaks));
+    // The studio says the command that repeats what its page did.
+    let doors = ["crates/chrysalis-cli/", "crates/chrysalis-studio/"];
+    let is_door = |source: &Source| doors.iter().any(|door| source.path.starts_with(door));
+    let found = files_with(|source| !is_door(source) && source.texts.iter().any(speaks));
     assert_eq!(found, [] as [&str; 0]);
 }
 

@@ -63,6 +63,17 @@ impl Input {
         Input::open_within(source, options, None)
     }
 
+    /// Opens the content of a file that is in memory already. `name` is what messages call it.
+    pub fn of_bytes(name: String, bytes: Bytes, options: &CsvOptions) -> Result<Input, StoreError> {
+        if bytes.starts_with(PARQUET) {
+            let content = Content::Parquet(ParquetInput::from_bytes(name.clone(), bytes)?);
+            let allow_empty = options.allow_empty;
+            return Ok(Input { name, content, size: None, bytes_read: Arc::default(), allow_empty });
+        }
+        let size = Some(bytes.len() as u64);
+        Input::from_reader(name, io::Cursor::new(bytes), size, options)
+    }
+
     fn open_within(source: &Source, options: &CsvOptions, declared: Option<Declared>) -> Result<Input, StoreError> {
         match source {
             Source::Stdin => Input::from_reader(source.name(), io::stdin(), None, options),

@@ -4,7 +4,7 @@
 //! name is found through it.
 
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, RankSwap, Shuffle};
-use chrysalis_release::{Detail, Form};
+use chrysalis_release::{Detail, Form, Needs};
 use chrysalis_table::Knob;
 
 use crate::partitioner::{self, Choice};
@@ -26,6 +26,11 @@ pub struct MethodEntry {
 }
 
 impl MethodEntry {
+    /// Whether it shows only sensitive columns that hold numbers.
+    pub fn needs_numbers(&self) -> bool {
+        matches!(self.form.shape().needs, Needs::Numbers)
+    }
+
     /// Whether its output depends on the taxonomies of quasi columns.
     pub fn looks_at_taxonomies(&self) -> bool {
         matches!(self.form.shape().detail, Detail::GroupBoxes | Detail::RowBoxes)

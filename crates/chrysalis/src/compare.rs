@@ -269,7 +269,7 @@ fn shape(entry: &TableEntry) -> TableShape {
 }
 
 /// Asks every release the same questions.
-struct Asker {
+pub(crate) struct Asker {
     asking: QuestionPlan,
     queries: usize,
     /// Questions by the columns they were drawn from. Recipes differ in those only if a column holds groups.
@@ -280,7 +280,7 @@ struct Asker {
 }
 
 impl Asker {
-    fn new(asking: &QuestionPlan) -> Result<Asker, Error> {
+    pub(crate) fn new(asking: &QuestionPlan) -> Result<Asker, Error> {
         let queries = asking.queries.unwrap_or(QUERIES);
         if queries > MAX_QUERIES {
             let message = format!("{} questions are more than can be asked", count(queries as u64));
@@ -290,7 +290,7 @@ impl Asker {
     }
 
     /// How well a release answers; empty if it cannot be asked.
-    fn ask(&mut self, release: &Release, table: &Table, watch: &dyn Watch) -> Vec<AggregateAccuracy> {
+    pub(crate) fn ask(&mut self, release: &Release, table: &Table, watch: &dyn Watch) -> Vec<AggregateAccuracy> {
         let Some(at) = self.questions(&release.manifest, table, watch) else { return Vec::new() };
         let Some(questions) = &self.drawn[at].1 else { return Vec::new() };
         watch.phase("questions", None, Counted::Rows);

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use chrysalis_arrow::{ArrowError, RecordBatch, RecordBatchReader, Schema};
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{Format, Input, Source, StoreError, manifests_beside, write_release};
@@ -89,7 +90,16 @@ impl Draft {
     pub fn open(&self) -> Result<Input, Error> {
         let Some(input) = &self.input else { return Err(Error::request("no table is named", "name a file")) };
         let source = if input.as_os_str() == "-" { Source::Stdin } else { Source::Path(input.clone()) };
-        let input = Input::open(&source, &self.csv_options()?)?;
+        self.opened(Input::open(&source, &self.csv_options()?)?)
+    }
+
+    /// The same for the content of a file that is in memory already; the draft's input only names it.
+    pub fn open_bytes(&self, bytes: Bytes) -> Result<Input, Error> {
+        let name = self.source_name().unwrap_or_default();
+        self.opened(Input::of_bytes(name, bytes, &self.csv_options()?)?)
+    }
+
+    fn opened(&self, input: Input) -> Result<Input, Error> {
         let said = [
             (Knob::Delimiter, self.delimiter.is_some()),
             (Knob::Encoding, self.encoding.is_some()),
@@ -147,6 +157,13 @@ impl Draft {
 
 /// The usual name of a key.
 const KEY: &str = "chrysalis.key";
+
+impl Draft {
+    /// The text of a spec that says the same. Taxonomies that were read become lines.
+    pub fn to_toml(&self) -> Result<String, Error> {
+        toml::to_string(self).map_err(|error| Error::internal(format!("a draft that cannot be written: {error}")))
+    }
+}
 
 impl Draft {
     /// The file with the owner's key: the one that is named, or `chrysalis.key` beside the table.

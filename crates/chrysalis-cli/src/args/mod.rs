@@ -4,6 +4,7 @@ mod draft;
 mod help;
 mod values;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use chrysalis::table::Kind;
@@ -86,6 +87,8 @@ pub(crate) enum Command {
     Experiment(ExperimentArgs),
     /// Write an example: a made-up hospital's patients and visits, taxonomies and a spec.
     Example(ExampleArgs),
+    /// Choose, publish, attack and ask in a browser; nothing leaves this machine.
+    Studio(StudioArgs),
     /// Print a script that completes commands and options in a shell.
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for every command.
@@ -793,4 +796,19 @@ pub(crate) struct ExampleArgs {
     /// The same seed gives the same patients.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  chrysalis studio\n  chrysalis studio patients.csv\n  chrysalis studio chrysalis.toml --port 8700"
+)]
+pub(crate) struct StudioArgs {
+    /// A table (CSV or Parquet) to open, or a spec that names one. It is read where it is.
+    pub(crate) file: Option<OsString>,
+    /// The port to listen on [default: any free one].
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
+    /// Print the address, and open no browser.
+    #[arg(long)]
+    pub(crate) no_open: bool,
 }

@@ -8,7 +8,7 @@ use super::{Chart, Mark, Point, Series};
 /// Up to this many bars have their values written beside them.
 const MAX_WRITTEN: usize = 40;
 
-pub(super) fn svg(chart: &Chart) -> String {
+pub(super) fn svg(chart: &Chart, has_style: bool) -> String {
     let geometry = ChartGeometry::new(chart);
     let mut svg = Svg::default();
     let (title, description) = (format!("{}-title", chart.id), format!("{}-desc", chart.id));
@@ -29,7 +29,9 @@ pub(super) fn svg(chart: &Chart) -> String {
     );
     svg.words("title", &[("id", title)], &chart.title);
     svg.words("desc", &[("id", description)], &described(chart));
-    svg.style(STYLE);
+    if has_style {
+        svg.style(STYLE);
+    }
     let (wide, high) = (px(geometry.width), px(geometry.height));
     svg.leaf("rect", &[("class", "paper".into()), ("width", wide), ("height", high), ("fill", PAPER.into())]);
     let mut picture = Picture { chart, geometry: &geometry, svg, taken: Vec::new() };

@@ -7,12 +7,13 @@ mod axis;
 mod draw;
 mod geometry;
 mod series;
-pub(crate) mod style;
+mod style;
 mod svg;
 mod ticks;
 
 pub use axis::Axis;
 pub use series::{Mark, Point, Series};
+pub use style::STYLE;
 
 /// Points over two axes.
 ///
@@ -72,7 +73,12 @@ impl Chart {
 
     /// The picture.
     pub fn to_svg(&self) -> String {
-        draw::svg(self)
+        draw::svg(self, true)
+    }
+
+    /// The picture for a page that has [`STYLE`] in a style sheet of its own, and allows no style inside pictures.
+    pub fn to_bare_svg(&self) -> String {
+        draw::svg(self, false)
     }
 
     /// Whether bars and intervals reach along x: they reach along the axis without categories, or the vertical one if

@@ -12,8 +12,9 @@ pub(super) const N_COLORS: usize = LIGHT.len();
 
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "4 2"];
 
-/// Colours for paper are in attributes, so that every viewer gets them; this adds those for dark screens.
-pub(crate) const STYLE: &str = "\
+/// The style sheet of a chart: colours for paper are in attributes, so that every viewer gets them; this adds those for
+/// dark screens.
+pub const STYLE: &str = "\
 .chr-chart text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif}\
 @media screen and (prefers-color-scheme:dark){\
 .chr-chart .paper{fill:#1b1f24}.chr-chart .ink{fill:#e4e7eb}.chr-chart .soft{fill:#b3bac4}\

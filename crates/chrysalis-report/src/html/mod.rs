@@ -144,7 +144,7 @@ impl Page {
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         let values = context! {
             page => Value::from(Serde(self)),
-            policy => policy::policy(&[CSS, crate::chart::style::STYLE], &[SCRIPT]),
+            policy => policy::policy(&[CSS, crate::chart::STYLE], &[SCRIPT]),
             css => Value::from_safe_string(CSS.to_owned()),
             script => Value::from_safe_string(SCRIPT.to_owned()),
         };

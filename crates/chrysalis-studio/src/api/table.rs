@@ -1,0 +1,97 @@
+//! Opening a table, and how exposed its people are.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use chrysalis::{Error, Unwatched, exposure};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{announced, computed, failed, parsed, received, started};
+use crate::charts;
+use crate::describe;
+use crate::error::{Json, Reply, refused};
+use crate::jobs::Job;
+use crate::state::Studio;
+use crate::tables::Loaded;
+
+/// What a page needs first: the job that reads the file named at the start, if there is one.
+pub(crate) async fn state(State(studio): State<Arc<Studio>>) -> Reply {
+    let first = *studio.first.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Json(json!({
+        "job": first,
+        "file": studio.file,
+        "home": studio.home.display().to_string(),
+        "most_upload": studio.limits.upload,
+        "version": env!("CARGO_PKG_VERSION"),
+    })))
+}
+
+/// Reads the file that was named at the start.
+pub(crate) fn open_file(studio: &Arc<Studio>, file: String) -> Result<u64, Error> {
+    let own = Arc::clone(studio);
+    studio.jobs.start(move |job| Ok(held(&own, Loaded::open_file(&file, job)?, job)))
+}
+
+fn held(studio: &Studio, loaded: Loaded, job: &Job) -> Value {
+    let mut told = describe::table(&loaded, &job.notes());
+    told["table"] = json!(studio.tables.put(loaded));
+    told
+}
+
+/// Receives a table and begins to read it. It stays in memory.
+pub(crate) async fn upload(
+    State(studio): State<Arc<Studio>>,
+    Path((_, name)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let Ok(_permit) = Arc::clone(&studio.uploads).try_acquire_owned() else {
+        return refused(StatusCode::SERVICE_UNAVAILABLE, "other files are being received; try again in a moment");
+    };
+    let bytes = match received(body, announced(&headers), studio.limits.upload).await {
+        Ok(bytes) => bytes,
+        Err((status, sentence)) => return refused(status, sentence),
+    };
+    let name = match file_name(&name) {
+        Ok(name) => name,
+        Err(error) => return failed(error),
+    };
+    let own = Arc::clone(&studio);
+    started(studio.jobs.start(move |job| Ok(held(&own, Loaded::open_bytes(name, bytes, job)?, job)))).into_response()
+}
+
+/// The name alone: it is for messages and for the recipe, and never opened.
+fn file_name(name: &str) -> Result<String, Error> {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    if last.is_empty() || last.starts_with('-') || last == ".." || last.chars().any(char::is_control) {
+        return Err(Error::request("this file has no usable name", "give it a name such as table.csv"));
+    }
+    Ok(last.to_owned())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    columns: Vec<String>,
+}
+
+/// How many people stand alone with what others may know.
+pub(crate) async fn exposed(
+    State(studio): State<Arc<Studio>>,
+    Path((_, id)): Path<(String, u64)>,
+    body: Bytes,
+) -> Reply {
+    let (loaded, known) = (studio.tables.get(id)?, parsed::<Known>(&body)?);
+    computed(move || {
+        let found = exposure(&loaded.table, &known.columns, &Unwatched)?;
+        let mut told = json!(found);
+        told["chart"] = json!(charts::exposure(&found));
+        Ok(told)
+    })
+    .await
+}

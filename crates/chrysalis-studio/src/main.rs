@@ -1,0 +1,96 @@
+//! The `chrysalis-studio` program: starts the studio and opens it in a browser.
+
+use std::io::{self, Write};
+use std::process::{Command, ExitCode, Stdio};
+
+use chrysalis::Error;
+use chrysalis::store::give_up;
+use chrysalis_studio::{Options, Server};
+use clap::Parser;
+
+/// Choose, publish, attack and ask in a browser. Nothing leaves this machine.
+#[derive(Debug, Parser)]
+#[command(name = "chrysalis studio", version, max_term_width = 100)]
+struct Arguments {
+    /// A table (CSV or Parquet) to open, or a spec that names one. It is read where it is.
+    file: Option<String>,
+    /// The port to listen on [default: any free one].
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Print the address, and open no browser.
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// Stack space for the deepest recursion possible; only pages that are used take memory.
+const STACK: usize = 64 << 20;
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {}", error.message);
+            if !error.remedy.is_empty() {
+                let _ = writeln!(io::stderr(), "hint: {}", error.remedy);
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Error> {
+    let failed = |what: &str, error: &dyn std::fmt::Display| Error::internal(format!("{what}: {error}"));
+    rayon::ThreadPoolBuilder::new()
+        .stack_size(STACK)
+        .build_global()
+        .map_err(|error| failed("cannot start threads", &error))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(8)
+        .thread_stack_size(STACK)
+        .enable_all()
+        .build()
+        .map_err(|error| failed("cannot start threads", &error))?;
+    let options = Options { file: arguments.file, port: arguments.port, ..Options::default() };
+    let result = runtime.block_on(async {
+        let server = Server::start(options).await?;
+        let address = server.address();
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let mut stop = Some(stop);
+        let on_signal = move || match stop.take() {
+            Some(stop) => drop(stop.send(())),
+            // Somebody is impatient.
+            None => {
+                let _ = give_up();
+                std::process::exit(130)
+            }
+        };
+        ctrlc::set_handler(on_signal).map_err(|error| failed("cannot listen for signals", &error))?;
+        let said = writeln!(io::stdout(), "The studio is at {address}\nPress Ctrl-C to end it.");
+        said.and_then(|()| io::stdout().flush()).map_err(|error| failed("cannot print the address", &error))?;
+        if !arguments.no_open {
+            open(&address);
+        }
+        server.run(async move { drop(stopped.await) }).await;
+        Ok(())
+    });
+    // What is being written is removed; what is being computed is not waited for.
+    let _ = give_up();
+    runtime.shutdown_background();
+    result
+}
+
+/// Opens the address in the default browser. If there is none, the address was printed.
+fn open(address: &str) {
+    let mut command = if cfg!(target_os = "macos") {
+        Command::new("open")
+    } else if cfg!(windows) {
+        let mut command = Command::new("cmd");
+        command.args(["/C", "start", ""]);
+        command
+    } else {
+        Command::new("xdg-open")
+    };
+    let quiet = command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    drop(quiet.spawn());
+}

@@ -1,0 +1,72 @@
+// Step: a table is opened, either the file that the studio was started with or one that is dropped here.
+
+import { follow, put } from './api.js';
+import { body, el, fill, notice, tell, trouble } from './dom.js';
+import { count, counted } from './words.js';
+
+let settings;
+let opened;
+
+export async function show(state, then) {
+  [settings, opened] = [state, then];
+  if (state.job) await wait(state.file, () => state.job);
+  else choose();
+}
+
+/** Asks for a file; `above` is said first. */
+function choose(...above) {
+  const input = el('input', { type: 'file', id: 'file', accept: '.csv,.tsv,.txt,.gz,.zst,.parquet' });
+  input.addEventListener('change', () => input.files[0] && send(input.files[0]));
+  const drop = el('div', { class: 'drop' },
+    el('p', {}, el('label', { for: 'file' }, 'Drop a file with one row per person here, or choose one:')),
+    el('p', {}, input),
+    el('p', { class: 'soft small' }, `CSV or Parquet, also packed with gzip or zstd, up to ${count(settings.most_upload >> 20)} MB. It stays in the memory of this machine. Larger files are read where they are: `, el('code', {}, 'chrysalis studio FILE')));
+  dropping(drop, (files) => files[0] && send(files[0]));
+  fill(body('data'), above, drop);
+}
+
+/** Lets files be dropped on an element. */
+export function dropping(node, take) {
+  node.addEventListener('dragover', (event) => { event.preventDefault(); node.classList.add('over'); });
+  node.addEventListener('dragleave', () => node.classList.remove('over'));
+  node.addEventListener('drop', (event) => {
+    event.preventDefault();
+    node.classList.remove('over');
+    take([...event.dataTransfer.files], event.dataTransfer);
+  });
+}
+
+async function send(file) {
+  if (file.size > settings.most_upload) {
+    choose(trouble({ message: `${file.name} has ${count(file.size >> 20)} MB, more than can be uploaded`, remedy: 'start the studio with the file, which is then read where it is: `chrysalis studio FILE`' }));
+    return;
+  }
+  await wait(file.name, async () => (await put(`tables/${encodeURIComponent(file.name)}`, file)).job);
+}
+
+/** Shows how the reading goes, and then what was read. */
+async function wait(name, start) {
+  const stopping = new AbortController();
+  const bar = el('progress', { 'aria-label': `Reading ${name}` });
+  fill(body('data'), el('p', {}, `Reading ${name} …`), bar,
+    el('div', { class: 'row' }, el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel')));
+  try {
+    const table = await follow(await start(), ({ done, total }) => {
+      if (total) [bar.max, bar.value] = [total, Math.min(done, total)];
+    }, stopping.signal);
+    done(table);
+  } catch (error) {
+    choose(error.fault === 'stopped' ? notice('', `Reading ${name} was cancelled.`) : trouble(error));
+    tell(error.message);
+  }
+}
+
+function done(table) {
+  const other = el('button', { type: 'button', class: 'small', onclick: () => choose() }, 'Open another table');
+  fill(body('data'),
+    el('p', {}, el('strong', {}, table.name), `: ${counted(table.rows, 'row')}, ${counted(table.columns.length, 'column')}.`),
+    table.notes?.length ? el('ul', { class: 'small soft' }, table.notes.map((note) => el('li', {}, note))) : null,
+    table.unclear ? trouble(table.unclear) : null,
+    el('div', { class: 'row' }, other));
+  opened(table);
+}

@@ -1,0 +1,124 @@
+// What the owner chose: roles, promise, way of publishing. It becomes one draft, as the recipe has it.
+
+import { parsed } from './words.js';
+
+/** What a column may be. The words are those of people, the names those of the recipe. */
+export const ROLES = [
+  ['quasi', 'others may know it'],
+  ['sensitive', 'secret'],
+  ['identifier', 'names somebody: left out'],
+  ['none', 'left out'],
+  ['person', 'numbers people with several rows: left out'],
+  ['other', 'kept as it is (nothing is promised)'],
+];
+
+/** The table that is open, and everything that was chosen about it. */
+export const choices = { table: null, roles: new Map(), base: {}, k: 10, columns: new Map(), also: [], method: null, accept: [], seed: null };
+
+/** Takes a table and the choices that the studio proposes for it. */
+export function begin(table) {
+  const draft = table.draft;
+  const lists = { quasi: flat(draft.quasi), sensitive: flat(draft.sensitive), other: draft.other || [] };
+  choices.table = table;
+  choices.base = draft;
+  choices.roles = new Map(table.columns.map(({ name }) => {
+    const listed = Object.keys(lists).find((role) => lists[role].includes(name));
+    const role = name === draft.person ? 'person' : listed || draft.attributes?.[name]?.role || 'none';
+    return [name, role];
+  }));
+  choices.method = draft.release?.method || null;
+  choices.accept = draft.release?.accept || [];
+  choices.seed = null;
+  read(draft.release?.require || []);
+}
+
+function flat(names) {
+  if (!names) return [];
+  return Array.isArray(names) ? names.flat() : [names];
+}
+
+/** Takes a list of requirements apart: what has a slider, and what is kept as it is. */
+function read(require) {
+  const only = having('sensitive')[0] || null;
+  choices.columns = new Map();
+  choices.also = [];
+  choices.k = 1;
+  for (const text of require) {
+    const one = parsed(text, only);
+    const said = one.column === null ? null : sayings(one.column);
+    if (one.name === 'k') choices.k = one.numbers[0];
+    else if (said && ['l', 'beta', 't'].includes(one.name) && !said.kind) Object.assign(said, { kind: one.name, value: one.numbers[0] });
+    else if (said && one.name === 'ke' && one.numbers[0] === 2 && said.apart === null) said.apart = one.numbers[1];
+    else choices.also.push(text);
+  }
+  for (const said of choices.columns.values()) said.kind = said.kind || 'nothing';
+}
+
+/** What is promised about a column. */
+export function sayings(column) {
+  if (!choices.columns.has(column)) choices.columns.set(column, { kind: '', value: 0, apart: null });
+  return choices.columns.get(column);
+}
+
+/** Columns with a role, in the order of the table. */
+export function having(role) {
+  return choices.table.columns.map(({ name }) => name).filter((name) => choices.roles.get(name) === role);
+}
+
+/** Requirements as the recipe writes them. */
+export function requirements() {
+  const secret = having('sensitive');
+  const about = (column, text) => (secret.length > 1 ? `${column}:${text}` : text);
+  const require = choices.k > 1 ? [`k=${choices.k}`] : [];
+  for (const column of secret) {
+    const said = sayings(column);
+    if (!said.kind) Object.assign(said, { kind: 'l', value: 2 });
+    if (said.kind !== 'nothing') require.push(about(column, `${said.kind}=${said.value}`));
+    if (said.apart !== null) require.push(about(column, `ke=2,${said.apart}`));
+  }
+  const isMeant = (text) => {
+    const { column, name } = parsed(text, secret[0]);
+    return name === 'k-map' || name === 'delta-presence' || column === null || secret.includes(column);
+  };
+  return require.concat(choices.also.filter(isMeant));
+}
+
+/** Adds a requirement that the studio advises. */
+export function require(text) {
+  const one = parsed(text, having('sensitive')[0]);
+  if (one.column && one.name === 'ke' && one.numbers[0] === 2) sayings(one.column).apart = one.numbers[1];
+  else if (one.column && ['l', 'beta', 't'].includes(one.name)) Object.assign(sayings(one.column), { kind: one.name, value: one.numbers[0] });
+  else if (one.name === 'k') choices.k = one.numbers[0];
+  else if (!choices.also.includes(text)) choices.also.push(text);
+}
+
+/** The choices as a draft. */
+export function draft() {
+  const { base } = choices;
+  const attributes = {};
+  for (const { name, kind } of choices.table.columns) {
+    const role = choices.roles.get(name);
+    const said = { ...(base.attributes?.[name] || {}) };
+    delete said.role;
+    // A taxonomy has no effect on a role that shows values as they are.
+    if (role !== 'quasi') for (const knob of ['intervals', 'prefix', 'taxonomy']) if (!(role === 'sensitive' && knob === 'taxonomy')) delete said[knob];
+    if (role !== 'sensitive') for (const knob of ['categories', 'weights', 'ordinary', 'near']) delete said[knob];
+    if (['quasi', 'sensitive', 'other'].includes(role)) {
+      attributes[name] = { role, ...said, kind: said.kind || kind };
+      if (attributes[name].kind === 'ordinal' && !attributes[name].order) delete attributes[name].kind;
+    } else if (role === 'identifier') attributes[name] = { role };
+  }
+  const release = { ...(base.release || {}), require: requirements() };
+  if (choices.method && choices.method !== release.method) {
+    for (const knob of ['partitioner', 'relaxed', 'transparent', 'suppress', 'metric', 'levels', 'time_limit', 'marginals', 'bucket_columns', 'group_column']) delete release[knob];
+    release.method = choices.method;
+  }
+  if (choices.accept.length) release.accept = choices.accept;
+  else delete release.accept;
+  const made = { attributes, release };
+  for (const knob of ['missing', 'rows_known', 'rows_per_person']) if (base[knob] !== undefined) made[knob] = base[knob];
+  const person = having('person')[0];
+  if (person) made.person = person;
+  else for (const knob of ['rows_known', 'rows_per_person']) delete made[knob];
+  return made;
+}

@@ -1,0 +1,59 @@
+// Starts the page: each step is a module, and a change in one of them calls those that follow.
+
+import { get } from './api.js';
+import { body, conceal, el, fill, reveal, tell, trouble } from './dom.js';
+import { begin } from './draft.js';
+import * as data from './data.js';
+import * as roles from './roles.js';
+import * as promise from './promise.js';
+import * as price from './price.js';
+import * as publish from './publish.js';
+import * as attacks from './attacks.js';
+import * as questions from './questions.js';
+import { counted } from './words.js';
+
+/** A table was opened: propose everything, and show what it would cost. */
+function opened(table) {
+  begin(table);
+  conceal('attacks', 'questions');
+  reveal('roles', 'promise', 'price', 'publish');
+  publish.show(released);
+  price.show(() => { promise.show(chosen); chosen(); });
+  promise.show(chosen);
+  roles.show(changed);
+  changed();
+  tell(`${table.name} is open: ${counted(table.rows, 'row')}. Roles and a promise are proposed below.`);
+}
+
+/** Another role: the exposure and the promise are drawn again. */
+function changed() {
+  roles.draw();
+  promise.show(chosen);
+  chosen();
+}
+
+/** Another promise: the price is found again. */
+async function chosen() {
+  publish.forget();
+  if (await promise.check()) price.ask();
+  else price.stop();
+}
+
+function released(made) {
+  reveal('attacks', 'questions');
+  attacks.show(made);
+  questions.show(made);
+}
+
+async function start() {
+  try {
+    const state = await get('state');
+    document.getElementById('version').textContent = `Chrysalis ${state.version} · this page is served by this machine to this machine; nothing is sent anywhere else.`;
+    publish.settle(state);
+    await data.show(state, opened);
+  } catch (error) {
+    fill(body('data'), trouble(error, el('button', { type: 'button', onclick: start }, 'Try again')));
+  }
+}
+
+start();

@@ -1,0 +1,138 @@
+// Step: what the promise costs, found by a trial that is made and thrown away; and what other ways would cost.
+
+import { run } from './api.js';
+import { body, el, fill, picture, table, tell, trouble } from './dom.js';
+import { choices, draft } from './draft.js';
+import { count, counted, percent, shown } from './words.js';
+
+let figures;
+let method;
+let others;
+let changed;
+let trial;
+
+export function show(then) {
+  changed = then;
+  figures = el('div', {});
+  method = el('div', {});
+  others = el('div', {});
+  fill(body('price'), figures, method, others);
+}
+
+/** Stops a trial that nobody wants any more. */
+export function stop() {
+  trial?.abort();
+  trial = null;
+  figures.classList.add('stale');
+}
+
+/** Finds the price of the choices: of some rows at once, of all when asked for. */
+export async function ask(isWhole = false) {
+  stop();
+  const own = new AbortController();
+  trial = own;
+  ways();
+  if (!figures.hasChildNodes()) fill(figures, el('p', { class: 'soft' }, 'Making a trial …'));
+  try {
+    const found = await run(`tables/${choices.table.table}/price`, { draft: draft(), all_rows: isWhole }, () => {}, own.signal);
+    if (own.signal.aborted) return;
+    figures.classList.remove('stale');
+    draw(found);
+  } catch (error) {
+    if (own.signal.aborted || error.fault === 'stopped') return;
+    figures.classList.remove('stale');
+    fill(figures, trouble(error));
+    tell(error.message);
+  }
+}
+
+/** How often an attack is right at best. */
+function share(attack) {
+  return Number(/([\d.]+)\s*%/.exec(attack?.score)?.[1] ?? 0);
+}
+
+/** Who only finds the group of a person, and who knows more. Which row is whose says nothing about secrets. */
+function best(attacks) {
+  const scored = attacks.filter(({ name, score }) => /at best$/.test(score) && !/^(row linking|presence)/.test(name));
+  const order = (one, other) => share(other) - share(one);
+  const [linking] = scored.filter(({ name }) => name.startsWith('linking')).sort(order);
+  const [more] = scored.filter(({ name }) => !name.startsWith('linking')).sort(order);
+  const words = more && share(more) > share(linking) ? `; ${share(more)} % for one who also knows more (${more.name})` : '';
+  return { value: linking ? `${share(linking)} %` : '–', words: `the surest guess of whoever finds a person’s group${words}` };
+}
+
+function figure(title, value, words, tone = '') {
+  return el('div', { class: tone }, el('dt', {}, title), el('dd', { class: 'value' }, value), el('dd', { class: 'soft' }, words));
+}
+
+function draw(found) {
+  const attack = best(found.attacks);
+  const isWhole = found.tried_rows === found.rows;
+  const given = found.disclosed_rows;
+  fill(figures,
+    el('dl', { class: 'figures' },
+      figure('Detail lost', percent(found.loss), 'of what the known columns tell (0 % nothing, 100 % all)'),
+      figure('Typical error', found.error === null ? '–' : percent(found.error), 'of random questions about the release'),
+      figure('Best attack', attack.value, attack.words),
+      figure('Secrets given away', given === null ? '–' : counted(given, 'row'), given ? 'their group leaves a single value' : 'nobody’s group leaves a single value', given ? 'bad' : 'good')),
+    el('p', { class: 'soft small', id: 'tried' }, isWhole ? `Tried on all ${counted(found.rows, 'row')}, and thrown away.` : `Tried on ${count(found.tried_rows)} of ${counted(found.rows, 'row')}, chosen at random, and thrown away: an estimate, usually too high. `,
+      isWhole ? null : el('button', { type: 'button', class: 'small', onclick: () => ask(true) }, 'Try all rows')),
+    el('div', { class: 'columns' }, picture(found.chart), seen(found)));
+  tell(`Detail lost: ${percent(found.loss)}. Secrets given away: ${given ?? 'unknown'}.`);
+}
+
+/** What a reader of the release would get. No row is shown, not even of a trial. */
+function seen(found) {
+  const rows = found.tables.map((one) => [one.table, one.columns.join(', '), count(one.rows)]);
+  const groups = found.groups ? `${counted(found.groups, 'group')} of ${count(found.smallest_group)} to ${counted(found.largest_group, 'row')}. ` : '';
+  const exact = found.loss_by_column.length === 0 ? 'Known columns are shown as they are. ' : '';
+  return el('div', {}, el('h3', {}, 'What a reader would get'),
+    el('p', {}, groups, exact, 'The release is made of these tables:'),
+    table('Tables of the release', [{ title: 'table' }, { title: 'columns' }, { title: 'rows', number: true }], rows, true));
+}
+
+/** The ways of publishing. */
+function ways() {
+  const known = choices.methods || [];
+  if (known.length < 2) { fill(method); fill(others); return; }
+  const used = choices.method || choices.used;
+  const select = el('select', { id: 'method' }, known.map(({ name }) => el('option', { value: name, selected: name === used }, name)));
+  const about = el('span', { class: 'soft' }, known.find(({ name }) => name === used)?.about || '');
+  select.addEventListener('change', () => { choices.method = select.value; changed(); document.getElementById('method')?.focus(); });
+  fill(method, el('p', {}, el('label', { for: 'method' }, 'How groups are shown: '), select, ' ', about));
+  const start = (isWhole) => el('button', { type: 'button', onclick: () => compare(isWhole) }, isWhole ? 'Compare on all rows' : 'Compare all ways');
+  fill(others, el('div', { class: 'row' }, start(false), choices.table.rows > choices.table.sample ? start(true) : null));
+}
+
+/** Every way side by side. */
+async function compare(isWhole) {
+  const stopping = new AbortController();
+  const bar = el('progress', { 'aria-label': 'Comparing' });
+  const line = el('p', {}, 'Comparing …');
+  fill(others, line, bar, el('div', { class: 'row' }, el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel')));
+  try {
+    const found = await run(`tables/${choices.table.table}/compare`, { draft: draft(), all_rows: isWhole }, ({ about }) => { if (about) line.textContent = `Comparing ${about} …`; }, stopping.signal);
+    ways();
+    others.append(compared(found));
+    tell('The comparison is there.');
+  } catch (error) {
+    ways();
+    others.append(error.fault === 'stopped' ? el('p', {}, 'The comparison was cancelled.') : trouble(error));
+  }
+}
+
+function compared(found) {
+  const columns = [{ title: 'way' }, { title: 'detail lost', number: true }, { title: 'typical error', number: true }, { title: 'best guess', number: true }, { title: 'rows given away', number: true }, { title: '' }];
+  const part = (value) => (value === null || value === undefined ? '–' : percent(value));
+  const rows = found.runs.map((one) => {
+    if (!one.made) return [one.name, '–', '–', '–', '–', `cannot be made: ${one.reason}`];
+    const use = el('button', { type: 'button', class: 'small', onclick: () => { choices.method = one.method; changed(); } }, `Use ${one.method}`);
+    const given = one.disclosed_rows ? el('span', { class: 'bad-word' }, shown(one.disclosed_rows)) : shown(one.disclosed_rows);
+    return [one.name, part(one.ncp), part(one.median_error), part(one.linking), given, use];
+  });
+  const advice = found.choose.map((one) => el('li', {}, el('strong', {}, one.goal), `: ${one.sentence}`));
+  return el('div', {},
+    table(`Ways of publishing under the same promise, tried on ${counted(found.tried_rows, 'row')}`, columns, rows, true),
+    advice.length ? el('details', {}, el('summary', {}, 'Which to choose'), el('ul', {}, advice)) : null,
+    el('p', {}, el('a', { href: `api/pages/${found.page}`, download: 'comparison.html' }, 'Keep the whole comparison as a page')));
+}

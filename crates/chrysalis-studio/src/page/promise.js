@@ -1,0 +1,167 @@
+// Step: the promise, as sliders and as a sentence.
+
+import { post } from './api.js';
+import { body, el, fill, sentence, tell, trouble } from './dom.js';
+import { choices, draft, having, requirements, require, sayings } from './draft.js';
+import { count, listed, promised, shown } from './words.js';
+
+const SIZES = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 200];
+const KINDS = {
+  l: { words: 'Nobody’s value is surer than 1 in …', steps: [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20], said: (value) => `1 in ${shown(value)}`, usual: 2 },
+  beta: { words: 'No value gets much likelier than in the whole table', steps: [0.25, 0.5, 1, 1.5, 2, 3, 4], said: (value) => `at most ${shown(1 + value)} times as likely`, usual: 1 },
+  t: { words: 'Groups look like the whole table', steps: [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5], said: (value) => `at most ${shown(value)} away (0 is the same, 1 is nothing alike)`, usual: 0.3 },
+};
+
+let line;
+let refusal;
+let places;
+let again;
+let asked = 0;
+
+export function show(changed) {
+  again = changed;
+  const secret = having('sensitive');
+  line = el('p', { class: 'sentence', id: 'promised' });
+  refusal = el('div', { role: 'alert' });
+  places = new Map();
+  fill(body('promise'), line, refusal,
+    el('div', { class: 'columns' }, group(), secret.map(column)),
+    choices.also.length ? also() : null);
+  say();
+}
+
+/** Other principles of a recipe, which have no slider. */
+function also() {
+  const each = choices.also.map((text) => el('li', {}, el('code', {}, text), ' ',
+    el('button', { type: 'button', class: 'small', onclick: () => { choices.also = choices.also.filter((other) => other !== text); show(again); again(); } }, 'Leave out')));
+  return el('div', {}, el('h3', {}, 'Also promised'), el('ul', {}, each));
+}
+
+/** A slider over steps. A change is told when the slider rests. */
+function slider(label, steps, value, said, set) {
+  const all = steps.includes(value) ? steps : [...steps, value].sort((a, b) => a - b);
+  const id = `slider-${label.replace(/[^a-z0-9]+/gi, '-')}`;
+  const input = el('input', { type: 'range', id, min: 0, max: all.length - 1, step: 1, value: all.indexOf(value) });
+  const output = el('output', { for: id }, said(value));
+  input.setAttribute('aria-valuetext', said(value));
+  let resting;
+  input.addEventListener('input', () => {
+    const now = all[Number(input.value)];
+    output.textContent = said(now);
+    input.setAttribute('aria-valuetext', said(now));
+    set(now);
+    say();
+    clearTimeout(resting);
+    resting = setTimeout(again, 200);
+  });
+  return el('div', {}, el('label', { for: id }, label, ': ', el('strong', {}, output)), input);
+}
+
+function group() {
+  const words = (k) => (k < 2 ? 'not promised' : `at least ${count(k)}`);
+  return el('fieldset', {}, el('legend', {}, 'A crowd for everybody'),
+    slider('People who look alike', choices.k < 2 ? [1, ...SIZES] : SIZES, choices.k, words, (value) => { choices.k = value; }),
+    el('p', { class: 'soft small' }, 'Every person is published in a group of at least so many.'));
+}
+
+function column(name) {
+  const said = sayings(name);
+  if (!said.kind) Object.assign(said, { kind: 'l', value: KINDS.l.usual });
+  const id = `kind-${name.replace(/[^a-z0-9]+/gi, '-')}`;
+  const select = el('select', { id }, [...Object.entries(KINDS).map(([kind, { words }]) => [kind, words]), ['nothing', 'nothing about its values']]
+    .map(([kind, words]) => el('option', { value: kind, selected: kind === said.kind }, words)));
+  select.addEventListener('change', () => {
+    Object.assign(said, { kind: select.value, value: KINDS[select.value]?.usual ?? 0 });
+    show(again);
+    document.getElementById(id).focus();
+    again();
+  });
+  const chosen = KINDS[said.kind];
+  const place = el('div', {});
+  places.set(name, place);
+  return el('fieldset', {}, el('legend', {}, name),
+    el('p', {}, el('label', { for: id }, 'What is promised: '), select),
+    chosen ? slider(`How sure anybody can be of ${name}`, chosen.steps, said.value, chosen.said, (value) => { said.value = value; }) : null,
+    isNumeric(name) ? apart(name, said) : null, place);
+}
+
+function isNumeric(name) {
+  return ['integer', 'real'].includes(choices.table.columns.find((column) => column.name === name).kind);
+}
+
+/** Numbers that lie close together amount to one value. */
+function apart(name, said) {
+  const id = `apart-${name.replace(/[^a-z0-9]+/gi, '-')}`;
+  const box = el('input', { type: 'checkbox', id, checked: said.apart !== null });
+  const width = el('input', { type: 'number', min: 0, step: 'any', size: 8, value: said.apart ?? '', 'aria-label': `how far the numbers of ${name} lie apart` });
+  const set = () => {
+    const value = Number(width.value);
+    said.apart = box.checked && value > 0 ? value : null;
+    say();
+    again();
+  };
+  box.addEventListener('change', () => { if (box.checked && !(Number(width.value) > 0)) width.value = usual(name); set(); });
+  width.addEventListener('change', () => { box.checked = true; set(); });
+  return el('p', {}, box, el('label', { for: id }, 'Numbers of a group lie at least so far apart: '), width);
+}
+
+function usual(name) {
+  const { range } = choices.table.columns.find((column) => column.name === name);
+  const width = range ? (Number(range[1]) - Number(range[0])) / 100 : 1;
+  return Number(Math.max(width, 1).toPrecision(2));
+}
+
+/** The sentence, at once. */
+function say() {
+  const known = having('quasi');
+  const secret = having('sensitive');
+  fill(line, promised(requirements(), secret[0]), known.length
+    ? el('span', { class: 'soft small' }, `That is against whoever knows ${listed(known)} of a person and finds the person’s group, and knows nothing else.`) : null);
+}
+
+/** Asks whether the table can keep it. What it cannot keep is explained where it is set. */
+export async function check() {
+  const own = ++asked;
+  const clear = () => { fill(refusal); for (const place of places.values()) fill(place); };
+  if (having('quasi').length === 0) {
+    clear();
+    fill(refusal, trouble({ message: 'no column is marked as known to others', remedy: 'mark at least one column as “others may know it”, such as age or sex' }));
+    return false;
+  }
+  try {
+    const found = await post(`tables/${choices.table.table}/check`, { draft: draft() });
+    if (own !== asked) return false;
+    clear();
+    choices.methods = found.methods;
+    choices.used = found.method;
+    if (!found.refusal) return true;
+    explain(found);
+    return false;
+  } catch (error) {
+    if (own !== asked) return false;
+    clear();
+    fill(refusal, trouble(error, advised(error)));
+    tell(error.message);
+    return false;
+  }
+}
+
+/** Buttons for what the studio advises. */
+export function advised(error, then = again) {
+  const wanted = error.knobs.filter(({ knob, value }) => knob === 'require' && value);
+  return wanted.map(({ value }) => el('button', { type: 'button', onclick: () => { require(value); show(again); then(); } }, `Promise ${value} as well`));
+}
+
+function explain(found) {
+  const of = found.columns.find(({ column, most_l: most }) => {
+    const said = sayings(column);
+    return said.kind === 'l' && (most === null || said.value > most);
+  });
+  const place = (of && places.get(of.column)) || refusal;
+  const buttons = [];
+  if (of?.most_l) buttons.push(el('button', { type: 'button', onclick: () => { sayings(of.column).value = of.most_l; show(again); again(); } }, `Promise 1 in ${of.most_l}, the most this table can keep`));
+  else if (of) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'beta', value: 1 }); show(again); again(); } }, 'Promise that no value gets more than twice as likely'));
+  const why = of ? `This table cannot keep that: a value of ${of.column} is too frequent. ${sentence(found.refusal.message)}` : found.refusal.message;
+  fill(place, trouble({ message: why, remedy: buttons.length ? '' : found.refusal.remedy }, buttons));
+  tell(why);
+}

@@ -1,0 +1,66 @@
+// Numbers and promises in words.
+
+const whole = new Intl.NumberFormat('en');
+
+/** `1,234,567`. */
+export function count(n) {
+  return whole.format(n);
+}
+
+/** `1 row`, `2 rows`. */
+export function counted(n, thing) {
+  return `${count(n)} ${thing}${n === 1 ? '' : 's'}`;
+}
+
+/** A share in percent; one that is there is never written as nothing. */
+export function percent(share) {
+  const value = 100 * share;
+  if (value > 0 && value < 0.1) return 'below 0.1 %';
+  if (value > 99.9 && value < 100) return 'above 99.9 %';
+  return `${value >= 10 || value === 0 ? Math.round(value * 10) / 10 : Math.round(value * 100) / 100} %`;
+}
+
+/** Enough digits, and no more. */
+export function shown(value) {
+  if (value === null || value === undefined) return '–';
+  if (Number.isInteger(value)) return count(value);
+  return Math.abs(value) >= 1000 ? count(Math.round(value)) : String(Number(value.toPrecision(4)));
+}
+
+/** `a, b and c`. */
+export function listed(names) {
+  if (names.length < 2) return names.join('');
+  return `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
+}
+
+/** One requirement, such as `disease:l=4`, in its parts. `only` is the column it is about when none is named. */
+export function parsed(text, only) {
+  const at = text.lastIndexOf(':');
+  const column = at > 0 ? text.slice(0, at) : only;
+  const [name, value] = (at > 0 ? text.slice(at + 1) : text).split('=');
+  return { text, column: name === 'k' ? null : column, name, value, numbers: (value || '').split(',').map(Number) };
+}
+
+/** What a requirement means, as the rest of a sentence about everybody. */
+export function meaning(one) {
+  const column = one.column || 'secret';
+  const [first, second] = one.numbers;
+  switch (one.name) {
+    case 'k': return `every person stands among at least ${count(first)}`;
+    case 'l': return `no ${column} is surer than 1 in ${shown(first)}`;
+    case 'others-l': return `no ${column}, except ordinary ones, is surer than 1 in ${shown(first)}`;
+    case 'beta': return `no ${column} is more than ${shown(1 + first)} times as likely as in the whole table`;
+    case 't': return `${column} is spread in every group much like in the whole table (at most ${shown(first)} away)`;
+    case 'ke': return `the numbers of ${column} in every group lie at least ${shown(second)} apart`;
+    case 'distinct-l': return `every group has at least ${shown(first)} different values of ${column}`;
+    default: return `${one.text} holds in every group`;
+  }
+}
+
+/** The promise as one sentence. */
+export function promised(require, only) {
+  if (require.length === 0) return 'Nothing is promised yet.';
+  const parts = require.map((text) => meaning(parsed(text, only)));
+  const joined = listed(parts);
+  return `${joined.charAt(0).toUpperCase()}${joined.slice(1)}.`;
+}

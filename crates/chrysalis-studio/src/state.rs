@@ -1,0 +1,89 @@
+//! What the server holds.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrysalis::Error;
+use tokio::sync::Semaphore;
+
+use crate::error::gone;
+use crate::jobs::Jobs;
+use crate::releases::Made;
+use crate::server::Limits;
+use crate::tables::Loaded;
+
+/// Tables and releases that are kept; the oldest makes room for a new one.
+const KEPT: usize = 4;
+/// Files that are received at once.
+const UPLOADS: usize = 2;
+
+/// Everything behind the page.
+pub(crate) struct Studio {
+    pub(crate) limits: Limits,
+    /// What names of folders are relative to.
+    pub(crate) home: PathBuf,
+    /// The job that reads the file named at the start, if one was.
+    pub(crate) first: Mutex<Option<u64>>,
+    /// The file named at the start.
+    pub(crate) file: Option<String>,
+    pub(crate) jobs: Jobs,
+    pub(crate) uploads: Arc<Semaphore>,
+    pub(crate) tables: Shelf<Loaded>,
+    pub(crate) releases: Shelf<Made>,
+    /// Pages about comparisons.
+    pub(crate) pages: Shelf<String>,
+    /// Releases from elsewhere that are being received.
+    pub(crate) received: Shelf<tempfile::TempDir>,
+}
+
+impl Studio {
+    pub(crate) fn new(limits: Limits, home: PathBuf, file: Option<String>) -> Self {
+        Studio {
+            limits,
+            home,
+            first: Mutex::default(),
+            file,
+            jobs: Jobs::new(),
+            uploads: Arc::new(Semaphore::new(UPLOADS)),
+            tables: Shelf::new("table"),
+            releases: Shelf::new("release"),
+            pages: Shelf::new("page"),
+            received: Shelf::new("release"),
+        }
+    }
+}
+
+/// A few things of one kind, by number.
+pub(crate) struct Shelf<T> {
+    /// What they are called.
+    what: &'static str,
+    held: Mutex<(u64, Vec<(u64, Arc<T>)>)>,
+}
+
+impl<T> Shelf<T> {
+    fn new(what: &'static str) -> Self {
+        Shelf { what, held: Mutex::default() }
+    }
+
+    /// Puts something on the shelf, and returns its number.
+    pub(crate) fn put(&self, thing: T) -> u64 {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.0 += 1;
+        let id = held.0;
+        held.1.push((id, Arc::new(thing)));
+        if held.1.len() > KEPT {
+            held.1.remove(0);
+        }
+        id
+    }
+
+    pub(crate) fn get(&self, id: u64) -> Result<Arc<T>, Error> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.1.iter().find(|(known, _)| *known == id).map(|(_, thing)| Arc::clone(thing)).ok_or_else(|| gone(self.what))
+    }
+
+    /// Forgets everything; temporary files go with it.
+    pub(crate) fn clear(&self) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).1.clear();
+    }
+}

@@ -1,0 +1,203 @@
+//! Tables that were opened, and the choices that a page makes about them.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use chrysalis::store::Input;
+use chrysalis::table::{ColumnRequest, Domain};
+use chrysalis::{
+    AtDoor, Draft, Error, Fault, Knob, Manifest, Recipe, Remedy, Spelling, Table, TaxonomyDraft, Watch, commented_spec,
+    files,
+};
+use rand::rngs::ChaCha20Rng;
+use rand::{RngExt, SeedableRng};
+
+use crate::error::OnThePage;
+
+/// Rows of a trial: so few that a slider may wait for it.
+pub(crate) const SAMPLE: usize = 20_000;
+
+/// Where a table comes from, for columns that must be read again in another way.
+pub(crate) enum Origin {
+    /// The file that was named at the start; it is read where it is.
+    File,
+    /// It was uploaded, and is nowhere but in memory.
+    Memory(Bytes),
+}
+
+/// A table that was read.
+pub(crate) struct Loaded {
+    /// What it is called.
+    pub(crate) name: String,
+    origin: Origin,
+    /// How to read it, and what a spec that was opened says.
+    pub(crate) base: Draft,
+    /// The choices to begin with.
+    pub(crate) first: Draft,
+    /// Why there are none to begin with.
+    pub(crate) unclear: Option<Error>,
+    pub(crate) header: Vec<String>,
+    unreadable: Vec<(String, String)>,
+    /// All columns, as they are in the file.
+    pub(crate) table: Table,
+    sample: OnceLock<Table>,
+}
+
+impl Loaded {
+    /// Opens the file that was named at the start: a table, or a spec that names one.
+    pub(crate) fn open_file(file: &str, watch: &dyn Watch) -> Result<Loaded, Error> {
+        let mut base = files::draft(file)?.read_taxonomies()?;
+        if base.input.as_ref().is_some_and(|input| input.as_os_str() == "-") {
+            return Err(Error::request("the studio reads no standard input", "name a file"));
+        }
+        // A recipe that is downloaded must work from any folder.
+        base.input = base.input.map(|input| std::path::absolute(&input).unwrap_or(input));
+        let name = base.input.as_ref().and_then(|input| input.file_name());
+        let name = name.map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned());
+        Loaded::read(name, Origin::File, base, watch)
+    }
+
+    /// A table that was uploaded.
+    pub(crate) fn open_bytes(name: String, bytes: Bytes, watch: &dyn Watch) -> Result<Loaded, Error> {
+        let base = Draft { input: Some(PathBuf::from(&name)), ..Draft::default() };
+        Loaded::read(name, Origin::Memory(bytes), base, watch)
+    }
+
+    fn read(name: String, origin: Origin, base: Draft, watch: &dyn Watch) -> Result<Loaded, Error> {
+        check_unkeyed(&base)?;
+        let input = opened(&origin, &base)?;
+        let (header, unreadable) = (input.header().to_vec(), input.unreadable());
+        base.check_names(&header, base.attributes.keys())?;
+        // Columns that are prepared are read as they are first.
+        let mut plain = base.clone();
+        plain.attributes.retain(|_, said| said.prepare.is_empty());
+        let requests = files::requests(&input, &plain, watch)?;
+        let table = files::read(input, &requests, "read", watch)?;
+        let says_all = base.release.require.is_some();
+        let (first, unclear) = match says_all {
+            true => (base.clone(), None),
+            false => match proposed(&name, &table, &base) {
+                Ok(draft) => (draft, None),
+                Err(error) if error.fault == Fault::Internal => return Err(error),
+                Err(error) => (base.clone(), Some(error)),
+            },
+        };
+        Ok(Loaded { name, origin, base, first, unclear, header, unreadable, table, sample: OnceLock::new() })
+    }
+
+    /// The choices of a page, for this table. A page names no file: taxonomies are lines, and nothing is keyed.
+    pub(crate) fn accept(&self, mut draft: Draft) -> Result<Draft, Error> {
+        if draft.input.is_some() {
+            return Err(Error::request("the page names a file to read", "open it in the studio instead"));
+        }
+        if draft.attributes.values().any(|said| matches!(said.taxonomy, Some(TaxonomyDraft::File(_)))) {
+            let remedy = Remedy::from("open a recipe that names it: chrysalis studio chrysalis.toml");
+            return Err(Error::request("the page names a file with a taxonomy", remedy));
+        }
+        check_unkeyed(&draft)?;
+        draft.input.clone_from(&self.base.input);
+        draft.delimiter.clone_from(&self.base.delimiter);
+        draft.encoding.clone_from(&self.base.encoding);
+        draft.na.clone_from(&self.base.na);
+        draft.date_format.clone_from(&self.base.date_format);
+        Ok(draft)
+    }
+
+    /// The choices as exactly what will be done.
+    pub(crate) fn recipe(&self, draft: &Draft) -> Result<Recipe, Error> {
+        Ok(draft.check(&self.header)?.without(&self.unreadable))
+    }
+
+    /// The columns that somebody asks for. Those that are in memory as they are asked for are not read again.
+    pub(crate) fn columns(&self, wanted: &[ColumnRequest], watch: &dyn Watch) -> Result<Table, Error> {
+        let known = wanted.iter().map(|wanted| self.known(wanted)).collect::<Option<Vec<_>>>();
+        match known {
+            Some(columns) => Ok(Table::new(columns.into_iter().cloned().collect())),
+            None => files::read(opened(&self.origin, &self.base)?, wanted, "read", watch),
+        }
+    }
+
+    fn known(&self, wanted: &ColumnRequest) -> Option<&chrysalis::table::Column> {
+        let is_alike = |domain: &Domain| {
+            let values = || domain.values().iter().map(ToString::to_string);
+            wanted.kind.is_none_or(|kind| kind == domain.kind())
+                && (wanted.order.is_empty() || values().eq(wanted.order.iter().cloned()))
+        };
+        self.table.column(&wanted.name).filter(|column| is_alike(column.domain()))
+    }
+
+    /// The microdata behind a release of this table.
+    pub(crate) fn microdata(&self, manifest: &Manifest, draft: &Draft, watch: &dyn Watch) -> Result<Table, Error> {
+        let suited = draft.clone().suited_to(&[manifest]);
+        let plan = chrysalis::MicrodataPlan::new(&[manifest], suited.person.as_deref())?;
+        plan.prepared(self.columns(plan.requests(), watch)?, None)
+    }
+
+    /// The same columns of some rows: always the same ones, so that prices can be compared.
+    pub(crate) fn sampled(&self, wanted: &[ColumnRequest], watch: &dyn Watch) -> Result<Table, Error> {
+        if self.table.rows() <= SAMPLE {
+            return self.columns(wanted, watch);
+        }
+        let rows = || drawn(self.table.rows(), SAMPLE);
+        let sample = self.sample.get_or_init(|| self.table.gather(&rows()));
+        let known: Option<Vec<_>> = wanted.iter().map(|it| self.known(it).and(sample.column(&it.name))).collect();
+        match known {
+            Some(columns) => Ok(Table::new(columns.into_iter().cloned().collect())),
+            None => Ok(self.columns(wanted, watch)?.gather(&rows())),
+        }
+    }
+}
+
+fn opened(origin: &Origin, base: &Draft) -> Result<Input, Error> {
+    match origin {
+        Origin::File => base.open(),
+        Origin::Memory(bytes) => base.open_bytes(bytes.clone()),
+    }
+}
+
+/// What `init` would write, as a draft.
+fn proposed(name: &str, table: &Table, base: &Draft) -> Result<Draft, Error> {
+    let door = AtDoor { publish: "", sentence: "", manual: &OnThePage.manual() };
+    let text = commented_spec(name, table, base, &door)?;
+    let draft: Draft = files::parse_toml(name.as_ref(), &text, "")?;
+    Ok(Draft { input: base.input.clone(), ..draft })
+}
+
+/// A key is a file of the owner's, and a population table is another: both are for the command line.
+fn check_unkeyed(draft: &Draft) -> Result<(), Error> {
+    let is_keyed = |step: &String| ["pseudonym", "shift"].iter().any(|name| step.starts_with(name));
+    let knob = match draft {
+        _ if draft.release.population_table.is_some() => Knob::PopulationTable,
+        _ if draft.key.is_some() => Knob::Key,
+        _ if draft.attributes.values().flat_map(|said| &said.prepare).any(is_keyed) => Knob::Prepare,
+        _ => return Ok(()),
+    };
+    let message = format!("`{knob}` needs a file of your own beside the table, which the studio does not handle");
+    Err(Error::request(message, "publish with the command line: chrysalis publish chrysalis.toml"))
+}
+
+/// Some rows of a table, in ascending order (selection sampling, Knuth 3.4.2 S).
+fn drawn(rows: usize, wanted: usize) -> Vec<u32> {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let mut chosen = Vec::with_capacity(wanted);
+    for row in 0..rows {
+        if rng.random_range(0..rows - row) < wanted - chosen.len() {
+            chosen.push(row as u32);
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_rows_are_drawn_as_asked_for() {
+        let rows = drawn(1_000, 100);
+        assert_eq!(rows.len(), 100);
+        assert!(rows.is_sorted() && rows.windows(2).all(|pair| pair[0] < pair[1]) && rows[99] < 1_000);
+        assert_eq!(drawn(1_000, 100), rows);
+    }
+}

@@ -1,0 +1,233 @@
+//! The way through the page, as the page's requests: opened, priced, published, asked; and that the recipe gives the
+//! same release again.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use chrysalis::{Seed, Unwatched, files, publish};
+use common::{Running, hospital};
+use serde_json::{Value, json};
+
+/// Every file of a folder.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<(String, Vec<u8>)> = entries
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()))
+        .collect();
+    all.sort();
+    all
+}
+
+/// What `chrysalis publish RECIPE --out OUT --seed SEED` does.
+fn repeat(recipe: &Path, out: &Path, seed: u64) {
+    let draft = files::draft(recipe.to_str().unwrap()).unwrap().read_taxonomies().unwrap();
+    let input = draft.open().unwrap();
+    let recipe = draft.check(input.header()).unwrap().without(&input.unreadable());
+    let table = files::read(input, recipe.requests(), "read", &Unwatched).unwrap();
+    let made = publish(table, &recipe, Seed::Fixed(seed), &Unwatched).unwrap();
+    files::write(&made.release, out, recipe.format(), false, &Unwatched).unwrap();
+}
+
+fn published(running: &Running, table: &Value, more: Value) -> Value {
+    let mut request = json!({"draft": table["draft"]});
+    request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let told = running.run("POST", &format!("api/tables/{}/publish", table["table"]), request.to_string().as_bytes());
+    assert_eq!(told["state"], "done", "{told}");
+    told["result"].clone()
+}
+
+#[test]
+fn what_is_proposed_can_be_published_as_it_is_and_its_recipe_gives_the_same_release() {
+    let running = Running::start();
+    let csv = hospital(2_000);
+    let table = running.open("patients.csv", &csv);
+    assert_eq!((&table["rows"], table["unclear"].is_null()), (&json!(2_000), true));
+    let checked =
+        running.post(&format!("api/tables/{}/check", table["table"]), &json!({"draft": table["draft"]})).json();
+    assert!(checked["refusal"].is_null() && checked["require"].as_array().unwrap().len() > 1, "{checked}");
+
+    let made = published(&running, &table, json!({"folder": "out", "seed": 7}));
+    assert_eq!(running.written(), ["out", "out.certificate.html", "out.chrysalis.toml"]);
+    assert_eq!(made["told"]["verdict"], "exposed", "a fixed seed is for experiments");
+    // The recipe names the table as it was uploaded: it goes beside it.
+    fs::write(running.home.path().join("patients.csv"), &csv).unwrap();
+    let again = running.home.path().join("again");
+    repeat(&running.home.path().join("out.chrysalis.toml"), &again, 7);
+    assert_eq!(contents(&running.home.path().join("out")), contents(&again));
+    assert!(made["command"].as_str().unwrap().ends_with("/out --seed 7"), "{}", made["command"]);
+
+    // Without a seed, nobody can undo the randomness.
+    let made = published(&running, &table, json!({}));
+    assert_eq!(made["told"]["verdict"], "holds", "{}", made["told"]["headline"]);
+    let zip = running.get(&format!("api/releases/{}/release.zip", made["release"]));
+    assert!(zip.body.starts_with(b"PK\x03\x04") && zip.head.contains("attachment"), "{}", zip.head);
+    let page = running.get(&format!("api/releases/{}/certificate.html", made["release"]));
+    assert!(
+        page.head.contains("attachment") && String::from_utf8_lossy(&page.body).contains("Certificate of the release")
+    );
+}
+
+/// A file that was named at the start is read where it is, and its recipe works from anywhere.
+#[test]
+fn a_named_file_is_read_where_it_is() {
+    let ground = tempfile::tempdir().unwrap();
+    let file = ground.path().join("patients.csv");
+    fs::write(&file, hospital(1_000)).unwrap();
+    let running = Running::with(chrysalis_studio::Limits::default(), Some(file.display().to_string()));
+    let state = running.get("api/state").json();
+    let told = running.wait(state["job"].as_u64().unwrap());
+    let table = told["result"].clone();
+    assert_eq!(table["name"], "patients.csv");
+    assert!(table["draft"]["input"].is_null(), "the page does not choose the file");
+    let made = published(&running, &table, json!({"folder": "out", "seed": 3}));
+    let recipe = running.home.path().join("out.chrysalis.toml");
+    assert_eq!(fs::read_to_string(&recipe).unwrap(), made["recipe"].as_str().unwrap());
+    repeat(&recipe, &running.home.path().join("again"), 3);
+    assert_eq!(contents(&running.home.path().join("out")), contents(&running.home.path().join("again")));
+
+    // The recipe is a spec that the studio opens again, with the same choices.
+    let reopened = Running::with(chrysalis_studio::Limits::default(), Some(recipe.display().to_string()));
+    let told = reopened.wait(reopened.get("api/state").json()["job"].as_u64().unwrap());
+    assert_eq!(told["result"]["draft"]["release"], table["draft"]["release"], "{told}");
+}
+
+#[test]
+fn exposure_is_that_of_the_columns_that_are_known() {
+    let running = Running::start();
+    let table = running.open("a.csv", b"age,sex,disease\n20,f,flu\n20,f,cold\n31,m,flu\n40,f,ulcer\n");
+    let path = format!("api/tables/{}/exposure", table["table"]);
+    let found = |columns: Value| running.post(&path, &json!({"columns": columns})).json()["unique_rows"].clone();
+    assert_eq!(found(json!(["age", "sex"])), 2);
+    assert_eq!(found(json!(["sex"])), 1);
+    assert_eq!(found(json!([])), 0);
+    assert!(running.post(&path, &json!({"columns": ["zip"]})).message().contains("no column `zip`"));
+}
+
+#[test]
+fn the_price_is_that_of_the_release_that_would_be_made() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(2_000));
+    let request = json!({"draft": table["draft"]}).to_string();
+    let told = running.run("POST", &format!("api/tables/{}/price", table["table"]), request.as_bytes());
+    let (price, made) = (&told["result"], published(&running, &table, json!({"seed": 1})));
+    assert_eq!(price["tried_rows"], 2_000);
+    assert_eq!((&price["loss"], &price["disclosed_rows"]), (&made["report"]["ncp"], &json!(0)));
+    // The sentence on the page: no disease is surer than 1 in 4.
+    assert_eq!(table["draft"]["release"]["require"], json!(["k=10", "l=4"]));
+    let linking = price["attacks"].as_array().unwrap().iter().find(|it| it["name"] == "linking").unwrap();
+    let share: f64 =
+        linking["score"].as_str().unwrap().split(['\u{a0}', ' ']).find_map(|word| word.parse().ok()).unwrap();
+    assert!(share <= 25.0 && price["smallest_group"].as_u64().unwrap() >= 10, "{linking}");
+    assert!(price["error"].as_f64().unwrap() > 0.0 && price["chart"].as_str().unwrap().starts_with("<svg"));
+    assert!(!price["chart"].as_str().unwrap().contains("<style"), "the policy allows no style inside the page");
+}
+
+#[test]
+fn what_a_table_cannot_keep_is_said_with_the_most_that_it_can() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(1_000));
+    let mut draft = table["draft"].clone();
+    draft["release"]["require"] = json!(["k=5", "l=15"]);
+    let checked = running.post(&format!("api/tables/{}/check", table["table"]), &json!({"draft": draft})).json();
+    let most = checked["columns"][0]["most_l"].as_u64().unwrap();
+    assert!((2..15).contains(&most), "{checked}");
+    assert!(checked["refusal"]["message"].as_str().unwrap().contains("cannot reach"), "{checked}");
+    let told = running.run(
+        "POST",
+        &format!("api/tables/{}/publish", table["table"]),
+        json!({"draft": draft, "folder": "out"}).to_string().as_bytes(),
+    );
+    assert_eq!((&told["state"], &told["error"]["fault"]), (&json!("failed"), &json!("infeasible")));
+    assert!(running.written().is_empty());
+}
+
+#[test]
+fn a_promise_that_gives_people_away_stops_with_a_remedy_that_works() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(1_000));
+    let mut draft = table["draft"].clone();
+    draft["release"]["require"] = json!(["k=2"]);
+    let path = format!("api/tables/{}/publish", table["table"]);
+    let publish = |draft: &Value| running.run("POST", &path, json!({"draft": draft}).to_string().as_bytes());
+    let told = publish(&draft);
+    let knobs = told["error"]["knobs"].as_array().unwrap();
+    assert!(told["error"]["message"].as_str().unwrap().contains("would be disclosed"), "{told}");
+    let advised = knobs.iter().find(|knob| knob["knob"] == "require").unwrap()["value"].clone();
+    draft["release"]["require"] = json!(["k=2", advised]);
+    assert_eq!(publish(&draft)["state"], "done");
+    draft["release"]["require"] = json!(["k=2"]);
+    draft["release"]["accept"] = json!(["disclosure"]);
+    assert_eq!(publish(&draft)["result"]["told"]["verdict"], "exposed");
+}
+
+#[test]
+fn a_job_that_is_stopped_leaves_nothing_behind() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(20_000));
+    let request = json!({"draft": table["draft"], "folder": "out"}).to_string();
+    let started = running.send("POST", &format!("api/tables/{}/publish", table["table"]), request.as_bytes()).json();
+    let job = started["job"].as_u64().unwrap();
+    running.send("DELETE", &format!("api/jobs/{job}"), b"");
+    assert_eq!(running.wait(job)["state"], "stopped");
+    assert!(running.written().is_empty(), "{:?}", running.written());
+    // The studio still works.
+    published(&running, &table, json!({"folder": "out"}));
+}
+
+#[test]
+fn a_release_is_asked_and_met_with_a_second_one() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(2_000));
+    let made = published(&running, &table, json!({"folder": "one"}));
+    let path = format!("api/releases/{}", made["release"]);
+    let about = running.get(&path).json();
+    assert!(
+        about["about"]["columns"].as_array().unwrap().iter().any(|column| column["role"] == "sensitive"),
+        "{about}"
+    );
+    let answer = running
+        .post(&format!("{path}/ask"), &json!({"sql": "SELECT sex, COUNT(*) FROM microdata GROUP BY sex"}))
+        .json();
+    let rows = answer["rows"].as_array().unwrap();
+    assert!(rows.len() > 1 && answer["rewritten"]["duckdb"].as_str().unwrap().contains("SELECT"), "{answer}");
+    let total: f64 = rows.iter().map(|row| row["aggregates"][0]["estimate"].as_f64().unwrap()).sum();
+    assert!((total - 2_000.0).abs() < 1e-6, "{total}");
+    let wrong = running.post(&format!("{path}/ask"), &json!({"sql": "SELECT age FROM"}));
+    assert!(wrong.status == 200 && wrong.json()["error"]["fault"] == "question", "{}", wrong.json());
+
+    let mut other = table.clone();
+    other["draft"]["release"]["require"] = json!(["k=4", "l=2"]);
+    let second = published(&running, &other, json!({"folder": "two"}));
+    for with in [json!({"folder": "two"}), json!({"release": second["release"]})] {
+        let told = running.run("POST", &format!("{path}/with"), with.to_string().as_bytes());
+        let findings = told["result"]["findings"].as_array().unwrap_or_else(|| panic!("{told}"));
+        assert!(!findings.is_empty() && told["result"]["narrowed"].as_u64().unwrap() > 0, "{told}");
+    }
+    // The files of a release from elsewhere.
+    let id = running.post("api/received", &json!({})).json()["received"].clone();
+    for (name, bytes) in contents(&running.home.path().join("two")) {
+        running.send("PUT", &format!("api/received/{id}/{name}"), &bytes).json();
+    }
+    let told = running.run("POST", &format!("{path}/with"), json!({"received": id}).to_string().as_bytes());
+    assert!(told["result"]["narrowed"].as_u64().unwrap() > 0, "{told}");
+}
+
+#[test]
+fn a_file_that_is_no_table_is_explained() {
+    let running = Running::start();
+    for (name, bytes, part) in [
+        ("a.xlsx", b"PK\x03\x04rest".as_slice(), "Excel"),
+        ("a.csv", b"".as_slice(), "empty"),
+        ("a.csv", b"a,b\n1\n".as_slice(), "line"),
+    ] {
+        let told = running.run("PUT", &format!("api/tables/{name}"), bytes);
+        let message = told["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(told["state"], "failed", "{told}");
+        assert!(message.contains(part), "{name}: {message}");
+    }
+    assert!(running.written().is_empty());
+}

@@ -1,0 +1,210 @@
+//! Requests that no page of ours makes are refused, and nothing is written.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::io::Write;
+
+use chrysalis_studio::Limits;
+use common::{Answer, Running, answer, hospital};
+use serde_json::json;
+
+#[track_caller]
+fn check(answer: &Answer, status: u16, part: &str) {
+    assert_eq!(answer.status, status, "{}", answer.head);
+    assert!(answer.message().contains(part), "{}", answer.message());
+    for line in [
+        "content-security-policy: default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+         object-src 'none'",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "x-frame-options: deny",
+        "cache-control: no-store",
+    ] {
+        assert!(answer.head.contains(line), "no {line} in {}", answer.head);
+    }
+    assert!(!answer.head.contains("access-control-allow"), "{}", answer.head);
+}
+
+/// A request with any first line and headers.
+fn request(running: &Running, first: &str, headers: &[&str]) -> Answer {
+    let lines = headers.iter().map(|header| format!("{header}\r\n")).collect::<String>();
+    running.raw(format!("{first} HTTP/1.1\r\nConnection: close\r\n{lines}\r\n").as_bytes())
+}
+
+#[test]
+fn the_page_is_served_to_whoever_knows_the_address() {
+    let running = Running::start();
+    let page = running.get("");
+    assert!(page.status == 200 && page.head.contains("content-type: text/html"), "{}", page.head);
+    assert!(page.head.contains("frame-ancestors 'none'") && page.head.contains("nosniff"));
+    let named = request(
+        &running,
+        &format!("GET /{}/api/state", running.token),
+        &[&format!("Host: localhost:{}", running.port), &format!("Origin: http://localhost:{}", running.port)],
+    );
+    assert_eq!((named.status, named.json()["job"].is_null()), (200, true));
+}
+
+#[test]
+fn the_token_is_long_and_new_every_time() {
+    let (one, other) = (Running::start(), Running::start());
+    assert!(one.token.len() == 32 && one.token.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    assert_ne!(one.token, other.token);
+    let with_the_other = request(&one, &format!("GET /{}/", other.token), &[&format!("Host: 127.0.0.1:{}", one.port)]);
+    check(&with_the_other, 403, "token");
+}
+
+#[test]
+fn a_foreign_host_is_refused() {
+    let running = Running::start();
+    let first = format!("GET /{}/api/state", running.token);
+    let port = running.port;
+    for host in [
+        "evil.example".to_owned(),
+        format!("evil.example:{port}"),
+        "127.0.0.1".to_owned(),
+        format!("127.0.0.1:{}", port.wrapping_add(1)),
+        format!("127.0.0.1.evil.example:{port}"),
+        format!("[::1]:{port}"),
+    ] {
+        check(&request(&running, &first, &[&format!("Host: {host}")]), 403, "its own address");
+    }
+    let twice = [&*format!("Host: 127.0.0.1:{port}"), "Host: evil.example"];
+    let answer = request(&running, &first, &twice);
+    assert!([400, 403].contains(&answer.status), "{}", answer.head);
+}
+
+#[test]
+fn a_foreign_origin_is_refused() {
+    let running = Running::start();
+    let host = format!("Host: 127.0.0.1:{}", running.port);
+    for method in ["GET", "PUT", "POST", "OPTIONS"] {
+        let path = if method == "PUT" { "api/tables/a.csv" } else { "api/state" };
+        for origin in ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:1", "file://", ""] {
+            let first = format!("{method} /{}/{path}", running.token);
+            let answer = request(&running, &first, &[&host, &format!("Origin: {origin}"), "Content-Length: 0"]);
+            check(&answer, 403, "other pages");
+        }
+    }
+    assert!(running.written().is_empty());
+}
+
+#[test]
+fn without_the_token_nothing_is_answered() {
+    let running = Running::start();
+    let host = format!("Host: 127.0.0.1:{}", running.port);
+    let almost = format!("{}0", &running.token[..31]);
+    for path in
+        ["/", "/api/state", "/assets/main.js", "/x/api/state", "//api/state", &format!("/{almost}x/"), "/favicon.ico"]
+    {
+        check(&request(&running, &format!("GET {path}"), &[&host]), 403, "token");
+    }
+    let csv = hospital(100);
+    let head = format!(
+        "PUT /api/tables/a.csv HTTP/1.1\r\n{host}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        csv.len()
+    );
+    check(&running.raw(&[head.as_bytes(), &csv].concat()), 403, "token");
+    assert!(running.written().is_empty());
+}
+
+#[test]
+fn a_path_that_climbs_is_refused() {
+    let running = Running::start();
+    let host = format!("Host: 127.0.0.1:{}", running.port);
+    for path in ["assets/../../../etc/passwd", "../x", "assets/%2e%2e/%2E%2e/etc/passwd", "assets/.%2e/x"] {
+        check(&request(&running, &format!("GET /{}/{path}", running.token), &[&host]), 400, "`..`");
+    }
+    // With its slashes hidden it is the name of a part that the page does not have.
+    let hidden = request(&running, &format!("GET /{}/assets/..%2f..%2fetc%2fpasswd", running.token), &[&host]);
+    check(&hidden, 404, "no such part");
+}
+
+#[test]
+fn a_folder_that_climbs_is_refused_and_nothing_is_written() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(400));
+    let path = format!("api/tables/{}/publish", table["table"]);
+    for folder in ["../out", "a/../../out", "..", "~/out", ""] {
+        let told = running.post(&path, &json!({"draft": table["draft"], "folder": folder}));
+        assert_eq!(told.status, 200);
+        assert!(told.json()["job"].is_null() && !told.message().is_empty(), "{folder}: {}", told.json());
+    }
+    assert!(running.written().is_empty(), "{:?}", running.written());
+    let above = running.home.path().parent().unwrap().join("out");
+    assert!(!above.exists());
+}
+
+#[test]
+fn a_page_cannot_name_files_to_read() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(400));
+    let path = format!("api/tables/{}/check", table["table"]);
+    for (pointer, value, part) in
+        [("input", json!("/etc/passwd"), "names a file"), ("key", json!("/etc/passwd"), "needs a file of your own")]
+    {
+        let mut draft = table["draft"].clone();
+        draft[pointer] = value;
+        let told = running.post(&path, &json!({"draft": draft}));
+        assert!(told.message().contains(part), "{}", told.json());
+    }
+    let mut draft = table["draft"].clone();
+    draft["attributes"]["age"]["taxonomy"] = json!("/etc/passwd");
+    assert!(running.post(&path, &json!({"draft": draft})).message().contains("a taxonomy"));
+    let mut draft = table["draft"].clone();
+    draft["release"]["population_table"] = json!("/etc/passwd");
+    assert!(running.post(&path, &json!({"draft": draft})).message().contains("needs a file of your own"));
+}
+
+#[test]
+fn two_gigabytes_that_are_announced_are_refused_unread() {
+    let running = Running::start();
+    let head = running.head("PUT", "api/tables/a.csv", "Content-Length: 2147483648\r\n");
+    check(&running.raw(head.as_bytes()), 413, "too large");
+    assert!(running.written().is_empty());
+}
+
+#[test]
+fn an_upload_that_announces_nothing_is_refused_once_it_is_too_large() {
+    let limits = Limits { upload: 1 << 20, ..Limits::default() };
+    let running = Running::with(limits, None);
+    let mut stream = running.stream();
+    let head = running.head("PUT", "api/tables/a.csv", "Transfer-Encoding: chunked\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let chunk = [b"10000\r\n".as_slice(), &[b'1'; 0x10000], b"\r\n"].concat();
+    // Two gigabytes, if anybody took them.
+    let sent = (0..(2u64 << 30) / 0x10000).take_while(|_| stream.write_all(&chunk).is_ok()).count();
+    assert!(sent < 1_000, "{sent} chunks were taken");
+    drop(stream);
+    // What fits is read.
+    assert!(running.open("a.csv", &hospital(400))["rows"] == 400);
+    let mut stream = running.stream();
+    stream.write_all(head.as_bytes()).unwrap();
+    for _ in 0..17 {
+        let _ = stream.write_all(&chunk);
+    }
+    check(&answer(&mut stream), 413, "too large");
+    assert!(running.written().is_empty());
+}
+
+#[test]
+fn other_requests_have_a_limit_too() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(400));
+    let path = format!("api/tables/{}/exposure", table["table"]);
+    let answer = running.send("POST", &path, &vec![b' '; 5 << 20]);
+    assert_eq!(answer.status, 413, "{}", answer.head);
+}
+
+#[test]
+fn a_received_release_cannot_be_written_elsewhere() {
+    let running = Running::start();
+    let id = running.post("api/received", &json!({})).json()["received"].clone();
+    for name in ["..%2fx", "%2fetc%2fx", ".hidden", "a%5cb", "a%00b", ".."] {
+        let answer = running.send("PUT", &format!("api/received/{id}/{name}"), b"x");
+        assert!(answer.status == 400 || !answer.message().is_empty(), "{name}: {}", answer.head);
+    }
+    assert!(running.written().is_empty());
+}

@@ -64,6 +64,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         #[cfg(not(feature = "databases"))]
         Command::Load(_) => Err(Failure::without_databases()),
         Command::Query(args) => command::query::run(args, cli),
+        Command::Series(args) => command::series::run(args, cli),
         Command::Sample(args) => command::sample::run(args, cli),
         Command::Taxonomy(args) => command::taxonomy::run(args, cli),
         Command::Experiment(args) => command::experiment::run(args, cli),

@@ -59,6 +59,7 @@ mod profile;
 mod promise;
 mod report;
 mod sensitive;
+mod series;
 mod several;
 mod shape;
 mod source;
@@ -140,6 +141,9 @@ fn audited(
     person: Option<&str>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
+    if let Some(series::Seen { padded, check }) = series::look(release, watch)? {
+        return of_series(release, &padded, check, microdata, watch);
+    }
     let mut report = match release.manifest.has_several_sensitive() {
         true => several::audit(release, microdata, person, watch)?,
         false => {
@@ -149,6 +153,31 @@ fn audited(
         }
     };
     report.checks.extend(transparent::check(release, watch)?);
+    report.checks.extend(manifest::ids(release));
+    report.checks.push(manifest::check(release, report.disclosure.as_ref(), watch));
+    Ok(report)
+}
+
+/// A release of a series, as it looks to those who cannot tell counterfeit values from others.
+fn of_series(
+    release: &Release,
+    padded: &Release,
+    series: Check,
+    microdata: Option<&Table>,
+    watch: &dyn Watch,
+) -> Result<AuditReport, AuditError> {
+    let mut report = judged(padded, None, None, watch)?;
+    report.rows = release.manifest.rows;
+    report.attacks.findings.push(attack::no_insider());
+    // The next release of the series keeps what these attacks count on to change.
+    (report.attacks.subtraction, report.attacks.republishing) = (None, None);
+    for finding in &mut report.attacks.findings {
+        if let Some(reason) = series::why_not(finding.attack) {
+            *finding = Finding::not_run(finding.attack, reason);
+        }
+    }
+    report.checks.push(series);
+    report.checks.extend(microdata.map(|microdata| series::faithful(release, microdata)).transpose()?);
     report.checks.extend(manifest::ids(release));
     report.checks.push(manifest::check(release, report.disclosure.as_ref(), watch));
     Ok(report)
@@ -207,5 +236,14 @@ pub fn intersect_all(
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<(Check, Intersection), AuditError> {
-    intersection::attack(release, others, microdata, watch)
+    // Nobody can tell counterfeit values from others.
+    let padded = |release: &Release| Ok::<_, AuditError>(series::look(release, watch)?.map(|seen| seen.padded));
+    let (own, of_others) =
+        (padded(release)?, others.iter().map(|(_, other)| padded(other)).collect::<Result<Vec<_>, _>>()?);
+    let others: Vec<(&str, &Release)> = others
+        .iter()
+        .zip(&of_others)
+        .map(|((name, other), padded)| (*name, padded.as_ref().unwrap_or(other)))
+        .collect();
+    intersection::attack(own.as_ref().unwrap_or(release), &others, microdata, watch)
 }

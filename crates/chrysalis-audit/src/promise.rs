@@ -71,6 +71,7 @@ pub(crate) fn promised_values(promises: &[Promise]) -> u64 {
         | PrincipleSpec::DistinctLAlpha { l, .. }
         | PrincipleSpec::EntropyLAlpha { l, .. }
         | PrincipleSpec::RecursiveLAlpha { l, .. }
+        | PrincipleSpec::MInvariance { m: l }
         | PrincipleSpec::Ke { k: l, .. } => l,
         #[cfg(feature = "toy-principle")]
         PrincipleSpec::Toy { n } => n,
@@ -266,6 +267,11 @@ impl JudgedGroups<'_> {
                 vec![at_least(sensitive.different(), *l, " values"), self.size(*l, " persons")]
             }
             PrincipleSpec::DistinctL { l } => vec![at_least(sensitive.different(), *l, "")],
+            // Values that are shown, whether somebody has them or not; near numbers are different values.
+            PrincipleSpec::MInvariance { m } => vec![
+                at_least(measure::distinct(sample), *m, " values"),
+                at_most_once(sample.worst(|group| group.max(), u64::cmp)),
+            ],
             PrincipleSpec::FrequencyL { l } => vec![frequency(share(), l)],
             PrincipleSpec::OthersL { l } => vec![sensitive.frequency_of_others(l)],
             PrincipleSpec::EntropyL { l } => {
@@ -484,6 +490,12 @@ fn worst_ratio(readings: Vec<Vec<u64>>, l: u64) -> Fraction {
 fn at_least(worst: Option<Worst<u64>>, least: u64, unit: &str) -> Option<Clause> {
     let Worst { level, group } = worst?;
     Some(Clause { holds: level >= least, level: level as f64, text: format!("{level}{unit}"), group })
+}
+
+/// No group shows a value more than once.
+fn at_most_once(worst: Option<Worst<u64>>) -> Option<Clause> {
+    let Worst { level, group } = worst?;
+    Some(Clause { holds: level <= 1, level: level as f64, text: format!("a value {level} times"), group })
 }
 
 /// One over the largest share is at least l.

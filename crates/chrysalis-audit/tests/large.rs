@@ -108,6 +108,7 @@ fn describe(microdata: &Table, table: Table, n_groups: usize, k: usize) -> Relea
             suppressed: 0,
             reproducible: false,
             transparent: false,
+            series: None,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: vec![table],

@@ -126,6 +126,7 @@ fn describe(microdata: &Table, tables: [(&str, Table); 2], n_groups: usize, form
             suppressed: 0,
             reproducible: false,
             transparent: false,
+            series: None,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

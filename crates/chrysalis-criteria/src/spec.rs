@@ -88,6 +88,12 @@ pub enum PrincipleSpec {
         /// Largest relative gain.
         beta: Rational,
     },
+    /// `m=4`: m-invariance. In every release of a series, a person's group shows the same m or more sensitive values,
+    /// each once.
+    MInvariance {
+        /// Least number of values.
+        m: u64,
+    },
     /// `k-map=5`, `delta-presence=0.1,0.5`: conditions on the people of a population under the labels of every group.
     OfPopulation(PopulationSpec),
     /// `toy=2`: every group has at least n distinct sensitive values; it exists for one test.
@@ -122,6 +128,11 @@ impl PrincipleSpec {
         matches!(self, PrincipleSpec::OfPopulation(_))
     }
 
+    /// Whether it is about several releases, so that it can be judged only with what was published before.
+    pub fn needs_series(&self) -> bool {
+        matches!(self, PrincipleSpec::MInvariance { .. })
+    }
+
     /// Whether it looks at sensitive values at all.
     pub fn needs_sensitive(&self) -> bool {
         !matches!(self, PrincipleSpec::KAnonymity { .. } | PrincipleSpec::OfPopulation(_))
@@ -140,7 +151,7 @@ impl PrincipleSpec {
     /// Whether groups can be chosen for it so that the choice says nothing about anybody's value: whether some size of
     /// groups is proved to be safe.
     pub fn may_be_transparent(&self) -> bool {
-        !self.weighs() && !self.needs_population()
+        !self.weighs() && !self.needs_population() && !self.needs_series()
     }
 
     /// Whether every group that has a row satisfies it, whatever is in it.
@@ -149,6 +160,7 @@ impl PrincipleSpec {
         match self {
             PrincipleSpec::KAnonymity { k } => *k <= 1,
             PrincipleSpec::DistinctL { l } => *l <= 1,
+            PrincipleSpec::MInvariance { m } => *m <= 1,
             PrincipleSpec::FrequencyL { l } | PrincipleSpec::OthersL { l } | PrincipleSpec::EntropyL { l } => *l <= one,
             PrincipleSpec::RecursiveCl { c, l } => *l <= 1 && *c > one,
             PrincipleSpec::TCloseness { t } => *t >= one,
@@ -174,6 +186,7 @@ impl fmt::Display for PrincipleSpec {
         match self {
             PrincipleSpec::KAnonymity { k } => write!(f, "k={k}"),
             PrincipleSpec::DistinctL { l } => write!(f, "distinct-l={l}"),
+            PrincipleSpec::MInvariance { m } => write!(f, "m={m}"),
             PrincipleSpec::FrequencyL { l } => write!(f, "l={}", show(l)),
             PrincipleSpec::OthersL { l } => write!(f, "others-l={}", show(l)),
             PrincipleSpec::EntropyL { l } => write!(f, "entropy-l={}", show(l)),
@@ -209,6 +222,7 @@ impl FromStr for PrincipleSpec {
         let parameters = Parameters { text, values: parameters.split(',').map(str::trim).collect() };
         match name.trim() {
             "k" => Ok(PrincipleSpec::KAnonymity { k: parameters.only(&["k"])?.count(0, "k")? }),
+            "m" => Ok(PrincipleSpec::MInvariance { m: parameters.only(&["m"])?.count(0, "m")? }),
             "distinct-l" => Ok(PrincipleSpec::DistinctL { l: parameters.only(&["l"])?.count(0, "l")? }),
             "l" => Ok(PrincipleSpec::FrequencyL { l: parameters.only(&["l"])?.at_least_one(0, "l")? }),
             "others-l" => Ok(PrincipleSpec::OthersL { l: parameters.only(&["l"])?.at_least_one(0, "l")? }),

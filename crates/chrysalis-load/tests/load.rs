@@ -61,6 +61,7 @@ fn release() -> Release {
         tables: tables.iter().map(entry).collect(),
         reproducible: false,
         transparent: false,
+        series: None,
         accepted: Vec::new(),
         persons: None,
         suppressed: 0,

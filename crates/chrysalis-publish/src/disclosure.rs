@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::microdata::Persons;
-use crate::{Microdata, Partition, SensitiveColumn};
+use crate::{Microdata, Partition, SensitiveColumn, SeriesGroups};
 
 /// For how many rows a release gives the sensitive value away.
 ///
@@ -170,6 +170,28 @@ impl Microdata {
                 as u64,
             column: worst(&disclosed),
         }
+    }
+
+    /// The same where groups show the values of a signature, some of which may be counterfeit.
+    pub(crate) fn disclosure_in_series(
+        &self,
+        groups: &SeriesGroups,
+        require: &[Requirement],
+        watch: &dyn Watch,
+    ) -> Disclosure {
+        let mut found = Disclosure::default();
+        for column in self.sensitive_columns() {
+            let near = column.near(require);
+            let judge = Judge::new(column, &near);
+            for (group, rows) in groups.partition.groups().enumerate() {
+                watch.pause_at(group);
+                let known = judge.known(groups.shown(group).iter().copied());
+                let rows = rows.len() as u64;
+                found.certain_rows += if known > Conclusion::Open { rows } else { 0 };
+                found.disclosed_rows += if known == Conclusion::Disclosed { rows } else { 0 };
+            }
+        }
+        found
     }
 
     /// For every row, the number of its combination of values in the columns that are kept as they are.

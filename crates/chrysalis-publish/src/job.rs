@@ -8,6 +8,7 @@ use rand::CryptoRng;
 use crate::method::{Method, Outcome, PersonsFacts, together};
 use crate::microdata::{Persons, UnitClass};
 use crate::partitioner::{populated, population_holds_at_levels};
+use crate::series::{self, Past, SeriesGroups};
 use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError, SensitiveColumn};
 
 /// A table to publish, and everything a method may ask for on the way.
@@ -20,6 +21,10 @@ pub struct Job<'a> {
     partitioner: &'a dyn Partitioner,
     rng: &'a mut dyn CryptoRng,
     watch: &'a dyn Watch,
+    /// What was published before, for a release of a series.
+    past: Option<&'a Past>,
+    /// The groups that were seen to keep everybody's signature.
+    keeping: Option<SeriesGroups>,
 }
 
 /// Groups in which principles hold: every group was checked.
@@ -28,6 +33,7 @@ pub struct Grouping {
     partition: Partition,
     partitioner: String,
     promises: Vec<Promise>,
+    series: Option<SeriesGroups>,
 }
 
 impl Grouping {
@@ -46,6 +52,11 @@ impl Grouping {
         &self.promises
     }
 
+    /// What is shown of them, where they keep signatures.
+    pub(crate) fn series(&self) -> Option<&SeriesGroups> {
+        self.series.as_ref()
+    }
+
     /// The groups alone, without their promises.
     pub fn into_partition(self) -> Partition {
         self.partition
@@ -61,7 +72,14 @@ impl<'a> Job<'a> {
         rng: &'a mut dyn CryptoRng,
         watch: &'a dyn Watch,
     ) -> Self {
-        Job { data, require, partitioner, rng, watch }
+        Job { data, require, partitioner, rng, watch, past: None, keeping: None }
+    }
+
+    /// The same job for a release of a series.
+    #[must_use]
+    pub fn after(mut self, past: &'a Past) -> Self {
+        self.past = Some(past);
+        self
     }
 
     /// Publishes the table. Fails before any work is done if the whole table fails a principle, or if the form cannot
@@ -70,9 +88,11 @@ impl<'a> Job<'a> {
         self.data.goal(self.require)?;
         method.check(self.data)?;
         self.check_labels(method.form())?;
+        self.check_series(method.form())?;
         together::check(self.data, method.form())?;
         let outcome = method.publish(self)?;
-        Ok(Outcome { persons: self.persons_facts(&outcome), ..outcome })
+        let series = self.keeping.take();
+        Ok(Outcome { persons: self.persons_facts(&outcome), series, ..outcome })
     }
 
     /// The table.
@@ -113,6 +133,9 @@ impl<'a> Job<'a> {
 
     /// Forms groups with the partitioner, and checks every one of them.
     pub fn group(&mut self, scope: Scope) -> Result<Grouping, PublishError> {
+        if let Some(m) = self.least_values() {
+            return self.group_in_series(m, scope);
+        }
         let partition = match self.people(scope)? {
             Some(people) => self.group_under_labels(&people, scope)?,
             None => {
@@ -121,6 +144,30 @@ impl<'a> Job<'a> {
             }
         };
         self.check(partition, scope, self.partitioner.name())
+    }
+
+    /// The m of m-invariance, if it is required.
+    fn least_values(&self) -> Option<u64> {
+        let m = self.require.iter().filter_map(|required| match required.principle {
+            PrincipleSpec::MInvariance { m } => Some(m),
+            _ => None,
+        });
+        m.max()
+    }
+
+    /// Groups that keep everybody's signature.
+    fn group_in_series(&mut self, m: u64, scope: Scope) -> Result<Grouping, PublishError> {
+        let Some(past) = self.past else {
+            return Err(PublishError::request(format!("m={m} is about a series, but no series is named")));
+        };
+        let watch = self.watch;
+        watch.phase("partition", Some(self.data.rows() as u64), Counted::Rows);
+        let groups = series::form(self.data, m, past, self.rng, &|n| watch.tell(n))?;
+        groups.check(self.data, past, m, watch)?;
+        self.publishing();
+        self.keeping = Some(groups.clone());
+        let grouping = self.check(groups.partition.clone(), scope, "series")?;
+        Ok(Grouping { series: Some(groups), ..grouping })
     }
 
     /// Forms groups of the rows of [`Microdata::units`] with the partitioner. They are yet to be checked.
@@ -329,7 +376,8 @@ impl<'a> Job<'a> {
                 false => PublishError::Internal(problem.to_owned()),
             });
         }
-        Ok(Grouping { promises: Job::promised(&held, scope), partition, partitioner: partitioner.to_owned() })
+        let promises = Job::promised(&held, scope);
+        Ok(Grouping { promises, partition, partitioner: partitioner.to_owned(), series: None })
     }
 
     /// Checks the groups of several partitions at once, and returns only the promises.
@@ -350,6 +398,9 @@ impl<'a> Job<'a> {
     pub fn disclosure(&self, partitions: &[&Partition], form: Form) -> Disclosure {
         let shape = form.shape();
         // Several sensitive columns are each permuted inside their groups, so that nothing stands beside its own value.
+        if let Some(groups) = &self.keeping {
+            return self.data.disclosure_in_series(groups, self.require, self.watch);
+        }
         let is_beside =
             shape.values == Values::Beside && shape.detail.is_labelled() && self.data.sensitive_columns().len() < 2;
         self.data.disclosure(partitions, self.require, is_beside, self.watch)
@@ -367,6 +418,11 @@ impl<'a> Job<'a> {
             return Err(PublishError::Internal("groups were formed that do not hold every row once".into()));
         }
         self.check_population(goal, partitions)?;
+        // LEAK: m-invariance cannot be seen in these groups alone.
+        let keeps = |partition: &&Partition| self.keeping.as_ref().is_some_and(|known| known.partition == **partition);
+        if goal.specs().iter().any(|required| required.principle.needs_series()) && !partitions.iter().all(keeps) {
+            return Err(PublishError::Internal(format!("{goal} is promised of groups that keep no signatures")));
+        }
         let groups: Vec<&[u32]> = partitions.iter().flat_map(|partition| partition.groups()).collect();
         if let Some(persons) = self.data.persons() {
             let units = self.data.units();
@@ -444,6 +500,35 @@ impl Job<'_> {
             true => Ok(()),
             false => Err(PublishError::request(format!("{form} shows no labels under which people could be counted"))),
         }
+    }
+
+    /// Counterfeit values stand only in tables that have a place for them.
+    fn check_series(&self, form: Form) -> Result<(), PublishError> {
+        let Some(m) = self.least_values() else { return Ok(()) };
+        let shape = form.shape();
+        if let Some(other) = self.require.iter().find(|required| !required.principle.needs_series()) {
+            let problem =
+                format!("`{other}` cannot be promised beside m={m}, whose groups follow from signatures alone");
+            return Err(PublishError::remedied(
+                problem,
+                Remedy::from("leave ").knob(Knob::Require, other.to_string()).words(" out"),
+            ));
+        }
+        if !shape.may_follow {
+            return Err(PublishError::request(format!(
+                "{form} has no place for counterfeit values, which m={m} needs"
+            )));
+        }
+        if shape.values == Values::Beside && self.data.other().len() > 0 {
+            let problem =
+                format!("in {form}, counterfeit values would stand without the columns that are kept as they are");
+            let remedy = Remedy::from("use ").knob(Knob::Method, Form::Anatomy.name()).words(", or leave ");
+            return Err(PublishError::remedied(problem, remedy.knob(Knob::Other, "").words(" out")));
+        }
+        if self.data.persons().is_some() {
+            return Err(PublishError::request(format!("m={m} allows one row per person, so that none has several")));
+        }
+        Ok(())
     }
 
     /// Labels decide what is asked of the population, so groups are judged by these before their values are.

@@ -17,6 +17,7 @@ mod microdata;
 mod partition;
 pub mod partitioner;
 mod quasi_identifiers;
+mod series;
 
 pub use disclosure::Disclosure;
 pub use error::PublishError;
@@ -25,3 +26,4 @@ pub use microdata::{AttributeSpec, Microdata, PersonsSpec, SensitiveColumn, Taxo
 pub use partition::{Partition, Recoding, SearchReport, ShownLevel};
 pub use partitioner::Partitioner;
 pub use quasi_identifiers::QuasiIdentifiers;
+pub use series::{Past, SeriesFacts, SeriesGroups};

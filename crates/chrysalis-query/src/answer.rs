@@ -182,7 +182,9 @@ impl<'a> AnswerScan<'a> {
         let place = |found: &HitsByKey| {
             (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect()
         };
-        let learner = (mode == EstimateMode::Learned).then(|| Learner::new(release, plan, &quasi_keys)).transpose()?;
+        // Nobody has worked out what counterfeits teach.
+        let learns = mode == EstimateMode::Learned && !release.has_counterfeits();
+        let learner = learns.then(|| Learner::new(release, plan, &quasi_keys)).transpose()?;
         let gatherers = Gatherer::all(release, plan, operands, listed, &quasi_keys)?;
         Ok(AnswerScan {
             learner,
@@ -238,7 +240,7 @@ impl<'a> AnswerScan<'a> {
         }
         let thin = |hit: &Hit| {
             let group = hit.group as usize;
-            let size = self.release.groups().size(group);
+            let size = self.release.size(group);
             beside.iter().try_fold(*hit, |hit, listed| hit.thinned(size, listed.count(group, None)))
         };
         let of_piece = |piece: &&[Hit]| piece.iter().filter_map(thin).collect::<Vec<Hit>>();
@@ -267,7 +269,7 @@ impl<'a> AnswerScan<'a> {
     }
 
     fn side<'s>(&'s self, values: Option<&'s Listed<'s>>, test: Option<&'s CodeTest>) -> Side<'s> {
-        Side { groups: self.release.groups(), values, test }
+        Side { groups: self.release.shown(), values, test }
     }
 
     /// What counts for an aggregate of weights; `test` is the condition on the sensitive values asked about, which are
@@ -282,7 +284,7 @@ impl<'a> AnswerScan<'a> {
         let own = weights.beside_values.zip(test);
         let asked = asked.filter(|_| own.is_none()).map(|listed| (listed, test));
         WeightedSide {
-            groups: self.release.groups(),
+            groups: self.release.shown(),
             codes: &weights.column.codes,
             numbers: &weights.numbers,
             own,

@@ -190,7 +190,7 @@ impl<'a> Gatherer<'a> {
         value: &dyn Fn(usize, usize) -> Option<(f64, f64, bool)>,
     ) -> Option<Chosen> {
         let group = hits.group as usize;
-        let size = release.groups().size(group);
+        let size = release.size(group);
         let drawn = self.drawn(place, group, size)?;
         let own = self.own.zip(place.test);
         let counts = |row: usize| own.is_none_or(|(codes, test)| test.holds(codes.get(row)));
@@ -246,7 +246,7 @@ impl<'a> Gatherer<'a> {
                 let number = mapped.number(&mapped.term.eval(&|_| value.clone(), &plan.fields));
                 for hit in place.pieces.iter().flat_map(|piece| piece.iter()) {
                     let group = hit.group as usize;
-                    let n = release.groups().size(group);
+                    let n = release.size(group);
                     let factors = number
                         .into_iter()
                         .flat_map(|number| factors_of(hit, hit.most, std::iter::repeat_n(number, hit.most as usize)));
@@ -261,7 +261,7 @@ impl<'a> Gatherer<'a> {
                         codes.filter(|code| test.holds(*code)).map(|code| numbers[code as usize]).collect();
                     let m = admitted.len() as u32;
                     let factors = factors_of(hit, m, admitted.into_iter().flatten()).collect();
-                    paired.push(Paired { factors, n: release.groups().size(group), values: values(group) });
+                    paired.push(Paired { factors, n: release.size(group), values: values(group) });
                 }
             }
             _ => {
@@ -277,7 +277,7 @@ impl<'a> Gatherer<'a> {
                         Some(Factor { low: a.low.min(b.low), high: a.high.max(b.high), expected })
                     };
                     let factors = each_row(release, hits).filter_map(factor).collect();
-                    paired.push(Paired { factors, n: release.groups().size(group), values: values(group) });
+                    paired.push(Paired { factors, n: release.size(group), values: values(group) });
                 }
             }
         }
@@ -286,7 +286,7 @@ impl<'a> Gatherer<'a> {
 
     /// The share of a group's rows that are expected to satisfy conditions on other sensitive columns.
     fn beside_share(&self, release: &OpenRelease, place: &Place<'_>, group: usize) -> f64 {
-        let n = f64::from(release.groups().size(group));
+        let n = f64::from(release.size(group));
         place.beside.iter().map(|listed| f64::from(listed.count(group, None)) / n).product()
     }
 }
@@ -313,7 +313,7 @@ fn of_values(
     number: impl Fn(Code) -> Option<f64>,
 ) -> Option<Chosen> {
     let group = hit.group as usize;
-    let n = release.groups().size(group);
+    let n = release.size(group);
     let picks: Vec<Pick> = match place.listed {
         None => number(0).map(|number| Pick::known(number, n)).into_iter().collect(),
         Some(listed) => {
@@ -336,7 +336,7 @@ fn permuted(
     (numbers, test): (&[Option<f64>], &CodeTest),
 ) -> Option<Chosen> {
     let group = hit.group as usize;
-    let n = release.groups().size(group);
+    let n = release.size(group);
     // The sensitive conditions draw from the hits once more.
     let hit = match place.listed {
         Some(listed) => hit.thinned(n, listed.count(group, place.test))?,

@@ -23,7 +23,7 @@ impl OpenRelease {
     /// Opens a release.
     pub fn new(release: &Release) -> Result<OpenRelease, QueryError> {
         askable(&release.manifest)?;
-        Ok(OpenRelease { view: View::open(release)?, grids: Grids::default() })
+        Ok(OpenRelease { view: View::with_counterfeits(release)?, grids: Grids::default() })
     }
 
     /// What the release says about itself.
@@ -35,8 +35,24 @@ impl OpenRelease {
         &self.grids
     }
 
+    /// The rows of every group, all of which are somebody's.
     pub(crate) fn groups(&self) -> &Groups {
         &self.view.groups
+    }
+
+    /// Groups by how many values they show: as many as they have rows, unless some are counterfeit.
+    pub(crate) fn shown(&self) -> &Groups {
+        &self.view.shown
+    }
+
+    /// How many values a group shows.
+    pub(crate) fn size(&self, group: usize) -> u32 {
+        self.view.shown.size(group)
+    }
+
+    /// Whether some values are nobody's.
+    pub(crate) fn has_counterfeits(&self) -> bool {
+        self.view.counterfeits() > 0
     }
 
     pub(crate) fn column(&self, plan: &Plan, field: usize) -> Result<&CodedColumn, QueryError> {

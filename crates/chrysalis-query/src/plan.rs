@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrysalis_release::{
-    COUNT, Detail, Form, GROUP_ID, MEMBERS_COLUMNS, Manifest, Published, RoleName, Shape, Values, max_column,
-    min_column,
+    COUNT, COUNTERFEITS, Detail, Form, GROUP_ID, MEMBERS_COLUMNS, Manifest, Published, RoleName, Shape, Values,
+    max_column, min_column,
 };
 use chrysalis_table::{Kind, Value};
 
@@ -27,6 +27,8 @@ pub struct Plan {
     pub sensitive: Option<usize>,
     /// Whether the release has several sensitive attributes.
     pub has_several: bool,
+    /// Whether the release belongs to a series, and may show values that nobody has.
+    pub is_of_series: bool,
     /// The sets of sensitive attributes that are shown together.
     pub together: Vec<Vec<usize>>,
     /// Conditions on other sensitive attributes.
@@ -104,6 +106,7 @@ impl Plan {
             table,
             sensitive,
             has_several,
+            is_of_series: manifest.series.is_some(),
             together: manifest.together_sets(),
             beside,
             conditions,
@@ -282,6 +285,7 @@ impl Plan {
             shape,
             sensitive,
             has_several: fields.iter().filter(|field| field.role == RoleName::Sensitive).count() > 1,
+            is_of_series: manifest.series.is_some(),
             together: manifest.together_sets(),
             beside,
             conditions,
@@ -359,6 +363,10 @@ impl Plan {
             let values = set.iter().map(|&field| self.fields[field].name.clone());
             let columns = values.chain([self.group_id().to_owned(), COUNT.to_owned()]).collect();
             needed.push(NeededColumns { table, columns });
+        }
+        if self.is_of_series {
+            let columns = vec![self.group_id().to_owned(), COUNT.to_owned()];
+            needed.push(NeededColumns { table: COUNTERFEITS.to_owned(), columns });
         }
         needed.push(NeededColumns { table: self.table.clone(), columns: quasi });
         if let Some(table) = self.shape.members.filter(|_| !members.is_empty()) {

@@ -98,6 +98,14 @@ pub enum ReleaseError {
         /// The method.
         method: Form,
     },
+    /// A reader that takes every value for somebody's.
+    #[error(
+        "{counterfeits} of the sensitive values that the release shows are counterfeit, which this does not allow for"
+    )]
+    Counterfeits {
+        /// How many there are.
+        counterfeits: u64,
+    },
     /// A statement that cannot be true.
     #[error("the manifest says {0}")]
     Nonsense(String),
@@ -114,6 +122,9 @@ impl ReleaseError {
                 "name the folder of a release, which holds its `release.json`".into()
             }
             ReleaseError::TooLarge { needed, .. } => Memory::more(*needed, 1),
+            ReleaseError::Counterfeits { .. } => {
+                "ask the release questions, or use a release of the series that shows no counterfeits".into()
+            }
             ReleaseError::NoGroups { .. } => "use a release by another method".into(),
             ReleaseError::Excess { .. }
             | ReleaseError::UnsafeFile { .. }

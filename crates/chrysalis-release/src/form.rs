@@ -73,13 +73,20 @@ impl Form {
     /// What it looks like.
     pub fn shape(self) -> Shape {
         match self {
-            Form::Generalize => GENERALIZED,
-            Form::Anatomy => Shape { people: "qit", values: Values::Counted("st"), needs: Needs::Sensitive, ..PLAIN },
+            Form::Generalize => Shape { may_follow: true, ..GENERALIZED },
+            Form::Anatomy => Shape {
+                people: "qit",
+                values: Values::Counted("st"),
+                needs: Needs::Sensitive,
+                may_follow: true,
+                ..PLAIN
+            },
             Form::Permute => Shape {
                 people: "pqt",
                 detail: Detail::Permuted,
                 values: Values::Counted("pst"),
                 keeps_others: false,
+                may_follow: true,
                 ..PLAIN
             },
             Form::Shuffle => Shape { people: "permuted", help: Some("help"), needs: Needs::Numbers, ..PLAIN },
@@ -125,6 +132,7 @@ const PLAIN: Shape = Shape {
     keeps_others: true,
     has_users: false,
     may_promise: true,
+    may_follow: false,
 };
 
 /// Ranges and labels, and a table that says what labels stand for.

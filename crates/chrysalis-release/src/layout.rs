@@ -13,6 +13,8 @@ pub const BATCH_ID: &str = "batch_id";
 pub const COUNT: &str = "count";
 /// The column that says how many persons are in a group, or how many of them have a sensitive value.
 pub const PERSONS: &str = "persons";
+/// The table that says how many of a group's sensitive values nobody has, in a release of a series.
+pub const COUNTERFEITS: &str = "counterfeits";
 /// The table that says how many persons are in every group, where persons may have several rows.
 pub const GROUPS: &str = "groups";
 /// Columns of the table that says what labels stand for. The missing value is a member with an empty text.
@@ -136,6 +138,8 @@ pub struct Shape {
     pub has_users: bool,
     /// Whether anything can be promised at all.
     pub may_promise: bool,
+    /// Whether it may show counterfeit values, as releases of a series do.
+    pub may_follow: bool,
 }
 
 impl Shape {
@@ -195,6 +199,8 @@ pub enum Holds {
     Values,
     /// A row per group, with its number of persons.
     Groups,
+    /// A row per group with counterfeit values, and how many they are.
+    Counterfeits,
     /// A row per group and combination of sensitive values that are shown together.
     Combinations,
     /// A row per group and number of hits.
@@ -346,6 +352,7 @@ impl Manifest {
         });
         Layout::new(self.method, &self.attributes, &marginals.collect::<Vec<_>>(), self.persons)
             .with_together(&self.attributes, &self.together_sets())
+            .with_counterfeits(self.series.is_some())
     }
 }
 
@@ -413,6 +420,21 @@ fn groups(id: &str) -> TableLayout {
     let columns = vec![column(id, Cell::GroupId), column(PERSONS, Cell::Persons)];
     let key = vec![id.to_owned()];
     TableLayout { name: GROUPS.to_owned(), holds: Holds::Groups, columns, shows: Vec::new(), key, index: Vec::new() }
+}
+
+impl Layout {
+    /// In a release of a series, counterfeit values are counted by group.
+    fn with_counterfeits(mut self, is_series: bool) -> Layout {
+        if let (true, Some(id)) = (is_series, self.shape.group_id) {
+            let columns = vec![column(id, Cell::GroupId), column(COUNT, Cell::Count)];
+            let (name, key) = (COUNTERFEITS.to_owned(), vec![id.to_owned()]);
+            let table =
+                TableLayout { name, holds: Holds::Counterfeits, columns, shows: Vec::new(), key, index: Vec::new() };
+            // The table of what labels stand for comes last.
+            self.tables.insert(self.tables.len() - usize::from(self.shape.members.is_some()), table);
+        }
+        self
+    }
 }
 
 fn help(name: String, sensitive: usize) -> TableLayout {

@@ -23,12 +23,12 @@ pub use estimate::EstimateMode;
 pub use form::Form;
 pub use label::set_label;
 pub use layout::{
-    BATCH_ID, COUNT, Cell, ColumnLayout, Detail, GROUP_ID, GROUPS, HELP_COLUMNS, Holds, Layout, MEMBERS_COLUMNS, Needs,
-    PERSONS, Shape, TableLayout, Values, marginal_table, max_column, min_column,
+    BATCH_ID, COUNT, COUNTERFEITS, Cell, ColumnLayout, Detail, GROUP_ID, GROUPS, HELP_COLUMNS, Holds, Layout,
+    MEMBERS_COLUMNS, Needs, PERSONS, Shape, TableLayout, Values, marginal_table, max_column, min_column,
 };
 pub use manifest::{
     Accepted, Attribute, ColumnEntry, DomainEntry, ENCODING, FORMAT, KindName, Manifest, PartEntry, Persons, Published,
-    RoleName, TableEntry, VERSION,
+    RoleName, SeriesEntry, TableEntry, VERSION,
 };
 pub use preparation::{Bound, Decimal, Period, Preparation, PreparedValues};
 pub use promise::{Promise, Scope, Unit};

@@ -73,6 +73,14 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// A private file that is not used as what it was to be.
+    #[error("{} is not used as a ledger: {problem}", path.display())]
+    Private {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// A Parquet column with values that would lose digits.
     #[error("{path}: column `{column}` of type {found} has {finer}")]
     Digits {
@@ -201,6 +209,13 @@ impl StoreError {
             StoreError::Secret { path, problem } if problem.starts_with("others") => {
                 format!("chmod 600 {}", path.display()).into()
             }
+            StoreError::Private { path, problem } if problem.starts_with("others") => {
+                format!("chmod 600 {}", path.display()).into()
+            }
+            StoreError::Private { problem, .. } if problem.starts_with("another run") => {
+                "wait until it has ended".into()
+            }
+            StoreError::Private { .. } => Remedy::from("name the right file with ").knob(Knob::Series, ""),
             StoreError::Secret { .. } => Remedy::from("name the right file with ").knob(Knob::Key, ""),
             StoreError::Digits { .. } => {
                 "round it before publishing, turn it into text, or leave the column out".into()

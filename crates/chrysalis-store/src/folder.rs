@@ -59,6 +59,19 @@ pub fn write_release(
     force: bool,
     progress: Progress<'_>,
 ) -> Result<Manifest, StoreError> {
+    write_release_once(release, out, format, force, progress, &|_| Ok(()))
+}
+
+/// The same, but first carries out `before`, with the SHA-256 of the manifest, as the last step before the release is
+/// there: where it fails, there is no release.
+pub fn write_release_once(
+    release: &Release,
+    out: &Path,
+    format: Format,
+    force: bool,
+    progress: Progress<'_>,
+    before: &dyn Fn(&str) -> Result<(), StoreError>,
+) -> Result<Manifest, StoreError> {
     check_place(out, force)?;
     let parent = parent_of(out);
     let io_error = |action, path: &Path| {
@@ -89,6 +102,7 @@ pub fn write_release(
     progress(0);
     // Something may have been put there meanwhile.
     check_place(out, force)?;
+    before(&hex(&Sha256::digest(json.as_bytes())))?;
     beside.put_in_place(out, force).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => StoreError::Exists { path: out.to_owned() },
         _ => StoreError::Io { action: "write to", path: out.to_owned(), source },

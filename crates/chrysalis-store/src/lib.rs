@@ -17,6 +17,7 @@ mod parquet_in;
 mod parquet_out;
 mod parquet_pages;
 mod parts;
+mod private;
 mod release_in;
 mod secret;
 mod temporary;
@@ -25,9 +26,10 @@ mod whole;
 
 pub use canonical::{FilesReport, look_at_files};
 pub use error::StoreError;
-pub use folder::{Format, MANIFEST, check_place, stray_files, write_release};
+pub use folder::{Format, MANIFEST, check_place, stray_files, write_release, write_release_once};
 pub use foreign::ForeignFormat;
 pub use input::{Input, Source};
+pub use private::{PrivateFolder, manifest_sha256, read_private};
 pub use release_in::{
     manifests_beside, read_columns, read_columns_within, read_manifest, read_manifest_within, read_release,
     read_release_within,

@@ -50,6 +50,7 @@ fn release(table: Table) -> Release {
         suppressed: 0,
         reproducible: false,
         transparent: false,
+        series: None,
         accepted: Vec::new(),
     };
     Release { manifest, tables: vec![table] }

@@ -91,6 +91,7 @@ fn release(rows: usize) -> Release {
         suppressed: 0,
         reproducible: false,
         transparent: false,
+        series: None,
         accepted: Vec::new(),
     };
     Release { manifest, tables: vec![table] }

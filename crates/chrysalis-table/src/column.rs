@@ -66,6 +66,21 @@ impl Column {
         Column::new(name, Arc::new(domain), all)
     }
 
+    /// The same rows, whose domain has some more values. `rank` gives the place of a value that this one lacks among
+    /// the words of an ordinal; it is not asked for other kinds.
+    #[must_use]
+    pub fn with_values(&self, more: Vec<Value>, rank: impl Fn(&Value) -> usize) -> Column {
+        let missing = usize::from(self.domain.has_missing());
+        let mut order: Vec<usize> = Vec::new();
+        if self.domain.kind() == Kind::Ordinal {
+            let known = self.domain.values().iter().map(&rank);
+            order = std::iter::repeat_n(0, missing).chain(known).chain(more.iter().map(&rank)).collect();
+        }
+        let known = (0..self.domain.len() as Code).map(|code| self.domain.value(code).cloned());
+        let dictionary = known.chain(more.into_iter().map(Some)).collect();
+        Column::from_entries(self.name.clone(), self.domain.kind(), dictionary, &order, vec![self.codes.clone()])
+    }
+
     /// A column of integers, for ids, counts and sums.
     pub fn integers(name: impl Into<String>, numbers: &[i64]) -> Self {
         let name = name.into();

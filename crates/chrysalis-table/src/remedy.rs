@@ -47,6 +47,9 @@ pub enum Knob {
     Person,
     RowsKnown,
     RowsPerPerson,
+    Series,
+    ValuesChange,
+    OnlyNew,
     Key,
     Format,
     Seed,
@@ -75,7 +78,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 61] = [
+    pub const ALL: [Knob; 64] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -113,6 +116,9 @@ impl Knob {
         Knob::Person,
         Knob::RowsKnown,
         Knob::RowsPerPerson,
+        Knob::Series,
+        Knob::ValuesChange,
+        Knob::OnlyNew,
         Knob::Key,
         Knob::Format,
         Knob::Seed,
@@ -179,6 +185,9 @@ impl Knob {
             Knob::Person => "person",
             Knob::RowsKnown => "rows_known",
             Knob::RowsPerPerson => "rows_per_person",
+            Knob::Series => "series",
+            Knob::ValuesChange => "values_change",
+            Knob::OnlyNew => "only_new",
             Knob::Key => "key",
             Knob::Format => "format",
             Knob::Seed => "seed",

@@ -276,6 +276,10 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
         "recursive-l-alpha=3,4,2",
         "4 distinct values, total weight at least 2, and r1 < 3·(r4 + …) over categories",
     ),
+    principle(
+        "m=4",
+        "m-invariance: everybody's group shows the same 4 or more values, each once, in every release of a series",
+    ),
     principle("k-map=5", "at least 5 people of the population table under every group's labels (methods with labels)"),
     principle(
         "delta-presence=0.1,0.5",

@@ -192,7 +192,7 @@ fn numbers(
     watch: &dyn Watch,
 ) -> Result<Numbers, Error> {
     let (table, started) = (&own.table, Instant::now());
-    let Published { release, report } = publish_whole(own.clone(), recipe, seed, watch)?;
+    let Published { release, report, .. } = publish_whole(own.clone(), recipe, seed, watch)?;
     let seconds = started.elapsed().as_secs_f64();
     // Publishing again would take longer than everything else.
     let population = recipe.population.as_ref().map(|people| people.prepared(recipe)).transpose()?;

@@ -48,6 +48,16 @@ pub struct Draft {
     /// The most rows that a person keeps; surplus rows are dropped at random.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_per_person: Option<u64>,
+    /// The ledger of a series of releases, a file of the owner's that remembers who was published; made on first use. In a
+    /// spec it is relative to the spec.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<PathBuf>,
+    /// Whether people of a series whose value left their signature are given another one; otherwise they stop the release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values_change: Option<bool>,
+    /// Whether only people are published whom the ledger does not know, under any principle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only_new: Option<bool>,
     /// The file with the owner's key, for pseudonyms and shifts; made on first use. In a spec it is relative to the spec.
     /// When absent, `chrysalis.key` beside the table.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -469,6 +479,9 @@ impl Draft {
             person: self.person.or(base.person),
             rows_known: self.rows_known.or(base.rows_known),
             rows_per_person: self.rows_per_person.or(base.rows_per_person),
+            series: self.series.or(base.series),
+            values_change: self.values_change.or(base.values_change),
+            only_new: self.only_new.or(base.only_new),
             key: self.key.clone(),
             quasi: self.quasi.or(base.quasi),
             sensitive: self.sensitive.or(base.sensitive),

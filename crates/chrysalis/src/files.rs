@@ -38,7 +38,7 @@ fn load_spec(path: &Path) -> Result<Draft, Error> {
     if let Some(input) = spec.input.as_mut().filter(|input| input.as_os_str() != "-") {
         *input = folder.join(&*input);
     }
-    for file in [&mut spec.key, &mut spec.release.population_table].into_iter().flatten() {
+    for file in [&mut spec.key, &mut spec.series, &mut spec.release.population_table].into_iter().flatten() {
         *file = folder.join(&*file);
     }
     for attribute in spec.attributes.values_mut() {

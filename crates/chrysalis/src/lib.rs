@@ -61,6 +61,7 @@ pub mod report;
 mod risk;
 mod sample;
 mod seed;
+mod series;
 mod spec_text;
 pub mod taxonomy;
 pub mod values;
@@ -91,6 +92,7 @@ pub use risk::{
 };
 pub use sample::{MOST_WORLDS, SampleReport, Sampled, Sampling, sample};
 pub use seed::Seed;
+pub use series::{OpenLedger, ReleaseRecord, Remembered, SeriesPlan, SeriesReport, read_ledger};
 pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;

@@ -5,9 +5,11 @@ use chrysalis_table::{Knob, Remedy, Stopped, Table, Unwatched, Watch};
 
 use crate::partitioner::Choice;
 use crate::prepare::Nobody;
-use crate::report::PublishReport;
+use crate::report::{PublishReport, SeriesStep};
 use crate::words::counted;
-use crate::{Error, PreparedColumn, Recipe, Seed, assumptions, disclosure, persons, population, weight};
+use crate::{
+    Error, PreparedColumn, Recipe, Remembered, Seed, assumptions, disclosure, persons, population, series, weight,
+};
 
 /// A release, and what the owner wants to know about it.
 #[derive(Debug)]
@@ -16,6 +18,8 @@ pub struct Published {
     pub release: Release,
     /// How it was made, and what it costs.
     pub report: PublishReport,
+    /// For a release of a series: what its ledger is to say once it is there.
+    pub remembered: Option<Remembered>,
 }
 
 /// Carries out a recipe on a table that has the columns it asks for.
@@ -85,6 +89,19 @@ fn carried_out(
     Stopped::catch(|| {
         let WholeTable { table, dropped_rows, prepared } = whole;
         let mut rng = seed.generator()?;
+        let once = recipe.series.as_ref().filter(|plan| plan.only_new);
+        let (table, left_out) = match once {
+            Some(plan) => series::without_known(table, plan)?,
+            None => (table, 0),
+        };
+        // Everybody is known from now on, whatever is dropped at random.
+        let all_new = once.map(|plan| (plan, table.clone()));
+        let (table, followed) = match recipe.series.as_ref().filter(|plan| !plan.only_new) {
+            Some(plan) => {
+                series::Followed::new(table, plan, recipe).map(|(table, followed)| (table, Some(followed)))?
+            }
+            None => (table, None),
+        };
         let (table, surplus_rows) = match &recipe.persons {
             Some(plan) => persons::without_surplus(table, plan, &mut rng)?,
             None => (table, 0),
@@ -110,6 +127,9 @@ fn carried_out(
         let partitioner = recipe.partitioner.build();
         watch.detail(&told(&data, recipe));
         let mut job = Job::new(&data, &recipe.require, &*partitioner, &mut rng, watch);
+        if let Some(followed) = &followed {
+            job = job.after(&followed.past);
+        }
         let mut outcome = job.run(&*recipe.method())?;
         let found = outcome.disclosure.unwrap_or_default();
         let is_accepted = recipe.accepted.contains(&Accepted::Disclosure) || refusal == Refusal::Never;
@@ -133,11 +153,20 @@ fn carried_out(
         if let Some(name) = recipe.weight() {
             weight::mark(&mut outcome.release, name);
         }
+        let of_series = followed.zip(outcome.series.as_ref());
+        let remembered = of_series.map(|(followed, groups)| followed.remembered(&data, groups)).transpose()?;
         let mut published = finished(outcome, recipe, dropped_rows as u64, seed, watch);
         // Principles that are not promised were not measured.
         let mut measured = data.measured(&recipe.require);
         measured.retain(|(principle, _)| published.report.guarantees.contains(principle));
         published.report.measured = measured;
+        published.remembered = match all_new {
+            Some((plan, table)) => {
+                Some(series::remembered_once(&table, plan, (published.release.manifest.groups, left_out))?)
+            }
+            None => remembered,
+        };
+        published.report.series = published.remembered.as_ref().and_then(Remembered::release).map(SeriesStep::from);
         published.report.prepared = prepared;
         published.report.surplus_rows = recipe.persons.as_ref().and_then(|plan| plan.most_rows).map(|_| surplus_rows);
         Ok(published)
@@ -186,5 +215,5 @@ fn finished(mut outcome: Outcome, recipe: &Recipe, dropped_rows: u64, seed: Seed
         notes.push(format!("{why}, so all rows are one group: nothing is left of the quasi columns"));
     }
     let report = PublishReport { notes, ..PublishReport::new(&outcome, recipe, dropped_rows) };
-    Published { release: outcome.release, report }
+    Published { release: outcome.release, report, remembered: None }
 }

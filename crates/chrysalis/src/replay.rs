@@ -104,6 +104,11 @@ fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
         let (form, word) = (manifest.method, shape.group_word);
         return Err(format!("Not replayed: each {word} of {form} is not formed by the partitioner alone."));
     }
+    if manifest.series.is_some() {
+        return Err(
+            "Not replayed: groups follow from what was published before, which only the ledger knows.".to_owned()
+        );
+    }
     let name: String = manifest.partitioner.chars().take(40).collect();
     let entry = catalogue::partitioner(&name)
         .ok_or_else(|| format!("Not replayed: `{name}` is not a partitioner of this version."))?;

@@ -254,7 +254,7 @@ fn check(form: Form) {
                 continue;
             }
         };
-        let Published { release, report } = made
+        let Published { release, report, .. } = made
             .or_else(|_| {
                 draft.release.accept = Some(vec!["disclosure".to_owned()]);
                 publish(table.clone(), &draft.check(&header).unwrap(), Seed::Fixed(seed), &Unwatched)

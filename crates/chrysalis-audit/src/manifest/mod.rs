@@ -37,7 +37,7 @@ pub(crate) fn check(release: &Release, disclosure: Option<&Disclosure>, watch: &
 }
 
 /// The partitioners that may have formed the groups of a release.
-const PARTITIONERS: [&str; 18] = [
+const PARTITIONERS: [&str; 19] = [
     "compact",
     "mondrian",
     "full-domain",
@@ -51,6 +51,7 @@ const PARTITIONERS: [&str; 18] = [
     "min-max-exact",
     "max-groups",
     "sequential",
+    SERIES,
     TRANSPARENT,
     "body-first",
     "union",
@@ -61,6 +62,8 @@ const PARTITIONERS: [&str; 18] = [
 const SUPPRESS: [&str; 2] = ["full-domain", "given"];
 /// The partitioner that makes a release transparent; no other does.
 const TRANSPARENT: &str = "transparent";
+/// The partitioner of series; no other keeps signatures.
+const SERIES: &str = "series";
 /// The partitioner's name where there are no groups.
 const NOBODY: &str = "none";
 
@@ -75,6 +78,9 @@ fn groups(manifest: &Manifest, findings: &mut Findings) {
     if !knows_partitioner(partitioner) || (partitioner == NOBODY) == has_groups {
         let name: String = partitioner.chars().take(40).collect();
         findings.add("partitioners", || format!("no partitioner named `{name}` forms groups of this form"));
+    }
+    if manifest.series.is_some() != (partitioner == SERIES) {
+        findings.add("series", || format!("groups keep signatures if `{SERIES}` formed them, and only then"));
     }
     transparency(manifest, findings);
     if !has_groups && manifest.groups != 0 {
@@ -120,6 +126,7 @@ fn transparency(manifest: &Manifest, findings: &mut Findings) {
         matches!(
             promise.principle(),
             PrincipleSpec::OfPopulation(_)
+                | PrincipleSpec::MInvariance { .. }
                 | PrincipleSpec::DistinctLAlpha { .. }
                 | PrincipleSpec::EntropyLAlpha { .. }
                 | PrincipleSpec::RecursiveLAlpha { .. }
@@ -262,6 +269,10 @@ pub(crate) fn ids(release: &Release) -> Option<Check> {
         let of_group = table.columns.iter().find(|column| column.cell == Cell::GroupId);
         let column = of_group.and_then(|id| release.table(&table.name).ok()?.column(&id.name));
         let Some(domain) = column.map(|column| column.domain()) else { continue };
+        // Groups without counterfeits are not listed.
+        if table.holds == Holds::Counterfeits {
+            continue;
+        }
         let is_dense = domain.values().iter().zip(1..).all(|(id, number)| *id == Value::Integer(number));
         if !is_dense {
             let (name, n) = (&table.name, domain.values().len());

@@ -139,7 +139,7 @@ fn counts(spec: &PrincipleSpec) -> Counts {
         PrincipleSpec::FrequencyL { .. } | PrincipleSpec::AlphaK { .. } | PrincipleSpec::OthersL { .. } => {
             Counts::Shares { is_bounded: true }
         }
-        PrincipleSpec::OfPopulation(_) => Counts::Persons,
+        PrincipleSpec::OfPopulation(_) | PrincipleSpec::MInvariance { .. } => Counts::Persons,
         PrincipleSpec::Beta { .. } => Counts::Shares { is_bounded: false },
         PrincipleSpec::EntropyL { l } => Counts::Masses { least: l.ceil().to_integer() },
         PrincipleSpec::RecursiveCl { l, .. }

@@ -79,6 +79,8 @@ pub(crate) enum Command {
     Load(LoadArgs),
     /// Ask a release questions in SQL: estimates, and bounds that are certain to hold.
     Query(QueryArgs),
+    /// Show what a ledger remembers of a series of releases; it names nobody.
+    Series(SeriesArgs),
     /// Draw tables of rows from what a release allows, for tools that want rows.
     Sample(SampleArgs),
     /// Check, draw or propose taxonomies.
@@ -266,6 +268,17 @@ pub(crate) struct PublishArgs {
     /// Replace a release that is already there.
     #[arg(long)]
     pub(crate) force: bool,
+    /// The ledger of a series of releases of the same people, a private file that is made on first use; with `--require
+    /// m=4` and `--person`.
+    #[arg(long, value_name = "LEDGER")]
+    pub(crate) series: Option<PathBuf>,
+    /// With `--series`: people whose value left the values that their groups show are given other values; otherwise
+    /// they stop the run.
+    #[arg(long)]
+    pub(crate) values_change: bool,
+    /// With `--series`: publish only people whom the ledger does not know, under any principle.
+    #[arg(long)]
+    pub(crate) only_new: bool,
 }
 
 /// How a table becomes a release: all that a spec can say, as flags.
@@ -430,6 +443,13 @@ pub(crate) struct AuditArgs {
     /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  chrysalis series clinic.ledger\n  chrysalis series clinic.ledger --output json")]
+pub(crate) struct SeriesArgs {
+    /// The ledger that `publish --series` keeps.
+    pub(crate) ledger: PathBuf,
 }
 
 const EVALUATE_HELP: &str = "\

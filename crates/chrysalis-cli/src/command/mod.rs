@@ -18,6 +18,7 @@ pub(crate) mod query;
 pub(crate) mod rewrite;
 pub(crate) mod risk;
 pub(crate) mod sample;
+pub(crate) mod series;
 pub(crate) mod studio;
 pub(crate) mod taxonomy;
 

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use chrysalis::report::{ButterflyReport, PublishReport};
 use chrysalis::store::check_place;
 use chrysalis::words::{count, counted, number};
-use chrysalis::{DroppedReason, Manifest, Published, Recipe, Seed, Watch, files, publish};
+use chrysalis::{DroppedReason, Manifest, OpenLedger, Published, Recipe, Seed, Watch, files, publish};
 use chrysalis_release::{Published as Shown, RoleName, Scope};
 
 use crate::args::{Cli, PublishArgs};
@@ -16,13 +16,22 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     check_place(&args.out, args.force)?;
     let mut draft = args.choices.over(&args.file)?;
     draft.release.format = args.format.clone().or(draft.release.format);
+    draft.series = args.series.clone().or(draft.series);
+    draft.values_change = args.values_change.then_some(true).or(draft.values_change);
+    draft.only_new = args.only_new.then_some(true).or(draft.only_new);
     let input = draft.open()?;
     let mut recipe = draft.check(input.header())?.without(&input.unreadable());
     draft.provide_key(&mut recipe, Some(&args.out), &phases)?;
+    let ledger = OpenLedger::open(&mut recipe, &args.out, &phases)?;
     let table = files::read(input, recipe.requests(), "read", &phases)?;
     draft.provide_population(&mut recipe, &table, &phases)?;
-    let Published { release, mut report } = publish(table, &recipe, Seed::from(args.seed), &phases)?;
-    let manifest = files::write(&release, &args.out, recipe.format(), args.force, &phases)?;
+    let Published { release, mut report, remembered } = publish(table, &recipe, Seed::from(args.seed), &phases)?;
+    let manifest = match ledger.zip(remembered) {
+        Some((ledger, remembered)) => {
+            ledger.write((&release, remembered), &args.out, (recipe.format(), args.force), &phases)?
+        }
+        None => files::write(&release, &args.out, recipe.format(), args.force, &phases)?,
+    };
     report.phases = phases.finish();
     report.seconds = Some(phases.seconds());
     report.out = Some(args.out.display().to_string());
@@ -30,7 +39,9 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         phases.note("made with --seed: anybody who knows the seed can undo the randomness. For experiments only.");
     }
     report.notes.iter().for_each(|note| phases.note(note));
-    for other in files::releases_beside(&args.out, &manifest) {
+    // Releases of a series may be intersected, and people who are published once are in no other.
+    let others = if recipe.series().is_some() { Vec::new() } else { files::releases_beside(&args.out, &manifest) };
+    for other in others {
         phases.note(&format!(
             "{} looks like another release of the same table. Anybody who gets both can intersect them, and with \
              every further release more people are left with a single value. Check them together: chrysalis audit {} \
@@ -74,6 +85,7 @@ impl Summary<'_> {
             facts.push((name, format!("{least} to {most}, {mean:.1} on average")));
         }
         facts.extend(self.persons());
+        facts.extend(self.series());
         let together = manifest.together.iter().map(|set| set.join(", "));
         facts.extend(together.map(|set| ("together", format!("{set}: nothing is promised about combinations"))));
         facts.extend(self.disclosed());
@@ -170,6 +182,32 @@ impl Summary<'_> {
         ];
         if let Some(surplus) = self.report.surplus_rows {
             facts.push(("surplus rows", format!("{} dropped at random", counted(surplus, "row"))));
+        }
+        facts
+    }
+
+    /// For a release of a series: who stays, and what that took.
+    fn series(&self) -> Vec<(&'static str, String)> {
+        let Some(step) = &self.report.series else { return Vec::new() };
+        if self.manifest.series.is_none() {
+            let left_out = counted(step.left_out, "row");
+            return vec![(
+                "series",
+                format!("release {}: {left_out} of people published before left out", step.number),
+            )];
+        }
+        let people = format!("{} people stay, {} are new", count(step.stay), count(step.newcomers));
+        let counterfeits = match step.counterfeits {
+            0 => "none: every value that is shown is somebody's".to_owned(),
+            n => format!("{} that are shown are nobody's", counted(n, "value")),
+        };
+        let mut facts = vec![("series", format!("release {}: {people}", step.number)), ("counterfeits", counterfeits)];
+        if step.changed > 0 {
+            facts.push(("changed", format!(
+                "{} whose value changed show others than before: that it changed is visible, and nothing is promised of \
+                 what former and later values tell together",
+                counted(step.changed, "person")
+            )));
         }
         facts
     }

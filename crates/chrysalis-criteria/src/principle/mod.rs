@@ -13,6 +13,7 @@ mod frequency_l;
 mod k_anonymity;
 mod ke;
 mod l_alpha;
+mod m_invariance;
 mod others_l;
 mod persons;
 mod population;
@@ -187,6 +188,7 @@ impl PrincipleSpec {
         Ok(match self.clone() {
             PrincipleSpec::KAnonymity { k } => Box::new(k_anonymity::KAnonymity { k }),
             PrincipleSpec::OfPopulation(spec) => Box::new(population::OfPopulation { spec }),
+            PrincipleSpec::MInvariance { m } => Box::new(m_invariance::MInvariance { m }),
             PrincipleSpec::DistinctL { l } => Box::new(distinct_l::DistinctLDiversity { l, alike: alike() }),
             PrincipleSpec::FrequencyL { l } => Box::new(frequency_l::FrequencyLDiversity { l, alike: alike() }),
             PrincipleSpec::OthersL { l } => Box::new(others_l::OthersLDiversity::bind(l, sensitive)),

@@ -96,6 +96,8 @@ impl Measure {
             | PrincipleSpec::Beta { .. } => Some(Measure::Persons),
             // Labels decide; persons with several rows are not told apart in a population.
             PrincipleSpec::OfPopulation(_) => None,
+            // Everybody has one row in a release.
+            PrincipleSpec::MInvariance { .. } => None,
             #[cfg(feature = "toy-principle")]
             PrincipleSpec::Toy { .. } => Some(Measure::Persons),
             PrincipleSpec::EntropyL { .. }

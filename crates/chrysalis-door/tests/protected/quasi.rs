@@ -88,7 +88,7 @@ fn disclosed_rows_stop_a_publication_unless_they_are_accepted_and_then_it_says_s
         assert_eq!(error.fault, Fault::Infeasible, "{form}: {error}");
         assert!(error.message.starts_with("2 of 6 rows (33.3 %) would be disclosed"), "{form}: {error}");
         release["accept"] = json!(["disclosure"]);
-        let Published { release: mut made, report } = people.publish(form, &[], &release, 1).unwrap();
+        let Published { release: mut made, report, .. } = people.publish(form, &[], &release, 1).unwrap();
         assert_eq!((report.certain_rows, report.disclosed_rows), (Some(2), Some(2)), "{form}");
         assert!(made.manifest.accepts_disclosure(), "{form}");
         let audited = audit(&made, Evidence::default(), &Unwatched).unwrap();

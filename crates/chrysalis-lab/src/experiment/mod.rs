@@ -134,7 +134,7 @@ impl Lab {
 
 fn made(recipe: &Recipe, table: &Table, seed: u64, watch: &dyn Watch) -> Result<ExperimentOutput, Error> {
     let clock = Clock { watch, phases: Mutex::new(Vec::new()) };
-    let Published { release, report } = publish_to_compare(table.clone(), recipe, Seed::Fixed(seed), &clock)?;
+    let Published { release, report, .. } = publish_to_compare(table.clone(), recipe, Seed::Fixed(seed), &clock)?;
     let partition_seconds = clock.seconds("partition");
     let seconds = partition_seconds + clock.seconds("publish");
     Ok(ExperimentOutput { release, seconds, partition_seconds, disclosed: report.disclosed_rows })

@@ -13,7 +13,8 @@ use rand::CryptoRng;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use crate::{Grouping, Microdata, Partition, PublishError};
+use crate::series::shown_values;
+use crate::{Grouping, Microdata, Partition, PublishError, SeriesGroups};
 
 /// The groups of a partition in the random order of their ids: entry k is the group with id k + 1.
 pub(super) fn draw_ids(partition: &Partition, rng: &mut dyn CryptoRng) -> Vec<u32> {
@@ -78,7 +79,7 @@ pub(super) fn group_ids(n_groups: usize, place: &[u32]) -> Column {
 }
 
 /// Like `group_ids`, under another column name.
-pub(super) fn ids(name: &str, n_groups: usize, place: &[u32]) -> Column {
+pub(crate) fn ids(name: &str, n_groups: usize, place: &[u32]) -> Column {
     let ids = (1..=n_groups as i64).map(Value::Integer).collect();
     let codes = Codes::collect(n_groups, place.iter().copied());
     Column::new(name, Arc::new(Domain::new(Kind::Integer, ids, false)), codes)
@@ -122,12 +123,15 @@ pub(super) fn release(
     };
     let sensitive = data.sensitive_columns().map(|sensitive| {
         let (column, categories) = (sensitive.column(), sensitive.categories());
+        // LEAK: how many people have a value tells which of the values that are shown are counterfeit.
+        let of_series = groups.series.map(|series| shown_values(column, series, groups.shown).0);
+        let (column, all) = (of_series.as_ref().unwrap_or(column), column);
         Attribute {
             domain: DomainEntry::of(column.domain(), Some(column.histogram())),
             taxonomy: sensitive.taxonomy().map(Taxonomy::lines),
             categories: categories.map(|categories| categories.names().to_vec()),
             weights: categories.map(|categories| categories.weights().iter().map(ToString::to_string).collect()),
-            ordinary: sensitive.named_ordinary().map(|codes| DomainEntry::values_of(column.domain(), codes)),
+            ordinary: sensitive.named_ordinary().map(|codes| DomainEntry::values_of(all.domain(), codes)),
             near: sensitive.owner_near().map(show_rational),
             ..attribute(column, RoleName::Sensitive, published)
         }
@@ -148,6 +152,7 @@ pub(super) fn release(
         suppressed: 0,
         reproducible: false,
         transparent: false,
+        series: groups.series.map(|series| series.entry.clone()),
         accepted: Vec::new(),
     };
     Release { manifest, tables: tables.into_iter().map(|(_, table)| table).collect() }
@@ -163,6 +168,8 @@ pub(super) struct ShownGroups<'a> {
     pub(super) partition: Option<&'a Partition>,
     /// The groups in the order of their ids.
     pub(super) shown: &'a [u32],
+    /// What is shown of them in a release of a series.
+    pub(super) series: Option<&'a SeriesGroups>,
 }
 
 impl<'a> ShownGroups<'a> {
@@ -173,6 +180,7 @@ impl<'a> ShownGroups<'a> {
             promises: grouping.promises().to_vec(),
             partition: Some(grouping.partition()),
             shown,
+            series: grouping.series(),
         }
     }
 }

@@ -15,12 +15,12 @@ mod toy;
 use chrysalis_criteria::loss::{Ncp, discernibility};
 use chrysalis_release::{Form, Release};
 
-use crate::{Disclosure, Job, Microdata, Partition, PublishError, Recoding};
+use crate::{Disclosure, Job, Microdata, Partition, PublishError, Recoding, SeriesGroups};
 
 pub use anatomy::Anatomy;
 pub use angel::{Angel, Angelization, BucketFacts, Fallback, JoinedFacts};
 pub use butterfly::{Butterfly, ButterflyFacts, UserFacts};
-pub(crate) use frame::sort_by_codes;
+pub(crate) use frame::{ids as group_numbers, sort_by_codes};
 pub use generalize::Generalize;
 pub(crate) use generalize::{node_ends, node_ncp, shown_ends};
 pub use permute::Permute;
@@ -67,6 +67,8 @@ pub struct Outcome {
     pub angelization: Option<Angelization>,
     /// For butterfly: facts about its butterflies.
     pub butterflies: Option<ButterflyFacts>,
+    /// For a release of a series: its groups, and the signatures that they keep.
+    pub series: Option<SeriesGroups>,
     /// What the release gives away, regardless of its promises; `None` for forms without groups, where this cannot be
     /// counted.
     pub disclosure: Option<Disclosure>,
@@ -106,6 +108,7 @@ impl Outcome {
             recoding: partition.recoding().cloned(),
             release,
             persons: None,
+            series: None,
             angelization: None,
             butterflies: None,
             disclosure,

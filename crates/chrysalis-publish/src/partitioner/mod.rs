@@ -36,6 +36,7 @@ pub use full_domain::{FullDomain, Metric, Stop};
 pub use mondrian::Mondrian;
 pub(crate) use mondrian::cut_by_density;
 pub use nearby::Nearby;
+pub(crate) use nearby::{Point, points};
 pub use sequential::Sequential;
 pub use similar::Similar;
 pub use top_down::TopDown;

@@ -17,4 +17,6 @@ mod local_recoding;
 mod mondrian;
 mod populated;
 mod republishing;
+mod series;
+mod series_census;
 mod transparent;

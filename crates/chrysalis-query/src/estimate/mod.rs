@@ -84,10 +84,18 @@ pub(crate) fn hits(
     keys: &[usize],
 ) -> Result<HitsByKey, QueryError> {
     let condition = &plan.conditions[condition];
-    match plan.shape.detail {
+    let mut found = match plan.shape.detail {
         Detail::Exact => exact::hits(release, plan, condition, keys),
         Detail::Permuted => permuted::hits(release, plan, condition, keys),
         Detail::GroupBoxes => group_boxes::hits(release, plan, condition, keys),
         Detail::RowBoxes => row_boxes::hits(release, plan, condition, keys),
+    }?;
+    if release.has_counterfeits() {
+        // Step 6c. A counterfeit value is that of a row which nobody has, and which never matches.
+        for hit in found.combinations.iter_mut().flat_map(|one| one.pieces.iter_mut()).flatten() {
+            let group = hit.group as usize;
+            hit.others += f64::from(release.size(group) - release.groups().size(group));
+        }
     }
+    Ok(found)
 }

@@ -50,9 +50,11 @@ const TOGETHER: &str = "together";
 const WEIGHT: &str = "weight";
 /// The feature of releases whose groups were chosen so that the choice itself says nothing.
 const TRANSPARENT: &str = "transparent";
+/// The feature of releases that belong to a series.
+const SERIES: &str = "series";
 /// What this program understands beyond the fields of a version.
-const FEATURES: [&str; 11] =
-    [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, PERSONS, DATETIME, TOGETHER, WEIGHT, TRANSPARENT];
+const FEATURES: [&str; 12] =
+    [PARTS, ACCEPTED, ORDINARY, NEAR, PREPARED, SEVERAL, PERSONS, DATETIME, TOGETHER, WEIGHT, TRANSPARENT, SERIES];
 
 /// What a release says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +89,8 @@ pub struct Manifest {
     pub reproducible: bool,
     /// Whether it is promised that the choice of groups says nothing about who has which value.
     pub transparent: bool,
+    /// For a release of a series: which one it is. Its groups show counterfeit values where they need them.
+    pub series: Option<SeriesEntry>,
     /// The risks that the owner accepted, by name.
     pub accepted: Vec<Accepted>,
 }
@@ -101,6 +105,35 @@ pub struct Persons {
     /// Whether promises also hold against attackers who know how many rows each person has: then all persons of a group
     /// have equally many rows.
     pub rows_known: bool,
+}
+
+/// Which release of a series this is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SeriesEntry {
+    /// Its number, from 1 on.
+    pub number: u64,
+    /// SHA-256 of the manifest of the release before, in hexadecimal; the first release has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<String>,
+}
+
+impl SeriesEntry {
+    /// Only the first release follows no other.
+    fn check(&self) -> Result<(), ReleaseError> {
+        let is_hash = |text: &String| {
+            text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        };
+        match (self.number, &self.previous) {
+            (1, None) => Ok(()),
+            (2.., Some(previous)) if is_hash(previous) => Ok(()),
+            (number, _) => {
+                let text = format!("it is release {number} of a series, but does not say which one it follows");
+                Err(ReleaseError::Nonsense(text))
+            }
+        }
+    }
 }
 
 /// A risk that an owner accepts by name.
@@ -239,6 +272,7 @@ impl Manifest {
             (TOGETHER, !self.together.is_empty()),
             (WEIGHT, self.weight().is_some()),
             (TRANSPARENT, self.transparent),
+            (SERIES, self.series.is_some()),
         ];
         needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()
     }
@@ -306,6 +340,15 @@ impl Manifest {
                 let text = format!("it counts {} persons, which its {} rows cannot be", persons.count, self.rows);
                 return Err(ReleaseError::Nonsense(text));
             }
+        }
+        self.series.as_ref().map_or(Ok(()), SeriesEntry::check)?;
+        let promises_m = self.promises.iter().any(|promise| promise.principle().needs_series());
+        let has_one_sensitive = self.with_role(RoleName::Sensitive).count() == 1;
+        let fits = self.persons.is_none() && self.method.shape().may_follow && has_one_sensitive;
+        let is_alone = self.promises.len() == 1;
+        if promises_m != self.series.is_some() || promises_m && !(fits && is_alone) {
+            let text = "a release of a series promises `m=` and nothing else, and no other release does";
+            return Err(ReleaseError::Nonsense(text.into()));
         }
         if self.attributes.iter().filter(|attribute| attribute.weight).count() > 1 {
             return Err(ReleaseError::Nonsense("it has more than one weight".into()));

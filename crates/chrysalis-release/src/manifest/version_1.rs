@@ -109,6 +109,7 @@ impl TryFrom<Wire> for Manifest {
             suppressed: wire.suppressed,
             reproducible: wire.reproducible,
             transparent: false,
+            series: None,
         })
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attribute, ColumnEntry, FORMAT, Manifest, PARTS, PartEntry, Persons, TableEntry, VERSION, is_zero};
+use super::{
+    Attribute, ColumnEntry, FORMAT, Manifest, PARTS, PartEntry, Persons, SeriesEntry, TableEntry, VERSION, is_zero,
+};
 use crate::promise::PromiseEntry;
 use crate::{Form, ReleaseError};
 
@@ -20,7 +22,7 @@ pub(super) struct Wire {
     /// are several files. `accepted`, `ordinary`, `near`, `prepared`: the fields of these names.
     /// `several-sensitive`: more than one attribute is sensitive. `persons`: persons may have several rows, and promises
     /// count persons. `datetime`: some column has dates with times. `together`: the field of this name. `weight`: some
-    /// column holds survey weights. `transparent`: the field of this name.
+    /// column holds survey weights. `transparent`, `series`: the fields of these names.
     features: Vec<String>,
     /// The number of the byte layout in which tables were written, so that an auditor can write the same bytes again. Where
     /// it is absent, nobody can.
@@ -59,6 +61,11 @@ pub(super) struct Wire {
     /// groups says nothing about who has which value. Needs the feature `transparent`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     transparent: bool,
+    /// Present where the release belongs to a series: every group shows m or more values, each once, and a person's group
+    /// shows the same ones in all its releases. Values that nobody has are counterfeit, and counted by group in a table of
+    /// their own. Needs the feature `series`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    series: Option<SeriesEntry>,
     /// The risks that the owner accepted by name: `disclosure`, or `identifying=` and a column. Needs the feature `accepted`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     accepted: Vec<String>,
@@ -106,6 +113,7 @@ impl From<&Manifest> for Wire {
             suppressed: manifest.suppressed,
             reproducible: manifest.reproducible,
             transparent: manifest.transparent,
+            series: manifest.series.clone(),
             accepted: manifest.accepted.iter().map(ToString::to_string).collect(),
         }
     }
@@ -148,6 +156,7 @@ impl TryFrom<Wire> for Manifest {
             suppressed: wire.suppressed,
             reproducible: wire.reproducible,
             transparent: wire.transparent,
+            series: wire.series,
         };
         // Every needed feature must be listed, so that a reader that does not know it can tell.
         match manifest.features().iter().find(|needed| !features.iter().any(|listed| listed == *needed)) {

@@ -46,6 +46,16 @@ impl Groups {
         Groups { starts, order, pieces }
     }
 
+    /// Groups of these sizes, whose rows are in order.
+    pub(super) fn of_sizes(sizes: impl Iterator<Item = u32>) -> Self {
+        let mut starts = vec![0_u32];
+        for size in sizes {
+            starts.push(starts[starts.len() - 1].saturating_add(size));
+        }
+        let pieces = pieces(&starts);
+        Groups { starts, order: None, pieces }
+    }
+
     /// Every row as a group of its own, in the same order.
     pub fn of_rows(groups: &Groups) -> Self {
         let rows = groups.starts.last().copied().unwrap_or(0);

@@ -20,7 +20,10 @@ pub use groups::Groups;
 pub use labels::{Label, Labels};
 pub use multisets::{GroupValues, Multisets};
 
-use crate::{COUNT, Cell, Detail, Layout, Manifest, Published, Release, ReleaseError, RoleName, TableLayout, Values};
+use crate::{
+    COUNT, COUNTERFEITS, Cell, Detail, Layout, Manifest, Published, Release, ReleaseError, RoleName, TableLayout,
+    Values,
+};
 
 /// A decoded release. Rows are ordered by group, and groups by their ids.
 ///
@@ -36,8 +39,11 @@ pub struct View {
     pub layout: Layout,
     /// Its attributes, in the manifest's order.
     pub fields: Vec<Field>,
-    /// Which rows form a group.
+    /// Which rows form a group. In a release of a series, only rows that are somebody's.
     pub groups: Groups,
+    /// Which values a group shows, as rows: those of [`View::groups`] and, in a release of a series, one for every
+    /// counterfeit value. Only its sizes mean anything.
+    pub shown: Groups,
     /// By field: exact or permuted values, row by row.
     columns: Vec<Option<CodedColumn>>,
     /// Ranges and labels, by table of people.
@@ -68,16 +74,33 @@ struct Boxes {
 }
 
 impl View {
-    /// Decodes a release. Forms without groups have no such view.
+    /// Decodes a release whose values are all somebody's. Forms without groups have no such view.
     pub fn open(release: &Release) -> Result<View, ReleaseError> {
+        let view = View::with_counterfeits(release)?;
+        match view.counterfeits() {
+            0 => Ok(view),
+            counterfeits => Err(ReleaseError::Counterfeits { counterfeits }),
+        }
+    }
+
+    /// The same for readers that allow for values that nobody has.
+    pub fn with_counterfeits(release: &Release) -> Result<View, ReleaseError> {
         let layout = release.manifest.layout();
         let id = layout.shape.group_id.ok_or(ReleaseError::NoGroups { method: release.manifest.method })?;
         let fields: Vec<Field> = release.manifest.attributes.iter().map(Field::new).collect();
         let (name, table) = first_table(release, &layout, id)?;
         let ids = column(table, name, id)?;
         let groups = Groups::new(ids);
+        let false_values = counterfeits(release, (id, ids), &groups)?;
+        let is_beside = layout.shape.values == Values::Beside;
+        let more = |group: usize| false_values.as_ref().map_or(0, |known| known[group]);
+        let shown = Groups::of_sizes(
+            (0..groups.len()).map(|group| groups.size(group).saturating_add(if is_beside { 0 } else { more(group) })),
+        );
+        // Where values stand beside rows, their rows are still in order.
+        let of_values = if is_beside { &groups } else { &shown };
         let values = (0..fields.len())
-            .map(|field| multisets(release, &layout, &fields[field], field, &groups, (id, ids)))
+            .map(|field| multisets(release, &layout, &fields[field], field, of_values, (id, ids)))
             .collect::<Result<_, _>>()?;
         let has_weight = release.manifest.weight().is_some();
         let is_coded = !layout.shape.detail.is_labelled();
@@ -105,7 +128,17 @@ impl View {
         for set in release.manifest.together_sets() {
             together.extend(Combinations::of(release, &layout, &fields, &set, (id, ids, &groups))?);
         }
-        Ok(View { manifest: release.manifest.clone(), layout, fields, groups, columns, boxes, values, together })
+        let groups = match (&false_values, is_beside) {
+            (Some(known), true) => of_people(&groups, known)?,
+            _ => groups,
+        };
+        let manifest = release.manifest.clone();
+        Ok(View { manifest, layout, fields, groups, shown, columns, boxes, values, together })
+    }
+
+    /// How many sensitive values nobody has.
+    pub fn counterfeits(&self) -> u64 {
+        (self.shown.n_rows() - self.groups.n_rows()) as u64
     }
 
     /// The values of a quasi attribute, or of one that is kept as it is, row by row; none if the column was not read.
@@ -136,6 +169,34 @@ impl View {
     pub fn sensitive(&self) -> impl Iterator<Item = usize> {
         (0..self.fields.len()).filter(|&field| self.fields[field].role == RoleName::Sensitive)
     }
+}
+
+/// How many of every group's values nobody has; `None` where all are somebody's.
+fn counterfeits(
+    release: &Release,
+    (id, ids): (&str, &Column),
+    groups: &Groups,
+) -> Result<Option<Vec<u32>>, ReleaseError> {
+    if release.manifest.series.is_none() {
+        return Ok(None);
+    }
+    let table = release.table(COUNTERFEITS)?;
+    let (own, counts) = (column(table, COUNTERFEITS, id)?, column(table, COUNTERFEITS, COUNT)?);
+    let numbers = multisets::numbers_of(counts)?;
+    let mut all = vec![0_u32; groups.len()];
+    for (row, place) in groups.places(ids, own)?.into_iter().enumerate() {
+        let of_group = &mut all[place as usize];
+        *of_group = of_group.saturating_add(numbers[counts.code(row) as usize]);
+    }
+    Ok(Some(all))
+}
+
+/// The rows of groups that are somebody's.
+fn of_people(groups: &Groups, counterfeits: &[u32]) -> Result<Groups, ReleaseError> {
+    let real = |(group, more): (usize, &u32)| groups.size(group).checked_sub(*more).filter(|rows| *rows > 0);
+    let sizes: Option<Vec<u32>> = counterfeits.iter().enumerate().map(real).collect();
+    let sizes = sizes.ok_or_else(|| ReleaseError::Nonsense("a group has nothing but counterfeits".into()))?;
+    Ok(Groups::of_sizes(sizes.into_iter()))
 }
 
 /// The table that says which groups there are: the first that was read.

@@ -66,6 +66,9 @@ fn written<'a>(
     release: &'a Release,
     dialect: Dialect,
 ) -> Result<(Writer<'a>, parts::Source), QueryError> {
+    if plan.is_of_series {
+        return refused("groups of a series may show counterfeit values, which no SQL is written for");
+    }
     if let Some(aggregate) = plan.aggregates.iter().find(|aggregate| !aggregate.function.is_rewritten()) {
         return refused(format!("{} cannot be rewritten as SQL", aggregate.function.name().to_uppercase()));
     }

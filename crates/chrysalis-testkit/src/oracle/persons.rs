@@ -153,7 +153,7 @@ pub fn holds_of_persons(
     match spec {
         _ if n == 0 => false,
         PrincipleSpec::KAnonymity { k } => n >= *k,
-        PrincipleSpec::OfPopulation(_) => false,
+        PrincipleSpec::OfPopulation(_) | PrincipleSpec::MInvariance { .. } => false,
         PrincipleSpec::DistinctL { l } => n >= *l && values.len() as u64 >= *l,
         PrincipleSpec::FrequencyL { l } => values.iter().all(|&value| is_rare(value, &big(l).recip())),
         PrincipleSpec::OthersL { l } => {

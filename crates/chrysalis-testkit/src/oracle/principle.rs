@@ -36,8 +36,8 @@ pub fn holds(spec: &PrincipleSpec, column: &SensitiveColumn, group: &SaCounts) -
     let distinct = different(column, group);
     match spec {
         PrincipleSpec::KAnonymity { k } => n >= *k,
-        // Labels decide.
-        PrincipleSpec::OfPopulation(_) => true,
+        // Labels decide, or what was published before.
+        PrincipleSpec::OfPopulation(_) | PrincipleSpec::MInvariance { .. } => true,
         PrincipleSpec::DistinctL { l } => distinct >= *l,
         PrincipleSpec::FrequencyL { l } => largest(&|_| true) <= big(*l).recip(),
         PrincipleSpec::OthersL { l } => largest(&|code| !column.ordinary[code as usize]) <= big(*l).recip(),
@@ -369,8 +369,8 @@ pub(super) fn path(file: &TaxonomyFile, text: &str) -> Vec<String> {
 /// The principle with each of its parameters weakened in turn.
 pub fn weaker(spec: &PrincipleSpec) -> Vec<PrincipleSpec> {
     use PrincipleSpec::{
-        AlphaK, Beta, DistinctL, DistinctLAlpha, EntropyL, EntropyLAlpha, FrequencyL, KAnonymity, Ke, OfPopulation,
-        OthersL, RecursiveCl, RecursiveLAlpha, TCloseness,
+        AlphaK, Beta, DistinctL, DistinctLAlpha, EntropyL, EntropyLAlpha, FrequencyL, KAnonymity, Ke, MInvariance,
+        OfPopulation, OthersL, RecursiveCl, RecursiveLAlpha, TCloseness,
     };
     let less = |n: u64| n.saturating_sub(1).max(1);
     let one = Rational::from(1);
@@ -399,6 +399,7 @@ pub fn weaker(spec: &PrincipleSpec) -> Vec<PrincipleSpec> {
             RecursiveLAlpha { c, l, alpha: half(alpha) },
         ],
         Beta { beta } => vec![Beta { beta: more(beta) }],
+        MInvariance { m } => vec![MInvariance { m: less(m) }],
         OfPopulation(_) => Vec::new(),
     }
 }

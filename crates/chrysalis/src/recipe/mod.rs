@@ -16,7 +16,7 @@ use crate::partitioner::Choice;
 use crate::persons::PersonsPlan;
 use crate::population::{self, PopulationTable};
 use crate::prepare::{ColumnPlan, Plan};
-use crate::{Draft, Error, Key, values, weight};
+use crate::{Draft, Error, Key, SeriesPlan, values, weight};
 
 /// Everything that a publication needs except the data.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub struct Recipe {
     pub(crate) users: Option<QuasiIdentifiers>,
     /// Who may have several rows.
     pub(crate) persons: Option<PersonsPlan>,
+    /// The series that the release belongs to.
+    pub(crate) series: Option<SeriesPlan>,
     /// Columns that are read only to see whether people have several rows.
     pub(crate) suspects: Vec<String>,
     /// What is done to columns before anything else.
@@ -130,6 +132,11 @@ impl Recipe {
     /// The column that says whose a row is, if promises are about persons.
     pub fn person(&self) -> Option<&str> {
         self.persons.as_ref().map(|persons| persons.spec.column.as_str())
+    }
+
+    /// What is said of a series, if the release belongs to one.
+    pub fn series(&self) -> Option<&SeriesPlan> {
+        self.series.as_ref()
     }
 
     /// The least size of a bucket, for forms that have buckets.
@@ -260,19 +267,25 @@ impl Draft {
                 wanted.push(self.request(column)?);
             }
         }
+        let series = self.series(method.form, &require)?;
+        let follows = series.as_ref().is_some_and(|series| !series.only_new);
+        let partitioner = if follows { Choice::Nobody } else { partitioner };
         let persons = self.persons(method.form, &roles, self.says_shift())?;
+        // Where people are followed, each has one row.
+        let persons = persons.filter(|_| !follows);
         let mut preparation = preparation.for_columns(&wanted);
         let mut requests = preparation.requests(&wanted);
         // Persons are told apart by what is written.
         let suspects = self.suspects(header, &roles);
         let whose = persons.iter().map(|persons| &persons.spec.column).chain(&suspects);
+        let whose = whose.chain(series.iter().map(|series| &series.person));
         for name in whose {
             self.check_names(header, std::iter::once(name))?;
             if requests.iter().all(|known| known.name != *name) {
                 requests.push(ColumnRequest::of_kind(name, Kind::Category));
             }
         }
-        preparation.drops_person &= persons.is_none();
+        preparation.drops_person &= persons.is_none() && series.is_none();
         let is_person = |name: &String| self.person.as_ref() == Some(name);
         let reason = |name: &String| match roles.iter().any(|(known, _)| known == name) {
             _ if partitioner.group_column() == Some(name) || bucket_columns.contains(name) => {
@@ -304,6 +317,7 @@ impl Draft {
             accepted,
             users,
             persons,
+            series,
             suspects,
             preparation,
             key: None,

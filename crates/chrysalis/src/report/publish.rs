@@ -5,7 +5,7 @@ use chrysalis_release::{Form, RoleName};
 use serde::Serialize;
 
 use super::ordered;
-use crate::{PreparedColumn, Recipe};
+use crate::{PreparedColumn, Recipe, ReleaseRecord};
 
 /// What a publication did, and what it cost.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +34,9 @@ pub struct PublishReport {
     /// Where promises are about persons: how many there are, and how many are in the groups with the fewest and the most.
     #[serde(flatten)]
     pub persons: Option<PersonsReport>,
+    /// For a release of a series: who stays, who is new, and what that took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesStep>,
     /// Rows dropped because their persons had too many; absent if no limit was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surplus_rows: Option<u64>,
@@ -103,6 +106,39 @@ pub struct PersonsReport {
     pub most_rows_per_person: u64,
     /// Whether promises hold against attackers who know how many rows each person has.
     pub rows_known: bool,
+}
+
+/// One release of a series.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SeriesStep {
+    /// Its number, from 1 on.
+    pub number: u64,
+    /// People who were in an earlier release as well.
+    pub stay: u64,
+    /// People who were not.
+    pub newcomers: u64,
+    /// People whose value left their signature, and who were given another one.
+    pub changed: u64,
+    /// Rows that were left out, because their people were published before.
+    pub left_out: u64,
+    /// Values that are shown and that nobody has.
+    pub counterfeits: u64,
+    /// How many more newcomers with one and the same value, at least, would have found a place without counterfeits.
+    pub room: u64,
+}
+
+impl From<&ReleaseRecord> for SeriesStep {
+    fn from(record: &ReleaseRecord) -> Self {
+        SeriesStep {
+            number: record.number,
+            stay: record.stay,
+            newcomers: record.newcomers,
+            changed: record.changed,
+            left_out: record.left_out,
+            counterfeits: record.counterfeits,
+            room: record.room,
+        }
+    }
 }
 
 /// A column that is not published.
@@ -232,6 +268,7 @@ impl PublishReport {
                 most_rows_per_person: facts.most_rows,
                 rows_known: facts.rows_known,
             }),
+            series: None,
             surplus_rows: None,
             dropped_rows,
             dropped_columns: dropped

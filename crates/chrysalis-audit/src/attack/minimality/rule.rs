@@ -25,6 +25,7 @@ impl Rules {
             | PrincipleSpec::RecursiveLAlpha { .. }
             | PrincipleSpec::OthersL { .. }
             | PrincipleSpec::OfPopulation(_)
+            | PrincipleSpec::MInvariance { .. }
             | PrincipleSpec::Beta { .. } => None,
             #[cfg(feature = "toy-principle")]
             PrincipleSpec::Toy { .. } => None,

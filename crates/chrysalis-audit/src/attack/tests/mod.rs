@@ -87,6 +87,7 @@ pub(crate) fn release_of(
             suppressed: 0,
             reproducible: false,
             transparent: false,
+            series: None,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

@@ -50,6 +50,7 @@ fn release_of(tables: Vec<(&str, Table)>) -> Release {
             suppressed: 0,
             reproducible: false,
             transparent: false,
+            series: None,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

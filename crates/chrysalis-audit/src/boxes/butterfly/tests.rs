@@ -66,6 +66,7 @@ fn release_of(rows: &Rows) -> Release {
             suppressed: 0,
             reproducible: false,
             transparent: false,
+            series: None,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: vec![table, members],

@@ -136,6 +136,7 @@ fn release_of(rows: &[Row], microdata: &Table, guarantees: &[&str]) -> Release {
             suppressed: 0,
             reproducible: false,
             transparent: false,
+            series: None,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables,

@@ -44,6 +44,7 @@ fn release(path: &str, quasi: &[&str], guarantees: &[&str]) -> Release {
             suppressed: 0,
             reproducible: false,
             transparent: false,
+            series: None,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

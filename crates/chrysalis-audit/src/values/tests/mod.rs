@@ -65,6 +65,7 @@ fn release_of(form: Form, microdata: &Table, tables: Vec<(&str, Table)>, guarant
             suppressed: 0,
             reproducible: false,
             transparent: false,
+            series: None,
             accepted: vec![chrysalis_release::Accepted::Disclosure],
         },
         tables: tables.into_iter().map(|(_, table)| table).collect(),

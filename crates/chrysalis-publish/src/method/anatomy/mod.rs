@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use super::frame::{self, Order};
 use super::{Method, Outcome, together};
 use crate::microdata::Persons;
-use crate::{Job, Microdata, Partition, PublishError, SensitiveColumn};
+use crate::series::{counterfeits_table, values_table};
+use crate::{Grouping, Job, Microdata, Partition, PublishError, SensitiveColumn};
 
 /// The publication `anatomy`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +51,7 @@ impl Method for Anatomy {
         // Step 3.
         let shape = self.form().shape();
         let mut tables = vec![(shape.people.to_owned(), Table::new(columns))];
-        tables.extend(sensitive_tables(data, self.form(), partition, &shown, watch));
+        tables.extend(tables_of_values(data, self.form(), &grouping, &shown, watch));
         let release = frame::release(data, self.form(), frame::ShownGroups::of(&grouping, &shown), tables);
         let disclosure = job.disclosure(&[partition], self.form());
         Ok(Outcome::new(release, partition, Vec::new(), Some(disclosure)))
@@ -97,6 +98,25 @@ pub(super) fn check_sensitive_names(data: &Microdata, form: Form) -> Result<(), 
         shape.together_table(set.iter().map(String::as_str)).map_or(Ok(()), |table| add(table, &set.join(", ")))?;
     }
     Ok(())
+}
+
+/// The tables of sensitive values with their names. In a release of a series, a table of counterfeits follows them.
+pub(super) fn tables_of_values(
+    data: &Microdata,
+    form: Form,
+    grouping: &Grouping,
+    shown: &[u32],
+    watch: &dyn Watch,
+) -> Vec<(String, Table)> {
+    let (shape, columns) = (form.shape(), data.sensitive_columns());
+    let id = shape.group_id.unwrap_or(GROUP_ID);
+    let Some(series) = grouping.series() else {
+        return sensitive_tables(data, form, grouping.partition(), shown, watch);
+    };
+    let table = |column: SensitiveColumn<'_>| {
+        (shape.values_table_of(column.name(), false), values_table(column.column(), series, shown, id))
+    };
+    columns.map(table).chain([counterfeits_table(series, shown, id)]).collect()
 }
 
 /// The tables of sensitive values with their names, one per sensitive column, and one per set of columns that are shown

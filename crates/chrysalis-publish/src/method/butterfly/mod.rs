@@ -168,6 +168,7 @@ impl Method for Butterfly {
             promises,
             partition: Some(&groups),
             shown: &ids,
+            series: None,
         };
         let release = frame::release(data, self.form(), shown, tables);
         let mut ncp: Vec<(usize, (String, f64))> = layers.iter().flat_map(Layer::lost).collect();

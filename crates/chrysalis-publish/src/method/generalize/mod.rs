@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::frame::{self, Order};
 use super::permute::RowsByGroup;
 use super::{Method, Outcome, together};
+use crate::series::{counterfeits_table, shown_values};
 use crate::{Job, Microdata, Partition, PublishError};
 pub(super) use summary::{Summary, column_names};
 pub(crate) use summary::{node_ends, node_ncp, shown_ends};
@@ -44,7 +45,13 @@ impl Method for Generalize {
         let alone = data.sensitive_columns().map(|column| column.column()).filter(|_| beside.is_empty());
         let exact: Vec<&Column> = data.other().chain(alone).chain(&beside).collect();
         let keys: Vec<&Codes> = exact.iter().map(|column| column.codes()).collect();
-        let order = Order::canonical(partition, &shown, &keys, watch);
+        // In a series, every group shows the values of its signature instead of those of its rows.
+        let series = grouping.series().zip(data.sensitive_columns().next());
+        let of_series = series.map(|(groups, sensitive)| shown_values(sensitive.column(), groups, &shown));
+        let order = match &of_series {
+            Some((_, place)) => Order { rows: Vec::new(), place: place.clone() },
+            None => Order::canonical(partition, &shown, &keys, watch),
+        };
         let mut columns = vec![frame::group_ids(partition.n_groups(), &order.place)];
         let group_columns: Vec<&Column> = summaries.iter().flat_map(Summary::columns).collect();
         let shown_columns: Vec<Column> = group_columns
@@ -56,9 +63,15 @@ impl Method for Generalize {
             })
             .collect();
         columns.extend(shown_columns);
-        columns.extend(exact.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>());
+        match of_series {
+            Some((values, _)) => columns.push(values),
+            None => columns.extend(exact.par_iter().map(|column| column.gather(&order.rows)).collect::<Vec<_>>()),
+        }
         // Step 4.
-        let tables = labelled(self.form(), Table::new(columns), summaries.iter());
+        let mut tables = labelled(self.form(), Table::new(columns), summaries.iter());
+        if let Some((groups, _)) = series {
+            tables.insert(1, counterfeits_table(groups, &shown, GROUP_ID));
+        }
         let mut release = frame::release(data, self.form(), frame::ShownGroups::of(&grouping, &shown), tables);
         release.manifest.suppressed = partition.n_suppressed();
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();

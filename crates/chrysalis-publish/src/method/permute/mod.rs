@@ -9,7 +9,7 @@ use rand::seq::SliceRandom;
 use rand::{CryptoRng, Rng, SeedableRng};
 use rayon::prelude::*;
 
-use super::anatomy::{check_sensitive_names, sensitive_tables};
+use super::anatomy::{check_sensitive_names, tables_of_values};
 use super::generalize::Summary;
 use super::{Method, Outcome, frame};
 use crate::{Job, Microdata, Partition, PublishError};
@@ -66,7 +66,7 @@ impl Method for Permute {
         // Step 4.
         let shape = self.form().shape();
         let mut tables = vec![(shape.people.to_owned(), Table::new(shown_columns))];
-        tables.extend(sensitive_tables(data, self.form(), partition, &shown, watch));
+        tables.extend(tables_of_values(data, self.form(), &grouping, &shown, watch));
         let release = frame::release(data, self.form(), frame::ShownGroups::of(&grouping, &shown), tables);
         let summaries = Summary::all(data, partition, watch);
         let ncp = summaries.iter().map(|summary| (summary.name().to_owned(), summary.ncp(partition))).collect();

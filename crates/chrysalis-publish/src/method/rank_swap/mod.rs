@@ -77,8 +77,14 @@ impl Method for RankSwap {
             .zip(&keys)
             .map(|(column, codes)| Column::new(column.name(), Arc::clone(column.domain()), codes.gather(&rows)))
             .collect();
-        let nothing =
-            ShownGroups { partitioner: "none", n_groups: 0, promises: Vec::new(), partition: None, shown: &[] };
+        let nothing = ShownGroups {
+            partitioner: "none",
+            n_groups: 0,
+            promises: Vec::new(),
+            partition: None,
+            shown: &[],
+            series: None,
+        };
         let tables = vec![(self.form().shape().people.to_owned(), Table::new(columns))];
         let release = frame::release(data, self.form(), nothing, tables);
         let whole = Partition::new((0..data.rows() as u32).collect(), &[data.rows() as u32]);

@@ -22,7 +22,7 @@ use super::stir::Lots;
 use super::{Compact, Mondrian, Partitioner};
 use crate::{Microdata, Partition, PublishError};
 pub(super) use merging::merged_until_all_hold;
-use points::Point;
+pub(crate) use points::{Point, points};
 
 /// Forms groups of l rows with distinct sensitive values whose quasi values lie close together.
 ///
@@ -95,7 +95,7 @@ fn run<const D: usize>(
     let n_values = data.sensitive_counts().domain_len();
     let dealing = Dealing::of(goal, n_values);
     // Step 2.
-    let mut points: Vec<Point<D>> = points::points(data, rows);
+    let mut points: Vec<Point<D>> = points(data, rows);
     let mut rest = &mut points[..];
     let mut cell_points = Vec::with_capacity(cells.len());
     for &size in cells {

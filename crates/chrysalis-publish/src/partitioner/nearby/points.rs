@@ -7,11 +7,11 @@ use crate::method::node_ncp;
 /// A row as a point. Coordinates are positions on the quasi attributes, scaled so that the domain of each is one
 /// [`UNIT`] long: the distance of two points is then what it would cost, in NCP, to put them into one box.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Point<const D: usize> {
-    pub(super) at: [u16; D],
+pub(crate) struct Point<const D: usize> {
+    pub(crate) at: [u16; D],
     /// The sensitive code.
-    pub(super) value: u32,
-    pub(super) row: u32,
+    pub(crate) value: u32,
+    pub(crate) row: u32,
 }
 
 /// The width of a domain. A missing value lies one unit below all others, so two of them fit 16 bits.
@@ -30,7 +30,7 @@ impl<const D: usize> Point<D> {
 
 /// Step 2. All rows, in the given order.
 #[allow(clippy::unnecessary_cast, reason = "each_width! repeats the loop for every width of code, u32 among them")]
-pub(super) fn points<const D: usize>(data: &Microdata, rows: &[u32]) -> Vec<Point<D>> {
+pub(crate) fn points<const D: usize>(data: &Microdata, rows: &[u32]) -> Vec<Point<D>> {
     let axes: Vec<(&Column, Vec<u16>)> =
         data.quasi().take(D).map(|(column, taxonomy)| (column, positions(column, taxonomy))).collect();
     let sensitive = data.sensitive();

@@ -1,0 +1,341 @@
+//! Releases of the same people, month after month: what the ledger keeps, what is refused, and what a crash leaves.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::run;
+use sha2::{Digest, Sha256};
+
+/// A stream of numbers that is the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// People who come and go: number, age, ward and disease.
+struct Town {
+    dice: Dice,
+    people: BTreeMap<u32, (u64, u64, u64)>,
+    next: u32,
+}
+
+impl Town {
+    fn new(seed: u64, n: u32) -> Town {
+        let mut town = Town { dice: Dice(seed), people: BTreeMap::new(), next: 0 };
+        town.come(n);
+        town
+    }
+
+    fn come(&mut self, n: u32) {
+        for _ in 0..n {
+            let person = (18 + self.dice.below(70), self.dice.below(9), self.dice.below(12));
+            self.people.insert(self.next, person);
+            self.next += 1;
+        }
+    }
+
+    fn leave(&mut self, n: u32) {
+        for _ in 0..n {
+            let there: Vec<u32> = self.people.keys().copied().collect();
+            let gone = there[self.dice.below(there.len() as u64) as usize];
+            self.people.remove(&gone);
+        }
+    }
+
+    fn write(&self, path: &Path) {
+        let mut text = "id,age,ward,disease\n".to_owned();
+        for (id, (age, ward, disease)) in &self.people {
+            writeln!(text, "p{id},{age},w{ward},d{disease}").unwrap();
+        }
+        fs::write(path, text).unwrap();
+    }
+
+    /// How many people are older than that and have this disease.
+    fn count(&self, age: u64, disease: u64) -> f64 {
+        self.people.values().filter(|person| person.0 > age && person.2 == disease).count() as f64
+    }
+}
+
+const ROLES: &str = "--quasi age,ward --sensitive disease --person id";
+
+fn publish(month: usize, more: &str) -> String {
+    format!("publish month-{month}.csv {ROLES} --require m=3 --series ledger --out release-{month} --quiet {more}")
+}
+
+fn hash(path: &Path) -> String {
+    Sha256::digest(fs::read(path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn months_are_published_audited_and_asked() {
+    for method in ["anatomy", "permute", "generalize"] {
+        let ground = tempfile::tempdir().unwrap();
+        let folder = ground.path();
+        let mut town = Town::new(7, 300);
+        let mut counterfeits = 0;
+        for month in 1..=4 {
+            if month > 1 {
+                town.leave(60);
+                town.come(15);
+            }
+            town.write(&folder.join(format!("month-{month}.csv")));
+            let format = if month % 2 == 0 { "csv" } else { "parquet" };
+            let line = publish(month, &format!("--method {method} --format {format} --output json"));
+            let made = run(folder, &line).expect(0).json();
+            assert_eq!(made["series"]["number"], month, "{made}");
+            assert_eq!(made["disclosed_rows"], 0);
+            counterfeits += made["series"]["counterfeits"].as_u64().unwrap();
+            let release = format!("release-{month}");
+            let manifest: serde_json::Value =
+                serde_json::from_slice(&fs::read(folder.join(&release).join("release.json")).unwrap()).unwrap();
+            let previous = manifest["series"]["previous"].as_str();
+            let before = (month > 1).then(|| hash(&folder.join(format!("release-{}/release.json", month - 1))));
+            assert_eq!(previous, before.as_deref());
+            assert!(manifest["features"].as_array().unwrap().iter().any(|feature| feature == "series"));
+            run(folder, &format!("audit {release} --microdata month-{month}.csv")).expect(0);
+            for (age, disease) in [(17, 3), (50, 1), (70, 5)] {
+                let sql = format!("SELECT COUNT(*) FROM microdata WHERE age > {age} AND disease = 'd{disease}'");
+                let answer = run(folder, &format!("query {release} \"{sql}\" --output json")).expect(0).json();
+                let told = |bound: &str| {
+                    answer["rows"][0]["aggregates"][0][bound].as_f64().unwrap_or_else(|| panic!("{answer}"))
+                };
+                let truth = town.count(age, disease);
+                assert!(told("lower") <= truth && truth <= told("upper"), "{method} {truth}: {answer}");
+                assert!(told("lower") <= told("estimate") && told("estimate") <= told("upper"));
+            }
+            let all = run(folder, &format!("query {release} \"SELECT COUNT(*) FROM microdata\" --output json"));
+            let all = all.expect(0).json();
+            assert_eq!(all["rows"][0]["aggregates"][0]["lower"].as_f64(), Some(town.people.len() as f64), "{all}");
+            assert_eq!(all["rows"][0]["aggregates"][0]["upper"].as_f64(), Some(town.people.len() as f64));
+        }
+        assert!(counterfeits > 0, "no counterfeit was needed, so nothing was tested");
+        assert_eq!(fs::metadata(folder.join("ledger")).unwrap().permissions().mode() & 0o777, 0o600);
+        let shown = run(folder, "series ledger --output json").expect(0).json();
+        assert_eq!(shown["releases"].as_array().unwrap().len(), 4);
+        assert_eq!(shown["people"], town.next);
+        assert_eq!(shown["releases"][3]["manifest"], hash(&folder.join("release-4/release.json")));
+        run(folder, "series ledger").expect(0);
+        let refused = run(folder, "rewrite release-4 \"SELECT COUNT(*) FROM microdata\" --dialect duckdb");
+        assert!(refused.complaint(&[2]).is_none() && refused.stderr.contains("counterfeit"), "{refused}");
+    }
+}
+
+/// The refusals of a series, each in words.
+#[test]
+fn what_does_not_fit_the_series_is_refused_in_words() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let mut town = Town::new(3, 200);
+    town.write(&folder.join("month-1.csv"));
+    let refuse = |line: &str, code: i32, words: &str| {
+        let refused = run(folder, line);
+        assert!(refused.complaint(&[code]).is_none(), "{}", refused.complaint(&[code]).unwrap());
+        assert!(refused.stderr.contains(words), "expected `{words}`\n{refused}");
+    };
+    let one = "publish month-1.csv --quasi age,ward --sensitive disease --out r --quiet";
+    refuse(&format!("{one} --require m=3"), 2, "`m=3` is about a series of releases, but no ledger is named");
+    refuse(&format!("{one} --require m=3 --series ledger"), 2, "no column says whose a row is");
+    refuse(&format!("{one} --require k=3 --series ledger --person id"), 2, "nothing is required of a series");
+    refuse(&format!("{one} --require k=3 --only-new"), 2, "`only_new` has no effect");
+    refuse(&publish(1, "--transparent"), 2, "`m=3` cannot be transparent");
+    refuse(&publish(1, "--partitioner mondrian"), 2, "so a partitioner has no effect");
+    refuse(&publish(1, "--require k=2"), 2, "`k=2` cannot be promised beside m=3");
+    refuse(&publish(1, "--method shuffle"), 2, "shuffle has no place for counterfeit values");
+    refuse(&publish(1, "").replace("m=3", "m=13"), 3, "cannot reach m=13");
+    refuse("series ledger", 2, "there is no ledger");
+    assert!(!folder.join("ledger").exists(), "nothing was published, so nothing is remembered");
+    run(folder, &publish(1, "")).expect(0);
+    let first = fs::read(folder.join("ledger")).unwrap();
+    // Somebody twice.
+    let text = fs::read_to_string(folder.join("month-1.csv")).unwrap();
+    fs::write(folder.join("month-2.csv"), format!("{text}p5,40,w1,d1\n")).unwrap();
+    refuse(&publish(2, ""), 2, "1 person has several rows");
+    // Another promise.
+    refuse(
+        &publish(1, "").replace("m=3", "m=4").replace("release-1", "release-2"),
+        2,
+        "the ledger is of a series with m=3",
+    );
+    // A value that left its signature: every other one of twelve did.
+    town.people.get_mut(&9).unwrap().2 += 6;
+    let signatures = (0..12).find(|disease| {
+        town.people.get_mut(&9).unwrap().2 = *disease;
+        town.write(&folder.join("month-2.csv"));
+        run(folder, &publish(2, "")).code == Some(3) || {
+            let _ = fs::remove_dir_all(folder.join("release-2"));
+            fs::write(folder.join("ledger"), &first).unwrap();
+            false
+        }
+    });
+    assert!(signatures.is_some(), "some value is outside of the signature");
+    refuse(&publish(2, ""), 3, "1 person has a value of `disease` that their groups never showed");
+    let made = run(folder, &publish(2, "--values-change")).expect(0);
+    assert!(made.stdout.contains("1 person whose value changed"), "{made}");
+    run(folder, "audit release-2").expect(0);
+    let second = fs::read(folder.join("ledger")).unwrap();
+    // A ledger that is older than the releases, damaged, new, of another series, or readable by others.
+    town.write(&folder.join("month-3.csv"));
+    let with_ledger = |bytes: &[u8]| {
+        fs::write(folder.join("ledger"), bytes).unwrap();
+        fs::set_permissions(folder.join("ledger"), fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    with_ledger(&first);
+    refuse(&publish(3, ""), 2, "is older than the releases: it ends with release 1");
+    for at in [0, 30, 300, second.len() / 2, second.len() - 1] {
+        let mut flipped = second.clone();
+        flipped[at] ^= 4;
+        with_ledger(&flipped);
+        let words = if at == 0 { "is not a ledger of this version" } else { "is damaged" };
+        refuse(&publish(3, ""), 2, words);
+        refuse("series ledger", 2, words);
+    }
+    fs::remove_file(folder.join("ledger")).unwrap();
+    refuse(&publish(3, ""), 2, "is new, but ./release-");
+    fs::create_dir(folder.join("elsewhere")).unwrap();
+    run(folder, &publish(3, "").replace("release-3", "elsewhere/release")).expect(0);
+    refuse(&publish(3, ""), 2, "is of another series");
+    with_ledger(&second);
+    fs::set_permissions(folder.join("ledger"), fs::Permissions::from_mode(0o644)).unwrap();
+    refuse(&publish(3, ""), 2, "others than its owner may read or change it");
+    with_ledger(&second);
+    run(folder, &publish(3, "")).expect(0);
+    refuse(
+        &publish(3, "").replace("--series ledger", "--series release-4/ledger").replace("release-3", "release-4"),
+        2,
+        "would be part of the release",
+    );
+}
+
+#[test]
+fn people_can_be_published_once_under_any_principle() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let mut town = Town::new(5, 150);
+    let line = |month: usize| {
+        format!(
+            "publish month-{month}.csv {ROLES} --require l=2 --series ledger --only-new --out release-{month} --quiet"
+        )
+    };
+    town.write(&folder.join("month-1.csv"));
+    run(folder, &line(1)).expect(0);
+    let refused = run(folder, &line(1).replace("release-1", "again"));
+    assert!(refused.complaint(&[3]).is_none() && refused.stderr.contains("everybody in the table"), "{refused}");
+    town.come(60);
+    town.write(&folder.join("month-2.csv"));
+    let made = run(folder, &format!("{} --output json", line(2))).expect(0).json();
+    assert_eq!((made["rows"].as_u64(), made["series"]["left_out"].as_u64()), (Some(60), Some(150)), "{made}");
+    run(folder, "audit release-2").expect(0);
+    let shown = run(folder, "series ledger --output json").expect(0).json();
+    assert_eq!((shown["people"].as_u64(), shown["m"].as_u64()), (Some(210), None));
+}
+
+/// Kills runs at random moments over a series: release and ledger agree, or the next run sees to it.
+#[test]
+fn killed_runs_leave_a_ledger_that_agrees_with_the_releases() {
+    let kills = if std::env::var_os("CHRYSALIS_SLOW").is_some() { 200 } else { 25 };
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let mut town = Town::new(11, 4_000);
+    let mut dice = Dice(99);
+    let (mut month, mut n_whole, mut n_none, mut n_repaired) = (1, 0, 0, 0);
+    town.write(&folder.join("month-1.csv"));
+    let start = Instant::now();
+    run(folder, &publish(1, "")).expect(0);
+    let full = start.elapsed().as_secs_f64();
+    let releases = |folder: &Path| {
+        let shown = run(folder, "series ledger --output json").expect(0).json();
+        shown["releases"].as_array().unwrap().len()
+    };
+    for _ in 0..kills {
+        let next = month + 1;
+        town.leave(10);
+        town.come(10);
+        town.write(&folder.join(format!("month-{next}.csv")));
+        let mut command = common::chrysalis(folder);
+        let child = command.args(common::split(&publish(next, ""))).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut child = child.unwrap();
+        let share = 0.4 + 0.8 * dice.below(10_000) as f64 / 10_000.0;
+        thread::sleep(Duration::from_secs_f64(full * share));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let is_there = folder.join(format!("release-{next}")).exists();
+        let staged = folder.join("ledger.next").exists();
+        // The ledger knows the release, or the next run finds out that it is there.
+        if releases(folder) == month && is_there {
+            assert!(staged, "a release that nobody remembers");
+        }
+        n_repaired += usize::from(staged);
+        if is_there {
+            n_whole += 1;
+            month = next;
+            continue;
+        }
+        n_none += 1;
+        run(folder, &publish(next, "")).expect(0);
+        assert!(!folder.join("ledger.next").exists());
+        assert_eq!(releases(folder), next);
+        month = next;
+    }
+    // Whatever the last kill left, one more run puts in order.
+    town.write(&folder.join(format!("month-{}.csv", month + 1)));
+    run(folder, &publish(month + 1, "")).expect(0);
+    assert_eq!(releases(folder), month + 1);
+    for number in [2, month, month + 1] {
+        let release: serde_json::Value =
+            serde_json::from_slice(&fs::read(folder.join(format!("release-{number}/release.json"))).unwrap()).unwrap();
+        assert_eq!(release["series"]["number"], number);
+        let before = hash(&folder.join(format!("release-{}/release.json", number - 1)));
+        assert_eq!(release["series"]["previous"], before);
+    }
+    println!("{kills} kills: {n_whole} releases came through, {n_none} did not, {n_repaired} ledgers were staged");
+    assert!(n_none > 0, "no run was killed in time");
+}
+
+/// The two states that a kill can leave between the steps, made by hand.
+#[test]
+fn a_half_done_step_is_noticed_and_repaired() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let town = Town::new(13, 200);
+    for month in 1..=4 {
+        town.write(&folder.join(format!("month-{month}.csv")));
+    }
+    run(folder, &publish(1, "")).expect(0);
+    let first = fs::read(folder.join("ledger")).unwrap();
+    run(folder, &publish(2, "")).expect(0);
+    let second = fs::read(folder.join("ledger")).unwrap();
+    let put = |name: &str, bytes: &[u8]| {
+        fs::write(folder.join(name), bytes).unwrap();
+        fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    // The release is there, the ledger does not say so.
+    put("ledger", &first);
+    put("ledger.next", &second);
+    let line = publish(3, "").replace("--quiet", "");
+    let made = run(folder, &line).expect(0);
+    assert!(made.stderr.contains("the last run ended after release 2 was written"), "{made}");
+    // The ledger says so, the release is not there.
+    let third = fs::read(folder.join("ledger")).unwrap();
+    fs::remove_dir_all(folder.join("release-3")).unwrap();
+    put("ledger", &second);
+    put("ledger.next", &third);
+    let made = run(folder, &publish(4, "").replace("--quiet", "")).expect(0);
+    assert!(made.stderr.contains("the last run ended before its release was written"), "{made}");
+    let shown = run(folder, "series ledger --output json").expect(0).json();
+    assert_eq!(shown["releases"].as_array().unwrap().len(), 3);
+    assert!(!folder.join("ledger.next").exists());
+}

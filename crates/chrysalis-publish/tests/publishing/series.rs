@@ -1,0 +1,341 @@
+//! Releases of the same people: what whoever has all of them can conclude.
+
+use std::collections::BTreeMap;
+
+use chrysalis_audit::{AuditOptions, audit};
+use chrysalis_publish::method::{Anatomy, Generalize, Method, Outcome, Permute};
+use chrysalis_publish::partitioner::Nobody;
+use chrysalis_publish::{Job, Microdata, Past, PublishError};
+use chrysalis_release::SeriesEntry;
+use chrysalis_table::{Code, Column, Table, Unwatched, Value};
+use chrysalis_testkit::required;
+use proptest::prelude::*;
+
+use crate::common::{plain, rng, specs};
+
+/// What an owner remembers, by the names of people and values.
+#[derive(Default)]
+struct Memory {
+    signatures: Vec<Vec<String>>,
+    lives: BTreeMap<u32, Vec<u32>>,
+    number: u64,
+}
+
+/// A person who is in a table: who, where, and with which value.
+type Row = (u32, i64, &'static str);
+
+const VALUES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+
+/// What was shown of one group: who is in it, and which values it has.
+type Shown = (Vec<u32>, Vec<String>);
+
+impl Memory {
+    fn table(rows: &[Row], values: &[&str]) -> Microdata {
+        let places: Vec<i64> = rows.iter().map(|(_, place, _)| *place).collect();
+        let own = Column::texts("s", rows.iter().map(|(_, _, value)| *value));
+        let lacks = |value: &&&str| own.domain().code_of(Some(&Value::Text((**value).into()))).is_none();
+        let more = values.iter().filter(lacks).map(|value| Value::Text((*value).into())).collect();
+        plain(Table::new(vec![Column::integers("q", &places), own.with_values(more, |_| 0)]), &["q"], Some("s"))
+    }
+
+    fn past(&self, data: &Microdata, rows: &[Row], takes_changes: bool) -> Past {
+        let domain = data.sensitive().unwrap().domain();
+        let code = |text: &String| domain.code_of(Some(&Value::Text(text.as_str().into()))).unwrap();
+        let codes = |texts: &Vec<String>| texts.iter().map(code).collect::<Vec<Code>>();
+        let people: Vec<u32> = self.lives.keys().copied().collect();
+        Past {
+            signatures: self.signatures.iter().map(codes).collect(),
+            lives: self.lives.values().cloned().collect(),
+            of_row: rows.iter().map(|(who, ..)| people.binary_search(who).ok().map(|at| at as u32)).collect(),
+            takes_changes,
+            entry: SeriesEntry { number: self.number + 1, previous: (self.number > 0).then(|| "0".repeat(64)) },
+        }
+    }
+
+    /// Publishes, and remembers what was published.
+    fn publish(
+        &mut self,
+        method: &dyn Method,
+        rows: &[Row],
+        (m, values, takes_changes, seed): (u64, &[&str], bool, u64),
+    ) -> Result<(Outcome, Vec<Shown>), PublishError> {
+        let data = Memory::table(rows, values);
+        let past = self.past(&data, rows, takes_changes);
+        let require = required(&specs(&[&format!("m={m}")]));
+        let mut rng = rng(seed);
+        let outcome = Job::new(&data, &require, &Nobody, &mut rng, &Unwatched).after(&past).run(method)?;
+        let groups = outcome.series.as_ref().unwrap();
+        let domain = data.sensitive().unwrap().domain();
+        let texts = |codes: &[Code]| codes.iter().map(|&code| domain.display(code).into_owned()).collect::<Vec<_>>();
+        self.signatures = groups.signatures.iter().map(|codes| texts(codes)).collect();
+        let mut shown = Vec::new();
+        for (group, members) in groups.partition.groups().enumerate() {
+            let who: Vec<u32> = members.iter().map(|&row| rows[row as usize].0).collect();
+            for person in &who {
+                let life = self.lives.entry(*person).or_default();
+                if life.last() != Some(&groups.of_group[group]) {
+                    life.push(groups.of_group[group]);
+                }
+            }
+            shown.push((who, texts(groups.shown(group))));
+        }
+        self.number += 1;
+        Ok((outcome, shown))
+    }
+}
+
+/// For every person and value, in how many of the worlds that agree with all releases they have it, and how many worlds
+/// there are: by brute force. People keep their values for life.
+fn posteriors(n_people: usize, values: &[&str], releases: &[Vec<Shown>]) -> (Vec<Vec<u64>>, u64) {
+    let groups: Vec<(Vec<usize>, Vec<usize>)> = releases
+        .iter()
+        .flatten()
+        .map(|(who, shown)| {
+            let place = |value: &String| values.iter().position(|known| known == value).unwrap();
+            (who.iter().map(|&who| who as usize).collect(), shown.iter().map(place).collect())
+        })
+        .collect();
+    let (mut having, mut n_worlds) = (vec![vec![0; values.len()]; n_people], 0);
+    let mut world = vec![0; n_people];
+    loop {
+        let agrees = groups.iter().all(|(who, shown)| {
+            let is_shown = |&who: &usize| shown.contains(&world[who]);
+            let is_apart = |(at, one): (usize, &usize)| who[..at].iter().all(|other| world[*other] != world[*one]);
+            who.iter().all(is_shown) && who.iter().enumerate().all(is_apart)
+        });
+        if agrees {
+            n_worlds += 1;
+            (0..n_people).for_each(|who| having[who][world[who]] += 1);
+        }
+        // The next world.
+        let Some(at) = (0..n_people).find(|&who| world[who] + 1 < values.len()) else { break };
+        world[..at].fill(0);
+        world[at] += 1;
+    }
+    (having, n_worlds)
+}
+
+/// Who is in which of three releases, and with which of three values, for up to five people. People differ only in
+/// where they live, so worlds are looked at once per multiset of lives.
+#[test]
+fn nobody_falls_below_m_in_any_small_world() {
+    let values = &VALUES[..3];
+    let n_kinds = 7 * values.len();
+    let (mut n_series, mut n_releases, mut n_refused) = (0, 0, 0);
+    for n_people in 2..=5 {
+        let mut kinds = vec![0; n_people];
+        loop {
+            // Values that are renamed make the same world: the first person's value is the first.
+            if kinds[0] % values.len() == 0 {
+                for m in [2, 3] {
+                    let (mut memory, mut seen) = (Memory::default(), Vec::new());
+                    for month in 0..3 {
+                        let is_there = |kind: usize| (kind / values.len() + 1) >> month & 1 == 1;
+                        let rows: Vec<Row> = (0..n_people)
+                            .filter(|&who| is_there(kinds[who]))
+                            .map(|who| (who as u32, who as i64, values[kinds[who] % values.len()]))
+                            .collect();
+                        if rows.is_empty() {
+                            continue;
+                        }
+                        let seed = (n_series * 3 + month) as u64;
+                        match memory.publish(&Anatomy, &rows, (m, values, false, seed)) {
+                            Ok((_, shown)) => seen.push(shown),
+                            // A first table with too many people of one value is refused; the next one may do.
+                            Err(PublishError::Infeasible { .. }) if seen.is_empty() => n_refused += 1,
+                            Err(error) => panic!("{error}: {rows:?}"),
+                        }
+                    }
+                    n_releases += seen.len();
+                    let (having, n_worlds) = posteriors(n_people, values, &seen);
+                    let published: Vec<u32> = seen.iter().flatten().flat_map(|(who, _)| who.clone()).collect();
+                    assert!(n_worlds > 0);
+                    for who in 0..n_people {
+                        if published.contains(&(who as u32)) {
+                            let most = having[who].iter().max().unwrap();
+                            assert!(most * m <= n_worlds, "{most} of {n_worlds} worlds, m={m}: {kinds:?} {seen:?}");
+                        }
+                    }
+                    n_series += 1;
+                }
+            }
+            // The next multiset: kinds never descend.
+            let Some(at) = (0..n_people).rev().find(|&at| kinds[at] + 1 < n_kinds) else { break };
+            let next = kinds[at] + 1;
+            kinds[at..].fill(next);
+        }
+    }
+    assert!(n_series > 20_000 && n_releases > 30_000 && n_refused > 1_000, "{n_series} {n_releases} {n_refused}");
+}
+
+/// Every form shows what the groups are, counts counterfeits, and passes the audit; and two months later as well.
+#[test]
+fn all_forms_show_counterfeits_and_pass_the_audit() {
+    let forms: [&dyn Method; 3] = [&Anatomy, &Permute, &Generalize];
+    for method in forms {
+        let mut memory = Memory::default();
+        let months: [&[Row]; 3] = [
+            &[(0, 1, "a"), (1, 2, "b"), (2, 3, "a"), (3, 4, "b"), (4, 5, "c"), (5, 6, "c")],
+            &[(0, 1, "a"), (2, 3, "a"), (4, 5, "c"), (6, 7, "d")],
+            &[(1, 2, "b"), (2, 4, "a"), (6, 8, "d"), (7, 9, "d")],
+        ];
+        let mut all = 0;
+        for rows in months {
+            let (outcome, shown) = memory.publish(method, rows, (2, &VALUES[..4], false, 7)).unwrap();
+            let facts = outcome.series.as_ref().unwrap().facts;
+            let expected: usize = shown.iter().map(|(who, values)| values.len() - who.len()).sum();
+            assert_eq!(facts.counterfeits, expected as u64, "{}", method.form());
+            all += facts.counterfeits;
+            let release = &outcome.release;
+            let manifest = &release.manifest;
+            assert_eq!((manifest.rows, manifest.series.as_ref().unwrap().number), (rows.len() as u64, memory.number));
+            let counts = manifest.attributes.last().unwrap().domain.counts.clone().unwrap();
+            assert_eq!(
+                counts.iter().sum::<u64>(),
+                (rows.len() + expected) as u64,
+                "real counts would tell counterfeits"
+            );
+            let listed = release.table("counterfeits").unwrap();
+            assert_eq!(listed.rows(), shown.iter().filter(|(who, values)| values.len() > who.len()).count());
+            let microdata = Memory::table(rows, &[]);
+            for with in [None, Some(microdata.table())] {
+                let report = audit(release, with, &Unwatched).unwrap();
+                assert!(report.ok(), "{}: {report:#?}", method.form());
+                assert_eq!(report.rows, rows.len() as u64);
+                assert_eq!(report.checks.iter().filter(|check| check.name == "series").count(), 1);
+            }
+        }
+        assert!(all > 0, "no counterfeit was needed, so nothing was tested");
+    }
+}
+
+/// What an auditor must notice.
+#[test]
+fn a_release_that_shows_too_little_fails_the_audit() {
+    let rows: [Row; 3] = [(0, 1, "a"), (1, 2, "b"), (2, 3, "c")];
+    let made = |method: &dyn Method| {
+        let mut memory = Memory::default();
+        memory.publish(method, &rows, (3, &VALUES[..3], false, 1)).unwrap();
+        memory.publish(method, &rows[..2], (3, &VALUES[..3], false, 1)).unwrap().0.release
+    };
+    for method in [&Anatomy as &dyn Method, &Permute, &Generalize] {
+        let honest = made(method);
+        assert!(audit(&honest, None, &Unwatched).unwrap().ok());
+        let place = honest.manifest.tables.iter().position(|table| table.name == "counterfeits").unwrap();
+        let forged = |table: Table| {
+            let mut release = made(method);
+            release.manifest.tables[place].rows = table.rows() as u64;
+            release.tables[place] = table;
+            release
+        };
+        let counts = |ids: &[i64], counts: &[i64]| {
+            forged(Table::new(vec![Column::integers("group_id", ids), Column::integers("count", counts)]))
+        };
+        for (ids, numbers) in
+            [(&[][..], &[][..]), (&[1], &[2]), (&[1], &[0]), (&[1], &[-1]), (&[2], &[1]), (&[1, 1], &[1, 1])]
+        {
+            let report = audit(&counts(ids, numbers), None, &Unwatched).unwrap();
+            assert!(!report.ok(), "{}: {ids:?} {numbers:?}", method.form());
+        }
+        let mut release = made(method);
+        release.manifest.rows += 1;
+        assert!(!audit(&release, None, &Unwatched).unwrap().ok());
+    }
+}
+
+#[test]
+fn a_value_that_left_its_signature_stops_the_run_unless_changes_are_allowed() {
+    let before: Vec<Row> = (0..8).map(|who| (who, i64::from(who), VALUES[who as usize % 8])).collect();
+    let mut memory = Memory::default();
+    memory.publish(&Anatomy, &before, (2, &VALUES, false, 3)).unwrap();
+    let old = memory.signatures[memory.lives[&0][0] as usize].clone();
+    let other = VALUES.iter().find(|value| !old.contains(&(**value).to_owned())).unwrap();
+    let mut after = before.clone();
+    after[0].2 = other;
+    let error = memory.publish(&Anatomy, &after, (2, &VALUES, false, 3)).unwrap_err();
+    assert_eq!(error.to_string(), "cannot reach m=2: 1 person has a value of `s` that their groups never showed");
+    memory.publish(&Anatomy, &after, (2, &VALUES, true, 3)).unwrap();
+    let life = &memory.lives[&0];
+    assert_eq!(life.len(), 2);
+    let new = &memory.signatures[life[1] as usize];
+    assert!(new.contains(&(*other).to_owned()) && new.iter().all(|value| !old.contains(value)), "{old:?} {new:?}");
+    // Back to the first value: no signature can hide that.
+    after[0].2 = before[0].2;
+    let error = memory.publish(&Anatomy, &after, (2, &VALUES, true, 3)).unwrap_err();
+    assert!(error.to_string().contains("a person has a value of `s` again"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_hidden_is_refused_in_words() {
+    let refused = |rows: &[Row], m: u64| {
+        let result = Memory::default().publish(&Anatomy, rows, (m, &[], false, 0));
+        result.unwrap_err().to_string()
+    };
+    let rows: [Row; 4] = [(0, 1, "a"), (1, 2, "a"), (2, 3, "a"), (3, 4, "b")];
+    assert_eq!(
+        refused(&rows, 2),
+        "cannot reach m=2: value `a` of `s` has 3 of 4 rows, and groups show every value once"
+    );
+    assert_eq!(refused(&rows, 3), "cannot reach m=3: `s` has only 2 different values");
+    let alike: [Row; 2] = [(0, 1, "a"), (1, 2, "a ")];
+    assert_eq!(refused(&alike, 2), "values `a` and `a ` of `s` look alike, and would count as different");
+    let data = Memory::table(&rows, &[]);
+    let require = required(&specs(&["m=2"]));
+    let mut rng = rng(0);
+    let alone = Job::new(&data, &require, &Nobody, &mut rng, &Unwatched).run(&Anatomy).unwrap_err();
+    assert_eq!(alone.to_string(), "m=2 is about a series, but no series is named");
+}
+
+/// Lives of up to forty people over up to eight months: present or not, with a value for life.
+fn lives() -> impl Strategy<Value = Vec<(usize, u8, i64)>> {
+    prop::collection::vec((0..VALUES.len(), 1u8..=255, 0i64..100), 4..40)
+}
+
+proptest! {
+    /// Signatures never change, groups show each of m values once, and nothing but shortage makes counterfeits.
+    #[test]
+    fn signatures_are_for_life(lives in lives(), m in 2u64..=4, seed in 0u64..1000) {
+        let mut memory = Memory::default();
+        for month in 0..8 {
+            let there = lives.iter().enumerate().filter(|(_, (_, months, _))| months >> month & 1 == 1);
+            let rows: Vec<Row> = there.map(|(who, (value, _, place))| (who as u32, *place, VALUES[*value])).collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let known = memory.lives.clone();
+            match memory.publish(&Anatomy, &rows, (m, &VALUES, false, seed)) {
+                Ok((outcome, shown)) => {
+                    let report = audit(&outcome.release, None, &Unwatched).unwrap();
+                    prop_assert!(report.ok(), "{report:?}");
+                    for (who, life) in &known {
+                        prop_assert_eq!(&memory.lives[who], life);
+                    }
+                    let facts = outcome.series.unwrap().facts;
+                    prop_assert_eq!(facts.stay + facts.newcomers, rows.len() as u64);
+                    if known.is_empty() {
+                        prop_assert_eq!(facts.counterfeits, 0);
+                    }
+                    for (who, values) in shown {
+                        prop_assert!(!who.is_empty() && values.len() as u64 >= m);
+                    }
+                }
+                Err(PublishError::Infeasible { .. }) if known.is_empty() => {}
+                Err(error) => prop_assert!(false, "{error}"),
+            }
+        }
+    }
+
+    /// The groups depend on the rows and the generator, not on the number of threads.
+    #[test]
+    fn threads_do_not_change_the_groups(lives in lives(), seed in 0u64..1000) {
+        let rows: Vec<Row> =
+            lives.iter().enumerate().map(|(who, (value, _, place))| (who as u32, *place, VALUES[*value])).collect();
+        let made = |threads| {
+            crate::common::in_threads(threads, || {
+                let result = Memory::default().publish(&Permute, &rows, (2, &VALUES, false, seed));
+                result.map(|(outcome, _)| outcome.release).map_err(|error| error.to_string())
+            })
+        };
+        prop_assert_eq!(made(1), made(4));
+    }
+}

@@ -1,0 +1,184 @@
+//! The ledger's file, and how it and a release appear together or not at all.
+//!
+//! 1. The next ledger is staged beside the ledger, with the hash of the manifest that is about to be there.
+//! 2. The release is put in its place.
+//! 3. The next ledger takes the place of the ledger.
+//!
+//! A run that finds a staged ledger was preceded by one that ended between 1 and 3. Whether the release is there, with
+//! that very manifest, says which of the two ledgers is right.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chrysalis_release::{Manifest, Release, RoleName};
+use chrysalis_store::{
+    Format, PrivateFolder, StoreError, manifest_sha256, manifests_beside, read_private, write_release_once,
+};
+use chrysalis_table::{Counted, Knob, Remedy, Stopped, Watch};
+
+use super::ledger::{Ledger, other_ledger};
+use super::{Remembered, SeriesReport};
+use crate::{Error, Recipe};
+
+/// A ledger that only this run may change.
+#[derive(Debug)]
+pub struct OpenLedger {
+    folder: PrivateFolder,
+    name: String,
+    is_new: bool,
+}
+
+/// What may be told about the ledger in a file. A step that was left half done is not repaired.
+pub fn read_ledger(path: &Path) -> Result<SeriesReport, Error> {
+    let name = path.display().to_string();
+    match read_private(path)? {
+        Some(bytes) => Ok(Ledger::decode(&bytes, &name)?.report()),
+        None => Err(Error::request(format!("there is no ledger {name}"), other_ledger())),
+    }
+}
+
+/// A staged ledger is right if its last release is where it was to be.
+fn repair(folder: &PrivateFolder, name: &str, watch: &dyn Watch) -> Result<(), Error> {
+    match settled(folder)? {
+        Staged::Nothing => {}
+        Staged::WasPublished { number } => watch.note(&format!(
+            "the last run ended after release {number} was written and before the ledger {name} said so: the ledger says so \
+             now"
+        )),
+        Staged::WasNot => watch.note(&format!(
+            "the last run ended before its release was written: the ledger {name} is as it was before that run"
+        )),
+    }
+    Ok(())
+}
+
+/// What became of a staged ledger.
+enum Staged {
+    Nothing,
+    WasPublished { number: u64 },
+    WasNot,
+}
+
+fn settled(folder: &PrivateFolder) -> Result<Staged, Error> {
+    let next = folder.next();
+    let Some(bytes) = read_private(&next)? else { return Ok(Staged::Nothing) };
+    let staged = Ledger::decode(&bytes, &next.display().to_string())?;
+    match staged.last() {
+        Some(last) if manifest_sha256(Path::new(&last.folder)).as_ref() == Some(&last.manifest) => {
+            folder.settle()?;
+            Ok(Staged::WasPublished { number: last.number })
+        }
+        _ => {
+            folder.forget()?;
+            Ok(Staged::WasNot)
+        }
+    }
+}
+
+/// Every release of a series with these columns that lies beside the new one must be one that the ledger knows.
+fn check_beside(ledger: &Ledger, name: &str, out: &Path, attributes: &[&str]) -> Result<(), Error> {
+    let is_alike = |manifest: &Manifest| {
+        let has = |role| manifest.with_role(role).all(|attribute| attributes.contains(&attribute.name.as_str()));
+        manifest.series.is_some() && has(RoleName::Sensitive) && has(RoleName::Quasi)
+    };
+    for (folder, manifest) in manifests_beside(out).into_iter().filter(|(_, manifest)| is_alike(manifest)) {
+        let Some(hash) = manifest_sha256(&folder) else { continue };
+        if ledger.releases().iter().any(|known| known.manifest == hash) {
+            continue;
+        }
+        let Some(entry) = &manifest.series else { continue };
+        let number = entry.number;
+        let follows = ledger.last().is_some_and(|last| entry.previous.as_ref() == Some(&last.manifest));
+        let folder = folder.display();
+        let message = match ledger.last() {
+            Some(last) if follows => format!(
+                "the ledger {name} is older than the releases: it ends with release {}, but {folder} is release {number} of \
+                 the same series",
+                last.number
+            ),
+            Some(_) => format!(
+                "the ledger {name} is of another series: it does not know {folder}, which is release {number} of one"
+            ),
+            None => format!("the ledger {name} is new, but {folder} is release {number} of a series already"),
+        };
+        let remedy = other_ledger().words(", or publish to a folder where no other series lies");
+        return Err(Error::request(message, remedy));
+    }
+    Ok(())
+}
+
+impl OpenLedger {
+    /// Opens the ledger of the recipe's series, if it has one, and repairs what a run left half done. `out` is where the
+    /// release is to be.
+    pub fn open(recipe: &mut Recipe, out: &Path, watch: &dyn Watch) -> Result<Option<OpenLedger>, Error> {
+        let Some(plan) = &mut recipe.series else { return Ok(None) };
+        // LEAK: everything in the folder of a release is published.
+        let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        if place(&plan.file).starts_with(place(out)) {
+            let message = format!("the ledger {} would be part of the release", plan.file.display());
+            return Err(Error::request(message, Remedy::from("name another place with ").knob(Knob::Series, "")));
+        }
+        let name = plan.file.display().to_string();
+        let folder = PrivateFolder::lock(&plan.file)?;
+        repair(&folder, &name, watch)?;
+        let known = read_private(&plan.file)?.map(|bytes| Ledger::decode(&bytes, &name)).transpose()?;
+        let is_new = known.is_none();
+        let ledger = match known {
+            Some(ledger) => ledger,
+            None => Ledger::new(None, String::new(), String::new())?,
+        };
+        let attributes: Vec<&str> = recipe.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+        if !plan.only_new {
+            check_beside(&ledger, &name, out, &attributes)?;
+        }
+        plan.ledger = Some(Arc::new(ledger));
+        Ok(Some(OpenLedger { folder, name, is_new }))
+    }
+
+    /// Writes a release, and what the ledger remembers of it: both are there afterwards, or neither.
+    pub fn write(
+        self,
+        (release, remembered): (&Release, Remembered),
+        out: &Path,
+        (format, force): (Format, bool),
+        watch: &dyn Watch,
+    ) -> Result<Manifest, Error> {
+        let mut ledger = remembered.ledger;
+        let place = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
+        if let Some(last) = ledger.head.releases.last_mut() {
+            last.folder = place.display().to_string();
+        }
+        let stage = |manifest: &str| -> Result<(), StoreError> {
+            let mut ledger = ledger.clone();
+            if let Some(last) = ledger.head.releases.last_mut() {
+                manifest.clone_into(&mut last.manifest);
+            }
+            let unwritable =
+                |_| StoreError::Private { path: PathBuf::from(&self.name), problem: "it cannot be written as bytes" };
+            self.folder.stage(&ledger.encode().map_err(unwritable)?)
+        };
+        watch.phase("write", None, Counted::Rows);
+        let written = Stopped::catch(|| write_release_once(release, out, format, force, &|n| watch.tell(n), &stage));
+        let manifest = match written {
+            Ok(Ok(manifest)) => manifest,
+            failed => {
+                // Something may have failed after the release was there.
+                settled(&self.folder)?;
+                return Err(match failed {
+                    Ok(Err(error)) => error.into(),
+                    Err(stopped) => stopped.into(),
+                    Ok(Ok(_)) => Error::internal("a release is both written and not"),
+                });
+            }
+        };
+        self.folder.settle()?;
+        if self.is_new {
+            watch.note(&format!(
+                "made the ledger {}: keep it secret, because it knows who was published, and keep it, because nothing \
+                 else remembers what the next release must keep",
+                self.name
+            ));
+        }
+        Ok(manifest)
+    }
+}

@@ -61,7 +61,7 @@ pub(crate) fn publish(
         let made = chrysalis::publish(table, &recipe, Seed::from(seed), watch)?;
         Ok::<(Published, Format), Error>((made, recipe.format()))
     })?;
-    let (Published { release, mut report }, format) = made;
+    let (Published { release, mut report, .. }, format) = made;
     told.notes.extend(report.notes.iter().cloned());
     (report.phases, report.seconds) = (told.phases, Some(told.seconds));
     let report = json(&report).or_raise(py)?;

@@ -75,7 +75,7 @@ pub fn price(
     watch: &dyn Watch,
 ) -> Result<Price, Error> {
     let own = WholeTable::of(table, recipe, &Unwatched)?;
-    let Published { release, report } = publish_whole(own.clone(), recipe, seed, watch)?;
+    let Published { release, report, .. } = publish_whole(own.clone(), recipe, seed, watch)?;
     // Publishing again takes longer than everything else.
     let with = Evidence { microdata: Some(&own.table), replay: Some(0), ..Evidence::default() };
     let audit = audit(&release, with, watch)?;

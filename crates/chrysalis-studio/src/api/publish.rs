@@ -96,7 +96,7 @@ struct Order {
 fn published(studio: &Studio, order: Order, job: &Job) -> Result<Value, Error> {
     let recipe = order.loaded.recipe(&order.draft)?;
     let table = order.loaded.columns(recipe.requests(), job)?;
-    let Published { mut release, report } = chrysalis::publish(table, &recipe, Seed::from(order.seed), job)?;
+    let Published { mut release, report, .. } = chrysalis::publish(table, &recipe, Seed::from(order.seed), job)?;
     report.notes.iter().for_each(|note| chrysalis::Watch::note(job, note));
     let folder = match &order.place {
         Some(place) => Folder::Named(place.release.clone()),

@@ -166,11 +166,10 @@ fn groups_of_cell<const D: usize>(
     if has_several
         && is_large
         && let Some((order, pooled)) = mending::pooled(goal, points, &sizes, counts)
+        && squares(&pooled) < squares(&merged)
     {
-        if squares(&pooled) < squares(&merged) {
-            points.copy_from_slice(&order);
-            return pooled;
-        }
+        points.copy_from_slice(&order);
+        return pooled;
     }
     merged
 }

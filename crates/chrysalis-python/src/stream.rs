@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use chrysalis::arrow::{RecordBatch, RecordBatchIterator, RecordBatchReader, Schema};
 use chrysalis::store::Input;
 use chrysalis::{Draft, Error, files};
@@ -63,7 +63,7 @@ impl Given {
 
 /// Takes over the stream of a table.
 #[allow(unsafe_code, reason = "the interface hands over a pointer")]
-fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
+fn reader(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let py = table.py();
     let failed = |error: &dyn std::fmt::Display| {
         refused(py, format!("the table cannot be read as Arrow: {error}"), "check that its columns have plain types")
@@ -86,7 +86,7 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
     // compares the name). It is moved out, which marks the one in the capsule as released, as a consumer must. Python's
     // lock is held, so nobody else takes it meanwhile.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) };
-    ArrowArrayStreamReader::try_new(stream).map_err(|error| failed(&error))
+    RecordBatchStreamReader::try_new(stream).map_err(|error| failed(&error))
 }
 
 /// Hands batches to whoever asks.

@@ -22,6 +22,8 @@ def main() -> None:
     if "--write" in sys.argv:
         for cell in cells:
             cell.metadata.clear()
+            # Progress bars are gone in the end, and so is their place.
+            cell.outputs = [it for it in cell.outputs if it.output_type != "display_data"]
         notebook.metadata.pop("language_info", None)
         nbformat.write(notebook, path)
 

@@ -94,9 +94,11 @@ fn test(tools: &Path, wheel: &Path) -> Result<(), Failure> {
     quietly(install.args(["install", "--no-index"]).arg(wheel)).map_err(Failure::new)?;
 
     let libraries = libraries_of(tools)?;
+    let cache = shell::target_dir().join("python/mypy");
     let with_tools = |arguments: &[&str]| {
         let mut command = Command::new(&python);
         command.args(arguments).env("PYTHONPATH", &libraries).env("PYTHONDONTWRITEBYTECODE", "1");
+        command.env("MYPY_CACHE_DIR", &cache);
         command
     };
     // The command needs nothing but the wheel.

@@ -28,6 +28,8 @@ mod _native {
     #[pymodule_export]
     use super::command;
     #[pymodule_export]
+    use crate::answer::Answer;
+    #[pymodule_export]
     use crate::compare::{Comparison, compare};
     #[pymodule_export]
     use crate::look::{check_taxonomy, example, profile, propose_taxonomy, risk};

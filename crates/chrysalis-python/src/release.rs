@@ -29,10 +29,18 @@ pub(crate) struct Release {
     release: Arc<chrysalis::Release>,
     /// Opened at the first question.
     analyst: OnceLock<Arc<Analyst>>,
-    /// The folder that it was read from, or saved to.
-    folder: Mutex<Option<PathBuf>>,
+    place: Mutex<Option<Place>>,
     /// How it is written unless somebody says otherwise.
     format: Format,
+}
+
+/// Where a release is.
+#[derive(Clone)]
+struct Place {
+    /// The folder that it was read from, or saved to.
+    folder: PathBuf,
+    /// Whether it was saved there: then the files know more than the release in memory, such as their names.
+    is_saved: bool,
 }
 
 /// Reads a release from its folder.
@@ -61,11 +69,12 @@ fn memory_of(py: Python<'_>, text: Option<&str>) -> PyResult<Memory> {
 
 impl Release {
     pub(crate) fn new(release: Arc<chrysalis::Release>, folder: Option<PathBuf>, format: Format) -> Release {
-        Release { release, analyst: OnceLock::new(), folder: Mutex::new(folder), format }
+        let place = folder.map(|folder| Place { folder, is_saved: false });
+        Release { release, analyst: OnceLock::new(), place: Mutex::new(place), format }
     }
 
-    fn folder(&self) -> Option<PathBuf> {
-        self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn place(&self) -> Option<Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Opens it for questions once; whoever comes meanwhile opens it, too, and one of the two stays.
@@ -88,7 +97,7 @@ impl Release {
     /// The folder that it was read from, or saved to.
     #[getter]
     fn path(&self) -> Option<PathBuf> {
-        self.folder()
+        self.place().map(|place| place.folder)
     }
 
     /// The names of its tables.
@@ -120,7 +129,8 @@ impl Release {
             files::write(&release, &out, format, force, watch)
         })?;
         let beside = files::releases_beside(&folder, &manifest);
-        *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
+        let place = Place { folder, is_saved: true };
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
         Ok((manifest.to_json().or_raise(py)?, beside))
     }
 
@@ -146,8 +156,15 @@ impl Release {
         let population = population.map(|table| Given::new(table, "population_table")).transpose()?;
         let others: Vec<(String, Arc<chrysalis::Release>)> =
             others.into_iter().map(|(name, other)| (name, Arc::clone(&other.get().release))).collect();
-        let (release, folder) = (Arc::clone(&self.release), self.folder());
+        let (release, place) = (Arc::clone(&self.release), self.place());
         let (outcome, mut told) = work::run(py, progress, move |watch| {
+            // What was saved is judged by its files, and a certificate is about files, hashes and all.
+            let is_read = place.as_ref().filter(|place| place.is_saved || certificate.is_some());
+            let release = match is_read {
+                Some(place) => Arc::new(read_release_within(&place.folder, Memory::default())?),
+                None => release,
+            };
+            let folder = place.map(|place| place.folder);
             let manifests: Vec<&Manifest> =
                 std::iter::once(&release.manifest).chain(others.iter().map(|(_, other)| &other.manifest)).collect();
             let (microdata, person) = match microdata {

@@ -54,7 +54,9 @@ CASES: list[tuple[str, Callable[[], object], type[ch.ChrysalisError], str, str]]
     ("two alike", lambda: ch.publish(pandas.DataFrame([[1, 2]], columns=["a", "a"]), quasi="a", require="k=1"),
      ch.RequestError, "", ""),
     ("wrong kind", lambda: publish(kind={"sex": "integer"}), ch.RequestError, "not an integer", ""),
-    ("missing values", lambda: publish(quasi=["occupation"], missing="error"), ch.RequestError, "", "missing="),
+    ("missing values", lambda: ch.publish(frame(age=[1, 2, None, 4], disease=["a", "b", "a", "b"]), quasi="age",
+                                          sensitive="disease", require="l=2", missing="error"), ch.RequestError,
+     "", "missing="),
     # Knobs.
     ("nothing required", lambda: publish(require=[]), ch.RequestError, "no principle is required", 'require=["k=10"]'),
     ("no such principle", lambda: publish(require="m=3,4,5"), ch.RequestError, "m=3,4,5", ""),
@@ -71,7 +73,7 @@ CASES: list[tuple[str, Callable[[], object], type[ch.ChrysalisError], str, str]]
     ("population of no use", lambda: publish(population_table=TABLE), ch.RequestError, "no principle is about it",
      'require=["k-map=5"]'),
     ("population missing", lambda: publish(require="k-map=5"), ch.RequestError, "", 'population_table="census.csv"'),
-    ("identifying", lambda: publish(other=["patient_id"]), ch.RequestError, "patient_id", "identifying=patient_id"),
+    ("identifying", lambda: publish(other=["patient_id"]), ch.InfeasibleError, "patient_id", "identifying=patient_id"),
     ("accepted in vain", lambda: publish(accept="everything"), ch.RequestError, "everything", 'accept=["disclosure"]'),
     # What these rows cannot keep.
     ("infeasible", lambda: publish(require="l=200"), ch.InfeasibleError, "l=200", ""),

@@ -39,17 +39,14 @@ def test_the_contract_on_the_hospital(hospital: Path, frame: Reader, tmp_path: P
     table = frame(hospital, ["zip_code"])
     audit = opened.audit(microdata=table).raise_if_failed()
     assert audit.ok and audit["disclosed_rows"] == 0
-    assert "faithful" in {check["name"] for check in audit["checks"]} or len(audit["checks"]) > 3
+    assert {"faithful", "files"} <= {check["name"] for check in audit["checks"]}
     same_answers(release, tmp_path / "told", QUESTION)
     same_answers(opened, tmp_path / "told", QUESTION)
 
 
 def test_the_contract_on_adult(frame: Reader, tmp_path: Path) -> None:
     path = data("adult_complete.csv.gz")
-    header = path.name and __import__("pandas").read_csv(path, nrows=1).columns.tolist()
-    quasi = [name for name in header if name in ("age", "sex", "race", "education", "marital-status", "marital_status")]
-    sensitive = "occupation"
-    assert len(quasi) >= 4 and sensitive in header
+    quasi, sensitive = ["age", "sex", "race", "education", "marital_status"], "occupation"
     table = frame(path, [])
     made = ch.publish(table, quasi=quasi, sensitive=[sensitive], require=["k=5", "l=4"], seed=11)
     made.release.save(tmp_path / "release")
@@ -81,7 +78,7 @@ def test_tables_leave_as_they_came(frame: Reader, hospital: Path, tmp_path: Path
     import duckdb
 
     arrow = made.release.tables[name].to_arrow()
-    assert duckdb.sql("SELECT COUNT(*) FROM arrow").fetchone() == (arrow.num_rows,)
+    assert duckdb.sql("SELECT COUNT(*) FROM arrow").fetchall() == [(arrow.num_rows,)]
 
 
 def test_a_file_and_a_spec_are_tables_too(hospital: Path, tmp_path: Path) -> None:
@@ -105,9 +102,8 @@ def test_rewritten_questions_give_the_same_bounds_in_duckdb(hospital: Path, tmp_
     connection = duckdb.connect()
     for name, table in made.release.tables.items():
         connection.register(name, table.to_arrow())
-    row = connection.sql(made.release.rewrite(question, dialect="duckdb")).fetchone()
+    row = connection.sql(made.release.rewrite(question, dialect="duckdb")).fetchall()[0]
     value = made.release.query(question, estimate="even").value
-    assert row is not None
     assert [round(float(number), 6) for number in row[-4:]][:3] == [
         round(float(number), 6) for number in (value.estimate, value.lower, value.upper) if number is not None
     ]

@@ -52,7 +52,7 @@ class Answer:
         self._native = native
         self._json: dict[str, Any] = json.loads(native.json())
         #: The question.
-        self.question = question
+        self.question = question.strip()
 
     @property
     def rows(self) -> list[Row]:

@@ -2,11 +2,28 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, Protocol, final
+
+__all__ = [
+    "Answer",
+    "Comparison",
+    "Release",
+    "Table",
+    "check_taxonomy",
+    "command",
+    "compare",
+    "example",
+    "open",
+    "profile",
+    "propose_taxonomy",
+    "publish",
+    "risk",
+]
 
 class _Progress(Protocol):
     def __call__(self, phase: str | None, done: int, total: int | None, unit: str, /) -> bool | None: ...
 
+@final
 class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     @property
@@ -14,6 +31,7 @@ class Table:
     @property
     def column_names(self) -> list[str]: ...
 
+@final
 class Answer:
     def json(self) -> str: ...
     @property
@@ -22,6 +40,7 @@ class Answer:
     def notes(self) -> list[str]: ...
     def table(self) -> Table: ...
 
+@final
 class Comparison:
     @property
     def is_sound(self) -> bool: ...
@@ -31,6 +50,7 @@ class Comparison:
     def html(self) -> str: ...
     def page(self, path: str | PathLike[str], force: bool = False) -> None: ...
 
+@final
 class Release:
     def manifest(self) -> str: ...
     @property

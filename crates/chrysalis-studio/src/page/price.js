@@ -122,7 +122,7 @@ async function compare(isWhole) {
 }
 
 function compared(found) {
-  const columns = [{ title: 'way' }, { title: 'detail lost', number: true }, { title: 'typical error', number: true }, { title: 'best guess', number: true }, { title: 'rows given away', number: true }, { title: '' }];
+  const columns = [{ title: 'way' }, { title: 'detail lost', number: true }, { title: 'typical error', number: true }, { title: 'best guess', number: true }, { title: 'rows given away', number: true }, { title: 'choose' }];
   const part = (value) => (value === null || value === undefined ? '–' : percent(value));
   const rows = found.runs.map((one) => {
     if (!one.made) return [one.name, '–', '–', '–', '–', `cannot be made: ${one.reason}`];

@@ -42,7 +42,7 @@ class Studio:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-        command = [program, "--no-open", *map(str, arguments)]
+        command = [os.path.abspath(program), "--no-open", *map(str, arguments)]
         self.process = subprocess.Popen(
             command, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             preexec_fn=limited if limit else None, restore_signals=limit is None,

@@ -73,7 +73,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Experiment(args) => command::experiment::run(args, cli),
         Command::Example(args) => command::example::run(args, cli),
         Command::Series(args) => command::series::run(args, cli),
-        Command::Studio(args) => command::studio::run(args),
+        Command::Studio(args) => command::studio::run(args, cli),
         Command::Completions(args) => command::manual::completions(args, cli),
         Command::Man(args) => command::manual::man(args, cli),
     }

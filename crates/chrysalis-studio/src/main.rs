@@ -17,6 +17,9 @@ struct Arguments {
     /// The port to listen on [default: any free one].
     #[arg(long, value_name = "N")]
     port: Option<u16>,
+    /// Number of threads [default: all cores]. Results do not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
     /// Print the address, and open no browser.
     #[arg(long)]
     no_open: bool,
@@ -42,6 +45,7 @@ fn run(arguments: Arguments) -> Result<(), Error> {
     let failed = |what: &str, error: &dyn std::fmt::Display| Error::internal(format!("{what}: {error}"));
     rayon::ThreadPoolBuilder::new()
         .stack_size(STACK)
+        .num_threads(arguments.threads.unwrap_or(0))
         .build_global()
         .map_err(|error| failed("cannot start threads", &error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

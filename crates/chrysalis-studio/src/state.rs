@@ -57,33 +57,39 @@ impl Studio {
 pub(crate) struct Shelf<T> {
     /// What they are called.
     what: &'static str,
-    held: Mutex<(u64, Vec<(u64, Arc<T>)>)>,
+    held: Mutex<Held<T>>,
+}
+
+/// The last number that was given, and what is held.
+struct Held<T> {
+    last: u64,
+    things: Vec<(u64, Arc<T>)>,
 }
 
 impl<T> Shelf<T> {
     fn new(what: &'static str) -> Self {
-        Shelf { what, held: Mutex::default() }
+        Shelf { what, held: Mutex::new(Held { last: 0, things: Vec::new() }) }
     }
 
     /// Puts something on the shelf, and returns its number.
     pub(crate) fn put(&self, thing: T) -> u64 {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.0 += 1;
-        let id = held.0;
-        held.1.push((id, Arc::new(thing)));
-        if held.1.len() > KEPT {
-            held.1.remove(0);
+        held.last += 1;
+        let id = held.last;
+        held.things.push((id, Arc::new(thing)));
+        if held.things.len() > KEPT {
+            held.things.remove(0);
         }
         id
     }
 
     pub(crate) fn get(&self, id: u64) -> Result<Arc<T>, Error> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.1.iter().find(|(known, _)| *known == id).map(|(_, thing)| Arc::clone(thing)).ok_or_else(|| gone(self.what))
+        held.things.iter().find(|(known, _)| *known == id).map(|(_, it)| Arc::clone(it)).ok_or_else(|| gone(self.what))
     }
 
     /// Forgets everything; temporary files go with it.
     pub(crate) fn clear(&self) {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).1.clear();
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).things.clear();
     }
 }

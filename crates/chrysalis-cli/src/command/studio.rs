@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::{env, io};
 
-use crate::args::StudioArgs;
+use crate::args::{Cli, StudioArgs};
 use crate::failure::Failure;
 
 const PROGRAM: &str = "chrysalis-studio";
 
-pub(crate) fn run(args: &StudioArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &StudioArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let Some(program) = program() else {
         let hint = format!("install it: cargo install --path crates/{PROGRAM}");
         return Err(Failure::bad_input(
@@ -21,6 +21,9 @@ pub(crate) fn run(args: &StudioArgs) -> Result<ExitCode, Failure> {
     let mut command = Command::new(&program);
     if let Some(port) = args.port {
         command.args(["--port", &port.to_string()]);
+    }
+    if let Some(threads) = cli.threads {
+        command.args(["--threads", &threads.to_string()]);
     }
     command.args(args.no_open.then_some("--no-open")).arg("--").args(&args.file);
     let error = replaced_by(&mut command)?;

@@ -13,7 +13,7 @@ export const ROLES = [
 ];
 
 /** The table that is open, and everything that was chosen about it. */
-export const choices = { table: null, roles: new Map(), base: {}, k: 10, columns: new Map(), also: [], method: null, accept: [], seed: null };
+export const choices = { table: null, roles: new Map(), base: {}, k: 10, columns: new Map(), also: [], method: null, partitioner: null, accept: [], seed: null };
 
 /** Takes a table and the choices that the studio proposes for it. */
 export function begin(table) {
@@ -27,6 +27,7 @@ export function begin(table) {
     return [name, role];
   }));
   choices.method = draft.release?.method || null;
+  choices.partitioner = null;
   choices.accept = draft.release?.accept || [];
   choices.seed = null;
   read(draft.release?.require || []);
@@ -109,9 +110,10 @@ export function draft() {
     } else if (role === 'identifier') attributes[name] = { role };
   }
   const release = { ...(base.release || {}), require: requirements() };
-  if (choices.method && choices.method !== release.method) {
+  if (choices.partitioner || (choices.method && choices.method !== release.method)) {
     for (const knob of ['partitioner', 'relaxed', 'transparent', 'suppress', 'metric', 'levels', 'time_limit', 'marginals', 'bucket_columns', 'group_column']) delete release[knob];
     release.method = choices.method;
+    if (choices.partitioner) release.partitioner = choices.partitioner;
   }
   if (choices.accept.length) release.accept = choices.accept;
   else delete release.accept;

@@ -97,8 +97,8 @@ function ways() {
   if (known.length < 2) { fill(method); fill(others); return; }
   const used = choices.method || choices.used;
   const select = el('select', { id: 'method' }, known.map(({ name }) => el('option', { value: name, selected: name === used }, name)));
-  const about = el('span', { class: 'soft' }, known.find(({ name }) => name === used)?.about || '');
-  select.addEventListener('change', () => { choices.method = select.value; changed(); document.getElementById('method')?.focus(); });
+  const about = el('span', { class: 'soft' }, `${known.find(({ name }) => name === used)?.about || ''}${choices.partitioner ? `, by ${choices.partitioner}` : ''}`);
+  select.addEventListener('change', () => { Object.assign(choices, { method: select.value, partitioner: null }); changed(); document.getElementById('method')?.focus(); });
   fill(method, el('p', {}, el('label', { for: 'method' }, 'How groups are shown: '), select, ' ', about));
   const start = (isWhole) => el('button', { type: 'button', onclick: () => compare(isWhole) }, isWhole ? 'Compare on all rows' : 'Compare all ways');
   fill(others, el('div', { class: 'row' }, start(false), choices.table.rows > choices.table.sample ? start(true) : null));
@@ -122,11 +122,11 @@ async function compare(isWhole) {
 }
 
 function compared(found) {
-  const columns = [{ title: 'way' }, { title: 'detail lost', number: true }, { title: 'typical error', number: true }, { title: 'best guess', number: true }, { title: 'rows given away', number: true }, { title: '' }];
+  const columns = [{ title: 'way' }, { title: 'detail lost', number: true }, { title: 'typical error', number: true }, { title: 'best guess', number: true }, { title: 'rows given away', number: true }, { title: 'choose' }];
   const part = (value) => (value === null || value === undefined ? '–' : percent(value));
   const rows = found.runs.map((one) => {
     if (!one.made) return [one.name, '–', '–', '–', '–', `cannot be made: ${one.reason}`];
-    const use = el('button', { type: 'button', class: 'small', onclick: () => { choices.method = one.method; changed(); } }, `Use ${one.method}`);
+    const use = el('button', { type: 'button', class: 'small', 'aria-label': `Use ${one.name}`, onclick: () => { Object.assign(choices, { method: one.method, partitioner: one.partitioner }); changed(); } }, 'Use');
     const given = one.disclosed_rows ? el('span', { class: 'bad-word' }, shown(one.disclosed_rows)) : shown(one.disclosed_rows);
     return [one.name, part(one.ncp), part(one.median_error), part(one.linking), given, use];
   });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrysalis_publish::{Microdata, Past, SeriesGroups};
 use chrysalis_release::SeriesEntry;
-use chrysalis_table::{Code, Column, ColumnRequest, Kind, Knob, Remedy, Role, Table, Value};
+use chrysalis_table::{Code, ColumnRequest, Kind, Knob, Remedy, Role, Table, Value};
 use rayon::prelude::*;
 
 use super::ledger::{Ledger, PersonHash, other_ledger};

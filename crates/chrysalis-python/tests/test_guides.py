@@ -9,7 +9,7 @@ import chrysalis as ch
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = ["README.md", "docs/guides/python.md", "docs/guides/coming-from.md"]
+PAGES = ["README.md", "crates/chrysalis-python/README.md", "docs/guides/python.md", "docs/guides/coming-from.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrysalis_audit::{AuditOptions, audit};
+use chrysalis_audit::audit;
 use chrysalis_publish::method::{Anatomy, Generalize, Method, Outcome, Permute};
 use chrysalis_publish::partitioner::Nobody;
 use chrysalis_publish::{Job, Microdata, Past, PublishError};
@@ -337,7 +337,7 @@ proptest! {
         let made = |threads| {
             crate::common::in_threads(threads, || {
                 let result = Memory::default().publish(&Permute, &rows, (2, &VALUES, false, seed));
-                result.map(|(outcome, _)| outcome.release).map_err(|error| error.to_string())
+                result.map(|(outcome, _)| outcome.release.tables).map_err(|error| error.to_string())
             })
         };
         prop_assert_eq!(made(1), made(4));

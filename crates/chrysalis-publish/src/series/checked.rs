@@ -29,7 +29,8 @@ impl SeriesGroups {
                 let former = |&signature: &u32| &past.signatures[signature as usize];
                 let keeps = life.last().map(former).is_some_and(|last| last == shown);
                 let is_apart = |signature: &u32| former(signature).iter().all(|value| !shown.contains(value));
-                if !keeps && !(past.takes_changes && life.iter().all(is_apart)) {
+                let starts_anew = past.takes_changes && life.iter().all(is_apart);
+                if !keeps && !starts_anew {
                     return Err(wrong("somebody's group shows other values than before"));
                 }
             }

@@ -154,9 +154,9 @@ fn nobody_falls_below_m_in_any_small_world() {
                     let (having, n_worlds) = posteriors(n_people, values, &seen);
                     let published: Vec<u32> = seen.iter().flatten().flat_map(|(who, _)| who.clone()).collect();
                     assert!(n_worlds > 0);
-                    for who in 0..n_people {
-                        if published.contains(&(who as u32)) {
-                            let most = having[who].iter().max().unwrap();
+                    for (who, having) in (0..).zip(&having) {
+                        if published.contains(&who) {
+                            let most = having.iter().max().unwrap();
                             assert!(most * m <= n_worlds, "{most} of {n_worlds} worlds, m={m}: {kinds:?} {seen:?}");
                         }
                     }

@@ -77,9 +77,15 @@ fn hostile_manifests_of_version_2_are_refused_by_name() {
     check_error("\"k=2\"", "\"k=zwei\"", "the manifest promises `k=zwei`");
     check_error(
         "\"encoding\": 1,",
-        "\"encoding\": 1, \"series\": 1,",
-        "the manifest cannot be read: unknown field `series`",
+        "\"encoding\": 1, \"telepathy\": 1,",
+        "the manifest cannot be read: unknown field `telepathy`",
     );
+    let series = |entry: &str, message: &str| {
+        check_error("\"encoding\": 1,", &format!("\"encoding\": 1, \"series\": {entry},"), message);
+    };
+    series("1", "the manifest cannot be read: invalid type: integer `1`");
+    series("{\"number\": 1}", "the manifest says ");
+    series("{\"number\": 2}", "the manifest says ");
     check_error("\"generalize\"", "\"telepathy\"", "the release was made by the method `telepathy`");
 }
 

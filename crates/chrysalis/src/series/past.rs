@@ -57,8 +57,8 @@ impl SeriesPlan {
     fn ledger(&self) -> Result<&Ledger, Error> {
         self.ledger.as_deref().ok_or_else(|| {
             Error::request(
-                "a release of a series can only be published, because its ledger must know of it",
-                "leave the series out, or publish it",
+                "a release of a series appears together with its ledger, and only the command `chrysalis publish` writes both",
+                "leave the series out, or publish with that command",
             )
         })
     }

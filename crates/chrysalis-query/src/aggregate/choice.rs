@@ -105,6 +105,50 @@ impl Chosen {
     }
 }
 
+/// How far all rows of a question may lean the same way inside their ranges, as a share of the width.
+const LEAN: f64 = 0.1;
+
+/// What is not known about values that lie somewhere in a range (step 9a of `spec.md`): the variance of their sum if every
+/// row lies where it will, its deviation if all lean the same way, and the rows.
+struct Unplaced {
+    alone: f64,
+    alike: f64,
+    rows: f64,
+}
+
+impl Unplaced {
+    fn of(groups: &[Chosen]) -> Self {
+        let mut all = Unplaced { alone: 0.0, alike: 0.0, rows: 0.0 };
+        for (group, pick) in groups.iter().flat_map(|group| group.picks.iter().map(move |pick| (group, pick))) {
+            let (rows, width) = (group.chance(pick) * f64::from(pick.count), pick.high - pick.low);
+            all.rows += rows;
+            all.alone += rows * width * width / 12.0;
+            all.alike += rows * width * LEAN;
+        }
+        all
+    }
+
+    /// Of a sum.
+    fn variance(&self) -> f64 {
+        self.alone + self.alike * self.alike
+    }
+
+    /// Of one value among them.
+    fn of_one(&self, is_alone: bool) -> f64 {
+        if self.rows > 0.0 {
+            (self.alike / self.rows).powi(2) + if is_alone { self.alone / self.rows } else { 0.0 }
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Adds a variance to a standard error.
+fn with_variance(estimate: Estimate, more: f64) -> Estimate {
+    let std_error = estimate.std_error.map(|error| if more > 0.0 { error.hypot(more.sqrt()) } else { error });
+    Estimate { std_error, ..estimate }
+}
+
 /// Whether every world has the same hits, with known values.
 pub(super) fn is_exact(groups: &[Chosen]) -> bool {
     groups.iter().all(|group| {
@@ -124,10 +168,10 @@ pub(crate) fn of_choices(function: Function, fraction: f64, groups: &[Chosen]) -
         Function::Count => count(groups),
         Function::Sum => sum(groups),
         Function::Avg => average(groups),
-        Function::Min => extreme(groups, 1.0),
-        Function::Max => extreme(groups, -1.0),
+        Function::Min => with_variance(extreme(groups, 1.0), Unplaced::of(groups).of_one(true)),
+        Function::Max => with_variance(extreme(groups, -1.0), Unplaced::of(groups).of_one(true)),
         Function::CountDistinct => distinct::distinct(groups),
-        Function::Quantile => quantile::quantile(groups, fraction),
+        Function::Quantile => with_variance(quantile::quantile(groups, fraction), Unplaced::of(groups).of_one(false)),
         Function::VarPop => variance::variance(groups, false),
         Function::VarSamp => variance::variance(groups, true),
         Function::StddevPop => variance::variance(groups, false).root(),
@@ -166,7 +210,7 @@ fn sum(groups: &[Chosen]) -> Estimate {
         estimate: Some(estimate.value()),
         lower: Some(lower.at_least()),
         upper: Some(-upper.at_least() + 0.0),
-        std_error: Some(variance.value().max(0.0).sqrt()),
+        std_error: Some((variance.value().max(0.0) + Unplaced::of(groups).variance()).sqrt()),
     }
     .inside()
 }
@@ -204,7 +248,8 @@ fn average(groups: &[Chosen]) -> Estimate {
     let count: f64 = groups.iter().map(|group| group.expected(|_| 1.0)).sum();
     let ratio = (count > 0.0).then(|| sum / count);
     let deviation = |ratio: f64| {
-        groups.iter().map(|group| group.variance(|pick| pick.middle() - ratio)).sum::<f64>().max(0.0).sqrt() / count
+        let hits = groups.iter().map(|group| group.variance(|pick| pick.middle() - ratio)).sum::<f64>().max(0.0);
+        (hits + Unplaced::of(groups).variance()).sqrt() / count
     };
     Estimate {
         estimate: ratio,

@@ -81,7 +81,11 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
     };
     step("tests", || shell::run(&mut builds.testing(runner, python.as_deref(), extent)))?;
     match python::prepare() {
-        Ok(_) => step("python", || python::run(&python::Options::default()))?,
+        Ok(_) => {
+            let mut options = python::Options::default();
+            options.is_cold = builds.is_cold;
+            step("python", || python::run(&options))?;
+        }
         Err(reason) => skip(&mut skipped, format!("the Python package is not built: {reason}")),
     }
     let toys = |verb| [verb, "--workspace", "--features", WITH_TOYS, "--test", "toys"];

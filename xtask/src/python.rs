@@ -22,11 +22,13 @@ pub(crate) struct Options {
     profile: String,
     /// Only build the wheel.
     is_build: bool,
+    /// Compile as a run of CI does that found nothing built: otherwise what its tests compiled is compiled again.
+    pub(crate) is_cold: bool,
 }
 
 impl Options {
     pub(crate) fn parse(arguments: &[String]) -> Result<Self, Failure> {
-        let mut options = Options { profile: "dev".to_owned(), is_build: false };
+        let mut options = Options { profile: "dev".to_owned(), is_build: false, is_cold: false };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             match argument.as_str() {
@@ -44,14 +46,14 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { profile: "dev".to_owned(), is_build: false }
+        Options { profile: "dev".to_owned(), is_build: false, is_cold: false }
     }
 }
 
 /// `cargo xtask python`.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let tools = prepare().map_err(Failure::new)?;
-    let wheel = build(&tools, &options.profile)?;
+    let wheel = build(&tools, options)?;
     println!("python: {}", wheel.display());
     if options.is_build { Ok(()) } else { test(&tools, &wheel) }
 }
@@ -66,13 +68,17 @@ fn beside(python: &Path, program: &str) -> PathBuf {
 }
 
 /// Builds the wheel. With the profile and the features of tests, what they compiled is used again.
-fn build(tools: &Path, profile: &str) -> Result<PathBuf, Failure> {
+fn build(tools: &Path, options: &Options) -> Result<PathBuf, Failure> {
+    let profile = options.profile.as_str();
     let out = shell::target_dir().join("python/wheel");
     shell::empty_dir(&out)?;
     let mut maturin = Command::new(beside(tools, "maturin"));
     maturin.args(["build", "--manifest-path", &format!("{PACKAGE}/Cargo.toml"), "--profile", profile]);
     if profile == "dev" {
         maturin.args(["--features", "as-in-tests"]);
+    }
+    if options.is_cold {
+        maturin.env("CARGO_INCREMENTAL", "0");
     }
     shell::run(maturin.arg("--interpreter").arg(tools).arg("--out").arg(&out))?;
     let found = fs::read_dir(&out).into_iter().flatten().flatten().map(|entry| entry.path());

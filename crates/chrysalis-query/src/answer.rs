@@ -185,7 +185,7 @@ impl<'a> AnswerScan<'a> {
         // Nobody has worked out what counterfeits teach.
         let learns = mode == EstimateMode::Learned && !release.has_counterfeits();
         let learner = learns.then(|| Learner::new(release, plan, &quasi_keys)).transpose()?;
-        let gatherers = Gatherer::all(release, plan, operands, listed, &quasi_keys)?;
+        let gatherers = Gatherer::all(release, plan, operands, listed, &quasi_keys, learner.as_ref())?;
         Ok(AnswerScan {
             learner,
             release,
@@ -345,6 +345,11 @@ impl<'a> AnswerScan<'a> {
             AggregateAnswer::new(planned.name.clone(), estimate)
         });
         let aggregates = aggregates.collect();
+        let needs = self.gatherers.iter().any(Gatherer::learns);
+        let learned = self.learner.as_ref().filter(|_| needs).map(|learner| {
+            let side = self.side(listed.as_ref(), counts.test());
+            learner.rows(side, value, &quasi, (&found[0][..], &pieces[0][..]))
+        });
         let place = Place {
             digits: &self.found[0].combinations[at].digits,
             group: &group,
@@ -352,6 +357,7 @@ impl<'a> AnswerScan<'a> {
             listed: listed.as_ref(),
             test: counts.test(),
             beside: &beside,
+            learned: learned.as_ref(),
         };
         let gathered = self.gatherers.iter().map(|gatherer| gatherer.gather(self.release, self.plan, &place)).collect();
         Some((digits, AnswerRow { aggregates, group, because }, gathered))

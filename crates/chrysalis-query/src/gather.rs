@@ -11,6 +11,7 @@ use chrysalis_table::{Code, Codes, Kind, Value};
 use crate::aggregate::{Chosen, Factor, Paired, Pick};
 use crate::code_test::CodeTest;
 use crate::estimate::{self, Hit, MatchingRows, RowHits, RowsByKey, Split};
+use crate::learned::{Ends, LearnedRows, Learner, Positions, Scale};
 use crate::listed::Listed;
 use crate::term::{Scalar, Term, classes, is_monotone};
 use crate::value_set::{ValueSet, Values};
@@ -73,6 +74,8 @@ pub(crate) struct Place<'a> {
     pub(crate) listed: Option<&'a Listed<'a>>,
     pub(crate) test: Option<&'a CodeTest>,
     pub(crate) beside: &'a [Listed<'a>],
+    /// What all groups together say about the rows.
+    pub(crate) learned: Option<&'a LearnedRows<'a>>,
 }
 
 /// Gathers the values of one operand.
@@ -96,8 +99,9 @@ enum Source<'a> {
     Exact(Vec<Option<f64>>),
     /// A permuted column: the numbers of its codes, and which of them the condition admits.
     Permuted(&'a CodedColumn, Vec<Option<f64>>, CodeTest),
-    /// Labels, and the least and greatest number behind each, with whether there may be none.
-    Labels(&'a Labels, Vec<Option<(f64, f64, bool)>>),
+    /// Labels, the least and greatest number behind each, with whether there may be none, and where these numbers are
+    /// learned about.
+    Labels(&'a Labels, Vec<Ends>, Option<Arc<Scale>>),
     Product(Box<Source<'a>>),
 }
 
@@ -108,6 +112,7 @@ impl<'a> Gatherer<'a> {
         operands: &[Operand],
         listed: Option<&Multisets>,
         quasi_keys: &[usize],
+        learner: Option<&Learner<'_>>,
     ) -> Result<Vec<Self>, QueryError> {
         let needs_rows = |operand: &Operand| matches!(operand, Operand::Rows(_) | Operand::Product(..));
         let has_rows = plan.shape.detail != Detail::Permuted && operands.iter().any(needs_rows);
@@ -122,14 +127,19 @@ impl<'a> Gatherer<'a> {
             let (source, sensitive) = match operand {
                 Operand::Constant(number) => (Source::Constant(*number), Vec::new()),
                 Operand::Sensitive(mapped) => (Source::Sensitive, of_values(mapped)),
-                Operand::Rows(mapped) => (Source::rows(release, plan, mapped)?, Vec::new()),
+                Operand::Rows(mapped) => (Source::rows(release, plan, mapped, learner)?, Vec::new()),
                 Operand::Product(mapped, of_sensitive) => {
-                    (Source::Product(Box::new(Source::rows(release, plan, mapped)?)), of_values(of_sensitive))
+                    (Source::Product(Box::new(Source::rows(release, plan, mapped, learner)?)), of_values(of_sensitive))
                 }
             };
             Ok(Gatherer { source, sensitive, rows: rows.clone(), own })
         };
         operands.iter().map(make).collect()
+    }
+
+    /// Whether its numbers stand in ranges that all groups together say more about.
+    pub(crate) fn learns(&self) -> bool {
+        self.source.scale().is_some()
     }
 
     pub(crate) fn gather(&self, release: &OpenRelease, plan: &Plan, place: &Place<'_>) -> Gathered {
@@ -157,12 +167,18 @@ impl<'a> Gatherer<'a> {
             }
             Source::Exact(_) | Source::Labels(..) => {
                 let value = |row: usize, group: usize| self.value(&self.source, plan, row, group);
-                Gathered::Chosen(
-                    self.hits(place).iter().filter_map(|hits| self.of_rows(release, place, hits, &value)).collect(),
-                )
+                let learned = self.learned(place);
+                let learned = learned.as_ref().map(|(rows, positions)| (*rows, positions));
+                let chosen = |hits: &RowHits| self.of_rows(release, place, hits, &value, learned);
+                Gathered::Chosen(self.hits(place).iter().filter_map(chosen).collect())
             }
             Source::Product(factor) => self.product(release, plan, place, factor),
         }
+    }
+
+    /// What is learned about the rows, and where in their labels they are.
+    fn learned<'l>(&self, place: &Place<'l>) -> Option<(&'l LearnedRows<'l>, Arc<Positions>)> {
+        place.learned.zip(self.source.scale()).map(|(rows, scale)| (rows, rows.positions(scale)))
     }
 
     fn hits(&self, place: &Place<'_>) -> &[RowHits] {
@@ -170,10 +186,10 @@ impl<'a> Gatherer<'a> {
     }
 
     /// The least and greatest number of a row, and whether it has one for certain.
-    fn value(&self, source: &Source<'_>, plan: &Plan, row: usize, group: usize) -> Option<(f64, f64, bool)> {
+    fn value(&self, source: &Source<'_>, plan: &Plan, row: usize, group: usize) -> Ends {
         match source {
             Source::Exact(numbers) => numbers[row].map(|number| (number, number, true)),
-            Source::Labels(labels, ends) => {
+            Source::Labels(labels, ends, _) => {
                 let at = if plan.shape.detail == Detail::GroupBoxes { group } else { row };
                 ends[labels.of[at] as usize]
             }
@@ -187,31 +203,40 @@ impl<'a> Gatherer<'a> {
         release: &OpenRelease,
         place: &Place<'_>,
         hits: &RowHits,
-        value: &dyn Fn(usize, usize) -> Option<(f64, f64, bool)>,
+        value: &dyn Fn(usize, usize) -> Ends,
+        learned: Option<(&LearnedRows<'_>, &Arc<Positions>)>,
     ) -> Option<Chosen> {
         let group = hits.group as usize;
         let size = release.size(group);
         let drawn = self.drawn(place, group, size)?;
         let own = self.own.zip(place.test);
         let counts = |row: usize| own.is_none_or(|(codes, test)| test.holds(codes.get(row)));
-        let pick = |row: usize, split: Split| {
-            let (low, high, is_number) = value(row, group)?;
+        let mut of_learned = Vec::new();
+        let mut picks: Vec<Pick> = Vec::new();
+        for (row, split) in each_row(release, hits).filter(|(row, _)| counts(*row)) {
+            let Some((low, high, is_number)) = value(row, group) else { continue };
             let is_certain = split.is_certain && is_number;
-            counts(row).then_some(Pick {
-                low,
-                high,
-                count: 1,
-                is_certain,
-                inside: split.inside,
-                outside: split.outside,
-            })
-        };
-        let picks: Vec<Pick> = each_row(release, hits).filter_map(|(row, split)| pick(row, split)).collect();
-        let certain = picks.iter().filter(|pick| pick.is_certain).count();
+            let Split { inside, outside, .. } = split;
+            let pick = Pick { low, high, count: 1, is_certain, inside, outside };
+            // All rows of a group may be alike.
+            match picks.last_mut() {
+                Some(last) if (Pick { count: 1, ..*last }) == pick && matches!(hits.rows, MatchingRows::All(_)) => {
+                    last.count += 1;
+                }
+                _ => {
+                    let at = if matches!(hits.rows, MatchingRows::All(_)) { group } else { row };
+                    of_learned.extend(learned.map(|(rows, positions)| rows.pick(at, inside, positions)));
+                    picks.push(pick);
+                }
+            }
+        }
+        let certain: u32 = picks.iter().filter(|pick| pick.is_certain).map(|pick| pick.count).sum();
+        let rows: u32 = picks.iter().map(|pick| pick.count).sum();
         // PROOF: at most n − m of the rows that match for certain are among those that the conditions leave out.
-        let must = (certain + drawn.least as usize).saturating_sub(size as usize) as u32;
-        let most = (picks.len() as u32).min(drawn.most);
-        Chosen::new(picks, size, drawn, must, most)
+        let must = (certain + drawn.least).saturating_sub(size);
+        let mut chosen = Chosen::new(picks, size, drawn, must, rows.min(drawn.most))?;
+        chosen.learned = learned.map(|(rows, positions)| rows.group(of_learned, positions));
+        Some(chosen)
     }
 
     /// How many rows of a group satisfy the conditions on sensitive values of which only the groups are known.
@@ -230,7 +255,9 @@ impl<'a> Gatherer<'a> {
                 Some((product, product, true))
             };
             let hits = self.hits(place).iter();
-            return Gathered::Chosen(hits.filter_map(|hits| self.of_rows(release, place, hits, &value)).collect());
+            return Gathered::Chosen(
+                hits.filter_map(|hits| self.of_rows(release, place, hits, &value, None)).collect(),
+            );
         }
         let values = |group: usize| -> Vec<(f64, u32)> {
             let Some(listed) = place.listed else { return Vec::new() };
@@ -265,6 +292,7 @@ impl<'a> Gatherer<'a> {
                 }
             }
             _ => {
+                let learned = self.learned(place);
                 for hits in self.hits(place) {
                     let group = hits.group as usize;
                     let thinning = if is_open { self.beside_share(release, place, group) } else { 1.0 };
@@ -273,7 +301,11 @@ impl<'a> Gatherer<'a> {
                         let is_certain = split.is_certain && is_number && !is_open;
                         let (a, b) =
                             (Factor::new(low, is_certain, split.inside), Factor::new(high, is_certain, split.inside));
-                        let expected = (a.expected + b.expected) / 2.0 * thinning;
+                        let at = if matches!(hits.rows, MatchingRows::All(_)) { group } else { row };
+                        let expected = match &learned {
+                            Some((rows, positions)) => rows.pick(at, split.inside, positions).expected(),
+                            None => (a.expected + b.expected) / 2.0,
+                        } * thinning;
                         Some(Factor { low: a.low.min(b.low), high: a.high.max(b.high), expected })
                     };
                     let factors = each_row(release, hits).filter_map(factor).collect();
@@ -359,7 +391,21 @@ fn permuted(
 }
 
 impl<'a> Source<'a> {
-    fn rows(release: &'a OpenRelease, plan: &'a Plan, mapped: &Mapped) -> Result<Self, QueryError> {
+    /// Where numbers in ranges are learned about.
+    fn scale(&self) -> Option<&Arc<Scale>> {
+        match self {
+            Source::Labels(_, _, scale) => scale.as_ref(),
+            Source::Product(factor) => factor.scale(),
+            _ => None,
+        }
+    }
+
+    fn rows(
+        release: &'a OpenRelease,
+        plan: &'a Plan,
+        mapped: &Mapped,
+        learner: Option<&Learner<'_>>,
+    ) -> Result<Self, QueryError> {
         let fields = mapped.term.fields();
         if plan.shape.detail == Detail::Exact {
             return Ok(Source::Exact(row_numbers(release, plan, mapped, &fields)?));
@@ -385,7 +431,11 @@ impl<'a> Source<'a> {
             return Ok(Source::Permuted(column, numbers, CodeTest::of(column, &admitted)));
         }
         let labels = release.labels(plan, *field)?;
-        Ok(Source::Labels(labels, label_ends(plan, *field, mapped, &labels.labels, &admitted)?))
+        let ends = |labels: &[Label]| label_ends(plan, *field, mapped, labels, &admitted);
+        // Names have no order that could be learned.
+        let learner = learner.filter(|_| mapped.names.is_none());
+        let scale = learner.map(|learner| learner.scale(*field, &admitted, ends)).transpose()?.flatten();
+        Ok(Source::Labels(labels, ends(&labels.labels)?, scale))
     }
 }
 
@@ -413,9 +463,6 @@ fn row_numbers(
     };
     Ok((0..n).map(number).collect())
 }
-
-/// The least and greatest number of a term, and whether every value has one; nothing if none has.
-type Ends = Option<(f64, f64, bool)>;
 
 /// The ends of a term over the values of each label that the condition admits.
 fn label_ends(

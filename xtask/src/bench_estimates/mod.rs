@@ -52,6 +52,46 @@ impl Options {
     }
 }
 
+/// What is asked about the rows that match.
+struct Aggregate {
+    name: &'static str,
+    function: &'static str,
+    over: Over,
+    truth: fn(&Asked) -> f64,
+}
+
+enum Over {
+    Rows,
+    Sensitive,
+    /// The first quasi column with numbers.
+    Quasi,
+}
+
+impl Aggregate {
+    const fn new(name: &'static str, function: &'static str, over: Over, truth: fn(&Asked) -> f64) -> Aggregate {
+        Aggregate { name, function, over, truth }
+    }
+
+    /// What stands between the parentheses; `None` if the table has no such numbers.
+    fn of<'m>(&self, microdata: &'m Microdata) -> Option<&'m str> {
+        match self.over {
+            Over::Rows => Some("*"),
+            Over::Sensitive => microdata.numbers(),
+            Over::Quasi => microdata.quasi_numbers(),
+        }
+    }
+}
+
+const AGGREGATES: [Aggregate; 7] = [
+    Aggregate::new("COUNT", "COUNT", Over::Rows, |asked| asked.count),
+    Aggregate::new("SUM", "SUM", Over::Sensitive, |asked| asked.sum),
+    Aggregate::new("AVG", "AVG", Over::Sensitive, |asked| asked.sum / asked.count),
+    Aggregate::new("SUM of quasi", "SUM", Over::Quasi, |asked| asked.numbers.sum),
+    Aggregate::new("AVG of quasi", "AVG", Over::Quasi, |asked| asked.numbers.average),
+    Aggregate::new("MEDIAN of quasi", "MEDIAN", Over::Quasi, |asked| asked.numbers.median),
+    Aggregate::new("STDDEV of quasi", "STDDEV_POP", Over::Quasi, |asked| asked.numbers.deviation),
+];
+
 /// The answer to one question.
 struct Told {
     estimate: f64,
@@ -103,9 +143,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
         let Some((microdata, asked)) = known.get(table.name) else { continue };
         let release = published(&chrysalis, &folder, &name, &file, (table, publication), &options.data)?;
-        let numbers = microdata.numbers().map_or(&[][..], |_| &["SUM", "AVG"][..]);
-        for aggregate in ["COUNT"].iter().chain(numbers) {
-            let found = measure(&chrysalis, &folder, &release, (name.as_str(), *aggregate), (microdata, asked))?;
+        for aggregate in AGGREGATES.iter().filter(|aggregate| aggregate.of(microdata).is_some()) {
+            let found = measure(&chrysalis, &folder, &release, (name.as_str(), aggregate), (microdata, asked))?;
             let measured = Measured { is_held_out: table.is_held_out, ..found };
             println!("{}", measured.line());
             all.push(measured);
@@ -148,12 +187,12 @@ fn measure(
     chrysalis: &Path,
     folder: &Path,
     release: &Path,
-    (name, aggregate): (&str, &'static str),
+    (name, aggregate): (&str, &Aggregate),
     (microdata, asked): (&Microdata, &[Asked]),
 ) -> Result<Measured, Failure> {
     let file = folder.join("questions.sql");
-    let of = if aggregate == "COUNT" { "*" } else { microdata.numbers().unwrap_or_default() };
-    let text: String = asked.iter().map(|asked| microdata.sql(asked, &format!("{aggregate}({of})")) + ";\n").collect();
+    let sql = format!("{}({})", aggregate.function, aggregate.of(microdata).unwrap_or_default());
+    let text: String = asked.iter().map(|asked| microdata.sql(asked, &sql) + ";\n").collect();
     fs::write(&file, text).map_err(|error| Failure::new(format!("cannot write questions: {error}")))?;
     let mut told = Vec::new();
     let mut seconds = [0.0; 2];
@@ -171,12 +210,7 @@ fn measure(
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         told.push(text.lines().map(parsed).collect::<Result<Vec<Told>, Failure>>()?);
     }
-    let truth = |asked: &Asked| match aggregate {
-        "SUM" => asked.sum,
-        "AVG" => asked.sum / asked.count,
-        _ => asked.count,
-    };
-    let truths: Vec<f64> = asked.iter().map(truth).collect();
+    let truths: Vec<f64> = asked.iter().map(aggregate.truth).collect();
     let relative = |told: &[Told]| {
         let nonzero = told.iter().zip(&truths).filter(|(_, truth)| **truth != 0.0);
         let errors: Vec<f64> = nonzero.map(|(told, truth)| ((told.estimate - truth) / truth).abs()).collect();
@@ -206,7 +240,7 @@ fn measure(
         open: open.len(),
         seconds,
         name: name.to_owned(),
-        aggregate,
+        aggregate: aggregate.name,
         is_held_out: false,
     })
 }
@@ -215,7 +249,7 @@ fn parsed(line: &str) -> Result<Told, Failure> {
     let answer: Value =
         serde_json::from_str(line).map_err(|error| Failure::new(format!("cannot read an answer: {error}")))?;
     let aggregate = &answer["rows"][0]["aggregates"][0];
-    let number = |name: &str| aggregate[name].as_f64().ok_or_else(|| Failure::new(format!("no {name} in an answer")));
+    let number = |name: &str| aggregate[name].as_f64().ok_or_else(|| Failure::new(format!("no {name} in {line}")));
     Ok(Told {
         estimate: number("estimate")?,
         lower: number("lower")?,
@@ -260,7 +294,7 @@ fn report(all: &[Measured]) {
     );
     all.iter().for_each(|measured| println!("{}", measured.line()));
     for is_held_out in [false, true] {
-        for aggregate in ["COUNT", "SUM", "AVG"] {
+        for aggregate in AGGREGATES.map(|aggregate| aggregate.name) {
             let some = || all.iter().filter(|it| it.aggregate == aggregate && it.is_held_out == is_held_out);
             let open: usize = some().map(|it| it.open).sum();
             let covered: f64 = some().map(|it| it.covered[1] * it.open as f64).sum();

@@ -32,6 +32,31 @@ pub(super) struct Asked {
     /// How many rows match, and the sum of their sensitive numbers.
     pub(super) count: f64,
     pub(super) sum: f64,
+    pub(super) numbers: Numbers,
+}
+
+/// What is true of the numbers of a quasi column in the rows that match.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Numbers {
+    pub(super) sum: f64,
+    pub(super) average: f64,
+    pub(super) median: f64,
+    pub(super) deviation: f64,
+}
+
+impl Numbers {
+    fn of(mut numbers: Vec<f64>) -> Numbers {
+        if numbers.is_empty() {
+            return Numbers::default();
+        }
+        numbers.sort_unstable_by(f64::total_cmp);
+        let n = numbers.len();
+        let sum: f64 = numbers.iter().sum();
+        let average = sum / n as f64;
+        let squares: f64 = numbers.iter().map(|number| (number - average).powi(2)).sum();
+        let median = f64::midpoint(numbers[(n - 1) / 2], numbers[n / 2]);
+        Numbers { sum, average, median, deviation: (squares / n as f64).sqrt() }
+    }
 }
 
 /// SplitMix64: questions must not depend on a library's generator.
@@ -95,26 +120,41 @@ impl Microdata {
             chosen.push(sensitive);
             let conditions: Vec<(usize, Vec<bool>)> =
                 chosen.into_iter().map(|at| (at, self.columns[at].condition(&mut random))).collect();
-            let (count, sum) = self.truth(&conditions);
+            let (count, sum, numbers) = self.truth(&conditions);
             if count >= FEWEST {
-                asked.push(Asked { conditions, count, sum });
+                asked.push(Asked { conditions, count, sum, numbers });
             }
         }
         asked
     }
 
-    /// How many rows match, and the sum of their sensitive numbers; 0 if these are words.
-    fn truth(&self, conditions: &[(usize, Vec<bool>)]) -> (f64, f64) {
+    /// How many rows match, the sum of their sensitive numbers (0 if these are words), and their quasi numbers.
+    fn truth(&self, conditions: &[(usize, Vec<bool>)]) -> (f64, f64, Numbers) {
         let mut hits = vec![true; self.rows];
         for (at, values) in conditions {
             let codes = &self.columns[*at].codes;
             hits.iter_mut().zip(codes).for_each(|(hit, code)| *hit &= values[*code as usize]);
         }
         let sensitive = &self.columns[self.columns.len() - 1];
-        let numbers: Vec<f64> = sensitive.values.iter().map(|value| value.parse().unwrap_or(0.0)).collect();
+        let numbers = sensitive.numbers();
         let number = |(_, code): (&bool, &u32)| if sensitive.is_ordered { numbers[*code as usize] } else { 0.0 };
         let matching = || hits.iter().zip(&sensitive.codes).filter(|(hit, _)| **hit);
-        (matching().count() as f64, matching().map(number).sum())
+        let of_quasi = self.ordered_quasi().map_or_else(Vec::new, |column| {
+            let numbers = column.numbers();
+            let rows = hits.iter().zip(&column.codes).filter(|(hit, code)| **hit && !column.is_missing(**code));
+            rows.map(|(_, code)| numbers[*code as usize]).collect()
+        });
+        (matching().count() as f64, matching().map(number).sum(), Numbers::of(of_quasi))
+    }
+
+    /// The first quasi column with numbers.
+    fn ordered_quasi(&self) -> Option<&Column> {
+        self.columns[..self.columns.len() - 1].iter().find(|column| column.is_ordered)
+    }
+
+    /// Its name.
+    pub(super) fn quasi_numbers(&self) -> Option<&str> {
+        self.ordered_quasi().map(|column| column.name.as_str())
     }
 
     /// The name of the sensitive column, if it has numbers.
@@ -147,6 +187,14 @@ impl Column {
             is_ordered,
             codes,
         }
+    }
+
+    fn numbers(&self) -> Vec<f64> {
+        self.values.iter().map(|value| value.parse().unwrap_or(0.0)).collect()
+    }
+
+    fn is_missing(&self, code: u32) -> bool {
+        self.values[code as usize].is_empty()
     }
 
     /// An interval of numbers, or up to half of the words; never the missing value.

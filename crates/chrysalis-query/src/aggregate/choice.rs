@@ -5,6 +5,7 @@ use super::average::Choice;
 use super::sum::{Bound, Sum};
 use super::{distinct, quantile, variance};
 use crate::estimate::Hit;
+use crate::learned::{LearnedGroup, with_learned};
 use crate::question::Function;
 
 /// A value that may be hit, and how often it occurs in its group. Where only a range is known, it lies somewhere there.
@@ -26,7 +27,7 @@ impl Pick {
         Pick { low: value, high: value, count, is_certain: true, inside: 1.0, outside: 0.0 }
     }
 
-    pub(super) fn middle(&self) -> f64 {
+    pub(crate) fn middle(&self) -> f64 {
         if self.low == self.high { self.low } else { self.low / 2.0 + self.high / 2.0 }
     }
 }
@@ -41,16 +42,18 @@ pub(crate) struct Chosen {
     pub(crate) drawn: Hit,
     pub(crate) must: u32,
     pub(crate) most: u32,
+    /// What all groups together say about these values, where they stand in ranges.
+    pub(crate) learned: Option<LearnedGroup>,
 }
 
 impl Chosen {
     /// `None` if none of the values can be hit.
     pub(crate) fn new(picks: Vec<Pick>, n: u32, drawn: Hit, must: u32, most: u32) -> Option<Self> {
-        (most > 0 && !picks.is_empty()).then_some(Chosen { picks, n: f64::from(n), drawn, must, most })
+        (most > 0 && !picks.is_empty()).then_some(Chosen { picks, n: f64::from(n), drawn, must, most, learned: None })
     }
 
     /// How often one copy of a value is expected to be hit.
-    pub(super) fn chance(&self, pick: &Pick) -> f64 {
+    pub(crate) fn chance(&self, pick: &Pick) -> f64 {
         (pick.inside * self.drawn.expected / self.n).clamp(0.0, 1.0)
     }
 
@@ -164,6 +167,10 @@ pub(super) fn hits(groups: &[Chosen]) -> (u64, u64) {
 
 /// What can be said about an aggregate of the values; `fraction` is the share below a quantile.
 pub(crate) fn of_choices(function: Function, fraction: f64, groups: &[Chosen]) -> Estimate {
+    with_learned(function, fraction, groups, spread_evenly(function, fraction, groups))
+}
+
+fn spread_evenly(function: Function, fraction: f64, groups: &[Chosen]) -> Estimate {
     match function {
         Function::Count => count(groups),
         Function::Sum => sum(groups),

@@ -141,6 +141,11 @@ impl Grid {
         if pinned > 0.0 { pinned * set.pinned[unit] + (1.0 - pinned) * free } else { free }
     }
 
+    /// The unit of a place, and the share of its rows that is pinned.
+    pub(super) fn unit_at(&self, place: usize) -> (usize, f64) {
+        (self.unit_of[place] as usize, self.pinned_of[place])
+    }
+
     /// Measures a condition on this attribute under a distribution.
     pub(super) fn measure(&self, labels: &Labels, set: &ValueSet, spread: Option<&Spread>) -> SetShares {
         let measure = Measure::new(set);

@@ -6,6 +6,8 @@
 mod atoms;
 mod grid;
 mod paired;
+mod positions;
+mod rows;
 mod spread;
 mod totals;
 
@@ -22,6 +24,8 @@ use crate::question::Function;
 use crate::value_set::ValueSet;
 use crate::{Cell, OpenRelease, Plan, PlannedAggregate, QueryError};
 use grid::{Grid, SetShares};
+pub(crate) use positions::{Ends, Positions, Scale};
+pub(crate) use rows::{LearnedGroup, LearnedRows, with_learned};
 use spread::Spread;
 use totals::{Chances, Counted, Moments};
 
@@ -138,7 +142,36 @@ impl<'a> Learner<'a> {
 
     /// For every hit in `pieces`: how likely a row that counts is to be among the hits.
     fn in_boxes(&self, asked: &Asked<'_>, spreads: &Spreads) -> Chances {
-        let condition = &self.plan.conditions[asked.planned.condition];
+        let share = self.share(asked.planned.condition, asked.group, spreads);
+        let is_grouped = self.is_grouped();
+        let chance = |hit: &Hit| {
+            if is_grouped {
+                return share(hit.group as usize);
+            }
+            let rows = self.release.groups().rows(hit.group as usize);
+            let n = rows.len() as f64;
+            // Which bucket a row is in cannot be told, so half of it stays even.
+            f64::midpoint(rows.map(&share).sum(), hit.expected) / n
+        };
+        let found: Vec<f64> = asked.found.iter().flat_map(|piece| piece.iter()).map(chance).collect();
+        let chances = Chances::thinned(asked, &found);
+        if is_grouped { chances } else { chances.dealt(asked) }
+    }
+
+    /// Whether all rows of a group have one label.
+    fn is_grouped(&self) -> bool {
+        self.plan.shape.detail == Detail::GroupBoxes
+    }
+
+    /// For every place: the share of its rows that satisfies a condition and has these values of the quasi attributes in
+    /// GROUP BY.
+    fn share(
+        &self,
+        condition: usize,
+        group: &[Option<Value>],
+        spreads: &Spreads,
+    ) -> impl Fn(usize) -> f64 + use<'_, 'a> {
+        let condition = &self.plan.conditions[condition];
         let of_field = |field: usize, set: &ValueSet| {
             let at = self.fields.iter().position(|it| it.field == field)?;
             let it = &self.fields[at];
@@ -148,14 +181,14 @@ impl<'a> Learner<'a> {
             let field = &self.plan.fields[*key];
             of_field(*key, &field.only(value.as_ref()))
         };
-        let keys: Vec<(&LearnedField<'_>, SetShares)> = self.keys.iter().zip(asked.group).filter_map(of_key).collect();
+        let keys: Vec<(&LearnedField<'_>, SetShares)> = self.keys.iter().zip(group).filter_map(of_key).collect();
         // The boxes that admit the key values, without them.
         let admits = |cell: &&Cell| {
             let of_key = |(key, value): (&usize, &Option<Value>)| {
                 let set = cell.sets.get(key);
                 set.is_none_or(|set| self.plan.fields[*key].contains(set, value.as_ref()))
             };
-            self.keys.iter().zip(asked.group).all(of_key)
+            self.keys.iter().zip(group).all(of_key)
         };
         let measured = |cell: &Cell| -> Vec<(&LearnedField<'_>, SetShares)> {
             let plain = cell.sets.iter().filter(|(field, _)| !self.keys.contains(field));
@@ -165,23 +198,10 @@ impl<'a> Learner<'a> {
         let product = |sets: &Vec<(&LearnedField<'_>, SetShares)>, place: usize| {
             sets.iter().map(|(it, set)| it.grid.share(place, set)).product::<f64>()
         };
-        let share = |place: usize| {
+        move |place: usize| {
             let inside: f64 = boxes.iter().map(|sets| product(sets, place)).sum();
             (inside * product(&keys, place)).min(1.0)
-        };
-        let is_grouped = self.plan.shape.detail == Detail::GroupBoxes;
-        let chance = |hit: &Hit| {
-            if is_grouped {
-                return share(hit.group as usize);
-            }
-            let rows = self.release.groups().rows(hit.group as usize);
-            let n = rows.len() as f64;
-            // Which bucket a row is in cannot be told, so half of it stays even.
-            f64::midpoint(rows.map(share).sum(), hit.expected) / n
-        };
-        let found: Vec<f64> = asked.found.iter().flat_map(|piece| piece.iter()).map(chance).collect();
-        let chances = Chances::thinned(asked, &found);
-        if is_grouped { chances } else { chances.dealt(asked) }
+        }
     }
 
     /// The distributions of all attributes, learned once for all rows of an answer.

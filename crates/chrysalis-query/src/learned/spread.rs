@@ -1,5 +1,6 @@
 //! A distribution over an attribute's atoms, found by shrunk expectation-maximization (step 4 of `spec.md`).
 
+use super::atoms::Run;
 use super::grid::Grid;
 
 /// How strongly every round is drawn towards the even distribution.
@@ -87,20 +88,30 @@ impl Spread {
 
     /// For every unit: which share of its free rows satisfies a condition that holds in these shares of the atoms.
     pub(super) fn shares(&self, grid: &Grid, of_atoms: &[f64], even: &[f64]) -> Vec<f64> {
-        let sums: Vec<Vec<f64>> = self.weighted.iter().map(|weighted| running(&product(weighted, of_atoms))).collect();
-        let share = |(unit, &weight): (&super::grid::Unit, &f64)| {
-            let part = &grid.labels[unit.label as usize];
+        let means = self.means(grid, of_atoms);
+        let share = |(unit, mean): (&super::grid::Unit, Option<f64>)| {
             let even = even[unit.label as usize];
             // Where nothing matches, or everything, the label says so exactly.
-            if part.is_narrow || weight <= 0.0 || even <= 0.0 || even >= 1.0 {
-                return even;
-            }
-            let sums = &sums[unit.class as usize];
-            let inside: f64 =
-                part.runs.iter().map(|run| run.share * (sums[run.to as usize] - sums[run.from as usize])).sum();
-            (inside / weight).clamp(0.0, 1.0)
+            if even <= 0.0 || even >= 1.0 { even } else { mean.map_or(even, |mean| mean.clamp(0.0, 1.0)) }
         };
-        grid.units.iter().zip(&self.weights).map(share).collect()
+        grid.units.iter().zip(means).map(share).collect()
+    }
+
+    /// For every unit: the mean over its free rows of a number that each atom has; `None` where rows are spread evenly.
+    pub(super) fn means(&self, grid: &Grid, of_atoms: &[f64]) -> Vec<Option<f64>> {
+        let sums: Vec<Vec<f64>> = self.weighted(of_atoms).iter().map(|weighted| running(weighted)).collect();
+        let mean = |(unit, &weight): (&super::grid::Unit, &f64)| {
+            let part = &grid.labels[unit.label as usize];
+            let sums = &sums[unit.class as usize];
+            let inside = |run: &Run| run.share * (sums[run.to as usize] - sums[run.from as usize]);
+            (!part.is_narrow && weight > 0.0).then(|| part.runs.iter().map(inside).sum::<f64>() / weight)
+        };
+        grid.units.iter().zip(&self.weights).map(mean).collect()
+    }
+
+    /// Per class of units: the weight of each atom, times a number that the atom has.
+    pub(super) fn weighted(&self, of_atoms: &[f64]) -> Vec<Vec<f64>> {
+        self.weighted.iter().map(|weighted| product(weighted, of_atoms)).collect()
     }
 }
 
@@ -141,7 +152,7 @@ fn product(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 /// The sum of the numbers before each number, followed by the sum of all.
-fn running(numbers: &[f64]) -> Vec<f64> {
+pub(super) fn running(numbers: &[f64]) -> Vec<f64> {
     let mut sums = Vec::with_capacity(numbers.len() + 1);
     let mut sum = 0.0;
     sums.push(sum);

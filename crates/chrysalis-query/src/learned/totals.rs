@@ -6,19 +6,19 @@ use crate::estimate::{Hit, variance_of_draw};
 use crate::question::Function;
 
 /// How far the log odds of being hit may be off in all groups alike, at least.
-const ALIKE: f64 = 0.12;
+pub(super) const ALIKE: f64 = 0.12;
 
 /// How much of the slope that hits and values have across groups may be missing inside them.
 const ACROSS: f64 = 0.38;
 
 /// How far the log odds may be off in each group apart from the others.
-const BY_GROUP: f64 = 0.9;
+pub(super) const BY_GROUP: f64 = 0.9;
 
 /// Groups that differ less than this are no evidence.
 pub(super) const LEAST_DIFFERENCE: f64 = 0.05;
 
 /// The share of the distance between both estimates that counts as an error of the model.
-const DISTANCE: f64 = 0.35;
+pub(super) const DISTANCE: f64 = 0.35;
 
 /// For every hit: how likely a row that counts is to be among the hits.
 pub(super) struct Chances {
@@ -53,7 +53,7 @@ impl Moments {
     }
 
     /// Those of the group of every hit.
-    fn of_hits(asked: &Asked<'_>) -> Vec<Moments> {
+    pub(super) fn of_hits(asked: &Asked<'_>) -> Vec<Moments> {
         let are_numbers = asked.planned.function != Function::Count;
         hits(asked).map(|hit| Moments::of(asked.side, hit.group as usize, are_numbers)).collect()
     }
@@ -100,7 +100,7 @@ impl Chances {
 
     /// By how much log odds may be off in all groups alike: the more, the more hits and values go together across groups.
     /// Nothing is known about that where values were learned together.
-    fn tilt(&self, asked: &Asked<'_>, moments: &[Moments], counted: Option<Counted>) -> f64 {
+    pub(super) fn tilt(&self, asked: &Asked<'_>, moments: &[Moments], counted: Option<Counted>) -> f64 {
         let groups = asked.side.groups;
         let (mut rows, mut inside, mut found) = (0.0, 0.0, 0.0);
         for ((hit, chance), moments) in hits(asked).zip(&self.of_hits).zip(moments) {

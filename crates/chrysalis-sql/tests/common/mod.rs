@@ -6,6 +6,7 @@
 pub(crate) mod ask;
 pub(crate) mod compared;
 pub(crate) mod grammar;
+pub(crate) mod skewed;
 pub(crate) mod truth;
 
 use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize, Method, Permute, Shuffle};

@@ -110,7 +110,7 @@ impl Grid {
             at_least[..=width].iter_mut().for_each(|sum| *sum += mass.0 + mass.1);
         }
         for _ in 0..ADAPTATIONS {
-            let Some(spread) = Spread::learn(self, &free, &pinned) else { return };
+            let Some(spread) = Spread::learn(self, &free, &pinned, None) else { return };
             let rows: Vec<f64> = spread.rows().collect();
             let limits: Vec<Option<f64>> = at_least.iter().map(|&mass| saturation(&rows, mass)).collect();
             for (chances, &(width, strength)) in self.chances.iter_mut().zip(&classes.kept).filter(|it| it.1.0 > 0) {
@@ -146,20 +146,35 @@ impl Grid {
         (self.unit_of[place] as usize, self.pinned_of[place])
     }
 
-    /// Measures a condition on this attribute under a distribution.
-    pub(super) fn measure(&self, labels: &Labels, set: &ValueSet, spread: Option<&Spread>) -> SetShares {
+    /// Measures a condition on this attribute.
+    pub(super) fn measure(&self, labels: &Labels, set: &ValueSet) -> Measured {
         let measure = Measure::new(set);
         let even: Vec<f64> = labels.labels.iter().map(|label| measure.of(label).share).collect();
-        let of_atoms: Vec<f64> = (0..self.atoms.len()).map(|at| measure.of(&self.atoms.label(at)).share).collect();
-        let at_pins = |label: u32| at_ends(&labels.labels[label as usize], &measure, even[label as usize]);
-        let free = match spread {
-            Some(spread) => spread.shares(self, &of_atoms, &even),
-            None => self.units.iter().map(|unit| even[unit.label as usize]).collect(),
+        let of_atoms = (0..self.atoms.len()).map(|at| measure.of(&self.atoms.label(at)).share).collect();
+        let at_pins = |(label, part): (usize, &LabelParts)| {
+            let has_pins = !part.pins.is_empty();
+            if has_pins { at_ends(&labels.labels[label], &measure, even[label]) } else { 0.0 }
         };
-        let has_pins = |unit: &Unit| !self.labels[unit.label as usize].pins.is_empty();
-        let pinned = |unit: &Unit| if has_pins(unit) { at_pins(unit.label) } else { 0.0 };
-        SetShares { free, pinned: self.units.iter().map(pinned).collect() }
+        let pinned = self.labels.iter().enumerate().map(at_pins).collect();
+        Measured { of_atoms, pinned, even }
     }
+
+    /// The shares of a condition under a distribution.
+    pub(super) fn shares(&self, measured: &Measured, spread: Option<&Spread>) -> SetShares {
+        let of_units = |of_labels: &[f64]| self.units.iter().map(|unit| of_labels[unit.label as usize]).collect();
+        let free = match spread {
+            Some(spread) => spread.shares(self, &measured.of_atoms, &measured.even),
+            None => of_units(&measured.even),
+        };
+        SetShares { free, pinned: of_units(&measured.pinned) }
+    }
+}
+
+/// Which shares of atoms and of labels a condition admits: of labels the share if rows are spread evenly, and that of pins.
+pub(super) struct Measured {
+    of_atoms: Vec<f64>,
+    even: Vec<f64>,
+    pinned: Vec<f64>,
 }
 
 /// The shares of a condition, by unit: among rows that may be anywhere in the label, and among those that are pinned.

@@ -23,7 +23,7 @@ use crate::estimate::Hit;
 use crate::question::Function;
 use crate::value_set::ValueSet;
 use crate::{Cell, OpenRelease, Plan, PlannedAggregate, QueryError};
-use grid::{Grid, SetShares};
+use grid::{Grid, Measured, SetShares};
 pub(crate) use positions::{Ends, Positions, Scale};
 pub(crate) use rows::{LearnedGroup, LearnedRows, with_learned};
 use spread::Spread;
@@ -79,6 +79,12 @@ struct LearnedField<'a> {
     grid: Arc<Grid>,
 }
 
+/// A condition, measured: of the attributes in GROUP BY, and of others box by box.
+struct Admitted {
+    keys: Vec<(usize, Measured)>,
+    boxes: Vec<Vec<(usize, Measured)>>,
+}
+
 /// Which rows count, and whether their numbers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct SideKey {
@@ -129,11 +135,13 @@ impl<'a> Learner<'a> {
             return paired::with_error(asked, self.release.groups());
         }
         let learned = self.learned(asked);
-        let rows = self.in_boxes(asked, &learned.rows);
+        let admitted = self.admitted(asked.planned.condition, asked.group);
+        let rows = self.in_boxes(asked, &admitted, &learned.rows);
         match function {
             Function::Count => totals::count(asked, &rows, learned.counted),
             Function::Sum | Function::Avg => {
-                let signed = learned.signed.each_ref().map(|it| it.as_ref().map(|it| self.in_boxes(asked, it)));
+                let signed =
+                    learned.signed.each_ref().map(|it| it.as_ref().map(|it| self.in_boxes(asked, &admitted, it)));
                 totals::numbers(asked, &rows, signed.each_ref().map(Option::as_ref), learned.counted)
             }
             _ => totals::extreme(asked, &rows),
@@ -141,8 +149,8 @@ impl<'a> Learner<'a> {
     }
 
     /// For every hit in `pieces`: how likely a row that counts is to be among the hits.
-    fn in_boxes(&self, asked: &Asked<'_>, spreads: &Spreads) -> Chances {
-        let share = self.share(asked.planned.condition, asked.group, spreads);
+    fn in_boxes(&self, asked: &Asked<'_>, admitted: &Admitted, spreads: &Spreads) -> Chances {
+        let share = self.share(admitted, spreads);
         let is_grouped = self.is_grouped();
         let chance = |hit: &Hit| {
             if is_grouped {
@@ -163,25 +171,19 @@ impl<'a> Learner<'a> {
         self.plan.shape.detail == Detail::GroupBoxes
     }
 
-    /// For every place: the share of its rows that satisfies a condition and has these values of the quasi attributes in
-    /// GROUP BY.
-    fn share(
-        &self,
-        condition: usize,
-        group: &[Option<Value>],
-        spreads: &Spreads,
-    ) -> impl Fn(usize) -> f64 + use<'_, 'a> {
+    /// What a condition and the values of the quasi attributes in GROUP BY admit.
+    fn admitted(&self, condition: usize, group: &[Option<Value>]) -> Admitted {
         let condition = &self.plan.conditions[condition];
         let of_field = |field: usize, set: &ValueSet| {
             let at = self.fields.iter().position(|it| it.field == field)?;
             let it = &self.fields[at];
-            Some((it, it.grid.measure(it.labels, set, spreads[at].as_ref())))
+            Some((at, it.grid.measure(it.labels, set)))
         };
         let of_key = |(key, value): (&usize, &Option<Value>)| {
             let field = &self.plan.fields[*key];
             of_field(*key, &field.only(value.as_ref()))
         };
-        let keys: Vec<(&LearnedField<'_>, SetShares)> = self.keys.iter().zip(group).filter_map(of_key).collect();
+        let keys = self.keys.iter().zip(group).filter_map(of_key).collect();
         // The boxes that admit the key values, without them.
         let admits = |cell: &&Cell| {
             let of_key = |(key, value): (&usize, &Option<Value>)| {
@@ -190,11 +192,23 @@ impl<'a> Learner<'a> {
             };
             self.keys.iter().zip(group).all(of_key)
         };
-        let measured = |cell: &Cell| -> Vec<(&LearnedField<'_>, SetShares)> {
+        let measured = |cell: &Cell| {
             let plain = cell.sets.iter().filter(|(field, _)| !self.keys.contains(field));
             plain.filter_map(|(&field, set)| of_field(field, set)).collect()
         };
-        let boxes: Vec<_> = condition.boxes.iter().filter(admits).map(measured).collect();
+        Admitted { keys, boxes: condition.boxes.iter().filter(admits).map(measured).collect() }
+    }
+
+    /// For every place: the share of its rows that is admitted.
+    fn share(&self, admitted: &Admitted, spreads: &Spreads) -> impl Fn(usize) -> f64 + use<'_, 'a> {
+        let shares = |sets: &Vec<(usize, Measured)>| -> Vec<(&LearnedField<'_>, SetShares)> {
+            let share = |(at, measured): &(usize, Measured)| {
+                let it = &self.fields[*at];
+                (it, it.grid.shares(measured, spreads[*at].as_ref()))
+            };
+            sets.iter().map(share).collect()
+        };
+        let (keys, boxes) = (shares(&admitted.keys), admitted.boxes.iter().map(shares).collect::<Vec<_>>());
         let product = |sets: &Vec<(&LearnedField<'_>, SetShares)>, place: usize| {
             sets.iter().map(|(it, set)| it.grid.share(place, set)).product::<f64>()
         };
@@ -224,20 +238,21 @@ impl<'a> Learner<'a> {
             total: moments.iter().map(|it| it.rows).sum(),
             inside: moments.iter().enumerate().map(inside).sum(),
         });
+        let rows = self.spreads(|group| moments[group].rows, None);
         let signed = |sign: usize| {
             let is_any = moments.iter().any(|it| it.sums[sign] > 0.0);
-            is_any.then(|| self.spreads(|group| moments[group].sums[sign]))
+            is_any.then(|| self.spreads(|group| moments[group].sums[sign], Some(&rows)))
         };
-        let learned =
-            Learned { rows: self.spreads(|group| moments[group].rows), signed: [signed(0), signed(1)], counted };
+        let signed = [signed(0), signed(1)];
+        let learned = Learned { rows, signed, counted };
         Arc::clone(known().entry(key).or_insert_with(|| Arc::new(learned)))
     }
 
-    /// Learns from the mass of every group.
-    fn spreads(&self, mass: impl Fn(usize) -> f64) -> Spreads {
+    /// Learns from the mass of every group, starting from what was learned from other masses.
+    fn spreads(&self, mass: impl Fn(usize) -> f64, start: Option<&Spreads>) -> Spreads {
         let groups = self.release.groups();
         let of_rows = (self.plan.shape.detail == Detail::RowBoxes).then(|| groups.of_rows_in_order());
-        let learned = |it: &LearnedField<'_>| {
+        let learned = |(at, it): (usize, &LearnedField<'_>)| {
             let (free, pinned) = match &of_rows {
                 None => it.grid.masses(&mass),
                 Some(batch) => it.grid.masses(|row| {
@@ -245,8 +260,8 @@ impl<'a> Learner<'a> {
                     mass(batch) / f64::from(groups.size(batch).max(1))
                 }),
             };
-            Spread::learn(&it.grid, &free, &pinned)
+            Spread::learn(&it.grid, &free, &pinned, start.and_then(|start| start[at].as_ref()))
         };
-        self.fields.iter().map(learned).collect()
+        self.fields.iter().enumerate().map(learned).collect()
     }
 }

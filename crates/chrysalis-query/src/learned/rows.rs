@@ -82,9 +82,10 @@ impl<'a> Learner<'a> {
         let at = self.plan.aggregates.len();
         let asked = Asked { at, planned: &planned, side, value, group, found, pieces, even };
         let learned = self.learned(&asked);
-        let chances = self.in_boxes(&asked, &learned.rows);
+        let admitted = self.admitted(0, group);
+        let chances = self.in_boxes(&asked, &admitted, &learned.rows);
         let tilt = chances.tilt(&asked, &Moments::of_hits(&asked), learned.counted);
-        let share = Box::new(self.share(0, group, &learned.rows));
+        let share = Box::new(self.share(&admitted, &learned.rows));
         LearnedRows { learner: self, learned, share, tilt }
     }
 }

@@ -9,6 +9,9 @@ const SHRINKAGE: f64 = 0.25;
 /// With this shrinkage a round leaves at most 4/5 of the distance to the fixed point.
 const ROUNDS: usize = 12;
 
+/// Rounds that start from a distribution that is close already.
+const MORE_ROUNDS: usize = 4;
+
 /// A learned distribution, and what follows from it for every unit.
 #[derive(Debug)]
 pub(super) struct Spread {
@@ -23,17 +26,19 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Learns from masses per unit; `None` if there is nothing to learn from.
-    pub(super) fn learn(grid: &Grid, free: &[f64], pinned: &[f64]) -> Option<Spread> {
+    /// Learns from masses per unit, starting from the distribution of other masses if there is one; `None` if there is
+    /// nothing to learn from.
+    pub(super) fn learn(grid: &Grid, free: &[f64], pinned: &[f64], start: Option<&Spread>) -> Option<Spread> {
         let total = free.iter().chain(pinned).sum::<f64>();
         if grid.atoms.len() < 2 || !(total.is_finite() && total > 0.0) {
             return None;
         }
         let fixed = fixed(grid, pinned, total);
         let even = even(grid, free, total, &fixed);
-        let mut spread = Spread { total, shares: even.clone(), weighted: Vec::new(), weights: Vec::new() };
+        let shares = start.map_or(&even, |start| &start.shares).clone();
+        let mut spread = Spread { total, shares, weighted: Vec::new(), weights: Vec::new() };
         spread.weigh(grid);
-        for _ in 0..ROUNDS {
+        for _ in 0..if start.is_some() { MORE_ROUNDS } else { ROUNDS } {
             let found = spread.expectation(grid, free, &fixed);
             for ((share, found), even) in spread.shares.iter_mut().zip(found).zip(&even) {
                 *share = (found + SHRINKAGE * even) / (1.0 + SHRINKAGE);

@@ -49,7 +49,7 @@ def main() -> None:
             parts = []
             for scheme, ground in GROUND.items():
                 page = browser.new_page(viewport={"width": WIDTH, "height": 600}, color_scheme=scheme)
-                page.set_content(f'<body style="margin: 0; padding: 16px; background: {ground}">{html}</body>')
+                page.set_content(f'<!doctype html><body style="margin: 0; padding: 16px; background: {ground}">{html}</body>')
                 parts.append(Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB"))
                 # What is drawn ends before the page does.
                 box = page.locator(".chrysalis").bounding_box()

@@ -4,7 +4,7 @@
 //! a keyword at once. What a spec says in `[attributes.COLUMN]` is a dictionary here: `kind={"zip": "category"}`.
 
 use chrysalis::table::edits;
-use chrysalis::{AttributeDraft, CompareDraft, Draft, Error, ReleaseDraft, SensitiveDraft};
+use chrysalis::{AttributeDraft, CompareDraft, Draft, Error, Memory, ReleaseDraft, SensitiveDraft};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
@@ -73,6 +73,21 @@ pub(crate) fn draft(keywords: &Bound<'_, PyDict>, verb: Verb) -> PyResult<Draft>
     // One column in a list is one column.
     draft.sensitive = draft.sensitive.as_ref().and_then(|said| SensitiveDraft::of(&said.names()));
     Ok(draft)
+}
+
+/// How much memory reading may take, out of the keywords: it is no part of a draft.
+pub(crate) fn memory(keywords: &Bound<'_, PyDict>) -> PyResult<Option<Memory>> {
+    let Some(said) = keywords.get_item("memory")? else { return Ok(None) };
+    keywords.del_item("memory")?;
+    if said.is_none() { Ok(None) } else { memory_of(&said).map(Some) }
+}
+
+/// An amount of memory, such as `"2GB"`.
+pub(crate) fn memory_of(said: &Bound<'_, PyAny>) -> PyResult<Memory> {
+    let py = said.py();
+    let wrong = |problem: String| refused(py, format!("`memory`: {problem}"), "write `memory=\"2GB\"`");
+    let text = said.extract::<String>().map_err(|_| strange(py, "memory", said))?;
+    text.parse().map_err(wrong)
 }
 
 /// Where keywords belong in a draft.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use chrysalis::arrow::{RecordBatch, RecordBatchIterator, RecordBatchReader, Schema};
 use chrysalis::store::Input;
-use chrysalis::{Draft, Error, files};
+use chrysalis::{Draft, Error, Memory, files};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -46,9 +46,14 @@ impl Given {
 
     /// What is said of it: a spec says more than where the table is. `said` wins.
     pub(crate) fn draft(&self, said: Draft) -> Result<Draft, Error> {
+        self.draft_within(said, None)
+    }
+
+    /// The same, with taxonomies that may take this much memory.
+    pub(crate) fn draft_within(&self, said: Draft, memory: Option<Memory>) -> Result<Draft, Error> {
         match self {
-            Given::File(file) => said.or(files::draft(file)?).read_taxonomies(),
-            Given::Batches(_) => said.read_taxonomies(),
+            Given::File(file) => said.or(files::draft(file)?).read_taxonomies_within(memory),
+            Given::Batches(_) => said.read_taxonomies_within(memory),
         }
     }
 

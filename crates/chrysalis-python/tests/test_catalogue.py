@@ -185,7 +185,7 @@ CASES = [
     case("CriteriaError::Column", lambda here: publish(require="disease:k=3"), 'write `require=["k=3"]`'),
     case("CriteriaError::NoSensitive", lambda here: publish(sensitive=None), "`sensitive`"),
     case("CriteriaError::NotNumeric", lambda here: publish(require="ke=3,100"), "integer or real"),
-    case("CriteriaError::NoCategories", lambda here: publish(require="distinct-l-alpha=2,1"), "`categories="),
+    case("CriteriaError::NoCategories", lambda here: publish(require="distinct-l-alpha=2,1"), '`categories={"disease": [["A", "B"], ["C"], ["…"]]}`'),
     case("CriteriaError::TooManyValues", lambda here: publish(_many(), quasi=["age"], person="person",
          require="entropy-l=2"), "`rows_per_person="),
     case("CriteriaError::Categories", lambda here: publish(require="distinct-l-alpha=2,1", categories={
@@ -249,7 +249,7 @@ CASES = [
         principle="k-map=3", about=None), method="anatomy"), "get it again"),
     case("AuditError::NoRows", lambda here: _emptied(here).audit(), "below its header"),
     case("AuditError::MicrodataKind", lambda here: others(here, "a", own={}, other={"kind": {"age": "category"}},
-         microdata=TABLE), "category"),
+         microdata=TABLE), "each alone"),
     # Evaluations.
     case("EvaluateError::Method", lambda here: publish(**SWAPPED).release.evaluate(TABLE, worlds=0), "evaluate one by"),
     case("EvaluateError::NoSensitive", lambda here: publish(sensitive=None, require="k=3").release.evaluate(TABLE),
@@ -270,7 +270,7 @@ CASES = [
     case("RiskError::NoColumns", lambda here: ch.risk(TABLE), "`quasi="),
     case("RiskError::TooManyColumns", lambda here: ch.risk(pandas.DataFrame([range(70)] * 2, columns=list(map(str, range(
         70)))), quasi=list(map(str, range(70)))), "fewer columns"),
-    case("RiskError::Limit", lambda here: ch.risk(TABLE, quasi="age", max_size=9), "`max_size="),
+    case("RiskError::Limit", lambda here: ch.risk(TABLE, quasi="age", max_size=9), "`max_size=1`"),
     case("RiskError::Threshold", lambda here: ch.risk(TABLE, quasi="age", threshold=2), "`threshold=0.2`"),
     case("RiskError::SmallPopulation", lambda here: ch.risk(TABLE, quasi="age", population=9), "how many people"),
     # Files.

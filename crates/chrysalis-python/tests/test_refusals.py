@@ -64,8 +64,9 @@ CASES = [
     case("`{knob}` has no effect on Parquet", lambda here: of_file(here, delimiter=";"), "leave `delimiter` out"),
     case("`{knob}` has no effect on {name}: it is about files", lambda here: publish(na="?"), "leave `na` out"),
     case("cannot read {}: ", lambda here: publish(taxonomy={"sex": here / "nothing"}), "check that the path"),
-    case("{name} has more than {most}", lambda here: publish(taxonomy={"sex": _large(here)}), ""),
+    case("{name} has more than {most}", lambda here: publish(taxonomy={"sex": _large(here)}), '`memory="4GB"`'),
     case("{} is already there", lambda here: ch.risk(TABLE, quasi="age", rows=file(here, "")), "`rows`"),
+    case("`{}` has no effect, because no taxonomy", lambda here: publish(memory="1GB"), "leave it out"),
     # The owner's key.
     case("there is no key {}", lambda here: moved(made_with=here / "key", person="patient_id", key=here / "no"), "`key`"),
     case("{} is not a key", lambda here: publish(prepare={"sex": "pseudonym"}, key=_short(here)), "`key`"),
@@ -111,7 +112,8 @@ CASES = [
         here, 'input = "data.csv"\nquasi = ["age"]\nquasi_identifiers = [["age"], ["sex"]]'), require="k=3"), "one of the lists"),
     case("column `{name}` is named twice", lambda here: publish(quasi=["age", "disease"]), "one role"),
     case("column `{weight}` is named twice", lambda here: publish(weight="age"), "kept as it is"),
-    case("`{knob}` does not say which column it is for", lambda here: publish(**SEVERAL, ordinary=["x"]), "ordinary"),
+    case("`{knob}` does not say which column it is for", lambda here: publish(**SEVERAL, ordinary=["x"]),
+         'ordinary={"disease": "VALUE"}'),
     case("column `{name}` is of kind {kind}, but only words", lambda here: publish(
         kind={"age": "integer"}, prefix=["age"]), "leave `prefix` or `kind` out"),
     case("`{knob}` has no effect on column `{name}`: {} shows its values", lambda here: publish(
@@ -262,7 +264,6 @@ UNREACHABLE = {
     "chrysalis/src/spec_text.rs": "only the command and the studio write specs",
     "chrysalis/src/series/file.rs": "only the command reads and writes ledgers",
     "chrysalis/src/series/ledger.rs": "only the command reads and writes ledgers",
-    "`{}` has no effect, because no taxonomy": "a limit of memory is a flag of the command for taxonomies",
     "no table is named": "the table is the first argument of every call",
     "the key {} would be part": "in Python a release is saved after the key was used",
     **dict.fromkeys(

@@ -93,7 +93,8 @@ def publish(
     - *of columns, as dictionaries by their names*: ``kind``, ``order``, ``prepare``, ``taxonomy``, ``intervals``,
       ``near``, ``ordinary``, ``categories``, ``weights``; ``prefix`` is a list of columns; ``attributes`` holds several
       at once, as in a ``chrysalis.toml``.
-    - *files*: ``delimiter``, ``encoding``, ``na``, ``date_format``, ``missing``, ``key``, ``format``.
+    - *files*: ``delimiter``, ``encoding``, ``na``, ``date_format``, ``missing``, ``key``, ``format``; ``memory`` (how much
+      reading a taxonomy may take).
 
     ``seed`` makes the same release again, for experiments only: whoever knows it can undo the randomness. ``progress``
     shows a bar where somebody can see it; ``False`` shows none, and a function is called with the phase, how much of it

@@ -24,6 +24,21 @@ ENUMS = {
     "StoreError": "chrysalis-store",
     "ArrowTableError": "chrysalis-arrow",
 }
+#: Variants that hold nothing but what their makers say: the crates of the makers, and how these begin.
+SPOKEN = {
+    "CriteriaError::Parameter": (["chrysalis-criteria"], ["CriteriaError::Parameter {"]),
+    "CriteriaError::Column": (["chrysalis-criteria"], ["CriteriaError::Column {"]),
+    "PublishError::Request": (["chrysalis-publish"], ["PublishError::request(", "PublishError::remedied("]),
+    "QueryError::Question": (["chrysalis-query", "chrysalis-sql"], ["question("]),
+    "QueryError::Unanswerable": (["chrysalis-query", "chrysalis-sql"], ["unanswerable("]),
+    "EvaluateError::Workload": (["chrysalis-evaluate"], ["EvaluateError::Workload {"]),
+}
+#: Variants that say only which file another error is about.
+HELD = {
+    "StoreError::Table": ["TableError"],
+    "StoreError::Batches": ["ArrowTableError", "TableError"],
+    "StoreError::Release": ["ReleaseError"],
+}
 #: What stands before a sentence that the hall makes up where it refuses a request.
 HALL = "Error::request("
 
@@ -66,6 +81,21 @@ def refusals() -> dict[str, Path]:
                 if not source[: at.start()].endswith("fn "):
                     found.update(dict.fromkeys(_message(source, at.end()), path.relative_to(CRATES)))
     return found
+
+
+def sentences(variant: str) -> list[str]:
+    """What a variant may say: its own message, that of what it holds, or all sentences in the files of its makers."""
+    known = variants()
+    if variant in HELD:
+        return [text for name, text in known.items() if name.split("::")[0] in HELD[variant]]
+    if not is_any(known[variant]):
+        return [known[variant]]
+    crates, makers = SPOKEN[variant]
+    sources = [_source(path) for crate in crates for path in (CRATES / crate / "src").rglob("*.rs")]
+    texts = [text for source in sources if any(maker in source for maker in makers) for text in _TEXT.findall(source)]
+    said = [_unescaped(text) for text in texts]
+    # Three words make a sentence.
+    return [text for text in said if len(re.findall(r"\w+", re.sub(r"\{[^}]*\}", "", text))) > 2]
 
 
 def pattern(template: str) -> re.Pattern[str]:

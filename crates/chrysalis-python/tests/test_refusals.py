@@ -89,7 +89,7 @@ CASES = [
         prepare={"age": "date:year"}, kind={"age": "integer"}), "leave `kind` or `prepare` out"),
     case("`{step}` is no whole number", lambda here: publish(prepare={"age": "round:0.5"}), 'kind={"age": "real"}'),
     case("{rows} without a person in `{name}`: dates", lambda here: publish(
-        FRAME.assign(patient_id=[None, *FRAME["patient_id"][1:]]), quasi=["admission_date"], person="patient_id",
+        FRAME.assign(patient_id=[float("nan"), *FRAME["patient_id"][1:]]), quasi=["admission_date"], person="patient_id",
         prepare={"admission_date": "shift"}, key=here / "key"), ""),
     case("`{one}` is moved by `{a}`", lambda here: publish(
         FRAME.assign(left=FRAME["admission_date"]), quasi=["admission_date", "left"], person="patient_id",

@@ -84,7 +84,7 @@ def shown(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(shown(item) for item in value)
     if isinstance(value, dict):
-        return ", ".join(f"{name} {shown(item)}" for name, item in value.items())
+        return ", ".join(f"{name.replace('_', ' ')} {shown(item)}" for name, item in value.items() if item is not None)
     return str(value)
 
 
@@ -96,7 +96,7 @@ def facts(values: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append((name, f"{len(value)} (see `{name}`)"))
         elif isinstance(value, dict) and any(isinstance(item, (dict, list)) for item in value.values()):
             lines.append((name, f"{', '.join(value)} (see `{name}`)"))
-        elif value is not None and value != []:
+        elif value is not None and shown(value):
             lines.append((name.replace("_", " "), shown(value)))
     return lines
 

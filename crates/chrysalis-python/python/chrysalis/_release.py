@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _html, _native
 from ._answer import Answer
-from ._errors import AuditFailedError, ChrysalisWarning
+from ._errors import AuditFailedError, ChrysalisWarning, natural
 from ._progress import Progress, shown
 from ._report import Report
 from ._table import Table
@@ -90,8 +90,8 @@ class Release:
         self,
         *,
         microdata: object | None = None,
-        others: Sequence[Release | str | PathLike[str]] = (),
-        sensitive: Sequence[str] = (),
+        others: Release | str | PathLike[str] | Sequence[Release | str | PathLike[str]] = (),
+        sensitive: str | Sequence[str] = (),
         population_table: object | None = None,
         replay: int | None = None,
         certificate: str | PathLike[str] | None = None,
@@ -116,8 +116,9 @@ class Release:
         >>> made.release.audit(microdata=table).raise_if_failed().ok
         True
         """
+        natural(replay=replay)
         known = []
-        for other in others:
+        for other in [others] if isinstance(others, (Release, str, PathLike)) else others:
             if isinstance(other, Release):
                 known.append((str(other.path or "the other release"), other._native))
             else:
@@ -127,7 +128,7 @@ class Release:
             microdata,
             population_table,
             known,
-            list(sensitive),
+            [sensitive] if isinstance(sensitive, str) else list(sensitive),
             replay,
             None if certificate is None else fspath(certificate),
             force,
@@ -168,7 +169,7 @@ class Release:
         self,
         microdata: object,
         *,
-        attributes: Sequence[Sequence[str]] | None = None,
+        attributes: Sequence[str] | Sequence[Sequence[str]] | None = None,
         from_table: str | None = None,
         workload: str | None = None,
         queries: int | None = None,
@@ -191,8 +192,11 @@ class Release:
         predict from them, and ``holdout`` a table of rows that were not published, to test them; ``about`` chooses one
         of several sensitive columns.
         """
+        natural(queries=queries, dimensions=dimensions, seed=seed, worlds=worlds)
+        # One set of columns, or several.
+        sets = [attributes] if attributes and all(isinstance(name, str) for name in attributes) else attributes
         options = {
-            "attributes": attributes and [list(names) for names in attributes],
+            "attributes": sets and [list(names) for names in sets],
             "from_table": from_table,
             "workload": workload,
             "queries": queries,
@@ -222,6 +226,7 @@ class Release:
         >>> [len(world) for world in made.release.sample(worlds=2, seed=1)]
         [500, 500]
         """
+        natural(worlds=worlds, seed=seed)
         tables, report = self._native.sample(worlds, seed, estimate, shown(progress))
         return Sample([Table(table) for table in tables], json.loads(report))
 
@@ -346,6 +351,12 @@ class Made:
         self.summary = Summary(report, release, notes)
         #: What the owner should know, in sentences.
         self.notes = notes
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            where = f": write `made.release.{name}`" if hasattr(Release, name) else ""
+            raise AttributeError(f"what `publish` made has no {name!r}{where}")
 
     def __repr__(self) -> str:
         return repr(self.summary)

@@ -61,6 +61,9 @@ def variants() -> dict[str, str]:
             text = _TEXT.search(said)
             if text and variant:
                 found[f"{name}::{variant[1]}"] = _unescaped(text[1])
+        # Nothing was overlooked.
+        held = body.count("#[error(transparent)]")
+        assert sum(it.startswith(f"{name}::") for it in found) == body.count("#[error(") - held, name
     return found
 
 

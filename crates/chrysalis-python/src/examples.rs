@@ -24,7 +24,7 @@ pub(crate) fn example(keyword: &str) -> Option<&'static str> {
         "marginals" => r#"marginals=[["age"], ["age", "sex"]]"#,
         "together" => r#"together=[["disease", "cost"]]"#,
         "bucket_columns" => r#"bucket_columns=["bucket"]"#,
-        "runs" => r#"runs=[{"method": "anatomy"}, {"method": "generalize"}]"#,
+        "runs" => r#"runs=[{"require": ["l=2"]}, {"require": ["l=4"]}]"#,
         "attributes" => r#"attributes={"zip_code": {"kind": "category"}}"#,
         "collude" => "collude=2",
         "rows_per_person" => "rows_per_person=3",

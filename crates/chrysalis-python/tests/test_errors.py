@@ -55,7 +55,7 @@ CASES: list[tuple[str, Callable[[], object], type[ch.ChrysalisError], str, str]]
     ("a set", lambda: publish(quasi={"age", "sex"}), ch.RequestError, "of type set", "no order"),
     ("several in one", lambda: publish(quasi="age,sex"), ch.RequestError, "no column `age,sex`", "each on its own"),
     ("no run", lambda: ch.compare(TABLE, **GOOD, runs=["anatomy"]), ch.RequestError, "expected a dictionary",
-     'runs=[{"method": "anatomy"}'),
+     'runs=[{"require": '),
     ("a frame of lines", lambda: publish(taxonomy={"sex": frame(value=["F", "M"])}), ch.RequestError, "of type DataFrame",
      'taxonomy={"sex": [["F", "*"]'),
     ("below 0", lambda: publish(seed=-1), ch.RequestError, "`seed` is -1", "from 0 on"),

@@ -66,6 +66,7 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   check-deps             check which of our crates may depend on which
   python [--build]       build the Python wheel, install it into a fresh environment, and test it
          [--profile NAME] there; --build only builds it
+  python-pictures        photograph what notebooks show for docs/guides/python.md
   referees               install pycanon, polars, DuckDB and playwright into target/referee, axe-core into
                          target/axe, PostgreSQL and Chromium
   studio-pictures        photograph every step of the studio for docs/guides/studio.md
@@ -111,6 +112,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bless" => no_options(rest).and_then(|()| bless::run()),
         "check-deps" => no_options(rest).and_then(|()| check_deps::run()),
         "python" => python::run(&python::Options::parse(rest)?),
+        "python-pictures" => no_options(rest).and_then(|()| python::pictures()),
         "studio-pictures" => no_options(rest).and_then(|()| studio_pictures::run()),
         "referees" => no_options(rest).and_then(|()| referees::run()),
         _ => Err(Failure::usage(format!("no chore `{chore}`\n\n{HELP}"))),

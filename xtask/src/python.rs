@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use crate::referees::{Environment, python_of, quietly};
+use crate::referees::{self, Environment, python_of, quietly};
 use crate::shell::{self, Failure};
 
 const PACKAGE: &str = "crates/chrysalis-python";
@@ -87,18 +87,38 @@ fn build(tools: &Path, options: &Options) -> Result<PathBuf, Failure> {
     std::path::absolute(&wheel).map_err(|error| Failure::new(format!("cannot find {}: {error}", wheel.display())))
 }
 
-/// Installs the wheel into an environment that has nothing else, and tests it with tools from another one.
-fn test(tools: &Path, wheel: &Path) -> Result<(), Failure> {
+/// `cargo xtask python-pictures`: photographs what notebooks show, for docs/guides/python.md.
+pub(crate) fn pictures() -> Result<(), Failure> {
+    const OUT: &str = "docs/guides";
+    let chromium = referees::prepare_chromium().map_err(Failure::new)?;
+    let browsers = libraries_of(&referees::prepare().map_err(Failure::new)?)?;
+    let tools = prepare().map_err(Failure::new)?;
+    let python = install(&tools, &build(&tools, &Options::default())?)?;
+    let libraries = format!("{}:{browsers}", libraries_of(&tools)?);
+    let mut script = Command::new(&python);
+    script.args([&format!("{PACKAGE}/pictures.py"), OUT]).env("PYTHONPATH", libraries);
+    shell::run(script.env("PYTHONDONTWRITEBYTECODE", "1").env("CHRYSALIS_CHROMIUM", chromium))?;
+    println!("python-pictures: look at {OUT}/python-*.png");
+    Ok(())
+}
+
+/// Installs the wheel into an environment that has nothing else, and returns its Python.
+fn install(tools: &Path, wheel: &Path) -> Result<PathBuf, Failure> {
     let fresh = shell::target_dir().join("python/fresh");
     shell::empty_dir(&fresh)?;
-    let absolute = |path: &Path| std::path::absolute(path).map_err(|error| Failure::new(error.to_string()));
-    let python = python_of(&absolute(&fresh)?);
+    let fresh = std::path::absolute(&fresh).map_err(|error| Failure::new(error.to_string()))?;
+    let python = python_of(&fresh);
     let mut make = Command::new(tools);
     quietly(make.args(["-m", "venv", "--without-pip"]).arg(&fresh)).map_err(Failure::new)?;
     let mut install = Command::new(tools);
     install.args(["-m", "pip", "--quiet", "--disable-pip-version-check", "--python"]).arg(&python);
     quietly(install.args(["install", "--no-index"]).arg(wheel)).map_err(Failure::new)?;
+    Ok(python)
+}
 
+/// Tests the installed wheel with tools from another environment.
+fn test(tools: &Path, wheel: &Path) -> Result<(), Failure> {
+    let python = install(tools, wheel)?;
     let libraries = libraries_of(tools)?;
     let cache = shell::target_dir().join("python/mypy");
     let with_tools = |arguments: &[&str]| {

@@ -46,7 +46,7 @@ pub enum ArrowTableError {
         expected: Vec<String>,
     },
     /// The source of the batches failed.
-    #[error("cannot get the record batches: {0}")]
+    #[error("cannot get the record batches: {}", briefly(.0))]
     Source(#[from] ArrowError),
 }
 
@@ -66,6 +66,13 @@ impl ArrowTableError {
             ArrowTableError::Source(_) => "check what the batches are made from".into(),
         }
     }
+}
+
+/// What a source says, without the trace of its calls that Python adds on further lines.
+fn briefly(error: &ArrowError) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.split(". Detail:").next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -106,6 +113,12 @@ mod tests {
         check(
             ArrowError::ComputeError("division by zero".into()).into(),
             "cannot get the record batches: Compute error: division by zero",
+            "check what the batches are made from",
+        );
+        let traced = "IOError: the connection is gone. Detail: Python exception: Traceback\n  File \"a.py\"";
+        check(
+            ArrowError::CDataInterface(traced.into()).into(),
+            "cannot get the record batches: C Data interface error: IOError: the connection is gone",
             "check what the batches are made from",
         );
     }

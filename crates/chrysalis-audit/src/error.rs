@@ -171,7 +171,8 @@ impl AuditError {
             AuditError::Taxonomy { column } => format!("bind the taxonomy to the domain of `{column}`").into(),
             AuditError::UnknownColumn { columns, .. } => format!("the columns are {}", columns.join(", ")).into(),
             AuditError::MicrodataKind { expected, .. } => {
-                format!("read the microdata with the manifest's kinds: here as {expected}").into()
+                format!("read this column as {expected}; if another release reads it otherwise, check each alone")
+                    .into()
             }
         }
     }

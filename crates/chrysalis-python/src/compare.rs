@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{OrRaise, refused};
-use crate::keywords::{Verb, draft};
+use crate::keywords::{Verb, draft, memory};
 use crate::publish::TABLE;
 use crate::stream::Given;
 use crate::work;
@@ -35,11 +35,12 @@ pub(crate) fn compare(
     seed: Option<u64>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Comparison> {
+    let memory = memory(keywords)?;
     let said = draft(keywords, Verb::Compare)?;
     let given = Given::new(table, "table")?;
     let ((page, json, is_sound), told) = work::run(py, progress, move |watch| {
         let own = said.release.clone();
-        let mut draft: Draft = given.draft(said)?;
+        let mut draft: Draft = given.draft_within(said, memory)?;
         lab::asking(&draft)?;
         let input = given.open(&draft, TABLE)?;
         let mut runs = lab::runs(&draft, input.header(), &|run| call(run, seed))?;

@@ -4,13 +4,14 @@
 //! a keyword at once. What a spec says in `[attributes.COLUMN]` is a dictionary here: `kind={"zip": "category"}`.
 
 use chrysalis::table::edits;
-use chrysalis::{AttributeDraft, CompareDraft, Draft, Error, ReleaseDraft, SensitiveDraft};
+use chrysalis::{AttributeDraft, CompareDraft, Draft, Error, Memory, ReleaseDraft, SensitiveDraft};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde_json::{Map, Value, json};
 
 use crate::errors::{OrRaise, refused};
+use crate::examples::{example, plainly, principle};
 
 /// What is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,18 @@ impl Verb {
 /// Keywords that hold lists; a single text stands for a list of one.
 const LISTS: [&str; 6] = ["quasi", "other", "require", "accept", "na", "bucket_columns"];
 
+/// Keywords that name columns. A frame may have numbers as names, which are texts in Arrow.
+const COLUMNS: [&str; 7] = ["quasi", "sensitive", "other", "person", "weight", "group_column", "bucket_columns"];
+
+/// Names of columns as texts.
+fn named(value: Value) -> Value {
+    match value {
+        Value::Number(number) => number.to_string().into(),
+        Value::Array(values) => values.into_iter().map(named).collect(),
+        value => value,
+    }
+}
+
 /// The draft that keywords describe.
 pub(crate) fn draft(keywords: &Bound<'_, PyDict>, verb: Verb) -> PyResult<Draft> {
     let py = keywords.py();
@@ -75,6 +88,21 @@ pub(crate) fn draft(keywords: &Bound<'_, PyDict>, verb: Verb) -> PyResult<Draft>
     Ok(draft)
 }
 
+/// How much memory reading may take, out of the keywords: it is no part of a draft.
+pub(crate) fn memory(keywords: &Bound<'_, PyDict>) -> PyResult<Option<Memory>> {
+    let Some(said) = keywords.get_item("memory")? else { return Ok(None) };
+    keywords.del_item("memory")?;
+    if said.is_none() { Ok(None) } else { memory_of(&said).map(Some) }
+}
+
+/// An amount of memory, such as `"2GB"`.
+pub(crate) fn memory_of(said: &Bound<'_, PyAny>) -> PyResult<Memory> {
+    let py = said.py();
+    let wrong = |problem: String| refused(py, format!("`memory`: {problem}"), "write `memory=\"2GB\"`");
+    let text = said.extract::<String>().map_err(|_| strange(py, "memory", said))?;
+    text.parse().map_err(wrong)
+}
+
 /// Where keywords belong in a draft.
 #[derive(Default)]
 struct Parts {
@@ -86,6 +114,7 @@ struct Parts {
 
 impl Parts {
     fn place(&mut self, name: &str, value: Value) -> Result<(), Error> {
+        let value = if COLUMNS.contains(&name) { named(value) } else { value };
         let value = match value {
             Value::String(text) if LISTS.contains(&name) => json!([text]),
             value => value,
@@ -157,14 +186,22 @@ const MANUAL: &str = "see `help(chrysalis.publish)`";
 
 fn not_columns(name: &str) -> Error {
     let message = format!("`{name}` says something of columns, so it is a dictionary with their names");
-    Error::request(message, format!("write `{name}={{\"COLUMN\": …}}`"))
+    Error::request(message, how(name).unwrap_or_else(|| format!("write `{name}={{\"COLUMN\": …}}`")))
+}
+
+/// How a keyword is written.
+fn how(name: &str) -> Option<String> {
+    example(name).map(|example| format!("write it like `{example}`"))
 }
 
 /// Adds a keyword, if its value is what its field takes.
 fn checked<T: DeserializeOwned>(name: &str, value: Value, into: &mut Map<String, Value>) -> Result<(), Error> {
     let alone: Map<String, Value> = std::iter::once((name.to_owned(), value.clone())).collect();
     match serde_json::from_value::<T>(alone.into()) {
-        Err(error) => Err(Error::request(format!("`{name}`: {error}"), MANUAL)),
+        Err(error) => {
+            let message = format!("`{name}`: {}", plainly(&error.to_string()));
+            Err(Error::request(message, how(name).unwrap_or_else(|| MANUAL.to_owned())))
+        }
         Ok(_) => {
             into.insert(name.to_owned(), value);
             Ok(())
@@ -191,6 +228,10 @@ fn check_known(name: &str, verb: Verb) -> Result<(), Error> {
 }
 
 fn unknown(name: &str, all: &[&str]) -> Error {
+    if let Some(principle) = principle(name) {
+        let remedy = format!("principles are required: `require=[\"{principle}\"]`");
+        return Error::request(format!("there is no keyword `{name}`"), remedy);
+    }
     let nearest = all.iter().min_by_key(|known| edits(name, known));
     let near = nearest.filter(|known| edits(name, known) <= 1 + name.len() / 3);
     let remedy = near.map_or_else(|| MANUAL.to_owned(), |known| format!("did you mean `{known}`?"));
@@ -276,5 +317,9 @@ fn json_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Value> {
 
 fn strange(py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyErr {
     let class = value.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
-    refused(py, format!("`{name}`: a value of type {class} cannot be used"), MANUAL)
+    let remedy = match value.cast::<PySet>().is_ok() || value.cast::<PyFrozenSet>().is_ok() {
+        true => "write a list: a set has no order".to_owned(),
+        false => how(name).unwrap_or_else(|| MANUAL.to_owned()),
+    };
+    refused(py, format!("`{name}`: a value of type {class} cannot be used"), remedy)
 }

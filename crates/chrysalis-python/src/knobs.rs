@@ -15,6 +15,7 @@ impl Spelling for Keywords {
             (value, Shape::Sets) => format!("`{name}=[[{}]]`", quoted(value.split(','))),
             (value, Shape::Texts) => format!("`{name}=[{}]`", quoted(std::iter::once(value))),
             (value, Shape::Columns) => of_column(name, value),
+            (value, Shape::Categories) => categories(name, value),
             (value, Shape::One) => choices(name, value),
         }
     }
@@ -36,6 +37,8 @@ enum Shape {
     Texts,
     /// `near={"wage": 1000}`
     Columns,
+    /// `categories={"disease": [["HIV", "cancer"], ["flu"]]}`
+    Categories,
     /// `method="anatomy"`
     One,
 }
@@ -46,9 +49,8 @@ fn shape(knob: Knob) -> Shape {
         Knob::Quasi | Knob::Sensitive | Knob::Other | Knob::BucketColumn | Knob::Attributes => Shape::Names,
         Knob::Marginal | Knob::Together => Shape::Sets,
         Knob::Require | Knob::Accept | Knob::Na | Knob::With => Shape::Texts,
-        Knob::Levels | Knob::Taxonomy | Knob::Intervals | Knob::Prefix | Knob::Categories | Knob::Weights => {
-            Shape::Columns
-        }
+        Knob::Categories => Shape::Categories,
+        Knob::Levels | Knob::Taxonomy | Knob::Intervals | Knob::Prefix | Knob::Weights => Shape::Columns,
         Knob::Ordinary | Knob::Near | Knob::Kind | Knob::Order | Knob::Prepare => Shape::Columns,
         _ => Shape::One,
     }
@@ -74,6 +76,13 @@ fn of_column(name: &str, value: &str) -> String {
         None => literal(value),
     };
     format!("`{name}={{\"{column}\": {value}}}`")
+}
+
+/// `categories={"disease": [["HIV", "cancer"], ["flu"]]}` for `disease=HIV|cancer;flu`.
+fn categories(name: &str, value: &str) -> String {
+    let (column, lists) = value.split_once('=').unwrap_or(("COLUMN", value));
+    let lists: Vec<String> = lists.split(';').map(|list| format!("[{}]", quoted(list.split('|')))).collect();
+    format!("`{name}={{\"{column}\": [{}]}}`", lists.join(", "))
 }
 
 /// A value, or several of which one is to be chosen: `a, b or c`.

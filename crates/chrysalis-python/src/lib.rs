@@ -1,13 +1,14 @@
 //! The Python package of Chrysalis, the part in Rust: parse, call, and hand over what Python renders. It contains no
 //! algorithms.
 //!
-//! `keywords.rs` turns the keywords of a call into a `Draft`; `stream.rs` takes tables from other programs and gives them
+//! `keywords.rs` turns the keywords of a call into a `Draft` (`examples.rs`: what they look like); `stream.rs` takes tables from other programs and gives them
 //! back, without a copy through text; `work.rs` lets go of Python's lock while work is done, shows how far it is, and
 //! stops it when somebody presses Ctrl-C. The classes that people see are written in Python, under `python/chrysalis`.
 
 mod answer;
 mod compare;
 mod errors;
+mod examples;
 mod keywords;
 mod knobs;
 mod look;

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use chrysalis::table::{Column, Kind, TaxonomyError, TaxonomyFile, propose};
 use chrysalis::taxonomy::TaxonomyReport;
 use chrysalis::{
-    Draft, Error, Memory, RiskDraft, TaxonomyDraft, Watch, files, profile as profile_of, read_for_risk,
-    read_population, read_population_of, risk as risk_of,
+    Draft, Error, RiskDraft, TaxonomyDraft, Watch, files, profile as profile_of, read_for_risk, read_population,
+    read_population_of, risk as risk_of,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::refused;
-use crate::keywords::{Verb, draft};
+use crate::keywords::{Verb, draft, memory};
 use crate::publish::{POPULATION, TABLE};
 use crate::release::table_of_csv;
 use crate::stream::Given;
@@ -34,10 +34,11 @@ pub(crate) fn profile(
     keywords: &Bound<'_, PyDict>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
+    let memory = memory(keywords)?;
     let said = draft(keywords, Verb::Profile)?;
     let given = Given::new(table, "table")?;
     let ((report, notes), mut told) = work::run(py, progress, move |watch| {
-        let draft = given.draft(said)?;
+        let draft = given.draft_within(said, memory)?;
         let input = given.open(&draft, TABLE)?;
         let requests = files::requests(&input, &draft, watch)?;
         let (table, _) = files::read_prepared(&draft, input, &requests, "read", watch)?;
@@ -93,13 +94,12 @@ pub(crate) fn risk(
 /// One column as `publish` would read it beside a taxonomy, and the kind that was asked for.
 fn column(
     given: Given,
-    said: Draft,
+    draft: &Draft,
     name: &str,
     proposes: bool,
     watch: &dyn Watch,
 ) -> Result<(Column, Option<Kind>), Error> {
-    let draft = given.draft(said)?;
-    let input = given.open(&draft, TABLE)?;
+    let input = given.open(draft, TABLE)?;
     draft.check_names(input.header(), std::iter::once(&name.to_owned()))?;
     let mut request = draft.request(name)?;
     let kind = request.kind;
@@ -107,7 +107,7 @@ fn column(
     if proposes {
         request.order.clear();
     }
-    let (table, _) = files::read_prepared(&draft, input, &[request], "read", watch)?;
+    let (table, _) = files::read_prepared(draft, input, &[request], "read", watch)?;
     let (table, _) = table.with_missing(draft.missing_policy()?)?;
     let column = table.column(name).cloned();
     let column = column.ok_or_else(|| Error::internal(format!("column `{name}` was not read")))?;
@@ -126,10 +126,12 @@ pub(crate) fn propose_taxonomy(
     name: String,
     keywords: &Bound<'_, PyDict>,
 ) -> PyResult<(Vec<Vec<String>>, String)> {
+    let memory = memory(keywords)?;
     let said = draft(keywords, Verb::Profile)?;
     let given = Given::new(table, "table")?;
     let (made, _) = work::run(py, None, move |watch| {
-        let (column, kind) = column(given, said, &name, true, watch)?;
+        let draft = given.draft_within(said, memory)?;
+        let (column, kind) = column(given, &draft, &name, true, watch)?;
         let failed =
             |error: TaxonomyError| Error::from(error).about(&format!("no taxonomy for column `{}`", column.name()));
         let (file, grouping) = propose(&column, kind).map_err(failed)?;
@@ -151,6 +153,7 @@ pub(crate) fn check_taxonomy(
     table: Option<&Bound<'_, PyAny>>,
     name: Option<String>,
 ) -> PyResult<String> {
+    let memory = memory(keywords)?;
     let said = draft(keywords, Verb::Profile)?;
     let given = table.map(|table| Given::new(table, "table")).transpose()?;
     if given.is_some() != name.is_some() {
@@ -162,7 +165,14 @@ pub(crate) fn check_taxonomy(
     };
     let (report, _) = work::run(py, None, move |watch| {
         let (source, file) = match taxonomy {
-            TaxonomyDraft::File(path) => (path.display().to_string(), files::read_taxonomy(&path, Memory::default())?),
+            TaxonomyDraft::File(path) => {
+                let file = files::read_taxonomy(&path, memory.unwrap_or_default())?;
+                (path.display().to_string(), file)
+            }
+            TaxonomyDraft::Lines(_) if memory.is_some() => {
+                let message = "`memory` has no effect, because no taxonomy is read from a file";
+                return Err(Error::request(message, "leave it out"));
+            }
             TaxonomyDraft::Lines(lines) => {
                 let text: Vec<String> = lines.iter().map(|line| line.join(";")).collect();
                 ("the taxonomy".to_owned(), TaxonomyFile::parse(&text.join("\n"))?)
@@ -170,7 +180,10 @@ pub(crate) fn check_taxonomy(
             TaxonomyDraft::Read(_) => return Err(Error::internal("a taxonomy was read before its time")),
         };
         let column = match (given, name) {
-            (Some(given), Some(name)) => Some(column(given, said, &name, false, watch)?.0),
+            (Some(given), Some(name)) => {
+                let draft = given.draft(said)?;
+                Some(column(given, &draft, &name, false, watch)?.0)
+            }
             _ => None,
         };
         let report = TaxonomyReport::new(&source, &file, column.as_ref())?;

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::OrRaise;
-use crate::keywords::{Verb, draft};
+use crate::keywords::{Verb, draft, memory};
 use crate::release::Release;
 use crate::stream::Given;
 use crate::work;
@@ -42,10 +42,11 @@ pub(crate) fn publish(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Release, String, Vec<String>)> {
     let population = population(keywords)?;
+    let memory = memory(keywords)?;
     let said = draft(keywords, Verb::Publish)?;
     let given = Given::new(table, "table")?;
     let (made, mut told) = work::run(py, progress, move |watch| {
-        let draft: Draft = given.draft(said)?;
+        let draft: Draft = given.draft_within(said, memory)?;
         let input = given.open(&draft, TABLE)?;
         let mut recipe = draft.check(input.header())?.without(&input.unreadable());
         draft.provide_key(&mut recipe, None, watch)?;

@@ -17,7 +17,7 @@ use pyo3::types::PyDict;
 
 use crate::answer::Answer;
 use crate::errors::{OrRaise, refused};
-use crate::keywords::{Verb, draft};
+use crate::keywords::{Verb, draft, memory_of};
 use crate::publish::{POPULATION, TABLE};
 use crate::stream::Given;
 use crate::table::Table;
@@ -32,6 +32,8 @@ pub(crate) struct Release {
     place: Mutex<Option<Place>>,
     /// How it is written unless somebody says otherwise.
     format: Format,
+    /// How much memory reading it may take.
+    memory: Memory,
 }
 
 /// Where a release is.
@@ -49,28 +51,22 @@ struct Place {
 pub(crate) fn open(
     py: Python<'_>,
     folder: PathBuf,
-    memory: Option<&str>,
+    memory: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Release> {
-    let memory = memory_of(py, memory)?;
+    let memory = memory.map(memory_of).transpose()?.unwrap_or_default();
     let place = folder.clone();
     let (release, _) = work::run(py, progress, move |watch| {
         watch.phase("read", None, Counted::Rows);
         Ok(read_release_within(&place, memory)?)
     })?;
-    Ok(Release::new(Arc::new(release), Some(folder), Format::Parquet))
-}
-
-fn memory_of(py: Python<'_>, text: Option<&str>) -> PyResult<Memory> {
-    let parsed = text.map(str::parse::<Memory>).transpose();
-    let wrong = |problem: String| refused(py, format!("`memory`: {problem}"), "write `memory=\"2GB\"`");
-    Ok(parsed.map_err(wrong)?.unwrap_or_default())
+    Ok(Release { memory, ..Release::new(Arc::new(release), Some(folder), Format::Parquet) })
 }
 
 impl Release {
     pub(crate) fn new(release: Arc<chrysalis::Release>, folder: Option<PathBuf>, format: Format) -> Release {
         let place = folder.map(|folder| Place { folder, is_saved: false });
-        Release { release, analyst: OnceLock::new(), place: Mutex::new(place), format }
+        Release { release, analyst: OnceLock::new(), place: Mutex::new(place), format, memory: Memory::default() }
     }
 
     fn place(&self) -> Option<Place> {
@@ -136,7 +132,7 @@ impl Release {
 
     /// Judges it. Returns the report as JSON, the headline, and notes.
     #[pyo3(signature = (keywords, microdata=None, population=None, others=vec![], sensitive=vec![], replay=None,
-                        certificate=None, force=false, progress=None))]
+                        certificate=None, force=false, memory=None, progress=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords, each handed on as it is")]
     fn audit(
         &self,
@@ -149,8 +145,10 @@ impl Release {
         replay: Option<usize>,
         certificate: Option<PathBuf>,
         force: bool,
+        memory: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(String, bool, Vec<String>, Vec<String>)> {
+        let memory = memory.map(memory_of).transpose()?.unwrap_or(self.memory);
         let said = draft(keywords, Verb::Read)?;
         let microdata = microdata.map(|table| Given::new(table, "microdata")).transpose()?;
         let population = population.map(|table| Given::new(table, "population_table")).transpose()?;
@@ -161,7 +159,7 @@ impl Release {
             // What was saved is judged by its files, and a certificate is about files, hashes and all.
             let is_read = place.as_ref().filter(|place| place.is_saved || certificate.is_some());
             let release = match is_read {
-                Some(place) => Arc::new(read_release_within(&place.folder, Memory::default())?),
+                Some(place) => Arc::new(read_release_within(&place.folder, memory)?),
                 None => release,
             };
             let folder = place.map(|place| place.folder);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use chrysalis::arrow::{RecordBatch, RecordBatchIterator, RecordBatchReader, Schema};
 use chrysalis::store::Input;
-use chrysalis::{Draft, Error, files};
+use chrysalis::{Draft, Error, Memory, files};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -41,14 +41,24 @@ impl Given {
             };
             return Err(refused(py, format!("`{name}` is of type {class}, which is no table"), remedy));
         }
+        // A series speaks Arrow, too, but it is one column without a name of its own.
+        if table.hasattr("to_frame")? {
+            let message = format!("`{name}` is one column, and no table");
+            return Err(refused(py, message, "call `.to_frame()` first"));
+        }
         reader(table).map(|reader| Given::Batches(Box::new(reader)))
     }
 
     /// What is said of it: a spec says more than where the table is. `said` wins.
     pub(crate) fn draft(&self, said: Draft) -> Result<Draft, Error> {
+        self.draft_within(said, None)
+    }
+
+    /// The same, with taxonomies that may take this much memory.
+    pub(crate) fn draft_within(&self, said: Draft, memory: Option<Memory>) -> Result<Draft, Error> {
         match self {
-            Given::File(file) => said.or(files::draft(file)?).read_taxonomies(),
-            Given::Batches(_) => said.read_taxonomies(),
+            Given::File(file) => said.or(files::draft(file)?).read_taxonomies_within(memory),
+            Given::Batches(_) => said.read_taxonomies_within(memory),
         }
     }
 
@@ -66,7 +76,11 @@ impl Given {
 fn reader(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let py = table.py();
     let failed = |error: &dyn std::fmt::Display| {
-        refused(py, format!("the table cannot be read as Arrow: {error}"), "check that its columns have plain types")
+        refused(
+            py,
+            format!("the table cannot be read as Arrow: {error}"),
+            "give every column one type, for example with `.astype(str)`",
+        )
     };
     // What cannot be written as Arrow (mixed columns, two columns of one name) is said in different classes of errors.
     let capsule = table.call_method0("__arrow_c_stream__").map_err(|error| {
@@ -76,7 +90,10 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
         if !is_about_data {
             return error;
         }
-        let told = failed(&error.value(py));
+        let said = error.value(py);
+        // An error of pyarrow may come in two parts.
+        let parts = said.getattr("args").and_then(|args| args.extract::<Vec<String>>());
+        let told = failed(&parts.map_or_else(|_| said.to_string(), |parts| parts.join("; ")));
         told.set_cause(py, Some(error));
         told
     })?;

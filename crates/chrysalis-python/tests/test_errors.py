@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import typing
 import warnings
 from pathlib import Path
 from typing import Any, Callable
@@ -10,6 +11,7 @@ from typing import Any, Callable
 import chrysalis as ch
 import pandas
 import pytest
+from chrysalis import _knobs
 
 TABLE = ch.example(300, seed=1)
 GOOD: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": ["disease"], "require": ["l=3"], "seed": 1}
@@ -24,6 +26,10 @@ def frame(**columns: list[Any]) -> pandas.DataFrame:
     return pandas.DataFrame(columns)
 
 
+def publish_frame(**columns: list[Any]) -> ch.Made:
+    return ch.publish(frame(**columns), quasi=list(columns), require="k=2")
+
+
 RELEASE = publish().release
 TINY = frame(age=[1, 2, 3, 4], disease=["a", "b", "a", "b"])
 
@@ -32,20 +38,33 @@ CASES: list[tuple[str, Callable[[], object], type[ch.ChrysalisError], str, str]]
     # Keywords.
     ("unknown keyword", lambda: publish(requires="l=3"), ch.RequestError, "no keyword `requires`", "mean `require`?"),
     ("strange keyword", lambda: publish(xyz=1), ch.RequestError, "no keyword `xyz`", "help(chrysalis.publish)"),
-    ("wrong type", lambda: publish(collude="many"), ch.RequestError, "`collude`: invalid type", "help("),
-    ("strange value", lambda: publish(quasi=[object()]), ch.RequestError, "value of type object", "help("),
+    ("wrong type", lambda: publish(collude="many"), ch.RequestError, "`collude`: expected a whole number", "collude=2"),
+    ("strange value", lambda: publish(quasi=[object()]), ch.RequestError, "value of type object", 'quasi=["age", "sex"]'),
     ("not a number", lambda: publish(suppress=float("nan")), ch.RequestError, "not a number to use", "finite"),
     ("too large", lambda: publish(collude=2**70), ch.RequestError, "too large a number", "smaller"),
-    ("not by column", lambda: publish(kind="integer"), ch.RequestError, "dictionary with their names", "kind={"),
+    ("not by column", lambda: publish(kind="integer"), ch.RequestError, "dictionary with their names", 'kind={"zip_code"'),
     ("unknown of a column", lambda: publish(attributes={"age": {"roles": "quasi"}}), ch.RequestError,
      "column `age`: there is no keyword `roles`", "mean `role`?"),
     ("of another call", lambda: publish(queries=3), ch.RequestError, "`queries` has no effect here", "leave it out"),
     ("of another call too", lambda: ch.profile(TABLE, method="anatomy"), ch.RequestError, "no effect", "leave it"),
     ("about files", lambda: publish(delimiter=";"), ch.RequestError, "is in memory", "`delimiter`"),
+    ("a principle", lambda: publish(k=10), ch.RequestError, "no keyword `k`", 'require=["k=10"]'),
+    ("not a list", lambda: publish(require={"k": 10}), ch.RequestError, "expected a list, but this is a dictionary",
+     'require=["k=10", "l=4"]'),
+    ("no text", lambda: publish(accept=True), ch.RequestError, "this is True", 'accept=["disclosure"]'),
+    ("a set", lambda: publish(quasi={"age", "sex"}), ch.RequestError, "of type set", "no order"),
+    ("several in one", lambda: publish(quasi="age,sex"), ch.RequestError, "no column `age,sex`", "each on its own"),
+    ("no run", lambda: ch.compare(TABLE, **GOOD, runs=["anatomy"]), ch.RequestError, "expected a dictionary",
+     'runs=[{"require": '),
+    ("a frame of lines", lambda: publish(taxonomy={"sex": frame(value=["F", "M"])}), ch.RequestError, "of type DataFrame",
+     'taxonomy={"sex": [["F", "*"]'),
+    ("below 0", lambda: publish(seed=-1), ch.RequestError, "`seed` is -1", "from 0 on"),
     ("series", lambda: publish(sensitive=["disease"], require=["m=3"], person="patient_id", series="clinic.ledger"),
      ch.RequestError, "appears together with its ledger", "that command"),
     # Tables.
     ("no table", lambda: ch.publish(3, **GOOD), ch.RequestError, "of type int, which is no table", "pandas, polars"),
+    ("a column", lambda: ch.publish(TABLE.to_pandas()["age"], **GOOD), ch.RequestError, "one column", ".to_frame()"),
+    ("mixed types", lambda: publish_frame(age=[1, "a", 2]), ch.RequestError, "age with type object", ".astype(str)"),
     ("not computed", lambda: ch.publish(_lazy(), **GOOD), ch.RequestError, "LazyFrame", ".collect()"),
     ("no file", lambda: ch.publish("nothing.csv", **GOOD), ch.RequestError, "nothing.csv", ""),
     ("no rows", lambda: ch.publish(TINY[:0], quasi="age", sensitive="disease", require="l=2"), ch.RequestError,
@@ -160,6 +179,41 @@ def test_every_class_is_raised() -> None:
     assert classes == known
     # A bug cannot be raised on purpose: only its class can be looked at.
     assert issubclass(ch.InternalError, ch.ChrysalisError)
+
+
+def test_the_example_of_a_keyword_can_be_written_so() -> None:
+    """Whoever writes a keyword in a strange way is shown one that is understood."""
+    shown = 0
+    for name in typing.get_type_hints(_knobs.CompareKnobs):
+        with pytest.raises(ch.RequestError) as caught:
+            ch.compare(TABLE, **{name: object()})
+        example = re.fullmatch(r"write it like `(.*)`", caught.value.remedy)
+        if not example:
+            continue
+        shown += 1
+        with pytest.raises(ch.ChrysalisError) as refused:
+            ch.compare(TABLE, **eval(f"dict({example[1]})"), method="none of these")
+        assert "`none of these` is not a method" in refused.value.message or "no principle" in refused.value.message
+    assert shown > 15
+
+
+def test_what_was_made_says_where_its_release_is() -> None:
+    with pytest.raises(AttributeError, match=r"write `made\.release\.save`"):
+        publish().save("release")  # type: ignore[attr-defined]
+
+
+def test_one_may_stand_for_a_list_of_one(tmp_path: Path) -> None:
+    release = publish().release.save(tmp_path / "one")
+    other = publish(seed=2).release
+    assert release.audit(others=other).to_dict()["attacks"].keys() == release.audit(others=[other])["attacks"].keys()
+    assert release.audit(sensitive="disease").ok and not release.audit(sensitive="age").ok
+    assert release.evaluate(TABLE, attributes=["age"]).to_dict() == release.evaluate(TABLE, attributes=[["age"]]).to_dict()
+
+
+def test_columns_may_have_numbers_as_names() -> None:
+    made = ch.publish(frame(a=[1, 2, 3, 4] * 5, b=["x", "y"] * 10).set_axis([0, 1], axis=1), quasi=[0], sensitive=1,
+                      require="l=2")
+    assert [it["name"] for it in made.release.manifest["attributes"]] == ["0", "1"]
 
 
 def test_errors_are_also_what_python_has() -> None:

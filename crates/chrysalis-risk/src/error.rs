@@ -27,7 +27,9 @@ pub enum RiskError {
         columns: usize,
     },
     /// A limit that no set of columns can have.
-    #[error("minimal unique sets of up to {limit} columns were asked for, but there are {columns} quasi columns")]
+    #[error(
+        "minimal unique sets of up to {limit} columns were asked for, but no more than {columns} columns are quasi"
+    )]
     Limit {
         /// What was asked.
         limit: usize,
@@ -60,7 +62,7 @@ impl RiskError {
             }
             RiskError::TooManyColumns { .. } => Remedy::from("name fewer columns with ").knob(Knob::Quasi, ""),
             RiskError::Limit { columns, .. } => {
-                Remedy::from("use ").knob(Knob::MaxSize, format!("1 to {columns}")).words(", or leave it out")
+                Remedy::from("use ").knob(Knob::MaxSize, columns.to_string()).words(" or less, or leave it out")
             }
             RiskError::Threshold { .. } => Remedy::from("use a share such as ").knob(Knob::Threshold, "0.2"),
             RiskError::SmallPopulation { .. } => "say how many people the rows were drawn from".into(),

@@ -139,6 +139,11 @@ impl TableError {
             }
             TableError::DuplicateColumn { .. } => "rename one of the two".into(),
             TableError::UnnamedColumn { .. } => "give every column a name in the first line".into(),
+            TableError::UnknownColumn { column, columns }
+                if column.split(',').all(|part| columns.iter().any(|known| known == part.trim())) =>
+            {
+                "these are several columns: name each on its own".into()
+            }
             TableError::UnknownColumn { column, columns } => match nearest(column, columns) {
                 Some(name) => format!("did you mean `{name}`?").into(),
                 None => "names are case-sensitive; check the spelling".into(),
@@ -443,5 +448,8 @@ mod tests {
         let error = TableError::UnknownColumn { column: "workclass".into(), columns };
         assert_eq!(error.to_string(), "there is no column `workclass`; the columns are `age`, `work_class`");
         assert_eq!(error.hint(), "did you mean `work_class`?");
+        let columns = vec!["age".to_owned(), "sex".to_owned()];
+        let error = TableError::UnknownColumn { column: "age, sex".into(), columns };
+        assert_eq!(error.hint(), "these are several columns: name each on its own");
     }
 }

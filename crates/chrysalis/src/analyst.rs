@@ -48,12 +48,16 @@ impl Analyst {
 
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
-        self.ask_with(text, &self.tables, self.estimates)
+        self.answer(&parse::statement(text)?, &self.tables, self.estimates)
     }
 
-    /// Answers one question that may join these public tables, with estimates of this kind.
+    /// Answers one question that joins these public tables, with estimates of this kind.
     pub fn ask_with(&self, text: &str, tables: &Tables, estimates: EstimateMode) -> Result<AnswerReport, Error> {
-        let inquiry = Inquiry::new(&parse::statement(text)?, self.open.manifest(), tables)?;
+        self.answer(&joining(text, tables)?, tables, estimates)
+    }
+
+    fn answer(&self, question: &Statement, tables: &Tables, estimates: EstimateMode) -> Result<AnswerReport, Error> {
+        let inquiry = Inquiry::new(question, self.open.manifest(), tables)?;
         let reply = self.open.inquire(&inquiry, estimates)?;
         Ok(AnswerReport::new(reply, &inquiry, self.open.manifest(), estimates))
     }
@@ -61,13 +65,39 @@ impl Analyst {
     /// The same question as one statement for a database that holds the release's tables. It computes the even
     /// estimates.
     pub fn rewrite(&self, text: &str, dialect: Dialect) -> Result<String, Error> {
-        self.rewrite_with(text, &self.tables, dialect)
+        self.rewritten(&parse::statement(text)?, &self.tables, dialect)
     }
 
-    /// The same for a question that may join these public tables.
+    /// The same for a question that joins these public tables.
     pub fn rewrite_with(&self, text: &str, tables: &Tables, dialect: Dialect) -> Result<String, Error> {
-        let inquiry = Inquiry::new(&parse::statement(text)?, self.open.manifest(), tables)?;
+        self.rewritten(&joining(text, tables)?, tables, dialect)
+    }
+
+    fn rewritten(&self, question: &Statement, tables: &Tables, dialect: Dialect) -> Result<String, Error> {
+        let inquiry = Inquiry::new(question, self.open.manifest(), tables)?;
         Ok(rewrite_inquiry(&inquiry, &self.release, dialect)?)
+    }
+}
+
+/// A question that uses all these tables.
+fn joining(text: &str, tables: &Tables) -> Result<Statement, Error> {
+    let question = parse::statement(text)?;
+    check_used(std::slice::from_ref(&question), tables)?;
+    Ok(question)
+}
+
+/// Refuses a public table that no question uses: probably a slip.
+fn check_used(questions: &[Statement], tables: &Tables) -> Result<(), Error> {
+    let is_used = |name: &&str| questions.iter().any(|question| question.uses(name));
+    match tables.names().find(|name| !is_used(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!("no question uses the public table `{name}`");
+            let hint = format!(
+                "write JOIN {name} ON column = {name}.column, or column IN (SELECT … FROM {name}); or leave it out"
+            );
+            Err(Error::request(message, hint))
+        }
     }
 }
 
@@ -149,14 +179,7 @@ impl Questions {
     }
 
     fn plans(&self, manifest: &Manifest) -> Result<Vec<Inquiry>, Error> {
-        let is_used = |name: &&str| self.questions.iter().any(|question| question.uses(name));
-        if let Some(name) = self.tables.names().find(|name| !is_used(name)) {
-            let problem = format!("no question uses the public table `{name}`");
-            let hint = format!(
-                "write JOIN {name} ON column = {name}.column, or column IN (SELECT … FROM {name}); or leave it out"
-            );
-            return Err(Error::request(problem, hint));
-        }
+        check_used(&self.questions, &self.tables)?;
         let plan =
             |(at, question)| Inquiry::new(question, manifest, &self.tables).map_err(|error| self.located(error, at));
         self.questions.iter().enumerate().map(plan).collect()

@@ -31,6 +31,7 @@ from ._errors import (
     QuestionError,
     RequestError,
     StoppedError,
+    natural,
 )
 from ._progress import Progress, shown
 from ._release import Audit, Comparison, Made, Release, Sample, Summary, told
@@ -93,7 +94,8 @@ def publish(
     - *of columns, as dictionaries by their names*: ``kind``, ``order``, ``prepare``, ``taxonomy``, ``intervals``,
       ``near``, ``ordinary``, ``categories``, ``weights``; ``prefix`` is a list of columns; ``attributes`` holds several
       at once, as in a ``chrysalis.toml``.
-    - *files*: ``delimiter``, ``encoding``, ``na``, ``date_format``, ``missing``, ``key``, ``format``.
+    - *files*: ``delimiter``, ``encoding``, ``na``, ``date_format``, ``missing``, ``key``, ``format``; ``memory`` (how much
+      reading a taxonomy may take).
 
     ``seed`` makes the same release again, for experiments only: whoever knows it can undo the randomness. ``progress``
     shows a bar where somebody can see it; ``False`` shows none, and a function is called with the phase, how much of it
@@ -110,6 +112,7 @@ def publish(
     chrysalis._errors.RequestError: there is no keyword `qausi`
     hint: did you mean `quasi`?
     """
+    natural(seed=seed)
     native, report, notes = _native.publish(table, dict(knobs), seed, shown(progress))
     told(notes)
     return Made(Release(native), json.loads(report), notes)
@@ -143,6 +146,7 @@ def compare(
     methods are like. ``workload``, ``queries``, ``selectivity`` and ``dimensions`` describe the questions that every
     release is asked. Nothing is written but the page: :meth:`Comparison.page`.
     """
+    natural(seed=seed)
     native = _native.compare(table, dict(knobs), seed, shown(progress))
     told(native.notes)
     return Comparison(native)
@@ -186,6 +190,7 @@ def risk(
     >>> 0 < found.prosecutor["mean"] <= 1
     True
     """
+    natural(population=population, max_size=max_size)
     place = None if rows is None else fspath(rows)
     report, notes = _native.risk(
         table, dict(knobs), population, population_table, fraction, threshold, max_size, place, shown(progress)
@@ -202,6 +207,7 @@ def example(rows: int = 1000, *, seed: int = 1) -> Table:
     >>> ch.example(10).columns
     ['patient_id', 'age', 'sex', 'zip_code', 'occupation', 'admission_date', 'disease', 'cost']
     """
+    natural(rows=rows, seed=seed)
     return Table(_native.example(rows, seed))
 
 

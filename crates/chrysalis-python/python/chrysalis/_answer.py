@@ -111,6 +111,9 @@ class Answer:
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
+    def __getitem__(self, at: int) -> Row:
+        return self.rows[at]
+
     def __len__(self) -> int:
         return len(self._json["rows"])
 

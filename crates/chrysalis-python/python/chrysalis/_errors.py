@@ -41,6 +41,13 @@ class ChrysalisError(Exception):
         return f"{self.message}\nhint: {self.remedy}" if self.remedy else self.message
 
 
+def natural(**numbers: int | None) -> None:
+    """Refuses numbers below 0, which count nothing."""
+    for name, number in numbers.items():
+        if isinstance(number, int) and number < 0:
+            raise RequestError(f"`{name}` is {number}, which is below 0", "use a number from 0 on")
+
+
 class RequestError(ChrysalisError, ValueError):
     """The request is at fault, or the table or file that it refers to."""
 

@@ -64,6 +64,11 @@ def listing(names: Iterable[str]) -> str:
     return paragraph(", ".join(names), "soft")
 
 
+def remarks(notes: Iterable[str]) -> str:
+    """What somebody should know, below everything else."""
+    return "".join(paragraph(f"Note: {note}", "soft") for note in notes)
+
+
 def shown(value: object) -> str:
     """A value as people read it."""
     if value is None:
@@ -79,7 +84,7 @@ def shown(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(shown(item) for item in value)
     if isinstance(value, dict):
-        return ", ".join(f"{name} {shown(item)}" for name, item in value.items())
+        return ", ".join(f"{name.replace('_', ' ')} {shown(item)}" for name, item in value.items() if item is not None)
     return str(value)
 
 
@@ -91,7 +96,7 @@ def facts(values: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append((name, f"{len(value)} (see `{name}`)"))
         elif isinstance(value, dict) and any(isinstance(item, (dict, list)) for item in value.values()):
             lines.append((name, f"{', '.join(value)} (see `{name}`)"))
-        elif value is not None and value != []:
+        elif value is not None and shown(value):
             lines.append((name.replace("_", " "), shown(value)))
     return lines
 
@@ -111,6 +116,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         number = text.replace(",", "").replace(".", "").replace("%", "").strip().lstrip("-").isdigit()
         return f'<td class="number">{escape(text)}</td>' if number else f"<td>{escape(text)}</td>"
 
+    rows = [list(row) for row in rows]
+    # A column in which nothing stands says nothing.
+    kept = [at for at in range(len(header)) if not rows or any(row[at] for row in rows)]
+    header, rows = [header[at] for at in kept], [[row[at] for at in kept] for row in rows]
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     body = "".join(f"<tr>{''.join(cell(text) for text in row)}</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"
@@ -130,8 +139,7 @@ def answer(question: str, rows: Sequence[Row], notes: Sequence[str]) -> str:
             numbers = [shown(value.lower), shown(value.upper), shown(value.std_error)]
             lines.append([*who, *name, shown(value.estimate), bar(value, *ranges[at]), *numbers])
     told = table(header, lines) if lines else paragraph("No row can match.")
-    extra = "".join(paragraph(note, "soft") for note in notes)
-    return page("answer", title(", ".join(names) or "Answer") + paragraph(question, "soft") + told + extra)
+    return page("answer", title(", ".join(names) or "Answer") + paragraph(question, "soft") + told + remarks(notes))
 
 
 def _range(values: Iterable[Value]) -> tuple[float, float]:
@@ -172,6 +180,7 @@ def audit(found: Audit) -> str:
     more = "".join(paragraph(sentence) for sentence in found.headline[1:])
     promises = table(["promise", "holds", "worst group has"], [list(line) for line in found.promises()])
     checks = ", ".join(f"{check['name']} {'ok' if check['ok'] else 'FAILED'}" for check in found["checks"])
-    attacks = table(["attack", "what somebody could do"], [list(line) for line in found.attacks().items()])
-    notes = "".join(paragraph(note, "soft") for note in found.notes)
-    return page("audit", lead + wrong + more + promises + paragraph(f"Checks: {checks}", "soft") + attacks + notes)
+    told = [[name.replace("_", " "), sentence] for name, sentence in found.attacks().items()]
+    attacks = table(["attack", "what somebody could do"], told)
+    checked = paragraph(f"Checks: {checks}", "soft")
+    return page("audit", lead + wrong + more + promises + checked + attacks + remarks(found.notes))

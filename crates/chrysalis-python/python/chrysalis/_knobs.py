@@ -38,6 +38,7 @@ class Source(TypedDict, total=False):
 class ProfileKnobs(Reading, total=False):
     """What ``profile`` takes."""
 
+    memory: str
     quasi: Names
     sensitive: Names
     prepare: Mapping[str, Names]

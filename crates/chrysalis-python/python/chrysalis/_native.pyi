@@ -74,6 +74,7 @@ class Release:
         replay: int | None = None,
         certificate: str | PathLike[str] | None = None,
         force: bool = False,
+        memory: str | None = None,
         progress: _Progress | None = None,
     ) -> tuple[str, bool, list[str], list[str]]: ...
     def query(

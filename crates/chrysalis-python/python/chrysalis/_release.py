@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _html, _native
 from ._answer import Answer
-from ._errors import AuditFailedError, ChrysalisWarning
+from ._errors import AuditFailedError, ChrysalisWarning, natural
 from ._progress import Progress, shown
 from ._report import Report
 from ._table import Table
@@ -90,12 +90,13 @@ class Release:
         self,
         *,
         microdata: object | None = None,
-        others: Sequence[Release | str | PathLike[str]] = (),
-        sensitive: Sequence[str] = (),
+        others: Release | str | PathLike[str] | Sequence[Release | str | PathLike[str]] = (),
+        sensitive: str | Sequence[str] = (),
         population_table: object | None = None,
         replay: int | None = None,
         certificate: str | PathLike[str] | None = None,
         force: bool = False,
+        memory: str | None = None,
         progress: Progress = None,
         **source: Unpack[Source],
     ) -> Audit:
@@ -106,7 +107,8 @@ class Release:
         must be protected; ``population_table`` is a table of the people who could be in the data; ``replay`` says how
         many times members of groups exchange their values to see whether the groups still come out;
         ``certificate="page.html"`` writes a page to hand out with a saved release. ``person`` and ``key`` say whose a
-        row of the microdata is, and where the owner's key is.
+        row of the microdata is, and where the owner's key is. Files that declare more than fits into ``memory`` (such as
+        ``"2GB"``) are refused.
 
         >>> import chrysalis as ch
         >>> table = ch.example(2000)
@@ -114,21 +116,23 @@ class Release:
         >>> made.release.audit(microdata=table).raise_if_failed().ok
         True
         """
+        natural(replay=replay)
         known = []
-        for other in others:
+        for other in [others] if isinstance(others, (Release, str, PathLike)) else others:
             if isinstance(other, Release):
                 known.append((str(other.path or "the other release"), other._native))
             else:
-                known.append((fspath(other), _native.open(fspath(other))))
+                known.append((fspath(other), _native.open(fspath(other), memory)))
         report, ok, headline, notes = self._native.audit(
             dict(source),
             microdata,
             population_table,
             known,
-            list(sensitive),
+            [sensitive] if isinstance(sensitive, str) else list(sensitive),
             replay,
             None if certificate is None else fspath(certificate),
             force,
+            memory,
             shown(progress),
         )
         return Audit(json.loads(report), ok, headline, notes)
@@ -165,7 +169,7 @@ class Release:
         self,
         microdata: object,
         *,
-        attributes: Sequence[Sequence[str]] | None = None,
+        attributes: Sequence[str] | Sequence[Sequence[str]] | None = None,
         from_table: str | None = None,
         workload: str | None = None,
         queries: int | None = None,
@@ -188,8 +192,11 @@ class Release:
         predict from them, and ``holdout`` a table of rows that were not published, to test them; ``about`` chooses one
         of several sensitive columns.
         """
+        natural(queries=queries, dimensions=dimensions, seed=seed, worlds=worlds)
+        # One set of columns, or several.
+        sets = [attributes] if attributes and all(isinstance(name, str) for name in attributes) else attributes
         options = {
-            "attributes": attributes and [list(names) for names in attributes],
+            "attributes": sets and [list(names) for names in sets],
             "from_table": from_table,
             "workload": workload,
             "queries": queries,
@@ -219,6 +226,7 @@ class Release:
         >>> [len(world) for world in made.release.sample(worlds=2, seed=1)]
         [500, 500]
         """
+        natural(worlds=worlds, seed=seed)
         tables, report = self._native.sample(worlds, seed, estimate, shown(progress))
         return Sample([Table(table) for table in tables], json.loads(report))
 
@@ -344,6 +352,12 @@ class Made:
         #: What the owner should know, in sentences.
         self.notes = notes
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            where = f": write `made.release.{name}`" if hasattr(Release, name) else ""
+            raise AttributeError(f"what `publish` made has no {name!r}{where}")
+
     def __repr__(self) -> str:
         return repr(self.summary)
 
@@ -383,9 +397,11 @@ class Summary(Report):
             lines.append(("dropped rows", f"{self['dropped_rows']:,} with missing values"))
         for step in self.get("prepared", []):
             lines.append(("prepared", f"{step['column']} {step['preparation']} ({step['changed_rows']:,} rows)"))
-        left_out = ", ".join(f"{column['name']} ({column['reason']})" for column in self["dropped_columns"])
+        left_out: dict[str, list[str]] = {}
+        for column in self["dropped_columns"]:
+            left_out.setdefault(column["reason"], []).append(column["name"])
         if left_out:
-            lines.append(("left out", left_out))
+            lines.append(("left out", "; ".join(f"{', '.join(names)} ({why})" for why, names in left_out.items())))
         phases = ", ".join(f"{name} {seconds:.2f}" for name, seconds in self.get("phases", {}).items())
         lines.append(("seconds", f"{self['seconds']:.2f} ({phases})"))
         return lines
@@ -399,9 +415,9 @@ class Summary(Report):
             for it in self._release.manifest["attributes"]
         ]
         rows = [[*cells[:-1], "" if cells[-1] == "none" else cells[-1]] for cells in attributes]
-        notes = "".join(_html.paragraph(note, "soft") for note in self.notes)
         columns = _html.table(["column", "role", "kind", "published", "loss"], rows)
-        return _html.page("summary", _html.title(self._title) + _html.fact_table(self.lines()) + columns + notes)
+        facts = _html.title(self._title) + _html.fact_table(self.lines())
+        return _html.page("summary", facts + columns + _html.remarks(self.notes))
 
 
 class Comparison:
@@ -468,5 +484,6 @@ class Comparison:
         return "\n".join([f"Compared {len(self.runs)} releases", *(f"  {line}" for line in lines)])
 
     def _repr_html_(self) -> str:
-        advice = "".join(_html.paragraph(sentence) for sentence in self.advice)
-        return _html.page("comparison", _html.title(f"Compared {len(self.runs)} releases") + _html.table(*self._table()) + advice)
+        advice = _html.table(["what matters", "which to choose"], [[it["goal"], it["sentence"]] for it in self._json["choose"]])
+        runs = _html.title(f"Compared {len(self.runs)} releases") + _html.table(*self._table())
+        return _html.page("comparison", runs + advice + _html.remarks(self.notes))

@@ -67,9 +67,12 @@ def check_taxonomy(
     taxonomy: Taxonomy | Sequence[Sequence[str]] | str | PathLike[str],
     table: object | None = None,
     column: str | None = None,
+    memory: str | None = None,
     **knobs: Unpack[Reading],
 ) -> Report:
     """Examines a taxonomy (its lines, or the path of a file), alone or together with a column of a table.
+
+    A file that would take more than ``memory`` (such as ``"2GB"``) is refused.
 
     >>> import chrysalis as ch
     >>> found = ch.check_taxonomy([["F", "*"], ["M", "*"]], ch.example(100), "sex")
@@ -81,6 +84,6 @@ def check_taxonomy(
         given = fspath(taxonomy)
     else:
         given = [list(line) for line in taxonomy]
-    values: dict[str, Any] = json.loads(_native.check_taxonomy(given, dict(knobs), table, column))
+    values: dict[str, Any] = json.loads(_native.check_taxonomy(given, {**knobs, "memory": memory}, table, column))
     verdict = "is sound" if column is None else f"fits column {column}"
     return Report(values, f"{values['file']} {verdict if values['ok'] else values['problem']}")

@@ -136,7 +136,10 @@ impl Draft {
         let Some((knob, _)) = knobs.into_iter().find(|(_, is_turned)| *is_turned) else { return Ok(()) };
         let names: Vec<String> = sensitive.iter().map(|name| format!("`{name}`")).collect();
         let message = format!("`{knob}` does not say which column it is for: {} are sensitive", names.join(", "));
-        let remedy = format!("say it for each column in a spec: `[attributes.{}]`, `{knob} = …`", sensitive[0]);
+        let remedy = match knob {
+            Knob::Ordinary => Remedy::from("say it for each column: ").knob(knob, format!("{}=VALUE", sensitive[0])),
+            _ => format!("say it for each column in a spec: `[attributes.{}]`, `{knob} = …`", sensitive[0]).into(),
+        };
         Err(Error::request(message, remedy))
     }
 

@@ -1,0 +1,318 @@
+"""Every sentence with which the hall refuses a request, raised once from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import chrysalis as ch
+import pandas
+import pytest
+from catalogue import pattern, refusals
+from test_catalogue import COUNT, FLAG, FRAME, GOOD, SWAPPED, TABLE, changed, column, file, publish, saved
+
+Case = tuple[str, Callable[[Path], object], str, type[ch.ChrysalisError]]
+
+
+def case(
+    start: str, call: Callable[[Path], object], remedy: str, kind: type[ch.ChrysalisError] = ch.RequestError
+) -> Case:
+    return start, call, remedy, kind
+
+
+def spec(here: Path, text: str) -> Path:
+    """A file that describes a release of the example."""
+    FRAME.to_csv(here / "data.csv", index=False)
+    return file(here, text, "chrysalis.toml")
+
+
+def of_file(here: Path, **knobs: Any) -> ch.Made:
+    """A release of the example, as a Parquet file."""
+    FRAME.to_parquet(here / "data.parquet")
+    return publish(here / "data.parquet", **knobs)
+
+
+def moved(**evidence: Any) -> ch.Audit:
+    """An audit of a release whose dates were moved."""
+    knobs: dict[str, Any] = {"person": "patient_id", "key": evidence.pop("made_with")}
+    made = publish(quasi=["age", "admission_date"], prepare={"admission_date": "shift"}, **knobs)
+    return made.release.audit(microdata=TABLE, **evidence)
+
+
+def weighed(weights: list[Any], **knobs: Any) -> ch.Made:
+    frame = FRAME[: len(weights) * 50].assign(w=weights * 50)
+    return publish(frame, weight="w", **knobs)
+
+
+FULL: dict[str, Any] = {"partitioner": "full-domain", "intervals": {"age": [5, 10]}}
+SEVERAL: dict[str, Any] = {"sensitive": ["disease", "cost"], "require": ["disease:l=3"]}
+USERS: dict[str, Any] = {"quasi": [["age", "sex"], ["age", "zip_code"]], "require": "k=3"}
+SERIES: dict[str, Any] = {"person": "patient_id", "require": "m=3", "method": "anatomy", "series": "clinic.ledger"}
+ORDER = ["F", "M"]
+
+#: How a sentence begins in the sources, a call that ends in it, and what its remedy says.
+CASES = [
+    # Files and specs.
+    case("{file} names no input", lambda here: publish(spec(here, 'quasi = ["age"]')), 'input = "data.csv"'),
+    case("{}, line {line}, column", lambda here: publish(spec(here, "quasi = [")), "`chrysalis init"),
+    case("delimiter: {problem}", lambda here: publish(spec(here, 'input="data.csv"\ndelimiter="long"')), "help("),
+    case("encoding: {problem}", lambda here: publish(spec(here, 'input="data.csv"\nencoding="morse"')), "help("),
+    case("date_format: {problem}", lambda here: publish(spec(here, 'input="data.csv"\ndate_format="%"')), "help("),
+    case("missing: {problem}", lambda here: publish(missing="maybe"), "help("),
+    case("format: {problem}", lambda here: publish(format="xml"), "help("),
+    case("`{knob}` has no effect on Parquet", lambda here: of_file(here, delimiter=";"), "leave `delimiter` out"),
+    case("`{knob}` has no effect on {name}: it is about files", lambda here: publish(na="?"), "leave `na` out"),
+    case("cannot read {}: ", lambda here: publish(taxonomy={"sex": here / "nothing"}), "check that the path"),
+    case("{name} has more than {most}", lambda here: publish(taxonomy={"sex": _large(here)}), '`memory="4GB"`'),
+    case("{} is already there", lambda here: ch.risk(TABLE, quasi="age", rows=file(here, "")), "`rows`"),
+    case("`{}` has no effect, because no taxonomy", lambda here: publish(memory="1GB"), "leave it out"),
+    # The owner's key.
+    case("there is no key {}", lambda here: moved(made_with=here / "key", person="patient_id", key=here / "no"), "`key`"),
+    case("{} is not a key", lambda here: publish(prepare={"sex": "pseudonym"}, key=_short(here)), "`key`"),
+    case("a key cannot be made", lambda here: publish(prepare={"sex": "pseudonym"}, key=here / "no" / "key"), "`key`"),
+    case("the dates of this release were moved", lambda here: moved(made_with=here / "key"), '`person="patient_id"`'),
+    case("`{}` has no effect: this release counts rows", lambda here: publish().release.audit(
+        microdata=TABLE, person="patient_id"), "leave `person` out"),
+    case("the microdata of this release can be prepared", lambda here: moved(
+        made_with=here / "key", person="patient_id"), '`key="chrysalis.key"`'),
+    case("`{}` has no effect: no column of this release was prepared", lambda here: publish().release.audit(
+        microdata=TABLE, key=here / "key"), "leave `key` out"),
+    case("the releases prepared `{}` differently", lambda here: publish().release.audit(
+        others=[saved(here, prepare={"age": "top:80"})]), "each of them alone"),
+    case("`{}` has no effect: no column is prepared with it", lambda here: publish(key=here / "key"), "leave `key` out"),
+    # Preparation.
+    case("column `{name}`: {problem}", lambda here: publish(prepare={"age": "bottomm:3"}), 'prepare={"age": "top:90"}'),
+    case("`{step}` is for {}, but column `{name}` is {kind}", lambda here: publish(prepare={"disease": "round:3"}),
+         'kind={"disease": "integer"}'),
+    case("`{step}` is for {}, but column `{name}` is said to be", lambda here: publish(
+        prepare={"age": "date:year"}, kind={"age": "integer"}), "leave `kind` or `prepare` out"),
+    case("`{step}` is no whole number", lambda here: publish(prepare={"age": "round:0.5"}), 'kind={"age": "real"}'),
+    case("{rows} without a person in `{name}`: dates", lambda here: publish(
+        FRAME.assign(patient_id=[float("nan"), *FRAME["patient_id"][1:]]), quasi=["admission_date"], person="patient_id",
+        prepare={"admission_date": "shift"}, key=here / "key"), ""),
+    case("`{one}` is moved by `{a}`", lambda here: publish(
+        FRAME.assign(left=FRAME["admission_date"]), quasi=["admission_date", "left"], person="patient_id",
+        prepare={"admission_date": "shift", "left": "shift:7"}), "in the same way"),
+    case("`{step}` moves the dates", lambda here: publish(
+        quasi=["admission_date"], prepare={"admission_date": "shift"}), '`person="patient_id"`'),
+    case("`{step}` {problem} in column", lambda here: column([2**63 - 1, 2], prepare={"x": "round:1000"}),
+         "make them missing"),
+    # Columns and their roles.
+    case("column `{}` is named as sensitive twice", lambda here: ch.profile(TABLE, sensitive=["cost", "cost"]), "once"),
+    case("column `{both}` is named as quasi and as sensitive", lambda here: ch.profile(
+        TABLE, quasi="cost", sensitive="cost"), "one role"),
+    case("every row lacks a value", lambda here: publish(pandas.DataFrame({"age": [1, None], "sex": [None, "F"],
+         "disease": ["a", "b"]}), missing="drop"), '`missing="as-value"`'),
+    case("the order of column `{name}`", lambda here: publish(order={"sex": ["F", "M", "F"]}), "every value once"),
+    case("`{}` has no effect on column `{name}`, which is of kind", lambda here: publish(
+        order={"sex": ORDER}, kind={"sex": "category"}), 'kind={"sex": "ordinal"}'),
+    case("column `{name}` is ordinal", lambda here: publish(kind={"sex": "ordinal"}), 'order={"sex": ['),
+    case("quasi columns are listed twice", lambda here: ch.publish(spec(
+        here, 'input = "data.csv"\nquasi = ["age"]\nquasi_identifiers = [["age"], ["sex"]]'), require="k=3"), "one of the lists"),
+    case("column `{name}` is named twice", lambda here: publish(quasi=["age", "disease"]), "one role"),
+    case("column `{weight}` is named twice", lambda here: publish(weight="age"), "kept as it is"),
+    case("`{knob}` does not say which column it is for", lambda here: publish(**SEVERAL, ordinary=["x"]),
+         'ordinary={"disease": "VALUE"}'),
+    case("column `{name}` is of kind {kind}, but only words", lambda here: publish(
+        kind={"age": "integer"}, prefix=["age"]), "leave `prefix` or `kind` out"),
+    case("`{knob}` has no effect on column `{name}`: {} shows its values", lambda here: publish(
+        method="anatomy", partitioner="anatomize", taxonomy={"sex": [["F", "*"], ["M", "*"]]}), "leave `taxonomy` out"),
+    case("values are called ordinary", lambda here: publish(sensitive=None, require="k=3", ordinary=["x"]), "`ordinary`"),
+    case("`{}` has no effect on column `{name}`, which only holds groups", lambda here: publish(
+        partitioner="column", group_column="cost", prepare={"cost": "round:9"}), "leave `prepare` out"),
+    case("column `{name}` has {what} but no role", lambda here: publish(kind={"cost": "integer"}), "name it with `quasi`"),
+    case("column `{name}` has the role {role}", lambda here: publish(attributes={"cost": {"role": "quasi"}}), "the list"),
+    case("`{knob}` has no effect on column `{name}`, which is {}", lambda here: publish(near={"age": 3}), "`near`"),
+    case("`{text}` of column `{name}` is not a width", lambda here: publish(
+        sensitive="cost", near={"cost": -3}), '`near={"cost": 1000}`'),
+    case("column `{name}` has several taxonomies", lambda here: publish(
+        intervals={"age": 5}, prefix=["age"]), "choose one"),
+    case("weights are for categories", lambda here: publish(weights=[1, 0.5]), "`categories`"),
+    # Methods and partitioners.
+    case("`{name}` is not a method", lambda here: publish(method="x"), "use one of"),
+    case("{} forms no groups", lambda here: publish(**SWAPPED, partitioner="mondrian"), "leave `partitioner` out"),
+    case("{} does not find butterflies", lambda here: publish(**USERS, method="butterfly", partitioner="mondrian"),
+         "leave it out"),
+    case("`{name}` finds butterflies", lambda here: publish(partitioner="union"), '`method="butterfly"`'),
+    case("`{name}` is not a partitioner", lambda here: publish(partitioner="x"), "use compact, mondrian"),
+    case("`{knob}` goes with the method", lambda here: publish(collude=2), '`method="butterfly"`'),
+    case("`{knob}` has no effect on {}, which takes no such partitioner", lambda here: publish(**SWAPPED, relaxed=True),
+         "leave `relaxed=True` out"),
+    case("`{knob}` goes with the partitioner", lambda here: publish(suppress=0.1), '`partitioner="full-domain"`'),
+    case("{} forms batches and buckets apart", lambda here: publish(method="angel", transparent=True), "`transparent=True`"),
+    case("`{name}` is not a quasi column", lambda here: publish(**FULL, levels={"cost": 1}), "`levels`"),
+    case("no level is fixed", lambda here: publish(**FULL, levels={}), "leave `levels` out"),
+    case("all levels are fixed", lambda here: publish(**FULL, levels={"age": 1, "sex": 1}, time_limit=5), "`time_limit`"),
+    case("the partitioner `column` needs", lambda here: publish(partitioner="column"), "`group_column`"),
+    case("rows can be suppressed only", lambda here: publish(
+        method="anatomy", partitioner="full-domain", suppress=0.1), '`method="generalize"`'),
+    # Promises.
+    case("no principle is required", lambda here: publish(require=[]), 'require=["k=10"]'),
+    case("`{}` is required twice", lambda here: publish(require=["l=3", "l=3"]), "say it once"),
+    case("`{required}` is about `{name}`", lambda here: publish(require="cost:l=3"), 'sensitive=["cost"]'),
+    case("`{}` has no effect beside `{ke}`", lambda here: publish(sensitive="cost", require="ke=3,100",
+         near={"cost": 9}), "leave `near` out"),
+    case("{form} protects several", lambda here: publish(method="butterfly", require="k=3"), 'quasi=["c", "d"]'),
+    case("the method {form} protects one", lambda here: publish(quasi=USERS["quasi"]), '`method="butterfly"`'),
+    case("`{spec}` promises nothing", lambda here: publish(require="l=1"), 'require=["l=2"]'),
+    case("{form} needs a principle for batches", lambda here: publish(method="angel", require="k=5"), 'require=["l=4"]'),
+    case("there is nothing to accept", lambda here: publish(other=["occupation"], accept="identifying=occupation"),
+         "leave `accept` out"),
+    case("every row has {same}", lambda here: publish(FRAME.assign(disease="flu")), "another column"),
+    # Sensitive columns together.
+    case("`{}` has no effect: fewer than two", lambda here: publish(together=[["disease", "cost"]]), "`together`"),
+    case("{form} cannot show columns together", lambda here: publish(
+        **{**SWAPPED, "quasi": ["sex"], "sensitive": ["cost", "age"]}, together=[["cost", "age"]]), "leave `together` out"),
+    case("`{}` names `{name}`, which", lambda here: publish(**SEVERAL, method="anatomy", together=[["disease", "age"]]),
+         'sensitive=["age"]'),
+    case("`{}` names `{name}` twice", lambda here: publish(**SEVERAL, method="anatomy", together=[["cost", "cost"]]),
+         "every column once"),
+    case("`{} = {}` has no effect: it takes two", lambda here: publish(**SEVERAL, method="anatomy", together=[["cost"]]),
+         "leave `together` out"),
+    # Persons and weights.
+    case("`{knob}` has no effect: no column says whose", lambda here: publish(rows_known=True), '`person="patient_id"`'),
+    case("column `{column}` says whose a row is", lambda here: publish(person="age"), "the other lists"),
+    case("`{}` has no effect: {form} promises nothing", lambda here: publish(**SWAPPED, person="patient_id"),
+         "leave `person` out"),
+    case("`{}` is 0", lambda here: publish(person="patient_id", rows_per_person=0), "`rows_per_person=1` or more"),
+    case("`{} = false` cannot be", lambda here: publish(person="patient_id", rows_known=False, method="anatomy"),
+         '`method="generalize"`'),
+    case("{form} cuts every link", lambda here: weighed([1, 2], method="permute"), "leave `weight` out"),
+    case("the weight `{weight}` must hold numbers", lambda here: weighed(["a", "b"]), "another column"),
+    case("the weight `{weight}` is missing", lambda here: weighed([1, None]), '`missing="drop"`'),
+    case("the weight `{weight}` has negative values", lambda here: weighed([1, -2]), "another column"),
+    # Populations.
+    case("a table of the population has no effect: no principle", lambda here: publish(population_table=TABLE),
+         'require=["k-map=5"]'),
+    case("{asked} counts people under the ranges", lambda here: publish(
+        require=["l=3", "k-map=5"], method="anatomy", population_table=TABLE), '`method="generalize"`'),
+    case("{asked} bounds shares", lambda here: publish(
+        require=["l=3", "delta-presence=0,0.5"], population_table=TABLE), '`partitioner="full-domain"`'),
+    case("{asked} counts rows of a population", lambda here: publish(
+        require=["l=3", "k-map=5"], person="patient_id", population_table=TABLE), "leave `person` out"),
+    case("{asked} needs a table of the people", lambda here: publish(require="k-map=5"), '`population_table="census.csv"`'),
+    case("a table of the population has no effect: a release by", lambda here: publish(
+        method="anatomy").release.audit(population_table=TABLE), "leave `population_table` out"),
+    # Looking at releases.
+    case("no question uses the public table", lambda here: publish().release.query(COUNT, tables={"t": TABLE}),
+         "or leave it out"),
+    case("cannot read {} again", lambda here: _changing(here), "once more"),
+    case("it changed during the audit", lambda here: _changing(here), "once more"),
+    case("{} questions are more", lambda here: ch.compare(TABLE, **GOOD, queries=10**9), "ask at most"),
+    case("`{name}` is not a sensitive column of this", lambda here: publish().release.evaluate(TABLE, about="x"),
+         "there are: `disease`"),
+    case("the release has {}, the microdata {}", lambda here: publish().release.evaluate(FRAME[:99]), "was made from"),
+    case("nothing is learned", lambda here: publish().release.evaluate(TABLE, target="age", worlds=0), "at least one world"),
+    case("`{name}` is not a column of this release", lambda here: publish().release.evaluate(TABLE, target="x", worlds=1),
+         "there are: `age`"),
+    case("{} worlds cannot be drawn", lambda here: publish().release.sample(worlds=0), "1 to 1,000"),
+    # Risk.
+    case("column `{twice}` is named as quasi and as weight", lambda here: ch.risk(TABLE, quasi=["age"], weight="age"),
+         "one role"),
+    case("column `{twice}` is named as quasi twice", lambda here: ch.risk(TABLE, quasi=["age", "age"]), "once"),
+    case("`{one}` and `{other}` both", lambda here: ch.risk(TABLE, quasi="age", population=9, fraction=0.1), "`fraction`"),
+    case("the fraction {fraction}", lambda here: ch.risk(TABLE, quasi="age", fraction=2), "`fraction=0.1`"),
+    # Series.
+    case("`{asked}` is about a series", lambda here: publish(require="m=3"), "`series="),
+    case("`{knob}` has no effect: no ledger", lambda here: publish(only_new=True), "`series="),
+    case("a series follows people", lambda here: publish(require="m=3", series="clinic.ledger"), '`person="patient_id"`'),
+    case("a ledger has no effect", lambda here: publish(person="patient_id", series="clinic.ledger"), 'require=["m=4"]'),
+    case("`{}` goes with other principles", lambda here: publish(**SERIES, only_new=True), "leave `only_new"),
+    case("`{asked}` cannot be transparent", lambda here: publish(**SERIES, transparent=True), "leave `transparent"),
+    case("`{asked}` itself decides", lambda here: publish(**SERIES, partitioner="mondrian"), "leave `partitioner` out"),
+    case("`{knob}` has no effect: `{asked}` takes one row", lambda here: publish(**SERIES, rows_known=True),
+         "leave `rows_known"),
+    case("`{asked}` takes no survey weights", lambda here: publish(**SERIES, weight="cost"), "leave `weight` out"),
+    case("{form} has no place for counterfeit", lambda here: publish(**{**SERIES, "method": "shuffle"}), "`method="),
+    case("`{}` has no effect on people who are published once", lambda here: publish(
+        **{**SERIES, "require": "l=3"}, only_new=True, values_change=True), "leave `values_change"),
+    case("a release of a series appears together", lambda here: publish(**SERIES), "that command"),
+]
+
+
+def _large(here: Path) -> Path:
+    path = file(here, "")
+    with path.open("wb") as content:
+        content.truncate(200 << 20)
+    return path
+
+
+def _short(here: Path) -> Path:
+    path = file(here, "abc", "key")
+    path.chmod(0o600)
+    return path
+
+
+def _changing(here: Path) -> ch.Audit:
+    """The manifest changes while its release is audited."""
+    table = ch.example(2_000)
+    folder = saved(here, table=table)
+
+    def change(phase: str | None, *_: object) -> None:
+        if phase == "audit":
+            changed(folder, lambda manifest: manifest.update(rows=1))
+
+    return ch.open(folder).audit(microdata=table, certificate=here / "page.html", replay=30, progress=change)
+
+
+#: Sentences that no call from Python can end in, or files that have no others, and why.
+UNREACHABLE = {
+    "{name} has no question": "only the command takes files of questions",
+    "chrysalis/src/audit/sql.rs": "Python has no audit as SQL",
+    "chrysalis/src/exposure.rs": "only the studio asks for it",
+    "chrysalis/src/spec_text.rs": "only the command and the studio write specs",
+    "chrysalis/src/series/file.rs": "only the command reads and writes ledgers",
+    "chrysalis/src/series/ledger.rs": "only the command reads and writes ledgers",
+    "no table is named": "the table is the first argument of every call",
+    "the key {} would be part": "in Python a release is saved after the key was used",
+    **dict.fromkeys(
+        [
+            "{rows} without a person in `{name}`",
+            "everybody in the table was published before",
+            "a series follows one sensitive column",
+            "the ledger is of people who are published once",
+            "the ledger is of a series with {}",
+            "the ledger has values",
+            "the ledger is of a series with m={m}",
+            "{people} several rows",
+        ],
+        "only the command reads and writes ledgers",
+    ),
+}
+
+
+def begins(sentence: str, start: str) -> bool:
+    """Whether a sentence begins so. A whole sentence means itself only."""
+    return sentence == start or sentence.startswith(start) and start not in refusals()
+
+
+@pytest.mark.parametrize(("start", "call", "remedy", "kind"), CASES, ids=[one[0] for one in CASES])
+@pytest.mark.filterwarnings("ignore::chrysalis.ChrysalisWarning")
+def test_a_refusal_is_raised_as_it_is_written(
+    start: str, call: Callable[[Path], object], remedy: str, kind: type[ch.ChrysalisError], tmp_path: Path
+) -> None:
+    with pytest.raises(ch.ChrysalisError) as caught:
+        call(tmp_path)
+    error = caught.value
+    assert type(error) is kind, error
+    (written,) = [sentence for sentence in refusals() if begins(sentence, start)]
+    assert pattern(written).match(error.message), (written, error.message)
+    assert error.remedy and remedy in error.remedy, error.remedy
+    for text in (str(error), error.message, error.remedy):
+        assert not FLAG.search(text), text
+
+
+def test_every_refusal_is_raised() -> None:
+    """A new refusal needs a case, or a reason why there is none; what is gone from the sources goes from here, too."""
+    known = refusals()
+
+    def is_excused(sentence: str) -> bool:
+        return any(begins(sentence, name) or str(known[sentence]) == name for name in UNREACHABLE)
+
+    raised = {sentence for sentence in known for one in CASES if begins(sentence, one[0])}
+    assert sorted(filter(is_excused, raised)) == [], "raised, and said to be out of reach"
+    assert sorted({*known} - raised - {*filter(is_excused, known)}) == [], "neither raised nor said to be out of reach"
+    files = {str(path) for path in known.values()}
+    stale = [name for name in UNREACHABLE if name not in files and not any(begins(it, name) for it in known)]
+    assert stale == [], "no such sentence, and no such file"

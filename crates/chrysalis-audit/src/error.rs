@@ -29,6 +29,12 @@ pub enum AuditError {
         /// How many are too many.
         least: usize,
     },
+    /// A release that belongs to no series.
+    #[error("{name} is no release of a series")]
+    NoSeries {
+        /// What findings call it.
+        name: String,
+    },
     /// More tables than can be combined with each other.
     #[error("the tables of the releases can be combined in {combinations} ways, but at most {most} can be tried")]
     TooManyTables {
@@ -151,6 +157,7 @@ impl AuditError {
             AuditError::TooManyPairs { .. } | AuditError::NobodyToCount => {
                 Remedy::from("name the microdata with ").knob(Knob::Microdata, "")
             }
+            AuditError::NoSeries { .. } => "compare releases of one series, or only releases of none".into(),
             AuditError::TooManyOverlaps { .. } | AuditError::TooManyTables { .. } => {
                 Remedy::from("name fewer releases with ").knob(Knob::With, "").words(" at once")
             }

@@ -77,6 +77,7 @@ pub use counting::Reading;
 pub use disclosure::{Bystander, Disclosure};
 pub use error::AuditError;
 pub use grouping::Groups;
+pub use intersection::{KnownLives, Month, audit_series};
 pub use manifest::knows_partitioner;
 pub use persons::{PersonLevels, profile_persons};
 pub use population::{measure_population, takes_population};
@@ -141,8 +142,8 @@ fn audited(
     person: Option<&str>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
-    if let Some(series::Seen { padded, check }) = series::look(release, watch)? {
-        return of_series(release, &padded, check, microdata, watch);
+    if let Some(seen) = series::look(release, watch)? {
+        return of_series(release, seen, microdata, watch);
     }
     let mut report = match release.manifest.has_several_sensitive() {
         true => several::audit(release, microdata, person, watch)?,
@@ -161,13 +162,12 @@ fn audited(
 /// A release of a series, as it looks to those who cannot tell counterfeit values from others.
 fn of_series(
     release: &Release,
-    padded: &Release,
-    series: Check,
+    seen: series::Seen,
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
-    let mut report = judged(padded, None, None, watch)?;
-    report.rows = release.manifest.rows;
+    let mut report = judged(&seen.padded, None, None, watch)?;
+    seen.correct(&release.manifest, &mut report);
     report.attacks.findings.push(attack::no_insider());
     // The next release of the series keeps what these attacks count on to change.
     (report.attacks.subtraction, report.attacks.republishing) = (None, None);
@@ -176,7 +176,7 @@ fn of_series(
             *finding = Finding::not_run(finding.attack, reason);
         }
     }
-    report.checks.push(series);
+    report.checks.push(seen.check);
     report.checks.extend(microdata.map(|microdata| series::faithful(release, microdata)).transpose()?);
     report.checks.extend(manifest::ids(release));
     report.checks.push(manifest::check(release, report.disclosure.as_ref(), watch));

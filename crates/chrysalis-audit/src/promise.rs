@@ -270,7 +270,7 @@ impl JudgedGroups<'_> {
             // Values that are shown, whether somebody has them or not; near numbers are different values.
             PrincipleSpec::MInvariance { m } => vec![
                 at_least(measure::distinct(sample), *m, " values"),
-                at_most_once(sample.worst(|group| group.max(), u64::cmp)),
+                equally_often(sample.worst(|group| group.max() - group.min(), u64::cmp)),
             ],
             PrincipleSpec::FrequencyL { l } => vec![frequency(share(), l)],
             PrincipleSpec::OthersL { l } => vec![sensitive.frequency_of_others(l)],
@@ -492,10 +492,14 @@ fn at_least(worst: Option<Worst<u64>>, least: u64, unit: &str) -> Option<Clause>
     Some(Clause { holds: level >= least, level: level as f64, text: format!("{level}{unit}"), group })
 }
 
-/// No group shows a value more than once.
-fn at_most_once(worst: Option<Worst<u64>>) -> Option<Clause> {
+/// Every group shows all its values equally often.
+fn equally_often(worst: Option<Worst<u64>>) -> Option<Clause> {
     let Worst { level, group } = worst?;
-    Some(Clause { holds: level <= 1, level: level as f64, text: format!("a value {level} times"), group })
+    let text = match level {
+        0 => "all equally often".to_owned(),
+        _ => format!("one of them {level} times more than another"),
+    };
+    Some(Clause { holds: level == 0, level: level as f64, text, group })
 }
 
 /// One over the largest share is at least l.

@@ -1,7 +1,7 @@
 //! Releases of a series: their groups may show counterfeit values, which nobody has.
 //!
-//! What a series adds is judged here, from the tables alone: how many values every group shows, that it shows each of
-//! them once, and that counterfeits make up the difference between values and rows. For everything else a release is
+//! What a series adds is judged here, from the tables alone: how many values every group shows, that it shows them equally
+//! often, that counterfeits make up the difference between values and rows, and how many people groups really have. For everything else a release is
 //! judged as somebody sees it who cannot tell counterfeits from others: with a further row in every group for each of
 //! them. Whether people keep their values from release to release is another question, which takes several releases.
 
@@ -15,7 +15,7 @@ use crate::columns::{find, group_ids, only_sensitive};
 use crate::findings::Findings;
 use crate::profile::check_size;
 use crate::source::relevant;
-use crate::{AuditError, Check, Groups};
+use crate::{AuditError, AuditReport, Check, Groups, PrincipleResult};
 
 /// What the tables of a release of a series say about its groups.
 pub(crate) struct Seen {
@@ -23,6 +23,41 @@ pub(crate) struct Seen {
     pub(crate) padded: Release,
     /// What was found.
     pub(crate) check: Check,
+    /// How many people every group has, by its id.
+    people: BTreeMap<Option<i64>, u64>,
+    counterfeits: u64,
+}
+
+impl Seen {
+    /// How many people a group has, counterfeits not counted.
+    pub(crate) fn people(&self, group: Option<i64>) -> u64 {
+        self.people.get(&group).copied().unwrap_or(0)
+    }
+
+    /// Says of people what was said of rows with counterfeits among them: how many there are, and how many a group has.
+    pub(crate) fn correct(&self, manifest: &Manifest, report: &mut AuditReport) {
+        report.rows = manifest.rows;
+        for check in report.checks.iter_mut().filter(|check| check.name == "tables" && check.ok) {
+            let (rows, counterfeits) = (manifest.rows, self.counterfeits);
+            check.detail = format!(
+                "{rows} rows, {} attributes; beside them {counterfeits} counterfeit values",
+                manifest.attributes.len()
+            );
+        }
+        let promised = manifest.promises.iter().zip(&mut report.principles);
+        for (promise, result) in promised {
+            let PrincipleSpec::KAnonymity { k } = *promise.principle() else { continue };
+            let fewest = self.people.iter().map(|(id, n)| (*n, *id)).min();
+            let (fewest, group) = fewest.unwrap_or((0, None));
+            *result = PrincipleResult {
+                holds: fewest >= k,
+                worst: fewest as f64,
+                worst_text: fewest.to_string(),
+                worst_group: group,
+                ..result.clone()
+            };
+        }
+    }
 }
 
 /// One group.
@@ -37,7 +72,13 @@ struct SeenGroup {
 
 impl SeenGroup {
     fn shown(&self) -> u64 {
-        self.values.iter().map(|(_, count)| count).sum()
+        self.values.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// The rows that are somebody's; `None` where there are fewer rows than counterfeits.
+    fn people(&self, is_counted: bool) -> Option<u64> {
+        // Where values stand beside rows, some of the rows are counterfeits'.
+        if is_counted { Some(self.rows) } else { self.rows.checked_sub(self.counterfeits) }
     }
 }
 
@@ -109,33 +150,36 @@ pub(crate) fn look(release: &Release, watch: &dyn Watch) -> Result<Option<Seen>,
         "the release with its counterfeits",
         usize::try_from(manifest.rows.saturating_add(counterfeits)).unwrap_or(usize::MAX),
     )?;
+    let of_group = |(id, group): (&Option<i64>, &SeenGroup)| (*id, group.people(is_counted).unwrap_or(0));
+    let n_people = groups.iter().map(of_group).collect();
     let check = findings.check(format!(
-        "release {} of a series: {} groups show at least {least} values each, every one once; {counterfeits} of them are \
+        "release {} of a series: {} groups show at least {least} values each, all equally often; {counterfeits} of them are \
          counterfeit. Whether everybody keeps theirs shows only beside the other releases",
         entry.number,
         groups.len()
     ));
     let padded = padded(release, shape.people, group, if is_counted { Some(&groups) } else { None });
-    Ok(Some(Seen { padded, check }))
+    Ok(Some(Seen { padded, check, people: n_people, counterfeits }))
 }
 
-/// Every group has a real row, at least so many values, each of them once, and as many counterfeits as it takes.
+/// Every group has a real row, at least so many values, all of them equally often, and as many counterfeits as it takes.
 fn judge(groups: &mut BTreeMap<Option<i64>, SeenGroup>, least: u64, is_counted: bool, findings: &mut Findings) {
     for (id, group) in groups {
         let name = || id.map_or_else(|| "(missing)".to_owned(), |id| id.to_string());
         group.values.sort_unstable();
-        let is_once = group.values.iter().all(|(_, count)| *count == 1)
-            && group.values.windows(2).all(|pair| pair[0].0 != pair[1].0);
-        if !is_once {
-            findings.add("repeated values", || format!("group {} shows a value more than once", name()));
+        let times: Vec<u64> = group
+            .values
+            .chunk_by(|one, next| one.0 == next.0)
+            .map(|same| same.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count)))
+            .collect();
+        if times.windows(2).any(|pair| pair[0] != pair[1]) || times.contains(&0) {
+            findings.add("uneven values", || format!("group {} shows some values more often than others", name()));
         }
-        let shown = group.shown();
-        if shown < least {
-            findings.add("too few values", || format!("group {} shows {shown} values, {least} are promised", name()));
+        let (shown, values) = (group.shown(), times.len() as u64);
+        if values < least {
+            findings.add("too few values", || format!("group {} shows {values} values, {least} are promised", name()));
         }
-        // Where values stand beside rows, some of the rows are counterfeits'.
-        let real = if is_counted { Some(group.rows) } else { group.rows.checked_sub(group.counterfeits) };
-        if real.is_none_or(|real| real == 0) {
+        if group.people(is_counted).is_none_or(|real| real == 0) {
             findings.add("groups without people", || format!("group {} has nothing but counterfeits", name()));
         }
         if is_counted && group.rows.checked_add(group.counterfeits) != Some(shown) {
@@ -178,8 +222,11 @@ fn padded(
         if entry.name == COUNTERFEITS {
             continue;
         }
+        let before = table.rows();
         let table = if entry.name == people && groups.is_some() { table.gather(&order) } else { table.clone() };
-        entries.push(TableEntry { rows: table.rows() as u64, ..entry.clone() });
+        // What the manifest says wrongly stays wrong.
+        let more = (table.rows() - before) as u64;
+        entries.push(TableEntry { rows: entry.rows.saturating_add(more), ..entry.clone() });
         tables.push(table);
     }
     let rows = if groups.is_some() { order.len() } else { rows } as u64;
@@ -247,7 +294,12 @@ pub(crate) fn faithful(release: &Release, microdata: &Table) -> Result<Check, Au
         let name = shape.values_table();
         let shown = release.table(name)?.column(&attribute.name);
         if let Some((known, shown)) = known.zip(shown) {
-            let shown_times = shown.histogram();
+            let mut shown_times = vec![0_u64; shown.domain().len()];
+            let times = release.table(name)?.column(COUNT).filter(|_| matches!(shape.values, Values::Counted(_)));
+            for (row, code) in shown.codes().iter().enumerate() {
+                let n = times.map_or(Some(1), |times| number(times, row)).and_then(|n| u64::try_from(n).ok());
+                shown_times[code as usize] += n.unwrap_or(0);
+            }
             for (code, count) in (0..).zip(known.histogram()) {
                 let there = shown.domain().code_of(known.domain().value(code));
                 let times = there.map_or(0, |code: Code| shown_times[code as usize]);

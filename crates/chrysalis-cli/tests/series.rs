@@ -153,7 +153,8 @@ fn what_does_not_fit_the_series_is_refused_in_words() {
     refuse(&format!("{one} --require k=3 --only-new"), 2, "`only_new` has no effect");
     refuse(&publish(1, "--transparent"), 2, "`m=3` cannot be transparent");
     refuse(&publish(1, "--partitioner mondrian"), 2, "so a partitioner has no effect");
-    refuse(&publish(1, "--require k=2"), 2, "`k=2` cannot be promised beside m=3");
+    refuse(&publish(1, "--require l=2"), 2, "`l=2` cannot be promised beside m=3: it is about how many values");
+    refuse(&publish(1, "--require t=0.2"), 2, "the difference to what is shown would tell counterfeits");
     refuse(&publish(1, "--method shuffle"), 2, "shuffle has no place for counterfeit values");
     refuse(&publish(1, "").replace("m=3", "m=13"), 3, "cannot reach m=13");
     refuse("series ledger", 2, "there is no ledger");

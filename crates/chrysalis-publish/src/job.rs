@@ -155,6 +155,15 @@ impl<'a> Job<'a> {
         m.max()
     }
 
+    /// The fewest people that a group may have.
+    fn fewest_people(&self) -> u64 {
+        let k = self.require.iter().filter_map(|required| match required.principle {
+            PrincipleSpec::KAnonymity { k } => Some(k),
+            _ => None,
+        });
+        k.max().unwrap_or(1)
+    }
+
     /// Groups that keep everybody's signature.
     fn group_in_series(&mut self, m: u64, scope: Scope) -> Result<Grouping, PublishError> {
         let Some(past) = self.past else {
@@ -162,7 +171,7 @@ impl<'a> Job<'a> {
         };
         let watch = self.watch;
         watch.phase("partition", Some(self.data.rows() as u64), Counted::Rows);
-        let groups = series::form(self.data, m, past, self.rng, &|n| watch.tell(n))?;
+        let groups = series::form(self.data, (m, self.fewest_people()), past, self.rng, &|n| watch.tell(n))?;
         groups.check(self.data, past, m, watch)?;
         self.publishing();
         self.keeping = Some(groups.clone());
@@ -506,14 +515,7 @@ impl Job<'_> {
     fn check_series(&self, form: Form) -> Result<(), PublishError> {
         let Some(m) = self.least_values() else { return Ok(()) };
         let shape = form.shape();
-        if let Some(other) = self.require.iter().find(|required| !required.principle.needs_series()) {
-            let problem =
-                format!("`{other}` cannot be promised beside m={m}, whose groups follow from signatures alone");
-            return Err(PublishError::remedied(
-                problem,
-                Remedy::from("leave ").knob(Knob::Require, other.to_string()).words(" out"),
-            ));
-        }
+        series::check_beside(self.require, m)?;
         if !shape.may_follow {
             return Err(PublishError::request(format!(
                 "{form} has no place for counterfeit values, which m={m} needs"

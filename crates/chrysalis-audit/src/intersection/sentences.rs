@@ -188,7 +188,7 @@ impl Shares {
     }
 
     /// The largest share, compared with the promise.
-    fn largest_in_words(&self) -> String {
+    pub(super) fn largest_in_words(&self) -> String {
         let largest = self.largest_said();
         let of = "of the worlds that fit all releases";
         match self.promised {
@@ -215,7 +215,7 @@ impl Shares {
     }
 
     /// How many people the releases together let an attacker bet on; `None` where nobody is above a promise.
-    fn above_in_words(&self) -> Option<String> {
+    pub(super) fn above_in_words(&self) -> Option<String> {
         let promised = self.promised.filter(|_| self.above > 0)?;
         let (above, tried, whom) = (self.above, self.tried(), self.whom());
         let (largest, promised) = (self.largest_said(), said(promised));
@@ -251,7 +251,7 @@ impl Shares {
     }
 
     /// The attack in words.
-    fn sentence(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         let whom = match self.over {
             SharesOver::People => counted(self.people, "person of the microdata", "people of the microdata"),
             SharesOver::Rows => {

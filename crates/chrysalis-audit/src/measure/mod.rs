@@ -57,6 +57,11 @@ impl Group<'_> {
     pub fn max(&self) -> u64 {
         self.counts().max().unwrap_or(0)
     }
+
+    /// The smallest count.
+    pub fn min(&self) -> u64 {
+        self.counts().min().unwrap_or(0)
+    }
 }
 
 /// The worst level of all groups, and the first group that has it.

@@ -4,13 +4,13 @@ use super::{Past, SeriesGroups, sensitive};
 use crate::{Microdata, PublishError};
 
 impl SeriesGroups {
-    /// Whether every group shows at least m values, each of its rows has another one of them, and everybody keeps the
-    /// signature that they had, or else gets one that has nothing in common with any earlier one.
+    /// Whether every group shows at least m values, each equally often and no less often than rows have it, and everybody
+    /// keeps the signature that they had, or else gets one that has nothing in common with any earlier one.
     ///
     /// LEAK: a release promises m-invariance only after this check.
     pub(crate) fn check(&self, data: &Microdata, past: &Past, m: u64, watch: &dyn Watch) -> Result<(), PublishError> {
         let column = sensitive(data)?;
-        let mut is_taken = vec![false; column.domain().len()];
+        let mut taken = vec![0_u32; column.domain().len()];
         for (group, rows) in self.partition.groups().enumerate() {
             watch.pause_at(group);
             let shown = self.shown(group);
@@ -20,10 +20,10 @@ impl SeriesGroups {
             }
             for &row in rows {
                 let value: Code = column.code(row as usize);
-                if shown.binary_search(&value).is_err() || is_taken[value as usize] {
-                    return Err(wrong("two rows of a group have one value, or one that it does not show"));
+                if shown.binary_search(&value).is_err() || taken[value as usize] == self.times[group] {
+                    return Err(wrong("more rows of a group have a value than it shows"));
                 }
-                is_taken[value as usize] = true;
+                taken[value as usize] += 1;
                 let Some(life) = past.of_row[row as usize] else { continue };
                 let life = &past.lives[life as usize];
                 let former = |&signature: &u32| &past.signatures[signature as usize];
@@ -34,7 +34,7 @@ impl SeriesGroups {
                     return Err(wrong("somebody's group shows other values than before"));
                 }
             }
-            rows.iter().for_each(|&row| is_taken[column.code(row as usize) as usize] = false);
+            rows.iter().for_each(|&row| taken[column.code(row as usize) as usize] = 0);
         }
         Ok(())
     }

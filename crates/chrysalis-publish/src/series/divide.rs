@@ -9,11 +9,13 @@ pub(super) struct Bucket {
     pub(super) rows: Vec<Vec<u32>>,
     /// In how many groups they are to be shown; no value has more rows.
     pub(super) groups: usize,
+    /// Whether some of them were published before.
+    pub(super) has_past: bool,
 }
 
 impl Bucket {
     fn new(signature: u32, family: &Family) -> Self {
-        Bucket { signature, rows: vec![Vec::new(); family.values(signature).len()], groups: 0 }
+        Bucket { signature, rows: vec![Vec::new(); family.values(signature).len()], groups: 0, has_past: false }
     }
 
     /// How many people share the value that most have.
@@ -29,6 +31,7 @@ impl Bucket {
     /// Step 2. As many groups as the most frequent value has people: where others have fewer, newcomers take their
     /// places. Returns how many people there are then.
     pub(super) fn balance(&mut self, family: &Family, newcomers: &mut [Vec<u32>]) -> u64 {
+        self.has_past = self.len() > 0;
         self.groups = self.most();
         self.fill(family, newcomers);
         self.len() as u64

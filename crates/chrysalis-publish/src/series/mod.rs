@@ -1,10 +1,12 @@
 //! Groups for a release that follows others of the same people; see `spec.md` for the steps that the comments number.
 
 mod assign;
+mod beside;
 mod change;
 mod checked;
 mod divide;
 mod family;
+mod fewest;
 mod shown;
 mod split;
 
@@ -15,6 +17,7 @@ use rand::seq::SliceRandom;
 
 use crate::{Microdata, Partition, PublishError};
 use assign::Rest;
+pub(crate) use beside::check as check_beside;
 use family::Family;
 pub(crate) use shown::{counterfeits_table, shown_values, values_table};
 
@@ -40,8 +43,8 @@ impl Past {
     }
 }
 
-/// Groups that keep everybody's signature. What is shown of a group are the values of its signature; those that none of
-/// its rows has are counterfeit.
+/// Groups that keep everybody's signature. What is shown of a group are the values of its signature, each as often as the
+/// others; those that none of its rows has are counterfeit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesGroups {
     /// The groups of rows.
@@ -50,6 +53,8 @@ pub struct SeriesGroups {
     pub signatures: Vec<Vec<Code>>,
     /// The signature of every group.
     pub of_group: Vec<u32>,
+    /// How often every group shows each value of its signature: once, unless it must have more rows than that.
+    pub times: Vec<u32>,
     /// Which release of the series this is.
     pub entry: SeriesEntry,
     /// What an owner wants to know.
@@ -62,9 +67,10 @@ impl SeriesGroups {
         &self.signatures[self.of_group[group] as usize]
     }
 
-    /// How many of them none of its rows has.
+    /// How many of the values, each as often as it is shown, none of its rows has.
     pub fn counterfeits(&self, group: usize) -> u64 {
-        (self.shown(group).len() - self.partition.group(group).len()) as u64
+        let shown = self.shown(group).len() as u64 * u64::from(self.times[group]);
+        shown - self.partition.group(group).len() as u64
     }
 }
 
@@ -86,10 +92,10 @@ pub struct SeriesFacts {
     pub room: u64,
 }
 
-/// Forms groups of at least `m` different values in which everybody keeps the signature that they have.
+/// Forms groups of at least `m` different values and `k` people in which everybody keeps the signature that they have.
 pub(crate) fn form(
     data: &Microdata,
-    m: u64,
+    (m, k): (u64, u64),
     past: &Past,
     rng: &mut dyn CryptoRng,
     progress: Progress<'_>,
@@ -109,6 +115,8 @@ pub(crate) fn form(
     // Step 2.
     let balanced = divided.buckets.iter_mut().map(|bucket| bucket.balance(&family, &mut divided.newcomers)).sum();
     progress(balanced);
+    // Step 2a.
+    fewest::fill_up(&mut divided, &family, (m, k), column.name())?;
     // Step 3.
     let mut rest = Rest::of(&divided.newcomers, m);
     let room = rest.room();
@@ -116,9 +124,11 @@ pub(crate) fn form(
     for (signature, groups) in rest.hand_out(&divided.buckets, &mut family) {
         divided.add(signature, groups, &family);
     }
+    // Step 3b.
+    fewest::gather(&mut divided, &mut family, (m, k), column.name())?;
     // Step 4.
     divided.buckets.retain(|bucket| bucket.groups > 0);
-    let (partition, of_group) = split::split(data, &divided.buckets, progress)?;
+    let split::Split { partition, of_group, times } = split::split(data, &divided.buckets, k, progress)?;
     let mut groups = SeriesGroups {
         facts: SeriesFacts {
             stay: divided.stay,
@@ -131,6 +141,7 @@ pub(crate) fn form(
         signatures: family.into_signatures(),
         partition,
         of_group,
+        times,
     };
     let counterfeits = (0..groups.partition.n_groups()).map(|group| groups.counterfeits(group));
     (groups.facts.counterfeits, groups.facts.most_counterfeits) =

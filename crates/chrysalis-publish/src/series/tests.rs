@@ -38,6 +38,7 @@ proptest! {
                 signature: at as u32,
                 rows: vec![vec![0; 3]; values.len()],
                 groups: old[at].1,
+                has_past: true,
             })
             .collect();
         let mut rest = Rest::of(&newcomers, m);

@@ -19,4 +19,5 @@ mod populated;
 mod republishing;
 mod series;
 mod series_census;
+mod series_replay;
 mod transparent;

@@ -15,19 +15,19 @@ use crate::common::{plain, rng, specs};
 
 /// What an owner remembers, by the names of people and values.
 #[derive(Default)]
-struct Memory {
+pub(crate) struct Memory {
     signatures: Vec<Vec<String>>,
     lives: BTreeMap<u32, Vec<u32>>,
     number: u64,
 }
 
 /// A person who is in a table: who, where, and with which value.
-type Row = (u32, i64, &'static str);
+pub(crate) type Row = (u32, i64, &'static str);
 
-const VALUES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+pub(crate) const VALUES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
-/// What was shown of one group: who is in it, and which values it has.
-type Shown = (Vec<u32>, Vec<String>);
+/// What was shown of one group: who is in it, and which values it shows, each as often as it does.
+pub(crate) type Shown = (Vec<u32>, Vec<String>);
 
 impl Memory {
     fn table(rows: &[Row], values: &[&str]) -> Microdata {
@@ -53,15 +53,26 @@ impl Memory {
     }
 
     /// Publishes, and remembers what was published.
-    fn publish(
+    pub(crate) fn publish(
         &mut self,
         method: &dyn Method,
         rows: &[Row],
         (m, values, takes_changes, seed): (u64, &[&str], bool, u64),
     ) -> Result<(Outcome, Vec<Shown>), PublishError> {
+        self.publish_under(&[&format!("m={m}")], method, rows, (values, takes_changes, seed))
+    }
+
+    /// The same under any principles.
+    fn publish_under(
+        &mut self,
+        require: &[&str],
+        method: &dyn Method,
+        rows: &[Row],
+        (values, takes_changes, seed): (&[&str], bool, u64),
+    ) -> Result<(Outcome, Vec<Shown>), PublishError> {
         let data = Memory::table(rows, values);
         let past = self.past(&data, rows, takes_changes);
-        let require = required(&specs(&[&format!("m={m}")]));
+        let require = required(&specs(require));
         let mut rng = rng(seed);
         let outcome = Job::new(&data, &require, &Nobody, &mut rng, &Unwatched).after(&past).run(method)?;
         let groups = outcome.series.as_ref().unwrap();
@@ -77,7 +88,9 @@ impl Memory {
                     life.push(groups.of_group[group]);
                 }
             }
-            shown.push((who, texts(groups.shown(group))));
+            let times = groups.times[group] as usize;
+            let values = groups.shown(group).iter().flat_map(|&value| std::iter::repeat_n(value, times));
+            shown.push((who, texts(&values.collect::<Vec<Code>>())));
         }
         self.number += 1;
         Ok((outcome, shown))
@@ -99,9 +112,10 @@ fn posteriors(n_people: usize, values: &[&str], releases: &[Vec<Shown>]) -> (Vec
     let mut world = vec![0; n_people];
     loop {
         let agrees = groups.iter().all(|(who, shown)| {
-            let is_shown = |&who: &usize| shown.contains(&world[who]);
-            let is_apart = |(at, one): (usize, &usize)| who[..at].iter().all(|other| world[*other] != world[*one]);
-            who.iter().all(is_shown) && who.iter().enumerate().all(is_apart)
+            // No value has more people than places.
+            let having = |value: usize| who.iter().filter(|who| world[**who] == value).count();
+            let places = |value: usize| shown.iter().filter(|shown| **shown == value).count();
+            (0..values.len()).all(|value| having(value) <= places(value))
         });
         if agrees {
             n_worlds += 1;
@@ -131,7 +145,7 @@ fn nobody_falls_below_m_in_any_small_world() {
             n_worlds_of_five += usize::from(n_people == 5);
             let is_tried = n_people < 5 || n_worlds_of_five % every == 0;
             if kinds[0] % values.len() == 0 && is_tried {
-                for m in [2, 3] {
+                for (m, k) in [(2, 1), (3, 1), (2, 2), (2, 3)] {
                     let (mut memory, mut seen) = (Memory::default(), Vec::new());
                     for month in 0..3 {
                         let is_there = |kind: usize| (kind / values.len() + 1) >> month & 1 == 1;
@@ -143,14 +157,23 @@ fn nobody_falls_below_m_in_any_small_world() {
                             continue;
                         }
                         let seed = (n_series * 3 + month) as u64;
-                        match memory.publish(&Anatomy, &rows, (m, values, false, seed)) {
-                            Ok((_, shown)) => seen.push(shown),
-                            // A first table with too many people of one value is refused; the next one may do.
-                            Err(PublishError::Infeasible { .. }) if seen.is_empty() => n_refused += 1,
+                        let require = [format!("m={m}"), format!("k={k}")];
+                        let require: Vec<&str> = require.iter().map(String::as_str).collect();
+                        match memory.publish_under(&require, &Anatomy, &rows, (values, false, seed)) {
+                            Ok((_, shown)) => {
+                                assert!(shown.iter().all(|(who, _)| who.len() as u64 >= k), "{shown:?}");
+                                seen.push(shown);
+                            }
+                            // A first table with too many people of one value is refused, and so are groups that cannot
+                            // have k people; the next one may do.
+                            Err(PublishError::Infeasible { .. }) if seen.is_empty() || k > 1 => n_refused += 1,
                             Err(error) => panic!("{error}: {rows:?}"),
                         }
                     }
                     n_releases += seen.len();
+                    if seen.is_empty() {
+                        continue;
+                    }
                     let (having, n_worlds) = posteriors(n_people, values, &seen);
                     let published: Vec<u32> = seen.iter().flatten().flat_map(|(who, _)| who.clone()).collect();
                     assert!(n_worlds > 0);
@@ -170,6 +193,71 @@ fn nobody_falls_below_m_in_any_small_world() {
         }
     }
     assert!(n_series > 10_000 && n_releases > 10_000 && n_refused > 1_000, "{n_series} {n_releases} {n_refused}");
+}
+
+/// Groups have k people, counterfeits not counted, in every form, and over months.
+#[test]
+fn groups_have_k_people_besides() {
+    let forms: [&dyn Method; 3] = [&Anatomy, &Permute, &Generalize];
+    for (method, k) in forms.into_iter().zip([5, 7, 10]) {
+        let require = ["m=3".to_owned(), format!("k={k}")];
+        let require: Vec<&str> = require.iter().map(String::as_str).collect();
+        let mut memory = Memory::default();
+        let (mut counterfeits, mut larger) = (0, 0);
+        for month in 0..6_u32 {
+            let there = (month * 20..month * 20 + 100).filter(|who| (who * 7 + month) % 11 > 1);
+            let rows: Vec<Row> =
+                there.map(|who| (who, i64::from(who * 37 % 101), VALUES[(who * who % 13) as usize % 6])).collect();
+            let (outcome, shown) =
+                memory.publish_under(&require, method, &rows, (&VALUES[..6], false, u64::from(month))).unwrap();
+            for (who, values) in &shown {
+                let mut different = values.clone();
+                different.dedup();
+                assert!(who.len() as u64 >= k && different.len() >= 3);
+                larger += usize::from(different.len() < values.len());
+                counterfeits += values.len() - who.len();
+            }
+            let microdata = Memory::table(&rows, &[]);
+            for with in [None, Some(microdata.table())] {
+                let report = audit(&outcome.release, with, &Unwatched).unwrap();
+                assert!(report.ok(), "{}: {report:#?}", method.form());
+                let found = report.principles.iter().find(|found| found.principle == format!("k={k}")).unwrap();
+                let fewest = shown.iter().map(|(who, _)| who.len()).min().unwrap();
+                assert_eq!(found.worst, fewest as f64, "people are counted, not values");
+                let tables = report.checks.iter().find(|check| check.name == "tables").unwrap();
+                assert!(tables.detail.starts_with(&format!("{} rows, 2 attributes", rows.len())), "{}", tables.detail);
+            }
+        }
+        assert!(counterfeits > 0 && larger > 0, "{counterfeits} {larger}");
+    }
+}
+
+/// A promise of k that only counterfeits keep is broken.
+#[test]
+fn counterfeits_do_not_count_as_people() {
+    let rows: [Row; 4] = [(0, 1, "a"), (1, 2, "b"), (2, 3, "a"), (3, 4, "b")];
+    for method in [&Anatomy as &dyn Method, &Permute, &Generalize] {
+        let mut memory = Memory::default();
+        memory.publish(method, &rows, (2, &VALUES[..2], false, 1)).unwrap();
+        let few = memory.publish(method, &rows[..1], (2, &VALUES[..2], false, 1)).unwrap().0;
+        let mut release = few.release;
+        assert!(audit(&release, None, &Unwatched).unwrap().ok());
+        // What a publisher would have promised who counts values.
+        let mut other = Memory::default();
+        let honest = other.publish_under(&["m=2", "k=2"], method, &rows, (&VALUES[..2], false, 1)).unwrap().0.release;
+        release.manifest.promises = honest.manifest.promises;
+        let report = audit(&release, None, &Unwatched).unwrap();
+        let broken: Vec<&str> =
+            report.principles.iter().filter(|found| !found.holds).map(|found| found.principle.as_str()).collect();
+        assert_eq!(broken, ["k=2"], "{}", method.form());
+        let next: [Row; 3] = [(1, 2, "b"), (4, 5, "c"), (5, 6, "d")];
+        let alone = memory.publish_under(&["m=2", "k=2"], method, &next, (&VALUES[..4], false, 1)).unwrap_err();
+        assert_eq!(
+            alone.to_string(),
+            "cannot reach m=2 with k=2: the groups of 1 person must show the same values of `s` as before, and there are \
+             not enough newcomers with these values to make them 2"
+        );
+    }
 }
 
 /// Every form shows what the groups are, counts counterfeits, and passes the audit; and two months later as well.

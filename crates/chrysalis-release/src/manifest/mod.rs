@@ -15,6 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use attribute::{Attribute, ColumnEntry, DomainEntry, KindName, Published, RoleName};
+use chrysalis_criteria::PrincipleSpec;
 use chrysalis_table::Memory;
 use head::Head;
 
@@ -345,9 +346,12 @@ impl Manifest {
         let promises_m = self.promises.iter().any(|promise| promise.principle().needs_series());
         let has_one_sensitive = self.with_role(RoleName::Sensitive).count() == 1;
         let fits = self.persons.is_none() && self.method.shape().may_follow && has_one_sensitive;
-        let is_alone = self.promises.len() == 1;
+        // Groups of k people are the only other promise that counterfeits leave as it is.
+        let is_size = |promise: &Promise| matches!(promise.principle(), PrincipleSpec::KAnonymity { .. });
+        let may_stand = |promise: &Promise| promise.principle().needs_series() || is_size(promise);
+        let is_alone = self.promises.iter().all(may_stand);
         if promises_m != self.series.is_some() || promises_m && !(fits && is_alone) {
-            let text = "a release of a series promises `m=` and nothing else, and no other release does";
+            let text = "a release of a series promises `m=` and nothing else but `k=`, and no other release does";
             return Err(ReleaseError::Nonsense(text.into()));
         }
         if self.attributes.iter().filter(|attribute| attribute.weight).count() > 1 {

@@ -26,11 +26,12 @@ use super::views::JoinedView;
 use crate::boxes::index::{Boxes, Index};
 use crate::{NotCounted, SHARE_ERROR_PERCENT, Shares, SharesOver};
 use again::new_ones;
-use puzzle::{Likes, Puzzle, Side};
-use solve::solve;
+pub(super) use puzzle::Likes;
+use puzzle::{Puzzle, Side};
+use solve::{Best, solve};
 
 /// The most places that are examined over all kinds of people.
-const MAX_PLACES: usize = 10_000_000;
+pub(super) const MAX_PLACES: usize = 10_000_000;
 
 /// The people who are tried.
 pub(super) struct Tried<'a> {
@@ -53,18 +54,57 @@ pub(super) fn together(
     watch: &dyn Watch,
 ) -> Result<Shares, NotCounted> {
     let (mut fitting, of_row) = Fitting::new(views, tried.people, watch)?;
+    let kinds = std::mem::take(&mut fitting.kinds);
+    let (puzzle, best) = best_bets(views, kinds, promised, watch)?;
+    let over = if tried.truth.is_some() { SharesOver::People } else { SharesOver::Rows };
+    let mut shares = counted(&puzzle, &best, promised, over);
+    if let Some((column, number)) = &tried.truth {
+        let is_right = |&(row, kind): &(usize, &u32)| {
+            let cell = fitting.kind_of[*kind as usize].map(|kind| puzzle.cell_of[kind as usize] as usize);
+            let best = cell.and_then(|cell| best[cell]).filter(|best| best.is_above);
+            best.is_some_and(|best| number[column.code(row) as usize] == Some(best.value))
+        };
+        shares.right = Some(of_row.iter().enumerate().filter(is_right).count() as u64);
+    }
+    Ok(shares)
+}
+
+/// What several tables together say about the values of people of whom it is known where they can be; in a table that does
+/// not have them they are nowhere.
+pub(super) fn of_kinds(
+    views: &[&JoinedView<'_>],
+    kinds: Vec<Likes>,
+    promised: Option<Rational>,
+    watch: &dyn Watch,
+) -> Result<Shares, NotCounted> {
+    let (puzzle, best) = best_bets(views, kinds, promised, watch)?;
+    Ok(counted(&puzzle, &best, promised, SharesOver::People))
+}
+
+/// The best bet on everybody.
+fn best_bets(
+    views: &[&JoinedView<'_>],
+    mut kinds: Vec<Likes>,
+    promised: Option<Rational>,
+    watch: &dyn Watch,
+) -> Result<(Puzzle, Vec<Option<Best>>), NotCounted> {
     let mut sides: Vec<Side> = views.iter().map(|view| side(view, watch)).collect();
-    let new = new_ones(&sides, &fitting.kinds);
+    let new = new_ones(&sides, &kinds);
     sides = new.iter().map(|&at| std::mem::take(&mut sides[at])).collect();
-    for kind in &mut fitting.kinds {
+    for kind in &mut kinds {
         kind.places = new.iter().map(|&at| std::mem::take(&mut kind.places[at])).collect();
         kind.margins = new.iter().map(|&at| std::mem::take(&mut kind.margins[at])).collect();
     }
-    let puzzle = Puzzle::new(&sides, &fitting.kinds, watch).ok_or(NotCounted::TooManyOverlaps)?;
-    drop(sides);
+    let puzzle = Puzzle::new(&sides, &kinds, watch).ok_or(NotCounted::TooManyOverlaps)?;
+    drop((sides, kinds));
     let solution = solve(&puzzle, watch);
     let error = SHARE_ERROR_PERCENT as f64 / 100.0;
-    let best: Vec<_> = (0..puzzle.cells.len()).map(|cell| solution.best(&puzzle, cell, promised, error)).collect();
+    let best = (0..puzzle.cells.len()).map(|cell| solution.best(&puzzle, cell, promised, error)).collect();
+    Ok((puzzle, best))
+}
+
+/// How many people the best bets concern.
+fn counted(puzzle: &Puzzle, best: &[Option<Best>], promised: Option<Rational>, over: SharesOver) -> Shares {
     let mut shares = Shares {
         promised,
         largest: None,
@@ -72,11 +112,11 @@ pub(super) fn together(
         people: 0,
         estimated: 0,
         above: 0,
-        right: tried.truth.as_ref().map(|_| 0),
+        right: None,
         impossible: 0,
-        over: if tried.truth.is_some() { SharesOver::People } else { SharesOver::Rows },
+        over,
     };
-    for (cell, best) in puzzle.cells.iter().zip(&best).filter(|(cell, _)| cell.is_known) {
+    for (cell, best) in puzzle.cells.iter().zip(best).filter(|(cell, _)| cell.is_known) {
         let Some(best) = best else {
             shares.impossible += cell.people;
             continue;
@@ -88,15 +128,27 @@ pub(super) fn together(
             (shares.largest, shares.is_largest_exact) = (Some(best.share), best.is_exact);
         }
     }
-    if let Some((column, number)) = &tried.truth {
-        let is_right = |&(row, kind): &(usize, &u32)| {
-            let cell = fitting.kind_of[*kind as usize].map(|kind| puzzle.cell_of[kind as usize] as usize);
-            let best = cell.and_then(|cell| best[cell]).filter(|best| best.is_above);
-            best.is_some_and(|best| number[column.code(row) as usize] == Some(best.value))
-        };
-        shares.right = Some(of_row.iter().enumerate().filter(is_right).count() as u64);
+    shares
+}
+
+/// Numbers the places of a view, and the values of permuted columns.
+pub(super) struct Placing<'a> {
+    numbers: PlaceNumbers,
+    margins: Vec<Margin<'a>>,
+}
+
+impl<'a> Placing<'a> {
+    pub(super) fn new(view: &JoinedView<'_>, people: &'a Table) -> Placing<'a> {
+        Placing { numbers: PlaceNumbers::new(view), margins: margins(view, people) }
     }
-    Ok(shares)
+
+    pub(super) fn places(&self, groups: &[u32]) -> Vec<u32> {
+        self.numbers.of_groups(groups)
+    }
+
+    pub(super) fn margins(&self, row: usize) -> Vec<(u32, u32)> {
+        self.margins.iter().filter_map(|margin| margin.of(row)).collect()
+    }
 }
 
 /// The kinds of people who fit: every table has groups that may hold them, and these have a value in common.
@@ -128,7 +180,7 @@ impl Fitting {
             let places: Vec<Vec<u32>> =
                 groups.iter().zip(&numbering).map(|(groups, numbers)| numbers.of_groups(groups)).collect();
             n_found.fetch_add(places.iter().map(Vec::len).sum(), Ordering::Relaxed);
-            let has_value = has_common_value(views, &groups);
+            let has_value = has_common_value(views.iter().copied().zip(groups.iter().map(Vec::as_slice)));
             let margins = margins.iter().map(|columns| columns.iter().filter_map(|margin| margin.of(row)).collect());
             has_value.then(|| Likes { people, places, margins: margins.collect() })
         };
@@ -146,9 +198,9 @@ impl Fitting {
 }
 
 /// Whether some value is in one of these groups of every table.
-fn has_common_value(views: &[&JoinedView<'_>], groups: &[Vec<u32>]) -> bool {
+pub(super) fn has_common_value<'v, 'a: 'v>(views: impl Iterator<Item = (&'v JoinedView<'a>, &'v [u32])>) -> bool {
     let mut left: Option<Vec<u32>> = None;
-    for (view, groups) in views.iter().zip(groups) {
+    for (view, groups) in views {
         let mut values: Vec<u32> =
             groups.iter().flat_map(|&group| &view.groups[group as usize].values).copied().collect();
         values.sort_unstable();

@@ -25,12 +25,12 @@ pub(super) struct Side {
 
 /// People who cannot be told apart by what all releases show of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Likes {
-    pub(super) people: u64,
+pub(in super::super) struct Likes {
+    pub(in super::super) people: u64,
     /// Where they can be, in every release.
-    pub(super) places: Vec<Vec<u32>>,
+    pub(in super::super) places: Vec<Vec<u32>>,
     /// Their values of permuted columns as (column, value), in every release.
-    pub(super) margins: Vec<Vec<(u32, u32)>>,
+    pub(in super::super) margins: Vec<Vec<(u32, u32)>>,
 }
 
 /// Where the people of a cell can be: in a block, taking a row of each of these slots.

@@ -33,12 +33,21 @@ export function listed(names) {
   return `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
 }
 
+/** What a trial gives away: `certain` rows are left a single value, and of these `disclosed` ones are no ordinary value. */
+export function givenAway(certain, disclosed, isWhole) {
+  const where = isWhole ? '' : ', in this trial';
+  if (disclosed === null) return { value: '–', words: 'no column is secret', tone: '' };
+  if (disclosed > 0) return { value: counted(disclosed, 'row'), words: `their group gives the secret away${where}`, tone: 'bad' };
+  if (certain > 0) return { value: counted(0, 'row'), words: `${counted(certain, 'row')} ${certain === 1 ? 'is' : 'are'} left a single value, but an ordinary one${where}`, tone: '' };
+  return { value: counted(0, 'row'), words: `nobody’s group leaves a single value${where}`, tone: 'good' };
+}
+
 /** One requirement, such as `disease:l=4`, in its parts. `only` is the column it is about when none is named. */
 export function parsed(text, only) {
   const at = text.lastIndexOf(':');
   const column = at > 0 ? text.slice(0, at) : only;
   const [name, value] = (at > 0 ? text.slice(at + 1) : text).split('=');
-  return { text, column: name === 'k' ? null : column, name, value, numbers: (value || '').split(',').map(Number) };
+  return { text, column: ['k', 'k-map', 'delta-presence'].includes(name) ? null : column, name, value, numbers: (value || '').split(',').map(Number) };
 }
 
 /** What a requirement means, as the rest of a sentence about everybody. */
@@ -47,6 +56,7 @@ export function meaning(one) {
   const [first, second] = one.numbers;
   switch (one.name) {
     case 'k': return `every person stands among at least ${count(first)}`;
+    case 'k-map': return `at least ${count(first)} people of the second table fit what is shown of every group`;
     case 'l': return `no ${column} is surer than 1 in ${shown(first)}`;
     case 'others-l': return `no ${column}, except ordinary ones, is surer than 1 in ${shown(first)}`;
     case 'beta': return `no ${column} is more than ${shown(1 + first)} times as likely as in the whole table`;

@@ -17,6 +17,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 import studio_scenarios as scenes
+import studio_speed as speed
 from studio_visit import Studio, Visit, chromium
 
 
@@ -28,7 +29,7 @@ def test(browser, arguments):
         (scenes.infeasible, "table"), (scenes.disclosing, "table"), (scenes.given_away, "table"),
         (scenes.cancelled, "large"), (scenes.full_disk, "table"), (scenes.stopped, "table"),
         (scenes.second_release, "table"), (scenes.ten_tabs, "table"), (scenes.chosen_way, "table"),
-        (scenes.grouped, "table"), (scenes.grouped_by_keyboard, "table"),
+        (scenes.grouped, "table"), (scenes.grouped_by_keyboard, "table"), (scenes.prepared, "table"), (speed.large_table, "large"),
     ]
     jobs = [(scene.__name__, scene, which) for scene, which in scenarios]
     axe = os.environ.get("CHRYSALIS_AXE")
@@ -73,64 +74,12 @@ def pictures(browser, arguments):
     return 0
 
 
-def memory(process):
-    """The most memory that a process took, in megabytes."""
-    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) // 1024
-    return 0
-
-
 def measure(browser, arguments):
     """How long an owner of a large table waits."""
     with tempfile.TemporaryDirectory() as ground:
-        start = time.time()
-        with Studio(arguments.program, ground, arguments.table) as studio:
-            visit = Visit(browser, studio.address)
-            page = visit.page
-            page.locator("#unique").wait_for()
-            usable = time.time() - start
-            visit.priced()
-            told = {"usable_s": round(usable, 2), "first_price_s": round(time.time() - start, 2)}
-            # A role is ticked until the exposure is drawn again.
-            times = []
-            selects = page.locator("#roles select")
-            for role in ["none", "quasi", "none", "quasi"]:
-                begin = time.time()
-                at = 0 if arguments.column is None else [select.get_attribute("aria-label") for select in selects.all()].index(f"What {arguments.column} is")
-                selects.nth(at).select_option(role)
-                visit.until("!document.querySelector('.exposure.stale')")
-                times.append(time.time() - begin)
-                visit.priced()
-            told["role_to_exposure_s"] = round(max(times), 2)
-            times = []
-            for key in ["ArrowLeft", "ArrowRight", "ArrowRight", "ArrowLeft"]:
-                page.locator("#promise input[type=range]").first.focus()
-                begin = time.time()
-                page.keyboard.press(key)
-                visit.until("document.querySelector('#price .stale')")
-                visit.until("!document.querySelector('#price .stale')")
-                times.append(time.time() - begin)
-            told["slider_to_price_s"] = round(max(times), 2)
-            told["memory_mb"] = memory(studio.process)
-            begin = time.time()
-            visits = [Visit(browser, studio.address) for _ in range(10)]
-            for other in visits:
-                other.page.locator("#unique").wait_for()
-            told["ten_tabs_usable_s"] = round(time.time() - begin, 2)
-            for other in visits:
-                other.priced()
-                other.close()
-            told["ten_tabs_priced_s"] = round(time.time() - begin, 2)
-            told["memory_with_ten_tabs_mb"] = memory(studio.process)
-            begin = time.time()
-            visit.click("#go")
-            page.locator("text=Download the release").wait_for()
-            told["published_s"] = round(time.time() - begin, 2)
-            told["memory_after_publishing_mb"] = memory(studio.process)
-            visit.close()
+        told = speed.measured(browser, arguments.program, ground, arguments.table, arguments.column)
     print(json.dumps(told, indent=1))
-    return 0
+    return len(speed.exceeded(told))
 
 
 def main():

@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 import time
 import tomllib
 import zipfile
@@ -240,6 +241,20 @@ def second_release(browser, program, ground, table):
         visit.page.fill("#second-folder", "one")
         visit.click("#attacks button:has-text('Intersect')")
         visit.page.locator("text=Together they tell more").wait_for()
+        # One that the command line made, in other files; and a folder that is no release.
+        command = Path(program).with_name("chrysalis")
+        if command.exists():
+            asked = ["publish", str(table), "--quasi", "age,sex,zip_code,occupation,admission_date", "--sensitive", "disease"]
+            asked += ["--method", "anatomy", "--require", "l=3", "--format", "csv", "--out", "by-command"]
+            subprocess.run([command.resolve(), *asked], cwd=ground, check=True, capture_output=True)
+            visit.page.set_input_files("#second", Path(ground) / "by-command")
+            visit.page.locator("#attacks .said.bad").wait_for()
+            said = visit.text("#attacks .said.bad")
+            check("Together they tell more" in said and "2,000" in said.replace("5,000", "2,000"), said)
+        (Path(ground) / "other").mkdir()
+        (Path(ground) / "other/notes.txt").write_text("nothing")
+        visit.page.set_input_files("#second", Path(ground) / "other")
+        visit.page.locator("#attacks .said.bad:has-text('release.json')").wait_for()
         visit.close()
 
 
@@ -285,6 +300,8 @@ def chosen_way(browser, program, ground, table):
         row = page.locator("#price table tr", has_text="anatomy by transparent")
         lost = row.locator("td").nth(0).inner_text()
         row.locator("button", has_text="Use").click()
+        visit.priced()
+        check("in use" in row.inner_text(), "the comparison stays, and says what is in use")
         visit.priced()
         check(page.input_value("#method") == "anatomy" and "transparent" in visit.text("#price"), visit.text("#price"))
         check(page.locator("#price .figures dd.value").first.inner_text() == lost, f"{lost}: {visit.text('#price .figures')}")
@@ -462,4 +479,47 @@ def grouped_by_keyboard(browser, program, ground, table):
         page.locator("text=were written to").wait_for()
         found = {line[0]: line for line in recipe_lines(ground, "keys", "occupation")}
         check("first half" in found[second] and set(found[first][1:-1]) <= {first}, (found[first], found[second]))
+        visit.close()
+
+
+def prepared(browser, program, ground, table):
+    """Values are rounded and replaced by pseudonyms with a key at a place that the owner types; a second table with
+    everybody who could be in the first one is promised about."""
+    everybody = Path(ground) / "everybody.csv"
+    everybody.write_bytes(Path(table).read_bytes())
+    with Studio(program, ground, table) as studio:
+        visit = Visit(browser, studio.address)
+        page = visit.page
+        visit.priced()
+        page.locator("#prepare summary").click()
+        before = visit.text("#price .figures")
+        page.select_option("#prepare-age", "round")
+        page.locator("[aria-label='the number for age']").fill("25")
+        page.keyboard.press("Tab")
+        visit.priced()
+        page.select_option("#prepare-zip-code", "pseudonym")
+        page.fill("#key", "mine.key")
+        page.keyboard.press("Tab")
+        visit.priced()
+        check(visit.text("#price .figures") != before, "prepared values have another price")
+        check(not (Path(ground) / "mine.key").exists(), "a trial makes no key")
+        page.locator("#people-step summary").click()
+        page.set_input_files("#people", everybody)
+        page.locator("#people-step strong >> nth=0").wait_for()
+        visit.priced()
+        check("people of the second table" in visit.text("#promised"), visit.text("#promised"))
+        page.fill("#folder", "prepared")
+        visit.click("#go")
+        page.locator("text=were written to").wait_for()
+        check((Path(ground) / "mine.key").stat().st_mode & 0o777 == 0o600, "only the owner reads the key")
+        check("mine.key" in visit.text("#publish"), "the page says that a key was made")
+        said = visit.text("#attacks")
+        check("people of the population" in said and page.locator('#attacks .bad-word').count() == 0, said)
+        [members] = (Path(ground) / "prepared").glob("generalized.*")
+        rows = polars.read_csv(members) if members.suffix == ".csv" else polars.read_parquet(members)
+        check(all(age % 25 == 0 for age in rows["age_min"]) and not any("01210" in code for code in rows["zip_code"]), rows)
+        with open(Path(ground) / "prepared.chrysalis.toml", "rb") as recipe:
+            told = tomllib.load(recipe)
+        check(told["key"] == str(Path(ground).resolve() / "mine.key") or told["key"].endswith("/mine.key"), told)
+        check(told["release"]["population_table"] == "everybody.csv", told["release"])
         visit.close()

@@ -73,6 +73,8 @@ function read(require) {
     else if (said && one.name === 'ke' && one.numbers[0] === 2 && said.apart === null) said.apart = one.numbers[1];
     else choices.also.push(text);
   }
+  // A list of promises says all: what it does not mention is not promised.
+  if (require.length) having('sensitive').forEach(sayings);
   for (const said of choices.columns.values()) said.kind = said.kind || 'nothing';
 }
 

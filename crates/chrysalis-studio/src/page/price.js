@@ -3,7 +3,7 @@
 import { run } from './api.js';
 import { body, el, fill, picture, table, tell, trouble } from './dom.js';
 import { asked, choices } from './draft.js';
-import { count, counted, givenAway, percent, shown } from './words.js';
+import { count, counted, givenAway, percent, plain, shown } from './words.js';
 
 let figures;
 let waiting;
@@ -11,6 +11,7 @@ let method;
 let others;
 let changed;
 let trial;
+let comparison;
 
 export function show(then) {
   changed = then;
@@ -85,6 +86,7 @@ function figure(title, value, words, tone = '') {
 function draw(found) {
   const attack = best(found.attacks);
   const isWhole = found.tried_rows === found.rows;
+  const [ordinary] = found.assumptions.filter((text) => text.startsWith('What counts as disclosed'));
   const given = givenAway(found.certain_rows, found.disclosed_rows, isWhole);
   fill(figures,
     el('dl', { class: 'figures' },
@@ -92,6 +94,7 @@ function draw(found) {
       figure('Typical error', found.error === null ? '–' : percent(found.error), 'of random questions about the release'),
       figure('Best attack', attack.value, attack.words),
       figure('Secrets given away', given.value, given.words, given.tone)),
+    found.certain_rows > 0 && !found.disclosed_rows && ordinary ? el('p', { class: 'soft small' }, plain(ordinary)) : null,
     el('p', { class: 'soft small', id: 'tried' }, isWhole ? `Tried on all ${counted(found.rows, 'row')}, and thrown away.${found.fell_back ? ` ${count(choices.table.sample)} rows alone could not keep the promise.` : ''}` : `Tried on ${count(found.tried_rows)} of ${counted(found.rows, 'row')}, chosen at random, and thrown away: an estimate, usually too high. `,
       isWhole ? null : el('button', { type: 'button', class: 'small', onclick: () => ask(true) }, 'Try all rows')),
     el('div', { class: 'columns' }, picture(found.chart), seen(found)));
@@ -114,11 +117,18 @@ function ways() {
   if (known.length < 2) { fill(method); fill(others); return; }
   const used = choices.method || choices.used;
   const select = el('select', { id: 'method' }, known.map(({ name }) => el('option', { value: name, selected: name === used }, name)));
-  const about = el('span', { class: 'soft' }, `${known.find(({ name }) => name === used)?.about || ''}${choices.partitioner ? `, by ${choices.partitioner}` : ''}`);
+  const about = el('span', { class: 'soft' }, `${(known.find(({ name }) => name === used)?.about || '').replaceAll('quasi values', 'known values')}${choices.partitioner ? `, by ${choices.partitioner}` : ''}`);
   select.addEventListener('change', () => { Object.assign(choices, { method: select.value, partitioner: null }); changed(); document.getElementById('method')?.focus(); });
   fill(method, el('p', {}, el('label', { for: 'method' }, 'How groups are shown: '), select, ' ', about));
   const start = (isWhole) => el('button', { type: 'button', onclick: () => compare(isWhole) }, isWhole ? 'Compare on all rows' : 'Compare all ways');
-  fill(others, el('div', { class: 'row' }, start(false), choices.table.rows > choices.table.sample ? start(true) : null));
+  fill(others, el('div', { class: 'row' }, start(false), choices.table.rows > choices.table.sample ? start(true) : null),
+    comparison?.about === wanted() ? compared(comparison.found) : null);
+}
+
+/** Everything but the way of publishing: under another promise a comparison says nothing. */
+function wanted() {
+  const { draft, ...more } = asked({}, true);
+  return JSON.stringify([choices.table.table, { ...draft, release: { ...draft.release, method: null, partitioner: null } }, more]);
 }
 
 /** Every way side by side. */
@@ -126,11 +136,14 @@ async function compare(isWhole) {
   const stopping = new AbortController();
   const bar = el('progress', { 'aria-label': 'Comparing' });
   const line = el('p', {}, 'Comparing …');
+  const about = wanted();
   fill(others, line, bar, el('div', { class: 'row' }, el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel')));
   try {
-    const found = await run(`tables/${choices.table.table}/compare`, asked({ all_rows: isWhole }, true), ({ about }) => { if (about) line.textContent = `Comparing ${about} …`; }, stopping.signal);
+    const found = await run(`tables/${choices.table.table}/compare`, asked({ all_rows: isWhole }, true), (told) => {
+      if (told.about) line.textContent = `Comparing ${told.about} …`;
+    }, stopping.signal);
+    comparison = { about, found };
     ways();
-    others.append(compared(found));
     tell('The comparison is there.');
   } catch (error) {
     ways();
@@ -144,7 +157,8 @@ function compared(found) {
   const part = (value) => (value === null || value === undefined ? '–' : percent(value));
   const rows = found.runs.map((one) => {
     if (!one.made) return [one.name, '–', '–', '–', '–', isWhole ? `cannot be made: ${one.reason}` : `cannot be made of so few rows: ${one.reason}. All rows may do better`];
-    const use = el('button', { type: 'button', class: 'small', 'aria-label': `Use ${one.name}`, onclick: () => { Object.assign(choices, { method: one.method, partitioner: one.partitioner }); changed(); } }, 'Use');
+    const isUsed = one.method === (choices.method || choices.used) && one.partitioner === (choices.partitioner || choices.usedPartitioner);
+    const use = isUsed ? 'in use' : el('button', { type: 'button', class: 'small', 'aria-label': `Use ${one.name}`, onclick: () => { Object.assign(choices, { method: one.method, partitioner: one.partitioner }); changed(); document.getElementById('method')?.focus(); } }, 'Use');
     const given = one.disclosed_rows ? el('span', { class: 'bad-word' }, shown(one.disclosed_rows)) : shown(one.disclosed_rows);
     return [one.name, part(one.ncp), part(one.median_error), part(one.linking), given, use];
   });

@@ -8,7 +8,7 @@ import { count, listed, promised, shown } from './words.js';
 const SIZES = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 200];
 const KINDS = {
   l: { words: 'Nobody’s value is surer than 1 in …', steps: [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20], said: (value) => `1 in ${shown(value)}`, usual: 2 },
-  beta: { words: 'No value gets much likelier than in the whole table', steps: [0.25, 0.5, 1, 1.5, 2, 3, 4], said: (value) => `at most ${shown(1 + value)} times as likely`, usual: 1 },
+  beta: { words: 'No value gets much likelier', steps: [0.25, 0.5, 1, 1.5, 2, 3, 4], said: (value) => `at most ${shown(1 + value)} times as likely`, usual: 1 },
   t: { words: 'Groups look like the whole table', steps: [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5], said: (value) => `at most ${shown(value)} away (0 is the same, 1 is nothing alike)`, usual: 0.3 },
 };
 
@@ -162,7 +162,7 @@ export async function check() {
     if (own !== asked) return false;
     clear();
     choices.methods = found.methods;
-    choices.used = found.method;
+    Object.assign(choices, { used: found.method, usedPartitioner: found.partitioner });
     if (!found.refusal) return true;
     explain(found);
     return false;

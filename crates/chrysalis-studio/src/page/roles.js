@@ -45,7 +45,7 @@ function why({ name, guess, reason }) {
 function looks({ kind, distinct, missing, range }) {
   const parts = [kind === 'category' ? counted(distinct, 'word') : `${counted(distinct, 'value')} (${kind})`];
   if (range) parts.push(`${range[0]} to ${range[1]}`);
-  if (missing) parts.push(`${counted(missing, 'row')} without`);
+  if (missing) parts.push(`${counted(missing, 'row')} without a value`);
   return parts.join(', ');
 }
 

@@ -27,6 +27,17 @@ export function shown(value) {
   return Math.abs(value) >= 1000 ? count(Math.round(value)) : String(Number(value.toPrecision(4)));
 }
 
+/** A long fraction as a number; anything else as it is. */
+export function readable(level) {
+  const [, above, below] = /^(\d+)\/(\d+)$/.exec(level ?? '') || [];
+  return below?.length > 4 ? `about ${shown(Number(above) / Number(below))}` : level;
+}
+
+/** Names in quotation marks, as people write them. */
+export function plain(text) {
+  return text.replaceAll(/`([^`]+)`/g, '“$1”');
+}
+
 /** `a, b and c`. */
 export function listed(names) {
   if (names.length < 2) return names.join('');

@@ -65,7 +65,8 @@ def pictures(browser, arguments):
                 visit = Visit(browser, studio.address, width, scheme)
                 scenes.whole_page(visit)
                 visit.page.evaluate("document.querySelectorAll('details').forEach((it, at) => { it.open = false; })")
-                visit.page.locator("#attacks details").first.evaluate("it => { it.open = true; }")
+                for opened in ["#attacks details", "#groups details[data-column='occupation']"]:
+                    visit.page.locator(opened).first.evaluate("it => { it.open = true; }")
                 for step in STEPS:
                     image = Image.open(io.BytesIO(visit.page.locator(f"#{step}").screenshot(animations="disabled")))
                     # Flat colours: a palette is a third of the size and looks the same.

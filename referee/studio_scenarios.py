@@ -36,12 +36,17 @@ def first_release(browser, program, ground, table):
 
 def by_keyboard(browser, program, ground, table):
     """The same without a mouse: roles, promise, publication, and a question with completion."""
-    with Studio(program, ground, table) as studio:
-        visit = Visit(browser, studio.address)
+    with Studio(program, ground) as studio:
+        visit, start = Visit(browser, studio.address), time.time()
         page = visit.page
-        visit.priced()
+        page.locator("#file").wait_for()
         tab_to(page, "a.skip")
         page.keyboard.press("Enter")
+        tab_to(page, "#file")
+        with page.expect_file_chooser() as chooser:
+            page.keyboard.press("Enter")
+        chooser.value.set_files(table)
+        visit.priced()
         before = visit.text("#unique")
         tab_to(page, "#roles select")
         was = page.evaluate("document.activeElement.value")
@@ -62,6 +67,8 @@ def by_keyboard(browser, program, ground, table):
         tab_to(page, "#publish a.button")
         with page.expect_download():
             page.keyboard.press("Enter")
+        seconds = time.time() - start
+        check(seconds <= 60 and visit.clicks == 0, f"{visit.clicks} clicks, {seconds:.1f} s")
         tab_to(page, "#sql")
         page.keyboard.press("Control+a")
         page.keyboard.type("SEL")
@@ -193,6 +200,12 @@ def judged(browser, program, ground, table, axe):
 
 def whole_page(visit, is_compared=True):
     """Every step of the page is open, with an answer and a comparison."""
+    visit.priced()
+    groups = visit.page.locator("#groups details[data-column='occupation']")
+    groups.locator("summary").first.click()
+    groups.locator("button", has_text="Propose groups").click()
+    groups.locator("[role=tree]").wait_for()
+    visit.page.locator("#prepare summary").click()
     visit.priced()
     if is_compared:
         visit.click("#price button:has-text('Compare all ways')")

@@ -179,6 +179,11 @@ fn a_sample_that_cannot_keep_a_promise_gives_way_to_all_rows() {
     assert_eq!(price(10)["result"]["tried_rows"], 20_000);
     let told = price(25_000);
     assert_eq!((&told["result"]["tried_rows"], &told["result"]["fell_back"]), (&json!(30_000), &json!(true)), "{told}");
+    let mut draft = table["draft"].clone();
+    draft["release"]["require"] = json!(["k=25000"]);
+    let request = json!({"draft": draft}).to_string();
+    let told = running.run("POST", &format!("api/tables/{}/compare", table["table"]), request.as_bytes());
+    assert_eq!((&told["result"]["tried_rows"], &told["result"]["runs"][0]["made"]), (&json!(30_000), &json!(true)));
     let told = price(35_000);
     assert_eq!((&told["state"], &told["error"]["fault"]), (&json!("failed"), &json!("infeasible")), "{told}");
 }

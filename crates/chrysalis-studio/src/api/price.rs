@@ -146,18 +146,27 @@ pub(crate) async fn compare(
         let rows = chosen.loaded.table.rows();
         let needs_all = chosen.draft.person.is_some() || chosen.draft.release.population_table.is_some();
         let mut is_whole = choices.all_rows || rows <= SAMPLE || needs_all;
-        let mut found = compared(&chosen, is_whole, job)?;
-        if !is_whole && found.trials.iter().all(|trial| trial.found.is_err()) {
+        let mut found = compared(&chosen, is_whole, job);
+        if !is_whole && is_infeasible(&found) {
             job.announce("all rows, because some alone cannot keep the promise");
             is_whole = true;
-            found = compared(&chosen, is_whole, job)?;
+            found = compared(&chosen, is_whole, job);
         }
+        let found = found?;
         let mut told = found.json();
         told["page"] = json!(own.pages.put(found.page()));
         told["rows"] = json!(rows);
         told["tried_rows"] = json!(if is_whole { rows } else { SAMPLE });
         Ok(told)
     }))
+}
+
+/// Whether no way could be carried out.
+fn is_infeasible(found: &Result<lab::Report, Error>) -> bool {
+    match found {
+        Ok(report) => report.trials.iter().all(|trial| trial.found.is_err()),
+        Err(error) => error.fault == Fault::Infeasible,
+    }
 }
 
 fn compared(chosen: &Accepted, is_whole: bool, job: &Job) -> Result<lab::Report, Error> {

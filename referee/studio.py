@@ -27,9 +27,9 @@ def test(browser, arguments):
     scenarios = [
         (scenes.first_release, "table"), (scenes.by_keyboard, "table"), (scenes.wrong_file, "table"),
         (scenes.infeasible, "table"), (scenes.disclosing, "table"), (scenes.given_away, "table"),
-        (scenes.cancelled, "large"), (scenes.full_disk, "table"), (scenes.stopped, "table"),
+        (scenes.cancelled, "large"), (scenes.full_disk, "table"), (scenes.stopped, "table"), (scenes.stopped_at_work, "large"),
         (scenes.second_release, "table"), (scenes.ten_tabs, "table"), (scenes.chosen_way, "table"),
-        (scenes.grouped, "table"), (scenes.grouped_by_keyboard, "table"), (scenes.prepared, "table"), (speed.large_table, "large"),
+        (scenes.grouped, "table"), (scenes.grouped_by_keyboard, "table"), (scenes.prepared, "table"), (scenes.repeated, "table"), (speed.large_table, "large"),
     ]
     jobs = [(scene.__name__, scene, which) for scene, which in scenarios]
     axe = os.environ.get("CHRYSALIS_AXE")

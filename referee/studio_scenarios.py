@@ -182,6 +182,22 @@ def stopped(browser, program, ground, table):
         visit.close(is_silent=False)
 
 
+def stopped_at_work(browser, program, ground, large):
+    """The same in the middle of a publication, of which nothing is left."""
+    with Studio(program, ground, large) as studio:
+        visit = Visit(browser, studio.address)
+        visit.priced()
+        visit.page.fill("#folder", "stopped")
+        visit.click("#go")
+        visit.page.locator("#publish progress").wait_for()
+        studio.stop()
+        visit.page.locator("#publish .said.bad").wait_for()
+        check("does not answer any more" in visit.text("#publish .said.bad"), visit.text("#publish .said.bad"))
+        check(not [path for path in Path(ground).iterdir() if "stopped" in path.name], list(Path(ground).iterdir()))
+        expect(visit.page.locator("#go")).to_be_enabled()
+        visit.close(is_silent=False)
+
+
 def judged(browser, program, ground, table, axe):
     """No violation of axe-core's rules and nothing wider than the screen, in light and dark, wide and narrow."""
     source = Path(axe).read_text() if axe else None
@@ -535,4 +551,37 @@ def prepared(browser, program, ground, table):
             told = tomllib.load(recipe)
         check(told["key"] == str(Path(ground).resolve() / "mine.key") or told["key"].endswith("/mine.key"), told)
         check(told["release"]["population_table"] == "everybody.csv", told["release"])
+        visit.close()
+
+
+def repeated(browser, program, ground, table):
+    """The command that the page shows, beside the table and the recipe that were downloaded, gives the same release."""
+    command = Path(program).with_name("chrysalis")
+    if not command.exists():
+        return "skipped: the command line is not beside the studio"
+    (Path(ground) / "again").mkdir()
+    there = Path(ground) / "again"
+    (there / "patients.csv").write_bytes(Path(table).read_bytes())
+    with Studio(program, ground) as studio:
+        visit = Visit(browser, studio.address)
+        page = visit.page
+        visit.choose(there / "patients.csv")
+        visit.priced()
+        page.locator("#publish summary").first.click()
+        page.fill("#seed", "11")
+        page.keyboard.press("Tab")
+        visit.click("#go")
+        page.locator("text=Download the release").wait_for()
+        with page.expect_download() as release:
+            visit.click("text=Download the release")
+        with page.expect_download() as recipe:
+            page.locator("#publish a.button", has_text="Recipe").click()
+        (there / "chrysalis.toml").write_bytes(Path(recipe.value.path()).read_bytes())
+        told = visit.text("#command")
+        check(told == "chrysalis publish chrysalis.toml --out release --seed 11", told)
+        archive = zipfile.ZipFile(io.BytesIO(Path(release.value.path()).read_bytes()))
+        subprocess.run([command.resolve(), *told.split()[1:]], cwd=there, check=True, capture_output=True)
+        made = {f"release/{path.name}": path.read_bytes() for path in (there / "release").iterdir()}
+        downloaded = {name: archive.read(name) for name in archive.namelist() if name.startswith("release/")}
+        check(made == downloaded, [name for name in made if made[name] != downloaded.get(name)])
         visit.close()

@@ -110,7 +110,7 @@ function done(made) {
       : `${counted(report.rows, 'row')} in ${counted(report.groups, 'group')} are ready. Detail lost: ${percent(report.ncp)}. The file holds the release in a folder of its own, its certificate and its recipe.`),
     el('div', { class: 'row' }, file('release.zip', 'Download the release', !made.folder), file('certificate.html', 'Certificate'), file('chrysalis.toml', 'Recipe')),
     report.dropped_rows ? el('p', { class: 'soft' }, `${counted(report.dropped_rows, 'row')} with missing values were left out.`) : null,
-    el('p', {}, made.folder ? 'This command repeats it:' : 'Beside the table and the recipe, this command repeats it:'),
+    el('p', {}, made.folder ? 'This command repeats it:' : `Beside ${asked().population ? 'both tables' : 'the table'} and the recipe, this command repeats it:`),
     el('pre', { id: 'command' }, made.command), el('div', { class: 'row' }, copier(() => made.command, 'the command')),
     made.notes?.length ? el('ul', { class: 'small soft' }, made.notes.map((note) => el('li', {}, note))) : null,
     el('details', {}, el('summary', {}, 'The recipe'), el('pre', { class: 'long', tabindex: '0' }, made.recipe)),

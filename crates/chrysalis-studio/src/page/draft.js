@@ -176,6 +176,7 @@ export function draft(isForAll = false) {
       if (now) attributes[name].kind = now;
       if (attributes[name].kind === 'ordinal' && !attributes[name].order) delete attributes[name].kind;
     } else if (role === 'identifier') attributes[name] = { role };
+    else if (role === 'weight' && steps(name).length) attributes[name] = { prepare: steps(name) };
   }
   const release = { ...(base.release || {}), require: requirements() };
   if (choices.partitioner || (choices.method && choices.method !== release.method)) {

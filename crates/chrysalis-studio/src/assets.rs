@@ -12,7 +12,7 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Name, type and content.
-const ASSETS: [(&str, &str, &str); 16] = [
+const ASSETS: [(&str, &str, &str); 20] = [
     ("studio.css", CSS, include_str!("page/studio.css")),
     ("charts.css", CSS, STYLE),
     ("icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
@@ -22,6 +22,10 @@ const ASSETS: [(&str, &str, &str); 16] = [
     ("draft.js", SCRIPT, include_str!("page/draft.js")),
     ("data.js", SCRIPT, include_str!("page/data.js")),
     ("roles.js", SCRIPT, include_str!("page/roles.js")),
+    ("prepare.js", SCRIPT, include_str!("page/prepare.js")),
+    ("groups.js", SCRIPT, include_str!("page/groups.js")),
+    ("tree.js", SCRIPT, include_str!("page/tree.js")),
+    ("taxonomy.js", SCRIPT, include_str!("page/taxonomy.js")),
     ("promise.js", SCRIPT, include_str!("page/promise.js")),
     ("price.js", SCRIPT, include_str!("page/price.js")),
     ("publish.js", SCRIPT, include_str!("page/publish.js")),

@@ -14,36 +14,45 @@ pub(crate) struct Place {
     pub(crate) recipe: PathBuf,
 }
 
+/// What was typed, relative to `home`: the place itself, the folder that it is in, and its name there.
+fn placed(typed: &str, home: &Path, what: &str, example: &str) -> Result<(PathBuf, String), Error> {
+    let typed = typed.trim();
+    let wrong = |message: String| Err(Error::request(message, format!("name a {what}, such as `{example}`")));
+    if typed.is_empty() {
+        return wrong(format!("no {what} is named"));
+    }
+    if typed.chars().any(char::is_control) {
+        return wrong(format!("the name of a {what} has no such characters"));
+    }
+    let path = Path::new(typed);
+    if path.components().any(|part| part == Component::ParentDir) {
+        return wrong(format!("the {what} must be named without `..`, so that everybody sees where it is"));
+    }
+    if typed.starts_with('~') {
+        return wrong(format!("`~` is not known here: name the {what} in full"));
+    }
+    let place = home.join(path);
+    let Some(name) = place.file_name().and_then(|name| name.to_str()).map(str::to_owned) else {
+        return wrong(format!("this is not the name of a {what}"));
+    };
+    let parent = place.parent().unwrap_or(home);
+    if !parent.is_dir() {
+        let message = format!("there is no folder {}", parent.display());
+        return Err(Error::request(message, "make it first, or choose another place"));
+    }
+    Ok((place, name))
+}
+
+/// The file that was typed, relative to `home`: for the owner's key.
+pub(crate) fn file(typed: &str, home: &Path) -> Result<PathBuf, Error> {
+    Ok(placed(typed, home, "file", "chrysalis.key")?.0)
+}
+
 impl Place {
     /// The folder that was typed, relative to `home`. It must not exist yet.
     pub(crate) fn of(typed: &str, home: &Path) -> Result<Place, Error> {
-        let typed = typed.trim();
-        let wrong =
-            |message: &str| Err(Error::request(message, "name a folder that does not exist yet, such as `release`"));
-        if typed.is_empty() {
-            return wrong("no folder is named");
-        }
-        if typed.chars().any(char::is_control) {
-            return wrong("the name of a folder has no such characters");
-        }
-        let path = Path::new(typed);
-        if path.components().any(|part| part == Component::ParentDir) {
-            return wrong("the folder must be named without `..`, so that everybody sees where it is");
-        }
-        if typed.starts_with('~') {
-            return wrong("`~` is not known here: name the folder in full");
-        }
-        let release = home.join(path);
-        let Some(name) = release.file_name().and_then(|name| name.to_str()).map(str::to_owned) else {
-            return wrong("this is not the name of a folder");
-        };
+        let (release, name) = placed(typed, home, "folder", "release")?;
         let parent = release.parent().unwrap_or(home);
-        if !parent.is_dir() {
-            return Err(Error::request(
-                format!("there is no folder {}", parent.display()),
-                "make it first, or choose another place",
-            ));
-        }
         check_place(&release, false)?;
         let place = Place {
             certificate: parent.join(format!("{name}.certificate.html")),
@@ -81,6 +90,10 @@ mod tests {
             let message = of(typed).map(|_| ()).unwrap_err().message;
             assert!(message.contains(part), "{typed}: {message}");
         }
+        for typed in ["../key", "~/key", "", "missing/key"] {
+            assert!(file(typed, home.path()).is_err(), "{typed}");
+        }
+        assert_eq!(file("my.key", home.path()).unwrap(), home.path().join("my.key"));
         std::fs::create_dir(home.path().join("there")).unwrap();
         assert!(of("there").is_err());
         std::fs::write(home.path().join("out.chrysalis.toml"), "").unwrap();

@@ -15,7 +15,7 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use tokio::net::TcpListener;
 
-use crate::api::{ask, jobs, price, publish, table};
+use crate::api::{ask, groups, jobs, price, publish, table};
 use crate::assets::{asset, page};
 use crate::error::refused;
 use crate::guard::{Gate, guard};
@@ -116,11 +116,13 @@ fn router(studio: Arc<Studio>, gate: Arc<Gate>) -> Router {
         .route("/{token}/api/state", get(table::state))
         .route("/{token}/api/tables/{name}", put(table::upload))
         .route("/{token}/api/tables/{id}/exposure", post(table::exposed))
+        .route("/{token}/api/tables/{id}/groups", post(groups::groups))
         .route("/{token}/api/tables/{id}/check", post(price::check))
         .route("/{token}/api/tables/{id}/price", post(price::trial))
         .route("/{token}/api/tables/{id}/compare", post(price::compare))
         .route("/{token}/api/tables/{id}/recipe", post(publish::recipe))
         .route("/{token}/api/tables/{id}/publish", post(publish::publish))
+        .route("/{token}/api/populations/{name}", put(table::population))
         .route("/{token}/api/pages/{id}", get(price::page))
         .route("/{token}/api/releases/{id}", get(ask::about))
         .route("/{token}/api/releases/{id}/ask", post(ask::ask))

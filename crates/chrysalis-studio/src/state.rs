@@ -10,7 +10,7 @@ use crate::error::gone;
 use crate::jobs::Jobs;
 use crate::releases::Made;
 use crate::server::Limits;
-use crate::tables::Loaded;
+use crate::tables::{Loaded, Upload};
 
 /// Tables and releases that are kept; the oldest makes room for a new one.
 const KEPT: usize = 4;
@@ -29,6 +29,8 @@ pub(crate) struct Studio {
     pub(crate) jobs: Jobs,
     pub(crate) uploads: Arc<Semaphore>,
     pub(crate) tables: Shelf<Loaded>,
+    /// Tables of people who could be in the others.
+    pub(crate) populations: Shelf<Upload>,
     pub(crate) releases: Shelf<Made>,
     /// Pages about comparisons.
     pub(crate) pages: Shelf<String>,
@@ -46,6 +48,7 @@ impl Studio {
             jobs: Jobs::new(),
             uploads: Arc::new(Semaphore::new(UPLOADS)),
             tables: Shelf::new("table"),
+            populations: Shelf::new("table of a population"),
             releases: Shelf::new("release"),
             pages: Shelf::new("page"),
             received: Shelf::new("release"),

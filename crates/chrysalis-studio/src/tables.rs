@@ -1,19 +1,20 @@
 //! Tables that were opened, and the choices that a page makes about them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use bytes::Bytes;
 use chrysalis::store::Input;
 use chrysalis::table::{ColumnRequest, Domain};
 use chrysalis::{
-    AtDoor, Draft, Error, Fault, Knob, Manifest, Recipe, Remedy, Spelling, Table, TaxonomyDraft, Watch, commented_spec,
+    AtDoor, Draft, Error, Fault, Key, Manifest, Recipe, Remedy, Spelling, Table, TaxonomyDraft, Watch, commented_spec,
     files,
 };
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
 
 use crate::error::OnThePage;
+use crate::place;
 
 /// Rows of a trial: so few that a slider may wait for it.
 pub(crate) const SAMPLE: usize = 20_000;
@@ -24,6 +25,19 @@ pub(crate) enum Origin {
     File,
     /// It was uploaded, and is nowhere but in memory.
     Memory(Bytes),
+}
+
+/// A second table, of the people who could be in the first.
+pub(crate) struct Upload {
+    pub(crate) name: String,
+    pub(crate) bytes: Bytes,
+}
+
+impl Upload {
+    /// Read like the table itself.
+    pub(crate) fn open(&self, draft: &Draft) -> Result<Input, Error> {
+        Draft { input: Some(PathBuf::from(&self.name)), ..draft.clone() }.open_bytes(self.bytes.clone())
+    }
 }
 
 /// A table that was read.
@@ -52,7 +66,9 @@ impl Loaded {
             return Err(Error::request("the studio reads no standard input", "name a file"));
         }
         // A recipe that is downloaded must work from any folder.
-        base.input = base.input.map(|input| std::path::absolute(&input).unwrap_or(input));
+        for file in [&mut base.input, &mut base.key, &mut base.release.population_table].into_iter().flatten() {
+            *file = std::path::absolute(&*file).unwrap_or_else(|_| file.clone());
+        }
         let name = base.input.as_ref().and_then(|input| input.file_name());
         let name = name.map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned());
         Loaded::read(name, Origin::File, base, watch)
@@ -65,7 +81,7 @@ impl Loaded {
     }
 
     fn read(name: String, origin: Origin, base: Draft, watch: &dyn Watch) -> Result<Loaded, Error> {
-        check_unkeyed(&base)?;
+        check_handled(&base)?;
         let input = opened(&origin, &base)?;
         let (header, unreadable) = (input.header().to_vec(), input.unreadable());
         base.check_names(&header, base.attributes.keys())?;
@@ -86,8 +102,9 @@ impl Loaded {
         Ok(Loaded { name, origin, base, first, unclear, header, unreadable, table, sample: OnceLock::new() })
     }
 
-    /// The choices of a page, for this table. A page names no file: taxonomies are lines, and nothing is keyed.
-    pub(crate) fn accept(&self, mut draft: Draft) -> Result<Draft, Error> {
+    /// The choices of a page, for this table. A page names no file to read: taxonomies are lines, and the people of a
+    /// population were uploaded. The place of the key is typed by the owner, relative to `home`.
+    pub(crate) fn accept(&self, mut draft: Draft, people: Option<&Upload>, home: &Path) -> Result<Draft, Error> {
         if draft.input.is_some() {
             return Err(Error::request("the page names a file to read", "open it in the studio instead"));
         }
@@ -95,7 +112,24 @@ impl Loaded {
             let remedy = Remedy::from("open a recipe that names it: chrysalis studio chrysalis.toml");
             return Err(Error::request("the page names a file with a taxonomy", remedy));
         }
-        check_unkeyed(&draft)?;
+        check_handled(&draft)?;
+        draft.key = draft.key.map(|typed| place::file(&typed.to_string_lossy(), home)).transpose()?;
+        if draft.key.is_none() && is_keyed(&draft) {
+            let remedy = Remedy::from("name a file for it: it is made if it is not there, and only you can read it");
+            return Err(Error::request(
+                "pseudonyms and moved dates depend on a key of yours, and none is named",
+                remedy,
+            ));
+        }
+        draft.release.population_table = match (draft.release.population_table, people) {
+            (None, None) => None,
+            (_, Some(people)) => Some(PathBuf::from(&people.name)),
+            (named, None) if named == self.base.release.population_table => named,
+            (Some(_), None) => {
+                let message = "the page names a file with the people of a population";
+                return Err(Error::request(message, "upload it, or open a recipe that names it"));
+            }
+        };
         draft.input.clone_from(&self.base.input);
         draft.delimiter.clone_from(&self.base.delimiter);
         draft.encoding.clone_from(&self.base.encoding);
@@ -109,12 +143,17 @@ impl Loaded {
         Ok(draft.check(&self.header)?.without(&self.unreadable))
     }
 
+    /// The file or the upload, opened again.
+    pub(crate) fn input(&self) -> Result<Input, Error> {
+        opened(&self.origin, &self.base)
+    }
+
     /// The columns that somebody asks for. Those that are in memory as they are asked for are not read again.
     pub(crate) fn columns(&self, wanted: &[ColumnRequest], watch: &dyn Watch) -> Result<Table, Error> {
         let known = wanted.iter().map(|wanted| self.known(wanted)).collect::<Option<Vec<_>>>();
         match known {
             Some(columns) => Ok(Table::new(columns.into_iter().cloned().collect())),
-            None => files::read(opened(&self.origin, &self.base)?, wanted, "read", watch),
+            None => files::read(self.input()?, wanted, "read", watch),
         }
     }
 
@@ -127,11 +166,59 @@ impl Loaded {
         self.table.column(&wanted.name).filter(|column| is_alike(column.domain()))
     }
 
+    /// The same for a release that nobody sees: with everything that it needs, and nothing written.
+    pub(crate) fn trial_recipe(
+        &self,
+        draft: &Draft,
+        people: Option<&Upload>,
+        watch: &dyn Watch,
+    ) -> Result<Recipe, Error> {
+        let mut recipe = self.recipe(draft)?;
+        draft.provide_trial_key(&mut recipe)?;
+        self.provide_people(&mut recipe, draft, people, watch)?;
+        Ok(recipe)
+    }
+
+    /// Reads the people of the population, if the recipe is about them.
+    pub(crate) fn provide_people(
+        &self,
+        recipe: &mut Recipe,
+        draft: &Draft,
+        people: Option<&Upload>,
+        watch: &dyn Watch,
+    ) -> Result<(), Error> {
+        if draft.release.population_table.is_none() {
+            return Ok(());
+        }
+        let table = self.columns(recipe.requests(), watch)?;
+        match people {
+            Some(people) => draft.use_population(recipe, people.open(draft)?, &table, watch),
+            None => draft.provide_population(recipe, &table, watch),
+        }
+    }
+
+    /// The same people, prepared as a release was.
+    pub(crate) fn people(
+        &self,
+        manifest: &Manifest,
+        draft: &Draft,
+        people: Option<&Upload>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Table>, Error> {
+        let Some(file) = &draft.release.population_table else { return Ok(None) };
+        let found = match people {
+            Some(people) => files::read_population_from(people.open(draft)?, draft, manifest, watch)?,
+            None => files::read_population(&file.to_string_lossy(), draft, manifest, watch)?,
+        };
+        Ok(Some(found))
+    }
+
     /// The microdata behind a release of this table.
     pub(crate) fn microdata(&self, manifest: &Manifest, draft: &Draft, watch: &dyn Watch) -> Result<Table, Error> {
         let suited = draft.clone().suited_to(&[manifest]);
         let plan = chrysalis::MicrodataPlan::new(&[manifest], suited.person.as_deref())?;
-        plan.prepared(self.columns(plan.requests(), watch)?, None)
+        let key = if plan.is_keyed() { Key::read(&suited.key_file())? } else { None };
+        plan.prepared(self.columns(plan.requests(), watch)?, key.as_ref())
     }
 
     /// The same columns of some rows: always the same ones, so that prices can be compared.
@@ -164,17 +251,22 @@ fn proposed(name: &str, table: &Table, base: &Draft) -> Result<Draft, Error> {
     Ok(Draft { input: base.input.clone(), ..draft })
 }
 
-/// A key is a file of the owner's, and a population table is another: both are for the command line.
-fn check_unkeyed(draft: &Draft) -> Result<(), Error> {
-    let is_keyed = |step: &String| ["pseudonym", "shift"].iter().any(|name| step.starts_with(name));
-    let knob = match draft {
-        _ if draft.release.population_table.is_some() => Knob::PopulationTable,
-        _ if draft.key.is_some() => Knob::Key,
-        _ if draft.attributes.values().flat_map(|said| &said.prepare).any(is_keyed) => Knob::Prepare,
-        _ => return Ok(()),
+/// What is left to the command line, in words.
+fn check_handled(draft: &Draft) -> Result<(), Error> {
+    let message = if draft.series.is_some() || draft.only_new.is_some() || draft.values_change.is_some() {
+        "the studio makes no series of releases: every one of them needs the ledger of those before"
+    } else if draft.users_know().len() > 1 {
+        "the studio has one list of columns that others may know, and this recipe has several"
+    } else {
+        return Ok(());
     };
-    let message = format!("`{knob}` needs a file of your own beside the table, which the studio does not handle");
     Err(Error::request(message, "publish with the command line: chrysalis publish chrysalis.toml"))
+}
+
+/// Whether something is prepared with the owner's key.
+fn is_keyed(draft: &Draft) -> bool {
+    let is_keyed = |step: &String| ["pseudonym", "shift"].iter().any(|name| step.starts_with(name));
+    draft.attributes.values().flat_map(|said| &said.prepare).any(is_keyed)
 }
 
 /// Some rows of a table, in ascending order (selection sampling, Knuth 3.4.2 S).

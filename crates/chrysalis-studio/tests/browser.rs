@@ -45,7 +45,7 @@ fn a_browser_finds_its_way() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut command = Command::new(python);
     command.arg(root.join("referee/studio.py")).arg("test").arg(env!("CARGO_BIN_EXE_chrysalis-studio"));
-    command.arg(place("patients.csv", 2_000)).arg("--large").arg(place("many.csv", 200_000));
+    command.arg(place("patients.csv", 2_000)).arg("--large").arg(place("many.csv", 500_000));
     let data = std::env::var_os("CHRYSALIS_DATA").map_or_else(|| root.join("../shared/data"), PathBuf::from);
     let adult = data.join("adult.csv.gz");
     match adult.is_file() {

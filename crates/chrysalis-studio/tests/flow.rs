@@ -26,7 +26,8 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 fn repeat(recipe: &Path, out: &Path, seed: u64) {
     let draft = files::draft(recipe.to_str().unwrap()).unwrap().read_taxonomies().unwrap();
     let input = draft.open().unwrap();
-    let recipe = draft.check(input.header()).unwrap().without(&input.unreadable());
+    let mut recipe = draft.check(input.header()).unwrap().without(&input.unreadable());
+    draft.provide_key(&mut recipe, Some(out), &Unwatched).unwrap();
     let table = files::read(input, recipe.requests(), "read", &Unwatched).unwrap();
     let made = publish(table, &recipe, Seed::Fixed(seed), &Unwatched).unwrap();
     files::write(&made.release, out, recipe.format(), false, &Unwatched).unwrap();
@@ -124,6 +125,171 @@ fn the_price_is_that_of_the_release_that_would_be_made() {
     assert!(share <= 25.0 && price["smallest_group"].as_u64().unwrap() >= 10, "{linking}");
     assert!(price["error"].as_f64().unwrap() > 0.0 && price["chart"].as_str().unwrap().starts_with("<svg"));
     assert!(!price["chart"].as_str().unwrap().contains("<style"), "the policy allows no style inside the page");
+}
+
+/// The number beside the sentence that nobody's group leaves a single value, counted from the release's own tables.
+#[test]
+fn rows_that_are_left_a_single_value_are_those_of_the_published_tables() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(1_000));
+    let mut found = Vec::new();
+    for require in [json!(["k=2"]), json!(["k=3"]), json!(["k=2", "l=2"]), json!(["k=10", "l=4"])] {
+        let mut table = table.clone();
+        table["draft"]["release"] = json!({"method": "anatomy", "require": require, "format": "csv"});
+        let request = json!({"draft": table["draft"]}).to_string();
+        let told = running.run("POST", &format!("api/tables/{}/price", table["table"]), request.as_bytes());
+        let price = &told["result"];
+        table["draft"]["release"]["accept"] =
+            json!(if price["disclosed_rows"] == 0 { vec![] } else { vec!["disclosure"] });
+        let name = format!("out{}", found.len());
+        published(&running, &table, json!({"seed": 1, "folder": name}));
+        let alone = left_alone(&running.home.path().join(name));
+        assert_eq!(price["certain_rows"], alone, "{require}");
+        found.push(alone);
+    }
+    assert!(found[0] > 0 && found[2..] == [0, 0], "{found:?}");
+}
+
+/// Rows of groups in which only one disease occurs.
+fn left_alone(release: &Path) -> u64 {
+    let tables =
+        contents(release).into_iter().filter(|(name, _)| Path::new(name).extension().is_some_and(|it| it == "csv"));
+    let texts: Vec<String> = tables.map(|(_, bytes)| String::from_utf8(bytes).unwrap()).collect();
+    let text = texts.iter().find(|text| text.lines().next().unwrap().split(',').any(|name| name == "disease")).unwrap();
+    let place = |wanted: &str| text.lines().next().unwrap().split(',').position(|name| name == wanted).unwrap();
+    let (group, count) = (place("group_id"), place("count"));
+    let mut groups: std::collections::BTreeMap<&str, Vec<u64>> = std::collections::BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        groups.entry(cells[group]).or_default().push(cells[count].parse().unwrap());
+    }
+    groups.values().filter(|counts| counts.len() == 1).map(|counts| counts[0]).sum()
+}
+
+#[test]
+fn a_sample_that_cannot_keep_a_promise_gives_way_to_all_rows() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(21_000));
+    let price = |k: u64| {
+        let mut draft = table["draft"].clone();
+        draft["release"]["require"] = json!([format!("k={k}")]);
+        let request = json!({"draft": draft}).to_string();
+        running.run("POST", &format!("api/tables/{}/price", table["table"]), request.as_bytes())
+    };
+    assert_eq!(price(10)["result"]["tried_rows"], 20_000);
+    let told = price(20_500);
+    assert_eq!((&told["result"]["tried_rows"], &told["result"]["fell_back"]), (&json!(21_000), &json!(true)), "{told}");
+    let mut draft = table["draft"].clone();
+    draft["release"]["require"] = json!(["k=20500"]);
+    // One way is enough.
+    draft["compare"] = json!({"runs": [{"method": "generalize", "partitioner": "mondrian"}], "queries": 20});
+    let request = json!({"draft": draft}).to_string();
+    let told = running.run("POST", &format!("api/tables/{}/compare", table["table"]), request.as_bytes());
+    assert_eq!((&told["result"]["tried_rows"], &told["result"]["runs"][0]["made"]), (&json!(21_000), &json!(true)));
+    let told = price(22_000);
+    assert_eq!((&told["state"], &told["error"]["fault"]), (&json!("failed"), &json!("infeasible")), "{told}");
+}
+
+#[test]
+fn groups_of_values_are_proposed_compared_and_part_of_the_recipe() {
+    let running = Running::start();
+    let csv = hospital(2_000);
+    let mut table = running.open("patients.csv", &csv);
+    let path = format!("api/tables/{}/groups", table["table"]);
+    let ask = |more: Value| {
+        let mut request = json!({"draft": table["draft"], "column": "occupation"});
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        running.run("POST", &path, request.to_string().as_bytes())
+    };
+    let told = ask(json!({}))["result"].clone();
+    let mut lines = told["lines"].as_array().unwrap().clone();
+    let rows: u64 = told["rows"].as_array().unwrap().iter().map(|rows| rows.as_u64().unwrap()).sum();
+    assert_eq!((told["grouping"].as_str(), rows + told["missing"].as_u64().unwrap()), (Some("neighbours"), 2_000));
+    assert!(told["problem"].is_null() && lines.len() > 5 && lines[0].as_array().unwrap().len() > 2, "{told}");
+
+    // Lines that lack a value, and lines that are no tree.
+    let (gone, rows) = (lines.pop().unwrap(), told["rows"].as_array().unwrap().last().unwrap().clone());
+    let without = ask(json!({"lines": lines}))["result"]["without_line"].clone();
+    assert_eq!(without, json!([[gone[0], rows]]));
+    let torn = ask(json!({"lines": [["a", "A", "*"], ["b", "*"]]}));
+    assert!(torn["error"]["message"].as_str().unwrap().contains("groups of `occupation`"), "{torn}");
+    let unknown = ask(json!({"column": "shoes"}));
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("shoes"), "{unknown}");
+
+    // Everybody's occupation is a group of the owner's: the release shows it, and the recipe gives the same release.
+    let all: Vec<Value> = lines.iter().chain([&gone]).map(|line| json!([line[0], "at work", "*"])).collect();
+    table["draft"]["attributes"]["occupation"]["taxonomy"] = json!(all);
+    table["draft"]["release"]["format"] = json!("csv");
+    published(&running, &table, json!({"folder": "out", "seed": 5}));
+    let shown = contents(&running.home.path().join("out"));
+    let (_, rows) = shown.iter().find(|(name, _)| name == "generalized.csv").unwrap();
+    assert!(String::from_utf8_lossy(rows).contains(",at work,"));
+    fs::write(running.home.path().join("patients.csv"), &csv).unwrap();
+    repeat(&running.home.path().join("out.chrysalis.toml"), &running.home.path().join("again"), 5);
+    assert_eq!(shown, contents(&running.home.path().join("again")));
+}
+
+/// A key is made where the owner says when something is published, and only the owner can read it. With it, the recipe
+/// gives the same release.
+#[test]
+fn pseudonyms_need_a_key_whose_place_is_typed() {
+    let running = Running::start();
+    let csv = hospital(1_000);
+    let mut table = running.open("patients.csv", &csv);
+    table["draft"]["attributes"]["zip_code"] = json!({"role": "quasi", "prepare": ["pseudonym"]});
+    table["draft"]["key"] = json!("mine.key");
+    let request = json!({"draft": table["draft"]}).to_string();
+    let told = running.run("POST", &format!("api/tables/{}/price", table["table"]), request.as_bytes());
+    assert_eq!((&told["state"], running.written().is_empty()), (&json!("done"), true), "a trial makes no key: {told}");
+    let mut compared = table["draft"].clone();
+    compared["compare"] = json!({"runs": [{"method": "generalize"}, {"method": "anatomy"}], "queries": 20});
+    let request = json!({"draft": compared}).to_string();
+    let told = running.run("POST", &format!("api/tables/{}/compare", table["table"]), request.as_bytes());
+    assert_eq!((&told["state"], running.written().is_empty()), (&json!("done"), true), "{told}");
+
+    let made = published(&running, &table, json!({"folder": "out", "seed": 3}));
+    let key = running.home.path().join("mine.key");
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&key).unwrap().permissions()) & 0o777, 0o600);
+    let failed: Vec<_> = made["told"]["checks"].as_array().unwrap().iter().filter(|it| it["ok"] == false).collect();
+    assert!(failed.iter().all(|it| it["name"].as_str().unwrap().contains("seed")), "{failed:?}");
+    let secret = fs::read_to_string(&key).unwrap();
+    for (name, bytes) in contents(&running.home.path().join("out")) {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(!text.contains(secret.trim()) && !text.contains("mine.key"), "{name}");
+    }
+    fs::write(running.home.path().join("patients.csv"), &csv).unwrap();
+    repeat(&running.home.path().join("out.chrysalis.toml"), &running.home.path().join("again"), 3);
+    assert_eq!(contents(&running.home.path().join("out")), contents(&running.home.path().join("again")));
+}
+
+/// A second table with everybody who could be in the first.
+#[test]
+fn promises_about_a_population_are_kept_and_checked() {
+    let running = Running::start();
+    let all = String::from_utf8(hospital(4_000)).unwrap();
+    let some: String = all.lines().take(1_001).map(|line| format!("{line}\n")).collect();
+    let mut table = running.open("patients.csv", some.as_bytes());
+    let sent = running.send("PUT", "api/populations/everybody.csv", all.as_bytes()).json();
+    assert!(sent["columns"].as_array().unwrap().contains(&json!("age")), "{sent}");
+    table["draft"]["release"]["require"] = json!(["k=5", "l=2", "k-map=30"]);
+    table["draft"]["release"]["population_table"] = json!("everybody.csv");
+    let without = running.post(&format!("api/tables/{}/check", table["table"]), &json!({"draft": table["draft"]}));
+    assert!(without.message().contains("names a file with the people"), "{}", without.json());
+    let request = json!({"draft": table["draft"], "population": sent["population"]}).to_string();
+    for work in ["price", "compare"] {
+        let told = running.run("POST", &format!("api/tables/{}/{work}", table["table"]), request.as_bytes());
+        assert_eq!(told["state"], "done", "{work}: {told}");
+    }
+    let made = published(&running, &table, json!({"population": sent["population"], "folder": "out"}));
+    let promise = made["told"]["promises"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["text"].as_str().is_some_and(|it| it.contains("k-map")) || it.to_string().contains("k-map"));
+    assert_eq!(promise.unwrap()["holds"], true, "{}", made["told"]["promises"]);
+    let wrong = running.send("PUT", "api/populations/a.xlsx", b"PK\x03\x04rest");
+    assert!(wrong.message().contains("Excel"), "{}", wrong.json());
 }
 
 #[test]

@@ -181,6 +181,18 @@ impl Draft {
         Ok(())
     }
 
+    /// The same for a trial, whose release nobody sees: with a key that is not there yet, one is used that is forgotten
+    /// afterwards. Nothing is written.
+    pub fn provide_trial_key(&self, recipe: &mut Recipe) -> Result<(), Error> {
+        if recipe.needs_key() {
+            recipe.key = Some(match Key::read(&self.key_file())? {
+                Some(key) => key,
+                None => Key::forgotten()?,
+            });
+        }
+        Ok(())
+    }
+
     fn own_key(&self, out: Option<&Path>, watch: &dyn Watch) -> Result<Key, Error> {
         let path = self.key_file();
         // LEAK: everything in the folder of a release is published.

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::{env, io};
 
-use crate::args::{Cli, StudioArgs};
+use crate::args::{Cli, Output, StudioArgs};
 use crate::failure::Failure;
 
 const PROGRAM: &str = "chrysalis-studio";
 
 pub(crate) fn run(args: &StudioArgs, cli: &Cli) -> Result<ExitCode, Failure> {
+    check_effect(cli)?;
     let Some(program) = program() else {
         let hint = format!("install it: cargo install --path crates/{PROGRAM}");
         return Err(Failure::bad_input(
@@ -28,6 +29,18 @@ pub(crate) fn run(args: &StudioArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     command.args(args.no_open.then_some("--no-open")).arg("--").args(&args.file);
     let error = replaced_by(&mut command)?;
     Err(Failure::bad_input(format!("cannot start {}: {error}", program.display()), "install it again"))
+}
+
+/// The studio prints its address and nothing else.
+fn check_effect(cli: &Cli) -> Result<(), Failure> {
+    let idle = match cli {
+        Cli { output: Output::Json | Output::Csv, .. } => "--output",
+        Cli { quiet: true, .. } => "--quiet",
+        Cli { verbose: true, .. } => "--verbose",
+        _ => return Ok(()),
+    };
+    let message = format!("the studio prints its address and nothing else, so {idle} has no effect");
+    Err(Failure::bad_input(message, "leave it out: everything else is on the page"))
 }
 
 /// Beside this program, then on the PATH.

@@ -1,16 +1,19 @@
 //! Every view as JSON: one file per part of the page.
 
 pub(crate) mod ask;
+pub(crate) mod groups;
 pub(crate) mod jobs;
 pub(crate) mod price;
 pub(crate) mod publish;
 pub(crate) mod table;
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
-use chrysalis::{Error, Remedy};
+use chrysalis::{Draft, Error, Recipe, Remedy, Watch};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -18,6 +21,31 @@ use tokio::task::spawn_blocking;
 
 use crate::error::{Failure, Json, Reply};
 use crate::jobs::caught;
+use crate::state::Studio;
+use crate::tables::{Loaded, Upload};
+
+/// A table, and what a page chose about it.
+pub(crate) struct Accepted {
+    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) draft: Draft,
+    /// The people of the population, if they were uploaded.
+    pub(crate) people: Option<Arc<Upload>>,
+}
+
+/// Checks what a page chose about a table.
+fn accepted(studio: &Studio, id: u64, draft: Draft, population: Option<u64>) -> Result<Accepted, Error> {
+    let loaded = studio.tables.get(id)?;
+    let people = population.map(|id| studio.populations.get(id)).transpose()?;
+    let draft = loaded.accept(draft, people.as_deref(), &studio.home)?;
+    Ok(Accepted { loaded, draft, people })
+}
+
+impl Accepted {
+    /// What a trial of the choices will do.
+    pub(crate) fn trial_recipe(&self, watch: &dyn Watch) -> Result<Recipe, Error> {
+        self.loaded.trial_recipe(&self.draft, self.people.as_deref(), watch)
+    }
+}
 
 /// A request's JSON.
 fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T, Error> {

@@ -7,16 +7,17 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use chrysalis::catalogue::METHODS;
 use chrysalis::table::Role;
-use chrysalis::{Draft, Error, Feasibility, Price, QuestionPlan, Seed, Unwatched, price};
+use chrysalis::{Draft, Error, Fault, Feasibility, Price, QuestionPlan, Seed, Unwatched, Watch, price};
 use chrysalis_lab::compare as lab;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{computed, download, failed, parsed, started};
+use super::{Accepted, accepted, computed, download, failed, parsed, started};
 use crate::charts;
 use crate::error::{Reply, shown};
+use crate::jobs::Job;
 use crate::state::Studio;
-use crate::tables::Loaded;
+use crate::tables::SAMPLE;
 
 /// Questions of a trial.
 const QUESTIONS: usize = 200;
@@ -30,14 +31,18 @@ struct Choices {
     /// Whether all rows are to be used, and not only a sample.
     #[serde(default)]
     all_rows: bool,
+    /// The number of the uploaded table of a population.
+    #[serde(default)]
+    population: Option<u64>,
 }
 
 /// Whether the choices can be carried out, and what the table could keep at most: from its counts alone.
 pub(crate) async fn check(State(studio): State<Arc<Studio>>, Path((_, id)): Path<(String, u64)>, body: Bytes) -> Reply {
-    let (loaded, choices) = (studio.tables.get(id)?, parsed::<Choices>(&body)?);
+    let choices = parsed::<Choices>(&body)?;
+    let chosen = accepted(&studio, id, choices.draft, choices.population)?;
     computed(move || {
-        let draft = loaded.accept(choices.draft)?;
-        let recipe = loaded.recipe(&draft)?;
+        let recipe = chosen.trial_recipe(&Unwatched)?;
+        let loaded = &chosen.loaded;
         let feasibility = Feasibility::of(loaded.columns(recipe.requests(), &Unwatched)?, &recipe)?;
         let sensitive: Vec<&str> = recipe.with_role(Role::Sensitive).collect();
         let is_numeric = |name: &str| loaded.table.column(name).is_some_and(|it| it.domain().kind().is_numeric());
@@ -70,14 +75,15 @@ fn methods(is_sensitive: bool, is_numeric: bool) -> Value {
 
 /// A trial: the release that these choices would give, made in memory of some rows or of all, attacked and asked.
 pub(crate) async fn trial(State(studio): State<Arc<Studio>>, Path((_, id)): Path<(String, u64)>, body: Bytes) -> Reply {
-    let (loaded, choices) = (studio.tables.get(id)?, parsed::<Choices>(&body)?);
+    let choices = parsed::<Choices>(&body)?;
+    let chosen = accepted(&studio, id, choices.draft, choices.population)?;
     started(studio.jobs.start(move |job| {
-        let draft = loaded.accept(choices.draft)?;
-        let recipe = loaded.recipe(&draft)?;
+        let recipe = chosen.trial_recipe(job)?;
+        let Accepted { loaded, draft, .. } = &chosen;
         let asking = QuestionPlan { queries: Some(QUESTIONS), ..QuestionPlan::default() };
         let rows = loaded.table.rows();
-        // A sample of rows takes people with several rows apart.
-        let is_whole = choices.all_rows || draft.person.is_some();
+        // A sample of rows takes people with several rows apart, and is a smaller part of a population.
+        let is_whole = choices.all_rows || draft.person.is_some() || draft.release.population_table.is_some();
         let try_on = |is_whole: bool| {
             let table = match is_whole {
                 true => loaded.columns(recipe.requests(), job)?,
@@ -86,8 +92,19 @@ pub(crate) async fn trial(State(studio): State<Arc<Studio>>, Path((_, id)): Path
             let n = table.rows();
             Ok::<_, Error>((price(table, &recipe, &asking, Seed::Fixed(1), job)?, n))
         };
-        let (found, tried) = try_on(is_whole)?;
-        Ok(priced(&found, tried, rows))
+        let is_sample = !is_whole && rows > SAMPLE;
+        match try_on(is_whole) {
+            Ok((found, tried)) => Ok(priced(&found, tried, rows)),
+            // A sample has fewer people for every group, and other shares: all rows may keep what it cannot.
+            Err(error) if is_sample && error.fault == Fault::Infeasible => {
+                job.announce("some rows alone cannot keep the promise, so all are taken");
+                let (found, tried) = try_on(true)?;
+                let mut told = priced(&found, tried, rows);
+                told["fell_back"] = json!(true);
+                Ok(told)
+            }
+            Err(error) => Err(error),
+        }
     }))
 }
 
@@ -122,28 +139,52 @@ pub(crate) async fn compare(
     Path((_, id)): Path<(String, u64)>,
     body: Bytes,
 ) -> Reply {
-    let (loaded, choices) = (studio.tables.get(id)?, parsed::<Choices>(&body)?);
+    let choices = parsed::<Choices>(&body)?;
+    let chosen = accepted(&studio, id, choices.draft, choices.population)?;
     let own = Arc::clone(&studio);
     started(studio.jobs.start(move |job| {
-        let draft = loaded.accept(choices.draft)?;
-        let found = compared(&loaded, draft, choices.all_rows, job)?;
+        let rows = chosen.loaded.table.rows();
+        let needs_all = chosen.draft.person.is_some() || chosen.draft.release.population_table.is_some();
+        let mut is_whole = choices.all_rows || rows <= SAMPLE || needs_all;
+        let mut found = compared(&chosen, is_whole, job);
+        if !is_whole && is_infeasible(&found) {
+            job.announce("all rows, because some alone cannot keep the promise");
+            is_whole = true;
+            found = compared(&chosen, is_whole, job);
+        }
+        let found = found?;
         let mut told = found.json();
         told["page"] = json!(own.pages.put(found.page()));
-        told["tried_rows"] =
-            json!(if choices.all_rows { loaded.table.rows() } else { loaded.table.rows().min(crate::tables::SAMPLE) });
+        told["rows"] = json!(rows);
+        told["tried_rows"] = json!(if is_whole { rows } else { SAMPLE });
         Ok(told)
     }))
 }
 
-fn compared(loaded: &Loaded, mut draft: Draft, all_rows: bool, job: &crate::jobs::Job) -> Result<lab::Report, Error> {
+/// Whether no way could be carried out.
+fn is_infeasible(found: &Result<lab::Report, Error>) -> bool {
+    match found {
+        Ok(report) => report.trials.iter().all(|trial| trial.found.is_err()),
+        Err(error) => error.fault == Fault::Infeasible,
+    }
+}
+
+fn compared(chosen: &Accepted, is_whole: bool, job: &Job) -> Result<lab::Report, Error> {
+    let Accepted { loaded, draft, people } = chosen;
     // The choice among methods is what is asked for.
+    let mut draft = draft.clone();
     (draft.release.method, draft.release.partitioner) = (None, None);
-    let runs = lab::runs(&draft, &loaded.header, &|_| String::new())?;
+    let mut runs = lab::runs(&draft, &loaded.header, &|_| String::new())?;
+    for at in 0..runs.len() {
+        let (known, rest) = runs.split_at_mut(at);
+        let Some(lab::Run { draft, recipe, .. }) = rest.first_mut() else { break };
+        draft.provide_trial_key(recipe)?;
+        if !known.iter().any(|other| recipe.share_population(&other.recipe)) {
+            loaded.provide_people(recipe, draft, people.as_deref(), job)?;
+        }
+    }
     let wanted = lab::requests(&runs);
-    let table = match all_rows || draft.person.is_some() {
-        true => loaded.columns(&wanted, job)?,
-        false => loaded.sampled(&wanted, job)?,
-    };
+    let table = if is_whole { loaded.columns(&wanted, job)? } else { loaded.sampled(&wanted, job)? };
     lab::run(runs, &table, &draft, Seed::Fixed(1), job)
 }
 

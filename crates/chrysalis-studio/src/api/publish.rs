@@ -13,13 +13,12 @@ use chrysalis_lab::certificate;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{computed, failed, parsed, started};
+use super::{Accepted, accepted, computed, failed, parsed, started};
 use crate::error::Reply;
 use crate::jobs::Job;
 use crate::place::Place;
 use crate::releases::{Folder, Made, RELEASE};
 use crate::state::Studio;
-use crate::tables::Loaded;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +30,9 @@ struct Choices {
     /// For experiments.
     #[serde(default)]
     seed: Option<u64>,
+    /// The number of the uploaded table of a population.
+    #[serde(default)]
+    population: Option<u64>,
 }
 
 /// The recipe of the choices: a spec that publishes the same table in the same way.
@@ -39,9 +41,9 @@ pub(crate) async fn recipe(
     Path((_, id)): Path<(String, u64)>,
     body: Bytes,
 ) -> Reply {
-    let (loaded, choices) = (studio.tables.get(id)?, parsed::<Choices>(&body)?);
+    let choices = parsed::<Choices>(&body)?;
+    let Accepted { loaded, draft, .. } = accepted(&studio, id, choices.draft, choices.population)?;
     computed(move || {
-        let draft = loaded.accept(choices.draft)?;
         loaded.recipe(&draft)?;
         let command = command("chrysalis.toml", RELEASE, choices.seed);
         Ok(json!({"recipe": recipe_text(&draft, &command)?, "command": command}))
@@ -76,33 +78,35 @@ pub(crate) async fn publish(
     Path((_, id)): Path<(String, u64)>,
     body: Bytes,
 ) -> Reply {
-    let (loaded, choices) = (studio.tables.get(id)?, parsed::<Choices>(&body)?);
-    let draft = loaded.accept(choices.draft)?;
+    let choices = parsed::<Choices>(&body)?;
+    let chosen = accepted(&studio, id, choices.draft, choices.population)?;
     let place = choices.folder.map(|typed| Place::of(&typed, &studio.home)).transpose()?;
     let own = Arc::clone(&studio);
-    let order = Order { loaded, draft, place, seed: choices.seed };
+    let order = Order { chosen, place, seed: choices.seed };
     started(studio.jobs.start(move |job| published(&own, order, job)))
 }
 
 /// What is to be published, and where to.
 struct Order {
-    loaded: Arc<Loaded>,
-    draft: Draft,
+    chosen: Accepted,
     /// A file to download if absent.
     place: Option<Place>,
     seed: Option<u64>,
 }
 
 fn published(studio: &Studio, order: Order, job: &Job) -> Result<Value, Error> {
-    let recipe = order.loaded.recipe(&order.draft)?;
-    let table = order.loaded.columns(recipe.requests(), job)?;
-    let Published { mut release, report, .. } = chrysalis::publish(table, &recipe, Seed::from(order.seed), job)?;
-    report.notes.iter().for_each(|note| chrysalis::Watch::note(job, note));
+    let Accepted { loaded, draft, people } = &order.chosen;
     let folder = match &order.place {
         Some(place) => Folder::Named(place.release.clone()),
         None => Folder::Temporary(tempfile::tempdir().map_err(|error| no_room(&error))?),
     };
     let path = folder.path();
+    let mut recipe = loaded.recipe(draft)?;
+    draft.provide_key(&mut recipe, Some(&path), job)?;
+    let table = loaded.columns(recipe.requests(), job)?;
+    loaded.provide_people(&mut recipe, draft, people.as_deref(), job)?;
+    let Published { mut release, report, .. } = chrysalis::publish(table, &recipe, Seed::from(order.seed), job)?;
+    report.notes.iter().for_each(|note| chrysalis::Watch::note(job, note));
     let manifest = files::write(&release, &path, recipe.format(), false, job)?;
     // The release is in its place: what follows says what is in it.
     job.commit();
@@ -124,13 +128,15 @@ struct Written {
 
 /// Audits what was written, and writes what goes beside it.
 fn checked(studio: &Studio, order: Order, written: Written, job: &Job) -> Result<Value, Error> {
-    let Order { loaded, draft, place, seed } = order;
+    let Order { chosen: Accepted { loaded, draft, people }, place, seed } = order;
     let Written { release, report, manifest, recipe, folder } = written;
     let path = folder.path();
     let microdata = loaded.microdata(&manifest, &draft, job)?;
+    let population = loaded.people(&manifest, &draft, people.as_deref(), job)?;
     let suited = draft.clone().suited_to(&[&manifest]);
     let with = Evidence {
         microdata: Some(&microdata),
+        population: population.as_ref(),
         person: suited.person.as_deref(),
         folder: Some(&path),
         asked: Some(&recipe),

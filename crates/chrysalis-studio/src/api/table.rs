@@ -7,17 +7,18 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use chrysalis::{Error, Unwatched, exposure};
+use chrysalis::{Draft, Error, Unwatched, exposure};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::groups;
 use super::{announced, computed, failed, parsed, received, started};
 use crate::charts;
 use crate::describe;
 use crate::error::{Json, Reply, refused};
 use crate::jobs::Job;
 use crate::state::Studio;
-use crate::tables::Loaded;
+use crate::tables::{Loaded, Upload};
 
 /// What a page needs first: the job that reads the file named at the start, if there is one.
 pub(crate) async fn state(State(studio): State<Arc<Studio>>) -> Reply {
@@ -27,6 +28,7 @@ pub(crate) async fn state(State(studio): State<Arc<Studio>>) -> Reply {
         "file": studio.file,
         "home": studio.home.display().to_string(),
         "most_upload": studio.limits.upload,
+        "ways": groups::ways(),
         "version": env!("CARGO_PKG_VERSION"),
     })))
 }
@@ -50,19 +52,46 @@ pub(crate) async fn upload(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
+    match uploaded(&studio, &name, &headers, body).await {
+        Ok(Upload { name, bytes }) => {
+            let own = Arc::clone(&studio);
+            let job = studio.jobs.start(move |job| Ok(held(&own, Loaded::open_bytes(name, bytes, job)?, job)));
+            started(job).into_response()
+        }
+        Err(refusal) => *refusal,
+    }
+}
+
+/// Receives a table of the people who could be in another. It is read when something is asked about them.
+pub(crate) async fn population(
+    State(studio): State<Arc<Studio>>,
+    Path((_, name)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let people = match uploaded(&studio, &name, &headers, body).await {
+        Ok(people) => people,
+        Err(refusal) => return *refusal,
+    };
+    match people.open(&Draft::default()).map(|input| input.header().to_vec()) {
+        Ok(columns) => {
+            let name = people.name.clone();
+            Json(json!({"population": studio.populations.put(people), "name": name, "columns": columns}))
+                .into_response()
+        }
+        Err(error) => failed(error),
+    }
+}
+
+async fn uploaded(studio: &Studio, name: &str, headers: &HeaderMap, body: Body) -> Result<Upload, Box<Response>> {
     let Ok(_permit) = Arc::clone(&studio.uploads).try_acquire_owned() else {
-        return refused(StatusCode::SERVICE_UNAVAILABLE, "other files are being received; try again in a moment");
+        let sentence = "other files are being received; try again in a moment";
+        return Err(Box::new(refused(StatusCode::SERVICE_UNAVAILABLE, sentence)));
     };
-    let bytes = match received(body, announced(&headers), studio.limits.upload).await {
-        Ok(bytes) => bytes,
-        Err((status, sentence)) => return refused(status, sentence),
-    };
-    let name = match file_name(&name) {
-        Ok(name) => name,
-        Err(error) => return failed(error),
-    };
-    let own = Arc::clone(&studio);
-    started(studio.jobs.start(move |job| Ok(held(&own, Loaded::open_bytes(name, bytes, job)?, job)))).into_response()
+    let bytes = received(body, announced(headers), studio.limits.upload).await;
+    let bytes = bytes.map_err(|(status, sentence)| Box::new(refused(status, sentence)))?;
+    let name = file_name(name).map_err(|error| Box::new(failed(error)))?;
+    Ok(Upload { name, bytes })
 }
 
 /// The name alone: it is for messages and for the recipe, and never opened.

@@ -3,7 +3,7 @@
 import { post, put, run } from './api.js';
 import { body, el, fill, notice, table, tell, trouble } from './dom.js';
 import { dropping } from './data.js';
-import { counted } from './words.js';
+import { counted, plain, readable } from './words.js';
 
 let made;
 let met;
@@ -12,7 +12,7 @@ export function show(release) {
   made = release;
   met = el('div', {});
   const { told } = made;
-  const promises = told.promises.map((one) => [one.words, one.holds === null ? 'cannot tell' : one.holds ? el('span', { class: 'good-word' }, 'holds') : el('span', { class: 'bad-word' }, 'broken'), one.worst]);
+  const promises = told.promises.map((one) => [plain(one.words), one.holds === null ? 'cannot tell' : one.holds ? el('span', { class: 'good-word' }, 'holds') : el('span', { class: 'bad-word' }, 'broken'), readable(one.worst)]);
   fill(body('attacks'),
     promises.length ? table('What was promised', [{ title: 'promise' }, { title: 'result' }, { title: 'worst group has' }], promises, true) : null,
     el('h3', {}, 'Attacks that were tried'),
@@ -20,16 +20,16 @@ export function show(release) {
     told.attacks.filter(({ state }) => state === 'measured').map(attack),
     el('details', {}, el('summary', {}, 'Attacks that do not apply, or could not be tried'),
       el('ul', {}, told.attacks.filter(({ state }) => state !== 'measured').map(({ name, sentence }) => el('li', {}, el('strong', {}, name), `: ${sentence}`)))),
-    el('h3', {}, 'What is not protected'), el('ul', {}, told.not_protected.map((text) => el('li', {}, text))),
-    told.assumptions.length ? [el('h3', {}, 'What the promises assume'), el('ul', {}, told.assumptions.map((text) => el('li', {}, text)))] : null,
+    el('h3', {}, 'What is not protected'), el('ul', {}, told.not_protected.map((text) => el('li', {}, plain(text)))),
+    told.assumptions.length ? [el('h3', {}, 'What the promises assume'), el('ul', {}, told.assumptions.map((text) => el('li', {}, plain(text))))] : null,
     second());
 }
 
 function attack({ name, score, sentence }) {
   const found = made.attacks.find((one) => one.attack === name);
-  const groups = (found?.worst_groups || []).map((one) => [`group ${one.group}`, counted(one.rows, 'row'), one.level]);
+  const groups = (found?.worst_groups || []).map((one) => [`group ${one.group}`, counted(one.rows, 'row'), readable(one.level)]);
   return el('details', {}, el('summary', {}, el('strong', {}, name), score ? ` – ${score}` : ''),
-    el('p', {}, sentence),
+    el('p', {}, plain(sentence)),
     found?.prevention ? el('p', { class: 'soft' }, `What helps: ${found.prevention}`) : null,
     groups.length ? table('Groups where it works best', [{ title: 'group' }, { title: 'rows' }, { title: 'level' }], groups, true) : null);
 }

@@ -76,6 +76,13 @@ export function table(caption, columns, rows, isCards = false) {
       el('tbody', {}, rows.map((row) => el('tr', {}, row.map(cell))))));
 }
 
+/** Saves a text as a file. */
+export function save(name, text, type) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  el('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
 /** A button that copies a text. */
 export function copier(text, what) {
   const button = el('button', { type: 'button', class: 'small' }, `Copy ${what}`);

@@ -10,27 +10,47 @@ export const ROLES = [
   ['none', 'left out'],
   ['person', 'numbers people with several rows: left out'],
   ['other', 'kept as it is (nothing is promised)'],
+  ['weight', 'how many people a row stands for: kept as it is'],
 ];
 
 /** The table that is open, and everything that was chosen about it. */
-export const choices = { table: null, roles: new Map(), base: {}, k: 10, columns: new Map(), also: [], method: null, partitioner: null, accept: [], seed: null };
+export const choices = { table: null, roles: new Map(), base: {}, k: 10, columns: new Map(), also: [], method: null, partitioner: null, accept: [], seed: null, groups: new Map(), steps: new Map(), key: '', people: null, kMap: 0 };
+
+/** Which ways of publishing look at groups of values: what the studio says about them. */
+let ways = { methods: [], partitioners: [] };
+
+export function settle(state) {
+  ways = state.ways;
+}
 
 /** Takes a table and the choices that the studio proposes for it. */
 export function begin(table) {
   const draft = table.draft;
   const lists = { quasi: flat(draft.quasi), sensitive: flat(draft.sensitive), other: draft.other || [] };
   choices.table = table;
-  choices.base = draft;
+  choices.base = aboutColumns(draft, lists.sensitive);
   choices.roles = new Map(table.columns.map(({ name }) => {
     const listed = Object.keys(lists).find((role) => lists[role].includes(name));
-    const role = name === draft.person ? 'person' : listed || draft.attributes?.[name]?.role || 'none';
+    const role = name === draft.person ? 'person' : name === draft.weight ? 'weight' : listed || draft.attributes?.[name]?.role || 'none';
     return [name, role];
   }));
+  choices.groups = new Map(table.columns.filter(({ name }) => Array.isArray(draft.attributes?.[name]?.taxonomy)).map(({ name }) => [name, draft.attributes[name].taxonomy]));
+  choices.steps = new Map(table.columns.map(({ name }) => [name, [draft.attributes?.[name]?.prepare || []].flat()]).filter(([, steps]) => steps.length));
+  choices.key = draft.key || 'chrysalis.key';
+  choices.people = draft.release?.population_table ? { name: draft.release.population_table } : null;
   choices.method = draft.release?.method || null;
   choices.partitioner = null;
   choices.accept = draft.release?.accept || [];
   choices.seed = null;
   read(draft.release?.require || []);
+}
+
+/** What a recipe says of its only secret column, without naming it, is said of the column. */
+function aboutColumns(draft, listed) {
+  const secret = listed[0] || Object.keys(draft.attributes || {}).find((name) => draft.attributes[name].role === 'sensitive');
+  const said = {};
+  for (const knob of ['ordinary', 'weights']) if (draft[knob] && secret) said[knob] = draft[knob];
+  return { ...draft, attributes: { ...draft.attributes, ...(secret ? { [secret]: { ...draft.attributes?.[secret], ...said } } : {}) } };
 }
 
 function flat(names) {
@@ -43,15 +63,18 @@ function read(require) {
   const only = having('sensitive')[0] || null;
   choices.columns = new Map();
   choices.also = [];
-  choices.k = 1;
+  [choices.k, choices.kMap] = [1, 0];
   for (const text of require) {
     const one = parsed(text, only);
     const said = one.column === null ? null : sayings(one.column);
     if (one.name === 'k') choices.k = one.numbers[0];
+    else if (one.name === 'k-map') choices.kMap = one.numbers[0];
     else if (said && ['l', 'beta', 't'].includes(one.name) && !said.kind) Object.assign(said, { kind: one.name, value: one.numbers[0] });
     else if (said && one.name === 'ke' && one.numbers[0] === 2 && said.apart === null) said.apart = one.numbers[1];
     else choices.also.push(text);
   }
+  // A list of promises says all: what it does not mention is not promised.
+  if (require.length) having('sensitive').forEach(sayings);
   for (const said of choices.columns.values()) said.kind = said.kind || 'nothing';
 }
 
@@ -77,6 +100,7 @@ export function requirements() {
     if (said.kind !== 'nothing') require.push(about(column, `${said.kind}=${said.value}`));
     if (said.apart !== null) require.push(about(column, `ke=2,${said.apart}`));
   }
+  if (choices.people && choices.kMap > 1) require.push(`k-map=${choices.kMap}`);
   const isMeant = (text) => {
     const { column, name } = parsed(text, secret[0]);
     return name === 'k-map' || name === 'delta-presence' || column === null || secret.includes(column);
@@ -90,24 +114,69 @@ export function require(text) {
   if (one.column && one.name === 'ke' && one.numbers[0] === 2) sayings(one.column).apart = one.numbers[1];
   else if (one.column && ['l', 'beta', 't'].includes(one.name)) Object.assign(sayings(one.column), { kind: one.name, value: one.numbers[0] });
   else if (one.name === 'k') choices.k = one.numbers[0];
+  else if (one.name === 'k-map') choices.kMap = one.numbers[0];
   else if (!choices.also.includes(text)) choices.also.push(text);
 }
 
-/** The choices as a draft. */
-export function draft() {
+/** Whether the chosen way of publishing looks at groups of values. */
+export function looksAtGroups() {
+  const release = choices.base.release || {};
+  const method = choices.method || release.method || 'generalize';
+  const [, looks, usual] = ways.methods.find(([name]) => name === method) || [method, true, null];
+  const own = choices.partitioner || (method === (release.method || 'generalize') ? release.partitioner : null) || usual;
+  return looks || ways.partitioners.some(([name, does]) => name === own && does);
+}
+
+/** What is done with the values of a column before anything else. */
+export function steps(name) {
+  return choices.steps.get(name) || [];
+}
+
+/** Whether steps need the owner's key. */
+export function isKeyed(some) {
+  return some.some((step) => /^(pseudonym|shift)/.test(step));
+}
+
+/** How a column is prepared. Its kind is then what comes out, unless a recipe says what that is. */
+function prepared(name, said, kind) {
+  const now = steps(name);
+  const before = JSON.stringify([choices.base.attributes?.[name]?.prepare || []].flat());
+  delete said.prepare;
+  if (now.length === 0) return said.kind || kind;
+  said.prepare = now;
+  if (before !== JSON.stringify(now)) delete said.kind;
+  return said.kind;
+}
+
+/** The groups of a known column: what the owner made, or what a recipe says. */
+function grouped(name, said) {
+  const lines = choices.groups.get(name);
+  if (lines) {
+    for (const knob of ['intervals', 'prefix']) delete said[knob];
+    said.taxonomy = lines;
+  } else if (Array.isArray(said.taxonomy)) delete said.taxonomy;
+}
+
+/** The choices as a draft. Groups without effect are left out, unless they are for every way (`isForAll`). */
+export function draft(isForAll = false) {
   const { base } = choices;
   const attributes = {};
   for (const { name, kind } of choices.table.columns) {
     const role = choices.roles.get(name);
     const said = { ...(base.attributes?.[name] || {}) };
     delete said.role;
+    if (role === 'quasi') grouped(name, said);
+    if (role === 'quasi' && !isForAll && !looksAtGroups()) for (const knob of ['intervals', 'prefix', 'taxonomy']) delete said[knob];
     // A taxonomy has no effect on a role that shows values as they are.
     if (role !== 'quasi') for (const knob of ['intervals', 'prefix', 'taxonomy']) if (!(role === 'sensitive' && knob === 'taxonomy')) delete said[knob];
     if (role !== 'sensitive') for (const knob of ['categories', 'weights', 'ordinary', 'near']) delete said[knob];
     if (['quasi', 'sensitive', 'other'].includes(role)) {
-      attributes[name] = { role, ...said, kind: said.kind || kind };
+      const now = prepared(name, said, kind);
+      attributes[name] = { role, ...said };
+      if (now) attributes[name].kind = now;
       if (attributes[name].kind === 'ordinal' && !attributes[name].order) delete attributes[name].kind;
     } else if (role === 'identifier') attributes[name] = { role };
+    else if (role === 'weight' && steps(name).length) attributes[name] = { prepare: steps(name) };
   }
   const release = { ...(base.release || {}), require: requirements() };
   if (choices.partitioner || (choices.method && choices.method !== release.method)) {
@@ -115,12 +184,25 @@ export function draft() {
     release.method = choices.method;
     if (choices.partitioner) release.partitioner = choices.partitioner;
   }
+  const isAboutPeople = release.require.some((text) => /^(k-map|delta-presence)=/.test(text));
+  if (isAboutPeople && choices.people) release.population_table = choices.people.name;
+  else delete release.population_table;
   if (choices.accept.length) release.accept = choices.accept;
   else delete release.accept;
   const made = { attributes, release };
   for (const knob of ['missing', 'rows_known', 'rows_per_person']) if (base[knob] !== undefined) made[knob] = base[knob];
   const person = having('person')[0];
+  const [weight] = having('weight');
+  if (weight) made.weight = weight;
+  if (Object.values(attributes).some(({ prepare }) => isKeyed(prepare || []))) made.key = choices.key;
   if (person) made.person = person;
   else for (const knob of ['rows_known', 'rows_per_person']) delete made[knob];
   return made;
+}
+
+/** A request about the choices. */
+export function asked(more = {}, isForAll = false) {
+  const request = { draft: draft(isForAll), ...more };
+  if (request.draft.release.population_table && choices.people.population) request.population = choices.people.population;
+  return request;
 }

@@ -2,9 +2,11 @@
 
 import { get } from './api.js';
 import { body, conceal, el, fill, reveal, tell, trouble } from './dom.js';
-import { begin } from './draft.js';
+import { begin, settle } from './draft.js';
 import * as data from './data.js';
 import * as roles from './roles.js';
+import * as groups from './groups.js';
+import * as prepare from './prepare.js';
 import * as promise from './promise.js';
 import * as price from './price.js';
 import * as publish from './publish.js';
@@ -21,6 +23,7 @@ function opened(table) {
   price.show(() => { promise.show(chosen); chosen(); });
   promise.show(chosen);
   roles.show(changed);
+  groups.forget();
   changed();
   tell(`${table.name} is open: ${counted(table.rows, 'row')}. Roles and a promise are proposed below.`);
 }
@@ -28,6 +31,8 @@ function opened(table) {
 /** Another role: the exposure and the promise are drawn again. */
 function changed() {
   roles.draw();
+  prepare.show((name) => { groups.again(name); chosen(); });
+  groups.show(chosen);
   promise.show(chosen);
   chosen();
 }
@@ -35,6 +40,7 @@ function changed() {
 /** Another promise: the price is found again. */
 async function chosen() {
   publish.forget();
+  groups.say();
   if (await promise.check()) price.ask();
   else price.stop();
 }
@@ -50,6 +56,7 @@ async function start() {
     const state = await get('state');
     document.getElementById('version').textContent = `Chrysalis ${state.version} · this page is served by this machine to this machine; nothing is sent anywhere else.`;
     publish.settle(state);
+    settle(state);
     await data.show(state, opened);
   } catch (error) {
     fill(body('data'), trouble(error, el('button', { type: 'button', onclick: start }, 'Try again')));

@@ -2,27 +2,31 @@
 
 import { run } from './api.js';
 import { body, el, fill, picture, table, tell, trouble } from './dom.js';
-import { choices, draft } from './draft.js';
-import { count, counted, percent, shown } from './words.js';
+import { asked, choices } from './draft.js';
+import { count, counted, givenAway, percent, plain, shown } from './words.js';
 
 let figures;
+let waiting;
 let method;
 let others;
 let changed;
 let trial;
+let comparison;
 
 export function show(then) {
   changed = then;
   figures = el('div', {});
+  waiting = el('div', {});
   method = el('div', {});
   others = el('div', {});
-  fill(body('price'), figures, method, others);
+  fill(body('price'), waiting, figures, method, others);
 }
 
 /** Stops a trial that nobody wants any more. */
 export function stop() {
   trial?.abort();
   trial = null;
+  fill(waiting);
   figures.classList.add('stale');
 }
 
@@ -33,17 +37,31 @@ export async function ask(isWhole = false) {
   trial = own;
   ways();
   if (!figures.hasChildNodes()) fill(figures, el('p', { class: 'soft' }, 'Making a trial …'));
+  const since = Date.now();
   try {
-    const found = await run(`tables/${choices.table.table}/price`, { draft: draft(), all_rows: isWhole }, () => {}, own.signal);
+    const found = await run(`tables/${choices.table.table}/price`, asked({ all_rows: isWhole }), (told) => {
+      // What is done soon needs no bar.
+      if (!own.signal.aborted && Date.now() - since > 1500) patient(told);
+    }, own.signal);
     if (own.signal.aborted) return;
+    fill(waiting);
     figures.classList.remove('stale');
     draw(found);
   } catch (error) {
     if (own.signal.aborted || error.fault === 'stopped') return;
     figures.classList.remove('stale');
+    fill(waiting);
     fill(figures, trouble(error));
     tell(error.message);
   }
+}
+
+/** How far a long trial is. */
+function patient({ about, done, total }) {
+  const bar = waiting.querySelector('progress') || el('progress', { 'aria-label': 'Making a trial' });
+  if (total) [bar.max, bar.value] = [total, Math.min(done, total)];
+  else bar.removeAttribute('value');
+  fill(waiting, el('p', { class: 'soft small' }, about ? `Making a trial: ${about} …` : 'Making a trial …'), bar);
 }
 
 /** How often an attack is right at best. */
@@ -68,17 +86,19 @@ function figure(title, value, words, tone = '') {
 function draw(found) {
   const attack = best(found.attacks);
   const isWhole = found.tried_rows === found.rows;
-  const given = found.disclosed_rows;
+  const [ordinary] = found.assumptions.filter((text) => text.startsWith('What counts as disclosed'));
+  const given = givenAway(found.certain_rows, found.disclosed_rows, isWhole);
   fill(figures,
     el('dl', { class: 'figures' },
       figure('Detail lost', percent(found.loss), 'of what the known columns tell (0 % nothing, 100 % all)'),
       figure('Typical error', found.error === null ? '–' : percent(found.error), 'of random questions about the release'),
       figure('Best attack', attack.value, attack.words),
-      figure('Secrets given away', given === null ? '–' : counted(given, 'row'), given ? 'their group leaves a single value' : 'nobody’s group leaves a single value', given ? 'bad' : 'good')),
-    el('p', { class: 'soft small', id: 'tried' }, isWhole ? `Tried on all ${counted(found.rows, 'row')}, and thrown away.` : `Tried on ${count(found.tried_rows)} of ${counted(found.rows, 'row')}, chosen at random, and thrown away: an estimate, usually too high. `,
+      figure('Secrets given away', given.value, given.words, given.tone)),
+    found.certain_rows > 0 && !found.disclosed_rows && ordinary ? el('p', { class: 'soft small' }, plain(ordinary)) : null,
+    el('p', { class: 'soft small', id: 'tried' }, isWhole ? `Tried on all ${counted(found.rows, 'row')}, and thrown away.${found.fell_back ? ` ${count(choices.table.sample)} rows alone could not keep the promise.` : ''}` : `Tried on ${count(found.tried_rows)} of ${counted(found.rows, 'row')}, chosen at random, and thrown away: an estimate, usually too high. `,
       isWhole ? null : el('button', { type: 'button', class: 'small', onclick: () => ask(true) }, 'Try all rows')),
     el('div', { class: 'columns' }, picture(found.chart), seen(found)));
-  tell(`Detail lost: ${percent(found.loss)}. Secrets given away: ${given ?? 'unknown'}.`);
+  tell(`Detail lost: ${percent(found.loss)}. Secrets given away: ${given.value}, ${given.words}.`);
 }
 
 /** What a reader of the release would get. No row is shown, not even of a trial. */
@@ -97,11 +117,18 @@ function ways() {
   if (known.length < 2) { fill(method); fill(others); return; }
   const used = choices.method || choices.used;
   const select = el('select', { id: 'method' }, known.map(({ name }) => el('option', { value: name, selected: name === used }, name)));
-  const about = el('span', { class: 'soft' }, `${known.find(({ name }) => name === used)?.about || ''}${choices.partitioner ? `, by ${choices.partitioner}` : ''}`);
+  const about = el('span', { class: 'soft' }, `${(known.find(({ name }) => name === used)?.about || '').replaceAll('quasi values', 'known values')}${choices.partitioner ? `, by ${choices.partitioner}` : ''}`);
   select.addEventListener('change', () => { Object.assign(choices, { method: select.value, partitioner: null }); changed(); document.getElementById('method')?.focus(); });
   fill(method, el('p', {}, el('label', { for: 'method' }, 'How groups are shown: '), select, ' ', about));
   const start = (isWhole) => el('button', { type: 'button', onclick: () => compare(isWhole) }, isWhole ? 'Compare on all rows' : 'Compare all ways');
-  fill(others, el('div', { class: 'row' }, start(false), choices.table.rows > choices.table.sample ? start(true) : null));
+  fill(others, el('div', { class: 'row' }, start(false), choices.table.rows > choices.table.sample ? start(true) : null),
+    comparison?.about === wanted() ? compared(comparison.found) : null);
+}
+
+/** Everything but the way of publishing: under another promise a comparison says nothing. */
+function wanted() {
+  const { draft, ...more } = asked({}, true);
+  return JSON.stringify([choices.table.table, { ...draft, release: { ...draft.release, method: null, partitioner: null } }, more]);
 }
 
 /** Every way side by side. */
@@ -109,11 +136,14 @@ async function compare(isWhole) {
   const stopping = new AbortController();
   const bar = el('progress', { 'aria-label': 'Comparing' });
   const line = el('p', {}, 'Comparing …');
+  const about = wanted();
   fill(others, line, bar, el('div', { class: 'row' }, el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel')));
   try {
-    const found = await run(`tables/${choices.table.table}/compare`, { draft: draft(), all_rows: isWhole }, ({ about }) => { if (about) line.textContent = `Comparing ${about} …`; }, stopping.signal);
+    const found = await run(`tables/${choices.table.table}/compare`, asked({ all_rows: isWhole }, true), (told) => {
+      if (told.about) line.textContent = `Comparing ${told.about} …`;
+    }, stopping.signal);
+    comparison = { about, found };
     ways();
-    others.append(compared(found));
     tell('The comparison is there.');
   } catch (error) {
     ways();
@@ -123,10 +153,12 @@ async function compare(isWhole) {
 
 function compared(found) {
   const columns = [{ title: 'way' }, { title: 'detail lost', number: true }, { title: 'typical error', number: true }, { title: 'best guess', number: true }, { title: 'rows given away', number: true }, { title: 'choose' }];
+  const isWhole = found.tried_rows === found.rows;
   const part = (value) => (value === null || value === undefined ? '–' : percent(value));
   const rows = found.runs.map((one) => {
-    if (!one.made) return [one.name, '–', '–', '–', '–', `cannot be made: ${one.reason}`];
-    const use = el('button', { type: 'button', class: 'small', 'aria-label': `Use ${one.name}`, onclick: () => { Object.assign(choices, { method: one.method, partitioner: one.partitioner }); changed(); } }, 'Use');
+    if (!one.made) return [one.name, '–', '–', '–', '–', isWhole ? `cannot be made: ${one.reason}` : `cannot be made of so few rows: ${one.reason}. All rows may do better`];
+    const isUsed = one.method === (choices.method || choices.used) && one.partitioner === (choices.partitioner || choices.usedPartitioner);
+    const use = isUsed ? 'in use' : el('button', { type: 'button', class: 'small', 'aria-label': `Use ${one.name}`, onclick: () => { Object.assign(choices, { method: one.method, partitioner: one.partitioner }); changed(); document.getElementById('method')?.focus(); } }, 'Use');
     const given = one.disclosed_rows ? el('span', { class: 'bad-word' }, shown(one.disclosed_rows)) : shown(one.disclosed_rows);
     return [one.name, part(one.ncp), part(one.median_error), part(one.linking), given, use];
   });

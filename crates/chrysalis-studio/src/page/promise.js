@@ -1,14 +1,14 @@
 // Step: the promise, as sliders and as a sentence.
 
-import { post } from './api.js';
+import { post, put } from './api.js';
 import { body, el, fill, sentence, tell, trouble } from './dom.js';
-import { choices, draft, having, requirements, require, sayings } from './draft.js';
+import { asked as request, choices, having, requirements, require, sayings } from './draft.js';
 import { count, listed, promised, shown } from './words.js';
 
 const SIZES = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 200];
 const KINDS = {
   l: { words: 'Nobody’s value is surer than 1 in …', steps: [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20], said: (value) => `1 in ${shown(value)}`, usual: 2 },
-  beta: { words: 'No value gets much likelier than in the whole table', steps: [0.25, 0.5, 1, 1.5, 2, 3, 4], said: (value) => `at most ${shown(1 + value)} times as likely`, usual: 1 },
+  beta: { words: 'No value gets much likelier', steps: [0.25, 0.5, 1, 1.5, 2, 3, 4], said: (value) => `at most ${shown(1 + value)} times as likely`, usual: 1 },
   t: { words: 'Groups look like the whole table', steps: [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5], said: (value) => `at most ${shown(value)} away (0 is the same, 1 is nothing alike)`, usual: 0.3 },
 };
 
@@ -26,8 +26,37 @@ export function show(changed) {
   places = new Map();
   fill(body('promise'), line, refusal,
     el('div', { class: 'columns' }, group(), secret.map(column)),
-    choices.also.length ? also() : null);
+    choices.also.length ? also() : null, people());
   say();
+}
+
+/** Another table, with the people who could be in this one. */
+function people() {
+  const known = choices.people;
+  const input = el('input', { type: 'file', id: 'people', accept: '.csv,.tsv,.txt,.gz,.zst,.parquet' });
+  const said = el('div', {});
+  input.addEventListener('change', async () => {
+    const [file] = input.files;
+    if (!file) return;
+    fill(said, el('p', {}, `Receiving ${file.name} …`));
+    try {
+      choices.people = await put(`populations/${encodeURIComponent(file.name)}`, file);
+      choices.kMap = Math.max(choices.kMap, 5);
+      show(again);
+      again();
+      document.querySelector('#people-step summary').focus();
+    } catch (error) {
+      fill(said, trouble(error));
+      tell(error.message);
+    }
+  });
+  const words = (k) => (k < 2 ? 'not promised' : `at least ${count(k)}`);
+  const forget = () => { Object.assign(choices, { people: null, kMap: 0 }); show(again); again(); };
+  return el('details', { id: 'people-step', open: known !== null }, el('summary', {}, 'Compare with everybody who could be in the table'),
+    el('p', { class: 'small soft' }, 'With a second table, such as a register of residents that has the same known columns, a promise can be about them: so many of them fit what is shown of every group.'),
+    known ? el('p', {}, el('strong', {}, known.name), ' ', el('button', { type: 'button', class: 'small', onclick: forget }, 'Leave it out')) : null,
+    known ? slider('People of that table who fit', choices.kMap < 2 ? [1, ...SIZES] : SIZES, choices.kMap, words, (value) => { choices.kMap = value; }) : null,
+    el('p', {}, el('label', { for: 'people' }, known ? 'Another one: ' : 'The second table: '), input), said);
 }
 
 /** Other principles of a recipe, which have no slider. */
@@ -129,11 +158,11 @@ export async function check() {
     return false;
   }
   try {
-    const found = await post(`tables/${choices.table.table}/check`, { draft: draft() });
+    const found = await post(`tables/${choices.table.table}/check`, request());
     if (own !== asked) return false;
     clear();
     choices.methods = found.methods;
-    choices.used = found.method;
+    Object.assign(choices, { used: found.method, usedPartitioner: found.partitioner });
     if (!found.refusal) return true;
     explain(found);
     return false;

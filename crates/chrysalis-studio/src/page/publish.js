@@ -1,8 +1,8 @@
 // Step: the release is made and written, with its certificate and the recipe that repeats it.
 
 import { post, run } from './api.js';
-import { body, copier, el, fill, notice, tell, trouble } from './dom.js';
-import { choices, draft } from './draft.js';
+import { body, copier, save as download, el, fill, notice, tell, trouble } from './dom.js';
+import { asked, choices } from './draft.js';
 import { advised } from './promise.js';
 import { count, counted, percent, shown } from './words.js';
 
@@ -48,9 +48,8 @@ export function forget() {
 /** The recipe of what is chosen, before or without publishing. */
 async function save() {
   try {
-    const told = await post(`tables/${choices.table.table}/recipe`, { draft: draft(), seed: choices.seed });
-    const link = el('a', { href: URL.createObjectURL(new Blob([told.recipe], { type: 'application/toml' })), download: 'chrysalis.toml' });
-    link.click();
+    const told = await post(`tables/${choices.table.table}/recipe`, asked({ seed: choices.seed }));
+    download('chrysalis.toml', told.recipe, 'application/toml');
     fill(result, notice('', 'The recipe was downloaded.', el('p', {}, 'Beside the table, this command repeats what you chose:'), el('pre', {}, told.command)));
   } catch (error) {
     fill(result, trouble(error, advised(error)));
@@ -66,7 +65,7 @@ async function start(folder) {
   go.disabled = true;
   fill(result, line, bar, el('div', { class: 'row' }, cancel));
   try {
-    const request = { draft: draft(), seed: choices.seed };
+    const request = asked({ seed: choices.seed });
     if (folder !== null) request.folder = folder;
     const made = await run(`tables/${choices.table.table}/publish`, request, (told) => {
       line.textContent = `${PHASES[told.phase] || `Publishing: ${told.phase}`} …`;
@@ -84,8 +83,10 @@ async function start(folder) {
 
 function failed(error, folder) {
   if (error.fault === 'stopped') {
-    fill(result, notice('', 'The publication was cancelled. Nothing was written.'));
-    tell('The publication was cancelled. Nothing was written.');
+    // A key of the owner's may have been made: it is no part of a release.
+    const words = `The publication was cancelled. ${asked().draft.key ? 'Nothing was published' : 'Nothing was written'}.`;
+    fill(result, notice('', words));
+    tell(words);
     return;
   }
   const accepts = error.knobs.filter(({ knob, value }) => knob === 'accept' && value).map(({ value }) => el('button', {
@@ -109,7 +110,7 @@ function done(made) {
       : `${counted(report.rows, 'row')} in ${counted(report.groups, 'group')} are ready. Detail lost: ${percent(report.ncp)}. The file holds the release in a folder of its own, its certificate and its recipe.`),
     el('div', { class: 'row' }, file('release.zip', 'Download the release', !made.folder), file('certificate.html', 'Certificate'), file('chrysalis.toml', 'Recipe')),
     report.dropped_rows ? el('p', { class: 'soft' }, `${counted(report.dropped_rows, 'row')} with missing values were left out.`) : null,
-    el('p', {}, made.folder ? 'This command repeats it:' : 'Beside the table and the recipe, this command repeats it:'),
+    el('p', {}, made.folder ? 'This command repeats it:' : `Beside ${asked().population ? 'both tables' : 'the table'} and the recipe, this command repeats it:`),
     el('pre', { id: 'command' }, made.command), el('div', { class: 'row' }, copier(() => made.command, 'the command')),
     made.notes?.length ? el('ul', { class: 'small soft' }, made.notes.map((note) => el('li', {}, note))) : null,
     el('details', {}, el('summary', {}, 'The recipe'), el('pre', { class: 'long', tabindex: '0' }, made.recipe)),

@@ -13,8 +13,8 @@ export function show(changed) {
     const select = el('select', { 'aria-label': `What ${column.name} is` },
       ROLES.map(([role, words]) => el('option', { value: role, selected: role === choices.roles.get(column.name) }, words)));
     select.addEventListener('change', () => {
-      // Only one column numbers people.
-      if (select.value === 'person') having('person').forEach((name) => choices.roles.set(name, 'identifier'));
+      // Only one column numbers people, and only one weighs rows.
+      for (const [role, other] of [['person', 'identifier'], ['weight', 'none']]) if (select.value === role) having(role).forEach((name) => give(name, other));
       choices.roles.set(column.name, select.value);
       changed();
     });
@@ -24,7 +24,13 @@ export function show(changed) {
   const columns = [{ title: 'column' }, { title: 'what it is' }, { title: 'its values' }, { title: 'why this was proposed' }];
   fill(body('roles'),
     el('p', {}, 'What somebody may know about a person makes the person easy to find. What is secret is what they must not learn. Check what was proposed for each column.'),
-    exposure, table('Columns and their roles', columns, rows, true));
+    exposure, table('Columns and their roles', columns, rows, true), el('div', { id: 'prepare' }), el('div', { id: 'groups' }));
+}
+
+/** Another column has its role now. */
+function give(name, role) {
+  choices.roles.set(name, role);
+  document.querySelector(`#roles select[aria-label="${CSS.escape(`What ${name} is`)}"]`).value = role;
 }
 
 /** The reason for a guess, and what is to be done where it was not followed. */
@@ -39,7 +45,7 @@ function why({ name, guess, reason }) {
 function looks({ kind, distinct, missing, range }) {
   const parts = [kind === 'category' ? counted(distinct, 'word') : `${counted(distinct, 'value')} (${kind})`];
   if (range) parts.push(`${range[0]} to ${range[1]}`);
-  if (missing) parts.push(`${counted(missing, 'row')} without`);
+  if (missing) parts.push(`${counted(missing, 'row')} without a value`);
   return parts.join(', ');
 }
 

@@ -27,10 +27,30 @@ export function shown(value) {
   return Math.abs(value) >= 1000 ? count(Math.round(value)) : String(Number(value.toPrecision(4)));
 }
 
+/** A long fraction as a number; anything else as it is. */
+export function readable(level) {
+  const [, above, below] = /^(\d+)\/(\d+)$/.exec(level ?? '') || [];
+  return below?.length > 4 ? `about ${shown(Number(above) / Number(below))}` : level;
+}
+
+/** Names in quotation marks, as people write them. */
+export function plain(text) {
+  return text.replaceAll(/`([^`]+)`/g, '“$1”');
+}
+
 /** `a, b and c`. */
 export function listed(names) {
   if (names.length < 2) return names.join('');
   return `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
+}
+
+/** What a trial gives away: `certain` rows are left a single value, and of these `disclosed` ones are no ordinary value. */
+export function givenAway(certain, disclosed, isWhole) {
+  const where = isWhole ? '' : ', in this trial';
+  if (disclosed === null) return { value: '–', words: 'no column is secret', tone: '' };
+  if (disclosed > 0) return { value: counted(disclosed, 'row'), words: `their group gives the secret away${where}`, tone: 'bad' };
+  if (certain > 0) return { value: counted(0, 'row'), words: `${counted(certain, 'row')} ${certain === 1 ? 'is' : 'are'} left a single value, but an ordinary one${where}`, tone: '' };
+  return { value: counted(0, 'row'), words: `nobody’s group leaves a single value${where}`, tone: 'good' };
 }
 
 /** One requirement, such as `disease:l=4`, in its parts. `only` is the column it is about when none is named. */
@@ -38,7 +58,7 @@ export function parsed(text, only) {
   const at = text.lastIndexOf(':');
   const column = at > 0 ? text.slice(0, at) : only;
   const [name, value] = (at > 0 ? text.slice(at + 1) : text).split('=');
-  return { text, column: name === 'k' ? null : column, name, value, numbers: (value || '').split(',').map(Number) };
+  return { text, column: ['k', 'k-map', 'delta-presence'].includes(name) ? null : column, name, value, numbers: (value || '').split(',').map(Number) };
 }
 
 /** What a requirement means, as the rest of a sentence about everybody. */
@@ -47,6 +67,7 @@ export function meaning(one) {
   const [first, second] = one.numbers;
   switch (one.name) {
     case 'k': return `every person stands among at least ${count(first)}`;
+    case 'k-map': return `at least ${count(first)} people of the second table fit what is shown of every group`;
     case 'l': return `no ${column} is surer than 1 in ${shown(first)}`;
     case 'others-l': return `no ${column}, except ordinary ones, is surer than 1 in ${shown(first)}`;
     case 'beta': return `no ${column} is more than ${shown(1 + first)} times as likely as in the whole table`;

@@ -48,9 +48,7 @@ impl Key {
     /// A new key from the operating system's randomness, in a file with mode 600 that was not there before; `None` if
     /// it was there.
     pub fn make(path: &Path) -> Result<Option<Key>, Error> {
-        let mut bytes = [0; BYTES];
-        let failed = |error| Error::internal(format!("no randomness to be had: {error}"));
-        SysRng.try_fill_bytes(&mut bytes).map_err(failed)?;
+        let bytes = random()?;
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let unwritable = |error: chrysalis_store::StoreError| {
             let remedy = Remedy::from("name a place where only you can read it with ").knob(Knob::Key, "");
@@ -58,6 +56,11 @@ impl Key {
         };
         let is_new = make_secret(path, format!("{digits}\n").as_bytes()).map_err(unwritable)?;
         Ok(is_new.then(|| Key(Arc::new(bytes))))
+    }
+
+    /// A new key that is written nowhere.
+    pub(crate) fn forgotten() -> Result<Key, Error> {
+        Ok(Key(Arc::new(random()?)))
     }
 
     /// A key from its text: at least 64 hexadecimal digits, with or without a line break behind them.
@@ -93,6 +96,13 @@ impl Key {
         mac.update(&[0]);
         Ok(Keyed(mac))
     }
+}
+
+fn random() -> Result<[u8; BYTES], Error> {
+    let mut bytes = [0; BYTES];
+    let failed = |error| Error::internal(format!("no randomness to be had: {error}"));
+    SysRng.try_fill_bytes(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 impl fmt::Debug for Key {
@@ -222,6 +232,7 @@ mod tests {
         assert_eq!((text.len(), text.lines().count()), (65, 1));
         let other = Key::make(&folder.path().join("other.key")).unwrap().unwrap();
         assert_ne!(made.0, other.0);
+        assert_ne!(Key::forgotten().unwrap().0, Key::forgotten().unwrap().0);
         let error = Key::make(&folder.path().join("nowhere/chrysalis.key")).unwrap_err();
         assert!(error.message.starts_with("a key cannot be made: cannot write "), "{}", error.message);
     }

@@ -21,6 +21,7 @@ mod measure;
 mod python;
 mod referees;
 mod shell;
+mod spark;
 mod studio_pictures;
 
 use std::path::{Path, PathBuf};
@@ -68,6 +69,8 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
          [--profile NAME] there; --build only builds it
   referees               install pycanon, polars, DuckDB and playwright into target/referee, axe-core into
                          target/axe, PostgreSQL and Chromium
+  spark [--profile NAME] build the Python wheel, and test it on a Spark cluster that is started for it: a
+                         master and two workers (installs Java, and PySpark into target/python)
   studio-pictures        photograph every step of the studio for docs/guides/studio.md
 ";
 
@@ -111,6 +114,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bless" => no_options(rest).and_then(|()| bless::run()),
         "check-deps" => no_options(rest).and_then(|()| check_deps::run()),
         "python" => python::run(&python::Options::parse(rest)?),
+        "spark" => spark::run(&python::Options::parse(rest)?),
         "studio-pictures" => no_options(rest).and_then(|()| studio_pictures::run()),
         "referees" => no_options(rest).and_then(|()| referees::run()),
         _ => Err(Failure::usage(format!("no chore `{chore}`\n\n{HELP}"))),

@@ -6,6 +6,7 @@
 //! stops it when somebody presses Ctrl-C. The classes that people see are written in Python, under `python/chrysalis`.
 
 mod answer;
+mod cluster;
 mod compare;
 mod errors;
 mod keywords;
@@ -29,6 +30,8 @@ mod _native {
     use super::command;
     #[pymodule_export]
     use crate::answer::Answer;
+    #[pymodule_export]
+    use crate::cluster::{audit_sql, manifest, rewrite};
     #[pymodule_export]
     use crate::compare::{Comparison, compare};
     #[pymodule_export]

@@ -61,7 +61,7 @@ pub(crate) fn open(
     Ok(Release::new(Arc::new(release), Some(folder), Format::Parquet))
 }
 
-fn memory_of(py: Python<'_>, text: Option<&str>) -> PyResult<Memory> {
+pub(crate) fn memory_of(py: Python<'_>, text: Option<&str>) -> PyResult<Memory> {
     let parsed = text.map(str::parse::<Memory>).transpose();
     let wrong = |problem: String| refused(py, format!("`memory`: {problem}"), "write `memory=\"2GB\"`");
     Ok(parsed.map_err(wrong)?.unwrap_or_default())
@@ -352,7 +352,7 @@ fn measures(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Measures> {
 }
 
 /// Public tables that questions may join. They are small, and their cells are compared as text.
-fn public_tables(py: Python<'_>, tables: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Tables> {
+pub(crate) fn public_tables(py: Python<'_>, tables: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Tables> {
     let mut public = Tables::default();
     for (name, table) in tables {
         let (header, rows) = cells(py, Given::new(&table, "tables")?, &name)?;

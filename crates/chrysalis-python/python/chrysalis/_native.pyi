@@ -9,14 +9,17 @@ __all__ = [
     "Comparison",
     "Release",
     "Table",
+    "audit_sql",
     "check_taxonomy",
     "command",
     "compare",
     "example",
+    "manifest",
     "open",
     "profile",
     "propose_taxonomy",
     "publish",
+    "rewrite",
     "risk",
 ]
 
@@ -140,3 +143,12 @@ def check_taxonomy(
 ) -> str: ...
 def example(rows: int, seed: int) -> Table: ...
 def command(arguments: Sequence[str]) -> int: ...
+def manifest(folder: str | PathLike[str], memory: str | None = None) -> str: ...
+def audit_sql(folder: str | PathLike[str], dialect: str, memory: str | None = None) -> str: ...
+def rewrite(
+    folder: str | PathLike[str],
+    question: str,
+    dialect: str,
+    tables: Sequence[tuple[str, object]] = ...,
+    memory: str | None = None,
+) -> str: ...

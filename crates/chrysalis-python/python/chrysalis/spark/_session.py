@@ -1,0 +1,129 @@
+"""What every call needs of Spark: that it is there, tables under their names, and work that is watched and can be stopped."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections.abc import Callable
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, Union
+
+from .. import _native
+from .._errors import RequestError, StoppedError
+from .._progress import Callback
+from .._release import Release
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+Place = Union[str, "PathLike[str]", Release]
+
+#: How often the driver looks how far the cluster is.
+_PACE = 0.2
+_OLDEST = 4
+
+
+def require_spark() -> None:
+    """Refuses to go on without PySpark."""
+    install = "pip install 'chrysalis-privacy[spark]', on the driver and on every machine of the cluster"
+    try:
+        import pyspark
+    except ImportError:
+        raise RequestError("this needs PySpark, which is not installed", install) from None
+    if int(pyspark.__version__.split(".")[0]) < _OLDEST:
+        raise RequestError(f"this needs PySpark {_OLDEST}, and version {pyspark.__version__} is installed", install)
+
+
+def folder_of(release: Place) -> Path:
+    """Where a release is. It must be a folder that all machines see at the same place."""
+    if isinstance(release, Release):
+        if release.path is None:
+            raise RequestError("this release was not saved yet", "save it to storage that all machines share")
+        return release.path.absolute()
+    return Path(fspath(release)).absolute()
+
+
+def manifest_of(folder: Path, memory: str | None) -> dict[str, Any]:
+    """What a release says of itself."""
+    told: dict[str, Any] = json.loads(_native.manifest(folder, memory))
+    return told
+
+
+#: What Spark calls the kinds of columns; all others are words.
+_TYPES = {"integer": "BIGINT", "real": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP_NTZ"}
+
+
+def with_tables(spark: SparkSession, folder: Path, manifest: dict[str, Any]) -> SparkSession:
+    """A session of its own, in which the tables of a release have their names; the caller's tables keep theirs."""
+    session = spark.newSession()
+    # What statements mean must not depend on what the caller has set.
+    session.conf.set("spark.sql.ansi.enabled", "true")
+    session.conf.set("spark.sql.caseSensitive", "true")
+    for table in manifest["tables"]:
+        table_of(session, folder, table).createOrReplaceTempView(table["name"])
+    return session
+
+
+def table_of(session: SparkSession, folder: Path, table: dict[str, Any]) -> DataFrame:
+    """One table of a release, with the columns that the manifest tells."""
+    names = [(column["name"].replace("`", "``"), column["kind"]) for column in table["columns"]]
+    schema = ", ".join(f"`{name}` {_TYPES.get(kind, 'STRING')}" for name, kind in names)
+    files = [part["file"] for part in table["parts"]]
+    paths = [_escaped((folder / file).as_uri()) for file in files]
+    reader = session.read.schema(schema)
+    if all(file.endswith(".parquet") for file in files):
+        return reader.parquet(*paths)
+    return reader.csv(paths, header=True, nullValue="", emptyValue="", mode="FAILFAST", enforceSchema=False)
+
+
+def _escaped(address: str) -> str:
+    """The address of a file, in which nothing stands for anything else."""
+    return "".join(f"\\{letter}" if letter in "{}[]*?\\" else letter for letter in address)
+
+
+def watched(spark: SparkSession, phase: str, progress: Callback | None, work: Callable[[], T]) -> T:
+    """Does work on the cluster, tells how many of its tasks are done, and cancels them when somebody stops it."""
+    from pyspark import InheritableThread
+
+    context = spark.sparkContext
+    group = f"chrysalis-{uuid.uuid4()}"
+    done: dict[str, Any] = {}
+
+    def run() -> None:
+        context.setJobGroup(group, f"chrysalis: {phase}", interruptOnCancel=True)
+        try:
+            done["made"] = work()
+        except BaseException as error:  # noqa: BLE001 - it is raised again, where somebody waits for it
+            done["error"] = error
+
+    thread = InheritableThread(target=run, name=f"chrysalis {phase}", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(_PACE)
+            if progress is not None and progress(phase, *_tasks(context, group), "tasks") is False:
+                raise StoppedError(f"stopped while the cluster was at work ({phase})")
+    except BaseException:
+        context.cancelJobGroup(group)
+        thread.join(30)
+        raise
+    if "error" in done:
+        raise done["error"]
+    made: T = done["made"]
+    return made
+
+
+def _tasks(context: Any, group: str) -> tuple[int, int | None]:
+    """How many tasks are done, and how many are known of."""
+    tracker = context.statusTracker()
+    finished = known = 0
+    for job in tracker.getJobIdsForGroup(group):
+        info = tracker.getJobInfo(job)
+        for stage in info.stageIds if info else ():
+            told = tracker.getStageInfo(stage)
+            if told:
+                finished, known = finished + told.numCompletedTasks, known + told.numTasks
+    return finished, known or None

@@ -11,6 +11,7 @@ mod csv_out;
 mod error;
 mod folder;
 mod foreign;
+mod in_parts;
 mod input;
 mod limits;
 mod parquet_in;
@@ -28,6 +29,7 @@ pub use canonical::{FilesReport, look_at_files};
 pub use error::StoreError;
 pub use folder::{Format, MANIFEST, check_place, stray_files, write_release, write_release_once};
 pub use foreign::ForeignFormat;
+pub use in_parts::{ReleaseInParts, write_part, write_private};
 pub use input::{Input, Source};
 pub use private::{PrivateFolder, manifest_sha256, read_private};
 pub use release_in::{

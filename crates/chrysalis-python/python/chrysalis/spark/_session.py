@@ -72,15 +72,15 @@ def table_of(session: SparkSession, folder: Path, table: dict[str, Any]) -> Data
     names = [(column["name"].replace("`", "``"), column["kind"]) for column in table["columns"]]
     schema = ", ".join(f"`{name}` {_TYPES.get(kind, 'STRING')}" for name, kind in names)
     files = [part["file"] for part in table["parts"]]
-    paths = [_escaped((folder / file).as_uri()) for file in files]
+    paths = [_escaped(f"file:{folder / file}") for file in files]
     reader = session.read.schema(schema)
     if all(file.endswith(".parquet") for file in files):
         return reader.parquet(*paths)
-    return reader.csv(paths, header=True, nullValue="", emptyValue="", mode="FAILFAST", enforceSchema=False)
+    return reader.csv(paths, header=True, nullValue="", escape='"', mode="FAILFAST", enforceSchema=False)
 
 
 def _escaped(address: str) -> str:
-    """The address of a file, in which nothing stands for anything else."""
+    """The address of a file, in which no letter stands for others."""
     return "".join(f"\\{letter}" if letter in "{}[]*?\\" else letter for letter in address)
 
 

@@ -1,29 +1,23 @@
 //! A release whose tables are too large to be held: its parts are written one by one, by one process or by many, and it
 //! is put in its place when the last of them is there.
 
-use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use chrysalis_release::{ENCODING, Manifest, PartEntry, VERSION};
 use chrysalis_table::{Progress, Table};
 use sha2::{Digest, Sha256};
-use tempfile::Builder;
 
-use crate::StoreError;
+use crate::{Spill, StoreError};
 use crate::folder::{Format, HashingWriter, MANIFEST, check_place, hex, sync_folder, write_bytes, write_synced};
 use crate::temporary::{TemporaryFolder, parent_of, remove_abandoned};
 
-/// A release in the making, and a private folder for what must be remembered until it is made.
-///
-/// Both are beside the place of the release. Dropped, they are removed with all that is in them; after a crash the next
-/// run in the same folder removes them.
+/// A release in the making, beside its place. Dropped, it is removed with all that is in it; after a crash the next run in
+/// the same folder removes it.
 pub struct ReleaseInParts {
     out: PathBuf,
     replace: bool,
     beside: TemporaryFolder,
-    private: TemporaryFolder,
 }
 
 impl ReleaseInParts {
@@ -37,15 +31,9 @@ impl ReleaseInParts {
             return Err(StoreError::Io { action: "write to", path: parent, source });
         }
         remove_abandoned(&parent);
-        let make = || {
-            let (beside, private) = (TemporaryFolder::create_in(&parent)?, TemporaryFolder::create_in(&parent)?);
-            // LEAK: rows and secrets lie here. Nothing is in it before others are shut out.
-            fs::set_permissions(private.path(), Permissions::from_mode(0o700))?;
-            Ok((beside, private))
-        };
         // The error's own text names the temporary folder, which is nobody's business.
-        let (beside, private) = make().map_err(|error: io::Error| failed(out, error.kind().into()))?;
-        Ok(ReleaseInParts { out: out.to_owned(), replace, beside, private })
+        let beside = TemporaryFolder::create_in(&parent).map_err(|error| failed(out, error.kind().into()))?;
+        Ok(ReleaseInParts { out: out.to_owned(), replace, beside })
     }
 
     /// Where parts are written.
@@ -53,22 +41,15 @@ impl ReleaseInParts {
         self.beside.path()
     }
 
-    /// A folder that only its owner may read, for secrets and rows.
-    pub fn private(&self) -> &Path {
-        self.private.path()
-    }
-
     /// Writes the manifest, whose parts are all there, and puts the release in its place.
     pub fn finish(self, manifest: &Manifest) -> Result<Manifest, StoreError> {
-        let ReleaseInParts { out, replace, beside, private } = self;
+        let ReleaseInParts { out, replace, beside } = self;
         let manifest = Manifest { version: VERSION, encoding: ENCODING, ..manifest.clone() };
         let json = manifest.to_json();
         let json = json.map_err(|error| StoreError::Release { path: out.display().to_string(), error })?;
         write_synced(&beside.path().join(MANIFEST), json.as_bytes())
             .and_then(|()| beside.sync())
             .map_err(|source| failed(&out, source))?;
-        // Whoever is still at work on a part that is there already finds its folder gone.
-        drop(private);
         check_place(&out, replace)?;
         beside.put_in_place(&out, replace).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => StoreError::Exists { path: out.clone() },
@@ -80,22 +61,22 @@ impl ReleaseInParts {
     }
 }
 
-/// Writes one part of a table, numbered from 0, under a name of its own in `scratch`, and then renames it to the name that
-/// it has in `folder`, which must be in the same file system. Two who write the same part write the same bytes, so it
-/// does not matter who is first, or whether one is killed.
+/// Writes one part of a table, numbered from 0: under a name of its own among the rows that wait, and then renamed to the
+/// name that it has in the folder of the release. Two who write the same part write the same bytes, so it does not matter
+/// who is first, or whether one is killed; and who comes too late finds no folder, and leaves nothing in the release.
 pub fn write_part(
     name: &str,
     table: &Table,
     part: usize,
     folder: &Path,
-    scratch: &Path,
+    scratch: &Spill,
     format: Format,
     progress: Progress<'_>,
 ) -> Result<PartEntry, StoreError> {
     let file = format.file_of(name, Some(part + 1));
     let place = folder.join(&file);
     let write = || {
-        let (own, path) = Builder::new().permissions(Permissions::from_mode(0o644)).tempfile_in(scratch)?.into_parts();
+        let (own, path) = scratch.file_of_its_own(0o644)?.into_parts();
         let mut out = HashingWriter { file: own, hash: Sha256::new() };
         write_bytes(table, &mut out, format, progress)?;
         out.file.sync_all()?;
@@ -106,16 +87,6 @@ pub fn write_part(
     Ok(PartEntry { file, rows: table.rows() as u64, sha256 })
 }
 
-/// Writes a file of the private folder whole: whoever reads it finds all of it or nothing.
-pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let write = || {
-        let mut file = Builder::new().permissions(Permissions::from_mode(0o600)).tempfile_in(parent_of(path))?;
-        io::Write::write_all(&mut file, bytes)?;
-        file.persist(path).map_err(|error| error.error).map(drop)
-    };
-    write().map_err(|source: io::Error| failed(path, source.kind().into()))
-}
-
 fn failed(path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { action: "write to", path: path.to_owned(), source }
 }
@@ -124,32 +95,33 @@ fn failed(path: &Path, source: io::Error) -> StoreError {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use chrysalis_table::Column;
 
     use super::*;
 
     #[test]
-    fn parts_are_private_until_they_are_a_release_and_nothing_else_stays() {
+    fn parts_written_twice_are_the_same_and_nothing_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("release");
-        let begun = ReleaseInParts::begin(&out, false).unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(begun.private()), 0o700);
-        let secret = begun.private().join("secret");
-        write_private(&secret, b"one").unwrap();
-        write_private(&secret, b"two").unwrap();
-        assert_eq!((fs::read(&secret).unwrap(), mode(&secret)), (b"two".to_vec(), 0o600));
+        let (begun, scratch) = (ReleaseInParts::begin(&out, false).unwrap(), Spill::beside(&out).unwrap());
+        let of_a_task = Spill::at(scratch.folder(), &out);
         let table = Table::new(vec![Column::integers("group_id", &[1, 2, 2])]);
-        let write = || write_part("groups", &table, 2, begun.folder(), begun.private(), Format::Csv, &|_| {}).unwrap();
-        let (once, again) = (write(), write());
+        let write = || write_part("groups", &table, 2, begun.folder(), &of_a_task, Format::Csv, &|_| {});
+        let (once, again) = (write().unwrap(), write().unwrap());
         assert_eq!(once, again);
         assert_eq!((once.file.as_str(), once.rows), ("groups-3.csv", 3));
-        assert_eq!(fs::read_to_string(begun.folder().join("groups-3.csv")).unwrap(), "group_id\n1\n2\n2\n");
-        assert_eq!(mode(&begun.folder().join("groups-3.csv")), 0o644);
-        // A task that comes too late finds no folder to write to, and the error does not say where that was.
-        let (gone, scratch) = (begun.folder().to_owned(), begun.private().to_owned());
+        let part = begun.folder().join("groups-3.csv");
+        assert_eq!(fs::read_to_string(&part).unwrap(), "group_id\n1\n2\n2\n");
+        assert_eq!(fs::metadata(&part).unwrap().permissions().mode() & 0o777, 0o644);
+        // A task that comes too late finds no folder to write to.
+        let gone = begun.folder().to_owned();
         drop(begun);
-        assert!(write_part("groups", &table, 2, &gone, &scratch, Format::Csv, &|_| {}).is_err());
+        assert!(write_part("groups", &table, 2, &gone, &of_a_task, Format::Csv, &|_| {}).is_err());
+        drop(scratch);
+        assert!(write_part("groups", &table, 2, &gone, &of_a_task, Format::Csv, &|_| {}).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
     }
 }

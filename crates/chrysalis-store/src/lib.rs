@@ -11,7 +11,6 @@ mod csv_out;
 mod error;
 mod folder;
 mod foreign;
-mod in_parts;
 mod input;
 mod limits;
 mod parquet_in;
@@ -21,6 +20,7 @@ mod parts;
 mod private;
 mod release_in;
 mod secret;
+mod shared;
 mod spill;
 mod temporary;
 mod unfinished;
@@ -32,7 +32,6 @@ pub use folder::{
     Format, MANIFEST, ReleaseFolder, check_place, stray_files, write_part, write_release, write_release_once,
 };
 pub use foreign::ForeignFormat;
-pub use in_parts::{ReleaseInParts, write_part, write_private};
 pub use input::{Input, Source};
 pub use private::{PrivateFolder, manifest_sha256, read_private};
 pub use release_in::{
@@ -40,6 +39,7 @@ pub use release_in::{
     read_release_within,
 };
 pub use secret::{make_secret, read_secret};
+pub use shared::SharedFolder;
 pub use spill::{Spill, SpillFile};
 pub use unfinished::give_up;
 pub use whole::{write_file, write_files, write_folder, write_tables};

@@ -4,23 +4,20 @@
 //! chose; nobody but the owner may look into it (mode 700, its files 600); it is removed on every exit, and after a
 //! crash by the next run, which finds it without its lock.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrysalis_table::{Codes, Column, Domain, Kind, Table, Value, each_width};
-use tempfile::{Builder, NamedTempFile};
 
 use crate::StoreError;
 use crate::temporary::{TemporaryFolder, parent_of, remove_abandoned};
 
 /// A private folder for rows that wait. It is removed with this value.
 pub struct Spill {
-    path: PathBuf,
-    /// If it was made here, and is removed here.
-    _own: Option<TemporaryFolder>,
+    folder: TemporaryFolder,
     /// What messages name: the place of the release.
     beside: PathBuf,
 }
@@ -45,32 +42,7 @@ impl Spill {
         };
         remove_abandoned(&parent);
         let folder = TemporaryFolder::create_for(&parent, 0o700).map_err(failed)?;
-        Ok(Spill { path: folder.path().to_owned(), _own: Some(folder), beside: place.to_owned() })
-    }
-
-    /// A folder that another process made beside a place, and will remove.
-    pub fn at(folder: &Path, place: &Path) -> Self {
-        Spill { path: folder.to_owned(), _own: None, beside: place.to_owned() }
-    }
-
-    /// Where it is, for processes that help.
-    pub fn folder(&self) -> &Path {
-        &self.path
-    }
-
-    /// A file that nobody else writes, which is removed unless it is given a name.
-    pub(crate) fn file_of_its_own(&self, mode: u32) -> io::Result<NamedTempFile> {
-        Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(&self.path)
-    }
-
-    /// Keeps bytes under a name: whoever reads it finds all of them, or what was there before.
-    pub fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        let write = || {
-            let mut file = self.file_of_its_own(0o600)?;
-            file.write_all(bytes)?;
-            file.persist(self.path(name)).map_err(|error| error.error).map(drop)
-        };
-        write().map_err(|error: io::Error| self.failed(&error))
+        Ok(Spill { folder, beside: place.to_owned() })
     }
 
     /// Begins a file.
@@ -103,7 +75,7 @@ impl Spill {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.folder.path().join(name)
     }
 
     /// The folder's own name is nobody's business.
@@ -143,10 +115,7 @@ impl Spill {
 
     /// Keeps a table until [`Spill::read_table`] asks for it.
     pub fn write_table(&self, name: &str, table: &Table) -> Result<(), StoreError> {
-        let failed = |error: io::Error| self.failed(&error);
-        let own = self.file_of_its_own(0o600).map_err(failed)?;
-        let opened = BufWriter::with_capacity(BUFFER, own.reopen().map_err(failed)?);
-        let mut file = SpillFile { file: opened, beside: self.beside.clone() };
+        let mut file = self.write(name)?;
         file.add(&(table.columns().len() as u64).to_le_bytes())?;
         file.add(&(table.rows() as u64).to_le_bytes())?;
         for column in table.columns() {
@@ -160,9 +129,7 @@ impl Spill {
             }
             file.add(&bytes_of(column.codes()))?;
         }
-        file.finish()?;
-        own.persist(self.path(name)).map_err(|error| failed(error.error))?;
-        Ok(())
+        file.finish()
     }
 
     /// A table that was kept.
@@ -257,6 +224,8 @@ fn table_from(reader: &mut impl Read) -> io::Result<Table> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -278,7 +247,7 @@ mod tests {
         spill.pieces("p", 1, &mut |piece| Ok(back.push(piece))).unwrap();
         assert_eq!(back, pieces);
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(spill.folder()), mode(&spill.path("p"))), (0o700, 0o600));
+        assert_eq!((mode(spill.folder.path()), mode(&spill.path("p"))), (0o700, 0o600));
         assert_eq!(spill.read("nothing").unwrap(), Vec::<u8>::new());
         spill.remove("p").unwrap();
         drop(spill);
@@ -295,6 +264,6 @@ mod tests {
         fs::write(left.join("cell-1"), "rows").unwrap();
         let other = Spill::beside(&release).unwrap();
         let spill = Spill::beside(&release).unwrap();
-        assert!(!left.exists() && other.folder().exists() && spill.folder().exists());
+        assert!(!left.exists() && other.folder.path().exists() && spill.folder.path().exists());
     }
 }

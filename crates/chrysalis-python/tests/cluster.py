@@ -107,11 +107,23 @@ class Cluster:
         raise RuntimeError(f"the cluster did not start: {said}")
 
 
-def session(address: str, folder: Path, **settings: object) -> Any:
-    """A session on a cluster; one that was there ends."""
+#: The session that is there, and what was set for it.
+_current: tuple[Any, dict[str, object]] | None = None
+
+
+def session(cluster: Cluster, **settings: object) -> Any:
+    """The session on a cluster with these settings; one with others ends."""
+    global _current
+    if _current is not None and _current[1] == settings:
+        return _current[0]
+    end_session()
+    _current = (_session(cluster.address, cluster.folder, settings), settings)
+    return _current[0]
+
+
+def _session(address: str, folder: Path, settings: dict[str, object]) -> Any:
     from pyspark.sql import SparkSession
 
-    end_session()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(address).appName("chrysalis").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
@@ -127,11 +139,10 @@ def session(address: str, folder: Path, **settings: object) -> Any:
 
 def end_session() -> None:
     """Ends the session that is there, if there is one."""
-    from pyspark.sql import SparkSession
-
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        active.stop()
+    global _current
+    if _current is not None:
+        _current[0].stop()
+    _current = None
 
 
 def _children(pid: int) -> list[int]:

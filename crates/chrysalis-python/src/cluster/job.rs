@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chrysalis::cells::{self, CellFacts, CellPlan, Secret};
+use chrysalis::cells::{self, CellFacts, CellPlan, Tally};
 use chrysalis::store::{PartEntry, ReleaseFolder, SharedFolder, Spill};
 use chrysalis::{Counted, Draft, Error, Recipe, Seed};
 use pyo3::prelude::*;
@@ -16,6 +16,9 @@ use crate::keywords::{Verb, draft};
 use crate::publish::TABLE;
 use crate::stream::Given;
 use crate::work;
+
+/// A cell, and the parts of every table that it wrote.
+type Written = (u32, Vec<(String, PartEntry)>);
 
 /// A release in the making, whose rows are elsewhere.
 #[pyclass(frozen, module = "chrysalis._native")]
@@ -30,7 +33,6 @@ pub(crate) struct ClusterJob {
     /// The folder that tasks share with the driver.
     #[pyo3(get)]
     private: PathBuf,
-    notes: Vec<String>,
     state: Mutex<State>,
 }
 
@@ -41,7 +43,8 @@ struct State {
     folders: Option<(ReleaseFolder, Spill)>,
     plan: Option<CellPlan>,
     facts: Vec<CellFacts>,
-    dropped_rows: u64,
+    tally: Tally,
+    notes: Vec<String>,
 }
 
 #[pymethods]
@@ -75,32 +78,34 @@ impl ClusterJob {
             let folders = (ReleaseFolder::begin(&out, recipe.format(), force)?, Spill::beside(&out)?);
             let shared = SharedFolder::at(folders.1.path(), &out);
             // LEAK: the secret goes this way alone. Closures, broadcasts and rows are logged and spilled by Spark.
-            shared.put(Order::SECRET, Secret::new(seed)?.bytes())?;
+            shared.put(Order::SECRET, cells::secret(seed)?.bytes())?;
             let order = Order { draft, header, out, folder: folders.0.path().to_owned() };
             shared.put(Order::NAME, &bytes_of(&order)?)?;
             Ok((recipe, folders, shared))
         })?;
         let (recipe, folders, shared) = made;
         let columns = recipe.requests().iter().map(|request| request.name.clone()).collect();
-        let (private, notes) = (folders.1.path().to_owned(), told.notes);
-        let state = Mutex::new(State { folders: Some(folders), ..State::default() });
-        Ok(ClusterJob { recipe, seed, rows_per_cell, shared, columns, private, notes, state })
+        let private = folders.1.path().to_owned();
+        let state = Mutex::new(State { folders: Some(folders), notes: told.notes, ..State::default() });
+        Ok(ClusterJob { recipe, seed, rows_per_cell, shared, columns, private, state })
     }
 
     /// Draws the plan from surveys of all rows.
     fn plan(&self, py: Python<'_>, surveys: Vec<PyBackedBytes>) -> PyResult<()> {
-        let draw = || {
+        let (recipe, shared, most_rows) = (self.recipe.clone(), self.shared.clone(), self.rows_per_cell);
+        let ((plan, tally), told) = work::run(py, None, move |watch| {
             if surveys.is_empty() {
                 return Err(Error::request("the data frame has no rows", "check what it was made from"));
             }
-            let (survey, dropped) = surveyed(&surveys)?;
-            let plan = cells::draw(&survey, &self.recipe, self.rows_per_cell)?;
-            self.shared.put(Order::DRAWN, &bytes_of(&plan)?)?;
-            let mut state = self.state();
-            (state.plan, state.dropped_rows) = (Some(plan), dropped);
-            Ok(())
-        };
-        py.detach(draw).or_raise(py)
+            let (survey, dropped, steps) = surveyed(&surveys)?;
+            let plan = cells::draw(&survey, &recipe, most_rows, watch)?;
+            shared.put(Order::DRAWN, &bytes_of(&plan)?)?;
+            Ok((plan, Tally { dropped, steps }))
+        })?;
+        let mut state = self.state();
+        (state.plan, state.tally) = (Some(plan), tally);
+        state.notes.extend(told.notes);
+        Ok(())
     }
 
     /// Undoes the cuts that counts of all rows do not allow. Returns how many cells there are.
@@ -108,7 +113,7 @@ impl ClusterJob {
         let settle = || {
             let mut state = self.state();
             let drawn = state.plan.take().ok_or_else(out_of_turn)?;
-            let (plan, _) = cells::settle(&drawn, &counted(&counts)?, &self.recipe)?;
+            let (plan, _) = cells::settled(&drawn, &counted(&counts)?, &self.recipe)?;
             let n_cells = plan.n_cells();
             if (0..n_cells as u32).map(|cell| plan.rows(cell)).sum::<u64>() != plan.whole().rows {
                 return Err(other_rows());
@@ -140,24 +145,27 @@ impl ClusterJob {
 
     /// Puts the release in its place. Returns the report as JSON, and notes.
     fn finish(&self, py: Python<'_>, parts: Vec<PyBackedBytes>) -> PyResult<(String, Vec<String>)> {
-        let State { folders, plan, facts, dropped_rows } = std::mem::take(&mut *self.state());
+        let State { folders, plan, facts, tally, notes } = std::mem::take(&mut *self.state());
         let (recipe, seed) = (self.recipe.clone(), self.seed);
         let (report, mut told) = work::run(py, None, move |watch| {
             let (folder, private) = folders.ok_or_else(out_of_turn)?;
             let plan = plan.ok_or_else(out_of_turn)?;
-            let mut written = Vec::new();
-            for bytes in &parts {
-                written.extend(value_of::<Vec<(String, PartEntry)>>(bytes)?);
-            }
-            let made = cells::concluded(&plan, &facts, &recipe, dropped_rows, seed, watch)?;
+            let written = parts.iter().map(|bytes| value_of::<Written>(bytes)).collect::<Result<Vec<_>, _>>();
+            let mut written = written?;
+            written.sort_unstable_by_key(|(cell, _)| *cell);
+            let parts_of = |name: &str| {
+                let parts = written.iter().flat_map(|(_, parts)| parts).filter(|(table, _)| table == name);
+                parts.map(|(_, part)| part.clone()).collect::<Vec<PartEntry>>()
+            };
+            let made = cells::concluded(&plan, &facts, &recipe, tally, seed, watch)?;
             watch.phase("write", None, Counted::Rows);
             let progress = |rows| watch.tell(rows);
             let mut manifest = made.manifest;
             for entry in &mut manifest.tables {
-                let shared = made.tables.iter().find(|(name, _)| *name == entry.name);
+                let shared = made.shared.iter().find(|(name, _)| *name == entry.name);
                 entry.parts = match shared {
                     Some((name, table)) => vec![folder.write_part(name, None, table, &progress)?],
-                    None => written.iter().filter(|(name, _)| *name == entry.name).map(|(_, it)| it.clone()).collect(),
+                    None => parts_of(&entry.name),
                 };
             }
             // Tasks that are still at work on what is there already find no folder to write to.
@@ -165,7 +173,7 @@ impl ClusterJob {
             folder.finish(manifest, &progress, &|_| Ok(()))?;
             serde_json::to_string(&made.report).map_err(|error| Error::internal(error.to_string()))
         })?;
-        told.notes.splice(0..0, self.notes.iter().cloned());
+        told.notes.splice(0..0, notes);
         Ok((report, told.notes))
     }
 

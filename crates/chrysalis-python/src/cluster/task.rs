@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chrysalis::cells::{self, CellCounts, CellFacts, CellPlan, CellRelease, GroupNumbers, Secret, Survey};
+use chrysalis::cells::{self, CellCounts, CellPlan, CellRelease, GroupNumbers, PreparedRows, Secret, Survey};
 use chrysalis::store::SharedFolder;
-use chrysalis::{Draft, Error, Key, Recipe, Remedy, Table, Watch, files};
+use chrysalis::{Draft, Error, Key, PreparedColumn, Recipe, Watch, files};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -97,12 +97,11 @@ impl Task {
         Ok(plan)
     }
 
-    /// Rows as they are published, and how many were dropped.
-    fn rows(&self, given: Given, watch: &dyn Watch) -> Result<(Table, u64), Error> {
+    /// Rows as they are published.
+    fn rows(&self, given: Given, watch: &dyn Watch) -> Result<PreparedRows, Error> {
         let input = given.open(&self.order.draft, TABLE)?;
         let table = files::read(input, self.recipe.requests(), "read", watch)?;
-        let prepared = cells::prepared(table, &self.recipe)?;
-        Ok((prepared.table, prepared.dropped_rows))
+        cells::prepared(table, &self.recipe)
     }
 }
 
@@ -124,10 +123,10 @@ pub(crate) fn cluster_survey<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let given = Given::new(rows, "df")?;
     let told = run(py, private, move |task, watch| {
-        let (table, dropped) = task.rows(given, watch)?;
-        let mut survey = cells::survey(&task.recipe, &table, &task.secret()?)?;
+        let PreparedRows { table, dropped, steps } = task.rows(given, watch)?;
+        let mut survey = cells::survey(&task.recipe, &task.secret()?);
         survey.add(&table)?;
-        bytes_of(&(survey, dropped))
+        bytes_of(&(survey, dropped, steps))
     })?;
     Ok(PyBytes::new(py, &told))
 }
@@ -141,7 +140,7 @@ pub(crate) fn cluster_count<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let given = Given::new(rows, "df")?;
     let told = run(py, private, move |task, watch| {
-        let (table, _) = task.rows(given, watch)?;
+        let table = task.rows(given, watch)?.table;
         bytes_of(&task.plan(Order::DRAWN)?.count(&table)?)
     })?;
     Ok(PyBytes::new(py, &told))
@@ -161,16 +160,20 @@ pub(crate) fn cluster_merge_counts(py: Python<'_>, told: Vec<PyBackedBytes>) -> 
     Ok(PyBytes::new(py, &merged))
 }
 
-/// The survey of all rows, and how many were dropped. There is at least one survey.
-pub(super) fn surveyed(told: &[PyBackedBytes]) -> Result<(Survey, u64), Error> {
+/// A survey, how many rows were dropped, and what was done to columns.
+type Surveyed = (Survey, u64, Vec<PreparedColumn>);
+
+/// What surveys say together. There is at least one.
+pub(super) fn surveyed(told: &[PyBackedBytes]) -> Result<Surveyed, Error> {
     let (first, rest) = told.split_first().ok_or_else(|| Error::internal("nothing was surveyed"))?;
-    let (mut all, mut dropped): (Survey, u64) = value_of(first)?;
+    let (mut all, mut dropped, mut steps): Surveyed = value_of(first)?;
     for more in rest {
-        let (survey, more): (Survey, u64) = value_of(more)?;
+        let (survey, more, done): Surveyed = value_of(more)?;
         all.merge(&survey)?;
         dropped += more;
+        cells::add_steps(&mut steps, done);
     }
-    Ok((all, dropped))
+    Ok((all, dropped, steps))
 }
 
 pub(super) fn counted(told: &[PyBackedBytes]) -> Result<CellCounts, Error> {
@@ -190,7 +193,7 @@ pub(crate) fn cluster_route<'py>(
 ) -> PyResult<Vec<(u32, Bound<'py, PyBytes>)>> {
     let given = Given::new(rows, "df")?;
     let blocks = run(py, private, move |task, watch| {
-        let (table, _) = task.rows(given, watch)?;
+        let table = task.rows(given, watch)?.table;
         Ok(task.plan(Order::SETTLED)?.blocks(&table)?)
     })?;
     Ok(blocks.into_iter().map(|block| (block.cell, PyBytes::new(py, &block.bytes))).collect())
@@ -211,8 +214,7 @@ pub(crate) fn cluster_publish(
         if table.rows() as u64 != plan.rows(cell) {
             return Err(other_rows());
         }
-        let spec = cells::spec(&task.recipe);
-        let made = cells::publish_cell(&plan, &spec.borrowed(), &task.secret()?, cell, &table, watch)?;
+        let made = cells::publish_cell(&plan, &task.recipe, &task.secret()?, cell, &table, watch)?;
         task.shared.put(&name_of(cell), &made.to_bytes()?)?;
         bytes_of(&made.facts)
     })?;
@@ -223,7 +225,7 @@ fn name_of(cell: u32) -> String {
     format!("cell-{cell}")
 }
 
-/// Writes the parts of a cell that was published. Returns what the manifest tells of them: table and part.
+/// Writes the parts of a cell that was published. Returns the cell, and what the manifest tells of the parts of every table.
 #[pyfunction]
 pub(crate) fn cluster_write(py: Python<'_>, private: PathBuf, cell: u32) -> PyResult<Bound<'_, PyBytes>> {
     let told = run(py, private, move |task, watch| {
@@ -239,7 +241,7 @@ pub(crate) fn cluster_write(py: Python<'_>, private: PathBuf, cell: u32) -> PyRe
             let entry = task.shared.write_part(folder, &name, part, &table, task.recipe.format(), &progress)?;
             parts.push((name, entry));
         }
-        bytes_of(&parts)
+        bytes_of(&(cell, parts))
     })?;
     Ok(PyBytes::new(py, &told))
 }

@@ -18,6 +18,7 @@ It needs PySpark 4 (``pip install 'chrysalis-privacy[spark]'``) and this package
 from __future__ import annotations
 
 from ._audit import Audit, Statement, audit
+from ._publish import Published, publish
 from ._query import query
 
-__all__ = ["Audit", "Statement", "audit", "query"]
+__all__ = ["Audit", "Published", "Statement", "audit", "publish", "query"]

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from .._errors import RequestError
 from .._progress import Callback, Progress, shown
 from .._release import told
 from .._report import Report
@@ -39,8 +38,8 @@ if TYPE_CHECKING:
 
 Batches = Iterator["pyarrow.RecordBatch"]
 
-#: A task hands results on in rows of bytes; so many of them are merged by one task before the driver merges the rest.
-_MERGED_AT_ONCE = 64
+#: So many surveys or counts the driver merges itself, at most; tasks merge the others.
+_MERGED_LAST = 16
 
 
 class Published:
@@ -98,95 +97,94 @@ def publish(
 def _carried_out(df: DataFrame, job: _native.ClusterJob, tell: Callback | None) -> tuple[str, list[str]]:
     private, spark = job.private, df.sparkSession
 
-    def run(phase: str, frame: DataFrame) -> list[Any]:
-        return watched(spark, phase, tell, frame.collect)
+    def told(phase: str, frame: DataFrame) -> list[bytes]:
+        return [bytes(row.told) for row in watched(spark, phase, tell, frame.collect)]
 
-    surveys = _merged(df.mapInArrow(_per_partition(private, "survey"), _TOLD), private, "survey")
-    job.plan([bytes(row.told) for row in run("survey", surveys)])
-    counts = _merged(df.mapInArrow(_per_partition(private, "count"), _TOLD), private, "count")
-    cells = job.settle([bytes(row.told) for row in run("count", counts)])
+    surveys = df.mapInArrow(_each_chunk(private, _native.cluster_survey), _TOLD)
+    job.plan(told("survey", _merged(surveys, _native.cluster_merge_surveys)))
+    counts = df.mapInArrow(_each_chunk(private, _native.cluster_count), _TOLD)
+    cells = job.settle(told("count", _merged(counts, _native.cluster_merge_counts)))
 
     routed = df.mapInArrow(_routed(private), "cell int, block binary")
-    # As many partitions as cells, so that no task holds more than its share.
+    # As many partitions as cells, so that cells that share one are few.
     together = routed.repartition(cells, "cell").groupBy("cell")
-    made = run("cells", together.applyInArrow(_published(private), "cell int, told binary"))
-    job.number([(row.cell, bytes(row.told)) for row in made])
+    job.number(told("cells", together.applyInArrow(_published(private), _TOLD)))
 
     numbers = spark.range(0, cells, 1, cells)
-    parts = run("write", numbers.mapInArrow(_written(private), _TOLD))
-    return job.finish([bytes(row.told) for row in parts])
+    return job.finish(told("write", numbers.mapInArrow(_written(private), _TOLD)))
 
 
 _TOLD = "told binary"
+#: Rows that a task reads at once.
+_CHUNK = 1 << 19
 
 
-def _per_partition(private: str, step: str) -> Callable[[Batches], Batches]:
-    def work(batches: Batches) -> Batches:
-        reader = _reader(batches)
-        if reader is not None:
-            _use_own_cores()
-            yield _row(told=_native.cluster_step(private, step, reader))
+def _each_chunk(private: str, work: Callable[[str, Any], bytes]) -> Callable[[Batches], Batches]:
+    def run(batches: Batches) -> Batches:
+        _use_own_cores()
+        for chunk in _chunks(batches):
+            yield _row(told=work(private, chunk))
 
-    return work
+    return run
 
 
-def _merged(frame: DataFrame, private: str, step: str) -> DataFrame:
-    """Fewer rows that say the same."""
-    partitions = frame.rdd.getNumPartitions()
-    if partitions <= _MERGED_AT_ONCE:
-        return frame
+def _merged(frame: DataFrame, merge: Callable[[list[bytes]], bytes]) -> DataFrame:
+    """Fewer rows that say the same: the driver merges the last of them."""
 
-    def merge(batches: Batches) -> Batches:
+    def run(batches: Batches) -> Batches:
         told = [value for batch in batches for value in batch.column("told").to_pylist()]
         if told:
-            yield _row(told=_native.cluster_merge(step, told))
+            _use_own_cores()
+            yield _row(told=merge(told))
 
-    return frame.repartition(-(-partitions // _MERGED_AT_ONCE)).mapInArrow(merge, _TOLD)
+    # Their number depends on the machines, and what they say together does not.
+    tasks = frame.sparkSession.sparkContext.defaultParallelism
+    return frame.repartition(max(1, min(tasks, _MERGED_LAST))).mapInArrow(run, _TOLD)
 
 
 def _routed(private: str) -> Callable[[Batches], Batches]:
-    def work(batches: Batches) -> Batches:
-        reader = _reader(batches)
-        if reader is not None:
-            _use_own_cores()
-            for cell, block in _native.cluster_route(private, reader):
+    def run(batches: Batches) -> Batches:
+        _use_own_cores()
+        for chunk in _chunks(batches):
+            for cell, block in _native.cluster_route(private, chunk):
                 yield _row(cell=cell, block=block)
 
-    return work
+    return run
 
 
 def _published(private: str) -> Callable[[pyarrow.Table], pyarrow.Table]:
-    def work(blocks: pyarrow.Table) -> pyarrow.Table:
+    def run(blocks: pyarrow.Table) -> pyarrow.Table:
         import pyarrow
 
         _use_own_cores()
         cell = blocks.column("cell")[0].as_py()
-        told = _native.cluster_publish(private, cell, blocks.column("block").to_pylist())
-        return pyarrow.table({"cell": pyarrow.array([cell], pyarrow.int32()), "told": [told]})
+        return pyarrow.table({"told": [_native.cluster_publish(private, cell, blocks.column("block").to_pylist())]})
 
-    return work
+    return run
 
 
 def _written(private: str) -> Callable[[Batches], Batches]:
-    def work(batches: Batches) -> Batches:
+    def run(batches: Batches) -> Batches:
         _use_own_cores()
         for batch in batches:
             for cell in batch.column("id").to_pylist():
                 yield _row(told=_native.cluster_write(private, cell))
 
-    return work
+    return run
 
 
-def _reader(batches: Batches) -> Any:
-    """The batches of a partition as a stream; ``None`` if it has none."""
-    import itertools
-
+def _chunks(batches: Batches) -> Iterator[pyarrow.Table]:
+    """The rows of a partition, so many of them at once as a task holds well."""
     import pyarrow
 
-    first = next(batches, None)
-    if first is None:
-        return None
-    return pyarrow.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
+    waiting: list[pyarrow.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(one.num_rows for one in waiting) >= _CHUNK:
+            yield pyarrow.Table.from_batches(waiting)
+            waiting = []
+    if any(one.num_rows for one in waiting):
+        yield pyarrow.Table.from_batches(waiting)
 
 
 def _row(**values: Any) -> pyarrow.RecordBatch:
@@ -198,7 +196,7 @@ def _row(**values: Any) -> pyarrow.RecordBatch:
 
 
 def _use_own_cores() -> None:
-    """A task has its own cores, and leaves those of others alone."""
+    """A task has cores of its own, and leaves those of others alone."""
     from pyspark import TaskContext
 
     context = TaskContext.get()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import uuid
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
-from .. import _native
+from .. import _errors, _native
 from .._errors import RequestError, StoppedError
 from .._progress import Callback
 from .._release import Release
@@ -111,9 +112,24 @@ def watched(spark: SparkSession, phase: str, progress: Callback | None, work: Ca
         thread.join(30)
         raise
     if "error" in done:
-        raise done["error"]
+        raise _own(done["error"])
     made: T = done["made"]
     return made
+
+
+#: What a task of ours says last when it fails.
+_SAID = re.compile(r"chrysalis\._errors\.(\w+): (.*?)(?:\nhint: (.*?))?(?:\n\s*\n|\Z)", re.DOTALL)
+
+
+def _own(error: BaseException) -> BaseException:
+    """An error of a task as it was raised there; Spark only tells what was printed."""
+    said = _SAID.search(str(error))
+    known = getattr(_errors, said[1], None) if said else None
+    if said is None or known is None:
+        return error
+    own: BaseException = known(said[2].strip(), (said[3] or "").strip())
+    own.__cause__ = error
+    return own
 
 
 def _tasks(context: Any, group: str) -> tuple[int, int | None]:

@@ -133,7 +133,8 @@ impl ReleaseFolder {
     ) -> Result<Manifest, StoreError> {
         let ReleaseFolder { beside, out, force, .. } = self;
         let manifest = Manifest { version: VERSION, encoding: ENCODING, ..manifest };
-        let json = manifest.to_json().map_err(|error| StoreError::Release { path: out.display().to_string(), error })?;
+        let json =
+            manifest.to_json().map_err(|error| StoreError::Release { path: out.display().to_string(), error })?;
         write_synced(&beside.path().join(MANIFEST), json.as_bytes()).map_err(failed("write to", &out))?;
         beside.sync().map_err(failed("write to", &out))?;
         // The last place to stop: from here on the release is there.

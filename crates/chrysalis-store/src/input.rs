@@ -227,12 +227,12 @@ impl Input {
             progress(now.saturating_sub(told.fetch_max(now, Ordering::Relaxed)));
         };
         match self.content {
-            Content::Csv(csv) => csv.read_pieces(wanted, &mut |codes| each(codes).map_err(Failed::Store), &tell).map_err(
-                |failed| match failed {
+            Content::Csv(csv) => csv
+                .read_pieces(wanted, &mut |codes| each(codes).map_err(Failed::Store), &tell)
+                .map_err(|failed| match failed {
                     Failed::Table(error) => StoreError::Table { path: name.clone(), error },
                     Failed::Store(error) => error,
-                },
-            ),
+                }),
             Content::Parquet(parquet) => parquet.read_pieces(wanted, self.allow_empty, each, progress),
             Content::Batches(batches) => batches.read_pieces(wanted, each, progress),
         }

@@ -120,9 +120,7 @@ impl ParquetInput {
         in_file.sort_unstable();
         in_file.dedup();
         let mut rows = 0;
-        while let Some(batch) =
-            guarded(&self.name, || reader.next().transpose().map_err(ParquetError::from))?
-        {
+        while let Some(batch) = guarded(&self.name, || reader.next().transpose().map_err(ParquetError::from))? {
             rows += batch.num_rows();
             let add = |(column, place): (&mut ColumnReader<'_>, &usize)| {
                 let at = in_file.binary_search(place).unwrap_or(0);

@@ -8,9 +8,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use chrysalis_table::{Codes, Column, Domain, Kind, Table, Value, each_width};
+use chrysalis_table::{Codes, each_width};
 
 use crate::StoreError;
 use crate::temporary::{TemporaryFolder, parent_of, remove_abandoned};
@@ -74,6 +73,18 @@ impl Spill {
         }
     }
 
+    /// Keeps bytes under a name.
+    pub fn keep(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let mut file = self.write(name)?;
+        file.add(bytes)?;
+        file.finish()
+    }
+
+    /// The folder itself.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -94,12 +105,12 @@ impl Spill {
     }
 
     /// Hands back what [`Spill::add_piece`] kept, piece by piece.
-    pub fn pieces(
+    pub fn pieces<E: From<StoreError>>(
         &self,
         name: &str,
         n_columns: usize,
-        each: &mut dyn FnMut(Vec<Codes>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+        each: &mut dyn FnMut(Vec<Codes>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut reader = self.reader(name)?;
         loop {
             let mut head = [0; 8];
@@ -112,31 +123,6 @@ impl Spill {
             each(read.map_err(|error| self.failed(&error))?)?;
         }
     }
-
-    /// Keeps a table until [`Spill::read_table`] asks for it.
-    pub fn write_table(&self, name: &str, table: &Table) -> Result<(), StoreError> {
-        let mut file = self.write(name)?;
-        file.add(&(table.columns().len() as u64).to_le_bytes())?;
-        file.add(&(table.rows() as u64).to_le_bytes())?;
-        for column in table.columns() {
-            let domain = column.domain();
-            file.text(column.name())?;
-            file.text(domain.kind().name())?;
-            file.add(&[u8::from(domain.has_missing())])?;
-            file.add(&(domain.values().len() as u64).to_le_bytes())?;
-            for value in domain.values() {
-                file.text(&value.to_string())?;
-            }
-            file.add(&bytes_of(column.codes()))?;
-        }
-        file.finish()
-    }
-
-    /// A table that was kept.
-    pub fn read_table(&self, name: &str) -> Result<Table, StoreError> {
-        let mut reader = self.reader(name)?;
-        table_from(&mut reader).map_err(|error| self.failed(&error))
-    }
 }
 
 impl SpillFile {
@@ -148,11 +134,6 @@ impl SpillFile {
     /// Hands over what still waits in memory.
     pub fn finish(mut self) -> Result<(), StoreError> {
         self.file.flush().map_err(|error| self.failed(&error))
-    }
-
-    fn text(&mut self, text: &str) -> Result<(), StoreError> {
-        self.add(&(text.len() as u32).to_le_bytes())?;
-        self.add(text.as_bytes())
     }
 
     fn failed(&self, error: &io::Error) -> StoreError {
@@ -186,40 +167,6 @@ fn codes_from(reader: &mut impl Read, rows: usize) -> io::Result<Codes> {
     }
 }
 
-fn number_from(reader: &mut impl Read) -> io::Result<usize> {
-    let mut bytes = [0; 8];
-    reader.read_exact(&mut bytes)?;
-    usize::try_from(u64::from_le_bytes(bytes)).map_err(|_| io::ErrorKind::InvalidData.into())
-}
-
-fn text_from(reader: &mut impl Read) -> io::Result<String> {
-    let mut len = [0; 4];
-    reader.read_exact(&mut len)?;
-    let mut bytes = vec![0; u32::from_le_bytes(len) as usize];
-    reader.read_exact(&mut bytes)?;
-    String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
-}
-
-fn table_from(reader: &mut impl Read) -> io::Result<Table> {
-    let wrong = || io::Error::from(io::ErrorKind::InvalidData);
-    let (n_columns, rows) = (number_from(reader)?, number_from(reader)?);
-    let mut columns = Vec::with_capacity(n_columns);
-    for _ in 0..n_columns {
-        let name = text_from(reader)?;
-        let kind: Kind = text_from(reader)?.parse().map_err(|_| wrong())?;
-        let mut missing = [0];
-        reader.read_exact(&mut missing)?;
-        let n_values = number_from(reader)?;
-        let mut values = Vec::with_capacity(n_values);
-        for _ in 0..n_values {
-            values.push(Value::parse(kind, &text_from(reader)?).ok_or_else(wrong)?);
-        }
-        let domain = Domain::new(kind, values, missing[0] != 0);
-        columns.push(Column::new(name, Arc::new(domain), codes_from(reader, rows)?));
-    }
-    Ok(Table::new(columns))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
@@ -232,20 +179,15 @@ mod tests {
     fn rows_that_wait_come_back_as_they_were_and_nobody_else_may_read_them() {
         let place = tempfile::tempdir().unwrap();
         let spill = Spill::beside(&place.path().join("release")).unwrap();
-        let table = Table::new(vec![
-            Column::integers("a", &[3, -1, 3]),
-            Column::texts("b", ["x", "", "y\n"].into_iter()),
-            Column::reals("c", &[0.1, 1e300, -2.5]),
-        ]);
-        spill.write_table("t", &table).unwrap();
-        assert_eq!(spill.read_table("t").unwrap(), table);
         let mut file = spill.write("p").unwrap();
         let pieces = [vec![Codes::U8(vec![1, 2])], vec![Codes::U16(vec![300])], vec![Codes::U32(vec![70_000, 1])]];
         pieces.iter().for_each(|piece| Spill::add_piece(&mut file, piece).unwrap());
         file.finish().unwrap();
         let mut back = Vec::new();
-        spill.pieces("p", 1, &mut |piece| Ok(back.push(piece))).unwrap();
+        spill.pieces::<StoreError>("p", 1, &mut |piece| Ok(back.push(piece))).unwrap();
         assert_eq!(back, pieces);
+        spill.keep("k", b"kept").unwrap();
+        assert_eq!(spill.read("k").unwrap(), b"kept");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(spill.folder.path()), mode(&spill.path("p"))), (0o700, 0o600));
         assert_eq!(spill.read("nothing").unwrap(), Vec::<u8>::new());

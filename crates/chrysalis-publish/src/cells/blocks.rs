@@ -5,7 +5,8 @@ use std::sync::Arc;
 use chrysalis_table::{Codes, Column, Table};
 use rayon::prelude::*;
 
-use super::{CellPlan, Whole};
+use super::bytes::read_codes;
+use super::{CellPlan, Whole, WholeColumn};
 use crate::PublishError;
 
 /// Some rows of one cell.
@@ -69,37 +70,20 @@ pub fn decode(whole: &Whole, blocks: &[u8]) -> Result<Table, PublishError> {
         let (head, mut after) = rest.split_first_chunk::<4>().ok_or_else(wrong)?;
         let rows = u32::from_le_bytes(*head) as usize;
         for (codes, known) in columns.iter_mut().zip(whole.columns()) {
-            let width = match codes {
-                Codes::U8(_) => 1,
-                Codes::U16(_) => 2,
-                Codes::U32(_) => 4,
-            };
-            let (own, others) = after.split_at_checked(rows * width).ok_or_else(wrong)?;
-            let len = known.domain().len();
-            let fits = match codes {
-                Codes::U8(codes) => {
-                    codes.extend_from_slice(own);
-                    own.iter().all(|&code| usize::from(code) < len)
-                }
-                Codes::U16(codes) => {
-                    let start = codes.len();
-                    codes.extend(own.as_chunks::<2>().0.iter().map(|bytes| u16::from_le_bytes(*bytes)));
-                    codes[start..].iter().all(|&code| usize::from(code) < len)
-                }
-                Codes::U32(codes) => {
-                    let start = codes.len();
-                    codes.extend(own.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
-                    codes[start..].iter().all(|&code| (code as usize) < len)
-                }
-            };
-            if !fits {
-                return Err(wrong());
+            let (own, others) = read_codes(after, known.domain().len(), rows).ok_or_else(wrong)?;
+            match (codes, own) {
+                (Codes::U8(codes), Codes::U8(own)) => codes.extend(own),
+                (Codes::U16(codes), Codes::U16(own)) => codes.extend(own),
+                (Codes::U32(codes), Codes::U32(own)) => codes.extend(own),
+                _ => return Err(wrong()),
             }
             after = others;
         }
         rest = after;
     }
-    let column =
-        |(known, codes): (&super::WholeColumn, Codes)| Column::new(known.name(), Arc::clone(known.domain()), codes);
-    Ok(Table::new(whole.columns().iter().zip(columns).map(column).collect()))
+    let column = |(known, codes): (&WholeColumn, Codes)| {
+        let is_known = codes.iter().all(|code| (code as usize) < known.domain().len());
+        is_known.then(|| Column::new(known.name(), Arc::clone(known.domain()), codes)).ok_or_else(wrong)
+    };
+    Ok(Table::new(whole.columns().iter().zip(columns).map(column).collect::<Result<_, _>>()?))
 }

@@ -5,6 +5,7 @@
 //! functions: what travels between them (surveys, plans, counts, facts) is serializable and can be merged in any order.
 
 mod blocks;
+mod bytes;
 mod cell;
 mod counts;
 mod merged;

@@ -8,6 +8,7 @@
 
 mod bench;
 mod bench_audit;
+mod bench_cells;
 mod bench_estimates;
 mod bench_full_domain;
 mod bench_queries;
@@ -46,6 +47,10 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   bench-audit            publish 500,000 CENSUS rows in every form, audit them with all attacks,
         [--data DIR]     and profile 1,200,000 rows (needs census_sal_500k.csv.gz)
         [--repeat N]
+  bench-cells            publish 10,000,000 rows like CENSUS in one piece and cell by cell: time, peak
+        [--data DIR]     memory, loss and errors (DIR holds make_census_like.py and the CENSUS
+        [--rows N]       files; --file measures a file that is there already)
+        [--memory 1GB] [--file FILE]
   bench-estimates        publish real tables in several forms and ask them 1,000 random questions:
         [--data DIR]     errors of even and learned estimates, and how often the truth lies within
         [--questions N]  two standard errors (releases in target/bench-estimates are used again;
@@ -106,6 +111,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "example" => example::run(&example::Options::parse(rest)?),
         "bench" => bench::run(&bench::Options::parse(rest, called_from)?),
         "bench-audit" => bench_audit::run(&bench::Options::parse(rest, called_from)?),
+        "bench-cells" => bench_cells::run(&bench_cells::Options::parse(rest, called_from)?),
         "bench-estimates" => bench_estimates::run(&bench_estimates::Options::parse(rest, called_from)?),
         "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),

@@ -37,6 +37,7 @@ mod analyst;
 mod assumptions;
 mod audit;
 pub mod catalogue;
+pub mod cells;
 pub mod certificate;
 mod compare;
 mod disclosure;

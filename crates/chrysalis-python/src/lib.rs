@@ -31,7 +31,10 @@ mod _native {
     #[pymodule_export]
     use crate::answer::Answer;
     #[pymodule_export]
-    use crate::cluster::{audit_sql, manifest, rewrite};
+    use crate::cluster::{
+        ClusterJob, audit_sql, cluster_count, cluster_merge_counts, cluster_merge_surveys, cluster_publish,
+        cluster_route, cluster_survey, cluster_write, manifest, rewrite,
+    };
     #[pymodule_export]
     use crate::compare::{Comparison, compare};
     #[pymodule_export]

@@ -1,6 +1,9 @@
 //! For clusters. `job.rs` and `task.rs` are the two halves of publishing a table whose rows are on many machines; this
 //! file has what a cluster needs of a release that it reads itself, of which only the manifest is read here.
 
+mod job;
+mod task;
+
 use std::path::PathBuf;
 
 use chrysalis::store::read_manifest_within;
@@ -11,6 +14,12 @@ use serde_json::{Value, json};
 use crate::errors::{OrRaise, refused};
 use crate::release::{memory_of, public_tables};
 use crate::work;
+
+pub(crate) use job::ClusterJob;
+pub(crate) use task::{
+    cluster_count, cluster_merge_counts, cluster_merge_surveys, cluster_publish, cluster_route, cluster_survey,
+    cluster_write,
+};
 
 /// The manifest of a release in a folder, as JSON. Its tables are not read.
 #[pyfunction]

@@ -89,7 +89,8 @@ impl Task {
     fn plan(&self, name: &str) -> Result<Arc<CellPlan>, Error> {
         static KNOWN: Mutex<Option<(PathBuf, String, Arc<CellPlan>)>> = Mutex::new(None);
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, _, plan)) = known.as_ref().filter(|(folder, of, _)| *folder == self.order.folder && of == name) {
+        if let Some((_, _, plan)) = known.as_ref().filter(|(folder, of, _)| *folder == self.order.folder && of == name)
+        {
             return Ok(Arc::clone(plan));
         }
         let plan: Arc<CellPlan> = Arc::new(value_of(&self.shared.get(name)?)?);

@@ -28,6 +28,11 @@ impl SharedFolder {
         SharedFolder { path: path.to_owned(), beside: beside.to_owned() }
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Keeps bytes under a name, which nobody but their owner may read.
     pub fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let put = || {

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use chrysalis_table::{Codes, each_width};
 
-use crate::StoreError;
 use crate::temporary::{TemporaryFolder, parent_of, remove_abandoned};
+use crate::{SharedFolder, StoreError};
 
 /// A private folder for rows that wait. It is removed with this value.
 pub struct Spill {
@@ -42,6 +42,11 @@ impl Spill {
         remove_abandoned(&parent);
         let folder = TemporaryFolder::create_for(&parent, 0o700).map_err(failed)?;
         Ok(Spill { folder, beside: place.to_owned() })
+    }
+
+    /// The same folder for processes that help.
+    pub fn shared(&self) -> SharedFolder {
+        SharedFolder::at(self.folder.path(), &self.beside)
     }
 
     /// Begins a file.

@@ -98,7 +98,7 @@ pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;
 pub use chrysalis_audit_sql::{Decides, Statement as AuditStatement};
-pub use chrysalis_release::{Form, Manifest, Release};
+pub use chrysalis_release::{Form, Manifest, PartEntry, Release};
 pub use chrysalis_sql::Dialect;
 pub use chrysalis_store as store;
 pub use chrysalis_table as table;

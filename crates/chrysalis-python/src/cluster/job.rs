@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrysalis::cells::{self, CellFacts, CellPlan, Tally};
-use chrysalis::store::{PartEntry, ReleaseFolder, SharedFolder, Spill};
-use chrysalis::{Counted, Draft, Error, Recipe, Seed};
+use chrysalis::store::{ReleaseFolder, SharedFolder, Spill};
+use chrysalis::{Counted, Draft, Error, PartEntry, Recipe, Seed};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
@@ -76,7 +76,7 @@ impl ClusterJob {
             }
             draft.provide_key(&mut recipe, Some(&out), watch)?;
             let folders = (ReleaseFolder::begin(&out, recipe.format(), force)?, Spill::beside(&out)?);
-            let shared = SharedFolder::at(folders.1.path(), &out);
+            let shared = folders.1.shared();
             // LEAK: the secret goes this way alone. Closures, broadcasts and rows are logged and spilled by Spark.
             shared.put(Order::SECRET, cells::secret(seed)?.bytes())?;
             let order = Order { draft, header, out, folder: folders.0.path().to_owned() };
@@ -85,7 +85,7 @@ impl ClusterJob {
         })?;
         let (recipe, folders, shared) = made;
         let columns = recipe.requests().iter().map(|request| request.name.clone()).collect();
-        let private = folders.1.path().to_owned();
+        let private = shared.path().to_owned();
         let state = Mutex::new(State { folders: Some(folders), notes: told.notes, ..State::default() });
         Ok(ClusterJob { recipe, seed, rows_per_cell, shared, columns, private, state })
     }
@@ -110,7 +110,7 @@ impl ClusterJob {
 
     /// Undoes the cuts that counts of all rows do not allow. Returns how many cells there are.
     fn settle(&self, py: Python<'_>, counts: Vec<PyBackedBytes>) -> PyResult<usize> {
-        let settle = || {
+        let settle = || -> Result<usize, Error> {
             let mut state = self.state();
             let drawn = state.plan.take().ok_or_else(out_of_turn)?;
             let (plan, _) = cells::settled(&drawn, &counted(&counts)?, &self.recipe)?;
@@ -127,7 +127,7 @@ impl ClusterJob {
 
     /// Numbers the groups of all cells, of which these are the facts.
     fn number(&self, py: Python<'_>, facts: Vec<PyBackedBytes>) -> PyResult<()> {
-        let number = || {
+        let number = || -> Result<(), Error> {
             let facts = facts.iter().map(|bytes| value_of::<CellFacts>(bytes)).collect::<Result<Vec<_>, _>>();
             let mut facts = facts?;
             facts.sort_unstable_by_key(|one| one.cell);

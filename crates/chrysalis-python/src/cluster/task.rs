@@ -210,8 +210,9 @@ pub(crate) fn cluster_publish(
 ) -> PyResult<Bound<'_, PyBytes>> {
     let told = run(py, private, move |task, watch| {
         let plan = task.plan(Order::SETTLED)?;
-        let table = cells::decode(plan.whole(), &blocks.concat())?;
-        drop(blocks);
+        let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.iter().copied()).collect();
+        let table = cells::decode(plan.whole(), &bytes)?;
+        drop(bytes);
         if table.rows() as u64 != plan.rows(cell) {
             return Err(other_rows());
         }

@@ -48,7 +48,7 @@ impl SharedFolder {
         fs::read(self.path.join(name)).map_err(|error| self.failed(&error))
     }
 
-    /// Writes one part of a table, numbered from 1: under a name of its own in this folder, and then renamed to the name
+    /// Writes a table, or one of its parts, numbered from 1: under a name of its own in this folder, and then renamed to the name
     /// that it has in the folder of the release.
     ///
     /// Two who write the same part write the same bytes, so it does not matter who is first, or whether one is killed. Who
@@ -57,14 +57,14 @@ impl SharedFolder {
         &self,
         release: &Path,
         table_name: &str,
-        part: usize,
+        part: Option<usize>,
         table: &Table,
         format: Format,
         progress: Progress<'_>,
     ) -> Result<PartEntry, StoreError> {
         let write = || {
             let own = tempfile::tempdir_in(&self.path)?;
-            let entry = write_part(own.path(), table_name, Some(part), table, format, progress)?;
+            let entry = write_part(own.path(), table_name, part, table, format, progress)?;
             fs::rename(own.path().join(&entry.file), release.join(&entry.file))?;
             Ok(entry)
         };
@@ -102,7 +102,7 @@ mod tests {
         let (folder, release) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let shared = SharedFolder::at(folder.path(), Path::new("release"));
         let table = Table::new(vec![Column::integers("group_id", &[1, 2, 2])]);
-        let write = || shared.write_part(release.path(), "groups", 3, &table, Format::Csv, &|_| {});
+        let write = || shared.write_part(release.path(), "groups", Some(3), &table, Format::Csv, &|_| {});
         let (once, again) = (write().unwrap(), write().unwrap());
         assert_eq!((&once, once.file.as_str(), once.rows), (&again, "groups-3.csv", 3));
         assert_eq!(fs::read_to_string(release.path().join("groups-3.csv")).unwrap(), "group_id\n1\n2\n2\n");

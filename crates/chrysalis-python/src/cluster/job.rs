@@ -75,16 +75,16 @@ impl ClusterJob {
                 draft.key = Some(absolute(draft.key_file()));
             }
             draft.provide_key(&mut recipe, Some(&out), watch)?;
+            let columns = cells::requests(&recipe, watch).into_iter().map(|request| request.name).collect();
             let folders = (ReleaseFolder::begin(&out, recipe.format(), force)?, Spill::beside(&out)?);
             let shared = folders.1.shared();
             // LEAK: the secret goes this way alone. Closures, broadcasts and rows are logged and spilled by Spark.
             shared.put(Order::SECRET, cells::secret(seed)?.bytes())?;
             let order = Order { draft, header, out, folder: folders.0.path().to_owned() };
             shared.put(Order::NAME, &bytes_of(&order)?)?;
-            Ok((recipe, folders, shared))
+            Ok((recipe, columns, folders, shared))
         })?;
-        let (recipe, folders, shared) = made;
-        let columns = recipe.requests().iter().map(|request| request.name.clone()).collect();
+        let (recipe, columns, folders, shared) = made;
         let private = shared.path().to_owned();
         let state = Mutex::new(State { folders: Some(folders), notes: told.notes, ..State::default() });
         Ok(ClusterJob { recipe, seed, rows_per_cell, shared, columns, private, state })

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrysalis::cells::{self, CellCounts, CellPlan, CellRelease, GroupNumbers, PreparedRows, Secret, Survey};
 use chrysalis::store::SharedFolder;
-use chrysalis::{Draft, Error, Key, PreparedColumn, Recipe, Watch, files};
+use chrysalis::{Draft, Error, Key, PreparedColumn, Recipe, Unwatched, Watch, files};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -101,7 +101,7 @@ impl Task {
     /// Rows as they are published.
     fn rows(&self, given: Given, watch: &dyn Watch) -> Result<PreparedRows, Error> {
         let input = given.open(&self.order.draft, TABLE)?;
-        let table = files::read(input, self.recipe.requests(), "read", watch)?;
+        let table = files::read(input, &cells::requests(&self.recipe, &Unwatched), "read", watch)?;
         cells::prepared(table, &self.recipe)
     }
 }
@@ -238,7 +238,9 @@ pub(crate) fn cluster_write(py: Python<'_>, private: PathBuf, cell: u32) -> PyRe
         let before = before.ok_or_else(|| Error::internal("a cell that is not in the plan"))?;
         let mut parts = Vec::new();
         for (name, table) in cells::numbered(tables, facts.groups(), &ids, before, watch)? {
-            let (folder, part) = (&task.order.folder, cell as usize + 1);
+            // A release of one cell looks like any other.
+            let part = (numbers.before.len() > 1).then_some(cell as usize + 1);
+            let folder = &task.order.folder;
             let progress = |rows| watch.tell(rows);
             let entry = task.shared.write_part(folder, &name, part, &table, task.recipe.format(), &progress)?;
             parts.push((name, entry));

@@ -16,7 +16,7 @@ mod reading;
 
 use chrysalis_publish::method::Method;
 use chrysalis_publish::{Microdata, Partitioner};
-use chrysalis_table::{Kind, Knob, MissingPolicy, Remedy, Role, Table, Watch};
+use chrysalis_table::{ColumnRequest, Kind, Knob, MissingPolicy, Remedy, Role, Table, Watch};
 
 use crate::partitioner::Choice;
 use crate::prepare::Nobody;
@@ -63,6 +63,20 @@ pub fn secret(seed: Seed) -> Result<Secret, Error> {
     let mut bytes = [0; 32];
     seed.generator()?.fill_bytes(&mut bytes);
     Ok(Secret::from_bytes(bytes))
+}
+
+/// The columns that are read. Those that are read only to see whether people have several rows are not: each would be a
+/// large dictionary.
+pub fn requests(recipe: &Recipe, watch: &dyn Watch) -> Vec<ColumnRequest> {
+    let is_suspect = |name: &String| recipe.suspects.contains(name);
+    let suspects = recipe.requests.iter().map(|request| &request.name).filter(|name| is_suspect(name));
+    for name in suspects {
+        watch.note(&format!(
+            "`{name}` sounds as if it tells people apart: whether people have several rows is not looked at in a table that \
+             is published cell by cell"
+        ));
+    }
+    recipe.requests.iter().filter(|request| !is_suspect(&request.name)).cloned().collect()
 }
 
 /// Rows as they are published.

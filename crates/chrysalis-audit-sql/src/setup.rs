@@ -97,3 +97,25 @@ fn spark(kind: KindName) -> &'static str {
         other => duckdb(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_in_spark_reads_all_parts_and_cells_in_quotes() {
+        let files = ["st-1.csv", "st-2.csv"].map(|name| Path::new("/data/[1], a*").join(name));
+        let columns = || vec![("group_id", KindName::Integer), ("dis`ease", KindName::Category)];
+        let all = view("st", &files, columns(), Dialect::Spark, true);
+        assert_eq!(
+            all,
+            "CREATE OR REPLACE TEMPORARY VIEW `st` (`group_id` BIGINT, `dis``ease` STRING) USING csv OPTIONS \
+             (path '/data/\\\\[1\\\\]\\\\, a\\\\*/{st-1.csv,st-2.csv}', header 'true', nullValue '', escape '\"')"
+        );
+        let one = view("st", &files[..1], columns(), Dialect::Spark, false);
+        assert!(
+            one.contains("(path '/data/\\\\[1\\\\]\\\\, a\\\\*/st-1.csv', header")
+                && one.ends_with("inferSchema 'true')")
+        );
+    }
+}

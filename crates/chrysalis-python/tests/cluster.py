@@ -69,11 +69,6 @@ class Cluster:
                 process.kill()
                 process.wait()
 
-    def cpu_seconds(self) -> float:
-        """What the cluster's processes and their children have used so far."""
-        alive = [process.pid for process in self._processes if process.poll() is None]
-        return sum(_cpu(pid) for one in alive for pid in [one, *_children(one)])
-
     def _start(self, program: str, *arguments: str) -> Path:
         import pyspark
 
@@ -143,6 +138,11 @@ def end_session() -> None:
     if _current is not None:
         _current[0].stop()
     _current = None
+
+
+def cpu_of(pid: int) -> float:
+    """What the processes below one have used so far."""
+    return sum(_cpu(child) for child in _children(pid))
 
 
 def _children(pid: int) -> list[int]:

@@ -100,10 +100,10 @@ def _carried_out(df: DataFrame, job: _native.ClusterJob, tell: Callback | None) 
     def told(phase: str, frame: DataFrame) -> list[bytes]:
         return [bytes(row.told) for row in watched(spark, phase, tell, frame.collect)]
 
-    surveys = df.mapInArrow(_each_chunk(private, _native.cluster_survey), _TOLD)
-    job.plan(told("survey", _merged(surveys, _native.cluster_merge_surveys)))
-    counts = df.mapInArrow(_each_chunk(private, _native.cluster_count), _TOLD)
-    cells = job.settle(told("count", _merged(counts, _native.cluster_merge_counts)))
+    surveys = df.mapInArrow(_each_chunk(private, "cluster_survey"), _TOLD)
+    job.plan(told("survey", _merged(surveys, "cluster_merge_surveys")))
+    counts = df.mapInArrow(_each_chunk(private, "cluster_count"), _TOLD)
+    cells = job.settle(told("count", _merged(counts, "cluster_merge_counts")))
 
     routed = df.mapInArrow(_routed(private), "cell int, block binary")
     # As many partitions as cells, so that cells that share one are few.
@@ -119,23 +119,23 @@ _TOLD = "told binary"
 _CHUNK = 1 << 19
 
 
-def _each_chunk(private: str, work: Callable[[str, Any], bytes]) -> Callable[[Batches], Batches]:
+def _each_chunk(private: str, function: str) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         _use_own_cores()
         for chunk in _chunks(batches):
-            yield _row(told=work(private, chunk))
+            yield _row(told=getattr(_native, function)(private, chunk))
 
     return run
 
 
-def _merged(frame: DataFrame, merge: Callable[[list[bytes]], bytes]) -> DataFrame:
+def _merged(frame: DataFrame, function: str) -> DataFrame:
     """Fewer rows that say the same: the driver merges the last of them."""
 
     def run(batches: Batches) -> Batches:
         told = [value for batch in batches for value in batch.column("told").to_pylist()]
         if told:
             _use_own_cores()
-            yield _row(told=merge(told))
+            yield _row(told=getattr(_native, function)(told))
 
     # Their number depends on the machines, and what they say together does not.
     tasks = frame.sparkSession.sparkContext.defaultParallelism
@@ -152,8 +152,9 @@ def _routed(private: str) -> Callable[[Batches], Batches]:
     return run
 
 
-def _published(private: str) -> Callable[[pyarrow.Table], pyarrow.Table]:
-    def run(blocks: pyarrow.Table) -> pyarrow.Table:
+def _published(private: str) -> Callable[[Any], Any]:
+    # Spark evaluates these annotations.
+    def run(blocks: Any) -> Any:
         import pyarrow
 
         _use_own_cores()

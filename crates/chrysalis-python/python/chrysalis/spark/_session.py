@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import threading
+import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union
@@ -24,6 +24,8 @@ Place = Union[str, "PathLike[str]", Release]
 
 #: How often the driver looks how far the cluster is.
 _PACE = 0.2
+#: How many seconds tasks have to stop.
+_LONGEST = 30.0
 _OLDEST = 4
 
 
@@ -109,9 +111,11 @@ def watched(spark: SparkSession, phase: str, progress: Callback | None, work: Ca
                 raise StoppedError(f"stopped while the cluster was at work ({phase})")
     except BaseException:
         context.cancelJobGroup(group)
-        thread.join(30)
+        thread.join(_LONGEST)
+        _wait_for_tasks(context, group)
         raise
     if "error" in done:
+        _wait_for_tasks(context, group)
         raise _own(done["error"])
     made: T = done["made"]
     return made
@@ -132,14 +136,24 @@ def _own(error: BaseException) -> BaseException:
     return own
 
 
-def _tasks(context: Any, group: str) -> tuple[int, int | None]:
-    """How many tasks are done, and how many are known of."""
+def _wait_for_tasks(context: Any, group: str) -> None:
+    """Waits until tasks that were told to stop have stopped: they may be writing."""
+    until = time.monotonic() + _LONGEST
+    while any(stage.numActiveTasks for stage in _stages(context, group)) and time.monotonic() < until:
+        time.sleep(_PACE)
+
+
+def _stages(context: Any, group: str) -> Iterator[Any]:
     tracker = context.statusTracker()
-    finished = known = 0
     for job in tracker.getJobIdsForGroup(group):
         info = tracker.getJobInfo(job)
         for stage in info.stageIds if info else ():
             told = tracker.getStageInfo(stage)
             if told:
-                finished, known = finished + told.numCompletedTasks, known + told.numTasks
-    return finished, known or None
+                yield told
+
+
+def _tasks(context: Any, group: str) -> tuple[int, int | None]:
+    """How many tasks are done, and how many are known of."""
+    stages = list(_stages(context, group))
+    return sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages) or None

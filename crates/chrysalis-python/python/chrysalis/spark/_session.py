@@ -154,6 +154,6 @@ def _stages(context: Any, group: str) -> Iterator[Any]:
 
 
 def _tasks(context: Any, group: str) -> tuple[int, int | None]:
-    """How many tasks are done, and how many are known of."""
-    stages = list(_stages(context, group))
+    """How many tasks are done, and how many are known of. Stages that another job has carried out never begin."""
+    stages = [stage for stage in _stages(context, group) if stage.numActiveTasks or stage.numCompletedTasks]
     return sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages) or None

@@ -1,6 +1,9 @@
 """What publishing on a cluster costs beside one machine: CPU seconds of all processes, per row.
 
-    spark_bench.py ROWS.parquet [--forms anatomy,permute,generalize] [--partitions 2,7,32] [--rows-per-cell 1000000]
+    spark_bench.py FOLDER MAKER [--rows 2000000] [--forms anatomy,permute,generalize] [--partitions 2,7,32]
+                   [--rows-per-cell 1000000]
+
+MAKER is `make_census_like.py`; its rows are kept in FOLDER and used again.
 
 Starts a cluster of two workers on this machine. Every release is audited by the cluster; those of one form must have the
 same hashes. JVM start is counted apart: it is what an empty job has cost before. Run it with the Python that has the
@@ -28,31 +31,55 @@ SENSITIVE = "salary_class"
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("rows", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("maker", type=Path)
+    parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--forms", default="anatomy,permute,generalize")
     parser.add_argument("--partitions", default="8")
     parser.add_argument("--rows-per-cell", type=int, default=1_000_000)
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="chrysalis-bench-", dir=options.rows.parent))
+    options.folder.mkdir(parents=True, exist_ok=True)
+    rows = options.folder.absolute() / f"census-like-{options.rows}.parquet"
+    if not rows.is_file():
+        make(options, rows)
+    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=options.folder.absolute()))
     try:
-        measure(options, folder)
+        measure(options, rows, folder)
     finally:
         shutil.rmtree(folder)
 
 
-def measure(options: argparse.Namespace, folder: Path) -> None:
+def make(options: argparse.Namespace, rows: Path) -> None:
+    """Several seeds, so that no run of the maker is large."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    csv, most = rows.with_suffix(".csv"), 2_000_000
+    writer = None
+    for seed, start in enumerate(range(0, options.rows, most), 1):
+        count = min(most, options.rows - start)
+        subprocess.run([sys.executable, options.maker, str(count), str(seed), csv], check=True)
+        table = pyarrow.csv.read_csv(csv)
+        writer = writer or pyarrow.parquet.ParquetWriter(rows, table.schema)
+        writer.write_table(table, row_group_size=250_000)
+        csv.unlink()
+    if writer is not None:
+        writer.close()
+
+
+def measure(options: argparse.Namespace, file: Path, folder: Path) -> None:
     import chrysalis.spark as on_cluster
 
     cluster = Cluster(folder)
     try:
         spark = session(cluster)
-        path = f"file:{options.rows}"
+        path = f"file:{file}"
         rows = spark.read.parquet(path).count()
         start = used()
         print(f"{rows:,} rows; starting Java and a first job took {start:.1f} CPU s")
         print(f"{'form':<12}{'partitions':>11}{'seconds':>9}{'CPU s':>8}{'us/row':>8}{'shuffled':>10}{'one machine':>13}{'ratio':>7}")
         for form in options.forms.split(","):
-            alone = one_machine(options.rows, form, folder / "alone")
+            alone = one_machine(file, form, folder / "alone")
             seen = set()
             for partitions in map(int, options.partitions.split(",")):
                 out = folder / "release"

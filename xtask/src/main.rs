@@ -61,6 +61,10 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   bench-queries          ask 2,000,000 CENSUS rows: rewritten questions against the raw table in
         [--data DIR]     DuckDB and PostgreSQL, `chrysalis query` against DuckDB over the raw
         [--repeat N]     Parquet file (needs census_sal_500k.csv.gz)
+  bench-spark            publish 2,000,000 rows like CENSUS on a Spark cluster of two workers in every
+        [--data DIR]     form: CPU seconds of all processes beside those of one machine, and the same
+        [--rows N]       hashes for every number of partitions (--partitions 2,7,32; --forms anatomy;
+        [--partitions …] --rows-per-cell N)
   bench-stop             interrupt the publication of 2,000,000 CENSUS rows at many moments: how long
         [--data DIR]     does it take to end, and is anything left behind?
         [--repeat N]
@@ -115,6 +119,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bench-estimates" => bench_estimates::run(&bench_estimates::Options::parse(rest, called_from)?),
         "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),
+        "bench-spark" => spark::bench(rest, called_from),
         "bench-stop" => bench_stop::run(&bench::Options::parse(rest, called_from)?),
         "bench-tables" => bench_tables::run(&bench_tables::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),

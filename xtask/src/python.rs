@@ -154,6 +154,17 @@ fn test(installed: &Installed) -> Result<(), Failure> {
     check(&[&format!("{PACKAGE}/notebook.py"), "docs/guides/hospital.ipynb"])
 }
 
+/// `cargo xtask bench-spark`: a script that needs the package and a cluster.
+pub(crate) fn bench_on_cluster(profile: &str, spark: &Path, arguments: &[String]) -> Result<(), Failure> {
+    let tools = prepare().map_err(Failure::new)?;
+    let wheel = build(&tools, &Options { profile: profile.to_owned(), ..Options::default() })?;
+    let mut installed = Installed::new(&tools, &wheel)?.with_libraries_of(spark)?;
+    // The script starts the cluster as the tests do.
+    installed.libraries = format!("{PACKAGE}/tests:{}", installed.libraries);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    installed.check(&[&["referee/spark_bench.py"], arguments.as_slice()].concat())
+}
+
 /// Where the packages of an environment are.
 fn libraries_of(python: &Path) -> Result<String, Failure> {
     let mut command = Command::new(python);

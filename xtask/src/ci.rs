@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::shell::{self, Failure};
-use crate::{check_deps, python, referees};
+use crate::{check_deps, python, referees, spark};
 
 /// Features that `cargo install` leaves out and tests include.
 const FEATURES: &str = "chrysalis-cli/databases";
@@ -87,6 +87,14 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
             step("python", || python::run(&options))?;
         }
         Err(reason) => skip(&mut skipped, format!("the Python package is not built: {reason}")),
+    }
+    match python::prepare().and_then(|_| spark::prepare()) {
+        Ok(_) => {
+            let mut options = python::Options::default();
+            options.is_cold = builds.is_cold;
+            step("spark", || spark::run(&options))?;
+        }
+        Err(reason) => skip(&mut skipped, format!("the Python package is not tested on a cluster: {reason}")),
     }
     let toys = |verb| [verb, "--workspace", "--features", WITH_TOYS, "--test", "toys"];
     step("toys", || match extent {

@@ -8,6 +8,7 @@
 
 mod bench;
 mod bench_audit;
+mod bench_cells;
 mod bench_estimates;
 mod bench_full_domain;
 mod bench_queries;
@@ -21,6 +22,7 @@ mod measure;
 mod python;
 mod referees;
 mod shell;
+mod spark;
 mod studio_pictures;
 
 use std::path::{Path, PathBuf};
@@ -45,6 +47,10 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   bench-audit            publish 500,000 CENSUS rows in every form, audit them with all attacks,
         [--data DIR]     and profile 1,200,000 rows (needs census_sal_500k.csv.gz)
         [--repeat N]
+  bench-cells            publish 10,000,000 rows like CENSUS in one piece and cell by cell: time, peak
+        [--data DIR]     memory, loss and errors (DIR holds make_census_like.py and the CENSUS
+        [--rows N]       files; --file measures a file that is there already)
+        [--memory 1GB] [--file FILE]
   bench-estimates        publish real tables in several forms and ask them 1,000 random questions:
         [--data DIR]     errors of even and learned estimates, and how often the truth lies within
         [--questions N]  two standard errors (releases in target/bench-estimates are used again;
@@ -55,6 +61,10 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   bench-queries          ask 2,000,000 CENSUS rows: rewritten questions against the raw table in
         [--data DIR]     DuckDB and PostgreSQL, `chrysalis query` against DuckDB over the raw
         [--repeat N]     Parquet file (needs census_sal_500k.csv.gz)
+  bench-spark            publish 2,000,000 rows like CENSUS on a Spark cluster of two workers in every
+        [--data DIR]     form: CPU seconds of all processes beside those of one machine, and the same
+        [--rows N]       hashes for every number of partitions (--partitions 2,7,32; --forms anatomy;
+        [--partitions …] --rows-per-cell N)
   bench-stop             interrupt the publication of 2,000,000 CENSUS rows at many moments: how long
         [--data DIR]     does it take to end, and is anything left behind?
         [--repeat N]
@@ -69,6 +79,8 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   python-pictures        photograph what notebooks show for docs/guides/python.md
   referees               install pycanon, polars, DuckDB and playwright into target/referee, axe-core into
                          target/axe, PostgreSQL and Chromium
+  spark [--profile NAME] build the Python wheel, and test it on a Spark cluster that is started for it: a
+                         master and two workers (installs Java, and PySpark into target/python)
   studio-pictures        photograph every step of the studio for docs/guides/studio.md
 ";
 
@@ -104,15 +116,18 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "example" => example::run(&example::Options::parse(rest)?),
         "bench" => bench::run(&bench::Options::parse(rest, called_from)?),
         "bench-audit" => bench_audit::run(&bench::Options::parse(rest, called_from)?),
+        "bench-cells" => bench_cells::run(&bench_cells::Options::parse(rest, called_from)?),
         "bench-estimates" => bench_estimates::run(&bench_estimates::Options::parse(rest, called_from)?),
         "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),
+        "bench-spark" => spark::bench(rest, called_from),
         "bench-stop" => bench_stop::run(&bench::Options::parse(rest, called_from)?),
         "bench-tables" => bench_tables::run(&bench_tables::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),
         "check-deps" => no_options(rest).and_then(|()| check_deps::run()),
         "python" => python::run(&python::Options::parse(rest)?),
         "python-pictures" => no_options(rest).and_then(|()| python::pictures()),
+        "spark" => spark::run(&python::Options::parse(rest)?),
         "studio-pictures" => no_options(rest).and_then(|()| studio_pictures::run()),
         "referees" => no_options(rest).and_then(|()| referees::run()),
         _ => Err(Failure::usage(format!("no chore `{chore}`\n\n{HELP}"))),

@@ -9,6 +9,8 @@ use crate::referees::{self, Environment, python_of, quietly};
 use crate::shell::{self, Failure};
 
 const PACKAGE: &str = "crates/chrysalis-python";
+/// Tests that start a cluster where there can be one.
+const SPARK_TESTS: &str = "tests/test_spark.py";
 
 /// What builds and tests the wheel.
 const TOOLS: Environment = Environment {
@@ -55,7 +57,25 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let tools = prepare().map_err(Failure::new)?;
     let wheel = build(&tools, options)?;
     println!("python: {}", wheel.display());
-    if options.is_build { Ok(()) } else { test(&tools, &wheel) }
+    if options.is_build { Ok(()) } else { test(&Installed::new(&tools, &wheel)?) }
+}
+
+/// `cargo xtask spark`: what needs a cluster. `libraries` is where PySpark is, which is too large for everyday tools.
+pub(crate) fn run_on_cluster(options: &Options, spark: &Path) -> Result<(), Failure> {
+    let tools = prepare().map_err(Failure::new)?;
+    let wheel = build(&tools, options)?;
+    let installed = Installed::new(&tools, &wheel)?.with_libraries_of(spark)?;
+    let config = format!("{PACKAGE}/pyproject.toml");
+    installed.check(&[
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        &config,
+        &format!("{PACKAGE}/{SPARK_TESTS}"),
+    ])
 }
 
 /// The Python of the environment with the tools, or why there is none. The package is for Linux today.
@@ -91,52 +111,76 @@ fn build(tools: &Path, options: &Options) -> Result<PathBuf, Failure> {
 pub(crate) fn pictures() -> Result<(), Failure> {
     const OUT: &str = "docs/guides";
     let chromium = referees::prepare_chromium().map_err(Failure::new)?;
-    let browsers = libraries_of(&referees::prepare().map_err(Failure::new)?)?;
+    let browsers = referees::prepare().map_err(Failure::new)?;
     let tools = prepare().map_err(Failure::new)?;
-    let python = install(&tools, &build(&tools, &Options::default())?)?;
-    let libraries = format!("{}:{browsers}", libraries_of(&tools)?);
-    let mut script = Command::new(&python);
-    script.args([&format!("{PACKAGE}/pictures.py"), OUT]).env("PYTHONPATH", libraries);
-    shell::run(script.env("PYTHONDONTWRITEBYTECODE", "1").env("CHRYSALIS_CHROMIUM", chromium))?;
+    let installed = Installed::new(&tools, &build(&tools, &Options::default())?)?.with_libraries_of(&browsers)?;
+    let mut script = installed.command(&[&format!("{PACKAGE}/pictures.py"), OUT]);
+    shell::run(script.env("CHRYSALIS_CHROMIUM", chromium))?;
     println!("python-pictures: look at {OUT}/python-*.png");
     Ok(())
 }
 
-/// Installs the wheel into an environment that has nothing else, and returns its Python.
-fn install(tools: &Path, wheel: &Path) -> Result<PathBuf, Failure> {
-    let fresh = shell::target_dir().join("python/fresh");
-    shell::empty_dir(&fresh)?;
-    let fresh = std::path::absolute(&fresh).map_err(|error| Failure::new(error.to_string()))?;
-    let python = python_of(&fresh);
-    let mut make = Command::new(tools);
-    quietly(make.args(["-m", "venv", "--without-pip"]).arg(&fresh)).map_err(Failure::new)?;
-    let mut install = Command::new(tools);
-    install.args(["-m", "pip", "--quiet", "--disable-pip-version-check", "--python"]).arg(&python);
-    quietly(install.args(["install", "--no-index"]).arg(wheel)).map_err(Failure::new)?;
-    Ok(python)
+/// The wheel in an environment that has nothing else; tools come from another one.
+struct Installed {
+    python: PathBuf,
+    libraries: String,
 }
 
-/// Tests the installed wheel with tools from another environment.
-fn test(tools: &Path, wheel: &Path) -> Result<(), Failure> {
-    let python = install(tools, wheel)?;
-    let libraries = libraries_of(tools)?;
-    let cache = shell::target_dir().join("python/mypy");
-    let with_tools = |arguments: &[&str]| {
-        let mut command = Command::new(&python);
-        command.args(arguments).env("PYTHONPATH", &libraries).env("PYTHONDONTWRITEBYTECODE", "1");
-        command.env("MYPY_CACHE_DIR", &cache);
+impl Installed {
+    fn new(tools: &Path, wheel: &Path) -> Result<Installed, Failure> {
+        let fresh = shell::target_dir().join("python/fresh");
+        shell::empty_dir(&fresh)?;
+        let absolute = std::path::absolute(&fresh).map_err(|error| Failure::new(error.to_string()))?;
+        let python = python_of(&absolute);
+        let mut make = Command::new(tools);
+        quietly(make.args(["-m", "venv", "--without-pip"]).arg(&fresh)).map_err(Failure::new)?;
+        let mut install = Command::new(tools);
+        install.args(["-m", "pip", "--quiet", "--disable-pip-version-check", "--python"]).arg(&python);
+        quietly(install.args(["install", "--no-index", "--no-deps"]).arg(wheel)).map_err(Failure::new)?;
+        Ok(Installed { python, libraries: libraries_of(tools)? })
+    }
+
+    fn with_libraries_of(self, python: &Path) -> Result<Installed, Failure> {
+        Ok(Installed { libraries: format!("{}:{}", self.libraries, libraries_of(python)?), ..self })
+    }
+
+    /// Python with these arguments.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.python);
+        command.args(arguments).env("PYTHONPATH", &self.libraries).env("PYTHONDONTWRITEBYTECODE", "1");
+        command.env("MYPY_CACHE_DIR", shell::target_dir().join("python/mypy"));
         command
-    };
+    }
+
+    fn check(&self, arguments: &[&str]) -> Result<(), Failure> {
+        shell::run(&mut self.command(arguments))
+    }
+}
+
+fn test(installed: &Installed) -> Result<(), Failure> {
     // The command needs nothing but the wheel.
-    shell::run(Command::new(beside(&python, "chrysalis")).arg("--version"))?;
+    shell::run(Command::new(beside(&installed.python, "chrysalis")).arg("--version"))?;
     let config = format!("{PACKAGE}/pyproject.toml");
-    let check = |arguments: &[&str]| shell::run(&mut with_tools(arguments));
-    check(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", &config, &format!("{PACKAGE}/tests")])?;
-    check(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", &config, "--pyargs", "chrysalis"])?;
+    let check = |arguments: &[&str]| installed.check(arguments);
+    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", &config];
+    let with_pytest = |more: &[&str]| check(&[&pytest, more].concat());
+    with_pytest(&[&format!("{PACKAGE}/tests")])?;
+    with_pytest(&["--pyargs", "chrysalis"])?;
     check(&["-m", "mypy", "--config-file", &config, "-p", "chrysalis"])?;
     check(&["-m", "mypy", "--config-file", &config, &format!("{PACKAGE}/tests/typed.py")])?;
     check(&["-m", "mypy.stubtest", "chrysalis._native"])?;
     check(&[&format!("{PACKAGE}/notebook.py"), "docs/guides/hospital.ipynb"])
+}
+
+/// `cargo xtask bench-spark`: a script that needs the package and a cluster.
+pub(crate) fn bench_on_cluster(profile: &str, spark: &Path, arguments: &[String]) -> Result<(), Failure> {
+    let tools = prepare().map_err(Failure::new)?;
+    let wheel = build(&tools, &Options { profile: profile.to_owned(), ..Options::default() })?;
+    let mut installed = Installed::new(&tools, &wheel)?.with_libraries_of(spark)?;
+    // The script starts the cluster as the tests do.
+    installed.libraries = format!("{PACKAGE}/tests:{}", installed.libraries);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    installed.check(&[&["referee/spark_bench.py"], arguments.as_slice()].concat())
 }
 
 /// Where the packages of an environment are.

@@ -65,6 +65,16 @@ fn chromium() -> Option<PathBuf> {
     names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
 }
 
+/// The Java that Spark runs on; installs Debian's package if possible.
+pub(crate) fn prepare_java() -> Result<(), String> {
+    let is_there = || Command::new("java").arg("-version").output().is_ok_and(|output| output.status.success());
+    if is_there() {
+        return Ok(());
+    }
+    install("Java", "openjdk-17-jre-headless")?;
+    if is_there() { Ok(()) } else { Err("the package has no java".to_owned()) }
+}
+
 /// The version of axe-core, which judges whether everybody can use the studio's page.
 const AXE: &str = "axe-core@4.14.0";
 

@@ -364,6 +364,24 @@ impl<'a> ColumnReader<'a> {
         Ok(())
     }
 
+    /// Takes the rows that were added away, as positions in the dictionary, which only grows: [`ColumnReader::entries`]
+    /// says in the end what stands there.
+    pub fn take(&mut self) -> Codes {
+        let width = self.dictionary.len();
+        let taken = std::mem::take(&mut self.codes);
+        match taken.len() {
+            1 => taken.into_iter().next().unwrap_or_else(|| Codes::with_capacity(0, 0)),
+            _ => Codes::collect(width, taken.iter().flat_map(Codes::iter)),
+        }
+    }
+
+    /// The dictionary as a column with one row per position.
+    pub fn entries(mut self) -> Result<Column, ArrowTableError> {
+        let width = self.dictionary.len();
+        self.codes = vec![Codes::collect(width, 0..width as u32)];
+        self.finish()
+    }
+
     /// The column. If the requested kind is not that of the arrays, every value is read again from its text.
     pub fn finish(self) -> Result<Column, ArrowTableError> {
         let request = self.request;

@@ -1,6 +1,6 @@
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
-use chrysalis_table::{ColumnRequest, Progress, Table, TableError, resolve};
+use chrysalis_table::{Codes, Column, ColumnRequest, Progress, Table, TableError, resolve};
 use rayon::prelude::*;
 
 use crate::{ArrowTableError, ColumnReader, ROWS_PER_BATCH, kind_of};
@@ -71,6 +71,16 @@ impl<'a> TableReader<'a> {
             progress(n_rows as u64);
         }
         Ok(())
+    }
+
+    /// Takes the rows that were added away, by column: see [`ColumnReader::take`].
+    pub fn take(&mut self) -> Vec<Codes> {
+        self.columns.iter_mut().map(ColumnReader::take).collect()
+    }
+
+    /// The dictionaries of all columns: see [`ColumnReader::entries`].
+    pub fn entries(self) -> Result<Vec<Column>, ArrowTableError> {
+        self.columns.into_par_iter().map(ColumnReader::entries).collect::<Vec<_>>().into_iter().collect()
     }
 
     /// The table.

@@ -38,7 +38,7 @@ fn view(name: &str, files: &[PathBuf], columns: Vec<(&str, KindName)>, dialect: 
         return of_parquet(dialect, name, &paths).to_string();
     }
     if dialect == Dialect::Spark {
-        return spark_csv(name, &paths, columns, are_all);
+        return spark_csv(name, files, columns, are_all);
     }
     let columns = columns.into_iter().map(|(name, kind)| (name, duckdb(kind))).collect();
     let columns = if are_all { Columns::All(columns) } else { Columns::Some(columns) };
@@ -47,7 +47,7 @@ fn view(name: &str, files: &[PathBuf], columns: Vec<(&str, KindName)>, dialect: 
 
 /// Spark's views of CSV files have a clause (`USING csv OPTIONS …`) that the syntax tree of views lacks, so this statement
 /// alone is text; its names and texts are escaped like those in trees.
-fn spark_csv(name: &str, paths: &[String], columns: Vec<(&str, KindName)>, are_all: bool) -> String {
+fn spark_csv(name: &str, files: &[PathBuf], columns: Vec<(&str, KindName)>, are_all: bool) -> String {
     let dialect = Dialect::Spark;
     let quote = dialect.name_quote();
     let named = |name: &str| format!("{quote}{}{quote}", dialect.escaped_name(name));
@@ -56,11 +56,28 @@ fn spark_csv(name: &str, paths: &[String], columns: Vec<(&str, KindName)>, are_a
     // A list of some columns would be taken for the first ones of the file.
     let columns = if are_all { format!(" ({})", columns.join(", ")) } else { String::new() };
     let infer = if are_all { "" } else { ", inferSchema 'true'" };
-    let path = dialect.text(paths.first().map_or("", String::as_str)).0;
-    format!(
-        "CREATE OR REPLACE TEMPORARY VIEW {}{columns} USING csv OPTIONS (path {path}, header 'true', nullValue ''{infer})",
-        named(name)
-    )
+    let path = dialect.text(&spark_path(files)).0;
+    // Otherwise a backslash would escape what follows it, and two quotes inside quotes would be two.
+    let options = format!("path {path}, header 'true', nullValue '', escape '\"'{infer}");
+    format!("CREATE OR REPLACE TEMPORARY VIEW {}{columns} USING csv OPTIONS ({options})", named(name))
+}
+
+/// The one path that a view of files takes: a pattern, if there are several files, which are in the same folder.
+fn spark_path(files: &[PathBuf]) -> String {
+    // Letters that stand for others in patterns.
+    let plain = |text: &str| -> String {
+        let escaped = |letter: char| {
+            let escape = "{}[]*?\\,".contains(letter).then_some('\\');
+            escape.into_iter().chain(std::iter::once(letter))
+        };
+        text.chars().flat_map(escaped).collect()
+    };
+    let (Some(first), true) = (files.first(), files.len() > 1) else {
+        return files.first().map(|file| plain(&file.display().to_string())).unwrap_or_default();
+    };
+    let folder = first.parent().unwrap_or(Path::new("")).display().to_string();
+    let name = |file: &PathBuf| plain(&file.file_name().unwrap_or_default().to_string_lossy());
+    format!("{}/{{{}}}", plain(&folder), files.iter().map(name).collect::<Vec<_>>().join(","))
 }
 
 fn duckdb(kind: KindName) -> &'static str {
@@ -78,5 +95,27 @@ fn spark(kind: KindName) -> &'static str {
         KindName::DateTime => "TIMESTAMP_NTZ",
         KindName::Ordinal | KindName::Category => "STRING",
         other => duckdb(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_in_spark_reads_all_parts_and_cells_in_quotes() {
+        let files = ["st-1.csv", "st-2.csv"].map(|name| Path::new("/data/[1], a*").join(name));
+        let columns = || vec![("group_id", KindName::Integer), ("dis`ease", KindName::Category)];
+        let all = view("st", &files, columns(), Dialect::Spark, true);
+        assert_eq!(
+            all,
+            "CREATE OR REPLACE TEMPORARY VIEW `st` (`group_id` BIGINT, `dis``ease` STRING) USING csv OPTIONS \
+             (path '/data/\\\\[1\\\\]\\\\, a\\\\*/{st-1.csv,st-2.csv}', header 'true', nullValue '', escape '\"')"
+        );
+        let one = view("st", &files[..1], columns(), Dialect::Spark, false);
+        assert!(
+            one.contains("(path '/data/\\\\[1\\\\]\\\\, a\\\\*/st-1.csv', header")
+                && one.ends_with("inferSchema 'true')")
+        );
     }
 }

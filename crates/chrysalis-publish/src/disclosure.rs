@@ -15,7 +15,7 @@ use crate::{Microdata, Partition, SensitiveColumn, SeriesGroups};
 /// together than the column's `near`; where persons may have several rows, also when all persons of its group have one
 /// value in common. Values that look alike count as one. A certain row is *disclosed* when its value
 /// is not ordinary. If several columns are sensitive, one of them is enough.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Disclosure {
     /// Rows whose sensitive value follows from what is shown.
     pub certain_rows: u64,

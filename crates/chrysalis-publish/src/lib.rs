@@ -9,6 +9,7 @@
 //! Randomness is a parameter everywhere: a `&mut dyn CryptoRng`, which `chrysalis::Seed` makes, by default from the
 //! operating system's randomness. Results do not depend on the number of threads.
 
+pub mod cells;
 mod disclosure;
 mod error;
 mod job;

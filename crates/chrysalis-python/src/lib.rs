@@ -6,6 +6,7 @@
 //! stops it when somebody presses Ctrl-C. The classes that people see are written in Python, under `python/chrysalis`.
 
 mod answer;
+mod cluster;
 mod compare;
 mod errors;
 mod examples;
@@ -30,6 +31,11 @@ mod _native {
     use super::command;
     #[pymodule_export]
     use crate::answer::Answer;
+    #[pymodule_export]
+    use crate::cluster::{
+        ClusterJob, audit_sql, cluster_count, cluster_merge_counts, cluster_merge_surveys, cluster_publish,
+        cluster_route, cluster_survey, cluster_write, manifest, rewrite,
+    };
     #[pymodule_export]
     use crate::compare::{Comparison, compare};
     #[pymodule_export]

@@ -350,7 +350,7 @@ fn measures(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Measures> {
 }
 
 /// Public tables that questions may join. They are small, and their cells are compared as text.
-fn public_tables(py: Python<'_>, tables: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Tables> {
+pub(crate) fn public_tables(py: Python<'_>, tables: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Tables> {
     let mut public = Tables::default();
     for (name, table) in tables {
         let (header, rows) = cells(py, Given::new(&table, "tables")?, &name)?;

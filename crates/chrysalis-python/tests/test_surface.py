@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import sys
 import typing
 import warnings
 from html.parser import HTMLParser
@@ -221,3 +222,21 @@ def test_everything_public_is_documented() -> None:
                 if not member.startswith("_"):
                     assert inspect.getdoc(value), f"{name}.{member}"
     assert ch.__version__.count(".") == 2
+
+
+def test_without_pyspark_the_cluster_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The module can be imported all the same."""
+    import chrysalis.spark as cluster
+
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    nothing: Any = None
+    for call in (
+        lambda: cluster.publish(nothing, out=tmp_path / "release", quasi=["age"]),
+        lambda: cluster.audit(tmp_path, nothing),
+        lambda: cluster.query(tmp_path, "SELECT COUNT(*) FROM microdata", nothing),
+    ):
+        with pytest.raises(ch.RequestError, match="PySpark, which is not installed") as caught:
+            call()
+        assert "pip install 'chrysalis-privacy[spark]'" in caught.value.remedy
+    for name in cluster.__all__:
+        assert inspect.getdoc(getattr(cluster, name)), name

@@ -1,7 +1,7 @@
 //! Record batches in: tables that other programs hold in memory.
 
-use chrysalis_arrow::{ArrowTableError, RecordBatchReader, header, kind_of, read};
-use chrysalis_table::{ColumnRequest, Progress, Table};
+use chrysalis_arrow::{ArrowTableError, RecordBatchReader, TableReader, header, kind_of, read};
+use chrysalis_table::{Codes, Column, ColumnRequest, Progress, Table, TableError};
 
 use crate::StoreError;
 
@@ -30,6 +30,29 @@ impl BatchesInput {
         let schema = self.batches.schema();
         let fields = schema.fields().iter().filter(|field| kind_of(field.data_type()).is_none());
         fields.map(|field| (field.name().clone(), field.data_type().to_string())).collect()
+    }
+
+    /// Reads the wanted columns batch by batch: see [`crate::Input::read_pieces`].
+    pub(crate) fn read_pieces(
+        self,
+        wanted: &[ColumnRequest],
+        each: &mut dyn FnMut(Vec<Codes>) -> Result<(), StoreError>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Column>, StoreError> {
+        let arrow_error = |error| failed(&self.name, error);
+        let schema = self.batches.schema();
+        let mut reader = TableReader::new(&schema, wanted).map_err(arrow_error)?;
+        let mut rows = 0;
+        for batch in self.batches {
+            let batch = batch.map_err(|error| failed(&self.name, error.into()))?;
+            rows += batch.num_rows();
+            reader.add(&batch, progress).map_err(arrow_error)?;
+            each(reader.take())?;
+        }
+        if rows == 0 {
+            return Err(arrow_error(TableError::NoRows.into()));
+        }
+        reader.entries().map_err(arrow_error)
     }
 
     /// Reads the wanted columns, and reports how many rows are done.

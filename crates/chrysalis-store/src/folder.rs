@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chrysalis_release::{ENCODING, Manifest, PartEntry, Release, VERSION};
 use chrysalis_table::{Memory, Progress, Table};
@@ -72,43 +72,102 @@ pub fn write_release_once(
     progress: Progress<'_>,
     before: &dyn Fn(&str) -> Result<(), StoreError>,
 ) -> Result<Manifest, StoreError> {
-    check_place(out, force)?;
-    let parent = parent_of(out);
-    let io_error = |action, path: &Path| {
-        let path = path.to_owned();
-        move |source| StoreError::Io { action, path, source }
-    };
-    if !parent.is_dir() {
-        let source = io::Error::new(io::ErrorKind::NotFound, "there is no such folder");
-        return Err(StoreError::Io { action: "write to", path: parent, source });
-    }
-    remove_abandoned(&parent);
-    // Dropped, and so removed, on every early return and on unwinding.
-    let beside = TemporaryFolder::create_in(&parent)
-        // The error's own text names the temporary folder, which is nobody's business.
-        .map_err(|error| io_error("write to", out)(error.kind().into()))?;
-    let mut manifest = Manifest { version: VERSION, encoding: ENCODING, ..release.manifest.clone() };
+    let folder = ReleaseFolder::begin(out, format, force)?;
+    let mut manifest = release.manifest.clone();
     for (entry, table) in manifest.tables.iter_mut().zip(&release.tables) {
-        let file = format.file_of(&entry.name, None);
-        let sha256 = write_table(table, &beside.path().join(&file), format, progress);
-        let sha256 = sha256.map_err(io_error("write to", out))?;
-        entry.parts = vec![PartEntry { file, rows: table.rows() as u64, sha256 }];
-        progress(0);
+        entry.parts = vec![folder.write_part(&entry.name, None, table, progress)?];
     }
-    let json = manifest.to_json().map_err(|error| StoreError::Release { path: out.display().to_string(), error })?;
-    write_synced(&beside.path().join(MANIFEST), json.as_bytes()).map_err(io_error("write to", out))?;
-    beside.sync().map_err(io_error("write to", out))?;
-    // The last place to stop: from here on the release is there.
-    progress(0);
-    // Something may have been put there meanwhile.
-    check_place(out, force)?;
-    before(&hex(&Sha256::digest(json.as_bytes())))?;
-    beside.put_in_place(out, force).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists => StoreError::Exists { path: out.to_owned() },
-        _ => StoreError::Io { action: "write to", path: out.to_owned(), source },
-    })?;
-    sync_folder(&parent).map_err(io_error("sync", &parent))?;
-    Ok(manifest)
+    folder.finish(manifest, progress, before)
+}
+
+/// A release that is being written: its files stand beside its place until all of them are there. Dropped, and so
+/// removed, on every early return and on unwinding.
+pub struct ReleaseFolder {
+    beside: TemporaryFolder,
+    out: PathBuf,
+    format: Format,
+    force: bool,
+}
+
+impl ReleaseFolder {
+    /// Begins a release, and clears away what killed runs left behind.
+    pub fn begin(out: &Path, format: Format, force: bool) -> Result<Self, StoreError> {
+        check_place(out, force)?;
+        let parent = parent_of(out);
+        if !parent.is_dir() {
+            let source = io::Error::new(io::ErrorKind::NotFound, "there is no such folder");
+            return Err(StoreError::Io { action: "write to", path: parent, source });
+        }
+        remove_abandoned(&parent);
+        let beside = TemporaryFolder::create_in(&parent)
+            // The error's own text names the temporary folder, which is nobody's business.
+            .map_err(|error| failed("write to", out)(error.kind().into()))?;
+        Ok(ReleaseFolder { beside, out: out.to_owned(), format, force })
+    }
+
+    /// Where its files are until it is finished.
+    pub fn path(&self) -> &Path {
+        self.beside.path()
+    }
+
+    /// Writes a table, or one of its parts, which are numbered from 1, and reports how many rows are done.
+    pub fn write_part(
+        &self,
+        table_name: &str,
+        part: Option<usize>,
+        table: &Table,
+        progress: Progress<'_>,
+    ) -> Result<PartEntry, StoreError> {
+        let entry = write_part(self.path(), table_name, part, table, self.format, progress);
+        let entry = entry.map_err(failed("write to", &self.out))?;
+        progress(0);
+        Ok(entry)
+    }
+
+    /// Writes the manifest, carries out `before` with its SHA-256, and puts the release in its place.
+    pub fn finish(
+        self,
+        manifest: Manifest,
+        progress: Progress<'_>,
+        before: &dyn Fn(&str) -> Result<(), StoreError>,
+    ) -> Result<Manifest, StoreError> {
+        let ReleaseFolder { beside, out, force, .. } = self;
+        let manifest = Manifest { version: VERSION, encoding: ENCODING, ..manifest };
+        let json =
+            manifest.to_json().map_err(|error| StoreError::Release { path: out.display().to_string(), error })?;
+        write_synced(&beside.path().join(MANIFEST), json.as_bytes()).map_err(failed("write to", &out))?;
+        beside.sync().map_err(failed("write to", &out))?;
+        // The last place to stop: from here on the release is there.
+        progress(0);
+        // Something may have been put there meanwhile.
+        check_place(&out, force)?;
+        before(&hex(&Sha256::digest(json.as_bytes())))?;
+        beside.put_in_place(&out, force).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => StoreError::Exists { path: out.clone() },
+            _ => StoreError::Io { action: "write to", path: out.clone(), source },
+        })?;
+        let parent = parent_of(&out);
+        sync_folder(&parent).map_err(failed("sync", &parent))?;
+        Ok(manifest)
+    }
+}
+
+/// Writes a table, or one of its parts, into a folder: in a cluster, whoever has the rows of a part writes it.
+pub fn write_part(
+    folder: &Path,
+    table_name: &str,
+    part: Option<usize>,
+    table: &Table,
+    format: Format,
+    progress: Progress<'_>,
+) -> io::Result<PartEntry> {
+    let file = format.file_of(table_name, part);
+    let sha256 = write_table(table, &folder.join(&file), format, progress)?;
+    Ok(PartEntry { file, rows: table.rows() as u64, sha256 })
+}
+
+fn failed<'a>(action: &'static str, path: &'a Path) -> impl Fn(io::Error) -> StoreError + use<'a> {
+    move |source| StoreError::Io { action, path: path.to_owned(), source }
 }
 
 /// Refuses early, before hours of work, what [`write_release`] would refuse at the end.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use chrysalis_arrow::RecordBatchReader;
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, Progress, Table, TableError, no_progress};
+use chrysalis_table::{Codes, Column, ColumnRequest, CsvOptions, CsvReader, Progress, Table, TableError, no_progress};
 
 use crate::batches_in::BatchesInput;
 use crate::limits::Declared;
@@ -206,6 +206,48 @@ impl Input {
             Content::Parquet(parquet) => parquet.read(wanted, self.allow_empty, progress),
             Content::Batches(batches) => batches.read(wanted, progress),
         }
+    }
+}
+
+impl Input {
+    /// Reads the wanted columns piece by piece, so that memory follows the dictionaries and not the rows: `each` is handed
+    /// the rows of one piece after the other, by column, as positions in dictionaries that only grow. In the end every
+    /// dictionary is returned, as a column with one row per position. Reports what [`Input::read_with`] reports, and how
+    /// many rows of other sources are done.
+    pub fn read_pieces(
+        self,
+        wanted: &[ColumnRequest],
+        each: &mut dyn FnMut(Vec<Codes>) -> Result<(), StoreError>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Column>, StoreError> {
+        let name = self.name;
+        let told = AtomicU64::new(0);
+        let tell = |_: u64| {
+            let now = self.bytes_read.load(Ordering::Relaxed);
+            progress(now.saturating_sub(told.fetch_max(now, Ordering::Relaxed)));
+        };
+        match self.content {
+            Content::Csv(csv) => csv
+                .read_pieces(wanted, &mut |codes| each(codes).map_err(Failed::Store), &tell)
+                .map_err(|failed| match failed {
+                    Failed::Table(error) => StoreError::Table { path: name.clone(), error },
+                    Failed::Store(error) => error,
+                }),
+            Content::Parquet(parquet) => parquet.read_pieces(wanted, self.allow_empty, each, progress),
+            Content::Batches(batches) => batches.read_pieces(wanted, each, progress),
+        }
+    }
+}
+
+/// What stopped a reader of pieces: the text, or whoever took the pieces.
+enum Failed {
+    Table(TableError),
+    Store(StoreError),
+}
+
+impl From<TableError> for Failed {
+    fn from(error: TableError) -> Self {
+        Failed::Table(error)
     }
 }
 

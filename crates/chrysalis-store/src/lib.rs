@@ -20,13 +20,17 @@ mod parts;
 mod private;
 mod release_in;
 mod secret;
+mod shared;
+mod spill;
 mod temporary;
 mod unfinished;
 mod whole;
 
 pub use canonical::{FilesReport, look_at_files};
 pub use error::StoreError;
-pub use folder::{Format, MANIFEST, check_place, stray_files, write_release, write_release_once};
+pub use folder::{
+    Format, MANIFEST, ReleaseFolder, check_place, stray_files, write_part, write_release, write_release_once,
+};
 pub use foreign::ForeignFormat;
 pub use input::{Input, Source};
 pub use private::{PrivateFolder, manifest_sha256, read_private};
@@ -35,5 +39,7 @@ pub use release_in::{
     read_release_within,
 };
 pub use secret::{make_secret, read_secret};
+pub use shared::SharedFolder;
+pub use spill::{Spill, SpillFile};
 pub use unfinished::give_up;
 pub use whole::{write_file, write_files, write_folder, write_tables};

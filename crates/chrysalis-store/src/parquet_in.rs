@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef};
 use bytes::Bytes;
 use chrysalis_arrow::{ArrowTableError, ColumnReader, ROWS_PER_BATCH, header, kind_of};
-use chrysalis_table::{Column, ColumnRequest, Memory, Progress, Stopped, Table, TableError, resolve};
+use chrysalis_table::{Codes, Column, ColumnRequest, Memory, Progress, Stopped, Table, TableError, resolve};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -102,6 +102,54 @@ impl ParquetInput {
         Ok(Table::new(columns))
     }
 
+    /// Reads the wanted columns batch by batch: see [`crate::Input::read_pieces`].
+    pub(crate) fn read_pieces(
+        self,
+        wanted: &[ColumnRequest],
+        allow_empty: bool,
+        each: &mut dyn FnMut(Vec<Codes>) -> Result<(), StoreError>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Column>, StoreError> {
+        let arrow_error = |error: ArrowTableError| StoreError::of_arrow(&self.name, error);
+        let table_error = |error| StoreError::Table { path: self.name.clone(), error };
+        let places = resolve(&self.header, wanted).map_err(table_error)?;
+        let mut columns: Vec<ColumnReader<'_>> = wanted.iter().map(ColumnReader::new).collect();
+        let mut reader = self.batches_of(&places, ROWS_PER_BATCH)?;
+        // The batches have every column once, in the order of the file.
+        let mut in_file = places.clone();
+        in_file.sort_unstable();
+        in_file.dedup();
+        let mut rows = 0;
+        while let Some(batch) = guarded(&self.name, || reader.next().transpose().map_err(ParquetError::from))? {
+            rows += batch.num_rows();
+            let add = |(column, place): (&mut ColumnReader<'_>, &usize)| {
+                let at = in_file.binary_search(place).unwrap_or(0);
+                column.add(batch.column(at)).map(|()| column.take())
+            };
+            let codes: Vec<_> = columns.par_iter_mut().zip(&places).map(add).collect();
+            each(codes.into_iter().collect::<Result<_, _>>().map_err(arrow_error)?)?;
+            progress(batch.num_rows() as u64);
+        }
+        if rows == 0 && !allow_empty {
+            return Err(table_error(TableError::NoRows));
+        }
+        let entries: Vec<_> = columns.into_par_iter().map(ColumnReader::entries).collect();
+        entries.into_iter().collect::<Result<_, _>>().map_err(arrow_error)
+    }
+
+    fn batches_of(&self, places: &[usize], rows: usize) -> Result<ParquetRecordBatchReader, StoreError> {
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), places.iter().copied());
+        let metadata = self.metadata.clone();
+        guarded(&self.name, || match &self.bytes {
+            Handle::File(path) => {
+                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata), mask, rows)
+            }
+            Handle::Bytes(bytes) => {
+                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata), mask, rows)
+            }
+        })
+    }
+
     fn read_column(&self, request: &ColumnRequest, place: usize, progress: Progress<'_>) -> Result<Column, StoreError> {
         let arrow_error = |error: ArrowTableError| StoreError::of_arrow(&self.name, error);
         let mut column = ColumnReader::new(request);
@@ -124,17 +172,7 @@ impl ParquetInput {
         place: usize,
         mut each: impl FnMut(&ArrayRef) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let mask = || ProjectionMask::roots(self.metadata.parquet_schema(), [place]);
-        let metadata = self.metadata.clone();
-        let rows = self.rows_at_once(place)?;
-        let mut reader = guarded(&self.name, || match &self.bytes {
-            Handle::File(path) => {
-                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata), mask(), rows)
-            }
-            Handle::Bytes(bytes) => {
-                batches(ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata), mask(), rows)
-            }
-        })?;
+        let mut reader = self.batches_of(&[place], self.rows_at_once(place)?)?;
         loop {
             let batch = guarded(&self.name, || reader.next().transpose().map_err(ParquetError::from))?;
             match batch {

@@ -41,8 +41,13 @@ pub(crate) struct TemporaryFolder {
 impl TemporaryFolder {
     /// Creates one in the given folder.
     pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
+        TemporaryFolder::create_for(parent, 0o755)
+    }
+
+    /// The same for those whom `mode` allows to look into it.
+    pub(crate) fn create_for(parent: &Path, mode: u32) -> io::Result<Self> {
         for _ in 0..TRIES {
-            let (folder, unfinished) = UnfinishedWrite::create(|| builder(0o755).tempdir_in(parent), TempDir::path)?;
+            let (folder, unfinished) = UnfinishedWrite::create(|| builder(mode).tempdir_in(parent), TempDir::path)?;
             let lock = match File::open(folder.path()) {
                 Ok(lock) => lock,
                 // The cleanup of another run found it before it was locked.

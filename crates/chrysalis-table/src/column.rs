@@ -25,6 +25,13 @@ pub struct DictionaryChunk {
     pub to_dictionary: Vec<u32>,
 }
 
+impl DictionaryChunk {
+    /// The rows as positions in the dictionary of the whole column, which has this many.
+    pub(crate) fn in_dictionary(&self, len: usize) -> Codes {
+        Codes::collect(len, self.codes.iter().map(|code| self.to_dictionary[code as usize]))
+    }
+}
+
 impl Column {
     /// Puts a column together from a domain and codes that belong to it.
     ///

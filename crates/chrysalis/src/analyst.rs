@@ -144,6 +144,12 @@ impl Questions {
         Ok(self)
     }
 
+    /// The same with public tables that are read already.
+    #[must_use]
+    pub fn joining(self, tables: Tables) -> Self {
+        Questions { tables, ..self }
+    }
+
     /// Asks the release in a folder all of them, in parallel. Only the columns that some question needs are read, and
     /// errors in questions are reported before any table is read.
     ///

@@ -12,8 +12,16 @@ use crate::{Error, Fault, Recipe};
 
 /// The columns kept as they are that look as if they identify people, each with the reason.
 pub(crate) fn identifying(data: &Microdata) -> Vec<(String, String)> {
-    let rows = data.rows();
-    let reason = |column: &Column| Some((column.name().to_owned(), guess::identifying(column, rows)?));
+    identifying_by(data, &|column| column.histogram())
+}
+
+/// The same where the rows are elsewhere: `counts` says how often each value occurs.
+pub(crate) fn identifying_by(data: &Microdata, counts: &dyn Fn(&Column) -> Vec<u64>) -> Vec<(String, String)> {
+    let rows = data.whole_rows();
+    let reason = |column: &Column| {
+        let reason = guess::identifying_by(column, &counts(column), rows)?;
+        Some((column.name().to_owned(), reason))
+    };
     data.other().filter_map(reason).collect()
 }
 
@@ -54,7 +62,7 @@ pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> E
         Some(column) => (column.name(), column.near(&recipe.require)),
         None => ("", Near::Nothing),
     };
-    let share = 100.0 * found.disclosed_rows as f64 / data.rows().max(1) as f64;
+    let share = 100.0 * found.disclosed_rows as f64 / data.whole_rows().max(1) as f64;
     let others: Vec<String> = data.other().map(|column| format!("`{}`", column.name())).collect();
     let what = match near {
         Near::Nothing => format!("a single value of `{column}`"),
@@ -72,7 +80,7 @@ pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> E
             format!("their groups leave {what} ({} of them only together with {})", count(by_others), others.join(", "))
         }
     };
-    let rows = counted(data.rows() as u64, "row");
+    let rows = counted(data.whole_rows() as u64, "row");
     let message = format!("{} of {rows} ({share:.1} %) would be disclosed: {how}", count(found.disclosed_rows));
     let mut remedy = Remedy::none();
     if by_groups > 0 {
@@ -101,7 +109,7 @@ fn shown(width: f64) -> String {
 pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
     let is_constant = |column: &SensitiveColumn<'_>| {
         let codes = 0..column.counts().domain_len() as Code;
-        data.rows() > 1 && codes.clone().all(|code| column.looks().first(code) == column.looks().first(0))
+        data.whole_rows() > 1 && codes.clone().all(|code| column.looks().first(code) == column.looks().first(0))
     };
     match data.sensitive_columns().find(is_constant).map(|column| column.column()) {
         None => Ok(()),

@@ -48,6 +48,10 @@ pub struct Draft {
     /// The most rows that a person keeps; surplus rows are dropped at random.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_per_person: Option<u64>,
+    /// How much memory publishing may take, such as `2GB`: a table that needs more is published cell by cell, and its rows
+    /// wait on disk beside the release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
     /// The ledger of a series of releases, a file of the owner's that remembers who was published; made on first use. In a
     /// spec it is relative to the spec.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -479,6 +483,7 @@ impl Draft {
             person: self.person.or(base.person),
             rows_known: self.rows_known.or(base.rows_known),
             rows_per_person: self.rows_per_person.or(base.rows_per_person),
+            memory: self.memory.or(base.memory),
             series: self.series.or(base.series),
             values_change: self.values_change.or(base.values_change),
             only_new: self.only_new.or(base.only_new),

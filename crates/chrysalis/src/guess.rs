@@ -183,7 +183,12 @@ pub fn suggest_all(table: &Table) -> Vec<Guess> {
 
 /// Why a column that is to be kept as it is would identify people, as a clause; `None` if it would not.
 pub fn identifying(column: &Column, rows: usize) -> Option<String> {
-    let (unique, values) = (unique_rows(column), column.domain().values().len());
+    identifying_by(column, &column.histogram(), rows)
+}
+
+/// The same for a column whose rows are elsewhere: `counts` says how often each code occurs.
+pub(crate) fn identifying_by(column: &Column, counts: &[u64], rows: usize) -> Option<String> {
+    let (unique, values) = (once(column, counts), column.domain().values().len());
     if is_unique(unique, rows) {
         Some(unique_text(unique, rows))
     } else if is_free_text(column, rows) {
@@ -289,8 +294,13 @@ fn is_survey_weight(words: &[String], values: usize) -> bool {
 
 /// How many rows have a value that no other row has. Missing values do not count.
 fn unique_rows(column: &Column) -> usize {
+    once(column, &column.histogram())
+}
+
+/// How many values occur once.
+fn once(column: &Column, counts: &[u64]) -> usize {
     let first = usize::from(column.domain().has_missing());
-    column.histogram()[first..].iter().filter(|&&n| n == 1).count()
+    counts.iter().skip(first).filter(|&&n| n == 1).count()
 }
 
 fn is_unique(unique: usize, rows: usize) -> bool {

@@ -37,6 +37,7 @@ mod analyst;
 mod assumptions;
 mod audit;
 pub mod catalogue;
+pub mod cells;
 pub mod certificate;
 mod compare;
 mod disclosure;
@@ -97,7 +98,7 @@ pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;
 pub use chrysalis_audit_sql::{Decides, Statement as AuditStatement};
-pub use chrysalis_release::{Form, Manifest, Release};
+pub use chrysalis_release::{Form, Manifest, PartEntry, Release};
 pub use chrysalis_sql::Dialect;
 pub use chrysalis_store as store;
 pub use chrysalis_table as table;

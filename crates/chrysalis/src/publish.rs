@@ -32,6 +32,11 @@ pub struct Published {
 /// It is an error if rows would be disclosed, or if a column kept as it is looks as if it identified people, unless the
 /// recipe accepts that risk by name.
 pub fn publish(table: Table, recipe: &Recipe, seed: Seed, watch: &dyn Watch) -> Result<Published, Error> {
+    if recipe.memory.is_some() {
+        let message = format!("`{}` has no effect on a table that is in memory already", Knob::Memory);
+        let remedy = Remedy::from("leave ").knob(Knob::Memory, "").words(" out, or publish a file to a folder");
+        return Err(Error::request(message, remedy));
+    }
     let whole = WholeTable::of(table, recipe, watch)?;
     carried_out(whole, recipe, seed, Refusal::OfDisclosure, watch)
 }
@@ -73,7 +78,7 @@ impl WholeTable {
 
 /// What stops a publication whose promises are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Refusal {
+pub(crate) enum Refusal {
     /// Risks that were not accepted by name.
     OfDisclosure,
     Never,
@@ -131,35 +136,11 @@ fn carried_out(
             job = job.after(&followed.past);
         }
         let mut outcome = job.run(&*recipe.method())?;
-        let found = outcome.disclosure.unwrap_or_default();
-        let is_accepted = recipe.accepted.contains(&Accepted::Disclosure) || refusal == Refusal::Never;
-        if found.disclosed_rows > 0 && !is_accepted {
-            return Err(disclosure::refused(&data, recipe, found));
-        }
-        let mut accepted = recipe.accepted.clone();
-        if refusal == Refusal::Never {
-            accepted.push(Accepted::Disclosure);
-            accepted.extend(identifying.into_iter().map(|(name, _)| Accepted::Identifying(name)));
-        }
-        // Accepted risks are recorded only if they were needed.
-        accepted.retain(|risk| *risk != Accepted::Disclosure || found.disclosed_rows > 0);
-        accepted.dedup();
-        outcome.release.manifest.accepted = accepted;
-        outcome.release.manifest.transparent = recipe.partitioner == Choice::Transparent;
-        for (name, steps) in recipe.prepared() {
-            let attributes = outcome.release.manifest.attributes.iter_mut();
-            attributes.filter(|attribute| attribute.name == name).for_each(|it| it.prepared = Some(steps.clone()));
-        }
-        if let Some(name) = recipe.weight() {
-            weight::mark(&mut outcome.release, name);
-        }
+        settle(&mut outcome, &data, recipe, identifying, refusal)?;
         let of_series = followed.zip(outcome.series.as_ref());
         let remembered = of_series.map(|(followed, groups)| followed.remembered(&data, groups)).transpose()?;
         let mut published = finished(outcome, recipe, dropped_rows as u64, seed, watch);
-        // Principles that are not promised were not measured.
-        let mut measured = data.measured(&recipe.require);
-        measured.retain(|(principle, _)| published.report.guarantees.contains(principle));
-        published.report.measured = measured;
+        measure(&mut published.report, &data, recipe);
         published.remembered = match all_new {
             Some((plan, table)) => {
                 Some(series::remembered_once(&table, plan, (published.release.manifest.groups, left_out))?)
@@ -171,6 +152,46 @@ fn carried_out(
         published.report.surplus_rows = recipe.persons.as_ref().and_then(|plan| plan.most_rows).map(|_| surplus_rows);
         Ok(published)
     })?
+}
+
+/// Refuses what the recipe does not accept, and completes the manifest.
+pub(crate) fn settle(
+    outcome: &mut Outcome,
+    data: &Microdata,
+    recipe: &Recipe,
+    identifying: Vec<(String, String)>,
+    refusal: Refusal,
+) -> Result<(), Error> {
+    let found = outcome.disclosure.unwrap_or_default();
+    let is_accepted = recipe.accepted.contains(&Accepted::Disclosure) || refusal == Refusal::Never;
+    if found.disclosed_rows > 0 && !is_accepted {
+        return Err(disclosure::refused(data, recipe, found));
+    }
+    let mut accepted = recipe.accepted.clone();
+    if refusal == Refusal::Never {
+        accepted.push(Accepted::Disclosure);
+        accepted.extend(identifying.into_iter().map(|(name, _)| Accepted::Identifying(name)));
+    }
+    // Accepted risks are recorded only if they were needed.
+    accepted.retain(|risk| *risk != Accepted::Disclosure || found.disclosed_rows > 0);
+    accepted.dedup();
+    outcome.release.manifest.accepted = accepted;
+    outcome.release.manifest.transparent = recipe.partitioner == Choice::Transparent;
+    for (name, steps) in recipe.prepared() {
+        let attributes = outcome.release.manifest.attributes.iter_mut();
+        attributes.filter(|attribute| attribute.name == name).for_each(|it| it.prepared = Some(steps.clone()));
+    }
+    if let Some(name) = recipe.weight() {
+        weight::mark(&mut outcome.release, name);
+    }
+    Ok(())
+}
+
+/// Reports how promises were measured. Principles that are not promised were not.
+pub(crate) fn measure(report: &mut PublishReport, data: &Microdata, recipe: &Recipe) {
+    let mut measured = data.measured(&recipe.require);
+    measured.retain(|(principle, _)| report.guarantees.contains(principle));
+    report.measured = measured;
 }
 
 /// A line that says what is about to be done.
@@ -196,7 +217,13 @@ pub(crate) fn nothing_left() -> Error {
     Error::request("every row lacks a value, so nothing is left", remedy)
 }
 
-fn finished(mut outcome: Outcome, recipe: &Recipe, dropped_rows: u64, seed: Seed, watch: &dyn Watch) -> Published {
+pub(crate) fn finished(
+    mut outcome: Outcome,
+    recipe: &Recipe,
+    dropped_rows: u64,
+    seed: Seed,
+    watch: &dyn Watch,
+) -> Published {
     outcome.release.manifest.reproducible = seed.is_fixed();
     let manifest = &outcome.release.manifest;
     if manifest.partitioner == "sequential" {

@@ -4,7 +4,7 @@
 //! weights need: a number that no row lacks and that is never negative.
 
 use chrysalis_release::{Form, Release};
-use chrysalis_table::{Kind, Knob, Remedy, Table};
+use chrysalis_table::{Domain, Kind, Knob, Remedy, Table};
 
 use crate::Error;
 use crate::words::count;
@@ -27,16 +27,20 @@ pub(crate) fn check_form(weight: Option<&String>, form: Form) -> Result<(), Erro
 /// Refuses a weight that cannot be added up.
 pub(crate) fn check_values(table: &Table, weight: &str) -> Result<(), Error> {
     let column = table.column(weight).ok_or_else(|| Error::internal(format!("the weight `{weight}` was not read")))?;
-    let (domain, kind) = (column.domain(), column.domain().kind());
+    check_domain(column.domain(), &column.histogram(), weight)
+}
+
+/// The same where the rows are elsewhere: `counts` says how often each code occurs.
+pub(crate) fn check_domain(domain: &Domain, counts: &[u64], weight: &str) -> Result<(), Error> {
+    let kind = domain.kind();
     let other = || Remedy::from("name another column with ").knob(Knob::Weight, "").words(", or leave it out");
     if !matches!(kind, Kind::Integer | Kind::Real) {
         let message = format!("the weight `{weight}` must hold numbers, but it is of kind {kind}");
         return Err(Error::request(message, other()));
     }
     if domain.has_missing() {
-        let missing = column.histogram().first().copied().unwrap_or(0);
-        let message =
-            format!("the weight `{weight}` is missing in {} of {} rows", count(missing), count(table.rows() as u64));
+        let (missing, rows) = (counts.first().copied().unwrap_or(0), counts.iter().sum());
+        let message = format!("the weight `{weight}` is missing in {} of {} rows", count(missing), count(rows));
         let remedy = Remedy::from("give every row a weight, or leave such rows out with ");
         return Err(Error::request(message, remedy.knob(Knob::Missing, "drop")));
     }

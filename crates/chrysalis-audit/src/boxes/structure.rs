@@ -68,5 +68,6 @@ fn rows_that_differ(column: &Column, groups: &Groups) -> Vec<usize> {
 pub(super) fn row_order(published: &BoxTable<'_>, watch: &dyn Watch) -> Check {
     let exact = published.others.iter().chain(&published.sensitive).map(|(_, column)| *column);
     let main = (published.name.as_str(), once(published.group).chain(exact).collect());
-    shape::row_order(&once(main).chain(published.members.map(Members::order)).collect::<Vec<_>>(), watch)
+    let all: Vec<_> = once(main).chain(published.members.map(Members::order)).collect();
+    shape::row_order(published.manifest, &all, watch)
 }

@@ -123,7 +123,7 @@ fn grouped(
     let whole = sensitive.map(|(attribute, domain, sample)| (attribute, domain, sample.whole()));
     checks.extend(in_turn(&[&|| contents::values(tables), &|| sensitive_values(whole)], watch));
     checks.extend(help::check(tables, &tally, watch));
-    checks.extend(in_turn(&[&|| shape::row_order(&tables.orders(), watch)], watch));
+    checks.extend(in_turn(&[&|| shape::row_order(tables.manifest, &tables.orders(), watch)], watch));
     let columns = if tables.is_permuted() { presence::samples(tables, &tally, watch) } else { Vec::new() };
     if let Some((table, n_dropped)) = &microdata {
         checks.push(faithful::grouped(tables, &tally, (table, *n_dropped), watch)?);
@@ -189,7 +189,7 @@ fn ungrouped(
     let sensitive = tables.sensitive.map(|(attribute, column)| (attribute, column.domain().as_ref(), found.as_slice()));
     let looks: [&dyn Fn() -> Check; 4] =
         [&|| shape_check(release, tables), &|| contents::values(tables), &|| sensitive_values(sensitive), &|| {
-            shape::row_order(&tables.orders(), watch)
+            shape::row_order(tables.manifest, &tables.orders(), watch)
         }];
     let mut checks = in_turn(&looks, watch);
     if let Some((table, n_dropped)) = &microdata {

@@ -119,7 +119,12 @@ impl RiskArgs {
 impl Choices {
     /// All that is said of a file: flags win over a spec.
     pub(crate) fn over(&self, file: &str) -> Result<Draft, Failure> {
-        Ok(self.draft()?.or(files::draft(file)?).read_taxonomies_within(self.memory)?)
+        let mut draft = self.draft()?.or(files::draft(file)?);
+        // Exactly, without rounding it to what people read.
+        draft.memory = self.memory.map(|memory| format!("{}kB", memory.bytes().div_ceil(1000))).or(draft.memory);
+        let is_file = |said: &AttributeDraft| matches!(said.taxonomy, Some(TaxonomyDraft::File(_)));
+        let has_files = draft.attributes.values().any(is_file);
+        Ok(draft.read_taxonomies_within(self.memory.filter(|_| has_files))?)
     }
 
     /// What the flags alone say.

@@ -350,7 +350,8 @@ pub(crate) struct Choices {
     /// A taxonomy file: one line per value, `value;group;…;*`.
     #[arg(long = "taxonomy", value_name = "COLUMN=FILE", value_parser = path_of)]
     pub(crate) taxonomies: Vec<(String, PathBuf)>,
-    /// How much memory reading a taxonomy file may take; a file that needs more is refused [default: 2GB].
+    /// How much memory may be taken. `publish`: a table that needs more is published cell by cell, and its rows wait on
+    /// disk beside the release. A taxonomy file that takes more is refused [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
     /// Publish an ordered column in intervals of these widths, each a multiple of the one before (days for dates,

@@ -1,5 +1,6 @@
 use std::process::ExitCode;
 
+use chrysalis::cells::{Place, publish_by_cells};
 use chrysalis::report::{ButterflyReport, PublishReport};
 use chrysalis::store::check_place;
 use chrysalis::words::{count, counted, number};
@@ -22,16 +23,33 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let input = draft.open()?;
     let mut recipe = draft.check(input.header())?.without(&input.unreadable());
     draft.provide_key(&mut recipe, Some(&args.out), &phases)?;
+    if let Some(memory) = recipe.memory() {
+        let place = Place { out: &args.out, force: args.force };
+        let (manifest, report) = publish_by_cells(input, &recipe, memory, place, Seed::from(args.seed), &phases)?;
+        return told(args, cli, &phases, &recipe, &manifest, report);
+    }
     let ledger = OpenLedger::open(&mut recipe, &args.out, &phases)?;
     let table = files::read(input, recipe.requests(), "read", &phases)?;
     draft.provide_population(&mut recipe, &table, &phases)?;
-    let Published { release, mut report, remembered } = publish(table, &recipe, Seed::from(args.seed), &phases)?;
+    let Published { release, report, remembered } = publish(table, &recipe, Seed::from(args.seed), &phases)?;
     let manifest = match ledger.zip(remembered) {
         Some((ledger, remembered)) => {
             ledger.write((&release, remembered), &args.out, (recipe.format(), args.force), &phases)?
         }
         None => files::write(&release, &args.out, recipe.format(), args.force, &phases)?,
     };
+    told(args, cli, &phases, &recipe, &manifest, report)
+}
+
+/// Says what was done, and what the owner should know.
+fn told(
+    args: &PublishArgs,
+    cli: &Cli,
+    phases: &Phases,
+    recipe: &Recipe,
+    manifest: &Manifest,
+    mut report: PublishReport,
+) -> Result<ExitCode, Failure> {
     report.phases = phases.finish();
     report.seconds = Some(phases.seconds());
     report.out = Some(args.out.display().to_string());
@@ -40,7 +58,7 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     }
     report.notes.iter().for_each(|note| phases.note(note));
     // Releases of a series may be intersected, and people who are published once are in no other.
-    let others = if recipe.series().is_some() { Vec::new() } else { files::releases_beside(&args.out, &manifest) };
+    let others = if recipe.series().is_some() { Vec::new() } else { files::releases_beside(&args.out, manifest) };
     for other in others {
         phases.note(&format!(
             "{} looks like another release of the same table. Anybody who gets both can intersect them, and with \
@@ -51,7 +69,7 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
             other.display()
         ));
     }
-    let summary = Summary { recipe: &recipe, report: &report, manifest: &manifest };
+    let summary = Summary { recipe, report: &report, manifest };
     Report::flattened(summary.blocks(), &report)?.print(cli.output)?;
     Ok(ExitCode::from(DONE))
 }
@@ -98,7 +116,11 @@ impl Summary<'_> {
         facts.extend(self.left_out());
         let files = manifest.tables.iter().map(|table| {
             let files: Vec<&str> = table.parts.iter().map(|part| part.file.as_str()).collect();
-            format!("{} ({})", files.join(", "), counted(table.rows, "row"))
+            let names = match files.as_slice() {
+                [first, .., last] => format!("{first} to {last}"),
+                _ => files.join(", "),
+            };
+            format!("{names} ({})", counted(table.rows, "row"))
         });
         facts.push(("files", files.collect::<Vec<_>>().join(", ")));
         let phases: Vec<String> = report.phases.iter().map(|(name, seconds)| format!("{name} {seconds:.2}")).collect();

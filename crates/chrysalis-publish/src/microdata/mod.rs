@@ -8,6 +8,7 @@ use chrysalis_criteria::{All, OneOfPersons, OneOfSeveral, PrincipleSpec, Rationa
 use chrysalis_table::{CalendarUnit, Column, Knob, Remedy, Role, SaCounts, Table, Taxonomy, TaxonomyFile};
 
 use crate::PublishError;
+use crate::cells::{Whole, counted};
 pub(crate) use combined::Combined;
 pub use persons::PersonsSpec;
 pub(crate) use persons::{Persons, UnitClass};
@@ -87,6 +88,20 @@ pub struct Microdata {
     together: Vec<Vec<usize>>,
     /// The rows of the whole table, if these are only some of its persons.
     whole_rows: Option<usize>,
+    /// How these rows lie in the table whose sensitive values are counted.
+    part: Part,
+}
+
+/// How the rows lie in the table whose sensitive values are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Part {
+    /// They are that table.
+    #[default]
+    Everything,
+    /// They are some of it.
+    Cell,
+    /// They are not here: only what was counted is known.
+    Outline,
 }
 
 impl Microdata {
@@ -94,6 +109,36 @@ impl Microdata {
     ///
     /// Identifiers are dropped here; columns that no spec names stay invisible (a group column, say).
     pub fn new(table: Table, attributes: &[AttributeSpec]) -> Result<Self, PublishError> {
+        Microdata::bound_to(table, attributes, &counts_of)
+    }
+
+    /// The same for some rows of a larger table, which has these domains: principles compare groups with that one.
+    pub fn of_cell(table: Table, attributes: &[AttributeSpec], whole: &Whole) -> Result<Self, PublishError> {
+        let mut data = Microdata::bound_to(table, attributes, &|column| counts_in(whole, column))?;
+        data.part = Part::Cell;
+        if let ([only], None) = (&data.sensitive[..], &data.combined) {
+            data.sensitive_counts = counts_of(&data.table.columns()[only.index]);
+        }
+        Ok(data)
+    }
+
+    /// What is known of a table whose rows are elsewhere: it tells whether requirements can be met, and how values are
+    /// judged.
+    pub fn outline(attributes: &[AttributeSpec], whole: &Whole) -> Result<Self, PublishError> {
+        let mut data = Microdata::bound_to(whole.without_rows(), attributes, &|column| counts_in(whole, column))?;
+        let rows = usize::try_from(whole.rows).unwrap_or(usize::MAX);
+        (data.part, data.whole_rows) = (Part::Outline, Some(rows));
+        if data.sensitive.is_empty() {
+            data.sensitive_counts = counts_without_values(rows);
+        }
+        Ok(data)
+    }
+
+    fn bound_to(
+        table: Table,
+        attributes: &[AttributeSpec],
+        whole: &dyn Fn(&Column) -> SaCounts,
+    ) -> Result<Self, PublishError> {
         let index_of = |name: &str| table.columns().iter().position(|column| column.name() == name);
         let mut taxonomies: Vec<Option<Taxonomy>> = vec![None; table.columns().len()];
         let (mut quasi, mut other, mut sensitive) = (Vec::new(), Vec::new(), Vec::new());
@@ -105,7 +150,7 @@ impl Microdata {
             match attribute.role {
                 Role::QuasiIdentifier => quasi.push(index),
                 Role::Other => other.push(index),
-                Role::Sensitive => sensitive.push(SensitiveFacts::new(index, column, attribute)?),
+                Role::Sensitive => sensitive.push(SensitiveFacts::new(index, column, attribute, whole(column))?),
                 Role::Identifier => {}
             }
         }
@@ -133,6 +178,7 @@ impl Microdata {
             persons: None,
             together: Vec::new(),
             whole_rows: None,
+            part: Part::Everything,
         })
     }
 
@@ -232,7 +278,7 @@ impl Microdata {
 
     /// How many rows all partitioning is about: a table of some persons is part of a larger one, and what may be spent on
     /// improving groups is shared with the rest of it.
-    pub(crate) fn whole_rows(&self) -> usize {
+    pub fn whole_rows(&self) -> usize {
         self.whole_rows.unwrap_or(self.rows())
     }
 
@@ -282,6 +328,7 @@ impl Microdata {
             persons: None,
             together: Vec::new(),
             whole_rows: None,
+            part: Part::Everything,
         }
     }
 
@@ -301,6 +348,7 @@ impl Microdata {
             persons: None,
             together: Vec::new(),
             whole_rows: None,
+            part: Part::Everything,
         }
     }
 
@@ -314,10 +362,15 @@ impl Microdata {
         for column in self.sensitive_columns() {
             // Column by column, because the reason is about one of them.
             let alike = column.alike(require);
-            let found = infeasible(&self.goal_of(column, require)?, column.counts(), Some(&column.bound(&alike)));
+            let own = (self.part == Part::Cell).then(|| counts_of(column.column()));
+            let counts = own.as_ref().unwrap_or(column.counts());
+            let found = infeasible(&self.goal_of(column, require)?, counts, Some(&column.bound(&alike)));
             found.map_err(|error| if self.combined.is_some() { error.about(column.name()) } else { error })?;
         }
-        infeasible(&goal, &self.sensitive_counts, None)?;
+        // How often combinations occur is not known of rows that are elsewhere; each column was judged above.
+        if self.part != Part::Outline || self.combined.is_none() {
+            infeasible(&goal, &self.sensitive_counts, None)?;
+        }
         Ok(goal)
     }
 
@@ -431,6 +484,10 @@ fn counts_without_values(rows: usize) -> SaCounts {
     let mut counts = SaCounts::new(1);
     counts.add_many(0, u32::try_from(rows).unwrap_or(u32::MAX));
     counts
+}
+
+fn counts_in(whole: &Whole, column: &Column) -> SaCounts {
+    whole.column(column.name()).map_or_else(|| counts_of(column), |known| counted(known.counts()))
 }
 
 fn counts_of(column: &Column) -> SaCounts {

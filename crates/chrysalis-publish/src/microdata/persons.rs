@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::combined::Combined;
-use super::{Microdata, counts_of, counts_without_values};
+use super::{Microdata, Part, counts_of, counts_without_values};
 use crate::Partition;
 
 /// What a publication needs to know about persons.
@@ -290,6 +290,7 @@ fn units(data: &Microdata, lists: Lists<'_>, bundles: Option<Column>) -> (Microd
         persons: None,
         together: Vec::new(),
         whole_rows: Some(data.rows()),
+        part: Part::Everything,
     };
     (units, places)
 }
@@ -346,6 +347,7 @@ impl Microdata {
             persons: None,
             together: Vec::new(),
             whole_rows: self.whole_rows,
+            part: Part::Everything,
         }
     }
 

@@ -3,7 +3,7 @@
 use chrysalis_criteria::{Alike, Categories, Near, PrincipleSpec, Rational, Requirement, Sensitive, Weights};
 use chrysalis_table::{Code, Column, Knob, Remedy, SaCounts, Taxonomy};
 
-use super::{AttributeSpec, counts_of};
+use super::AttributeSpec;
 use crate::PublishError;
 
 /// A sensitive column by its place in the table.
@@ -21,7 +21,13 @@ pub(super) struct SensitiveFacts {
 }
 
 impl SensitiveFacts {
-    pub(super) fn new(index: usize, column: &Column, said: &AttributeSpec) -> Result<Self, PublishError> {
+    /// `counts` are those of the whole table.
+    pub(super) fn new(
+        index: usize,
+        column: &Column,
+        said: &AttributeSpec,
+        counts: SaCounts,
+    ) -> Result<Self, PublishError> {
         let bind = |(names, weights): &(Vec<Vec<String>>, Weights)| {
             Categories::new(column.name(), column.domain(), names.clone(), weights)
         };
@@ -36,7 +42,6 @@ impl SensitiveFacts {
                 Remedy::from("leave ").knob(Knob::Near, "").words(" out: only numbers and dates are near each other");
             return Err(PublishError::remedied(problem, remedy));
         }
-        let counts = counts_of(column);
         let codes = 0..counts.domain_len() as Code;
         let ordinary = match &named_ordinary {
             Some(named) => codes.map(|code| named.contains(&code)).collect(),
@@ -92,7 +97,7 @@ impl<'a> SensitiveColumn<'a> {
         self.column.name()
     }
 
-    /// How often each value occurs.
+    /// How often each value occurs in the whole table.
     pub fn counts(&self) -> &'a SaCounts {
         &self.facts.counts
     }
@@ -135,7 +140,11 @@ impl<'a> SensitiveColumn<'a> {
             });
         match e.max().or(self.owner_near()) {
             Some(width) => Near::Width(width),
-            None => Near::usual(self.column.domain(), &self.column.histogram()),
+            None => {
+                let codes = 0..self.facts.counts.domain_len() as Code;
+                let histogram: Vec<u64> = codes.map(|code| self.facts.counts.count(code)).collect();
+                Near::usual(self.column.domain(), &histogram)
+            }
         }
     }
 

@@ -34,7 +34,7 @@ pub(crate) use contiguous::SortedRows;
 pub(crate) use full_domain::population_holds_in as population_holds_at_levels;
 pub use full_domain::{FullDomain, Metric, Stop};
 pub use mondrian::Mondrian;
-pub(crate) use mondrian::cut_by_density;
+pub(crate) use mondrian::{Cuts, cut_by_density, ranks, shallow};
 pub use nearby::Nearby;
 pub(crate) use nearby::{Point, points};
 pub use sequential::Sequential;

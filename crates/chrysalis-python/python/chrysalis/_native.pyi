@@ -6,17 +6,28 @@ from typing import Any, Protocol, final
 
 __all__ = [
     "Answer",
+    "ClusterJob",
     "Comparison",
     "Release",
     "Table",
+    "audit_sql",
     "check_taxonomy",
+    "cluster_count",
+    "cluster_merge_counts",
+    "cluster_merge_surveys",
+    "cluster_publish",
+    "cluster_route",
+    "cluster_survey",
+    "cluster_write",
     "command",
     "compare",
     "example",
+    "manifest",
     "open",
     "profile",
     "propose_taxonomy",
     "publish",
+    "rewrite",
     "risk",
 ]
 
@@ -39,6 +50,27 @@ class Answer:
     @property
     def notes(self) -> list[str]: ...
     def table(self) -> Table: ...
+
+@final
+class ClusterJob:
+    def __new__(
+        cls,
+        table: object,
+        keywords: dict[str, Any],
+        out: str | PathLike[str],
+        seed: int | None,
+        force: bool,
+        rows_per_cell: int,
+    ) -> ClusterJob: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def private(self) -> str: ...
+    def plan(self, surveys: Sequence[bytes]) -> None: ...
+    def settle(self, counts: Sequence[bytes]) -> int: ...
+    def number(self, facts: Sequence[bytes]) -> None: ...
+    def finish(self, parts: Sequence[bytes]) -> tuple[str, list[str]]: ...
+    def close(self) -> None: ...
 
 @final
 class Comparison:
@@ -141,3 +173,19 @@ def check_taxonomy(
 ) -> str: ...
 def example(rows: int, seed: int) -> Table: ...
 def command(arguments: Sequence[str]) -> int: ...
+def manifest(folder: str | PathLike[str], memory: str | None = None) -> str: ...
+def audit_sql(folder: str | PathLike[str], dialect: str, memory: str | None = None) -> str: ...
+def rewrite(
+    folder: str | PathLike[str],
+    question: str,
+    dialect: str,
+    tables: Sequence[tuple[str, object]] = ...,
+    memory: str | None = None,
+) -> str: ...
+def cluster_survey(private: str | PathLike[str], rows: object) -> bytes: ...
+def cluster_count(private: str | PathLike[str], rows: object) -> bytes: ...
+def cluster_merge_surveys(told: Sequence[bytes]) -> bytes: ...
+def cluster_merge_counts(told: Sequence[bytes]) -> bytes: ...
+def cluster_route(private: str | PathLike[str], rows: object) -> list[tuple[int, bytes]]: ...
+def cluster_publish(private: str | PathLike[str], cell: int, blocks: Sequence[bytes]) -> bytes: ...
+def cluster_write(private: str | PathLike[str], cell: int) -> bytes: ...

@@ -168,6 +168,11 @@ impl MergedTexts {
         code
     }
 
+    /// How many texts there are.
+    pub(super) fn len(&self) -> usize {
+        self.texts.ends.len()
+    }
+
     /// The texts, in the order of their codes.
     pub(super) fn into_texts(self) -> Texts {
         self.texts

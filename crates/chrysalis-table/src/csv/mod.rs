@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use crate::column::DictionaryChunk;
 use crate::reading::{Style, bands};
 use crate::table::resolve;
-use crate::{Column, ColumnRequest, Kind, Progress, Table, TableError, TextReading, Value, no_progress};
+use crate::{Code, Codes, Column, ColumnRequest, Kind, Progress, Table, TableError, TextReading, Value, no_progress};
 use dictionary::ParsedColumn;
 use encoding::Decoder;
 pub use encoding::Encoding;
@@ -143,6 +143,68 @@ impl<R: Read> CsvReader<R> {
     }
 }
 
+impl<R: Read> CsvReader<R> {
+    /// Reads the wanted columns piece by piece, so that no more than a few pieces are in memory: `each` is handed the rows
+    /// of one piece after the other, by column, as positions in dictionaries that only grow. In the end every dictionary is
+    /// returned, as a column with one row per position.
+    pub fn read_pieces<E: From<TableError>>(
+        mut self,
+        wanted: &[ColumnRequest],
+        each: &mut dyn FnMut(Vec<Codes>) -> Result<(), E>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Column>, E> {
+        let n_before = usize::from(self.has_index);
+        let places: Vec<usize> = resolve(&self.header, wanted)?.into_iter().map(|place| place + n_before).collect();
+        let selection = FieldSelection::new(self.delimiter, self.header.len() + n_before, &places);
+        let mut all: Vec<dictionary::MergedTexts> = wanted.iter().map(|_| dictionary::MergedTexts::default()).collect();
+        let at_once = rayon::current_num_threads() * PIECES_PER_THREAD;
+        let mut rows = 0;
+        loop {
+            let mut pieces = Vec::with_capacity(at_once);
+            let mut cut_error = None;
+            while pieces.len() < at_once && cut_error.is_none() {
+                match self.pieces.next_piece() {
+                    Ok(Some(piece)) => pieces.push(piece),
+                    Ok(None) => break,
+                    Err(error) => cut_error = Some(error),
+                }
+            }
+            let is_last = pieces.len() < at_once;
+            let n_bytes = pieces.iter().map(|piece| piece.bytes.len() as u64).sum();
+            let parse = |piece: &pieces::Piece| parse::piece(&piece.bytes, piece.first_line, &selection);
+            let parsed: Vec<_> = pieces.par_iter().map(parse).collect();
+            drop(pieces);
+            // The first error in the order of the file, whatever thread met it.
+            for piece in parsed {
+                let piece = piece?;
+                rows += piece.rows as u64;
+                if rows > self.most_rows {
+                    return Err(TableError::TooManyRows { limit: self.most_rows }.into());
+                }
+                let columns = all.par_iter_mut().zip(piece.columns);
+                each(columns.map(|(all, local)| all.absorb(local).in_dictionary(all.len())).collect())?;
+            }
+            progress(n_bytes);
+            if let Some(error) = cut_error {
+                return Err(error.into());
+            }
+            if is_last {
+                break;
+            }
+        }
+        if rows == 0 && !self.allow_empty {
+            return Err(TableError::NoRows.into());
+        }
+        let entries = |(request, texts): (&ColumnRequest, dictionary::MergedTexts)| {
+            let all: Vec<Code> = (0..texts.len() as Code).collect();
+            let chunk = DictionaryChunk { codes: Codes::collect(all.len(), all.iter().copied()), to_dictionary: all };
+            column(request, &self.reading, &texts.into_texts(), vec![chunk])
+        };
+        let columns: Vec<_> = wanted.par_iter().zip(all).map(entries).collect();
+        Ok(columns.into_iter().collect::<Result<_, _>>()?)
+    }
+}
+
 /// Pieces in flight per thread: enough to keep all threads busy, few enough to keep memory small.
 const PIECES_PER_THREAD: usize = 3;
 
@@ -230,7 +292,16 @@ fn wait_below(limit: usize, (count, freed): &(Mutex<usize>, Condvar)) {
 fn merge(request: &ColumnRequest, reading: &TextReading, locals: Vec<ParsedColumn>) -> Result<Column, TableError> {
     let mut all = dictionary::MergedTexts::default();
     let chunks: Vec<DictionaryChunk> = locals.into_iter().map(|local| all.absorb(local)).collect();
-    let texts = all.into_texts();
+    column(request, reading, &all.into_texts(), chunks)
+}
+
+/// One column from its dictionary of texts.
+fn column(
+    request: &ColumnRequest,
+    reading: &TextReading,
+    texts: &dictionary::Texts,
+    chunks: Vec<DictionaryChunk>,
+) -> Result<Column, TableError> {
     let present: Vec<&str> = texts.iter().filter(|text| !reading.is_missing(text)).collect();
     let (kind, style) = match request.kind {
         Some(kind) => (kind, Style::of(reading, kind, &present).unwrap_or(Style::Plain)),

@@ -11,7 +11,7 @@ mod steps;
 use chrysalis_release::{Preparation, PreparedValues};
 use chrysalis_table::{Code, Column, ColumnRequest, Kind, Knob, Remedy, Table};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use key::Key;
 pub use microdata::MicrodataPlan;
@@ -21,7 +21,7 @@ use crate::Error;
 use crate::words::{count, counted};
 
 /// One step, and how many rows have another value since.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreparedColumn {
     /// The column.
     pub column: String,

@@ -9,7 +9,7 @@ use chrysalis_publish::method::Method;
 use chrysalis_publish::{AttributeSpec, QuasiIdentifiers};
 use chrysalis_release::{Accepted, Detail, Form, Scope};
 use chrysalis_store::Format;
-use chrysalis_table::{ColumnRequest, Kind, Knob, MissingPolicy, Remedy, Role, resolve};
+use chrysalis_table::{ColumnRequest, Kind, Knob, Memory, MissingPolicy, Remedy, Role, resolve};
 
 use crate::catalogue::{self, MethodEntry};
 use crate::partitioner::Choice;
@@ -47,6 +47,8 @@ pub struct Recipe {
     pub(crate) users: Option<QuasiIdentifiers>,
     /// Who may have several rows.
     pub(crate) persons: Option<PersonsPlan>,
+    /// How much memory publishing may take.
+    pub(crate) memory: Option<Memory>,
     /// The series that the release belongs to.
     pub(crate) series: Option<SeriesPlan>,
     /// Columns that are read only to see whether people have several rows.
@@ -132,6 +134,11 @@ impl Recipe {
     /// The column that says whose a row is, if promises are about persons.
     pub fn person(&self) -> Option<&str> {
         self.persons.as_ref().map(|persons| persons.spec.column.as_str())
+    }
+
+    /// How much memory publishing may take, if that is limited: then [`crate::cells::publish_by_cells`] carries it out.
+    pub fn memory(&self) -> Option<Memory> {
+        self.memory
     }
 
     /// What is said of a series, if the release belongs to one.
@@ -317,12 +324,21 @@ impl Draft {
             accepted,
             users,
             persons,
+            memory: self.memory_limit()?,
             series,
             suspects,
             preparation,
             key: None,
             population: None,
         })
+    }
+
+    /// How much memory publishing may take.
+    fn memory_limit(&self) -> Result<Option<Memory>, Error> {
+        let wrong = |problem: String| {
+            Error::request(format!("{}: {problem}", Knob::Memory), Remedy::from("use ").knob(Knob::Memory, "2GB"))
+        };
+        self.memory.as_ref().map(|text| text.parse().map_err(wrong)).transpose()
     }
 
     /// The name of the table in messages.

@@ -112,7 +112,7 @@ impl<'a> BatchTables<'a> {
         let mut orders: Vec<(&str, Vec<&Column>)> = self.tables.iter().map(order).collect();
         orders.push((self.bt_name, vec![self.batch, self.sensitive.1]));
         orders.extend(self.members().map(Members::order));
-        shape::row_order(&orders, watch)
+        shape::row_order(self.manifest, &orders, watch)
     }
 }
 

@@ -3,6 +3,7 @@
 pub(super) mod axis;
 pub(super) mod cut;
 pub(super) mod records;
+mod shallow;
 
 use chrysalis_criteria::Principle;
 use chrysalis_table::{Codes, Column, Progress};
@@ -15,6 +16,7 @@ use crate::{Microdata, Partition, PublishError};
 use axis::Axis;
 use cut::{Chooser, Scratch, Worth};
 use records::{Rank, Records, Slice};
+pub(crate) use shallow::{Cuts, ranks, shallow};
 
 /// Cuts the table in two, again and again, as long as both sides satisfy every principle.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use chrysalis_dialect::expr::{X, any, case, col, count_distinct, count_rows, int, sum};
 use chrysalis_dialect::select::{Ctes, Rows};
-use chrysalis_release::{Cell, Detail, Holds, RoleName, TableLayout};
+use chrysalis_release::{COUNT, COUNTERFEITS, Cell, Detail, Holds, RoleName, TableLayout};
 
 use crate::Statement;
 use crate::frame::{Frame, call_max, call_min, check, column_of, columns_of, flag, undecided};
@@ -51,7 +51,9 @@ pub(crate) fn groups_check(frame: &Frame<'_>) -> &'static str {
 
 /// Every table has as many rows as the manifest says.
 fn rows(frame: &Frame<'_>) -> Statement {
-    let mut listed: Vec<(&str, u64)> = vec![(frame.people().name.as_str(), frame.manifest.rows)];
+    // In a series, some rows of people may be nobody's: see `series`.
+    let people = (frame.people().name.as_str(), frame.manifest.rows);
+    let mut listed: Vec<(&str, u64)> = Some(people).filter(|_| frame.manifest.series.is_none()).into_iter().collect();
     listed.extend(frame.manifest.tables.iter().map(|table| (table.name.as_str(), table.rows)));
     let count = |&(name, rows): &(&str, u64)| {
         let counted = frame.rows(name, "t").item(frame.dialect.text(name), "table_name");
@@ -126,7 +128,13 @@ fn sizes(frame: &Frame<'_>, at: usize) -> Option<Statement> {
         let of_values = frame.rows(&values.name, "t").item(own.clone(), id).item(int(0), "n_rows");
         let of_values = of_values.item(sum(believed.clone()), "n_values").item(count_rows(), "n_lines").group_by([own]);
         let both = format!("both_{number}");
-        ctes.add_union(&both, vec![rows, of_values]);
+        // In a series, counterfeit values are nobody's rows.
+        let false_rows = frame.manifest.series.as_ref().map(|_| {
+            let (own, count) = (frame.column("t", id), frame.column("t", COUNT));
+            let rows = frame.rows(COUNTERFEITS, "t").item(own.clone(), id).item(sum(count), "n_rows");
+            rows.item(int(0), "n_values").item(int(0), "n_lines").group_by([own])
+        });
+        ctes.add_union(&both, [rows, of_values].into_iter().chain(false_rows).collect());
         let of = |name: &str| col(&format!("{both}.{name}"));
         let (n_rows, n_values, n_lines) = (sum(of("n_rows")), sum(of("n_values")), sum(of("n_lines")));
         let rows = Rows::of(&both).item(frame.dialect.text(&people.name), "table_name").item(of(id), id);

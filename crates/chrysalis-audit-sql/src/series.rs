@@ -78,8 +78,9 @@ fn groups(frame: &Frame<'_>, id: &str, at: usize) -> Statement {
     let rows = Rows::of("times").item(col(&format!("times.{id}")), id).item(int(0), "n_rows");
     let rows = rows.item(sum(n()), "n_values").item(call_max(n()), "most").item(int(0), "n_false");
     sides.push(rows.group_by([col(&format!("times.{id}"))]));
-    let rows = frame.rows(COUNTERFEITS, "t").item(own.clone(), id);
-    let rows = zero(rows, &["n_rows", "n_values", "most"]).item(sum(frame.column("t", COUNT)), "n_false");
+    let count = frame.column("t", COUNT);
+    let rows = frame.rows(COUNTERFEITS, "t").filter(Some(count.clone().greater(int(0)))).item(own.clone(), id);
+    let rows = zero(rows, &["n_rows", "n_values", "most"]).item(call_max(count), "n_false");
     sides.push(rows.group_by([own]));
     ctes.add_union("sides", sides);
     let of = |name: &str| col(&format!("sides.{name}"));

@@ -94,8 +94,8 @@ fn data(table: &Table) -> Microdata {
     microdata(table, quasi, sensitive)
 }
 
-/// The mean and median relative error of 1,000 COUNT questions, and how many truths are within the bounds.
-fn errors(release: &Release, people: &Table, dimensions: usize, estimates: EstimateMode) -> (f64, f64, u64) {
+/// The mean and median relative error of 1,000 COUNT questions, and the share of truths within two standard errors.
+fn errors(release: &Release, people: &Table, dimensions: usize, estimates: EstimateMode) -> (f64, f64, f64) {
     let names: Vec<String> = people.columns().iter().map(|column| column.name().to_owned()).collect();
     let (sensitive, quasi) = names.split_last().unwrap();
     let family = Workload {
@@ -110,7 +110,7 @@ fn errors(release: &Release, people: &Table, dimensions: usize, estimates: Estim
     let count = &accuracy.aggregates[0];
     let error = count.error.unwrap();
     assert_eq!(count.inside, count.judged, "a truth outside of its bounds");
-    (error.mean, error.quantiles[2], count.judged)
+    (error.mean, error.quantiles[2], count.covered as f64 / count.open.max(1) as f64)
 }
 
 /// The last release of a series in which `moving` people leave and as many come each time, and its people.
@@ -170,12 +170,12 @@ fn census_at_release_20_is_answered_about_as_well_as_a_plain_release() {
             let plain = Job::new(&data, &require, &Nearby, &mut common::rng(5), &Unwatched).run(&Anatomy).unwrap();
             for dimensions in [2, 4] {
                 for mode in [EstimateMode::Learned, EstimateMode::Even] {
-                    let (own, own_median, judged) = errors(release, people, dimensions, mode);
-                    let (other, other_median, _) = errors(&plain.release, people, dimensions, mode);
+                    let (own, own_median, covered) = errors(release, people, dimensions, mode);
+                    let (other, other_median, other_covered) = errors(&plain.release, people, dimensions, mode);
                     println!(
                         "m={m}, {moving} come and go, release {number}, {counterfeits} counterfeits, {dimensions} attributes, {}: \
                          mean {own:.4} against {other:.4} (× {:.2}), median {own_median:.4} against {other_median:.4} (× {:.2}), \
-                         {judged} questions",
+                         within two standard errors {covered:.3} and {other_covered:.3}",
                         mode.name(),
                         own / other,
                         own_median / other_median,

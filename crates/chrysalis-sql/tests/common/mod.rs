@@ -13,7 +13,7 @@ use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize,
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, QuasiIdentifiers};
 use chrysalis_query::OpenRelease;
 use chrysalis_release::Release;
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, DateTime, Kind, Role, Table, Unwatched};
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, DateTime, Kind, Role, Table, Unwatched, Value};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
